@@ -1,0 +1,106 @@
+//! Access patterns: named reads and writes with their exact calls. Handlers reach engines only through patterns
+//! that their route declares; every call is checked against the declaration and recorded with what it consumed.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::{Clock, Config};
+
+/// A named read or write of one system.
+#[derive(Debug, PartialEq)]
+pub struct AccessPattern {
+    pub name: &'static str,
+    pub calls: &'static [Call],
+}
+
+/// One kind of call to one resource: what a policy has to grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Call {
+    /// An operation on a table; a transaction counts as its parts.
+    Table { table: &'static str, action: TableAction },
+    /// A `Query` of an index.
+    Index { table: &'static str, index: &'static str },
+    /// An operation on the objects under a prefix; a signed link counts as what it allows.
+    Objects { bucket: &'static str, prefix: &'static str, action: ObjectAction },
+    /// `POST /{alias}/_search`.
+    Search { alias: &'static str },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum TableAction {
+    GetItem,
+    BatchGetItem,
+    Query,
+    PutItem,
+    UpdateItem,
+    DeleteItem,
+    ConditionCheckItem,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ObjectAction {
+    GetObject,
+    HeadObject,
+    PutObject,
+    DeleteObject,
+}
+
+/// A call that was made, and its price.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Performed {
+    pub pattern: &'static str,
+    pub call: Call,
+    /// Capacity units as DynamoDB reported them; 0 for other engines.
+    pub read_units: f64,
+    pub write_units: f64,
+}
+
+/// What handlers of one process share: configuration, clock, and clients made when first needed.
+#[derive(Debug)]
+pub struct Engines {
+    pub config: Config,
+    pub clock: Clock,
+}
+
+/// One request's way to the engines: only through the patterns of its route, and every call recorded.
+#[derive(Clone, Debug)]
+pub struct Access {
+    engines: Arc<Engines>,
+    granted: &'static [&'static AccessPattern],
+    performed: Arc<Mutex<Vec<Performed>>>,
+}
+
+/// A call outside the declaration: a fault of ours, found by any test that makes it.
+#[derive(Debug, thiserror::Error)]
+#[error("`{pattern}` does not declare {call:?}, or the route does not declare `{pattern}`")]
+pub struct Undeclared {
+    pub pattern: &'static str,
+    pub call: Call,
+}
+
+impl Access {
+    pub fn new(engines: Arc<Engines>, granted: &'static [&'static AccessPattern]) -> Self {
+        Self { engines, granted, performed: Arc::default() }
+    }
+
+    pub fn engines(&self) -> &Engines {
+        &self.engines
+    }
+
+    /// Refuses a call that the route's declaration does not name.
+    pub fn permit(&self, pattern: &'static AccessPattern, call: Call) -> Result<(), Undeclared> {
+        if self.granted.contains(&pattern) && pattern.calls.contains(&call) {
+            Ok(())
+        } else {
+            Err(Undeclared { pattern: pattern.name, call })
+        }
+    }
+
+    pub fn record(&self, performed: Performed) {
+        self.performed.lock().unwrap_or_else(PoisonError::into_inner).push(performed);
+    }
+
+    /// All calls so far, in order.
+    pub fn performed(&self) -> Vec<Performed> {
+        self.performed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}

@@ -1,0 +1,64 @@
+//! Revisions: the number on every item that orders its versions, also across delete and re-create.
+
+use std::fmt;
+
+/// An even number, `0 < rev < 2^53`. Anything else in a table counts as no revision at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rev(u64);
+
+/// The attribute that carries it, in every table.
+pub const ATTRIBUTE: &str = "rev";
+
+const LIMIT: u64 = 1 << 53;
+
+impl Rev {
+    /// The number as a revision, if it is a valid one.
+    pub const fn new(number: u64) -> Option<Self> {
+        if number > 0 && number < LIMIT && number.is_multiple_of(2) { Some(Self(number)) } else { None }
+    }
+
+    /// DynamoDB's text of a number as a revision. Fractions, signs and exponents are none.
+    pub fn parse(text: &str) -> Option<Self> {
+        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        text.parse().ok().and_then(Self::new)
+    }
+
+    /// The next revision of an item: `max(2 * now in microseconds, old + 2)`.
+    pub fn next(old: Option<Self>, now_micros: i64) -> Self {
+        let clock = u64::try_from(now_micros).unwrap_or(0).saturating_mul(2).max(2);
+        let grown = old.map_or(0, |rev| rev.0 + 2);
+        Self(clock.max(grown).min(LIMIT - 2))
+    }
+
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Rev {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_even_numbers_below_two_to_the_53_are_revisions() {
+        for text in ["0", "-2", "3", "4.0", "4e2", "", "9007199254740992", "18446744073709551616", "two"] {
+            assert_eq!(Rev::parse(text), None, "{text}");
+        }
+        assert_eq!(Rev::parse("9007199254740990").map(Rev::number), Some(9_007_199_254_740_990));
+    }
+
+    #[test]
+    fn a_revision_grows_under_a_clock_that_stands_still() {
+        let first = Rev::next(None, 10);
+        let second = Rev::next(Some(first), 10);
+        assert_eq!((first.number(), second.number()), (20, 22));
+    }
+}
