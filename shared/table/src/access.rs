@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Clock, Config};
+use crate::Engines;
 
 /// A named read or write of one system.
 #[derive(Debug, PartialEq)]
@@ -52,13 +52,6 @@ pub struct Performed {
     /// Capacity units as DynamoDB reported them; 0 for other engines.
     pub read_units: f64,
     pub write_units: f64,
-}
-
-/// What handlers of one process share: configuration, clock, and clients made when first needed.
-#[derive(Debug)]
-pub struct Engines {
-    pub config: Config,
-    pub clock: Clock,
 }
 
 /// One request's way to the engines: only through the patterns of its route, and every call recorded.

@@ -1,7 +1,12 @@
 //! Physical names and endpoints of one deployment. Nothing else reads the environment for them.
 
+use std::env;
+use std::fmt;
+
+use serde::Deserialize;
+
 /// Where this deployment's engines are and what its resources are called.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Config {
     /// Before every table, bucket, function and index name.
     pub prefix: String,
@@ -20,7 +25,8 @@ pub struct Config {
 }
 
 /// Somebody whose bearer tokens are accepted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Issuer {
     /// The short name that stands in keys: `{name}:{subject}`.
     pub name: String,
@@ -29,10 +35,68 @@ pub struct Issuer {
     /// The `aud` claim.
     pub audience: String,
     /// Its public keys as a JWK set document.
+    #[serde(deserialize_with = "key_set")]
     pub keys: String,
 }
 
+/// A variable that is missing or cannot be read, and what it should hold.
+#[derive(Debug, thiserror::Error)]
+#[error("{variable} {fault}")]
+pub struct ConfigError {
+    pub variable: &'static str,
+    pub fault: String,
+}
+
 impl Config {
+    /// Reads the environment of a deployed function or of the operator's shell:
+    ///
+    /// | variable | holds |
+    /// |---|---|
+    /// | `CAIRN_PREFIX` | what every physical name begins with; may be absent |
+    /// | `AWS_REGION` | the region |
+    /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT` | local engines; absent on AWS |
+    /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
+    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience", "keys"}`; may be absent |
+    /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
+    /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` | read here only for local engines |
+    pub fn from_env() -> Result<Self, ConfigError> {
+        Self::read(|variable| env::var(variable).ok().filter(|value| !value.is_empty()))
+    }
+
+    fn read(get: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        let required = |variable: &'static str, holds: &str| {
+            get(variable).ok_or_else(|| ConfigError { variable, fault: format!("is not set; set it to {holds}") })
+        };
+        let dynamodb = get("CAIRN_DYNAMODB_ENDPOINT");
+        let credentials = dynamodb.as_ref().map(|_| {
+            let or_local = |variable| get(variable).unwrap_or_else(|| "local".to_owned());
+            (or_local("AWS_ACCESS_KEY_ID"), or_local("AWS_SECRET_ACCESS_KEY"))
+        });
+        let cursor_secrets: Vec<String> = required("CAIRN_CURSOR_SECRETS", "the secrets that sign cursors")?
+            .split(',')
+            .map(|secret| secret.trim().to_owned())
+            .filter(|secret| !secret.is_empty())
+            .collect();
+        if cursor_secrets.is_empty() {
+            return Err(ConfigError { variable: "CAIRN_CURSOR_SECRETS", fault: "names no secret".to_owned() });
+        }
+        Ok(Self {
+            prefix: get("CAIRN_PREFIX").unwrap_or_default(),
+            region: required("AWS_REGION", "the region of the deployment")?,
+            dynamodb,
+            s3: get("CAIRN_S3_ENDPOINT"),
+            search: required("CAIRN_SEARCH_ENDPOINT", "the URL of OpenSearch")?,
+            credentials,
+            cursor_secrets,
+            issuers: get("CAIRN_ISSUERS").map_or_else(|| Ok(Vec::new()), |text| issuers(&text))?,
+        })
+    }
+
+    /// Whether requests to OpenSearch carry an AWS signature: exactly where the function's role is used.
+    pub fn signs_search(&self) -> bool {
+        self.credentials.is_none()
+    }
+
     pub fn table(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
@@ -44,5 +108,92 @@ impl Config {
     /// The alias or index name in OpenSearch.
     pub fn search_name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
+    }
+}
+
+/// Secrets stay out of logs, also when somebody logs the whole configuration.
+impl fmt::Debug for Config {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Config")
+            .field("prefix", &self.prefix)
+            .field("region", &self.region)
+            .field("dynamodb", &self.dynamodb)
+            .field("s3", &self.s3)
+            .field("search", &self.search)
+            .field("issuers", &self.issuers)
+            .finish_non_exhaustive()
+    }
+}
+
+fn issuers(text: &str) -> Result<Vec<Issuer>, ConfigError> {
+    serde_json::from_str(text).map_err(|error| ConfigError {
+        variable: "CAIRN_ISSUERS",
+        fault: format!("is not a list of issuers with name, issuer, audience and keys: {error}"),
+    })
+}
+
+/// A key set may stand in the JSON as itself or as a string that holds it.
+fn key_set<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(match serde_json::Value::deserialize(deserializer)? {
+        serde_json::Value::String(text) => text,
+        document => document.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(set: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::read(|name| set.iter().find(|(variable, _)| *variable == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    const AWS: &[(&str, &str)] = &[
+        ("AWS_REGION", "ca-central-1"),
+        ("CAIRN_SEARCH_ENDPOINT", "https://search.example"),
+        ("CAIRN_CURSOR_SECRETS", "new, old"),
+        ("AWS_ACCESS_KEY_ID", "temporary"),
+    ];
+
+    #[test]
+    fn on_aws_the_role_is_used_and_search_is_signed() {
+        let config = read(AWS).unwrap();
+        assert!(config.credentials.is_none() && config.signs_search());
+        assert_eq!(config.cursor_secrets, ["new", "old"]);
+        assert_eq!(config.table("toy"), "toy");
+    }
+
+    #[test]
+    fn a_local_engine_has_static_credentials() {
+        let config =
+            read(&[AWS, &[("CAIRN_DYNAMODB_ENDPOINT", "http://127.0.0.1:1"), ("CAIRN_PREFIX", "dev-")]].concat());
+        let config = config.unwrap();
+        assert_eq!(config.credentials, Some(("temporary".to_owned(), "local".to_owned())));
+        assert!(!config.signs_search());
+        assert_eq!(config.bucket("toy"), "dev-toy");
+    }
+
+    #[test]
+    fn what_is_missing_is_named() {
+        for (left_out, _) in &AWS[..3] {
+            let rest: Vec<_> = AWS.iter().copied().filter(|(name, _)| name != left_out).collect();
+            assert_eq!(read(&rest).unwrap_err().variable, *left_out);
+        }
+    }
+
+    #[test]
+    fn issuers_take_their_keys_in_both_forms() {
+        let text = r#"[{"name": "a", "issuer": "https://a", "audience": "x", "keys": {"keys": []}},
+                       {"name": "b", "issuer": "https://b", "audience": "x", "keys": "{\"keys\":[]}"}]"#;
+        let config = read(&[AWS, &[("CAIRN_ISSUERS", text)]].concat()).unwrap();
+        assert_eq!(config.issuers[0].keys, config.issuers[1].keys);
+    }
+
+    #[test]
+    fn no_secret_is_printed() {
+        let printed =
+            format!("{:?}", read(&[AWS, &[("CAIRN_DYNAMODB_ENDPOINT", "http://127.0.0.1:1")]].concat()).unwrap());
+        assert!(!printed.contains("old") && !printed.contains("temporary"), "{printed}");
     }
 }

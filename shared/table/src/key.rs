@@ -1,16 +1,32 @@
-//! The primary key of an item and the document id made of it.
+//! The primary key of an item, the document id made of it, and the declaration that builds and parses keys.
+
+use serde::{Deserialize, Serialize};
 
 /// An item's key as stored: the values of its table's key attributes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     pub pk: String,
     /// Absent where the table has no sort key.
     pub sk: Option<String>,
 }
 
+/// A key over the limits of DynamoDB (partition key 2048 bytes, sort key 1024) or of OpenSearch (id 512).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the {part} of the key takes {bytes} bytes, and at most {limit} are allowed")]
+pub struct KeyTooLong {
+    pub part: &'static str,
+    pub bytes: usize,
+    pub limit: usize,
+}
+
 impl Key {
     pub fn new(pk: impl Into<String>, sk: impl Into<String>) -> Self {
         Self { pk: pk.into(), sk: Some(sk.into()) }
+    }
+
+    /// A key of a table without sort key.
+    pub fn partition(pk: impl Into<String>) -> Self {
+        Self { pk: pk.into(), sk: None }
     }
 
     /// `<pk>#<sk>`, or just `<pk>` where the table has no sort key. Never parsed: documents carry `pk` and `sk`.
@@ -19,5 +35,180 @@ impl Key {
             Some(sk) => format!("{}#{sk}", self.pk),
             None => self.pk.clone(),
         }
+    }
+
+    /// Refuses a key that no engine would take, before any is asked.
+    pub fn check_length(&self) -> Result<(), KeyTooLong> {
+        let sk = self.sk.as_ref().map_or(0, String::len);
+        let id = self.pk.len() + self.sk.as_ref().map_or(0, |sk| 1 + sk.len());
+        for (part, bytes, limit) in [("partition key", self.pk.len(), 2048), ("sort key", sk, 1024), ("whole", id, 512)]
+        {
+            if bytes > limit {
+                return Err(KeyTooLong { part, bytes, limit });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The key of one entity, declared with [`crate::key!`].
+pub trait EntityKey: Sized {
+    /// The templates, as in the seed's row.
+    const PK: &'static str;
+    const SK: Option<&'static str>;
+
+    fn key(&self) -> Key;
+
+    /// The parts of a key of this entity; none for any other key.
+    fn parse(key: &Key) -> Option<Self>;
+
+    /// The sort key with each number in its order-preserving form, for an index that lists in order; the partition
+    /// key's where there is no sort key.
+    fn list_sk(&self) -> String;
+}
+
+/// Declares the key of an entity by the templates of its seed's row:
+///
+/// ```
+/// table::key! {
+///     /// A book on its shelf.
+///     pub struct BookKey { room: table::Escaped, shelf: table::Number, place: table::Number }
+///     pk "shelf::{room}::{shelf}"
+///     sk "{place}"
+/// }
+/// # use table::{EntityKey, Escaped, Key, Number};
+/// # fn main() {
+/// let book = BookKey { room: Escaped::new("east/2").unwrap(), shelf: Number(3), place: Number(12) };
+/// assert_eq!(book.key(), Key::new("shelf::east~2f2::3", "12"));
+/// assert_eq!(BookKey::parse(&book.key()), Some(book));
+/// # }
+/// ```
+///
+/// The `sk` line is left out for a table without sort key. A template that could not be taken apart again does not
+/// compile.
+#[macro_export]
+macro_rules! key {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis struct $name:ident { $($(#[$field_attribute:meta])* $field:ident: $type:ty),* $(,)? }
+        pk $pk:literal
+        $(sk $sk:literal)?
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+        $visibility struct $name { $($(#[$field_attribute])* pub $field: $type),* }
+
+        const _: () = {
+            assert!($crate::template::well_formed($pk), "after a part of a key comes `::`, `#` or the end");
+            $(assert!($crate::template::well_formed($sk), "after a part of a key comes `::`, `#` or the end");)?
+        };
+
+        impl $crate::EntityKey for $name {
+            const PK: &'static str = $pk;
+            const SK: Option<&'static str> = $crate::key!(@option $($sk)?);
+
+            fn key(&self) -> $crate::Key {
+                let Self { $($field),* } = self;
+                $crate::Key { pk: format!($pk), sk: $crate::key!(@option $(format!($sk))?) }
+            }
+
+            fn parse(key: &$crate::Key) -> Option<Self> {
+                let parts = $crate::key::parts(Self::PK, Self::SK, key)?;
+                let parsed = Self { $($field: $crate::key::part(&parts, stringify!($field))?),* };
+                // A part that has several spellings would make one item out of several keys.
+                ($crate::EntityKey::key(&parsed) == *key).then_some(parsed)
+            }
+
+            fn list_sk(&self) -> String {
+                let Self { $($field),* } = self;
+                $(let $field = $crate::KeyPart::ordered($field);)*
+                let $crate::Key { pk, sk } = $crate::Key { pk: format!($pk), sk: $crate::key!(@option $(format!($sk))?) };
+                sk.unwrap_or(pk)
+            }
+        }
+    };
+    (@option) => { None };
+    (@option $value:expr) => { Some($value) };
+}
+
+/// The parts of a key by name, if it fits the templates of an entity.
+#[doc(hidden)]
+pub fn parts<'a>(pk: &'a str, sk: Option<&'a str>, key: &'a Key) -> Option<Vec<(&'a str, &'a str)>> {
+    let mut parts = crate::template::parts(pk, &key.pk)?;
+    match (sk, &key.sk) {
+        (Some(sk), Some(text)) => parts.extend(crate::template::parts(sk, text)?),
+        (None, None) => {}
+        _ => return None,
+    }
+    Some(parts)
+}
+
+/// The part of this name, as its type.
+#[doc(hidden)]
+pub fn part<T: crate::KeyPart>(parts: &[(&str, &str)], name: &str) -> Option<T> {
+    let (_, text) = parts.iter().find(|(part, _)| *part == name)?;
+    text.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Escaped, Number};
+
+    crate::key! {
+        struct RootKey { name: Escaped }
+        pk "root"
+        sk "{name}"
+    }
+
+    crate::key! {
+        struct LeafKey { room: Escaped, kind: Escaped, number: Number }
+        pk "LEAF#{room}"
+        sk "{kind}::{number}"
+    }
+
+    crate::key! {
+        struct LoneKey { number: Number }
+        pk "lone::{number}"
+    }
+
+    #[test]
+    fn a_key_reads_like_its_row() {
+        let leaf = LeafKey { room: Escaped::new("a").unwrap(), kind: Escaped::new("oak").unwrap(), number: Number(10) };
+        assert_eq!(leaf.key(), Key::new("LEAF#a", "oak::10"));
+        assert_eq!(leaf.list_sk(), "oak::b10");
+        assert_eq!(leaf.key().document_id(), "LEAF#a#oak::10");
+        let lone = LoneKey { number: Number(7) };
+        assert_eq!(lone.key(), Key::partition("lone::7"));
+        assert_eq!((lone.key().document_id(), lone.list_sk()), ("lone::7".to_owned(), "lone::a7".to_owned()));
+        assert_eq!((LoneKey::PK, LoneKey::SK, RootKey::SK), ("lone::{number}", None, Some("{name}")));
+    }
+
+    #[test]
+    fn only_its_own_keys_parse() {
+        assert!(RootKey::parse(&Key::new("root", "a")).is_some());
+        for key in [
+            Key::new("roots", "a"),
+            Key::new("root", ""),
+            Key::new("root", "a::b"),
+            Key::new("root", "~41"),
+            Key::partition("root"),
+        ] {
+            assert_eq!(RootKey::parse(&key), None, "{key:?}");
+        }
+        for key in [Key::new("LEAF#a", "oak::01"), Key::new("LEAF#a", "oak"), Key::new("LEAF#a#b", "oak::1")] {
+            assert_eq!(LeafKey::parse(&key), None, "{key:?}");
+        }
+        assert_eq!(LoneKey::parse(&Key::new("lone::7", "x")), None);
+    }
+
+    #[test]
+    fn limits_count_bytes() {
+        let long = |pk: usize, sk: usize| Key::new("é".repeat(pk / 2), "s".repeat(sk)).check_length();
+        assert_eq!(long(500, 11), Ok(()));
+        assert_eq!(long(500, 12).unwrap_err().bytes, 513);
+        assert_eq!(long(2050, 1).unwrap_err().part, "partition key");
+        assert_eq!(long(2, 1025).unwrap_err().part, "sort key");
+        assert_eq!(Key::partition("p".repeat(513)).check_length().unwrap_err().part, "whole");
     }
 }

@@ -4,12 +4,18 @@
 pub mod access;
 pub mod clock;
 pub mod config;
+pub mod engines;
 pub mod key;
+pub mod ordered;
+pub mod part;
 pub mod rev;
 pub mod schema;
+pub mod template;
 
-pub use access::{Access, AccessPattern, Call, Engines};
+pub use access::{Access, AccessPattern, Call};
 pub use clock::Clock;
 pub use config::Config;
-pub use key::Key;
+pub use engines::Engines;
+pub use key::{EntityKey, Key};
+pub use part::{Escaped, KeyPart, Number};
 pub use rev::Rev;

@@ -1,6 +1,8 @@
 //! Tables, indexes, buckets and event sources declared as data: the local engines are made from it, and templates
 //! are printed from it.
 
+use crate::{EntityKey, Key, template};
+
 /// One back end: everything that is deployed together.
 #[derive(Debug)]
 pub struct System {
@@ -51,6 +53,42 @@ pub struct Entity {
     pub sk: Option<&'static str>,
     pub search: Search,
 }
+
+impl Entity {
+    /// An entity with a document per item, whose key is declared with [`crate::key!`].
+    pub const fn document<K: EntityKey>(name: &'static str) -> Self {
+        Self { name, pk: K::PK, sk: K::SK, search: Search::Document }
+    }
+
+    /// An entity that search never shows.
+    pub const fn never<K: EntityKey>(name: &'static str) -> Self {
+        Self { name, pk: K::PK, sk: K::SK, search: Search::Never }
+    }
+
+    /// Whether the key was built from this entity's templates. Allocates nothing.
+    pub fn owns(&self, key: &Key) -> bool {
+        template::fits(self.pk, &key.pk)
+            && match (self.sk, &key.sk) {
+                (Some(sk), Some(text)) => template::fits(sk, text),
+                (None, None) => true,
+                _ => false,
+            }
+    }
+}
+
+impl Table {
+    /// The entity that a key belongs to, the platform's own among them; none for a key that fits no template.
+    pub fn entity_of(&self, key: &Key) -> Option<&Entity> {
+        let platform = if self.sk.is_some() { &IDEMPOTENCY } else { &IDEMPOTENCY_WITHOUT_SORT_KEY };
+        self.entities.iter().chain([platform]).find(|entity| entity.owns(key))
+    }
+}
+
+/// The answers kept for requests with an idempotency key, in every table.
+pub static IDEMPOTENCY: Entity =
+    Entity { name: "idempotency", pk: "idempotency#{hash}", sk: Some("idempotency"), search: Search::Never };
+
+static IDEMPOTENCY_WITHOUT_SORT_KEY: Entity = Entity { sk: None, ..IDEMPOTENCY };
 
 /// Whether items of an entity may have documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

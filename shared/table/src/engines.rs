@@ -1,0 +1,146 @@
+//! What handlers of one process share: configuration, clock, and clients made when first needed.
+
+use std::sync::{Arc, OnceLock};
+
+use aws_config::default_provider::credentials::DefaultCredentialsChain;
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::Credentials;
+use aws_credential_types::provider::{self, ProvideCredentials, SharedCredentialsProvider, future};
+use opensearch::OpenSearch;
+use opensearch::http::Url;
+use opensearch::http::transport::{SingleNodeConnectionPool, TransportBuilder};
+
+use crate::{Clock, Config};
+
+/// One per process; handlers, the mirror and the operator's commands share it.
+#[derive(Debug)]
+pub struct Engines {
+    pub config: Config,
+    pub clock: Clock,
+    dynamodb: OnceLock<aws_sdk_dynamodb::Client>,
+    s3: OnceLock<aws_sdk_s3::Client>,
+    search: OnceLock<OpenSearch>,
+}
+
+/// The endpoint of OpenSearch is no URL, or TLS cannot be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("no client for OpenSearch at `{endpoint}`: {reason}")]
+pub struct SearchClientError {
+    pub endpoint: String,
+    pub reason: String,
+}
+
+impl Engines {
+    pub fn new(config: Config, clock: Clock) -> Arc<Self> {
+        Arc::new(Self { config, clock, dynamodb: OnceLock::new(), s3: OnceLock::new(), search: OnceLock::new() })
+    }
+
+    pub fn dynamodb(&self) -> &aws_sdk_dynamodb::Client {
+        self.dynamodb.get_or_init(|| {
+            let mut config = aws_sdk_dynamodb::config::Builder::from(&self.aws());
+            config.set_endpoint_url(self.config.dynamodb.clone());
+            aws_sdk_dynamodb::Client::from_conf(config.build())
+        })
+    }
+
+    /// Local S3 servers know buckets by path only.
+    pub fn s3(&self) -> &aws_sdk_s3::Client {
+        self.s3.get_or_init(|| {
+            let mut config = aws_sdk_s3::config::Builder::from(&self.aws());
+            config.set_endpoint_url(self.config.s3.clone()).set_force_path_style(Some(self.config.s3.is_some()));
+            aws_sdk_s3::Client::from_conf(config.build())
+        })
+    }
+
+    pub fn search(&self) -> Result<&OpenSearch, SearchClientError> {
+        if let Some(client) = self.search.get() {
+            return Ok(client);
+        }
+        let failed = |reason: String| SearchClientError { endpoint: self.config.search.clone(), reason };
+        let url = Url::parse(&self.config.search).map_err(|error| failed(error.to_string()))?;
+        let transport = TransportBuilder::new(SingleNodeConnectionPool::new(url));
+        let transport = if self.config.signs_search() {
+            transport.auth(opensearch::auth::Credentials::AwsSigV4(self.credentials(), self.region()))
+        } else {
+            transport.disable_proxy()
+        };
+        let transport = transport.build().map_err(|error| failed(error.to_string()))?;
+        Ok(self.search.get_or_init(|| OpenSearch::new(transport)))
+    }
+
+    fn aws(&self) -> SdkConfig {
+        SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(self.region())
+            .credentials_provider(self.credentials())
+            .build()
+    }
+
+    fn region(&self) -> Region {
+        Region::new(self.config.region.clone())
+    }
+
+    fn credentials(&self) -> SharedCredentialsProvider {
+        match &self.config.credentials {
+            Some((id, secret)) => {
+                SharedCredentialsProvider::new(Credentials::new(id, secret, None, None, "configuration"))
+            }
+            None => SharedCredentialsProvider::new(AwsChain { region: self.region(), chain: Arc::default() }),
+        }
+    }
+}
+
+/// AWS's chain of credential sources. Finding the sources is asynchronous, so it waits for the first request.
+#[derive(Clone, Debug)]
+struct AwsChain {
+    region: Region,
+    chain: Arc<tokio::sync::OnceCell<DefaultCredentialsChain>>,
+}
+
+impl AwsChain {
+    async fn load(&self) -> provider::Result {
+        let chain = || DefaultCredentialsChain::builder().region(self.region.clone()).build();
+        self.chain.get_or_init(chain).await.provide_credentials().await
+    }
+}
+
+impl ProvideCredentials for AwsChain {
+    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
+    where
+        Self: 'a,
+    {
+        future::ProvideCredentials::new(self.load())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn engines(search: &str) -> Arc<Engines> {
+        let config = Config {
+            prefix: String::new(),
+            region: "ca-central-1".to_owned(),
+            dynamodb: Some("http://127.0.0.1:1".to_owned()),
+            s3: Some("http://127.0.0.1:1".to_owned()),
+            search: search.to_owned(),
+            credentials: Some(("local".to_owned(), "local".to_owned())),
+            cursor_secrets: vec!["secret".to_owned()],
+            issuers: Vec::new(),
+        };
+        Engines::new(config, Clock::system())
+    }
+
+    #[test]
+    fn clients_are_made_once() {
+        let engines = engines("http://127.0.0.1:1");
+        assert!(std::ptr::eq(engines.dynamodb(), engines.dynamodb()));
+        assert!(std::ptr::eq(engines.s3(), engines.s3()));
+        assert!(std::ptr::eq(engines.search().unwrap(), engines.search().unwrap()));
+    }
+
+    #[test]
+    fn an_endpoint_that_is_no_url_is_named() {
+        assert_eq!(engines("search.example").search().unwrap_err().endpoint, "search.example");
+    }
+}

@@ -1,0 +1,169 @@
+//! The types that stand in keys. Each system has its own newtypes; here are the ones that all share.
+
+use std::fmt::{self, Display, Write};
+use std::str::FromStr;
+
+use crate::ordered;
+
+/// A part of a key: a type whose text obeys the rules of [`crate::template`], so that no client's text reaches into
+/// another part. `Display` writes exactly what `FromStr` takes.
+pub trait KeyPart: Display + FromStr {
+    /// The part as it stands in an index that lists in order: a number in its order-preserving form.
+    fn ordered(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// A text that cannot be this part of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {0}")]
+pub struct NotAPart(pub &'static str);
+
+/// A number in plain decimal, as the seeds write it: `12`, never `012` or `+12`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Number(pub u64);
+
+impl Display for Number {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl FromStr for Number {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let number = text.parse().map(Self).map_err(|_| NotAPart("a whole number"))?;
+        if number.to_string() == text { Ok(number) } else { Err(NotAPart("a whole number without leading zeros")) }
+    }
+}
+
+impl KeyPart for Number {
+    fn ordered(&self) -> String {
+        ordered::integer(self.0)
+    }
+}
+
+/// Free text in a key, such as an address. In the key, `~ % # / ? \`, control characters, and colons at an end or
+/// beside another colon are `~` and two hex digits for each byte: `a#b` is `a~23b`. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Escaped(String);
+
+impl Escaped {
+    /// Takes any text but the empty one, not yet escaped.
+    pub fn new(text: impl Into<String>) -> Result<Self, NotAPart> {
+        let text = text.into();
+        if text.is_empty() { Err(NotAPart("a text that is not empty")) } else { Ok(Self(text)) }
+    }
+
+    /// The text as it was before escaping.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Display for Escaped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before = ':';
+        let mut rest = self.0.chars();
+        while let Some(character) = rest.next() {
+            let after = rest.clone().next().unwrap_or(':');
+            let lone_colon = character == ':' && before != ':' && after != ':';
+            if lone_colon || !(matches!(character, '~' | '%' | '#' | '/' | '?' | '\\' | ':') || character.is_control())
+            {
+                formatter.write_char(character)?;
+            } else {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    write!(formatter, "~{byte:02x}")?;
+                }
+            }
+            before = character;
+        }
+        Ok(())
+    }
+}
+
+/// Takes the escaped text, and only in the one spelling that [`Escaped`] writes.
+impl FromStr for Escaped {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let fault = NotAPart("an escaped text");
+        let mut bytes = Vec::with_capacity(text.len());
+        let mut rest = text.bytes();
+        while let Some(byte) = rest.next() {
+            if byte == b'~' {
+                let high = rest.next().and_then(hex_digit).ok_or(fault)?;
+                let low = rest.next().and_then(hex_digit).ok_or(fault)?;
+                bytes.push(high << 4 | low);
+            } else {
+                bytes.push(byte);
+            }
+        }
+        let escaped = Self::new(String::from_utf8(bytes).map_err(|_| fault)?)?;
+        if escaped.to_string() == text { Ok(escaped) } else { Err(fault) }
+    }
+}
+
+impl KeyPart for Escaped {}
+
+fn hex_digit(byte: u8) -> Option<u8> {
+    match byte {
+        b'0'..=b'9' => Some(byte - b'0'),
+        b'a'..=b'f' => Some(byte - b'a' + 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::template;
+
+    #[test]
+    fn escapes_are_those_of_the_platform() {
+        let cases = [
+            ("a#b", "a~23b"),
+            ("12 Main St., Apt. 4", "12 Main St., Apt. 4"),
+            ("a::b", "a~3a~3ab"),
+            ("google:1", "google:1"),
+            ("a:", "a~3a"),
+            (":a", "~3aa"),
+            ("~%/?\\", "~7e~25~2f~3f~5c"),
+            ("é\n\u{85}", "é~0a~c2~85"),
+        ];
+        for (text, escaped) in cases {
+            assert_eq!(Escaped::new(text).unwrap().to_string(), escaped);
+            assert_eq!(escaped.parse::<Escaped>().unwrap().text(), text);
+        }
+    }
+
+    #[test]
+    fn another_spelling_is_no_escape() {
+        for text in ["", "~", "~2", "~2g", "~41", "~2F", "a#b", "a::b", "~c3", "a\n"] {
+            assert!(text.parse::<Escaped>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_has_one_spelling() {
+        assert_eq!("12".parse(), Ok(Number(12)));
+        for text in ["", "012", "+12", "-1", "1.0", "18446744073709551616"] {
+            assert!(text.parse::<Number>().is_err(), "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_comes_back(text in "\\PC+|[~:#%a-f0-9\n]{1,12}|.+") {
+            let escaped = Escaped::new(text.clone()).unwrap().to_string();
+            let fits = template::fits("{first}::{last}", &format!("{escaped}::{escaped}"));
+            prop_assert!(fits, "{}", escaped);
+            prop_assert!(!escaped.contains("::"));
+            let back: Escaped = escaped.parse().unwrap();
+            prop_assert_eq!(back.text(), text);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Key templates such as `facility::{collection}`: literal text and named parts.
+//!
+//! A part is never empty, holds no `#` and no control character, neither begins nor ends with a colon, and holds
+//! `::` only at the end of its template. So a text fits a template in one way at most, and the end of each part is
+//! the next delimiter.
+
+/// Whether a template can be taken apart again: braces are paired, parts have names, and after a part comes the end
+/// or a delimiter. For declarations, at compile time.
+pub const fn well_formed(template: &str) -> bool {
+    let mut rest = template.as_bytes();
+    let mut after_part = false;
+    while let [first, more @ ..] = rest {
+        match *first {
+            b'{' => {
+                if after_part {
+                    return false;
+                }
+                let Some(more) = after_name(more) else { return false };
+                rest = more;
+                after_part = true;
+            }
+            b'}' => return false,
+            _ => {
+                if after_part && !matches!(rest, [b'#', ..] | [b':', b':', ..]) {
+                    return false;
+                }
+                rest = more;
+                after_part = false;
+            }
+        }
+    }
+    !template.is_empty()
+}
+
+/// What follows `name}`.
+const fn after_name(text: &[u8]) -> Option<&[u8]> {
+    let mut rest = text;
+    let mut length = 0;
+    while let [first, more @ ..] = rest {
+        match *first {
+            b'}' => return if length > 0 { Some(more) } else { None },
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => rest = more,
+            _ => return None,
+        }
+        length += 1;
+    }
+    None
+}
+
+/// Whether a text could have been built from a template. Allocates nothing.
+pub fn fits(template: &str, text: &str) -> bool {
+    walk(template, text, |_, _| ()).is_some()
+}
+
+/// The parts of a text by name, in order, if it fits the template.
+pub fn parts<'a>(template: &'a str, text: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
+    let mut found = Vec::new();
+    walk(template, text, |name, part| found.push((name, part)))?;
+    Some(found)
+}
+
+fn walk<'a>(template: &'a str, text: &'a str, mut found: impl FnMut(&'a str, &'a str)) -> Option<()> {
+    let (mut template, mut text) = (template, text);
+    while let Some((literal, rest)) = template.split_once('{') {
+        text = text.strip_prefix(literal)?;
+        let (name, rest) = rest.split_once('}')?;
+        let length = if rest.is_empty() { text.len() } else { text.find(delimiter(rest)?)? };
+        let (part, after) = text.split_at_checked(length)?;
+        if !is_part(part) || (!rest.is_empty() && part.contains("::")) {
+            return None;
+        }
+        found(name, part);
+        (template, text) = (rest, after);
+    }
+    (template == text).then_some(())
+}
+
+fn delimiter(literal: &str) -> Option<&'static str> {
+    ["::", "#"].into_iter().find(|delimiter| literal.starts_with(delimiter))
+}
+
+fn is_part(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(':')
+        && !text.ends_with(':')
+        && !text.chars().any(|character| character == '#' || character.is_control())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_can_be_taken_apart_is_a_template() {
+        for template in ["collection", "{a}", "x::{a}", "{a}::{b}", "{a}#{b_2}", "x#{a}::y"] {
+            assert!(well_formed(template), "{template}");
+        }
+        for template in ["", "{}", "{a", "a}", "{a}{b}", "{a}-{b}", "{a}:{b}", "{a b}", "{{a}}"] {
+            assert!(!well_formed(template), "{template}");
+        }
+    }
+
+    #[test]
+    fn a_text_fits_as_a_whole() {
+        let fitting = [
+            ("zone", "zone"),
+            ("zone::{c}", "zone::a"),
+            ("zone::{c}", "zone::a::b"),
+            ("{a}::{b}", "x:y::z"),
+            ("{a}#{b}", "x#y::z"),
+            ("{a}::end", "x::end"),
+        ];
+        for (template, text) in fitting {
+            assert!(fits(template, text), "{template} {text}");
+        }
+        let other = [
+            ("zone", "zones"),
+            ("zone::{c}", "zone::"),
+            ("zone::{c}", "zones::a"),
+            ("zone::{c}", "zone::a#b"),
+            ("zone::{c}", "zone::a\n"),
+            ("{a}::{b}", "a:::b"),
+            ("{a}::{b}", "a"),
+            ("{a}::{b}", "a::b:"),
+            ("{a}::end", "x::y::end"),
+            ("{a}#{b}", "x::y#z"),
+        ];
+        for (template, text) in other {
+            assert!(!fits(template, text), "{template} {text}");
+        }
+    }
+
+    #[test]
+    fn parts_come_by_name() {
+        assert_eq!(parts("{kind}::{number}", "trail::12"), Some(vec![("kind", "trail"), ("number", "12")]));
+        assert_eq!(parts("{kind}::{number}", "trail"), None);
+    }
+}
