@@ -1,0 +1,103 @@
+//! The system's side of the mirror: which tables it reads, what its documents look like, where its shapes come from.
+
+use std::future::Future;
+
+use table::schema::{Entity, System};
+
+use crate::document::{Found, ShapeSource};
+use crate::image::{Image, Unfit};
+
+/// One place in each system that says what its items look like in search.
+pub trait Documents: Sync {
+    /// The system whose tables' streams are mirrored, all into one index.
+    fn tables(&self) -> &'static System;
+
+    fn mapping(&self) -> Mapping;
+
+    /// The document of an item, made from nothing but the item: no other item, no clock. The entity is the one whose
+    /// key templates the item's key fits, and is searchable.
+    fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit>;
+}
+
+/// How the index holds the documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Grows whenever the mapping or what is written into it changes.
+    pub version: u32,
+    /// JSON text `{"settings":{...},"mappings":{"properties":{...}}}`. The mirror makes it strict, and adds the
+    /// fields that it writes into every document: `pk`, `sk`, `entity`, `rev`, `deleted`, `deletedAt`.
+    pub body: &'static str,
+}
+
+/// How much of a shape a document holds, from best to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rung {
+    Full,
+    Coarse,
+    Envelope,
+    None,
+}
+
+/// A shape as it goes into a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    pub status: ShapeStatus,
+    /// GeoJSON text; absent where nothing is left of the shape.
+    pub json: Option<String>,
+    /// How far it may be from the original, in metres, as decimal text.
+    pub tolerance: Option<String>,
+}
+
+/// What a document says of its shape, in `<field>Status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ShapeStatus {
+    At(Rung),
+    /// The object is really gone; the shape is its envelope.
+    Missing,
+}
+
+/// Shapes could not be had for now: S3 is slow or failing. The record is reported, its document not degraded.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("shape not to be had for now: {0}")]
+pub struct ShapeUnavailable(pub String);
+
+/// Where shapes come from.
+pub trait Shapes: Sync {
+    /// The shape at this rung, or at a lower one where it has none that high (too many positions for
+    /// [`Rung::Full`]). Deterministic in the source and the rung. [`Rung::None`] is never asked for.
+    fn shape(&self, source: &ShapeSource, rung: Rung) -> impl Future<Output = Result<Shape, ShapeUnavailable>> + Send;
+}
+
+/// For a system without shapes.
+#[derive(Clone, Copy, Debug)]
+pub struct NoShapes;
+
+impl Shapes for NoShapes {
+    async fn shape(&self, _: &ShapeSource, _: Rung) -> Result<Shape, ShapeUnavailable> {
+        Ok(Shape { status: ShapeStatus::At(Rung::None), json: None, tolerance: None })
+    }
+}
+
+impl Rung {
+    /// The next one down the ladder.
+    pub const fn below(self) -> Self {
+        match self {
+            Self::Full => Self::Coarse,
+            Self::Coarse => Self::Envelope,
+            Self::Envelope | Self::None => Self::None,
+        }
+    }
+}
+
+impl ShapeStatus {
+    /// The value of `<field>Status`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::At(Rung::Full) => "full",
+            Self::At(Rung::Coarse) => "coarse",
+            Self::At(Rung::Envelope) => "envelope",
+            Self::At(Rung::None) => "none",
+            Self::Missing => "missing",
+        }
+    }
+}

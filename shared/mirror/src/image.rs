@@ -1,0 +1,297 @@
+//! An item's attributes, read from DynamoDB JSON: what a stream record carries, and what an item that was read from
+//! the table is turned into, so that one item has one document whichever way it came.
+
+use std::borrow::Cow;
+
+use crate::json::{Malformed, Reader, is_number};
+
+/// The attributes of one item, borrowed from its JSON text.
+#[derive(Clone, Debug)]
+pub struct Image<'a> {
+    attributes: Vec<Attribute<'a>>,
+}
+
+#[derive(Clone, Debug)]
+struct Attribute<'a> {
+    name: Cow<'a, str>,
+    /// `{"S":"..."}`.
+    value: &'a str,
+}
+
+/// An attribute that is absent or of another DynamoDB type than its entity has: the item goes to quarantine alone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("attribute `{attribute}` is not {expected}")]
+pub struct Unfit {
+    pub attribute: String,
+    /// What it should have been: `a string (S)`.
+    pub expected: &'static str,
+}
+
+/// Text that is not an item in DynamoDB JSON.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an item in DynamoDB JSON: {0}")]
+pub struct NotAnItem(String);
+
+/// A number as DynamoDB holds it: decimal text of up to 38 digits, and never more than that text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number<'a>(&'a str);
+
+impl<'a> Number<'a> {
+    /// The text as a number, if JSON can carry it as it is.
+    pub fn new(text: &'a str) -> Option<Self> {
+        is_number(text).then_some(Self(text))
+    }
+
+    pub const fn as_str(self) -> &'a str {
+        self.0
+    }
+
+    /// The number, where it is a whole one of 64 bits.
+    pub fn integer(self) -> Option<i64> {
+        self.0.parse().ok()
+    }
+}
+
+impl<'a> Image<'a> {
+    /// Reads an item: `{"pk":{"S":"..."},...}`.
+    pub fn parse(text: &'a str) -> Result<Self, NotAnItem> {
+        let mut attributes = Vec::with_capacity(16);
+        let mut reader = Reader::new(text);
+        reader
+            .object(|reader, name| {
+                attributes.push(Attribute { name, value: reader.value()? });
+                Ok(())
+            })
+            .map_err(|fault| NotAnItem(fault.to_string()))?;
+        if reader.at_end() { Ok(Self { attributes }) } else { Err(NotAnItem("more than one value".to_owned())) }
+    }
+
+    /// Whether the attribute is there, whatever its type.
+    pub fn has(&self, attribute: &str) -> bool {
+        self.value(attribute).is_some()
+    }
+
+    /// A string (S).
+    pub fn text(&self, attribute: &str) -> Result<Cow<'a, str>, Unfit> {
+        self.required(attribute, TEXT, Self::optional_text)
+    }
+
+    pub fn optional_text(&self, attribute: &str) -> Result<Option<Cow<'a, str>>, Unfit> {
+        self.read(attribute, TEXT, |name, reader| (name == "S").then(|| reader.string()))
+    }
+
+    /// A number (N).
+    pub fn number(&self, attribute: &str) -> Result<Number<'a>, Unfit> {
+        self.required(attribute, NUMBER, Self::optional_number)
+    }
+
+    pub fn optional_number(&self, attribute: &str) -> Result<Option<Number<'a>>, Unfit> {
+        self.read(attribute, NUMBER, |name, reader| (name == "N").then(|| number(reader)))
+    }
+
+    /// A boolean (BOOL).
+    pub fn flag(&self, attribute: &str) -> Result<bool, Unfit> {
+        self.required(attribute, FLAG, Self::optional_flag)
+    }
+
+    pub fn optional_flag(&self, attribute: &str) -> Result<Option<bool>, Unfit> {
+        self.read(attribute, FLAG, |name, reader| (name == "BOOL").then(|| reader.flag()))
+    }
+
+    /// Binary (B), as base64.
+    pub fn binary(&self, attribute: &str) -> Result<Cow<'a, str>, Unfit> {
+        self.required(attribute, BINARY, Self::optional_binary)
+    }
+
+    pub fn optional_binary(&self, attribute: &str) -> Result<Option<Cow<'a, str>>, Unfit> {
+        self.read(attribute, BINARY, |name, reader| (name == "B").then(|| reader.string()))
+    }
+
+    /// A list (L) of strings, in its order.
+    pub fn texts(&self, attribute: &str) -> Result<Vec<Cow<'a, str>>, Unfit> {
+        self.required(attribute, TEXTS, Self::optional_texts)
+    }
+
+    pub fn optional_texts(&self, attribute: &str) -> Result<Option<Vec<Cow<'a, str>>>, Unfit> {
+        self.list(attribute, TEXTS, |name, reader| (name == "S").then(|| reader.string()))
+    }
+
+    /// A list (L) of numbers, in its order.
+    pub fn numbers(&self, attribute: &str) -> Result<Vec<Number<'a>>, Unfit> {
+        self.required(attribute, NUMBERS, Self::optional_numbers)
+    }
+
+    pub fn optional_numbers(&self, attribute: &str) -> Result<Option<Vec<Number<'a>>>, Unfit> {
+        self.list(attribute, NUMBERS, |name, reader| (name == "N").then(|| number(reader)))
+    }
+
+    /// A string set (SS), sorted.
+    pub fn text_set(&self, attribute: &str) -> Result<Vec<Cow<'a, str>>, Unfit> {
+        self.required(attribute, TEXT_SET, Self::optional_text_set)
+    }
+
+    pub fn optional_text_set(&self, attribute: &str) -> Result<Option<Vec<Cow<'a, str>>>, Unfit> {
+        let mut set =
+            self.read(attribute, TEXT_SET, |name, reader| (name == "SS").then(|| elements(reader, Reader::string)))?;
+        set.iter_mut().for_each(|set| set.sort_unstable());
+        Ok(set)
+    }
+
+    /// A map (M), with the same ways in.
+    pub fn map(&self, attribute: &str) -> Result<Image<'a>, Unfit> {
+        self.required(attribute, MAP, Self::optional_map)
+    }
+
+    pub fn optional_map(&self, attribute: &str) -> Result<Option<Image<'a>>, Unfit> {
+        self.read(attribute, MAP, |name, reader| (name == "M").then(|| map(reader)))
+    }
+
+    /// A list (L) of maps, in its order.
+    pub fn maps(&self, attribute: &str) -> Result<Vec<Image<'a>>, Unfit> {
+        self.required(attribute, MAPS, Self::optional_maps)
+    }
+
+    pub fn optional_maps(&self, attribute: &str) -> Result<Option<Vec<Image<'a>>>, Unfit> {
+        self.list(attribute, MAPS, |name, reader| (name == "M").then(|| map(reader)))
+    }
+
+    /// The value of an attribute as DynamoDB JSON: `{"N":"1"}`.
+    pub(crate) fn value(&self, attribute: &str) -> Option<&'a str> {
+        self.attributes.iter().find(|candidate| candidate.name == attribute).map(|found| found.value)
+    }
+
+    fn required<T>(
+        &self,
+        attribute: &str,
+        expected: &'static str,
+        optional: impl FnOnce(&Self, &str) -> Result<Option<T>, Unfit>,
+    ) -> Result<T, Unfit> {
+        optional(self, attribute)?.ok_or_else(|| unfit(attribute, expected))
+    }
+
+    fn read<T>(&self, attribute: &str, expected: &'static str, typed: impl Typed<'a, T>) -> Result<Option<T>, Unfit> {
+        let Some(value) = self.value(attribute) else { return Ok(None) };
+        one(&mut Reader::new(value), typed).map(Some).map_err(|_| unfit(attribute, expected))
+    }
+
+    fn list<T>(
+        &self,
+        attribute: &str,
+        expected: &'static str,
+        typed: impl Typed<'a, T>,
+    ) -> Result<Option<Vec<T>>, Unfit> {
+        self.read(attribute, expected, |name, reader| {
+            (name == "L").then(|| elements(reader, |reader| one(reader, typed)))
+        })
+    }
+}
+
+const TEXT: &str = "a string (S)";
+const NUMBER: &str = "a number (N)";
+const FLAG: &str = "a boolean (BOOL)";
+const BINARY: &str = "binary (B)";
+const TEXTS: &str = "a list (L) of strings";
+const NUMBERS: &str = "a list (L) of numbers";
+const TEXT_SET: &str = "a string set (SS)";
+const MAP: &str = "a map (M)";
+const MAPS: &str = "a list (L) of maps";
+
+/// Reads the value behind a type descriptor; none where the descriptor is another.
+trait Typed<'a, T>: Copy + Fn(&str, &mut Reader<'a>) -> Option<Result<T, Malformed>> {}
+impl<'a, T, F: Copy + Fn(&str, &mut Reader<'a>) -> Option<Result<T, Malformed>>> Typed<'a, T> for F {}
+
+fn unfit(attribute: &str, expected: &'static str) -> Unfit {
+    Unfit { attribute: attribute.to_owned(), expected }
+}
+
+/// Reads `{"S":"..."}`: one descriptor with its value.
+fn one<'a, T>(reader: &mut Reader<'a>, typed: impl Typed<'a, T>) -> Result<T, Malformed> {
+    let mut value = None;
+    reader.object(|reader, name| {
+        let wrong = reader.malformed("value of this type");
+        value = Some(typed(&name, reader).ok_or(wrong)??);
+        Ok(())
+    })?;
+    value.ok_or_else(|| reader.malformed("type descriptor"))
+}
+
+fn elements<'a, T>(
+    reader: &mut Reader<'a>,
+    element: impl Fn(&mut Reader<'a>) -> Result<T, Malformed>,
+) -> Result<Vec<T>, Malformed> {
+    let mut found = Vec::new();
+    reader.array(|reader| {
+        found.push(element(reader)?);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A number stands in a string, without escapes.
+fn number<'a>(reader: &mut Reader<'a>) -> Result<Number<'a>, Malformed> {
+    match reader.string()? {
+        Cow::Borrowed(text) => Number::new(text).ok_or(reader.malformed("number")),
+        Cow::Owned(_) => Err(reader.malformed("number")),
+    }
+}
+
+fn map<'a>(reader: &mut Reader<'a>) -> Result<Image<'a>, Malformed> {
+    Image::parse(reader.value()?).map_err(|_| reader.malformed("map"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ITEM: &str = r#"{
+        "name":{"S":"caf\u00e9"}, "count":{"N":"12345678901234567890.5"}, "open":{"BOOL":true}, "photo":{"B":"AAE="},
+        "terms":{"L":[{"S":"b"},{"S":"a"}]}, "place":{"L":[{"N":"-125.5"},{"N":"49.6"}]}, "tags":{"SS":["b","a"]},
+        "shape":{"M":{"bytes":{"N":"7"}}}, "parts":{"L":[{"M":{"n":{"N":"1"}}},{"M":{"n":{"N":"2"}}}]}, "gone":{"NULL":true}
+    }"#;
+
+    #[test]
+    fn each_type_is_read_as_it_is() {
+        let image = Image::parse(ITEM).unwrap();
+        assert_eq!(image.text("name").unwrap(), "café");
+        assert_eq!(image.number("count").unwrap().as_str(), "12345678901234567890.5");
+        assert!(image.flag("open").unwrap());
+        assert_eq!(image.binary("photo").unwrap(), "AAE=");
+        assert_eq!(image.texts("terms").unwrap(), ["b", "a"]);
+        assert_eq!(image.numbers("place").unwrap().iter().map(|n| n.as_str()).collect::<Vec<_>>(), ["-125.5", "49.6"]);
+        assert_eq!(image.text_set("tags").unwrap(), ["a", "b"]);
+        assert_eq!(image.map("shape").unwrap().number("bytes").unwrap().integer(), Some(7));
+        assert_eq!(image.maps("parts").unwrap().len(), 2);
+        assert!(image.has("gone") && !image.has("absent"));
+    }
+
+    #[test]
+    fn every_wrong_type_is_unfit_and_named() {
+        let image = Image::parse(ITEM).unwrap();
+        let reads: [(&str, &str, fn(&Image<'_>, &str) -> Result<(), Unfit>); 9] = [
+            ("name", TEXT, |i, a| i.optional_text(a).map(drop)),
+            ("count", NUMBER, |i, a| i.optional_number(a).map(drop)),
+            ("open", FLAG, |i, a| i.optional_flag(a).map(drop)),
+            ("photo", BINARY, |i, a| i.optional_binary(a).map(drop)),
+            ("terms", TEXTS, |i, a| i.optional_texts(a).map(drop)),
+            ("place", NUMBERS, |i, a| i.optional_numbers(a).map(drop)),
+            ("tags", TEXT_SET, |i, a| i.optional_text_set(a).map(drop)),
+            ("shape", MAP, |i, a| i.optional_map(a).map(drop)),
+            ("parts", MAPS, |i, a| i.optional_maps(a).map(drop)),
+        ];
+        for (own, expected, read) in reads {
+            for attribute in ["name", "count", "open", "photo", "terms", "place", "tags", "shape", "parts", "gone"] {
+                let wanted = if attribute == own { Ok(()) } else { Err(unfit(attribute, expected)) };
+                assert_eq!(read(&image, attribute), wanted, "{own} read from {attribute}");
+            }
+            assert_eq!(read(&image, "absent"), Ok(()));
+        }
+        assert_eq!(image.text("absent"), Err(unfit("absent", TEXT)));
+    }
+
+    #[test]
+    fn what_is_no_item_is_refused() {
+        for text in ["", "[]", "{", r#"{"a"}"#, r#"{"a":{"S":"b"}} 1"#] {
+            assert!(Image::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The pieces of JSON text that a document is made of.
+
+/// Appends `"name":`, after a comma where something of the same object came before.
+pub(crate) fn write_member(out: &mut String, name: &str) {
+    if !out.is_empty() && !out.ends_with(['{', '[']) {
+        out.push(',');
+    }
+    write_text(out, name);
+    out.push(':');
+}
+
+/// Appends a string with its quotes, escaping only what JSON demands, so that one text has one form.
+pub(crate) fn write_text(out: &mut String, text: &str) {
+    out.push('"');
+    if text.bytes().fold(false, |found, byte| found | needs_escape(byte)) {
+        for character in text.chars() {
+            match character {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                control if control < ' ' => {
+                    out.push_str("\\u00");
+                    for shift in [4, 0] {
+                        out.extend(char::from_digit((u32::from(control) >> shift) & 15, 16));
+                    }
+                }
+                plain => out.push(plain),
+            }
+        }
+    } else {
+        out.push_str(text);
+    }
+    out.push('"');
+}
+
+/// Whether the text is a number by JSON's grammar, so that it can stand in a document as it is.
+pub(crate) fn is_number(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent))),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent.is_none_or(digits)
+}
+
+const fn needs_escape(byte: u8) -> bool {
+    byte < b' ' || byte == b'"' || byte == b'\\'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_reads_back() {
+        for text in ["", "plain é 😀", "a\"b\\c\n\r\t\u{0}\u{1f}\u{7f}"] {
+            let mut out = String::new();
+            write_text(&mut out, text);
+            assert_eq!(serde_json::from_str::<String>(&out).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn numbers_are_json_s() {
+        for text in ["0", "-0", "10.50", "1e400", "12345678901234567890123456789012345678", "-1.5E-130"] {
+            assert!(is_number(text), "{text}");
+        }
+        for text in ["", "-", "+1", ".5", "5.", "01", "1e", "NaN", "0x1", "1 ", "１"] {
+            assert!(!is_number(text), "{text}");
+        }
+    }
+}
