@@ -1,1 +1,42 @@
+//! HTTP as Cairn speaks it: routes declared once, requests checked against their declaration, problem details,
+//! principals, and the adapter that serves a system's handlers to Lambda.
+//!
+//! A system makes one [`App`] of its [`Route`]s and [`EventHandler`]s. Lambda and the local gateway hand the very same
+//! requests to [`App::handle`] and events to [`App::event`].
 
+pub mod answer;
+pub mod app;
+mod check;
+pub mod entity_tag;
+pub mod event;
+pub mod fault;
+pub mod format;
+mod free;
+mod intake;
+pub mod log;
+mod media;
+pub mod metrics;
+pub mod openapi;
+pub mod page;
+mod parameters;
+pub mod patch;
+pub mod principal;
+pub mod problem;
+pub mod request;
+pub mod route;
+mod shape;
+mod trust;
+
+pub use answer::Answer;
+pub use app::{App, Deadline, RequestId};
+pub use entity_tag::{Condition, EntityTag};
+pub use event::{Event, EventFailure, EventHandler};
+pub use fault::Fault;
+pub use format::Format;
+pub use metrics::Batch;
+pub use page::{Limit, Page};
+pub use patch::Patch;
+pub use principal::{Known, Principal};
+pub use problem::{Kind, Problem};
+pub use request::Request;
+pub use route::{Route, Sample, Who};

@@ -1,0 +1,100 @@
+//! What a handler answers when all went well.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use serde::Serialize;
+
+use crate::{EntityTag, Problem};
+
+/// A status, headers, and JSON or bytes.
+#[derive(Debug)]
+pub struct Answer {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Result<Bytes, serde_json::Error>,
+}
+
+impl Answer {
+    /// 200 with JSON.
+    pub fn ok(body: &impl Serialize) -> Self {
+        Self::json(StatusCode::OK, body)
+    }
+
+    /// 201 with JSON, the path of what was created, and its entity tag.
+    pub fn created(location: impl AsRef<str>, etag: impl Into<EntityTag>, body: &impl Serialize) -> Self {
+        Self::json(StatusCode::CREATED, body).location(location).etag(etag)
+    }
+
+    /// 202 with JSON: the work goes on after the answer.
+    pub fn accepted(body: &impl Serialize) -> Self {
+        Self::json(StatusCode::ACCEPTED, body)
+    }
+
+    pub fn no_content() -> Self {
+        Self::empty(StatusCode::NO_CONTENT)
+    }
+
+    /// 304: what the client has is still right.
+    pub fn not_modified(etag: impl Into<EntityTag>) -> Self {
+        Self::empty(StatusCode::NOT_MODIFIED).etag(etag)
+    }
+
+    /// 303 to somewhere that gives the content.
+    pub fn see_other(location: impl AsRef<str>) -> Self {
+        Self::empty(StatusCode::SEE_OTHER).location(location)
+    }
+
+    pub fn json(status: StatusCode, body: &impl Serialize) -> Self {
+        let answer = Self { status, headers: HeaderMap::new(), body: serde_json::to_vec(body).map(Bytes::from) };
+        answer.content_type("application/json")
+    }
+
+    pub fn bytes(status: StatusCode, content_type: &str, body: impl Into<Bytes>) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Ok(body.into()) }.content_type(content_type)
+    }
+
+    pub fn empty(status: StatusCode) -> Self {
+        Self { status, headers: HeaderMap::new(), body: Ok(Bytes::new()) }
+    }
+
+    /// Replaces the content type, where JSON has a more exact one.
+    pub fn content_type(self, content_type: &str) -> Self {
+        self.header(header::CONTENT_TYPE, content_type)
+    }
+
+    pub fn etag(self, etag: impl Into<EntityTag>) -> Self {
+        self.header(header::ETAG, etag.into().to_string())
+    }
+
+    pub fn location(self, location: impl AsRef<str>) -> Self {
+        self.header(header::LOCATION, location)
+    }
+
+    pub fn retry_after(self, seconds: u32) -> Self {
+        self.header(header::RETRY_AFTER, seconds.to_string())
+    }
+
+    /// Anyone may keep it for so long. Without this an answer is `private, no-store`.
+    pub fn public_for(self, seconds: u32) -> Self {
+        self.header(header::CACHE_CONTROL, format!("public, max-age={seconds}"))
+    }
+
+    /// Sets a header field. A value that no header can carry is left out.
+    pub fn header(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
+        if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
+            self.headers.insert(name, value);
+        }
+        self
+    }
+
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(crate) fn into_response(self) -> Result<Response<Bytes>, Problem> {
+        let mut response = Response::new(self.body.map_err(Problem::internal)?);
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        Ok(response)
+    }
+}

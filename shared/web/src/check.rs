@@ -1,0 +1,164 @@
+//! Checking a JSON value against a shape: every fault at once, in sentences of our own.
+
+use jsonschema::Validator;
+use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
+use serde_json::Value;
+
+use crate::Fault;
+use crate::fault::pointer_step;
+use crate::format::{self, Format};
+
+/// Every fault of a value, in the order of the schema, with a JSON pointer into the value.
+pub(crate) fn faults(validator: &Validator, value: &Value, formats: &[Format]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for error in validator.iter_errors(value) {
+        explain(&error, formats, &mut faults);
+    }
+    faults
+}
+
+fn explain(error: &ValidationError<'_>, formats: &[Format], faults: &mut Vec<Fault>) {
+    use ValidationErrorKind as Kind;
+    let place = error.instance_path().as_str();
+    let mut say = |detail: String| faults.push(Fault::pointer(place, detail));
+    match error.kind() {
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            faults.extend(
+                unexpected.iter().map(|name| {
+                    Fault::pointer(format!("{place}{}", pointer_step(&shortened(name))), "is not known here")
+                }),
+            );
+        }
+        Kind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            faults.push(Fault::pointer(format!("{place}{}", pointer_step(name)), "is missing"));
+        }
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => explain_forms(error, context, formats, faults),
+        Kind::OneOfMultipleValid { .. } => say("fits several of the allowed forms and must fit just one".into()),
+        Kind::Type { kind } => say(format!("must be {}", types(kind))),
+        Kind::Enum { options } => say(format!("must be one of {}", listed(options))),
+        Kind::Constant { expected_value } => say(format!("must be {expected_value}")),
+        Kind::Format { format } => say(format!("must be {}", format::expected(format, formats))),
+        Kind::Pattern { pattern } => say(format!("must match the pattern `{pattern}`")),
+        Kind::MinLength { limit: 1 } => say("must not be empty".into()),
+        Kind::MinLength { limit } => say(format!("must have at least {limit} characters")),
+        Kind::MaxLength { limit } => say(format!("must have at most {limit} characters")),
+        Kind::Minimum { limit } => say(format!("must be at least {limit}")),
+        Kind::Maximum { limit } => say(format!("must be at most {limit}")),
+        Kind::ExclusiveMinimum { limit } => say(format!("must be more than {limit}")),
+        Kind::ExclusiveMaximum { limit } => say(format!("must be less than {limit}")),
+        Kind::MultipleOf { multiple_of } => say(format!("must be a multiple of {multiple_of}")),
+        Kind::MinItems { limit } => say(format!("must have at least {limit} {}", entries(*limit))),
+        Kind::MaxItems { limit } => say(format!("must have at most {limit} {}", entries(*limit))),
+        Kind::AdditionalItems { limit } => say(format!("must have at most {limit} {}", entries(*limit as u64))),
+        Kind::MinProperties { limit } => say(format!("must have at least {limit} {}", members(*limit))),
+        Kind::MaxProperties { limit } => say(format!("must have at most {limit} {}", members(*limit))),
+        Kind::UniqueItems => say("must not have the same entry twice".into()),
+        Kind::FalseSchema => say("is not allowed here".into()),
+        Kind::PropertyNames { error } => {
+            say(format!("has a member whose name is not allowed: {}", first(error, formats)))
+        }
+        other => say(format!("breaks the rule `{}` of the API description", other.keyword())),
+    }
+}
+
+/// None of several forms fits: if all but one are ruled out by the value's type, the faults of that one are told;
+/// else those of the form with the deepest fault, which is most likely the one that was meant.
+fn explain_forms(
+    error: &ValidationError<'_>,
+    forms: &[Vec<ValidationError<'static>>],
+    formats: &[Format],
+    faults: &mut Vec<Fault>,
+) {
+    let here = error.instance_path().as_str();
+    let wrong_type = |form: &[ValidationError<'static>]| {
+        form.iter().any(|error| {
+            matches!(error.kind(), ValidationErrorKind::Type { .. } | ValidationErrorKind::Constant { .. })
+                && error.instance_path().as_str() == here
+        })
+    };
+    let of_right_type: Vec<_> = forms.iter().filter(|form| !wrong_type(form)).collect();
+    match of_right_type.as_slice() {
+        [form] => form.iter().for_each(|error| explain(error, formats, faults)),
+        [] => faults.push(Fault::pointer(here, format!("must be {}", expected_types(forms)))),
+        several => {
+            let deepest = several.iter().max_by_key(|form| {
+                let tagged = !form.iter().any(|error| wrong_tag(error));
+                (tagged, form.iter().map(|error| error.instance_path().as_str().len()).max())
+            });
+            match deepest {
+                Some(form) if !form.iter().any(wrong_tag) => {
+                    form.iter().for_each(|error| explain(error, formats, faults));
+                }
+                _ => faults.push(Fault::pointer(here, "fits none of the allowed forms")),
+            }
+        }
+    }
+}
+
+/// A tagged form whose tag says that another one was meant.
+fn wrong_tag(error: &ValidationError<'static>) -> bool {
+    matches!(error.kind(), ValidationErrorKind::Constant { .. })
+        || matches!(error.kind(), ValidationErrorKind::Enum { options } if options.as_array().is_some_and(|all| all.len() == 1))
+}
+
+fn expected_types(forms: &[Vec<ValidationError<'static>>]) -> String {
+    let mut expected: Vec<String> = Vec::new();
+    for error in forms.iter().flatten() {
+        if let ValidationErrorKind::Type { kind } = error.kind() {
+            let name = types(kind);
+            if !expected.contains(&name) {
+                expected.push(name);
+            }
+        }
+    }
+    if expected.is_empty() { "of one of the allowed forms".into() } else { expected.join(" or ") }
+}
+
+fn first(error: &ValidationError<'static>, formats: &[Format]) -> String {
+    let mut faults = Vec::new();
+    explain(error, formats, &mut faults);
+    faults.into_iter().next().map(|fault| fault.detail).unwrap_or_default()
+}
+
+fn types(kind: &TypeKind) -> String {
+    let named = |name: &str| match name {
+        "array" => "a list".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "integer" => "a whole number".to_owned(),
+        "null" => "null".to_owned(),
+        "object" => "an object".to_owned(),
+        "string" => "text".to_owned(),
+        other => format!("a {other}"),
+    };
+    match kind {
+        TypeKind::Single(one) => named(&one.to_string()),
+        TypeKind::Multiple(set) => {
+            let names: Vec<String> = set.iter().map(|one| named(&one.to_string())).collect();
+            names.join(" or ")
+        }
+    }
+}
+
+fn listed(options: &Value) -> String {
+    let Value::Array(options) = options else { return options.to_string() };
+    let texts: Vec<String> = options
+        .iter()
+        .map(|option| option.as_str().map_or_else(|| option.to_string(), |text| format!("`{text}`")))
+        .collect();
+    texts.join(", ")
+}
+
+fn entries(count: u64) -> &'static str {
+    if count == 1 { "entry" } else { "entries" }
+}
+
+fn members(count: u64) -> &'static str {
+    if count == 1 { "member" } else { "members" }
+}
+
+/// A name from the client, short enough to be repeated.
+pub(crate) fn shortened(name: &str) -> String {
+    const LONGEST: usize = 64;
+    if name.chars().count() <= LONGEST { name.to_owned() } else { name.chars().take(LONGEST).chain(['…']).collect() }
+}

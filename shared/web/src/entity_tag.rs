@@ -1,0 +1,121 @@
+//! Entity tags and the conditions on them (RFC 9110, sections 8.8.3 and 13.1).
+
+use std::fmt;
+
+use http::{HeaderMap, HeaderName};
+use table::Rev;
+
+use crate::{Fault, Problem};
+
+/// A strong entity tag; an item's is its revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EntityTag(String);
+
+impl EntityTag {
+    /// A tag of other text than a revision. Quotes and whatever a tag may not hold are left out.
+    pub fn new(opaque: &str) -> Self {
+        Self(opaque.chars().filter(|letter| letter.is_ascii_graphic() && *letter != '"').collect())
+    }
+}
+
+impl From<Rev> for EntityTag {
+    fn from(rev: Rev) -> Self {
+        Self(rev.to_string())
+    }
+}
+
+impl From<&Self> for EntityTag {
+    fn from(tag: &Self) -> Self {
+        tag.clone()
+    }
+}
+
+impl fmt::Display for EntityTag {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "\"{}\"", self.0)
+    }
+}
+
+/// What `If-Match` or `If-None-Match` holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Condition {
+    /// No such header.
+    #[default]
+    Absent,
+    /// `*`
+    Any,
+    /// The opaque texts of strong and weak tags, and whether each is weak.
+    Tags(Vec<(String, bool)>),
+}
+
+impl Condition {
+    pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Result<Self, Fault> {
+        let fault = || Fault::header(name.as_str(), "must be `*` or entity tags in double quotes, with commas between");
+        let mut texts = Vec::new();
+        for value in headers.get_all(name) {
+            texts.push(value.to_str().map_err(|_| fault())?.trim());
+        }
+        match texts.as_slice() {
+            [] => Ok(Self::Absent),
+            ["*"] => Ok(Self::Any),
+            texts => parse_tags(&texts.join(",")).map(Self::Tags).ok_or_else(fault),
+        }
+    }
+
+    /// For `If-Match`: 412 unless the stored tag is among those named. Without the header all is well.
+    pub fn check(&self, stored: impl Into<EntityTag>) -> Result<(), Problem> {
+        let EntityTag(stored) = stored.into();
+        match self {
+            Self::Absent | Self::Any => Ok(()),
+            Self::Tags(tags) if tags.iter().any(|(tag, weak)| !weak && *tag == stored) => Ok(()),
+            Self::Tags(_) => Err(Problem::stale()),
+        }
+    }
+
+    /// For `If-Match`: the revision that a conditional write must find; `None` when any will do. Tags that are no
+    /// single revision cannot be checked by the write alone and are refused as stale.
+    pub fn rev(&self) -> Result<Option<Rev>, Problem> {
+        match self {
+            Self::Absent | Self::Any => Ok(None),
+            Self::Tags(tags) => match tags.as_slice() {
+                [(tag, false)] => Rev::parse(tag).map(Some).ok_or_else(Problem::stale),
+                _ => Err(Problem::stale()),
+            },
+        }
+    }
+
+    /// For `If-None-Match`: whether the client has this content already (weak comparison).
+    pub fn has(&self, stored: impl Into<EntityTag>) -> bool {
+        let EntityTag(stored) = stored.into();
+        match self {
+            Self::Absent => false,
+            Self::Any => true,
+            Self::Tags(tags) => tags.iter().any(|(tag, _)| *tag == stored),
+        }
+    }
+
+    pub fn is_absent(&self) -> bool {
+        *self == Self::Absent
+    }
+}
+
+/// A list of tags; commas may stand inside a tag, so it is read from left to right.
+fn parse_tags(text: &str) -> Option<Vec<(String, bool)>> {
+    let mut tags = Vec::new();
+    let mut rest = text.trim_start_matches([' ', '\t', ',']);
+    while !rest.is_empty() {
+        let weak = rest.starts_with("W/");
+        let quoted = rest.strip_prefix("W/").unwrap_or(rest).strip_prefix('"')?;
+        let (tag, after) = quoted.split_once('"')?;
+        if !tag.bytes().all(|byte| byte > b' ' && byte != 0x7f) {
+            return None;
+        }
+        tags.push((tag.to_owned(), weak));
+        let after = after.trim_start_matches([' ', '\t']);
+        if !after.is_empty() && !after.starts_with(',') {
+            return None;
+        }
+        rest = after.trim_start_matches([' ', '\t', ',']);
+    }
+    (!tags.is_empty()).then_some(tags)
+}

@@ -1,0 +1,113 @@
+//! What calls a system besides HTTP: stream records, objects, schedules.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use table::{Access, AccessPattern, Engines};
+use tokio::time::Instant;
+
+use crate::metrics::Batch;
+
+/// A handler of events, declared like a route: its name is the function's `_HANDLER`.
+#[derive(Clone)]
+pub struct EventHandler {
+    pub(crate) name: &'static str,
+    pub(crate) handler: Arc<dyn Fn(Event) -> Handling + Send + Sync>,
+    pub(crate) patterns: &'static [&'static AccessPattern],
+    pub(crate) timeout: Duration,
+}
+
+pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Bytes, EventFailure>> + Send>>;
+
+/// One invocation: the payload is Lambda's JSON for the source, and so is the answer.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub payload: Bytes,
+    /// When the function is killed. The handler is stopped 500 ms before.
+    pub deadline: Instant,
+    engines: Arc<Engines>,
+    access: Access,
+    batch: Arc<Mutex<Option<Batch>>>,
+}
+
+/// The invocation failed as a whole; the source delivers it again as its settings say. The text goes to the log and,
+/// as Lambda's error, to the source: no secrets.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct EventFailure(pub String);
+
+impl EventHandler {
+    pub fn new<F, Fut>(name: &'static str, handler: F) -> Self
+    where
+        F: Fn(Event) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Bytes, EventFailure>> + Send + 'static,
+    {
+        let handler = Arc::new(move |event| -> Handling { Box::pin(handler(event)) });
+        Self { name, handler, patterns: &[], timeout: Duration::from_secs(60) }
+    }
+
+    /// The access patterns through which [`Event::access`] reaches engines.
+    pub fn patterns(mut self, patterns: &'static [&'static AccessPattern]) -> Self {
+        self.patterns = patterns;
+        self
+    }
+
+    /// The function's timeout. 60 s unless said otherwise, at most Lambda's 15 minutes.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout.min(Duration::from_secs(900));
+        self
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub fn declared_patterns(&self) -> &'static [&'static AccessPattern] {
+        self.patterns
+    }
+
+    pub fn declared_timeout(&self) -> Duration {
+        self.timeout
+    }
+}
+
+impl Event {
+    pub(crate) fn new(engines: &Arc<Engines>, declared: &EventHandler, payload: Bytes, deadline: Instant) -> Self {
+        let access = Access::new(Arc::clone(engines), declared.patterns);
+        Self { payload, deadline, engines: Arc::clone(engines), access, batch: Arc::default() }
+    }
+
+    pub fn engines(&self) -> &Arc<Engines> {
+        &self.engines
+    }
+
+    /// The way to the engines through the handler's access patterns.
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Says what became of a stream batch, for its metrics line.
+    pub fn report(&self, batch: Batch) {
+        *self.batch.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch);
+    }
+
+    pub(crate) fn reported(&self) -> Option<Batch> {
+        self.batch.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl EventFailure {
+    pub fn new(message: impl fmt::Display) -> Self {
+        Self(message.to_string())
+    }
+}
+
+impl fmt::Debug for EventHandler {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}

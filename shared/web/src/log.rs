@@ -1,0 +1,117 @@
+//! One log line per request and per event, with dotted field names.
+//!
+//! | field | of | what |
+//! |---|---|---|
+//! | `system`, `operation` | both | which handler |
+//! | `request.id` | request | `instance` of its problem |
+//! | `http.method`, `http.route`, `http.status` | request | the route's template, never the path |
+//! | `latency.ms` | both | in milliseconds |
+//! | `consumed.read`, `consumed.write` | both | DynamoDB's capacity units |
+//! | `principal.hash` | request | the first 16 hex digits of SHA-256 of the caller's `{idpid}`; empty for anonymous |
+//! | `problem.slug`, `problem.cause` | request | why it failed; causes are of a 5xx only |
+//! | `batch.records`, `batch.retried`, `batch.quarantined` | event | of a stream batch |
+//! | `failure` | event | why the invocation failed |
+
+use std::time::Duration;
+
+use http::StatusCode;
+use sha2::{Digest, Sha256};
+use table::access::Performed;
+
+use crate::event::EventFailure;
+use crate::metrics::{Batch, Line, milliseconds};
+use crate::{Principal, Problem, Route};
+
+/// A request that has been answered.
+pub(crate) struct Entry<'a> {
+    pub system: &'a str,
+    pub route: &'a Route,
+    pub id: &'a str,
+    pub status: StatusCode,
+    pub latency: Duration,
+    pub performed: &'a [Performed],
+    pub principal: Option<&'a str>,
+    pub problem: Option<&'a Problem>,
+}
+
+/// An event that has been handled.
+pub(crate) struct EventEntry<'a> {
+    pub system: &'a str,
+    pub handler: &'a str,
+    pub latency: Duration,
+    pub performed: &'a [Performed],
+    pub failure: Option<&'a EventFailure>,
+    pub batch: Option<Batch>,
+}
+
+impl Entry<'_> {
+    pub fn write(&self) {
+        let (read, write) = consumed(self.performed);
+        tracing::info!(
+            system = self.system,
+            operation = self.route.name(),
+            request.id = self.id,
+            http.method = self.route.method().as_str(),
+            http.route = self.route.template(),
+            http.status = self.status.as_u16(),
+            latency.ms = milliseconds(self.latency),
+            consumed.read = read,
+            consumed.write = write,
+            principal.hash = self.principal.unwrap_or_default(),
+            problem.slug = self.problem.map_or("", |problem| problem.kind().slug),
+            problem.cause = self.problem.and_then(Problem::cause).unwrap_or_default(),
+            "request"
+        );
+    }
+
+    pub fn metrics(&self, millis: i64) -> String {
+        Line::new(self.system, self.route.name())
+            .property("Status", self.status.as_u16())
+            .consumed(self.latency, self.performed)
+            .metric("ClientErrors", "Count", u8::from(self.status.is_client_error()))
+            .metric("ServerErrors", "Count", u8::from(self.status.is_server_error()))
+            .text(millis)
+    }
+}
+
+impl EventEntry<'_> {
+    pub fn write(&self) {
+        let (read, write) = consumed(self.performed);
+        let batch = self.batch.unwrap_or_default();
+        tracing::info!(
+            system = self.system,
+            operation = self.handler,
+            latency.ms = milliseconds(self.latency),
+            consumed.read = read,
+            consumed.write = write,
+            batch.records = batch.records,
+            batch.retried = batch.retried,
+            batch.quarantined = batch.quarantined,
+            failure = self.failure.map_or("", |failure| failure.0.as_str()),
+            "event"
+        );
+    }
+
+    pub fn metrics(&self, millis: i64) -> String {
+        let line = Line::new(self.system, self.handler).consumed(self.latency, self.performed).metric(
+            "Failures",
+            "Count",
+            u8::from(self.failure.is_some()),
+        );
+        match &self.batch {
+            Some(batch) => line.batch(batch).text(millis),
+            None => line.text(millis),
+        }
+    }
+}
+
+/// A caller as logs know them: the first 16 hex digits of SHA-256 of the `{idpid}`.
+pub(crate) fn principal(principal: &Principal) -> Option<String> {
+    let known = principal.known()?;
+    let digest = Sha256::digest(known.idpid());
+    Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn consumed(performed: &[Performed]) -> (f64, f64) {
+    performed.iter().fold((0.0, 0.0), |(read, write), call| (read + call.read_units, write + call.write_units))
+}

@@ -1,0 +1,98 @@
+//! One metrics line per request and per stream batch, in CloudWatch's embedded metric format. The names are fixed:
+//! dashboards and alarms are built on them.
+//!
+//! | line | dimensions | metrics |
+//! |---|---|---|
+//! | request | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `ClientErrors`, `ServerErrors`; property `Status` |
+//! | event | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `Failures` |
+//! | batch, in its event's line | same | `Records`, `Applied`, `Superseded`, `Ignored`, `Quarantined`, `Retried`, `Bytes`, `Lag` (ms) |
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use table::access::Performed;
+
+pub const NAMESPACE: &str = "Cairn";
+
+/// What became of the records of one stream batch. Each record is in one of the five classes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Batch {
+    pub records: u64,
+    /// A document was written, replaced or hidden.
+    pub applied: u64,
+    /// The index had a newer one already.
+    pub superseded: u64,
+    /// Of items that never have documents.
+    pub ignored: u64,
+    pub quarantined: u64,
+    /// Left for the next delivery.
+    pub retried: u64,
+    /// Sent to search, before compression.
+    pub bytes: u64,
+    /// From the oldest record's write to the batch's end.
+    pub lag: Duration,
+}
+
+/// A metrics line in the making.
+#[derive(Debug)]
+pub(crate) struct Line {
+    definitions: Vec<Value>,
+    members: Map<String, Value>,
+}
+
+impl Line {
+    pub fn new(system: &str, operation: &str) -> Self {
+        let mut members = Map::new();
+        members.insert("System".into(), system.into());
+        members.insert("Operation".into(), operation.into());
+        Self { definitions: Vec::new(), members }
+    }
+
+    pub fn property(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.members.insert(name.into(), value.into());
+        self
+    }
+
+    pub fn metric(mut self, name: &str, unit: &str, value: impl Into<Value>) -> Self {
+        self.definitions.push(json!({ "Name": name, "Unit": unit }));
+        self.property(name, value)
+    }
+
+    pub fn consumed(self, latency: Duration, performed: &[Performed]) -> Self {
+        let read: f64 = performed.iter().map(|call| call.read_units).sum();
+        let write: f64 = performed.iter().map(|call| call.write_units).sum();
+        self.metric("Latency", "Milliseconds", milliseconds(latency)).metric("ReadUnits", "Count", read).metric(
+            "WriteUnits",
+            "Count",
+            write,
+        )
+    }
+
+    pub fn batch(self, batch: &Batch) -> Self {
+        self.metric("Records", "Count", batch.records)
+            .metric("Applied", "Count", batch.applied)
+            .metric("Superseded", "Count", batch.superseded)
+            .metric("Ignored", "Count", batch.ignored)
+            .metric("Quarantined", "Count", batch.quarantined)
+            .metric("Retried", "Count", batch.retried)
+            .metric("Bytes", "Bytes", batch.bytes)
+            .metric("Lag", "Milliseconds", milliseconds(batch.lag))
+    }
+
+    /// The line as CloudWatch reads it; `millis` is the time in epoch milliseconds.
+    pub fn text(self, millis: i64) -> String {
+        let mut line = self.members;
+        let directive = json!({
+            "Namespace": NAMESPACE,
+            "Dimensions": [["System", "Operation"]],
+            "Metrics": self.definitions,
+        });
+        line.insert("_aws".into(), json!({ "Timestamp": millis, "CloudWatchMetrics": [directive] }));
+        Value::Object(line).to_string()
+    }
+}
+
+/// To the microsecond, which is as exact as it is true.
+pub(crate) fn milliseconds(time: Duration) -> f64 {
+    time.as_micros() as f64 / 1000.0
+}

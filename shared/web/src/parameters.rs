@@ -1,0 +1,82 @@
+//! Parameters of paths and query strings: texts become JSON values as their schema says, faults are collected.
+
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Number, Value};
+
+use crate::Fault;
+use crate::check::shortened;
+use crate::shape::{Parameter, Scalar};
+
+/// The names and values of a query string, decoded. `+` is a space; a name without `=` has an empty value.
+pub(crate) fn pairs(query: &str, faults: &mut Vec<Fault>) -> Vec<(String, String)> {
+    let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().map(|text| text.into_owned());
+    let mut pairs = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        match (decode(name), decode(value)) {
+            (Ok(name), Ok(value)) => pairs.push((name, value)),
+            (Ok(name), Err(_)) => faults.push(Fault::parameter(shortened(&name), "is not UTF-8")),
+            (Err(_), _) => faults.push(Fault::parameter("", "has a name that is not UTF-8")),
+        }
+    }
+    pairs
+}
+
+/// The object that the schema describes. What does not fit its type stays text, so that the schema's check says what
+/// was expected; unknown names are faults here, since the list of parameters is at hand.
+pub(crate) fn object(
+    pairs: &[(String, String)],
+    parameters: &[Parameter],
+    faults: &mut Vec<Fault>,
+) -> Map<String, Value> {
+    let mut object = Map::new();
+    for (name, text) in pairs {
+        let Some(parameter) = parameters.iter().find(|parameter| parameter.name == *name) else {
+            let known: Vec<String> = parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let fault = Fault::parameter(shortened(name), format!("is not a parameter here; known are {known}"));
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+            continue;
+        };
+        if parameter.list {
+            let entries = text.split(',').map(|entry| read(entry, parameter.scalar));
+            if let Value::Array(list) = object.entry(name.clone()).or_insert_with(|| Value::Array(Vec::new())) {
+                list.extend(entries);
+            }
+        } else if object.insert(name.clone(), read(text, parameter.scalar)).is_some() {
+            let fault = Fault::parameter(name.clone(), "is given more than once");
+            if !faults.contains(&fault) {
+                faults.push(fault);
+            }
+        }
+    }
+    object
+}
+
+fn read(text: &str, scalar: Scalar) -> Value {
+    let value = match scalar {
+        Scalar::Text => None,
+        Scalar::Boolean => text.parse().ok().map(Value::Bool),
+        Scalar::Integer => integer(text).map(Value::Number),
+        Scalar::Number => number(text).map(Value::Number),
+    };
+    value.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Plain decimal, as JSON writes integers; `+1` and `007` stay text.
+fn integer(text: &str) -> Option<Number> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = digits == "0" || (!digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    if !plain {
+        return None;
+    }
+    text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
+}
+
+/// A number as JSON writes it.
+fn number(text: &str) -> Option<Number> {
+    let json = |text: &str| serde_json::from_str::<Number>(text).ok();
+    json(text).filter(|_| text.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
+}

@@ -1,0 +1,112 @@
+//! Who makes a request.
+
+use http::{HeaderMap, header};
+use table::{Engines, Escaped};
+
+use crate::Problem;
+use crate::trust::Trust;
+
+/// The caller of a request, in one of three states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Principal {
+    /// No token was sent.
+    Anonymous,
+    /// What was sent is no valid token; why, in words that may be answered. Handlers never see this state.
+    Invalid(&'static str),
+    Known(Box<Known>),
+}
+
+/// A caller whose token is valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// The issuer's configured name.
+    pub issuer: String,
+    /// The token's `sub`.
+    pub subject: String,
+    pub roles: Vec<String>,
+    pub scopes: Vec<String>,
+    pub name: Option<String>,
+    /// The email address, only where the issuer has verified it.
+    pub address: Option<String>,
+    idpid: String,
+}
+
+/// The longest `{idpid}`, in bytes.
+pub const MAX_IDPID: usize = 200;
+
+impl Known {
+    /// `None` if the subject is empty or too long to stand in a key.
+    pub(crate) fn new(issuer: &str, subject: String) -> Option<Self> {
+        let idpid = format!("{issuer}:{}", Escaped::new(subject.clone()).ok()?);
+        (idpid.len() <= MAX_IDPID).then(|| Self {
+            issuer: issuer.to_owned(),
+            subject,
+            roles: Vec::new(),
+            scopes: Vec::new(),
+            name: None,
+            address: None,
+            idpid,
+        })
+    }
+
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.iter().any(|own| own == role)
+    }
+
+    pub fn has_scope(&self, scope: &str) -> bool {
+        self.scopes.iter().any(|own| own == scope)
+    }
+
+    /// The person in a key: `{issuer's configured name}:{escaped subject}`, at most 200 bytes.
+    pub fn idpid(&self) -> &str {
+        &self.idpid
+    }
+}
+
+impl Principal {
+    /// Reads and verifies the bearer token of a request, as of the engines' clock.
+    pub(crate) fn of(headers: &HeaderMap, trust: &Trust, engines: &Engines) -> Self {
+        let mut values = headers.get_all(header::AUTHORIZATION).iter();
+        let token = match (values.next(), values.next()) {
+            (None, _) => return Self::Anonymous,
+            (Some(_), Some(_)) => return Self::Invalid("There are several Authorization headers."),
+            (Some(value), None) => value.to_str().ok().and_then(|text| text.split_once(' ')),
+        };
+        match token {
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+                match trust.verify(token.trim(), engines.clock.seconds()) {
+                    Ok(known) => Self::Known(Box::new(known)),
+                    Err(reason) => Self::Invalid(reason),
+                }
+            }
+            _ => Self::Invalid("The Authorization header is not `Bearer` and a token."),
+        }
+    }
+
+    pub fn known(&self) -> Option<&Known> {
+        match self {
+            Self::Known(known) => Some(known),
+            Self::Anonymous | Self::Invalid(_) => None,
+        }
+    }
+
+    pub fn has_role(&self, role: &str) -> bool {
+        self.known().is_some_and(|known| known.has_role(role))
+    }
+
+    /// The caller, or 401.
+    pub fn signed_in(&self) -> Result<&Known, Problem> {
+        match self {
+            Self::Known(known) => Ok(known),
+            Self::Anonymous => Err(Problem::not_signed_in("Send a bearer token in the Authorization header.")),
+            Self::Invalid(reason) => {
+                Err(Problem::not_signed_in(*reason).header(header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\""))
+            }
+        }
+    }
+
+    /// What tells callers apart in cursors and idempotency keys: the `{idpid}`, or nothing for all who are anonymous.
+    pub fn text(&self) -> &str {
+        self.known().map_or("", Known::idpid)
+    }
+}

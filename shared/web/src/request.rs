@@ -1,0 +1,161 @@
+//! A request as its handler gets it: matched, its caller known, its parameters and body checked.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use table::{Access, Engines};
+use tokio::time::Instant;
+
+use crate::fault::pointer_step;
+use crate::route::{Body, Route};
+use crate::shape::Shape;
+use crate::{Condition, Fault, Principal, Problem};
+
+/// Owned by the handler. What it gives has been checked against the route's declaration.
+#[derive(Debug)]
+pub struct Request {
+    pub(crate) id: String,
+    pub(crate) route: Arc<Route>,
+    pub(crate) engines: Arc<Engines>,
+    pub(crate) access: Access,
+    pub(crate) principal: Principal,
+    pub(crate) path: Value,
+    pub(crate) query: Value,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) body_type: &'static str,
+    pub(crate) if_match: Condition,
+    pub(crate) if_none_match: Condition,
+    pub(crate) content_type: &'static str,
+    pub(crate) deadline: Instant,
+    pub(crate) raw_path: String,
+}
+
+impl Request {
+    /// The request's id: `instance` of its problems, and in its log line.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub fn route(&self) -> &Route {
+        &self.route
+    }
+
+    pub fn engines(&self) -> &Arc<Engines> {
+        &self.engines
+    }
+
+    /// The way to the engines through the route's access patterns.
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// Anonymous or known; an invalid token never gets here.
+    pub fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// The path's parameters, as the type given to [`Route::path`].
+    pub fn path<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
+        declared::<T>(self.route.path.as_ref())?;
+        parameters(&self.path)
+    }
+
+    /// The query string, as the type given to [`Route::query`].
+    pub fn query<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
+        declared::<T>(self.route.query.as_ref())?;
+        parameters(&self.query)
+    }
+
+    /// The JSON body, as the type given to [`Route::takes`], [`Route::takes_patch`] or [`Route::takes_as`].
+    pub fn json<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
+        let shape = match &self.route.body {
+            Body::Json { shape, .. } => Some(shape),
+            Body::None | Body::Bytes { .. } => None,
+        };
+        declared::<T>(shape)?;
+        let mut deserializer = serde_json::Deserializer::from_slice(&self.body);
+        serde_path_to_error::deserialize(&mut deserializer)
+            .map_err(|error| Problem::faults(vec![Fault::pointer(pointer(error.path()), sentence(error.inner()))]))
+    }
+
+    /// The body as it was sent, at most as long as [`Route::body_limit`].
+    pub fn bytes(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The content type of the body among those that the route takes; empty where it takes none.
+    pub fn body_type(&self) -> &'static str {
+        self.body_type
+    }
+
+    /// The path as it was asked for, decoded.
+    pub fn raw_path(&self) -> &str {
+        &self.raw_path
+    }
+
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// `If-Match`, where the route heeds it.
+    pub fn if_match(&self) -> &Condition {
+        &self.if_match
+    }
+
+    /// `If-None-Match`, where the route heeds it.
+    pub fn if_none_match(&self) -> &Condition {
+        &self.if_none_match
+    }
+
+    /// Of the route's content types the one that `Accept` prefers.
+    pub fn content_type(&self) -> &'static str {
+        self.content_type
+    }
+
+    /// When the handler is stopped: 500 ms before the function's timeout.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+}
+
+/// A handler that reads another type than its route declares is a fault of ours, told by any test that calls it.
+fn declared<T: 'static>(shape: Option<&Shape>) -> Result<(), Problem> {
+    match shape {
+        Some(shape) if shape.is::<T>() => Ok(()),
+        _ => Err(Problem::internal(format!("the route does not declare `{}` here", std::any::type_name::<T>()))),
+    }
+}
+
+fn parameters<T: DeserializeOwned>(object: &Value) -> Result<T, Problem> {
+    serde_path_to_error::deserialize(object).map_err(|error| {
+        let name = error.path().iter().find_map(|step| match step {
+            serde_path_to_error::Segment::Map { key } => Some(key.clone()),
+            _ => None,
+        });
+        Problem::faults(vec![Fault::parameter(name.unwrap_or_default(), sentence(error.inner()))])
+    })
+}
+
+fn pointer(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    path.iter()
+        .map(|step| match step {
+            Segment::Seq { index } => format!("/{index}"),
+            Segment::Map { key } => pointer_step(key),
+            Segment::Enum { .. } | Segment::Unknown => String::new(),
+        })
+        .collect()
+}
+
+/// What a type says of a value that its schema allows but it does not: without the place, which is told apart.
+pub(crate) fn sentence(error: &serde_json::Error) -> String {
+    const LONGEST: usize = 200;
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(sentence, _)| sentence);
+    let text: String = text.chars().take(LONGEST).collect();
+    format!("is not right: {text}")
+}

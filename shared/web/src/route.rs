@@ -1,0 +1,350 @@
+//! One declaration per route: the router, the API description, sample events and the docs are made from it.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Method;
+use table::AccessPattern;
+use utoipa::ToSchema;
+
+use crate::problem::Kind;
+use crate::shape::Shape;
+use crate::{Answer, Problem, Request};
+
+/// Who may call a route. "Public" is said, never assumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Anyone, and everyone gets the same.
+    Public,
+    /// Anyone; who has this role gets a fuller view.
+    Views { fuller: &'static str },
+    /// Whoever is signed in; the handler decides by what is stored.
+    SignedIn,
+    /// Who has this role.
+    Role(&'static str),
+    /// Who has one of these roles.
+    AnyRole(&'static [&'static str]),
+}
+
+/// A route of a system, built like a row of its table: name, path, who, handler, then what else there is to say.
+#[derive(Clone)]
+pub struct Route {
+    pub(crate) name: &'static str,
+    pub(crate) method: Method,
+    pub(crate) template: String,
+    pub(crate) who: Who,
+    pub(crate) handler: Handler,
+    pub(crate) summary: &'static str,
+    pub(crate) patterns: &'static [&'static AccessPattern],
+    pub(crate) path: Option<Shape>,
+    pub(crate) query: Option<Shape>,
+    pub(crate) body: Body,
+    pub(crate) body_limit: usize,
+    pub(crate) answers: Vec<Described>,
+    pub(crate) problems: &'static [Kind],
+    pub(crate) creates: bool,
+    pub(crate) if_match: bool,
+    pub(crate) if_none_match: bool,
+    pub(crate) timeout: Duration,
+    pub(crate) sample: Sample,
+}
+
+/// What a route does with the body of its requests.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    /// It takes none.
+    None,
+    /// JSON that is checked against the shape before the handler is called.
+    Json { types: &'static [&'static str], shape: Shape },
+    /// Bytes that the handler checks; the shape only describes them.
+    Bytes { types: &'static [&'static str], shape: Shape },
+}
+
+/// A successful answer as the API description tells of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Described {
+    pub status: u16,
+    pub content: Option<(&'static str, Shape)>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Handler {
+    Function(Arc<dyn Fn(Request) -> Answering + Send + Sync>),
+    /// `GET /{system}/openapi.json`, which the app answers itself.
+    Description,
+}
+
+pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
+
+/// A request that shows the route at work: its sample event, and what it is answered on sample data.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    pub(crate) target: Option<&'static str>,
+    pub(crate) body: Option<&'static str>,
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+    pub(crate) status: Option<u16>,
+}
+
+/// At most the longest that API Gateway waits.
+pub const MAX_TIMEOUT: Duration = Duration::from_secs(29);
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+const DEFAULT_BODY_LIMIT: usize = 64 * 1024;
+const JSON: &[&str] = &["application/json"];
+const MERGE_PATCH: &[&str] = &["application/merge-patch+json", "application/json"];
+
+impl Route {
+    /// `name` is the operation's name in camelCase; `template` is the whole path, as `/zoo/animals/{kind}/{number}`.
+    pub fn new<F, Fut>(method: Method, name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
+    where
+        F: Fn(Request) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
+    {
+        let handler = Handler::Function(Arc::new(move |request| Box::pin(handler(request))));
+        Self::with_handler(method, name, template.into(), who, handler)
+    }
+
+    pub fn get<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
+    where
+        F: Fn(Request) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
+    {
+        Self::new(Method::GET, name, template, who, handler)
+    }
+
+    pub fn post<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
+    where
+        F: Fn(Request) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
+    {
+        Self::new(Method::POST, name, template, who, handler)
+    }
+
+    pub fn put<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
+    where
+        F: Fn(Request) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
+    {
+        Self::new(Method::PUT, name, template, who, handler)
+    }
+
+    pub fn patch<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
+    where
+        F: Fn(Request) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
+    {
+        Self::new(Method::PATCH, name, template, who, handler)
+    }
+
+    pub fn delete<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
+    where
+        F: Fn(Request) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
+    {
+        Self::new(Method::DELETE, name, template, who, handler)
+    }
+
+    pub(crate) fn with_handler(
+        method: Method,
+        name: &'static str,
+        template: String,
+        who: Who,
+        handler: Handler,
+    ) -> Self {
+        Self {
+            name,
+            method,
+            template,
+            who,
+            handler,
+            summary: "",
+            patterns: &[],
+            path: None,
+            query: None,
+            body: Body::None,
+            body_limit: DEFAULT_BODY_LIMIT,
+            answers: Vec::new(),
+            problems: &[],
+            creates: false,
+            if_match: false,
+            if_none_match: false,
+            timeout: DEFAULT_TIMEOUT,
+            sample: Sample::default(),
+        }
+    }
+
+    /// One line for the API description and the README.
+    pub fn summary(mut self, summary: &'static str) -> Self {
+        self.summary = summary;
+        self
+    }
+
+    /// The access patterns through which the handler reaches engines, and no others.
+    pub fn patterns(mut self, patterns: &'static [&'static AccessPattern]) -> Self {
+        self.patterns = patterns;
+        self
+    }
+
+    /// The type of the path's parameters: an object with one property per `{name}`.
+    pub fn path<T: ToSchema + 'static>(mut self) -> Self {
+        self.path = Some(Shape::closed::<T>());
+        self
+    }
+
+    /// The type of the query string: an object with one property per parameter. An array is given with commas
+    /// (`bbox=1,2,3,4`) or by repeating the parameter; anything else may be given once.
+    pub fn query<T: ToSchema + 'static>(mut self) -> Self {
+        self.query = Some(Shape::closed::<T>());
+        self
+    }
+
+    /// A JSON body, checked before the handler is called.
+    pub fn takes<T: ToSchema + 'static>(self) -> Self {
+        self.takes_as::<T>(JSON)
+    }
+
+    /// A JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`.
+    pub fn takes_patch<T: ToSchema + 'static>(self) -> Self {
+        self.takes_as::<T>(MERGE_PATCH)
+    }
+
+    /// A JSON body of other content types.
+    pub fn takes_as<T: ToSchema + 'static>(mut self, types: &'static [&'static str]) -> Self {
+        self.body = Body::Json { types, shape: Shape::closed::<T>() };
+        self
+    }
+
+    /// A body that the handler reads and checks itself; `T` only describes it.
+    pub fn takes_bytes<T: ToSchema + 'static>(mut self, types: &'static [&'static str]) -> Self {
+        self.body = Body::Bytes { types, shape: Shape::of::<T>() };
+        self
+    }
+
+    /// The longest body in bytes; more is 413. 64 KiB unless said otherwise.
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.body_limit = bytes;
+        self
+    }
+
+    /// A successful answer with JSON.
+    pub fn answers<T: ToSchema + 'static>(self, status: u16) -> Self {
+        self.answers_as::<T>(status, "application/json")
+    }
+
+    /// A successful answer of another content type. With several for one status the `Accept` header chooses.
+    pub fn answers_as<T: ToSchema + 'static>(mut self, status: u16, content_type: &'static str) -> Self {
+        self.answers.push(Described { status, content: Some((content_type, Shape::of::<T>())) });
+        self
+    }
+
+    /// A successful answer without a body.
+    pub fn answers_empty(mut self, status: u16) -> Self {
+        self.answers.push(Described { status, content: None });
+        self
+    }
+
+    /// Problems of its own. What any such route may answer (400, 401, 403, 412, 413, 415, 500, 503) need not be said.
+    pub fn problems(mut self, problems: &'static [Kind]) -> Self {
+        self.problems = problems;
+        self
+    }
+
+    /// It creates: `Idempotency-Key` is honoured, and [`Request::idempotency`] gives what the transaction needs.
+    pub fn creates(mut self) -> Self {
+        self.creates = true;
+        self
+    }
+
+    /// It heeds `If-Match`; elsewhere the header is ignored.
+    pub fn if_match(mut self) -> Self {
+        self.if_match = true;
+        self
+    }
+
+    /// It heeds `If-None-Match` and may answer 304.
+    pub fn if_none_match(mut self) -> Self {
+        self.if_none_match = true;
+        self
+    }
+
+    /// The function's timeout; the handler is stopped 500 ms before. 10 s unless said otherwise, at most 29 s.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout.min(MAX_TIMEOUT);
+        self
+    }
+
+    pub fn sample(mut self, sample: Sample) -> Self {
+        self.sample = sample;
+        self
+    }
+
+    /// The operation's name: `operationId`, `_HANDLER`, and the name in logs and metrics.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The path with `{name}` for parameters.
+    pub fn template(&self) -> &str {
+        &self.template
+    }
+
+    pub fn who(&self) -> Who {
+        self.who
+    }
+
+    pub fn declared_patterns(&self) -> &'static [&'static AccessPattern] {
+        self.patterns
+    }
+
+    pub fn declared_timeout(&self) -> Duration {
+        self.timeout
+    }
+
+    /// The content types of its answers, first the one given to who asks for none.
+    pub(crate) fn content_types(&self) -> impl Iterator<Item = &'static str> {
+        self.answers.iter().filter_map(|answer| answer.content.as_ref().map(|(content_type, _)| *content_type))
+    }
+}
+
+impl Sample {
+    /// The path, with a query string where there is one: `/zoo/animals/cat/1?view=full`.
+    pub const fn new(target: &'static str) -> Self {
+        Self { target: Some(target), body: None, headers: &[], status: None }
+    }
+
+    /// A request for the template as it stands, which has no parameters.
+    pub(crate) const fn own_path() -> Self {
+        Self { target: None, body: None, headers: &[], status: None }
+    }
+
+    /// The body as JSON text.
+    pub const fn body(mut self, json: &'static str) -> Self {
+        self.body = Some(json);
+        self
+    }
+
+    /// Header fields beside the content type and the token, names in small letters.
+    pub const fn headers(mut self, headers: &'static [(&'static str, &'static str)]) -> Self {
+        self.headers = headers;
+        self
+    }
+
+    /// The status that it is answered with, where it is not the first declared one.
+    pub const fn expects(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {} {}", self.name, self.method, self.template)
+    }
+}
