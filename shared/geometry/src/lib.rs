@@ -1,1 +1,20 @@
+//! Shapes on the map: GeoJSON (RFC 7946) in, by rules that name every fault and every repair; a canonical form, its
+//! hash, envelopes, simpler forms, and the form that search takes. Pure: bytes in, values out, no input panics.
 
+mod check;
+mod envelope;
+mod fault;
+mod limits;
+mod repair;
+mod search_form;
+mod shape;
+mod simplify;
+
+pub use check::{Checked, check, check_value};
+pub use envelope::Envelope;
+pub use fault::{Fault, NAMED_FAULTS, Refused};
+pub use limits::{Kind, Limits};
+pub use repair::Repair;
+pub use search_form::{COARSE_POSITIONS, FULL_BYTES, FULL_POSITIONS, Rung};
+pub use shape::{NotCanonical, Position, Shape, ShapeType, sha256};
+pub use simplify::{Simplified, zoom_tolerance};
