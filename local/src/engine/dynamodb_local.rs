@@ -1,0 +1,46 @@
+//! Amazon's DynamoDB Local, from Maven Central.
+
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::StartError;
+use crate::install::maven::{Installed, Recipe};
+use crate::process::Process;
+
+/// What Maven fetches.
+pub const RECIPE: Recipe = Recipe {
+    name: "DynamoDB Local",
+    stage: "DynamoDB Local's jars",
+    folder: "dynamodb-local-3.1.0",
+    pom: include_str!("../../java/dynamodb/pom.xml"),
+    launcher: include_str!("../../java/dynamodb/Launcher.java"),
+};
+
+/// Starts it with its data in `folder`, or in memory without one. Returns its endpoint.
+///
+/// It listens on every address of the machine: it has no option against that.
+pub async fn start(installed: &Installed, folder: Option<&Path>, log: &Path) -> Result<(Process, String), StartError> {
+    let port = free_port().map_err(|error| {
+        StartError::new(format!("DynamoDB Local got no port: {error}"), "Check the machine's network settings")
+    })?;
+    let libraries = format!("-Djava.library.path={}", installed.folder.join("jars").display());
+    let mut command = installed.launch(&["-Xmx1g", &libraries, "--enable-native-access=ALL-UNNAMED"]);
+    command.args(["-port", &port.to_string(), "-sharedDb", "-disableTelemetry"]);
+    match folder {
+        Some(folder) => {
+            std::fs::create_dir_all(folder).map_err(|error| StartError::folder(folder, error))?;
+            command.arg("-dbPath").arg(folder);
+        }
+        None => {
+            command.arg("-inMemory");
+        }
+    }
+    let ready = |line: &str| (line == "ready").then(|| format!("http://127.0.0.1:{port}"));
+    Process::start("DynamoDB Local", command, log, Duration::from_secs(30), ready).await
+}
+
+/// It wants to be told a port. The system gives one that is free now and does not give it again soon.
+fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?.local_addr()?.port())
+}

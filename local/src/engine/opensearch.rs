@@ -1,0 +1,32 @@
+//! A real OpenSearch, from Maven Central, with one node on 127.0.0.1.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::StartError;
+use crate::install::maven::{Installed, Recipe};
+use crate::process::Process;
+
+/// What Maven fetches.
+pub const RECIPE: Recipe = Recipe {
+    name: "OpenSearch",
+    stage: "OpenSearch's jars",
+    folder: "opensearch-2.19.1",
+    pom: include_str!("../../java/opensearch/pom.xml"),
+    launcher: include_str!("../../java/opensearch/Launcher.java"),
+};
+
+/// How long a start may take before it is given up; measured are 3 to 5 s on two cores.
+const START: Duration = Duration::from_secs(90);
+
+/// Java's options. The second compiler stays on: without it a start is a second shorter and indexing far slower.
+const OPTIONS: [&str; 4] = ["-Xms256m", "-Xmx1g", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"];
+
+/// Starts a node with its data in `folder`, on a port that the system chooses. Returns its URL.
+pub async fn start(installed: &Installed, folder: &Path, log: &Path) -> Result<(Process, String), StartError> {
+    std::fs::create_dir_all(folder).map_err(|error| StartError::folder(folder, error))?;
+    let mut command = installed.launch(&OPTIONS);
+    command.arg(folder).arg("0");
+    let ready = |line: &str| line.strip_prefix("ready ").map(|port| format!("http://127.0.0.1:{port}"));
+    Process::start("OpenSearch", command, log, START, ready).await
+}
