@@ -44,7 +44,7 @@ pub struct App {
     routers: BTreeMap<String, matchit::Router<usize>>,
     description: OnceLock<Bytes>,
     metrics: fn(&str),
-    misdeclared: Vec<String>,
+    unroutable: Vec<String>,
 }
 
 /// `_HANDLER` names nothing that the system has.
@@ -78,7 +78,7 @@ impl App {
             routers: BTreeMap::new(),
             description: OnceLock::new(),
             metrics: print,
-            misdeclared: Vec::new(),
+            unroutable: Vec::new(),
         };
         app.build_routers();
         app
@@ -135,10 +135,15 @@ impl App {
 
     /// Declarations that cannot be served as they stand, each in a sentence. A system's tests say that there are none.
     pub fn misdeclared(&self) -> Vec<String> {
-        let mut found = self.misdeclared.clone();
+        let mut found = self.unroutable.clone();
         found.extend(self.served.iter().flat_map(|served| served.misdeclared(self.formats)));
         found.extend(openapi::misdeclared(self.routes()));
         found
+    }
+
+    /// Routes that no request can reach, each in a sentence.
+    pub(crate) fn unroutable(&self) -> &[String] {
+        &self.unroutable
     }
 
     /// Answers a request: the same for Lambda and for the local gateway. An unknown path or method gets what API
@@ -241,12 +246,12 @@ impl App {
 
     fn build_routers(&mut self) {
         self.routers.clear();
-        self.misdeclared.clear();
+        self.unroutable.clear();
         for (index, served) in self.served.iter().enumerate() {
             let route = &served.route;
             let router = self.routers.entry(route.method.as_str().to_owned()).or_default();
             if let Err(error) = router.insert(route.template.as_str(), index) {
-                self.misdeclared.push(format!("{route:?} cannot be routed: {error}"));
+                self.unroutable.push(format!("{route:?} cannot be routed: {error}"));
             }
         }
     }

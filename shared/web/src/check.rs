@@ -1,7 +1,7 @@
 //! Checking a JSON value against a shape: every fault at once, in sentences of our own.
 
-use jsonschema::Validator;
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
+use jsonschema::{JsonType, Validator};
 use serde_json::Value;
 
 use crate::Fault;
@@ -107,7 +107,7 @@ fn expected_types(forms: &[Vec<ValidationError<'static>>]) -> String {
     for error in forms.iter().flatten() {
         if let ValidationErrorKind::Type { kind } = error.kind() {
             let name = types(kind);
-            if !expected.contains(&name) {
+            if name != "null" && !expected.contains(&name) {
                 expected.push(name);
             }
         }
@@ -121,21 +121,21 @@ fn first(error: &ValidationError<'static>, formats: &[Format]) -> String {
     faults.into_iter().next().map(|fault| fault.detail).unwrap_or_default()
 }
 
+/// The types in words. That null would do as well helps nobody who sent something.
 fn types(kind: &TypeKind) -> String {
-    let named = |name: &str| match name {
-        "array" => "a list".to_owned(),
-        "boolean" => "true or false".to_owned(),
-        "integer" => "a whole number".to_owned(),
-        "null" => "null".to_owned(),
-        "object" => "an object".to_owned(),
-        "string" => "text".to_owned(),
-        other => format!("a {other}"),
+    let words = |name: JsonType| match name {
+        JsonType::Array => "a list",
+        JsonType::Boolean => "true or false",
+        JsonType::Integer => "a whole number",
+        JsonType::Null => "null",
+        JsonType::Number => "a number",
+        JsonType::Object => "an object",
+        JsonType::String => "text",
     };
     match kind {
-        TypeKind::Single(one) => named(&one.to_string()),
+        TypeKind::Single(one) => words(*one).to_owned(),
         TypeKind::Multiple(set) => {
-            let names: Vec<String> = set.iter().map(|one| named(&one.to_string())).collect();
-            names.join(" or ")
+            set.iter().filter(|one| *one != JsonType::Null).map(words).collect::<Vec<_>>().join(" or ")
         }
     }
 }

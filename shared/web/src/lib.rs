@@ -13,6 +13,7 @@ pub mod fault;
 pub mod format;
 mod free;
 mod intake;
+pub mod lambda;
 pub mod log;
 mod media;
 pub mod metrics;
@@ -25,7 +26,8 @@ pub mod problem;
 pub mod request;
 pub mod route;
 mod shape;
-mod trust;
+pub mod token;
+pub mod trust;
 
 pub use answer::Answer;
 pub use app::{App, Deadline, RequestId};

@@ -17,10 +17,19 @@ use std::time::Duration;
 use http::StatusCode;
 use sha2::{Digest, Sha256};
 use table::access::Performed;
+use tracing_subscriber::EnvFilter;
 
 use crate::event::EventFailure;
 use crate::metrics::{Batch, Line, milliseconds};
 use crate::{Principal, Problem, Route};
+
+/// Writes log lines as JSON to standard output, as CloudWatch reads them; `RUST_LOG` filters them. What has been set up
+/// before stays.
+pub fn to_standard_output() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let lines = tracing_subscriber::fmt().json().flatten_event(true).with_env_filter(filter);
+    let _ = lines.try_init();
+}
 
 /// A request that has been answered.
 pub(crate) struct Entry<'a> {

@@ -1,0 +1,130 @@
+//! The Lambda adapter: invocations of the Runtime API become calls of the very same [`App`] that the local gateway
+//! serves. API Gateway's payload format 2.0 only.
+
+mod http_event;
+mod source;
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use lambda_runtime::{Context, Diagnostic, LambdaEvent, service_fn};
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use crate::app::{App, UnknownHandler};
+use crate::event::EventFailure;
+use source::Source;
+
+pub use http_event::NotPayload2;
+
+/// What a function serves: `_HANDLER` says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// One route, or one event handler.
+    Only(String),
+    /// `_HANDLER` is unset or `bootstrap`: the whole system, told apart by what comes.
+    Whole,
+}
+
+/// The function cannot start, and why.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("this binary serves Lambda's Runtime API, and AWS_LAMBDA_RUNTIME_API names none; run it by `cargo lambda`")]
+    NoRuntimeApi,
+    #[error(transparent)]
+    UnknownHandler(#[from] UnknownHandler),
+    #[error("routes are declared wrongly: {}", .0.join("; "))]
+    Misdeclared(Vec<String>),
+    #[error("the Runtime API failed: {0}")]
+    Runtime(lambda_runtime::Error),
+}
+
+/// Serves invocations until the process is ended. Logs are JSON lines on standard output, filtered by `RUST_LOG`
+/// (`info` unless it is set).
+pub async fn run(app: App) -> Result<(), StartError> {
+    crate::log::to_standard_output();
+    if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
+        return Err(StartError::NoRuntimeApi);
+    }
+    let scope = Scope::of(std::env::var("_HANDLER").ok().as_deref());
+    let app = match &scope {
+        Scope::Only(handler) => app.only(handler)?,
+        Scope::Whole => app,
+    };
+    if !app.unroutable().is_empty() {
+        return Err(StartError::Misdeclared(app.unroutable().to_vec()));
+    }
+    let function = Arc::new(Function { app, scope });
+    let service = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
+        let function = Arc::clone(&function);
+        async move { function.invoke(event.payload.get(), &event.context).await }
+    });
+    lambda_runtime::Runtime::new(service).run().await.map_err(StartError::Runtime)
+}
+
+impl Scope {
+    pub fn of(handler: Option<&str>) -> Self {
+        match handler {
+            None | Some("" | "bootstrap") => Self::Whole,
+            Some(name) => Self::Only(name.to_owned()),
+        }
+    }
+}
+
+struct Function {
+    app: App,
+    scope: Scope,
+}
+
+impl Function {
+    async fn invoke(&self, payload: &str, context: &Context) -> Result<Box<RawValue>, Diagnostic> {
+        let deadline = deadline(context);
+        let source = match &self.scope {
+            Scope::Only(handler) if self.app.event_handlers().iter().any(|own| own.name == handler) => {
+                Source::Event(handler.clone())
+            }
+            Scope::Only(_) => Source::Http,
+            Scope::Whole => Source::of(payload, self.app.system()).ok_or_else(|| {
+                diagnostic("UnknownEvent", "this event comes from no source that the system declares")
+            })?,
+        };
+        let answer = match source {
+            Source::Http => {
+                let request =
+                    http_event::request(payload, deadline).map_err(|error| diagnostic("NotPayload2", error))?;
+                http_event::response(&self.app.handle(request).await)
+            }
+            Source::Event(handler) => {
+                let payload = Bytes::copy_from_slice(payload.as_bytes());
+                let answer = self.app.event(&handler, payload, deadline).await;
+                let answer = answer.map_err(|EventFailure(reason)| diagnostic("EventFailure", reason))?;
+                String::from_utf8_lossy(&answer).into_owned()
+            }
+        };
+        RawValue::from_string(answer).map_err(|error| diagnostic("NotJson", error))
+    }
+}
+
+/// When Lambda kills the function.
+fn deadline(context: &Context) -> Instant {
+    let left = context.deadline().duration_since(SystemTime::now()).unwrap_or_default();
+    Instant::now() + left
+}
+
+fn diagnostic(kind: &str, reason: impl ToString) -> Diagnostic {
+    Diagnostic { error_type: kind.to_owned(), error_message: reason.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bootstrap_serves_the_whole_system() {
+        for handler in [None, Some(""), Some("bootstrap")] {
+            assert_eq!(Scope::of(handler), Scope::Whole);
+        }
+        assert_eq!(Scope::of(Some("getAnimal")), Scope::Only("getAnimal".into()));
+    }
+}

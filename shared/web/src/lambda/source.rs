@@ -1,0 +1,139 @@
+//! Telling apart what invokes a function that serves a whole system.
+
+use serde::Deserialize;
+use table::schema::{EventSource, System};
+
+/// What an invocation comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Http,
+    /// The event handler that the system declares for it.
+    Event(String),
+}
+
+/// The members by which events differ; whatever else they hold is passed over.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope {
+    request_context: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "Records", default)]
+    records: Vec<Record>,
+    source: Option<String>,
+    #[serde(default)]
+    resources: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Record {
+    event_source: Option<String>,
+    s3: Option<S3>,
+}
+
+#[derive(Deserialize)]
+struct S3 {
+    bucket: Named,
+    object: Keyed,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Keyed {
+    key: String,
+}
+
+impl Source {
+    /// `None` for an event of no declared source.
+    pub fn of(payload: &str, system: &System) -> Option<Self> {
+        let envelope: Envelope = serde_json::from_str(payload).ok()?;
+        if envelope.request_context.is_some() {
+            return Some(Self::Http);
+        }
+        let handler = match (envelope.records.first(), envelope.source.as_deref()) {
+            (Some(record), _) => of_record(record, system)?,
+            (None, Some("aws.events" | "aws.scheduler")) => of_schedule(&envelope.resources, system)?,
+            (None, _) => return None,
+        };
+        Some(Self::Event(handler.to_owned()))
+    }
+}
+
+fn of_record(record: &Record, system: &System) -> Option<&'static str> {
+    let matches = |source: &EventSource| match (source, record.event_source.as_deref(), &record.s3) {
+        (EventSource::Streams { handler }, Some("aws:dynamodb"), _) => Some(*handler),
+        (EventSource::Objects { bucket, prefix, handler }, Some("aws:s3"), Some(s3))
+            if s3.bucket.name.ends_with(bucket) && s3.object.key.starts_with(prefix) =>
+        {
+            Some(*handler)
+        }
+        _ => None,
+    };
+    system.sources.iter().find_map(matches)
+}
+
+/// A schedule's rule is named after its handler; where there is just one schedule, it needs no name.
+fn of_schedule(rules: &[String], system: &System) -> Option<&'static str> {
+    let scheduled: Vec<&'static str> = system
+        .sources
+        .iter()
+        .filter_map(|source| match source {
+            EventSource::Schedule { handler, .. } => Some(*handler),
+            _ => None,
+        })
+        .collect();
+    let named = scheduled.iter().find(|handler| rules.iter().any(|rule| rule.contains(**handler)));
+    match scheduled.as_slice() {
+        [only] => Some(only),
+        _ => named.copied(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static SYSTEM: System = System {
+        name: "zoo",
+        tables: &[],
+        buckets: &[],
+        sources: &[
+            EventSource::Streams { handler: "mirror" },
+            EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
+            EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+            EventSource::Schedule { every_minutes: 1440, handler: "sweep" },
+        ],
+    };
+
+    #[test]
+    fn events_are_told_apart() {
+        let cases = [
+            (r#"{"version": "2.0", "requestContext": {"http": {}}}"#, Some(Source::Http)),
+            (r#"{"Records": [{"eventSource": "aws:dynamodb", "dynamodb": {}}]}"#, Some(event("mirror"))),
+            (
+                r#"{"Records": [{"eventSource": "aws:s3",
+                    "s3": {"bucket": {"name": "test-zoo"}, "object": {"key": "photos/1"}}}]}"#,
+                Some(event("checkPhoto")),
+            ),
+            (
+                r#"{"Records": [{"eventSource": "aws:s3",
+                    "s3": {"bucket": {"name": "zoo"}, "object": {"key": "films/1"}}}]}"#,
+                None,
+            ),
+            (r#"{"source": "aws.events", "resources": ["arn:aws:events:a:1:rule/zoo-sweep"]}"#, Some(event("sweep"))),
+            (r#"{"source": "aws.events", "resources": []}"#, None),
+            (r#"{"Records": [{"eventSource": "aws:sqs"}]}"#, None),
+            ("[]", None),
+        ];
+        for (payload, expected) in cases {
+            assert_eq!(Source::of(payload, &SYSTEM), expected, "{payload}");
+        }
+    }
+
+    fn event(handler: &str) -> Source {
+        Source::Event(handler.into())
+    }
+}

@@ -1,0 +1,333 @@
+//! A made-up system, as a user of it sees it: animals in enclosures.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use table::config::Issuer;
+use table::schema::{EventSource, System};
+use table::{Clock, Config, Engines, Rev};
+use utoipa::ToSchema;
+use web::token::{Claims, SigningKey};
+use web::{
+    Answer, App, Event, EventFailure, EventHandler, Format, Limit, Page, Patch, Problem, Request, Route, Sample, Who,
+};
+
+pub static SYSTEM: System = System {
+    name: "zoo",
+    tables: &[],
+    buckets: &[],
+    sources: &[
+        EventSource::Streams { handler: "mirror" },
+        EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
+        EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+    ],
+};
+
+const FORMATS: &[Format] =
+    &[Format { name: "latin", check: |text| text.split(' ').count() == 2, expected: "a genus and a species" }];
+
+#[derive(Deserialize, ToSchema)]
+pub struct EnclosurePath {
+    #[schema(min_length = 1, max_length = 20, format = "key-part")]
+    enclosure: String,
+}
+
+#[derive(Deserialize, ToSchema)]
+pub struct AnimalPath {
+    enclosure: EnclosureId,
+    #[schema(minimum = 1)]
+    number: u64,
+}
+
+/// A type that refuses more than its schema can say.
+#[derive(Deserialize, ToSchema)]
+#[serde(try_from = "String")]
+#[schema(value_type = String)]
+struct EnclosureId(String);
+
+impl TryFrom<String> for EnclosureId {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text == "aviary-0" { Err("there is no such number") } else { Ok(Self(text)) }
+    }
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Diet {
+    Plants,
+    Meat,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ListQuery {
+    #[serde(default)]
+    diet: Vec<Diet>,
+    #[serde(default)]
+    #[schema(min_items = 2, max_items = 2)]
+    near: Option<Vec<f64>>,
+    is_tame: Option<bool>,
+    #[serde(default)]
+    limit: Limit,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewAnimal {
+    #[schema(min_length = 1, max_length = 40)]
+    name: String,
+    diet: Diet,
+    #[schema(format = "latin")]
+    species: Option<String>,
+    #[serde(default)]
+    #[schema(max_items = 3)]
+    keepers: Vec<Keeper>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Keeper {
+    name: String,
+    since: u16,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AnimalPatch {
+    #[schema(min_length = 1, max_length = 40, nullable = false)]
+    name: Option<String>,
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = "latin")]
+    species: Patch<String>,
+}
+
+#[derive(Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Animal {
+    number: u64,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    species: Option<String>,
+}
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("listAnimals", "/zoo/animals/{enclosure}", Who::Views { fuller: "zoo-keeper" }, list_animals)
+            .summary("The animals of an enclosure")
+            .path::<EnclosurePath>()
+            .query::<ListQuery>()
+            .answers::<Page<Animal>>(200)
+            .answers_as::<String>(200, "text/csv")
+            .sample(Sample::new("/zoo/animals/aviary?diet=plants&limit=5")),
+        Route::post("createAnimal", "/zoo/animals/{enclosure}", Who::Role("zoo-keeper"), create_animal)
+            .summary("A new animal in an enclosure")
+            .path::<EnclosurePath>()
+            .takes::<NewAnimal>()
+            .body_limit(10_000)
+            .creates()
+            .answers::<Animal>(201)
+            .sample(Sample::new("/zoo/animals/aviary").body(r#"{"name": "Polly", "diet": "plants"}"#)),
+        Route::get("getAnimal", "/zoo/animals/{enclosure}/{number}", Who::Public, get_animal)
+            .path::<AnimalPath>()
+            .if_none_match()
+            .answers::<Animal>(200)
+            .problems(&[web::problem::NOT_FOUND])
+            .sample(Sample::new("/zoo/animals/aviary/1")),
+        Route::patch("updateAnimal", "/zoo/animals/{enclosure}/{number}", Who::SignedIn, update_animal)
+            .path::<AnimalPath>()
+            .takes_patch::<AnimalPatch>()
+            .if_match()
+            .answers::<Animal>(200)
+            .sample(Sample::new("/zoo/animals/aviary/1").body(r#"{"species": null}"#)),
+        Route::put("putPhoto", "/zoo/photos/{enclosure}", Who::Role("zoo-keeper"), put_photo)
+            .path::<EnclosurePath>()
+            .takes_bytes::<String>(&["image/png", "image/jpeg"])
+            .answers_empty(204)
+            .sample(Sample::new("/zoo/photos/aviary").body("PNG")),
+        Route::post("feed", "/zoo/feedings", Who::AnyRole(&["zoo-keeper", "zoo-visitor"]), feed)
+            .answers_empty(204)
+            .timeout(Duration::from_millis(900))
+            .sample(Sample::new("/zoo/feedings")),
+    ]
+}
+
+async fn list_animals(request: Request) -> Result<Answer, Problem> {
+    let _: EnclosurePath = request.path()?;
+    let query: ListQuery = request.query()?;
+    let count = query.limit.0.min(2);
+    let full = request.principal().has_role("zoo-keeper");
+    if request.content_type() == "text/csv" {
+        return Ok(Answer::bytes(StatusCode::OK, "text/csv", format!("{count}")));
+    }
+    let name = if full { "Polly (bites)" } else { "Polly" };
+    let animal = Animal { number: query.diet.len() as u64, name: name.into(), species: query.cursor };
+    let next_cursor = query.near.map(|near| format!("{near:?} {:?}", query.is_tame));
+    Ok(Answer::ok(&Page { items: vec![animal; count as usize], next_cursor }).public_for(30))
+}
+
+async fn create_animal(request: Request) -> Result<Answer, Problem> {
+    let path: EnclosurePath = request.path()?;
+    let new: NewAnimal = request.json()?;
+    let _ = (new.diet, new.keepers.iter().map(|keeper| (&keeper.name, keeper.since)).count());
+    let animal = Animal { number: 1, name: new.name, species: new.species };
+    Ok(Answer::created(format!("/zoo/animals/{}/1", path.enclosure), rev(8), &animal))
+}
+
+async fn get_animal(request: Request) -> Result<Answer, Problem> {
+    let AnimalPath { enclosure, number } = request.path()?;
+    match number {
+        404 => Err(Problem::not_found()),
+        500 => panic!("secret of {}", enclosure.0),
+        _ if request.if_none_match().has(rev(8)) => Ok(Answer::not_modified(rev(8))),
+        _ => Ok(Answer::ok(&Animal { number, name: "Polly".into(), species: None }).etag(rev(8))),
+    }
+}
+
+async fn update_animal(request: Request) -> Result<Answer, Problem> {
+    let AnimalPath { number, .. } = request.path()?;
+    let patch: AnimalPatch = request.json()?;
+    request.if_match().check(rev(8))?;
+    let name = patch.name.unwrap_or_else(|| "Polly".into());
+    Ok(Answer::ok(&Animal { number, name, species: patch.species.apply(Some("Ara ararauna".into())) }).etag(rev(10)))
+}
+
+async fn put_photo(request: Request) -> Result<Answer, Problem> {
+    assert_eq!(request.body_type(), "image/png");
+    assert!(!request.bytes().is_empty());
+    Ok(Answer::no_content())
+}
+
+/// Takes longer than its function has.
+async fn feed(_: Request) -> Result<Answer, Problem> {
+    std::future::pending().await
+}
+
+fn rev(number: u64) -> Rev {
+    Rev::new(number).unwrap()
+}
+
+async fn mirror(event: Event) -> Result<Bytes, EventFailure> {
+    event.report(web::Batch { records: 3, applied: 2, retried: 1, ..Default::default() });
+    Ok(event.payload)
+}
+
+async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
+    if event.payload == "{}" { Ok(Bytes::from_static(b"null")) } else { Err(EventFailure::new("the work is not done")) }
+}
+
+async fn check_photo(_: Event) -> Result<Bytes, EventFailure> {
+    panic!("secret")
+}
+
+pub fn handlers() -> Vec<EventHandler> {
+    vec![
+        EventHandler::new("mirror", mirror),
+        EventHandler::new("runWork", run_work),
+        EventHandler::new("checkPhoto", check_photo),
+    ]
+}
+
+/// The system with one issuer, and that issuer's key.
+pub struct Zoo {
+    pub app: App,
+    pub key: SigningKey,
+    pub clock: Clock,
+}
+
+pub const ISSUER: &str = "https://issuer.test";
+pub const AUDIENCE: &str = "https://zoo.test";
+
+impl Zoo {
+    pub fn open() -> Self {
+        let key = SigningKey::generate().unwrap();
+        let clock = Clock::system();
+        let issuer =
+            Issuer { name: "local".into(), issuer: ISSUER.into(), audience: AUDIENCE.into(), keys: key.jwks() };
+        let engines = Engines::new(config(vec![issuer]), clock.clone());
+        let app = App::new(Arc::clone(&engines), &SYSTEM, routes(), handlers()).formats(FORMATS).metrics_to(keep);
+        Self { app, key, clock }
+    }
+
+    pub fn claims(&self, roles: &[&str]) -> Claims {
+        let now = self.clock.seconds();
+        Claims {
+            iss: ISSUER.into(),
+            sub: "user#1".into(),
+            aud: AUDIENCE.into(),
+            iat: now,
+            nbf: now,
+            exp: now + 600,
+            roles: roles.iter().map(|role| role.to_string()).collect(),
+            ..Claims::default()
+        }
+    }
+
+    pub fn keeper(&self) -> String {
+        self.key.sign(&self.claims(&["zoo-keeper"])).unwrap()
+    }
+
+    pub async fn send(&self, request: http::Request<Bytes>) -> Response<Bytes> {
+        self.app.handle(request).await
+    }
+
+    pub async fn get(&self, target: &str) -> Response<Bytes> {
+        self.send(http::Request::get(target).body(Bytes::new()).unwrap()).await
+    }
+
+    /// A POST of JSON by a keeper.
+    pub async fn post(&self, target: &str, body: impl Into<Bytes>) -> Response<Bytes> {
+        let request = http::Request::post(target).header("content-type", "application/json");
+        let request = request.header("authorization", format!("Bearer {}", self.keeper()));
+        self.send(request.body(body.into()).unwrap()).await
+    }
+}
+
+pub fn config(issuers: Vec<Issuer>) -> Config {
+    Config {
+        prefix: String::new(),
+        region: "ca-central-1".into(),
+        dynamodb: None,
+        s3: None,
+        search: "http://127.0.0.1:9".into(),
+        credentials: None,
+        cursor_secrets: vec!["secret".into()],
+        issuers,
+    }
+}
+
+pub fn json(response: &Response<Bytes>) -> Value {
+    serde_json::from_slice(response.body()).unwrap()
+}
+
+/// `place detail` of each fault of a problem.
+pub fn faults(response: &Response<Bytes>) -> Vec<String> {
+    let body = json(response);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let fault = |fault: &Value| {
+        let place: BTreeMap<String, Value> = serde_json::from_value(fault.clone()).unwrap();
+        let at = place.iter().find(|(name, _)| *name != "detail").map(|(_, value)| text(value)).unwrap();
+        format!("{at} {}", text(&fault["detail"]))
+    };
+    body["errors"].as_array().into_iter().flatten().map(fault).collect()
+}
+
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+fn keep(line: &str) {
+    LINES.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
+}
+
+/// The metrics lines so far of this operation.
+pub fn metrics_of(operation: &str) -> Vec<Value> {
+    let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
+    let parsed = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    parsed.filter(|line| line["Operation"] == operation).collect()
+}
