@@ -29,6 +29,8 @@ pub enum Call {
 pub enum TableAction {
     GetItem,
     BatchGetItem,
+    /// Deletes only: it takes no conditions.
+    BatchWriteItem,
     Query,
     PutItem,
     UpdateItem,

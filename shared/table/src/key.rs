@@ -67,6 +67,12 @@ pub trait EntityKey: Sized {
     fn list_sk(&self) -> String;
 }
 
+impl From<&Self> for Key {
+    fn from(key: &Self) -> Self {
+        key.clone()
+    }
+}
+
 /// Declares the key of an entity by the templates of its seed's row:
 ///
 /// ```
@@ -102,6 +108,18 @@ macro_rules! key {
             assert!($crate::template::well_formed($pk), "after a part of a key comes `::`, `#` or the end");
             $(assert!($crate::template::well_formed($sk), "after a part of a key comes `::`, `#` or the end");)?
         };
+
+        impl From<$name> for $crate::Key {
+            fn from(key: $name) -> Self {
+                $crate::EntityKey::key(&key)
+            }
+        }
+
+        impl From<&$name> for $crate::Key {
+            fn from(key: &$name) -> Self {
+                $crate::EntityKey::key(key)
+            }
+        }
 
         impl $crate::EntityKey for $name {
             const PK: &'static str = $pk;

@@ -2,20 +2,37 @@
 //! reach engines only by declared access patterns.
 
 pub mod access;
+mod action;
+mod attempt;
+mod backoff;
+mod batch;
 pub mod clock;
 pub mod config;
 pub mod engines;
+pub mod error;
+mod expression;
+pub mod item;
 pub mod key;
 pub mod ordered;
 pub mod part;
+mod provision;
+mod query;
+mod read;
 pub mod rev;
 pub mod schema;
 pub mod template;
+mod write;
 
 pub use access::{Access, AccessPattern, Call};
+pub use action::{Action, Changes};
 pub use clock::Clock;
 pub use config::Config;
 pub use engines::Engines;
+pub use error::{Cause, Error, Failed};
+pub use expression::Condition;
+pub use item::{Item, Stored};
 pub use key::{EntityKey, Key};
 pub use part::{Escaped, KeyPart, Number};
+pub use query::{Page, Position, Query};
+pub use read::TableAccess;
 pub use rev::Rev;

@@ -3,11 +3,13 @@
 
 use crate::{EntityKey, Key, template};
 
+pub use crate::provision::create_tables;
+
 /// One back end: everything that is deployed together.
 #[derive(Debug)]
 pub struct System {
     pub name: &'static str,
-    pub tables: &'static [Table],
+    pub tables: &'static [&'static Table],
     pub buckets: &'static [Bucket],
     pub sources: &'static [EventSource],
 }

@@ -1,0 +1,279 @@
+//! One write of one item, with all that must hold for it to be done.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::Serialize;
+
+use crate::access::{Call, TableAction};
+use crate::error::{Cause, Error};
+use crate::expression::{Condition, Placeholders, exists};
+use crate::item::{self, Item, Stored, to_item};
+use crate::rev::{self, Rev};
+use crate::schema::{EXPIRES, Table};
+use crate::{Config, Key};
+
+/// A write of one item, alone ([`crate::Access::write`]) or in a transaction ([`crate::Access::transact`]). The client
+/// sets key and revision; what the value says of them is ignored.
+#[derive(Clone, Debug)]
+pub struct Action {
+    pub(crate) table: &'static Table,
+    pub(crate) key: Key,
+    pub(crate) write: Write,
+    /// The `rev` attribute as it was read, where the item must not have changed since.
+    seen: Option<Option<AttributeValue>>,
+    conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Write {
+    Create(Item),
+    CreateSequence,
+    Update(Changes),
+    Delete,
+    Check,
+}
+
+/// The attribute that counts, in a sequence.
+pub(crate) const SEQUENCE: &str = "value";
+
+impl Action {
+    /// Puts an item where none is, or only an expired one.
+    pub fn create<T: Serialize>(table: &'static Table, key: impl Into<Key>, value: &T) -> Result<Self, Error> {
+        Ok(Self::new(table, key, Write::Create(to_item(value)?)))
+    }
+
+    /// Puts a sequence that begins after 0: the one kind of item without a revision.
+    pub fn create_sequence(table: &'static Table, key: impl Into<Key>) -> Self {
+        Self::new(table, key, Write::CreateSequence)
+    }
+
+    /// Changes an item that exists, whatever its revision.
+    pub fn update(table: &'static Table, key: impl Into<Key>, changes: Changes) -> Self {
+        Self::new(table, key, Write::Update(changes))
+    }
+
+    /// Deletes an item that exists, whatever its revision.
+    pub fn delete(table: &'static Table, key: impl Into<Key>) -> Self {
+        Self::new(table, key, Write::Delete)
+    }
+
+    /// Changes nothing, and fails unless the item exists.
+    pub fn check(table: &'static Table, key: impl Into<Key>) -> Self {
+        Self::new(table, key, Write::Check)
+    }
+
+    /// Only if the item carries this revision: a client's `If-Match`.
+    pub fn if_rev(self, rev: Rev) -> Self {
+        Self { seen: Some(Some(AttributeValue::N(rev.to_string()))), ..self }
+    }
+
+    /// Only if the item is still as it was read from its table.
+    pub fn if_unchanged(self, read: &Stored) -> Self {
+        Self { seen: Some(read.item.get(rev::ATTRIBUTE).cloned()), ..self }
+    }
+
+    /// Only if this holds of the item, too.
+    pub fn when(mut self, condition: Condition) -> Self {
+        self.conditions.push(condition);
+        self
+    }
+
+    fn new(table: &'static Table, key: impl Into<Key>, write: Write) -> Self {
+        Self { table, key: key.into(), write, seen: None, conditions: Vec::new() }
+    }
+
+    pub(crate) fn call(&self) -> Call {
+        let action = match self.write {
+            Write::Create(_) | Write::CreateSequence => TableAction::PutItem,
+            Write::Update(_) => TableAction::UpdateItem,
+            Write::Delete => TableAction::DeleteItem,
+            Write::Check => TableAction::ConditionCheckItem,
+        };
+        Call::Table { table: self.table.name, action }
+    }
+
+    /// Refuses what no template of the table builds, and what is too long.
+    pub(crate) fn check_key(&self) -> Result<(), Error> {
+        self.key.check_length()?;
+        match self.table.entity_of(&self.key) {
+            Some(_) => Ok(()),
+            None => Err(Error::ForeignKey { table: self.table.name, key: self.key.clone() }),
+        }
+    }
+
+    /// The revision that was read, above which the new one must be.
+    pub(crate) fn seen_rev(&self) -> Option<Rev> {
+        self.seen.as_ref()?.as_ref()?.as_n().ok().and_then(|number| Rev::parse(number))
+    }
+
+    /// The request for one attempt. A transaction has one rev and one time for all its actions.
+    pub(crate) fn request(&self, config: &Config, rev: Rev, seconds: i64) -> Request {
+        let mut placeholders = Placeholders::default();
+        let condition = self.condition(rev, seconds, &mut placeholders);
+        let (item, update) = match &self.write {
+            Write::Create(_) | Write::CreateSequence => (self.item(rev), String::new()),
+            Write::Update(changes) => {
+                (item::key_item(self.table, &self.key), changes.express(self.table, rev, &mut placeholders))
+            }
+            Write::Delete | Write::Check => (item::key_item(self.table, &self.key), String::new()),
+        };
+        Request { table: config.table(self.table.name), item, update, condition, placeholders }
+    }
+
+    fn item(&self, rev: Rev) -> Item {
+        let mut item = item::key_item(self.table, &self.key);
+        match &self.write {
+            Write::Create(value) => {
+                item.insert(rev::ATTRIBUTE.to_owned(), item::number(rev.number()));
+                for (name, attribute) in value {
+                    item.entry(name.clone()).or_insert_with(|| attribute.clone());
+                }
+            }
+            _ => {
+                item.insert(SEQUENCE.to_owned(), item::number(0));
+            }
+        }
+        item
+    }
+
+    fn condition(&self, rev: Rev, seconds: i64, placeholders: &mut Placeholders) -> String {
+        let older = |placeholders: &mut Placeholders| {
+            let (attribute, new) = (placeholders.name(rev::ATTRIBUTE), placeholders.value(item::number(rev.number())));
+            format!("(attribute_not_exists({attribute}) OR {attribute} < {new})")
+        };
+        let mut all = match self.write {
+            Write::Create(_) => {
+                let (pk, expires) = (placeholders.name(self.table.pk), placeholders.name(EXPIRES));
+                let now = placeholders.value(item::number(seconds));
+                vec![format!("(attribute_not_exists({pk}) OR ({expires} <= {now} AND {}))", older(placeholders))]
+            }
+            Write::CreateSequence => vec![format!("attribute_not_exists({})", placeholders.name(self.table.pk))],
+            _ => vec![exists(self.table, seconds, placeholders)],
+        };
+        match &self.seen {
+            Some(Some(read)) => {
+                let (attribute, read) = (placeholders.name(rev::ATTRIBUTE), placeholders.value(read.clone()));
+                all.push(format!("{attribute} = {read}"));
+            }
+            Some(None) => all.push(format!("attribute_not_exists({})", placeholders.name(rev::ATTRIBUTE))),
+            None if matches!(self.write, Write::Update(_)) => all.push(older(placeholders)),
+            None => {}
+        }
+        all.extend(self.conditions.iter().map(|condition| condition.express(placeholders)));
+        all.join(" AND ")
+    }
+
+    /// Why the condition of an attempt failed, from the item that DynamoDB found. None if only the new revision was
+    /// not above the item's: then a clock is behind, and a higher one will do.
+    pub(crate) fn cause(&self, found: Option<&Item>, seconds: i64) -> Option<Cause> {
+        let present = found.filter(|item| !item::expired(item, seconds));
+        match (&self.write, present) {
+            (Write::CreateSequence, _) => Some(Cause::Exists),
+            (Write::Create(_), None) => None,
+            (Write::Create(_), Some(_)) => Some(Cause::Exists),
+            (_, None) => Some(Cause::Missing),
+            (_, Some(item)) => {
+                if self.seen.as_ref().is_some_and(|seen| seen.as_ref() != item.get(rev::ATTRIBUTE)) {
+                    Some(Cause::Stale)
+                } else if !self.conditions.iter().all(|condition| condition.holds(item)) {
+                    Some(Cause::Unmet)
+                } else {
+                    None
+                }
+            }
+        }
+    }
+
+    /// Whether what a repeated attempt found is what an earlier one of it wrote, its answer lost.
+    pub(crate) fn already_done(&self, found: Option<&Item>, rev: Rev) -> bool {
+        match (&self.write, found) {
+            (Write::Create(_) | Write::CreateSequence, Some(found)) => item::same_item(&self.item(rev), found),
+            (Write::Update(changes), Some(found)) => item::rev(found) == Some(rev) && changes.are_in(found),
+            (Write::Delete, None) => true,
+            _ => false,
+        }
+    }
+}
+
+/// One attempt of an action, as DynamoDB's requests take it.
+pub(crate) struct Request {
+    pub table: String,
+    /// The item of a put; the key of anything else.
+    pub item: Item,
+    /// Empty but for an update.
+    pub update: String,
+    pub condition: String,
+    pub placeholders: Placeholders,
+}
+
+/// What an update does to the attributes of an item.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes {
+    set: BTreeMap<String, AttributeValue>,
+    remove: BTreeSet<String>,
+    add: BTreeMap<String, i64>,
+}
+
+impl Changes {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What makes one value of the other. Attributes that neither knows stay as they are.
+    pub fn between<T: Serialize>(old: &T, new: &T) -> Result<Self, Error> {
+        let (old, new) = (to_item(old)?, to_item(new)?);
+        let remove = old.keys().filter(|name| !new.contains_key(*name)).cloned().collect();
+        let changed = |(name, value): &(String, AttributeValue)| old.get(name) != Some(value);
+        Ok(Self { set: new.into_iter().filter(changed).collect(), remove, add: BTreeMap::new() })
+    }
+
+    pub fn set(mut self, name: &str, value: AttributeValue) -> Self {
+        self.set.insert(name.to_owned(), value);
+        self
+    }
+
+    pub fn remove(mut self, name: &str) -> Self {
+        self.remove.insert(name.to_owned());
+        self
+    }
+
+    /// Adds to a number, which is 0 where it is absent.
+    pub fn add(mut self, name: &str, amount: i64) -> Self {
+        self.add.insert(name.to_owned(), amount);
+        self
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.set.is_empty() && self.remove.is_empty() && self.add.is_empty()
+    }
+
+    fn express(&self, table: &Table, rev: Rev, placeholders: &mut Placeholders) -> String {
+        let ours = |name: &String| name == rev::ATTRIBUTE || name == table.pk || Some(name.as_str()) == table.sk;
+        let rev = (rev::ATTRIBUTE.to_owned(), item::number(rev.number()));
+        let set = self.set.iter().filter(|(name, _)| !ours(name)).chain([(&rev.0, &rev.1)]);
+        let set: Vec<_> = set
+            .map(|(name, value)| format!("{} = {}", placeholders.name(name), placeholders.value(value.clone())))
+            .collect();
+        let remove = self.remove.iter().filter(|name| !ours(name));
+        let remove: Vec<_> = remove.map(|name| placeholders.name(name)).collect();
+        let add = self.add.iter();
+        let add: Vec<_> = add
+            .map(|(name, amount)| format!("{} {}", placeholders.name(name), placeholders.value(item::number(*amount))))
+            .collect();
+        [("SET", set), ("REMOVE", remove), ("ADD", add)]
+            .into_iter()
+            .filter(|(_, clauses)| !clauses.is_empty())
+            .map(|(verb, clauses)| format!("{verb} {}", clauses.join(", ")))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    /// What was added cannot be told from what was there.
+    fn are_in(&self, item: &Item) -> bool {
+        self.set
+            .iter()
+            .all(|(name, value)| name == rev::ATTRIBUTE || item.get(name).is_some_and(|found| item::same(value, found)))
+            && self.remove.iter().all(|name| !item.contains_key(name))
+    }
+}

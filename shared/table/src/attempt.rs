@@ -1,0 +1,296 @@
+//! One attempt to carry out actions, and how DynamoDB answers it.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::error::ConditionalCheckFailedException;
+use aws_sdk_dynamodb::types::{
+    CancellationReason, ConditionCheck, ConsumedCapacity, Delete, Put, ReturnConsumedCapacity,
+    ReturnValuesOnConditionCheckFailure as OnFailure, TransactWriteItem, Update,
+};
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors::Intercept;
+use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::config_bag::ConfigBag;
+use uuid::Uuid;
+
+use crate::access::{Access, AccessPattern, Performed};
+use crate::action::{Action, Request, Write};
+use crate::error::{Error, speaks_of_size};
+use crate::item::Item;
+use crate::rev::Rev;
+
+/// One request, which the SDK may send several times: with the same revision, time and token each time.
+pub(crate) struct Attempt {
+    pub rev: Rev,
+    pub seconds: i64,
+    token: String,
+}
+
+/// Why an attempt did nothing.
+pub(crate) enum Refusal {
+    /// These conditions failed, with the items that are there.
+    Conditions(Vec<(usize, Option<Item>)>),
+    /// It may go better later.
+    Busy(Error),
+    /// The same transaction, sent before, is still at work.
+    InProgress,
+    Final(Error),
+}
+
+type Answer = Result<Vec<ConsumedCapacity>, Refusal>;
+
+impl Attempt {
+    pub fn new(seen: Option<Rev>, micros: i64) -> Self {
+        let rev = Rev::next(seen, micros);
+        Self { rev, seconds: micros.div_euclid(1_000_000), token: Uuid::now_v7().to_string() }
+    }
+
+    pub async fn send(
+        &self,
+        access: &Access,
+        pattern: &'static AccessPattern,
+        actions: &[Action],
+    ) -> Result<(), Refusal> {
+        let answer = match actions {
+            [action] if !matches!(action.write, Write::Check) => self.send_single(access, action).await,
+            _ => self.send_transaction(access, actions).await,
+        };
+        let consumed = answer.as_deref().unwrap_or_default();
+        record(access, pattern, actions, consumed);
+        answer.map(|_| ())
+    }
+
+    async fn send_single(&self, access: &Access, action: &Action) -> Answer {
+        let Request { table, item, update, condition, placeholders } = self.request(access, action);
+        let (names, values) = placeholders.into_parts();
+        let client = access.engines().dynamodb();
+        let sendings = Sendings::default();
+        match &action.write {
+            Write::Create(_) | Write::CreateSequence => client
+                .put_item()
+                .table_name(table)
+                .set_item(Some(item))
+                .condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(OnFailure::AllOld)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .customize()
+                .interceptor(sendings.clone())
+                .send()
+                .await
+                .map(|output| output.consumed_capacity)
+                .map_err(Refusal::of_single),
+            Write::Update(_) => client
+                .update_item()
+                .table_name(table)
+                .set_key(Some(item))
+                .update_expression(update)
+                .condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(OnFailure::AllOld)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .customize()
+                .interceptor(sendings.clone())
+                .send()
+                .await
+                .map(|output| output.consumed_capacity)
+                .map_err(Refusal::of_single),
+            Write::Delete | Write::Check => client
+                .delete_item()
+                .table_name(table)
+                .set_key(Some(item))
+                .condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(OnFailure::AllOld)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .customize()
+                .interceptor(sendings.clone())
+                .send()
+                .await
+                .map(|output| output.consumed_capacity)
+                .map_err(Refusal::of_single),
+        }
+        .map(|consumed| consumed.into_iter().collect())
+        .or_else(|refusal| match &refusal {
+            // The write was done and its answer lost: the condition fails on what this very attempt wrote.
+            Refusal::Conditions(found)
+                if sendings.more_than_one()
+                    && found.iter().all(|(_, item)| action.already_done(item.as_ref(), self.rev)) =>
+            {
+                Ok(Vec::new())
+            }
+            _ => Err(refusal),
+        })
+    }
+
+    /// The token makes DynamoDB itself recognise what it has done already.
+    async fn send_transaction(&self, access: &Access, actions: &[Action]) -> Answer {
+        let items: Result<Vec<_>, Error> = actions.iter().map(|action| self.transact_item(access, action)).collect();
+        access
+            .engines()
+            .dynamodb()
+            .transact_write_items()
+            .set_transact_items(Some(items.map_err(Refusal::Final)?))
+            .client_request_token(&self.token)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await
+            .map(|output| output.consumed_capacity.unwrap_or_default())
+            .map_err(Refusal::of_transaction)
+    }
+
+    fn transact_item(&self, access: &Access, action: &Action) -> Result<TransactWriteItem, Error> {
+        let Request { table, item, update, condition, placeholders } = self.request(access, action);
+        let (names, values) = placeholders.into_parts();
+        let all = TransactWriteItem::builder();
+        let built = match &action.write {
+            Write::Create(_) | Write::CreateSequence => Put::builder()
+                .table_name(table)
+                .set_item(Some(item))
+                .condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(OnFailure::AllOld)
+                .build()
+                .map(|put| all.put(put)),
+            Write::Update(_) => Update::builder()
+                .table_name(table)
+                .set_key(Some(item))
+                .update_expression(update)
+                .condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(OnFailure::AllOld)
+                .build()
+                .map(|update| all.update(update)),
+            Write::Delete => Delete::builder()
+                .table_name(table)
+                .set_key(Some(item))
+                .condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(OnFailure::AllOld)
+                .build()
+                .map(|delete| all.delete(delete)),
+            Write::Check => ConditionCheck::builder()
+                .table_name(table)
+                .set_key(Some(item))
+                .condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(OnFailure::AllOld)
+                .build()
+                .map(|check| all.condition_check(check)),
+        };
+        built.map(|item| item.build()).map_err(|error| Error::Engine { engine: "DynamoDB", source: Box::new(error) })
+    }
+
+    fn request(&self, access: &Access, action: &Action) -> Request {
+        action.request(&access.engines().config, self.rev, self.seconds)
+    }
+}
+
+impl Refusal {
+    fn of_single<E, R>(error: SdkError<E, R>) -> Self
+    where
+        E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
+        R: fmt::Debug + Send + Sync + 'static,
+    {
+        let source = error.as_service_error().and_then(StdError::source);
+        if let Some(failed) = source.and_then(|source| source.downcast_ref::<ConditionalCheckFailedException>()) {
+            return Self::Conditions(vec![(0, failed.item.clone())]);
+        }
+        if error.code() == Some("TransactionConflictException") {
+            return Self::Busy(Error::Conflict);
+        }
+        match Error::of_dynamodb(error) {
+            Error::Throttled => Self::Busy(Error::Throttled),
+            error => Self::Final(error),
+        }
+    }
+
+    fn of_transaction<R>(error: SdkError<TransactWriteItemsError, R>) -> Self
+    where
+        R: fmt::Debug + Send + Sync + 'static,
+    {
+        match error.as_service_error() {
+            Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                Self::of_reasons(cancelled.cancellation_reasons())
+                    .unwrap_or_else(|| Self::Final(Error::of_dynamodb(error)))
+            }
+            Some(TransactWriteItemsError::TransactionInProgressException(_)) => Self::InProgress,
+            _ => match Error::of_dynamodb(error) {
+                Error::Throttled => Self::Busy(Error::Throttled),
+                error => Self::Final(error),
+            },
+        }
+    }
+
+    /// A failed condition outweighs a conflict, which may end before the condition would hold.
+    fn of_reasons(reasons: &[CancellationReason]) -> Option<Self> {
+        let failed = |(index, reason): (usize, &CancellationReason)| {
+            (reason.code() == Some("ConditionalCheckFailed")).then(|| (index, reason.item.clone()))
+        };
+        let conditions: Vec<_> = reasons.iter().enumerate().filter_map(failed).collect();
+        if !conditions.is_empty() {
+            return Some(Self::Conditions(conditions));
+        }
+        reasons.iter().find_map(|reason| match reason.code()? {
+            "TransactionConflict" => Some(Self::Busy(Error::Conflict)),
+            "ThrottlingError" | "ProvisionedThroughputExceeded" => Some(Self::Busy(Error::Throttled)),
+            "ValidationError" if reason.message().is_some_and(speaks_of_size) => Some(Self::Final(Error::TooLarge)),
+            _ => None,
+        })
+    }
+}
+
+/// Each action by its own, the capacity with the first of its table: DynamoDB does not divide it further.
+fn record(access: &Access, pattern: &'static AccessPattern, actions: &[Action], consumed: &[ConsumedCapacity]) {
+    let mut left: Vec<_> = consumed.iter().collect();
+    for action in actions {
+        let table = access.engines().config.table(action.table.name);
+        let place = left.iter().position(|consumed| consumed.table_name() == Some(table.as_str()));
+        let units = place.and_then(|place| left.swap_remove(place).capacity_units());
+        access.record(Performed {
+            pattern: pattern.name,
+            call: action.call(),
+            read_units: 0.0,
+            write_units: units.unwrap_or_default(),
+        });
+    }
+}
+
+/// Counts how often the SDK sends one request.
+#[derive(Clone, Debug, Default)]
+struct Sendings(Arc<AtomicU32>);
+
+impl Sendings {
+    fn more_than_one(&self) -> bool {
+        self.0.load(Ordering::SeqCst) > 1
+    }
+}
+
+impl Intercept for Sendings {
+    fn name(&self) -> &'static str {
+        "Sendings"
+    }
+
+    fn read_before_attempt(
+        &self,
+        _: &BeforeTransmitInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}

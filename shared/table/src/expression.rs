@@ -1,0 +1,78 @@
+//! DynamoDB's expressions, with every name and value behind a placeholder.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::item::{self, Item};
+use crate::schema::{EXPIRES, Table};
+
+/// What must hold of an item, beyond being there, for an action to be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// The attribute is there and has this value.
+    Equals(&'static str, AttributeValue),
+    /// The attribute is absent or has another value.
+    Differs(&'static str, AttributeValue),
+    Present(&'static str),
+    Absent(&'static str),
+}
+
+impl Condition {
+    /// The same question asked of an item at hand.
+    pub fn holds(&self, item: &Item) -> bool {
+        let equals = |name: &str, value| item.get(name).is_some_and(|found| item::same(found, value));
+        match self {
+            Self::Equals(name, value) => equals(name, value),
+            Self::Differs(name, value) => !equals(name, value),
+            Self::Present(name) => item.contains_key(*name),
+            Self::Absent(name) => !item.contains_key(*name),
+        }
+    }
+
+    pub(crate) fn express(&self, placeholders: &mut Placeholders) -> String {
+        let (Self::Equals(name, _) | Self::Differs(name, _) | Self::Present(name) | Self::Absent(name)) = self;
+        let name = placeholders.name(name);
+        match self {
+            Self::Equals(_, value) => format!("{name} = {}", placeholders.value(value.clone())),
+            Self::Differs(_, value) => {
+                format!("(attribute_not_exists({name}) OR {name} <> {})", placeholders.value(value.clone()))
+            }
+            Self::Present(_) => format!("attribute_exists({name})"),
+            Self::Absent(_) => format!("attribute_not_exists({name})"),
+        }
+    }
+}
+
+/// An item that has not expired is there.
+pub(crate) fn exists(table: &Table, seconds: i64, placeholders: &mut Placeholders) -> String {
+    let (pk, expires) = (placeholders.name(table.pk), placeholders.name(EXPIRES));
+    let now = placeholders.value(item::number(seconds));
+    format!("attribute_exists({pk}) AND (attribute_not_exists({expires}) OR {expires} > {now})")
+}
+
+/// The names and values of one request's expressions.
+#[derive(Debug, Default)]
+pub(crate) struct Placeholders {
+    names: HashMap<String, String>,
+    values: Item,
+}
+
+impl Placeholders {
+    pub fn name(&mut self, attribute: &str) -> String {
+        let placeholder = format!("#n{}", self.names.len());
+        self.names.insert(placeholder.clone(), attribute.to_owned());
+        placeholder
+    }
+
+    pub fn value(&mut self, value: AttributeValue) -> String {
+        let placeholder = format!(":v{}", self.values.len());
+        self.values.insert(placeholder.clone(), value);
+        placeholder
+    }
+
+    /// Names and values as a request takes them: DynamoDB refuses an empty map.
+    pub fn into_parts(self) -> (Option<HashMap<String, String>>, Option<Item>) {
+        (Some(self.names).filter(|names| !names.is_empty()), Some(self.values).filter(|values| !values.is_empty()))
+    }
+}

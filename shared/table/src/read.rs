@@ -1,0 +1,186 @@
+//! Reading a table: one item, many by key, and the numbers of a sequence.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue};
+
+use crate::access::{Access, AccessPattern, Call, Performed, TableAction};
+use crate::action::SEQUENCE;
+use crate::backoff::Backoff;
+use crate::error::Error;
+use crate::expression::Placeholders;
+use crate::item::{self, Item, Stored};
+use crate::key::Key;
+use crate::query::Query;
+use crate::schema::Table;
+
+/// One table, as one access pattern uses it.
+#[derive(Clone, Copy, Debug)]
+pub struct TableAccess<'a> {
+    pub(crate) access: &'a Access,
+    pub(crate) pattern: &'static AccessPattern,
+    pub(crate) table: &'static Table,
+}
+
+/// How many keys DynamoDB takes in one `BatchGetItem`.
+const KEYS_AT_ONCE: usize = 100;
+
+impl Access {
+    /// A table, as this access pattern uses it.
+    pub fn table(&self, pattern: &'static AccessPattern, table: &'static Table) -> TableAccess<'_> {
+        TableAccess { access: self, pattern, table }
+    }
+}
+
+impl<'a> TableAccess<'a> {
+    /// The item as some recent moment saw it, at half the price.
+    pub async fn get(&self, key: impl Into<Key>) -> Result<Option<Stored>, Error> {
+        self.get_item(key.into(), false).await
+    }
+
+    /// The item with every write that was answered.
+    pub async fn get_consistent(&self, key: impl Into<Key>) -> Result<Option<Stored>, Error> {
+        self.get_item(key.into(), true).await
+    }
+
+    /// A query of the table, or of an index of it, for one partition key.
+    pub fn query(self, pk: impl Into<String>) -> Query<'a> {
+        Query::new(self, pk.into())
+    }
+
+    /// The items of these keys, in their order; none where there is no item. Eventually consistent.
+    pub async fn batch_get(&self, keys: &[Key]) -> Result<Vec<Option<Stored>>, Error> {
+        self.permit(TableAction::BatchGetItem)?;
+        let mut wanted: Vec<&Key> = keys.iter().filter(|key| key.check_length().is_ok()).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let mut found = HashMap::new();
+        for chunk in wanted.chunks(KEYS_AT_ONCE) {
+            for item in self.get_chunk(chunk).await? {
+                let stored = Stored::new(self.table, item)?;
+                found.insert(stored.key.clone(), stored);
+            }
+        }
+        Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
+    }
+
+    /// The next numbers of a sequence, as many as asked for. They are never given out again, used or not.
+    pub async fn next_numbers(&self, key: impl Into<Key>, count: u32) -> Result<RangeInclusive<u64>, Error> {
+        let (key, call) = (key.into(), self.permit(TableAction::UpdateItem)?);
+        let mut placeholders = Placeholders::default();
+        let (value, pk) = (placeholders.name(SEQUENCE), placeholders.name(self.table.pk));
+        let add = format!("ADD {value} {}", placeholders.value(item::number(count)));
+        let (names, values) = placeholders.into_parts();
+        let sent = self
+            .dynamodb()
+            .update_item()
+            .table_name(self.name())
+            .set_key(Some(item::key_item(self.table, &key)))
+            .update_expression(add)
+            .condition_expression(format!("attribute_exists({pk})"))
+            .set_expression_attribute_names(names)
+            .set_expression_attribute_values(values)
+            .return_values(ReturnValue::UpdatedNew)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        let output = match sent {
+            Ok(output) => output,
+            Err(error) => {
+                self.record(call, None);
+                let missing =
+                    error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception());
+                return Err(if missing { Error::NotFound } else { Error::of_dynamodb(error) });
+            }
+        };
+        self.record(call, output.consumed_capacity());
+        let last = output.attributes.as_ref().and_then(|item| item.get(SEQUENCE)?.as_n().ok()?.parse::<u64>().ok());
+        let last = last.ok_or_else(|| Error::Misfit(format!("a sequence whose `{SEQUENCE}` does not count")))?;
+        Ok(last.saturating_sub(u64::from(count)) + 1..=last)
+    }
+
+    async fn get_item(&self, key: Key, consistent: bool) -> Result<Option<Stored>, Error> {
+        let call = self.permit(TableAction::GetItem)?;
+        // No item has a key that no engine would take.
+        if key.check_length().is_err() {
+            return Ok(None);
+        }
+        let sent = self
+            .dynamodb()
+            .get_item()
+            .table_name(self.name())
+            .set_key(Some(item::key_item(self.table, &key)))
+            .consistent_read(consistent)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        self.record(call, sent.as_ref().ok().and_then(|output| output.consumed_capacity()));
+        let item = sent.map_err(Error::of_dynamodb)?.item.filter(|item| self.is_alive(item));
+        item.map(|item| Stored::new(self.table, item)).transpose()
+    }
+
+    /// One `BatchGetItem`, repeated for what DynamoDB leaves unprocessed.
+    async fn get_chunk(&self, keys: &[&Key]) -> Result<Vec<Item>, Error> {
+        let call = Call::Table { table: self.table.name, action: TableAction::BatchGetItem };
+        let keys = keys.iter().map(|key| item::key_item(self.table, key)).collect();
+        let asked = KeysAndAttributes::builder()
+            .set_keys(Some(keys))
+            .build()
+            .map_err(|error| Error::Engine { engine: "DynamoDB", source: Box::new(error) })?;
+        let mut unprocessed = HashMap::from([(self.name(), asked)]);
+        let mut items = Vec::new();
+        let mut backoff = Backoff::new();
+        loop {
+            let sent = self
+                .dynamodb()
+                .batch_get_item()
+                .set_request_items(Some(unprocessed))
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send()
+                .await;
+            self.record(call, sent.as_ref().ok().and_then(|output| output.consumed_capacity().first()));
+            let output = sent.map_err(Error::of_dynamodb)?;
+            items.extend(output.responses.into_iter().flatten().flat_map(|(_, items)| items));
+            unprocessed = output.unprocessed_keys.unwrap_or_default();
+            if unprocessed.is_empty() {
+                items.retain(|item| self.is_alive(item));
+                return Ok(items);
+            }
+            if !backoff.wait().await {
+                return Err(Error::Throttled);
+            }
+        }
+    }
+
+    pub(crate) fn permit(&self, action: TableAction) -> Result<Call, Error> {
+        let call = Call::Table { table: self.table.name, action };
+        self.access.permit(self.pattern, call)?;
+        Ok(call)
+    }
+
+    /// Notes a call and what it consumed: of read units, but for writes.
+    pub(crate) fn record(&self, call: Call, consumed: Option<&ConsumedCapacity>) {
+        let units = consumed.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
+        let reads = match call {
+            Call::Table { action, .. } => {
+                matches!(action, TableAction::GetItem | TableAction::BatchGetItem | TableAction::Query)
+            }
+            _ => true,
+        };
+        let (read_units, write_units) = if reads { (units, 0.0) } else { (0.0, units) };
+        self.access.record(Performed { pattern: self.pattern.name, call, read_units, write_units });
+    }
+
+    pub(crate) fn is_alive(&self, item: &Item) -> bool {
+        !item::expired(item, self.access.engines().clock.seconds())
+    }
+
+    pub(crate) fn name(&self) -> String {
+        self.access.engines().config.table(self.table.name)
+    }
+
+    pub(crate) fn dynamodb(&self) -> &'a aws_sdk_dynamodb::Client {
+        self.access.engines().dynamodb()
+    }
+}
