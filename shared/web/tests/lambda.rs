@@ -1,0 +1,191 @@
+//! A function as Lambda runs it: a process of its own that asks a Runtime API for invocations. Here the Runtime API is
+//! a small server, and the process is this very test binary.
+
+mod zoo;
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+/// What the function said of an invocation: `response` or `error`, and the body.
+type Said = (String, Value);
+
+struct RuntimeApi {
+    said: mpsc::UnboundedReceiver<Said>,
+    function: Child,
+}
+
+impl RuntimeApi {
+    /// Starts the function with this handler and gives it these invocations, one after the other.
+    async fn invoke(handler: &str, payloads: Vec<Value>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (say, said) = mpsc::unbounded_channel();
+        let waiting = Arc::new(Mutex::new(VecDeque::from(payloads)));
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                let (waiting, say) = (Arc::clone(&waiting), say.clone());
+                let service = service_fn(move |request| answer(request, Arc::clone(&waiting), say.clone()));
+                let connection =
+                    hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                tokio::spawn(connection);
+            }
+        });
+        Self { said, function: start(handler, Some(&address)) }
+    }
+
+    async fn said(&mut self) -> Said {
+        tokio::time::timeout(Duration::from_secs(30), self.said.recv())
+            .await
+            .expect("the function says nothing")
+            .unwrap()
+    }
+}
+
+impl Drop for RuntimeApi {
+    fn drop(&mut self) {
+        let _ = self.function.kill();
+        let _ = self.function.wait();
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    waiting: Arc<Mutex<VecDeque<Value>>>,
+    say: mpsc::UnboundedSender<Said>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let path = request.uri().path().to_owned();
+    let body = request.into_body().collect().await.unwrap().to_bytes();
+    if path.ends_with("/invocation/next") {
+        let next = waiting.lock().unwrap().pop_front();
+        let Some(payload) = next else { return std::future::pending().await };
+        let deadline = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() + 10_000;
+        let response = Response::builder()
+            .header("lambda-runtime-aws-request-id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd")
+            .header("lambda-runtime-deadline-ms", deadline.to_string())
+            .header("lambda-runtime-invoked-function-arn", "arn:aws:lambda:ca-central-1:1:function:zoo");
+        return Ok(response.body(Full::new(Bytes::from(payload.to_string()))).unwrap());
+    }
+    let verb = path.rsplit('/').next().unwrap().to_owned();
+    say.send((verb, serde_json::from_slice(&body).unwrap())).unwrap();
+    Ok(Response::builder().status(StatusCode::ACCEPTED).body(Full::default()).unwrap())
+}
+
+/// This test binary, told to be a function.
+fn start(handler: &str, runtime_api: Option<&str>) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "the_function_itself", "--nocapture"]).env("ZOO_FUNCTION", "yes").env("_HANDLER", handler);
+    match runtime_api {
+        Some(address) => command.env("AWS_LAMBDA_RUNTIME_API", address),
+        None => command.env_remove("AWS_LAMBDA_RUNTIME_API"),
+    };
+    command
+        .env("AWS_LAMBDA_FUNCTION_NAME", "zoo")
+        .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "256")
+        .env("AWS_LAMBDA_FUNCTION_VERSION", "1")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// What the others start. Run by itself it has nothing to serve.
+#[tokio::test]
+async fn the_function_itself() {
+    if std::env::var_os("ZOO_FUNCTION").is_some() {
+        let ended = web::lambda::run(zoo::Zoo::open().app).await;
+        println!("ended: {}", ended.unwrap_err());
+        std::process::exit(1);
+    }
+}
+
+fn get(path: &str) -> Value {
+    json!({
+        "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": "",
+        "headers": { "accept": "*/*", "if-none-match": "\"6\"" },
+        "requestContext": {
+            "http": { "method": "GET", "path": path }, "requestId": "id-1", "stage": "$default",
+        },
+        "isBase64Encoded": false,
+    })
+}
+
+#[tokio::test]
+async fn a_function_named_after_a_route_serves_that_route_only() {
+    let payloads = vec![get("/zoo/animals/aviary/1"), get("/zoo/animals/aviary/404"), get("/zoo/animals/aviary")];
+    let mut api = RuntimeApi::invoke("getAnimal", payloads).await;
+
+    let (verb, answer) = api.said().await;
+    assert_eq!((verb.as_str(), &answer["statusCode"]), ("response", &json!(200)), "{answer}");
+    assert_eq!(answer["body"], r#"{"number":1,"name":"Polly"}"#);
+    assert_eq!(answer["headers"]["etag"], "\"8\"");
+    assert_eq!(answer["headers"]["content-type"], "application/json");
+    assert_eq!(answer["isBase64Encoded"], false);
+
+    let (_, answer) = api.said().await;
+    let problem: Value = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+    assert_eq!((&problem["status"], &problem["instance"]), (&json!(404), &json!("id-1")));
+
+    let (_, answer) = api.said().await;
+    assert_eq!((&answer["statusCode"], &answer["body"]), (&json!(404), &json!(r#"{"message":"Not Found"}"#)));
+}
+
+#[tokio::test]
+async fn a_function_named_after_an_event_handler_takes_its_events_as_they_come() {
+    let payload = json!({ "Records": [{ "eventSource": "aws:dynamodb", "price": 1.50 }] });
+    let mut api = RuntimeApi::invoke("mirror", vec![payload.clone()]).await;
+    assert_eq!(api.said().await, ("response".into(), payload));
+}
+
+#[tokio::test]
+async fn bootstrap_serves_everything() {
+    let stream = json!({ "Records": [{ "eventSource": "aws:dynamodb" }] });
+    let object = json!({ "Records": [{
+        "eventSource": "aws:s3", "s3": { "bucket": { "name": "zoo" }, "object": { "key": "photos/1" } },
+    }] });
+    let schedule = json!({ "source": "aws.events", "resources": [] });
+    let mut old = get("/zoo/health");
+    old["version"] = json!("1.0");
+    let queue = json!({ "Records": [{ "eventSource": "aws:sqs" }] });
+    let payloads = vec![get("/zoo/health"), stream.clone(), object, schedule, old, queue];
+    let mut api = RuntimeApi::invoke("bootstrap", payloads).await;
+
+    assert_eq!(api.said().await.1["body"], r#"{"status":"ok"}"#);
+    assert_eq!(api.said().await, ("response".into(), stream));
+    let failures: [(&str, &str); 4] = [
+        ("EventFailure", "the handler panicked"),
+        ("EventFailure", "the work is not done"),
+        (
+            "NotPayload2",
+            "the payload is not an HTTP request in API Gateway's payload format 2.0: its `version` is not \"2.0\"",
+        ),
+        ("UnknownEvent", "this event comes from no source that the system declares"),
+    ];
+    for (kind, message) in failures {
+        assert_eq!(api.said().await, ("error".into(), json!({ "errorType": kind, "errorMessage": message })));
+    }
+}
+
+#[tokio::test]
+async fn any_other_name_refuses_to_start() {
+    let ended = start("getAnimals", Some("127.0.0.1:1")).wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(!ended.status.success());
+    assert!(said.contains("the system `zoo` has no handler `getAnimals`; it has listAnimals, createAnimal"), "{said}");
+
+    let said = start("getAnimal", None).wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&said.stdout).contains("AWS_LAMBDA_RUNTIME_API"));
+}
