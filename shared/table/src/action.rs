@@ -23,6 +23,8 @@ pub struct Action {
     /// The `rev` attribute as it was read, where the item must not have changed since.
     seen: Option<Option<AttributeValue>>,
     conditions: Vec<Condition>,
+    /// Whether the item need not be there.
+    or_absent: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -79,8 +81,13 @@ impl Action {
         self
     }
 
+    /// Or the item is not there at all: an update then makes it, and a check passes. For counters.
+    pub fn or_absent(self) -> Self {
+        Self { or_absent: true, ..self }
+    }
+
     fn new(table: &'static Table, key: impl Into<Key>, write: Write) -> Self {
-        Self { table, key: key.into(), write, seen: None, conditions: Vec::new() }
+        Self { table, key: key.into(), write, seen: None, conditions: Vec::new(), or_absent: false }
     }
 
     pub(crate) fn call(&self) -> Call {
@@ -161,7 +168,12 @@ impl Action {
             None => {}
         }
         all.extend(self.conditions.iter().map(|condition| condition.express(placeholders)));
-        all.join(" AND ")
+        let all = all.join(" AND ");
+        if self.or_absent {
+            format!("attribute_not_exists({}) OR ({all})", placeholders.name(self.table.pk))
+        } else {
+            all
+        }
     }
 
     /// Why the condition of an attempt failed, from the item that DynamoDB found. None if only the new revision was
@@ -172,6 +184,7 @@ impl Action {
             (Write::CreateSequence, _) => Some(Cause::Exists),
             (Write::Create(_), None) => None,
             (Write::Create(_), Some(_)) => Some(Cause::Exists),
+            (_, None) if self.or_absent => None,
             (_, None) => Some(Cause::Missing),
             (_, Some(item)) => {
                 if self.seen.as_ref().is_some_and(|seen| seen.as_ref() != item.get(rev::ATTRIBUTE)) {
