@@ -2,5 +2,6 @@
 
 pub mod dynamodb_local;
 pub mod dynoxide;
+pub mod objects;
 pub mod opensearch;
 pub mod osmem;

@@ -2,9 +2,12 @@
 
 pub mod engine;
 pub mod error;
+pub mod failpoint;
 pub mod install;
+pub mod listen;
 pub mod process;
 pub mod progress;
+pub mod source;
 
 pub use error::StartError;
 pub use progress::Progress;

@@ -23,8 +23,9 @@ impl Dynoxide {
     /// Opens or creates the database in `file`, or makes one in memory that is gone with it.
     pub async fn start(file: Option<&Path>) -> Result<Self, StartError> {
         let database = match file {
-            Some(file) => open(file)?,
-            None => Database::memory().map_err(|error| failed(&error))?,
+            Some(file) => open(&file.display().to_string())?,
+            // A name of its own, through which the index is made as in a file.
+            None => open(&format!("file:cairn-{}?mode=memory&cache=shared", uuid::Uuid::now_v7()))?,
         };
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| failed(&error))?;
         listener.set_nonblocking(true).map_err(|error| failed(&error))?;
@@ -75,21 +76,20 @@ fn serve(listener: std::net::TcpListener, database: Database, stopped: oneshot::
     });
 }
 
-fn open(file: &Path) -> Result<Database, StartError> {
+fn open(file: &str) -> Result<Database, StartError> {
     let corrupt = |error: &dyn std::fmt::Display| {
         StartError::new(
-            format!("The database `{}` cannot be opened: {error}", file.display()),
+            format!("The database `{file}` cannot be opened: {error}"),
             "If the file is damaged, `cairn local reset` starts over with an empty one",
         )
     };
-    let path = file.to_str().ok_or_else(|| corrupt(&"its path is not UTF-8"))?;
-    let database = Database::new(path).map_err(|error| corrupt(&error))?;
+    let database = Database::new(file).map_err(|error| corrupt(&error))?;
     index_streams(file).map_err(|error| corrupt(&error))?;
     Ok(database)
 }
 
 /// Without this index each write and each read of a stream looks through all of its records.
-fn index_streams(file: &Path) -> rusqlite::Result<()> {
+fn index_streams(file: &str) -> rusqlite::Result<()> {
     Connection::open(file)?.execute_batch(
         "CREATE INDEX IF NOT EXISTS cairn_stream_position
          ON _stream_records (table_name, CAST(sequence_number AS INTEGER))",

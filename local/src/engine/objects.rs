@@ -1,0 +1,148 @@
+//! S3 over a folder, in this process, telling of every object that is stored.
+
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
+use hyper::Request;
+use hyper::body::Incoming;
+use percent_encoding::percent_decode_str;
+use s3s::auth::SimpleAuth;
+use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s_fs::FileSystem;
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
+
+use crate::error::StartError;
+use crate::failpoint;
+use crate::listen::Server;
+
+/// An object that was stored just now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub bucket: String,
+    pub key: String,
+    /// In bytes.
+    pub size: u64,
+    /// Without its quotes.
+    pub entity_tag: String,
+}
+
+/// A running S3 on a port of 127.0.0.1.
+#[derive(Debug)]
+pub struct Objects {
+    pub endpoint: String,
+    folder: PathBuf,
+    server: Server,
+}
+
+impl Objects {
+    /// Serves the buckets in `folder` to who signs with these credentials. What is stored is told to `stored`.
+    pub async fn start(
+        folder: &Path,
+        (access_key, secret_key): (&str, &str),
+        stored: mpsc::UnboundedSender<Stored>,
+    ) -> Result<Self, StartError> {
+        std::fs::create_dir_all(folder).map_err(|error| StartError::folder(folder, error))?;
+        let files = FileSystem::new(folder).map_err(|error| StartError::folder(folder, format!("{error:?}")))?;
+        let mut service = S3ServiceBuilder::new(files);
+        service.set_auth(SimpleAuth::from_single(access_key, secret_key));
+        let service = service.build();
+
+        let failed = |error: std::io::Error| {
+            StartError::new(format!("The local S3 did not start: {error}"), "Check the machine's network settings")
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
+        let root = folder.to_owned();
+        let handle = move |request| answer(service.clone(), root.clone(), stored.clone(), request);
+        let server = Server::start(listener, handle).map_err(failed)?;
+        Ok(Self { endpoint: format!("http://{}", server.address), folder: folder.to_owned(), server })
+    }
+
+    /// Makes a bucket unless it is there.
+    pub fn create_bucket(&self, name: &str) -> Result<(), StartError> {
+        let bucket = self.folder.join(name);
+        std::fs::create_dir_all(&bucket).map_err(|error| StartError::folder(&bucket, error))
+    }
+
+    pub async fn stop(self) {
+        self.server.stop().await;
+    }
+}
+
+async fn answer(
+    service: S3Service,
+    root: PathBuf,
+    stored: mpsc::UnboundedSender<Stored>,
+    request: Request<Incoming>,
+) -> Response<s3s::Body> {
+    if request.method() == Method::OPTIONS {
+        return with_cors(Response::new(s3s::Body::empty()));
+    }
+    let target = stores(request.method(), request.uri());
+    let response = match service.call(request.map(s3s::Body::from)).await {
+        Ok(response) => response,
+        Err(error) => {
+            tracing::error!(error = ?error, "the local S3 failed");
+            let mut response = Response::new(s3s::Body::empty());
+            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+            response
+        }
+    };
+    if let Some((bucket, key)) = target
+        && response.status() == StatusCode::OK
+    {
+        failpoint::pass(failpoint::OBJECTS_STORED);
+        let size = tokio::fs::metadata(root.join(&bucket).join(&key)).await.map_or(0, |file| file.len());
+        let entity_tag = entity_tag(response.headers());
+        // Nobody listens any more when the platform is stopping; a start looks for what was missed.
+        let _ = stored.send(Stored { bucket, key, size, entity_tag });
+    }
+    with_cors(response)
+}
+
+/// The object that a request stores if it succeeds: by one PUT, or by completing its parts.
+fn stores(method: &Method, uri: &Uri) -> Option<(String, String)> {
+    let query = uri.query().unwrap_or_default();
+    let asks = |name: &str| query.split('&').any(|pair| pair.split('=').next() == Some(name));
+    let whole =
+        *method == Method::PUT && !["uploadId", "tagging", "acl", "retention", "legal-hold"].into_iter().any(asks);
+    let completed = *method == Method::POST && asks("uploadId");
+    if !whole && !completed {
+        return None;
+    }
+    let path = percent_decode_str(uri.path()).decode_utf8().ok()?;
+    let (bucket, key) = path.strip_prefix('/')?.split_once('/')?;
+    (!bucket.is_empty() && !key.is_empty()).then(|| (bucket.to_owned(), key.to_owned()))
+}
+
+fn entity_tag(headers: &HeaderMap) -> String {
+    let tag = headers.get(header::ETAG).and_then(|tag| tag.to_str().ok()).unwrap_or_default();
+    tag.trim_matches('"').to_owned()
+}
+
+/// Signed links are used from web pages, so they are open to every origin, as the bucket's CORS rules say on AWS.
+fn with_cors(mut response: Response<s3s::Body>) -> Response<s3s::Body> {
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, HEAD, PUT"));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("ETag"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_stores_an_object_is_told() {
+        let target = |method, uri: &str| stores(&method, &uri.parse().unwrap());
+        let stored = Some(("toy".to_owned(), "uploads/a b".to_owned()));
+        assert_eq!(target(Method::PUT, "/toy/uploads/a%20b?x-id=PutObject"), stored);
+        assert_eq!(target(Method::POST, "/toy/uploads/a%20b?uploadId=1"), stored);
+        assert_eq!(target(Method::PUT, "/toy/uploads/a%20b?partNumber=1&uploadId=1"), None);
+        assert_eq!(target(Method::PUT, "/toy"), None);
+        assert_eq!(target(Method::GET, "/toy/uploads/a%20b"), None);
+    }
+}

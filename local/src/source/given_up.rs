@@ -1,0 +1,55 @@
+//! The on-failure destination: records that were given up, with their payload, in the bucket.
+
+use aws_sdk_s3::Client;
+use aws_sdk_s3::error::DisplayErrorContext;
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::batch;
+use super::record::Record;
+
+/// Where given-up records go.
+#[derive(Clone, Debug)]
+pub struct GivenUp {
+    pub client: Client,
+    /// The bucket's physical name.
+    pub bucket: String,
+}
+
+/// Under which prefix of the bucket.
+pub const PREFIX: &str = "given-up/";
+
+impl GivenUp {
+    /// Writes one object in the form of Lambda's S3 destinations ("Retain discarded records for a DynamoDB event
+    /// source"): the event itself is the text in `payload`. Returns its key.
+    pub async fn keep(
+        &self,
+        stream_arn: &str,
+        shard: &str,
+        records: &[Record],
+        now: Timestamp,
+    ) -> Result<String, String> {
+        let (Some(first), Some(last)) = (records.first(), records.last()) else { return Err("no records".to_owned()) };
+        let id = uuid::Uuid::now_v7();
+        let key = format!("{PREFIX}{shard}/{}-{id}", now.strftime("%Y/%m/%d/%Y-%m-%dT%H.%M.%S"));
+        let body = json!({
+            "requestContext": {"requestId": id, "condition": "RecordAgeExceeded"},
+            "version": "1.0",
+            "timestamp": format!("{now:.3}"),
+            "DDBStreamBatchInfo": {
+                "shardId": shard,
+                "startSequenceNumber": first.sequence_number,
+                "endSequenceNumber": last.sequence_number,
+                "approximateArrivalOfFirstRecord": format!("{:.0}", first.created),
+                "approximateArrivalOfLastRecord": format!("{:.0}", last.created),
+                "batchSize": records.len(),
+                "streamArn": stream_arn,
+            },
+            "payload": batch::payload(records),
+        });
+        let request = self.client.put_object().bucket(&self.bucket).key(&key).content_type("application/json");
+        let sent = request.body(body.to_string().into_bytes().into()).send().await;
+        sent.map_err(|error| DisplayErrorContext(error).to_string())?;
+        Ok(key)
+    }
+}

@@ -1,0 +1,218 @@
+//! The event source of one table's stream: reads its shards, delivers their records, keeps checkpoints.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use aws_sdk_dynamodbstreams::Client;
+use bytes::Bytes;
+use table::Clock;
+use tokio::sync::{Notify, watch};
+
+use super::batch::{self, Batches, Outcome};
+use super::checkpoint::{Checkpoints, Position};
+use super::given_up::GivenUp;
+use super::record::Record;
+use super::shards::{self, Page, Shard};
+use super::{Function, Settings};
+use crate::failpoint;
+
+/// What a stream's event source works with.
+#[derive(Debug)]
+pub struct Stream<F> {
+    pub client: Client,
+    /// The table's physical name.
+    pub table: String,
+    pub stream_arn: String,
+    pub function: Arc<F>,
+    pub handler: &'static str,
+    pub given_up: GivenUp,
+    pub settings: Settings,
+    pub clock: Clock,
+}
+
+/// How far a running event source has come.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    rounds: Arc<Rounds>,
+    passed: watch::Receiver<u64>,
+}
+
+/// Rounds of reading all shards, by which others know how far the source has come.
+#[derive(Debug, Default)]
+struct Rounds {
+    begun: AtomicU64,
+    look: Notify,
+}
+
+impl Reach {
+    /// Waits until every record of a write made before this call has been handled.
+    pub async fn caught_up(&self) {
+        // A round under way may have read before the write; the next one has not.
+        let next = self.rounds.begun.load(Ordering::SeqCst) + 1;
+        self.rounds.look.notify_one();
+        let mut passed = self.passed.clone();
+        // A source that has stopped passes nothing more.
+        let _ = passed.wait_for(|passed| *passed >= next).await;
+    }
+}
+
+impl<F: Function> Stream<F> {
+    /// Opens the checkpoints in `folder` and starts. It ends soon after `stop` turns true: an invocation under way is
+    /// finished and its checkpoint kept.
+    pub fn start(
+        self,
+        folder: &Path,
+        stop: watch::Receiver<bool>,
+    ) -> std::io::Result<(Reach, impl Future<Output = ()> + Send + use<F>)> {
+        let checkpoints = Checkpoints::open(folder, &self.table, &self.stream_arn)?;
+        let (pass, passed) = watch::channel(0);
+        let rounds = Arc::<Rounds>::default();
+        let reach = Reach { rounds: Arc::clone(&rounds), passed };
+        Ok((reach, Running { stream: self, checkpoints, stop, rounds, pass }.run()))
+    }
+}
+
+struct Running<F> {
+    stream: Stream<F>,
+    checkpoints: Checkpoints,
+    stop: watch::Receiver<bool>,
+    rounds: Arc<Rounds>,
+    pass: watch::Sender<u64>,
+}
+
+/// How long to wait when the stream cannot be read.
+const TROUBLE: Duration = Duration::from_millis(500);
+
+impl<F: Function> Running<F> {
+    async fn run(mut self) {
+        let mut shards: Vec<Shard> = Vec::new();
+        while !self.stopping() {
+            if shards.is_empty() {
+                match shards::open(&self.stream.client, &self.stream.stream_arn, &self.checkpoints).await {
+                    Ok(open) => shards = open,
+                    Err(error) => {
+                        tracing::warn!(table = self.stream.table, %error, "the stream's shards cannot be read");
+                        self.rest(TROUBLE).await;
+                        continue;
+                    }
+                }
+            }
+            let round = self.rounds.begun.fetch_add(1, Ordering::SeqCst) + 1;
+            let mut at_end = true;
+            let mut finished = false;
+            for shard in &mut shards {
+                let Some(page) = self.read(shard).await else {
+                    at_end = false;
+                    continue;
+                };
+                at_end &= page.at_end;
+                finished |= page.finished;
+                if !self.handle(shard, page).await {
+                    return;
+                }
+            }
+            if finished {
+                // Its children are next.
+                shards.clear();
+            } else if at_end {
+                self.pass.send_replace(round);
+                self.rest(self.stream.settings.poll).await;
+            }
+        }
+    }
+
+    /// Told to stop, or left alone by who could.
+    fn stopping(&self) -> bool {
+        *self.stop.borrow() || self.stop.has_changed().is_err()
+    }
+
+    async fn read(&mut self, shard: &mut Shard) -> Option<Page> {
+        let stream = &self.stream;
+        match shard.read(&stream.client, &stream.stream_arn, &self.checkpoints, stream.clock.now()).await {
+            Ok(page) => Some(page),
+            Err(error) => {
+                tracing::warn!(table = stream.table, shard = shard.id, %error, "a shard cannot be read");
+                self.rest(TROUBLE).await;
+                None
+            }
+        }
+    }
+
+    /// Delivers a page until all of it is done. False if the source was stopped before.
+    async fn handle(&mut self, shard: &Shard, page: Page) -> bool {
+        if !page.records.is_empty() {
+            failpoint::pass(failpoint::STREAM_UNREAD);
+        }
+        let mut batches = Batches::cut(page.records, &self.stream.settings);
+        while let Some(batch) = batches.next() {
+            if self.stopping() {
+                return false;
+            }
+            let outcome = self.invoke(batch).await;
+            failpoint::pass(failpoint::MIRROR_APPLIED);
+            let step = batches.settle(outcome, self.stream.clock.now(), &self.stream.settings);
+            if !step.given_up.is_empty() && !self.give_up(&shard.id, &step.given_up).await {
+                return false;
+            }
+            if let Some(done) = step.done {
+                self.save(&shard.id, Position::After(done)).await;
+            }
+            if batches.failures() > 0 {
+                self.rest(self.stream.settings.wait_after(batches.failures())).await;
+            }
+        }
+        if page.finished {
+            self.save(&shard.id, Position::Finished).await;
+        }
+        true
+    }
+
+    async fn invoke(&self, batch: &[Record]) -> Outcome {
+        let stream = &self.stream;
+        let payload = Bytes::from(batch::payload(batch));
+        let outcome = match stream.function.invoke(stream.handler, payload).await {
+            Ok(answer) => batch::read_answer(&answer),
+            Err(error) => Outcome::Failed(error),
+        };
+        if let Outcome::Failed(error) = &outcome {
+            let (table, records) = (&stream.table, batch.len());
+            tracing::warn!(table, records, handler = stream.handler, error, "stream records were not handled");
+        }
+        outcome
+    }
+
+    /// Writes records to the on-failure destination; they are lost to nobody before that has succeeded.
+    async fn give_up(&mut self, shard: &str, records: &[Record]) -> bool {
+        let mut failures = 0;
+        while !self.stopping() {
+            match self.stream.given_up.keep(&self.stream.stream_arn, shard, records, self.stream.clock.now()).await {
+                Ok(key) => {
+                    tracing::error!(table = self.stream.table, records = records.len(), key, "records were given up");
+                    return true;
+                }
+                Err(error) => tracing::warn!(table = self.stream.table, error, "records cannot be given up"),
+            }
+            failures += 1;
+            self.rest(self.stream.settings.wait_after(failures)).await;
+        }
+        false
+    }
+
+    /// A checkpoint that cannot be kept is kept with the next; until then a restart delivers its records again.
+    async fn save(&mut self, shard: &str, position: Position) {
+        if let Err(error) = self.checkpoints.save(shard, position) {
+            tracing::warn!(table = self.stream.table, %error, "a checkpoint cannot be kept");
+        }
+    }
+
+    /// Waits, but not when the source is to stop or somebody asks how far it is.
+    async fn rest(&mut self, time: Duration) {
+        tokio::select! {
+            () = tokio::time::sleep(time) => {}
+            () = self.rounds.look.notified() => {}
+            _ = self.stop.changed() => {}
+        }
+    }
+}
