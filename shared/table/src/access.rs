@@ -77,7 +77,7 @@ impl Access {
         Self { engines, granted, performed: Arc::default() }
     }
 
-    pub fn engines(&self) -> &Engines {
+    pub fn engines(&self) -> &Arc<Engines> {
         &self.engines
     }
 

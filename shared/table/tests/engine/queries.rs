@@ -1,0 +1,100 @@
+use std::time::Duration;
+
+use table::{Access, Action, Position, Stored, ordered};
+
+use crate::shop::{ALL, Book, SHOP, book, book_key, open};
+
+/// Books 1 to `count`, listed by number.
+async fn shelve(access: &Access, count: u64) {
+    for number in 1..=count {
+        let listed = Book {
+            list_pk: Some("east".to_owned()),
+            list_sk: Some(ordered::integer(number)),
+            ..book(&format!("Volume {number}"))
+        };
+        access.write(&ALL, Action::create(&SHOP, book_key(number), &listed).unwrap()).await.unwrap();
+    }
+}
+
+fn numbers(items: &[Stored]) -> Vec<u64> {
+    items.iter().map(|item| item.key.sk.as_ref().unwrap().parse().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn sort_keys_can_be_chosen() {
+    let access = open().await;
+    shelve(&access, 12).await;
+    let books = || access.table(&ALL, &SHOP).query("book::east");
+    assert_eq!(numbers(&books().all().await.unwrap()), [1, 10, 11, 12, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(numbers(&books().begins_with("1").consistent().all().await.unwrap()), [1, 10, 11, 12]);
+    assert_eq!(numbers(&books().between("11", "3").all().await.unwrap()), [11, 12, 2, 3]);
+    assert_eq!(numbers(&books().below("11").backward().all().await.unwrap()), [10, 1]);
+    assert_eq!(numbers(&books().backward().first().await.unwrap().into_iter().collect::<Vec<_>>()), [9]);
+    assert_eq!(access.table(&ALL, &SHOP).query("book::west").first().await.unwrap(), None);
+    let listed = books_listed(&access).await;
+    assert_eq!(listed, (1..=12).collect::<Vec<_>>());
+}
+
+async fn books_listed(access: &Access) -> Vec<u64> {
+    numbers(&access.table(&ALL, &SHOP).query("east").index("list").all().await.unwrap())
+}
+
+#[tokio::test]
+async fn all_pages_give_every_item_once_and_the_last_page_says_so() {
+    let access = open().await;
+    shelve(&access, 12).await;
+    for backward in [false, true] {
+        for limit in [1, 5, 6, 12, 13] {
+            let mut position: Option<Position> = None;
+            let mut walked = Vec::new();
+            loop {
+                let query = access.table(&ALL, &SHOP).query("east").index("list").after(position);
+                let query = if backward { query.backward() } else { query };
+                let page = query.page(limit).await.unwrap();
+                walked.extend(numbers(&page.items));
+                assert!(page.next.is_none() || page.items.len() == usize::from(limit));
+                // A position survives a cursor.
+                position = serde_json::from_str(&serde_json::to_string(&page.next).unwrap()).unwrap();
+                if position.is_none() {
+                    break;
+                }
+            }
+            let mut expected: Vec<u64> = (1..=12).collect();
+            if backward {
+                expected.reverse();
+            }
+            assert_eq!(walked, expected, "limit {limit}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn expired_items_shorten_no_page() {
+    let access = open().await;
+    let expires = Some(access.engines().clock.seconds() + 60);
+    for number in 1..=9 {
+        let expires = expires.filter(|_| number % 3 != 0);
+        access
+            .write(&ALL, Action::create(&SHOP, book_key(number), &Book { expires, ..book("") }).unwrap())
+            .await
+            .unwrap();
+    }
+    access.engines().clock.advance(Duration::from_secs(61));
+    let books = access.table(&ALL, &SHOP).query("book::east");
+    let page = books.page(2).await.unwrap();
+    assert_eq!(numbers(&page.items), [3, 6]);
+    let page = books.after(page.next).page(2).await.unwrap();
+    assert_eq!((numbers(&page.items), page.next), (vec![9], None));
+}
+
+#[tokio::test]
+async fn answers_of_one_megabyte_are_put_together() {
+    let access = open().await;
+    let heavy = Book { title: "x".repeat(300_000), ..book("") };
+    for number in 1..=9 {
+        access.write(&ALL, Action::create(&SHOP, book_key(number), &heavy).unwrap()).await.unwrap();
+    }
+    let before = access.performed().len();
+    assert_eq!(access.table(&ALL, &SHOP).query("book::east").page(9).await.unwrap().items.len(), 9);
+    assert!(access.performed().len() > before + 1, "one answer cannot hold 2.7 MB");
+}

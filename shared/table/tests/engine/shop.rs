@@ -1,0 +1,134 @@
+//! A made-up system: shelves and books, with an engine of its own for each test.
+
+use std::sync::Arc;
+
+use dynoxide::Database;
+use serde::{Deserialize, Serialize};
+use table::access::TableAction;
+use table::schema::{Entity, Index, Projection, System, Table, create_tables};
+use table::{Access, AccessPattern, Call, Clock, Config, Engines, Escaped, Number};
+use tokio::net::TcpListener;
+
+table::key! {
+    pub struct ShelfKey { room: Escaped }
+    pk "shelf"
+    sk "{room}"
+}
+
+table::key! {
+    pub struct BookKey { room: Escaped, number: Number }
+    pk "book::{room}"
+    sk "{number}"
+}
+
+table::key! {
+    pub struct SequenceKey { room: Escaped }
+    pk "counter::{room}"
+    sk "sequence"
+}
+
+table::key! {
+    pub struct VisitKey { visitor: Escaped }
+    pk "VISIT#{visitor}"
+}
+
+pub static SYSTEM: System = System { name: "shop", tables: &[&SHOP, &VISITS], buckets: &[], sources: &[] };
+
+pub static SHOP: Table = Table {
+    name: "shop",
+    pk: "pk",
+    sk: Some("sk"),
+    indexes: &[Index { name: "list", pk: "listPk", sk: Some("listSk"), projection: Projection::KeysOnly }],
+    entities: &[
+        Entity::document::<ShelfKey>("shelf"),
+        Entity::document::<BookKey>("book"),
+        Entity::never::<SequenceKey>("sequence"),
+    ],
+    stream: true,
+};
+
+/// Keys in capitals, and no sort key.
+pub static VISITS: Table = Table {
+    name: "visits",
+    pk: "PK",
+    sk: None,
+    indexes: &[],
+    entities: &[Entity::never::<VisitKey>("visit")],
+    stream: false,
+};
+
+/// Everything that tests do, on both tables.
+pub static ALL: AccessPattern = AccessPattern {
+    name: "all",
+    calls: &[
+        on_shop(TableAction::GetItem),
+        on_shop(TableAction::BatchGetItem),
+        on_shop(TableAction::BatchWriteItem),
+        on_shop(TableAction::Query),
+        on_shop(TableAction::PutItem),
+        on_shop(TableAction::UpdateItem),
+        on_shop(TableAction::DeleteItem),
+        on_shop(TableAction::ConditionCheckItem),
+        Call::Index { table: "shop", index: "list" },
+        Call::Table { table: "visits", action: TableAction::GetItem },
+        Call::Table { table: "visits", action: TableAction::PutItem },
+        Call::Table { table: "visits", action: TableAction::UpdateItem },
+    ],
+};
+
+const fn on_shop(action: TableAction) -> Call {
+    Call::Table { table: "shop", action }
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Book {
+    pub title: String,
+    pub pages: u32,
+    pub lent_to: Option<String>,
+    pub list_pk: Option<String>,
+    pub list_sk: Option<String>,
+    pub expires: Option<i64>,
+}
+
+pub fn book(title: &str) -> Book {
+    Book { title: title.to_owned(), ..Book::default() }
+}
+
+pub fn book_key(number: u64) -> BookKey {
+    BookKey { room: Escaped::new("east").unwrap(), number: Number(number) }
+}
+
+/// An empty engine with the tables of the system, reached as a route reaches it.
+pub async fn open() -> Access {
+    access_at(&engine().await).await
+}
+
+/// The endpoint of a new engine without tables.
+pub async fn engine() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(dynoxide::server::serve_on(listener, Database::memory().unwrap()));
+    endpoint
+}
+
+pub async fn access_at(endpoint: &str) -> Access {
+    static GRANTED: &[&AccessPattern] = &[&ALL];
+    let access = Access::new(engines(endpoint), GRANTED);
+    create_tables(access.engines().dynamodb(), &access.engines().config, &SYSTEM).await.unwrap();
+    access
+}
+
+pub fn engines(dynamodb: &str) -> Arc<Engines> {
+    let config = Config {
+        prefix: "test-".to_owned(),
+        region: "ca-central-1".to_owned(),
+        dynamodb: Some(dynamodb.to_owned()),
+        s3: None,
+        search: "http://127.0.0.1:1".to_owned(),
+        credentials: Some(("local".to_owned(), "local".to_owned())),
+        cursor_secrets: vec!["a secret of the tests".to_owned()],
+        issuers: Vec::new(),
+    };
+    Engines::new(config, Clock::system())
+}

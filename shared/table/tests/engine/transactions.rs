@@ -1,0 +1,101 @@
+use table::item::{flag, text};
+use table::{Access, Action, Cause, Changes, Condition, Escaped};
+
+use crate::shop::{ALL, Book, SHOP, ShelfKey, VISITS, VisitKey, book, book_key, open};
+
+fn shelf() -> ShelfKey {
+    ShelfKey { room: Escaped::new("east").unwrap() }
+}
+
+fn one_more() -> Action {
+    Action::update(&SHOP, shelf(), Changes::new().add("pages", 1))
+}
+
+async fn count(access: &Access) -> u32 {
+    let shelf = access.table(&ALL, &SHOP).get_consistent(shelf()).await.unwrap().unwrap();
+    shelf.read::<Book>().unwrap().pages
+}
+
+#[tokio::test]
+async fn all_or_nothing_across_tables() {
+    let access = open().await;
+    let visit = VisitKey { visitor: Escaped::new("ann").unwrap() };
+    access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
+    let rev = access
+        .transact(&ALL, &[Action::check(&SHOP, shelf()), Action::create(&VISITS, &visit, &book("")).unwrap()])
+        .await
+        .unwrap();
+    let found = access.table(&ALL, &VISITS).get(&visit).await.unwrap().unwrap();
+    assert_eq!(found.rev, Some(rev));
+
+    let failed = access
+        .transact(
+            &ALL,
+            &[
+                Action::check(&SHOP, shelf()).when(Condition::Equals("closed", flag(true))),
+                Action::create(&SHOP, book_key(1), &book("Fern")).unwrap(),
+                Action::create(&VISITS, &visit, &book("")).unwrap(),
+                Action::delete(&SHOP, book_key(2)),
+            ],
+        )
+        .await
+        .unwrap_err();
+    let causes: Vec<_> = (0..4).map(|index| failed.failed(index).map(|failed| failed.cause)).collect();
+    assert_eq!(causes, [Some(Cause::Unmet), None, Some(Cause::Exists), Some(Cause::Missing)]);
+    assert_eq!(failed.failed(0).unwrap().item.as_ref().unwrap()["title"], text("east"));
+    assert_eq!(failed.failed(3).unwrap().item, None);
+    assert_eq!(access.table(&ALL, &SHOP).get_consistent(book_key(1)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn each_part_is_recorded_and_its_price_once() {
+    let access = open().await;
+    access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
+    let visit = VisitKey { visitor: Escaped::new("ann").unwrap() };
+    let actions = [
+        Action::check(&SHOP, shelf()),
+        Action::create(&VISITS, visit, &book("")).unwrap(),
+        Action::create(&SHOP, book_key(1), &book("Fern")).unwrap(),
+    ];
+    let before = access.performed().len();
+    access.transact(&ALL, &actions).await.unwrap();
+    let units: Vec<_> = access.performed()[before..].iter().map(|performed| performed.write_units).collect();
+    assert_eq!(units, [4.0, 2.0, 0.0]);
+}
+
+#[tokio::test]
+async fn counters_lose_nothing_when_many_count_at_once() {
+    let access = open().await;
+    access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
+    let all = (0..60).map(|number| {
+        let access = access.clone();
+        tokio::spawn(async move {
+            let create = Action::create(&SHOP, book_key(number), &book("Fern")).unwrap();
+            access.transact(&ALL, &[create, one_more()]).await.unwrap()
+        })
+    });
+    let mut revs = Vec::new();
+    for done in all.collect::<Vec<_>>() {
+        revs.push(done.await.unwrap());
+    }
+    assert_eq!(count(&access).await, 60);
+    let last = access.table(&ALL, &SHOP).get_consistent(shelf()).await.unwrap().unwrap().rev;
+    assert_eq!(last, revs.iter().max().copied());
+    revs.sort_unstable();
+    revs.dedup();
+    assert_eq!(revs.len(), 60, "each change of the shelf has a revision of its own");
+}
+
+#[tokio::test]
+async fn a_stale_part_stops_the_whole_and_names_itself() {
+    let access = open().await;
+    let old = access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
+    let new = access.write(&ALL, one_more()).await.unwrap();
+    let create = || Action::create(&SHOP, book_key(1), &book("Fern")).unwrap();
+    let error = access.transact(&ALL, &[create(), one_more().if_rev(old)]).await.unwrap_err();
+    assert_eq!(error.failed(1).unwrap().cause, Cause::Stale);
+    assert!(error.failed(0).is_none());
+    let after = access.transact(&ALL, &[create(), one_more().if_rev(new)]).await.unwrap();
+    assert!(after > new);
+    assert_eq!(count(&access).await, 2);
+}

@@ -1,0 +1,200 @@
+use std::sync::atomic::Ordering;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use table::item::{number, text};
+use table::{Access, Action, Changes, Condition, Error, Key, Rev};
+
+use crate::proxy;
+use crate::shop::{ALL, Book, SHOP, access_at, book, book_key, engine, open};
+
+fn create(title: &str) -> Action {
+    Action::create(&SHOP, book_key(1), &book(title)).unwrap()
+}
+
+fn lend(to: &str) -> Action {
+    Action::update(&SHOP, book_key(1), Changes::new().set("lentTo", text(to)))
+}
+
+async fn stored(access: &Access) -> (Book, Rev) {
+    let stored = access.table(&ALL, &SHOP).get_consistent(book_key(1)).await.unwrap().unwrap();
+    (stored.read().unwrap(), stored.rev.unwrap())
+}
+
+/// A write past the client, as by hand.
+async fn put_by_hand(access: &Access, attributes: &[(&str, AttributeValue)]) {
+    let put = access.engines().dynamodb().put_item().table_name("test-shop");
+    let put = put.item("pk", text("book::east")).item("sk", text("1")).item("title", text("Fern"));
+    let put = put.item("pages", number(0));
+    attributes.iter().fold(put, |put, (name, value)| put.item(*name, value.clone())).send().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_life_of_an_item() {
+    let access = open().await;
+    let created = access.write(&ALL, create("Fern")).await.unwrap();
+    assert!(matches!(access.write(&ALL, create("Moss")).await, Err(Error::Exists)));
+
+    let changed = access.write(&ALL, lend("Ann").if_rev(created)).await.unwrap();
+    assert!(changed > created);
+    assert_eq!(stored(&access).await, (Book { lent_to: Some("Ann".to_owned()), ..book("Fern") }, changed));
+
+    let stale = access.write(&ALL, lend("Bob").if_rev(created)).await.unwrap_err();
+    assert!(matches!(stale, Error::Stale { current: Some(rev) } if rev == changed), "{stale}");
+    let stale = access.write(&ALL, Action::delete(&SHOP, book_key(1)).if_rev(created)).await.unwrap_err();
+    assert!(matches!(stale, Error::Stale { current: Some(rev) } if rev == changed), "{stale}");
+
+    let before = access.table(&ALL, &SHOP).get(book_key(1)).await.unwrap().unwrap();
+    let again = access.write(&ALL, lend("Bob").if_unchanged(&before)).await.unwrap();
+    let delete = Action::delete(&SHOP, book_key(1)).if_unchanged(&before);
+    assert!(matches!(access.write(&ALL, delete).await, Err(Error::Stale { .. })));
+    access.write(&ALL, Action::delete(&SHOP, book_key(1)).if_rev(again)).await.unwrap();
+    assert!(matches!(access.write(&ALL, lend("Ann")).await, Err(Error::NotFound)));
+    assert!(matches!(access.write(&ALL, Action::delete(&SHOP, book_key(1))).await, Err(Error::NotFound)));
+    assert!(matches!(access.write(&ALL, Action::check(&SHOP, book_key(1))).await, Err(Error::NotFound)));
+}
+
+#[tokio::test]
+async fn changes_between_two_values_leave_other_attributes_alone() {
+    let access = open().await;
+    let old = Book { lent_to: Some("Ann".to_owned()), pages: 3, ..book("Fern") };
+    access.write(&ALL, Action::create(&SHOP, book_key(1), &old).unwrap()).await.unwrap();
+    let unknown = Changes::new().set("unknown", text("kept"));
+    access.write(&ALL, Action::update(&SHOP, book_key(1), unknown)).await.unwrap();
+
+    let new = Book { lent_to: None, title: "Moss".to_owned(), ..old.clone() };
+    assert!(Changes::between(&old, &old).unwrap().is_empty());
+    let changes = Changes::between(&old, &new).unwrap().add("pages", 2);
+    access.write(&ALL, Action::update(&SHOP, book_key(1), changes)).await.unwrap();
+    let found = access.table(&ALL, &SHOP).get(book_key(1)).await.unwrap().unwrap();
+    assert_eq!(found.read::<Book>().unwrap(), Book { pages: 5, ..new });
+    assert_eq!(found.item["unknown"], text("kept"));
+    assert!(!found.item.contains_key("lentTo"));
+}
+
+#[tokio::test]
+async fn conditions_hold_or_nothing_is_written() {
+    let access = open().await;
+    let rev = access.write(&ALL, create("Fern")).await.unwrap();
+    for condition in [
+        Condition::Equals("title", text("Moss")),
+        Condition::Equals("lentTo", text("Ann")),
+        Condition::Differs("title", text("Fern")),
+        Condition::Present("lentTo"),
+        Condition::Absent("title"),
+    ] {
+        let error = access.write(&ALL, lend("Bob").when(condition.clone())).await.unwrap_err();
+        assert!(matches!(error, Error::ConditionFailed(_)), "{condition:?}: {error}");
+    }
+    assert_eq!(stored(&access).await, (book("Fern"), rev));
+    for condition in [
+        Condition::Equals("title", text("Fern")),
+        Condition::Differs("lentTo", text("Ann")),
+        Condition::Differs("title", text("Moss")),
+        Condition::Present("title"),
+        Condition::Absent("listPk"),
+    ] {
+        access.write(&ALL, lend("Bob").when(condition)).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_clock_that_is_behind_is_outrun() {
+    let access = open().await;
+    let ahead = Rev::new(4 * u64::try_from(access.engines().clock.micros()).unwrap()).unwrap();
+    put_by_hand(&access, &[("rev", number(ahead.number()))]).await;
+    assert_eq!(access.write(&ALL, lend("Ann")).await.unwrap().number(), ahead.number() + 2);
+    // An expired item still has its revision.
+    put_by_hand(&access, &[("rev", number(ahead.number())), ("expires", number(1))]).await;
+    assert_eq!(access.write(&ALL, create("Moss")).await.unwrap().number(), ahead.number() + 2);
+}
+
+#[tokio::test]
+async fn an_item_without_a_valid_revision_can_be_changed_as_it_was_read() {
+    let access = open().await;
+    put_by_hand(&access, &[]).await;
+    access.write(&ALL, lend("Ann")).await.unwrap();
+    for rev in [None, Some(text("two")), Some(number(7))] {
+        let attributes: Vec<_> = rev.iter().map(|rev| ("rev", rev.clone())).collect();
+        put_by_hand(&access, &attributes).await;
+        let read = access.table(&ALL, &SHOP).get(book_key(1)).await.unwrap().unwrap();
+        assert_eq!(read.rev, None);
+        let written = access.write(&ALL, lend("Ann").if_unchanged(&read)).await.unwrap();
+        assert_eq!(stored(&access).await.1, written);
+        assert!(matches!(access.write(&ALL, lend("Bob").if_unchanged(&read)).await, Err(Error::Stale { .. })));
+    }
+}
+
+#[tokio::test]
+async fn what_the_value_says_of_key_and_revision_is_ignored() {
+    let access = open().await;
+    let liar = std::collections::HashMap::from([("pk", "shelf"), ("sk", "x"), ("rev", "9"), ("title", "Fern")]);
+    let rev = access.write(&ALL, Action::create(&SHOP, book_key(1), &liar).unwrap()).await.unwrap();
+    let changes = Changes::new().set("pk", text("shelf")).remove("sk").set("rev", number(2)).set("pages", number(1));
+    let changed = access.write(&ALL, Action::update(&SHOP, book_key(1), changes).if_rev(rev)).await.unwrap();
+    assert_eq!(stored(&access).await, (Book { pages: 1, ..book("Fern") }, changed));
+}
+
+#[tokio::test]
+async fn a_key_of_no_entity_is_refused_before_the_table() {
+    let access = open().await;
+    for key in [Key::new("book::east::1", "a#b"), Key::new("lamp", "1"), Key::partition("shelf"), Key::new("shelf", "")]
+    {
+        let error = access.write(&ALL, Action::create(&SHOP, &key, &book("")).unwrap()).await.unwrap_err();
+        assert!(matches!(error, Error::ForeignKey { .. }), "{error}");
+    }
+    assert!(access.performed().is_empty());
+}
+
+#[tokio::test]
+async fn an_item_over_400_kb_is_too_large() {
+    let access = open().await;
+    let huge = Book { title: "x".repeat(410_000), ..book("") };
+    let create_huge = || Action::create(&SHOP, book_key(1), &huge).unwrap();
+    assert!(matches!(access.write(&ALL, create_huge()).await, Err(Error::TooLarge)));
+    let other = Action::create(&SHOP, book_key(2), &book("")).unwrap();
+    assert!(matches!(access.transact(&ALL, &[other, create_huge()]).await, Err(Error::TooLarge)));
+    access.write(&ALL, create("Fern")).await.unwrap();
+    let grow = Action::update(&SHOP, book_key(1), Changes::new().set("lentTo", text("x".repeat(410_000))));
+    assert!(matches!(access.write(&ALL, grow).await, Err(Error::TooLarge)));
+}
+
+#[tokio::test]
+async fn a_write_whose_answer_was_lost_is_done_once_and_succeeds() {
+    let engine = engine().await;
+    let proxy = proxy::before(&engine).await;
+    let access = access_at(&proxy.endpoint).await;
+    let lose = |answers| proxy.lose.store(answers, Ordering::SeqCst);
+
+    lose(1);
+    let created = access.write(&ALL, create("Fern")).await.unwrap();
+    assert_eq!(stored(&access).await, (book("Fern"), created));
+    lose(1);
+    let changes = Changes::new().set("lentTo", text("Ann")).add("pages", 1);
+    let changed =
+        access.write(&ALL, Action::update(&SHOP, book_key(1), changes.clone()).if_rev(created)).await.unwrap();
+    lose(1);
+    let counted = access.write(&ALL, Action::update(&SHOP, book_key(1), changes)).await.unwrap();
+    assert!(counted > changed);
+    assert_eq!(stored(&access).await, (Book { pages: 2, lent_to: Some("Ann".to_owned()), ..book("Fern") }, counted));
+    lose(1);
+    access.write(&ALL, Action::delete(&SHOP, book_key(1)).if_rev(counted)).await.unwrap();
+    lose(1);
+    let actions = [create("Moss"), Action::create(&SHOP, book_key(2), &book("Fern")).unwrap()];
+    let together = access.transact(&ALL, &actions).await.unwrap();
+    assert_eq!(stored(&access).await, (book("Moss"), together));
+    assert_eq!(proxy.lost.load(Ordering::SeqCst), 5);
+}
+
+#[tokio::test]
+async fn a_repeated_write_that_was_refused_is_not_taken_for_done() {
+    let engine = engine().await;
+    let proxy = proxy::before(&engine).await;
+    let access = access_at(&proxy.endpoint).await;
+    put_by_hand(&access, &[("rev", number(2))]).await;
+    proxy.lose.store(1, Ordering::SeqCst);
+    assert!(matches!(access.write(&ALL, create("Fern")).await, Err(Error::Exists)));
+    proxy.lose.store(1, Ordering::SeqCst);
+    let stale = access.write(&ALL, lend("Bob").if_rev(Rev::new(4).unwrap())).await;
+    assert!(matches!(stale, Err(Error::Stale { current: Some(_) })));
+    assert_eq!(proxy.lost.load(Ordering::SeqCst), 2);
+}
