@@ -12,7 +12,7 @@ pub enum Found {
 }
 
 /// The fields of one document, in the order in which they were written. The keys, the entity and the revision are
-/// added by the mirror; so are `<field>Status` and `<field>Tolerance` of each shape.
+/// added by the mirror; so are `<field>Status`, `<field>Tolerance` and `<field>Outline` of each shape.
 #[derive(Debug, Default)]
 pub struct Document {
     fields: String,

@@ -46,6 +46,9 @@ pub struct Shape {
     pub json: Option<String>,
     /// How far it may be from the original, in metres, as decimal text.
     pub tolerance: Option<String>,
+    /// A form of few positions that maps can draw at once, as GeoJSON text: a string in `<field>Outline`, stored and
+    /// not indexed.
+    pub outline: Option<String>,
 }
 
 /// What a document says of its shape, in `<field>Status`.
@@ -74,8 +77,13 @@ pub struct NoShapes;
 
 impl Shapes for NoShapes {
     async fn shape(&self, _: &ShapeSource, _: Rung) -> Result<Shape, ShapeUnavailable> {
-        Ok(Shape { status: ShapeStatus::At(Rung::None), json: None, tolerance: None })
+        Ok(Shape::NONE)
     }
+}
+
+impl Shape {
+    /// Nothing of the shape.
+    pub const NONE: Self = Self { status: ShapeStatus::At(Rung::None), json: None, tolerance: None, outline: None };
 }
 
 impl Rung {

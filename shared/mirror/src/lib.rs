@@ -1,11 +1,39 @@
 //! The stream function and library that keep OpenSearch equal to DynamoDB: documents, versions, bulk requests,
 //! tombstones, generations and quarantine.
 
+mod batch;
+mod build;
+mod classify;
+mod context;
 mod document;
 mod documents;
+mod engines;
+mod fold;
+mod follow;
+mod generation;
+mod group;
+mod handle;
 mod image;
+mod item;
 mod json;
+mod lines;
+mod ports;
+mod quarantine;
+mod record;
+mod report;
+mod rules;
+pub mod schema;
+mod settle;
+mod stamp;
+mod tasks;
+mod work;
 
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{Documents, Mapping, NoShapes, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+pub use handle::{Failure, Handled, handle};
 pub use image::{Image, NotAnItem, Number, Unfit};
+pub use item::Item;
+pub use ports::Fault;
+pub use quarantine::{Code, Marker, Subject};
+pub use record::NotAnEvent;
+pub use report::Ledger;

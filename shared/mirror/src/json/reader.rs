@@ -108,6 +108,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The text that `read` steps over, and what it returns.
+    pub(crate) fn spanned<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<(&'a str, T), Malformed> {
+        self.space();
+        let from = self.at;
+        let read = read(self)?;
+        let text = self.text.get(from..self.at).ok_or(self.malformed("value"))?;
+        Ok((text, read))
+    }
+
     /// Whether nothing but space is left.
     pub(crate) fn at_end(&mut self) -> bool {
         self.space();

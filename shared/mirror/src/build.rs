@@ -1,0 +1,145 @@
+//! Building bulk requests: documents from items, one request at a time, each shape fetched and written before the
+//! next.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use crate::context::Context;
+use crate::document::Found;
+use crate::documents::{Documents, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+use crate::group::Group;
+use crate::image::Image;
+use crate::lines::{Identity, Versioning, close_document, open_document, write_shape};
+use crate::ports::{Ports, Time};
+use crate::rules::Rules;
+
+/// One operation on one generation's index.
+#[derive(Debug)]
+pub(crate) struct Write<'a> {
+    pub(crate) group: usize,
+    pub(crate) target: usize,
+    pub(crate) version: u64,
+    pub(crate) content: Content<'a>,
+    /// How far down the ladder each of its shapes is.
+    pub(crate) rungs: Vec<(&'static str, Rung)>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Content<'a> {
+    /// What the item in this DynamoDB JSON maps to.
+    Item(Cow<'a, str>),
+    Tombstone(Versioning),
+}
+
+impl Write<'_> {
+    pub(crate) const fn tombstone(group: usize, target: usize, version: u64, versioning: Versioning) -> Self {
+        Self { group, target, version, content: Content::Tombstone(versioning), rungs: Vec::new() }
+    }
+}
+
+/// A request that is ready to be sent.
+#[derive(Debug)]
+pub(crate) struct Bulk<'a> {
+    pub(crate) target: usize,
+    pub(crate) lines: String,
+    pub(crate) writes: Vec<Write<'a>>,
+}
+
+/// A request, and what was found out of place while it was built.
+#[derive(Debug)]
+pub(crate) struct Built<'a> {
+    pub(crate) bulk: Bulk<'a>,
+    pub(crate) unfit: Vec<(Write<'a>, String)>,
+    pub(crate) unavailable: Vec<(Write<'a>, ShapeUnavailable)>,
+    /// Shapes whose object is really gone.
+    pub(crate) missing: usize,
+}
+
+/// Why a document could not be written.
+enum Obstacle {
+    Unfit(String),
+    Unavailable(ShapeUnavailable),
+}
+
+/// The most that a request may hold, in bytes, unless one document alone is larger.
+pub(crate) const LARGEST: usize = 5_000_000;
+
+/// Takes writes for one target from the queue until the request has this size. None when the queue is empty.
+pub(crate) async fn build<'a, R: Rules, P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    groups: &[Group<'_>],
+    queue: &mut VecDeque<Write<'a>>,
+    size: usize,
+) -> Option<Built<'a>> {
+    let target = queue.front()?.target;
+    let bulk = Bulk { target, lines: String::with_capacity(size.min(LARGEST)), writes: Vec::new() };
+    let mut built = Built { bulk, unfit: Vec::new(), unavailable: Vec::new(), missing: 0 };
+    while built.bulk.lines.len() < size
+        && let Some(mut write) = queue.pop_front_if(|write| write.target == target)
+    {
+        let Some(identity) = groups.get(write.group).and_then(Group::identity) else { continue };
+        let before = built.bulk.lines.len();
+        match write_lines::<R, P, D>(context, identity, &mut write, &mut built).await {
+            Ok(()) if before > 0 && built.bulk.lines.len() > LARGEST => {
+                built.bulk.lines.truncate(before);
+                queue.push_front(write);
+                break;
+            }
+            Ok(()) => built.bulk.writes.push(write),
+            Err(obstacle) => {
+                built.bulk.lines.truncate(before);
+                match obstacle {
+                    Obstacle::Unfit(reason) => built.unfit.push((write, reason)),
+                    Obstacle::Unavailable(reason) => built.unavailable.push((write, reason)),
+                }
+            }
+        }
+    }
+    Some(built)
+}
+
+async fn write_lines<R: Rules, P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    identity: &Identity,
+    write: &mut Write<'_>,
+    built: &mut Built<'_>,
+) -> Result<(), Obstacle> {
+    let lines = &mut built.bulk.lines;
+    let now = context.ports.time().micros();
+    let item = match &write.content {
+        Content::Tombstone(versioning) => {
+            R::write_tombstone(lines, identity, write.version, *versioning, now);
+            return Ok(());
+        }
+        Content::Item(item) => item,
+    };
+    let image = Image::parse(item).map_err(|fault| Obstacle::Unfit(fault.to_string()))?;
+    let found = context.documents.document(identity.entity, &image);
+    let document = match found.map_err(|fault| Obstacle::Unfit(fault.to_string()))? {
+        Found::Document(document) => document,
+        // At its own revision: it is the item's present state, and not a delete.
+        Found::Hidden => {
+            R::write_tombstone(lines, identity, write.version, Versioning::External, now);
+            return Ok(());
+        }
+    };
+    open_document(lines, identity, write.version, document.fields());
+    for (place, (field, source)) in document.shapes().iter().enumerate() {
+        if write.rungs.len() == place {
+            write.rungs.push((field, Rung::Full));
+        }
+        let Some((_, rung)) = write.rungs.get_mut(place) else { continue };
+        let shape = match *rung {
+            Rung::None => Shape::NONE,
+            asked => context.ports.shapes().shape(source, asked).await.map_err(Obstacle::Unavailable)?,
+        };
+        match shape.status {
+            // The next rung is below the one that was given, which may be lower than the one that was asked for.
+            ShapeStatus::At(given) => *rung = given,
+            ShapeStatus::Missing => built.missing += 1,
+        }
+        write_shape(lines, field, &shape);
+    }
+    close_document(lines);
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! What the answer to a bulk request says of each of its operations.
+
+use std::borrow::Cow;
+
+use crate::json::{Malformed, Reader};
+
+/// What becomes of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Done,
+    /// The index has an equal or a higher version.
+    Conflict,
+    /// The engine could not take it just now.
+    Retry,
+    /// The document is at fault.
+    Quarantine,
+    /// Something is missing, closed or forbidden: nothing that the record could help, and never done.
+    Report,
+}
+
+/// One operation's answer.
+#[derive(Clone, Debug, Default)]
+pub struct Answer<'a> {
+    pub status: u16,
+    /// The error as OpenSearch gave it, as JSON text.
+    pub error: Option<&'a str>,
+}
+
+/// What the error object says, its causes included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) kind: String,
+    /// The reasons, outermost first.
+    pub(crate) reasons: Vec<String>,
+}
+
+/// Classifies one operation.
+pub fn classify(answer: &Answer<'_>) -> Class {
+    match answer.status {
+        200..=299 => Class::Done,
+        409 => Class::Conflict,
+        429 | 500..=599 => Class::Retry,
+        // A closed index answers 400 to every document.
+        400 if failure(answer.error).kind == "index_closed_exception" => Class::Report,
+        400 => Class::Quarantine,
+        _ => Class::Report,
+    }
+}
+
+/// The answers in the order of the operations; none where the body is no answer to a bulk request.
+pub(crate) fn answers(body: &[u8]) -> Option<Vec<Answer<'_>>> {
+    let mut answers = None;
+    let mut reader = Reader::new(str::from_utf8(body).ok()?);
+    reader
+        .object(|reader, name| {
+            if name != "items" {
+                return reader.value().map(drop);
+            }
+            let mut found = Vec::new();
+            reader.array(|reader| {
+                // `{"index":{...}}`
+                reader.object(|reader, _| {
+                    found.push(answer(reader)?);
+                    Ok(())
+                })
+            })?;
+            answers = Some(found);
+            Ok(())
+        })
+        .ok()?;
+    answers
+}
+
+fn answer<'a>(reader: &mut Reader<'a>) -> Result<Answer<'a>, Malformed> {
+    let mut answer = Answer::default();
+    reader.object(|reader, name| {
+        match &*name {
+            "status" => {
+                let wrong = reader.malformed("status");
+                answer.status = reader.value()?.parse().map_err(|_| wrong)?;
+            }
+            "error" => answer.error = Some(reader.value()?),
+            _ => drop(reader.value()?),
+        }
+        Ok(())
+    })?;
+    Ok(answer)
+}
+
+/// Reads an error object; what is not understood is left out.
+pub(crate) fn failure(error: Option<&str>) -> Failure {
+    let mut failure = Failure::default();
+    // What was read before a fault is still worth telling.
+    let _ = read_failure(&mut Reader::new(error.unwrap_or_default()), &mut failure);
+    failure
+}
+
+fn read_failure(reader: &mut Reader<'_>, failure: &mut Failure) -> Result<(), Malformed> {
+    reader.object(|reader, name| {
+        match &*name {
+            "type" if failure.kind.is_empty() => failure.kind = reader.string()?.into_owned(),
+            "reason" => failure.reasons.push(reader.string().map(Cow::into_owned)?),
+            "caused_by" => read_failure(reader, failure)?,
+            _ => drop(reader.value()?),
+        }
+        Ok(())
+    })
+}
+
+impl Failure {
+    /// Whether the error is about this field.
+    pub(crate) fn names(&self, field: &str) -> bool {
+        let quoted = format!("[{field}]");
+        self.reasons.iter().any(|reason| reason.contains(&quoted))
+    }
+
+    pub(crate) fn reason(&self) -> String {
+        let mut said = self.reasons.clone();
+        said.dedup();
+        if said.is_empty() { self.kind.clone() } else { said.join(": ") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BODY: &str = r#"{"took":3,"errors":true,"items":[
+        {"index":{"_index":"toy-000001","_id":"a","_version":2,"status":201}},
+        {"index":{"_id":"b","status":400,"error":{"type":"mapper_parsing_exception",
+            "reason":"failed to parse field [area] of type [geo_shape]","caused_by":{"type":"illegal_argument_exception","reason":"Unable to Tessellate shape"}}}},
+        {"index":{"_id":"c","status":400,"error":{"type":"index_closed_exception","reason":"closed"}}}]}"#;
+
+    #[test]
+    fn each_operation_has_its_answer() {
+        let answers = answers(BODY.as_bytes()).unwrap();
+        assert_eq!(answers.iter().map(classify).collect::<Vec<_>>(), [Class::Done, Class::Quarantine, Class::Report]);
+        let failure = failure(answers[1].error);
+        assert!(failure.names("area") && !failure.names("are"));
+        assert_eq!(failure.kind, "mapper_parsing_exception");
+        assert_eq!(failure.reason(), "failed to parse field [area] of type [geo_shape]: Unable to Tessellate shape");
+    }
+
+    #[test]
+    fn every_status_has_its_class() {
+        for (status, class) in [
+            (200, Class::Done),
+            (201, Class::Done),
+            (409, Class::Conflict),
+            (429, Class::Retry),
+            (500, Class::Retry),
+            (503, Class::Retry),
+            (400, Class::Quarantine),
+            (403, Class::Report),
+            (404, Class::Report),
+            (0, Class::Report),
+        ] {
+            assert_eq!(classify(&Answer { status, error: None }), class, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_body_without_items_is_no_answer() {
+        for body in ["", "{}", "[]", r#"{"items":[{"index":{"status":"x"}}]}"#] {
+            assert!(answers(body.as_bytes()).is_none(), "{body}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What stays the same while a batch, or a scanned page, is worked through.
+
+use std::time::Duration;
+
+use crate::documents::Documents;
+use crate::generation::Generation;
+use crate::ports::{Fault, Ports, Time};
+
+/// Nobody uses what was read or received longer ago than this: whatever forgets deletes may rely on it.
+pub(crate) const FRESH: Duration = Duration::from_mins(15);
+
+pub(crate) struct Context<'c, P, D> {
+    pub(crate) ports: &'c P,
+    pub(crate) documents: &'c D,
+    /// Every generation to be written.
+    pub(crate) targets: Vec<Target>,
+    /// When the records were received, or the page was read.
+    pub(crate) received: i64,
+}
+
+/// A generation as it is written.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) index: String,
+    pub(crate) alias: String,
+}
+
+impl<P: Ports, D: Documents> Context<'_, P, D> {
+    /// To be asked before every write.
+    pub(crate) fn fresh(&self) -> Result<(), Fault> {
+        let age = self.ports.time().micros().saturating_sub(self.received);
+        if u128::try_from(age).unwrap_or_default() < FRESH.as_micros() {
+            Ok(())
+        } else {
+            Err(Fault::lasting("mirror", "what was read more than 15 minutes ago is not used"))
+        }
+    }
+}
+
+impl From<&Generation> for Target {
+    fn from(generation: &Generation) -> Self {
+        Self { index: generation.index.clone(), alias: generation.write_alias() }
+    }
+}

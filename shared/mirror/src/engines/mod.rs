@@ -1,0 +1,105 @@
+//! The real engines behind the ports: OpenSearch, DynamoDB, S3 and the machine's clock.
+
+mod items;
+mod objects;
+mod search;
+mod state;
+mod time;
+
+use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use table::Engines;
+use table::schema::System;
+use tokio::time::Instant;
+
+use crate::documents::Shapes;
+use crate::ports::{Fault, Ports};
+
+pub use items::DynamoItems;
+pub use objects::ObjectQuarantine;
+pub use search::OpenSearchIndex;
+pub use state::DynamoState;
+pub use time::MachineTime;
+
+/// What one run of the mirror has around it in production.
+#[derive(Debug)]
+pub struct Production<'e, S> {
+    index: OpenSearchIndex<'e>,
+    items: DynamoItems<'e>,
+    state: DynamoState<'e>,
+    quarantine: ObjectQuarantine<'e>,
+    shapes: &'e S,
+    time: MachineTime<'e>,
+}
+
+impl<'e, S: Shapes> Production<'e, S> {
+    /// Without a deadline a run ends when it is done.
+    pub fn new(
+        engines: &'e Engines,
+        system: &'static System,
+        shapes: &'e S,
+        deadline: Option<Instant>,
+    ) -> Result<Self, Fault> {
+        Ok(Self {
+            index: OpenSearchIndex::new(engines)?,
+            items: DynamoItems::new(engines),
+            state: DynamoState::new(engines, system),
+            quarantine: ObjectQuarantine::new(engines, system),
+            shapes,
+            time: MachineTime::new(&engines.clock, deadline),
+        })
+    }
+}
+
+impl<'e, S: Shapes> Ports for Production<'e, S> {
+    type Index = OpenSearchIndex<'e>;
+    type Items = DynamoItems<'e>;
+    type State = DynamoState<'e>;
+    type Quarantine = ObjectQuarantine<'e>;
+    type Shapes = S;
+    type Time = MachineTime<'e>;
+
+    fn index(&self) -> &Self::Index {
+        &self.index
+    }
+
+    fn items(&self) -> &Self::Items {
+        &self.items
+    }
+
+    fn state(&self) -> &Self::State {
+        &self.state
+    }
+
+    fn quarantine(&self) -> &Self::Quarantine {
+        &self.quarantine
+    }
+
+    fn shapes(&self) -> &Self::Shapes {
+        self.shapes
+    }
+
+    fn time(&self) -> &Self::Time {
+        &self.time
+    }
+}
+
+/// What an AWS client's error means: whatever is not a refusal may pass.
+fn fault<E, R>(engine: &'static str, error: &SdkError<E, R>) -> Fault
+where
+    E: ProvideErrorMetadata + std::error::Error + 'static,
+    R: std::fmt::Debug,
+{
+    const REFUSALS: [&str; 6] = [
+        "AccessDenied",
+        "AccessDeniedException",
+        "NoSuchBucket",
+        "ResourceNotFoundException",
+        "UnrecognizedClientException",
+        "ValidationException",
+    ];
+    let reason = DisplayErrorContext(error);
+    match error.code() {
+        Some(code) if REFUSALS.contains(&code) => Fault::lasting(engine, reason),
+        _ => Fault::passing(engine, reason),
+    }
+}

@@ -1,0 +1,126 @@
+//! OpenSearch over HTTP.
+
+use std::io::Write as _;
+use std::time::Duration;
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
+use opensearch::OpenSearch;
+use opensearch::http::Method;
+use serde_json::{Value, json};
+use table::Engines;
+
+use crate::ports::{Fault, Index, Reply};
+
+#[derive(Debug)]
+pub struct OpenSearchIndex<'e> {
+    client: &'e OpenSearch,
+}
+
+const ENGINE: &str = "search";
+
+/// No request is waited for longer.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Of each operation's answer only what is classified, so that a large answer stays small.
+const ANSWER: &str = "items.*.status,items.*.error";
+
+impl<'e> OpenSearchIndex<'e> {
+    pub fn new(engines: &'e Engines) -> Result<Self, Fault> {
+        let client = engines.search().map_err(|error| Fault::lasting(ENGINE, error))?;
+        Ok(Self { client })
+    }
+
+    async fn send(&self, method: Method, path: &str, headers: HeaderMap, body: Option<Bytes>) -> Result<Reply, Fault> {
+        let transport = self.client.transport();
+        let answer = transport.send(method, path, headers, None::<&()>, body, Some(LONGEST)).await;
+        let answer = answer.map_err(|error| Fault::passing(ENGINE, error))?;
+        let status = answer.status_code().as_u16();
+        let body = answer.bytes().await.map_err(|error| Fault::passing(ENGINE, error))?;
+        Ok(Reply { status, body })
+    }
+
+    /// Sends JSON and reads JSON; any status but these is a fault.
+    async fn json(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        fine: &[u16],
+    ) -> Result<(u16, Value), Fault> {
+        let body = body.map(|body| Bytes::from(body.to_string()));
+        let reply = self.send(method, path, HeaderMap::new(), body).await?;
+        let value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        if fine.contains(&reply.status) { Ok((reply.status, value)) } else { Err(refusal(path, &reply)) }
+    }
+}
+
+impl Index for OpenSearchIndex<'_> {
+    async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        let path = format!("/{alias}/_bulk?require_alias=true&filter_path={ANSWER}");
+        let body = compress(lines).map_err(|error| Fault::lasting(ENGINE, error))?;
+        self.send(Method::Post, &path, headers, Some(body)).await
+    }
+
+    async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {
+        let path = format!("/{alias}/_mget?realtime=true&_source=false");
+        let (_, answer) = self.json(Method::Post, &path, Some(&json!({ "ids": ids })), &[200]).await?;
+        let documents = answer.get("docs").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        documents.iter().map(version).collect()
+    }
+
+    async fn create(&self, index: &str, body: &str) -> Result<bool, Fault> {
+        let reply =
+            self.send(Method::Put, &format!("/{index}"), HeaderMap::new(), Some(body.to_owned().into())).await?;
+        let taken = || String::from_utf8_lossy(&reply.body).contains("resource_already_exists_exception");
+        match reply.status {
+            200 => Ok(true),
+            400 if taken() => Ok(false),
+            _ => Err(refusal(index, &reply)),
+        }
+    }
+
+    async fn refresh(&self, index: &str) -> Result<(), Fault> {
+        self.json(Method::Post, &format!("/{index}/_refresh"), None, &[200]).await.map(drop)
+    }
+
+    async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
+        let (_, holders) = self.json(Method::Get, &format!("/_alias/{alias}"), None, &[200, 404]).await?;
+        let holders = holders.as_object().into_iter().flat_map(|holders| holders.keys());
+        // A 404 answers with an error where the names of indexes would be.
+        let others = holders.filter(|holder| *holder != index && *holder != "error" && *holder != "status");
+        let mut actions: Vec<_> = others.map(|other| json!({ "remove": { "index": other, "alias": alias } })).collect();
+        let visible = json!({ "bool": { "must_not": { "term": { "deleted": true } } } });
+        actions.push(json!({ "add": { "index": index, "alias": alias, "filter": visible } }));
+        self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
+    }
+}
+
+fn version(document: &Value) -> Result<Option<u64>, Fault> {
+    match document.get("found").and_then(Value::as_bool) {
+        Some(true) => Ok(document.get("_version").and_then(Value::as_u64)),
+        Some(false) => Ok(None),
+        None => Err(Fault::passing(ENGINE, format_args!("a document's version was not to be had: {document}"))),
+    }
+}
+
+fn refusal(path: &str, reply: &Reply) -> Fault {
+    let reason = format!("{path} answered {}: {}", reply.status, String::from_utf8_lossy(&reply.body));
+    match reply.status {
+        429 | 500..=599 => Fault::passing(ENGINE, reason),
+        _ => Fault::lasting(ENGINE, reason),
+    }
+}
+
+/// As fast as gzip goes: the network is rarely the narrower place.
+fn compress(lines: &str) -> std::io::Result<Bytes> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(lines.len() / 4), Compression::fast());
+    encoder.write_all(lines.as_bytes())?;
+    encoder.finish().map(Bytes::from)
+}

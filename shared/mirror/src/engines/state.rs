@@ -1,0 +1,224 @@
+//! The table `{system}-mirror`: the config item, markers and checkpoints.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::AttributeValue::{Bool, L, M, N, S};
+use table::schema::{System, Table};
+use table::{Engines, Key};
+
+use super::fault;
+use crate::generation::{Generation, Generations};
+use crate::ports::{Checkpoint, Fault, Segment, State};
+use crate::quarantine::{Code, Marker, Subject};
+use crate::schema::{CONFIG_PK, CONFIG_SK, marker_pk, scan_pk, segment_sk};
+
+#[derive(Debug)]
+pub struct DynamoState<'e> {
+    client: &'e Client,
+    table: String,
+}
+
+type Attributes = HashMap<String, AttributeValue>;
+
+const ENGINE: &str = "dynamodb";
+
+impl<'e> DynamoState<'e> {
+    pub fn new(engines: &'e Engines, system: &System) -> Self {
+        let table = engines.config.table(&crate::schema::state_table_name(system.name));
+        Self { client: engines.dynamodb(), table }
+    }
+
+    async fn get(&self, pk: &str, sk: &str) -> Result<Option<Attributes>, Fault> {
+        let request = self.client.get_item().table_name(&self.table).consistent_read(true);
+        let answer = request.set_key(Some(key(pk, sk))).send().await;
+        answer.map(|found| found.item).map_err(|error| fault(ENGINE, &error))
+    }
+
+    /// Puts an item if the condition holds for what is there; whether it did.
+    async fn put(&self, item: Attributes, condition: &str, value: AttributeValue) -> Result<bool, Fault> {
+        let answer = self
+            .client
+            .put_item()
+            .table_name(&self.table)
+            .set_item(Some(item))
+            .condition_expression(condition)
+            .expression_attribute_values(":value", value)
+            .send()
+            .await;
+        match answer {
+            Ok(_) => Ok(true),
+            Err(error)
+                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(fault(ENGINE, &error)),
+        }
+    }
+
+    /// All markers of a generation, with these attributes or all of them.
+    async fn query_markers(&self, generation: &str, projection: Option<&str>) -> Result<Vec<Attributes>, Fault> {
+        let pages = self
+            .client
+            .query()
+            .table_name(&self.table)
+            .consistent_read(true)
+            .key_condition_expression("pk = :pk")
+            .expression_attribute_values(":pk", S(marker_pk(generation)))
+            .set_projection_expression(projection.map(str::to_owned))
+            .into_paginator()
+            .items();
+        pages.send().collect::<Result<_, _>>().await.map_err(|error| fault(ENGINE, &error))
+    }
+}
+
+impl State for DynamoState<'_> {
+    async fn generations(&self) -> Result<Option<Generations>, Fault> {
+        self.get(CONFIG_PK, CONFIG_SK).await?.map(|item| generations(&item).ok_or_else(unreadable)).transpose()
+    }
+
+    async fn publish(&self, generations: &Generations) -> Result<bool, Fault> {
+        let written = generations.written.iter().map(|generation| {
+            M(HashMap::from([
+                ("index".to_owned(), S(generation.index.clone())),
+                ("mapping".to_owned(), N(generation.mapping.to_string())),
+                ("filled".to_owned(), Bool(generation.filled)),
+            ]))
+        });
+        let mut item = key(CONFIG_PK, CONFIG_SK);
+        item.insert("epoch".to_owned(), N(generations.epoch.to_string()));
+        item.insert("alias".to_owned(), S(generations.alias.clone()));
+        item.insert("generations".to_owned(), L(written.collect()));
+        let (before, condition) = match generations.epoch.saturating_sub(1) {
+            0 => (0, "attribute_not_exists(pk) OR epoch = :value"),
+            before => (before, "epoch = :value"),
+        };
+        self.put(item, condition, N(before.to_string())).await
+    }
+
+    async fn mark(&self, generation: &str, marker: &Marker) -> Result<(), Fault> {
+        let mut item = key(&marker_pk(generation), &marker.subject.name());
+        if let Subject::Item { table, key } = &marker.subject {
+            item.insert("table".to_owned(), S(table.clone()));
+            item.insert("itemPk".to_owned(), S(key.pk.clone()));
+            item.extend(key.sk.iter().map(|sk| ("itemSk".to_owned(), S(sk.clone()))));
+        }
+        item.insert("markedRev".to_owned(), N(marker.rev.to_string()));
+        item.insert("code".to_owned(), S(marker.code.name().to_owned()));
+        item.insert("reason".to_owned(), S(marker.reason.clone()));
+        item.insert("object".to_owned(), S(marker.object.clone()));
+        item.insert("since".to_owned(), N(marker.since.to_string()));
+        // A higher one is the present one.
+        let condition = "attribute_not_exists(pk) OR markedRev <= :value";
+        self.put(item, condition, N(marker.rev.to_string())).await.map(drop)
+    }
+
+    async fn open(&self, generation: &str) -> Result<HashMap<String, u64>, Fault> {
+        let markers = self.query_markers(generation, Some("sk, markedRev")).await?;
+        let open = markers.iter().map(|marker| Some((text(marker, "sk")?.to_owned(), number(marker, "markedRev")?)));
+        open.collect::<Option<_>>().ok_or_else(unreadable)
+    }
+
+    async fn clear(&self, generation: &str, subject: &str, upto: u64) -> Result<(), Fault> {
+        let request = self.client.delete_item().table_name(&self.table);
+        let answer = request
+            .set_key(Some(key(&marker_pk(generation), subject)))
+            .condition_expression("attribute_not_exists(pk) OR markedRev <= :upto")
+            .expression_attribute_values(":upto", N(upto.to_string()))
+            .send()
+            .await;
+        match answer {
+            Ok(_) => Ok(()),
+            // A higher one has been set meanwhile.
+            Err(error)
+                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(fault(ENGINE, &error)),
+        }
+    }
+
+    async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
+        let markers = self.query_markers(generation, None).await?;
+        markers.iter().map(|item| marker(item).ok_or_else(unreadable)).collect()
+    }
+
+    async fn checkpoint(&self, generation: &str, table: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
+        let Some(item) = self.get(&scan_pk(generation), &segment_sk(table, segment)).await? else {
+            return Ok(Checkpoint::Start);
+        };
+        Ok(match text(&item, "afterPk") {
+            None => Checkpoint::Done,
+            Some(pk) => Checkpoint::After(Key { pk: pk.to_owned(), sk: text(&item, "afterSk").map(str::to_owned) }),
+        })
+    }
+
+    async fn save(
+        &self,
+        generation: &str,
+        table: &'static Table,
+        segment: Segment,
+        after: Option<&Key>,
+    ) -> Result<(), Fault> {
+        let mut item = key(&scan_pk(generation), &segment_sk(table, segment));
+        if let Some(after) = after {
+            item.insert("afterPk".to_owned(), S(after.pk.clone()));
+            item.extend(after.sk.iter().map(|sk| ("afterSk".to_owned(), S(sk.clone()))));
+        }
+        let answer = self.client.put_item().table_name(&self.table).set_item(Some(item)).send().await;
+        answer.map(drop).map_err(|error| fault(ENGINE, &error))
+    }
+}
+
+fn key(pk: &str, sk: &str) -> Attributes {
+    HashMap::from([("pk".to_owned(), S(pk.to_owned())), ("sk".to_owned(), S(sk.to_owned()))])
+}
+
+fn generations(item: &Attributes) -> Option<Generations> {
+    let written = item.get("generations")?.as_l().ok()?.iter().map(|generation| {
+        let generation = generation.as_m().ok()?;
+        Some(Generation {
+            index: text(generation, "index")?.to_owned(),
+            mapping: u32::try_from(number(generation, "mapping")?).ok()?,
+            filled: *generation.get("filled")?.as_bool().ok()?,
+        })
+    });
+    Some(Generations {
+        epoch: number(item, "epoch")?,
+        alias: text(item, "alias")?.to_owned(),
+        written: written.collect::<Option<_>>()?,
+    })
+}
+
+fn marker(item: &Attributes) -> Option<Marker> {
+    let subject = match (text(item, "table"), text(item, "itemPk")) {
+        (Some(table), Some(pk)) => {
+            let sk = text(item, "itemSk").map(str::to_owned);
+            Subject::Item { table: table.to_owned(), key: Key { pk: pk.to_owned(), sk } }
+        }
+        _ => Subject::Record(text(item, "sk")?.to_owned()),
+    };
+    Some(Marker {
+        subject,
+        rev: number(item, "markedRev")?,
+        code: Code::of_name(text(item, "code")?)?,
+        reason: text(item, "reason")?.to_owned(),
+        object: text(item, "object")?.to_owned(),
+        since: item.get("since")?.as_n().ok()?.parse().ok()?,
+    })
+}
+
+fn text<'a>(item: &'a Attributes, name: &str) -> Option<&'a str> {
+    item.get(name)?.as_s().ok().map(String::as_str)
+}
+
+fn number(item: &Attributes, name: &str) -> Option<u64> {
+    item.get(name)?.as_n().ok()?.parse().ok()
+}
+
+fn unreadable() -> Fault {
+    Fault::lasting(ENGINE, "an item of the mirror's own table is not as the mirror writes it")
+}

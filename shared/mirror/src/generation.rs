@@ -1,0 +1,38 @@
+//! Generations: the concrete indexes behind a system's alias, and the config item that lists them.
+
+/// The config item. It is read consistently for every batch, after the batch was received, and never cached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generations {
+    /// Grows by one with every change.
+    pub epoch: u64,
+    /// The alias that readers search.
+    pub alias: String,
+    /// Every generation that is written: a record is handled when all of them have handled it.
+    pub written: Vec<Generation>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// Its index: `{alias}-000002`. A name is never used twice.
+    pub index: String,
+    /// The version of the mapping that it was made with.
+    pub mapping: u32,
+    /// Whether it has been scanned and stood behind the alias.
+    pub filled: bool,
+}
+
+impl Generation {
+    /// The alias through which it is written, so that a bulk request can demand one.
+    pub fn write_alias(&self) -> String {
+        write_alias(&self.index)
+    }
+}
+
+pub(crate) fn write_alias(index: &str) -> String {
+    format!("{index}-write")
+}
+
+/// The name of an alias's n-th generation.
+pub(crate) fn index_name(alias: &str, number: u32) -> String {
+    format!("{alias}-{number:06}")
+}

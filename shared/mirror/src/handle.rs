@@ -1,0 +1,96 @@
+//! The body of a system's event handler `mirror`.
+
+use bytes::Bytes;
+use table::Engines;
+use tokio::time::Instant;
+
+use crate::documents::{Documents, Shapes};
+use crate::engines::Production;
+use crate::ports::Fault;
+use crate::record::{NotAnEvent, Tables};
+use crate::report::Ledger;
+use crate::rules::AsWritten;
+use crate::work::{self, Worked};
+
+/// A batch, handled as far as its time and the engines allowed.
+#[derive(Clone, Debug)]
+pub struct Handled {
+    /// What Lambda is answered: `{"batchItemFailures":[...]}`.
+    pub answer: Bytes,
+    pub ledger: Ledger,
+    /// Operations that were tried again.
+    pub retried: usize,
+    /// Sent to search, before compression.
+    pub bytes: usize,
+    /// Age of the oldest record, in milliseconds.
+    pub lag: i64,
+    /// Shapes that OpenSearch refused and that were given more coarsely.
+    pub degraded: usize,
+    /// Shapes whose object is really gone.
+    pub missing: usize,
+}
+
+/// The invocation fails as a whole, and all its records come again.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("the payload is not UTF-8")]
+    NotText,
+    #[error(transparent)]
+    NotAnEvent(#[from] NotAnEvent),
+    #[error("a record without sequence number could not be handled")]
+    NoSequence,
+    #[error(transparent)]
+    Engine(#[from] Fault),
+}
+
+/// Handles Lambda's event of a DynamoDB stream: brings every generation up to its records, and says with which record
+/// the source has to begin again. What does not fit the time up to the deadline is reported.
+pub async fn handle(
+    documents: &impl Documents,
+    shapes: &impl Shapes,
+    engines: &Engines,
+    payload: &[u8],
+    deadline: Instant,
+) -> Result<Handled, Failure> {
+    let system = documents.tables();
+    let ports = Production::new(engines, system, shapes, Some(deadline))?;
+    let tables = Tables::new(system, &engines.config);
+    let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
+    let worked = work::work::<AsWritten, _, _>(&ports, documents, &tables, payload).await?;
+    log(system.name, &worked);
+    let Worked { answer, ledger, tally, lag } = worked;
+    Ok(Handled {
+        answer: answer.into(),
+        ledger,
+        retried: tally.retried,
+        bytes: tally.bytes,
+        lag,
+        degraded: tally.degraded,
+        missing: tally.missing,
+    })
+}
+
+/// One line a batch.
+fn log(system: &str, worked: &Worked) {
+    let Worked { ledger, tally, lag, .. } = worked;
+    if !ledger.adds_up() {
+        tracing::error!(system, ?ledger, "a record of the batch was passed over");
+    }
+    tracing::info!(
+        system,
+        batch.records = ledger.records,
+        batch.applied = ledger.applied,
+        batch.superseded = ledger.superseded,
+        batch.stamped = ledger.stamped,
+        batch.quarantined = ledger.quarantined,
+        batch.ignored = ledger.ignored,
+        batch.reported = ledger.reported,
+        batch.retried = tally.retried,
+        batch.bytes = tally.bytes,
+        batch.lag = lag,
+        shapes.degraded = tally.degraded,
+        shapes.missing = tally.missing,
+        trouble = tally.trouble.as_deref().unwrap_or_default(),
+        "batch"
+    );
+}

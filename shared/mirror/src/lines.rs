@@ -1,0 +1,140 @@
+//! The lines of a bulk request: one action and one document per operation.
+
+use std::fmt::Write as _;
+
+use table::Key;
+use table::schema::Entity;
+
+use crate::documents::Shape;
+use crate::json::{write_member, write_text};
+
+/// Whose document it is.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    pub entity: &'static Entity,
+    pub key: Key,
+    /// `<pk>#<sk>`.
+    pub id: String,
+}
+
+/// How a write meets what the index has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Versioning {
+    /// Refused by an equal or higher version.
+    External,
+    /// Refused by a higher version only.
+    ExternalGte,
+}
+
+/// Begins the document of an item at its version; its shapes follow, and then its end.
+pub(crate) fn open_document(lines: &mut String, identity: &Identity, version: u64, fields: &str) {
+    write_action(lines, identity, version, Versioning::External);
+    write_identity(lines, identity, version);
+    if !fields.is_empty() {
+        lines.push(',');
+        lines.push_str(fields);
+    }
+}
+
+pub(crate) fn write_shape(lines: &mut String, field: &str, shape: &Shape) {
+    if let Some(json) = &shape.json {
+        write_member(lines, field);
+        lines.push_str(json);
+    }
+    write_member(lines, &format!("{field}Status"));
+    write_text(lines, shape.status.name());
+    if let Some(tolerance) = &shape.tolerance {
+        write_member(lines, &format!("{field}Tolerance"));
+        lines.push_str(tolerance);
+    }
+    if let Some(outline) = &shape.outline {
+        write_member(lines, &format!("{field}Outline"));
+        write_text(lines, outline);
+    }
+}
+
+pub(crate) fn close_document(lines: &mut String) {
+    lines.push_str("}\n");
+}
+
+/// The hidden document that remembers a delete, or an item that is not to be found.
+pub fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, versioning: Versioning, now_micros: i64) {
+    write_action(lines, identity, version, versioning);
+    write_identity(lines, identity, version);
+    // Infallible: it is written to a string.
+    let _ = writeln!(lines, r#","deleted":true,"deletedAt":{}}}"#, now_micros.div_euclid(1000));
+}
+
+fn write_action(lines: &mut String, identity: &Identity, version: u64, versioning: Versioning) {
+    let versioning = match versioning {
+        Versioning::External => "external",
+        Versioning::ExternalGte => "external_gte",
+    };
+    lines.push_str(r#"{"index":{"_id":"#);
+    write_text(lines, &identity.id);
+    let _ = writeln!(lines, r#","version":{version},"version_type":"{versioning}"}}}}"#);
+}
+
+fn write_identity(lines: &mut String, identity: &Identity, version: u64) {
+    lines.push_str(r#"{"pk":"#);
+    write_text(lines, &identity.key.pk);
+    if let Some(sk) = &identity.key.sk {
+        write_member(lines, "sk");
+        write_text(lines, sk);
+    }
+    write_member(lines, "entity");
+    write_text(lines, identity.entity.name);
+    let _ = write!(lines, r#","rev":{version}"#);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use table::schema::Search;
+
+    use super::*;
+    use crate::documents::{Rung, ShapeStatus};
+
+    static LEAF: Entity = Entity { name: "leaf", pk: "LEAF#{tree}", sk: Some("{n}"), search: Search::Document };
+
+    fn read(lines: &str) -> Vec<Value> {
+        assert!(lines.ends_with('\n'));
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_document_carries_its_identity_its_fields_and_its_shapes() {
+        let identity = Identity { entity: &LEAF, key: Key::new("LEAF#a\"b", "1"), id: "LEAF#a\"b#1".to_owned() };
+        let point = r#"{"type":"Point"}"#.to_owned();
+        let area = Shape {
+            status: ShapeStatus::At(Rung::Coarse),
+            json: Some(point.clone()),
+            tolerance: Some("1.5".to_owned()),
+            outline: Some(point.clone()),
+        };
+        let shapes = [("area", area), ("path", Shape::NONE)];
+        let mut lines = String::new();
+        open_document(&mut lines, &identity, 12, r#""name":"x""#);
+        shapes.iter().for_each(|(field, shape)| write_shape(&mut lines, field, shape));
+        close_document(&mut lines);
+        let expected = [
+            json!({"index": {"_id": "LEAF#a\"b#1", "version": 12, "version_type": "external"}}),
+            json!({"pk": "LEAF#a\"b", "sk": "1", "entity": "leaf", "rev": 12, "name": "x",
+                "area": {"type": "Point"}, "areaStatus": "coarse", "areaTolerance": 1.5, "areaOutline": point,
+                "pathStatus": "none"}),
+        ];
+        assert_eq!(read(&lines), expected);
+    }
+
+    #[test]
+    fn a_tombstone_says_when_it_was_written() {
+        let identity = Identity { entity: &LEAF, key: Key::partition("LEAF#a"), id: "LEAF#a".to_owned() };
+        let mut lines = String::new();
+        write_tombstone(&mut lines, &identity, 13, Versioning::ExternalGte, 5_999);
+        let expected = [
+            json!({"index": {"_id": "LEAF#a", "version": 13, "version_type": "external_gte"}}),
+            json!({"pk": "LEAF#a", "entity": "leaf", "rev": 13, "deleted": true, "deletedAt": 5}),
+        ];
+        assert_eq!(read(&lines), expected);
+    }
+}

@@ -1,0 +1,146 @@
+//! Quarantine: what cannot be indexed is kept with its reason, marked per generation and subject, and hidden, until
+//! it is cured.
+
+use sha2::{Digest, Sha256};
+use table::Key;
+use table::schema::Table;
+
+use crate::json::{write_member, write_text};
+
+/// What is in quarantine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An item of a table.
+    Item { table: String, key: Key },
+    /// A record of which not even the item is known, by the SHA-256 of its text.
+    Record(String),
+}
+
+/// Says that a subject is in quarantine in one generation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Marker {
+    pub subject: Subject,
+    /// The revision that could not be indexed; 0 where there was none. A write at or above it clears the marker.
+    pub rev: u64,
+    pub code: Code,
+    pub reason: String,
+    /// The object that keeps the record, in the system's bucket.
+    pub object: String,
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    pub since: i64,
+}
+
+/// Why something is in quarantine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Code {
+    /// An attribute has another type than its entity says, or the item is none.
+    Unfit,
+    /// The key fits no template.
+    UnknownKey,
+    /// The key is longer than a document's id may be.
+    KeyTooLong,
+    /// The record's shape or event name is not known.
+    UnknownRecord,
+    /// No valid revision is left above what was seen.
+    RevisionsExhausted,
+    /// OpenSearch refused the document (400).
+    Refused,
+    /// OpenSearch takes no request as large as this one document (413).
+    TooLarge,
+}
+
+/// A group on its way into quarantine.
+#[derive(Clone, Debug)]
+pub(crate) struct Poison {
+    pub(crate) rev: u64,
+    pub(crate) code: Code,
+    pub(crate) reason: String,
+    /// The record or the item, as JSON text.
+    pub(crate) evidence: String,
+}
+
+/// The prefix of the system's bucket that keeps quarantined records.
+pub const PREFIX: &str = "quarantine/";
+
+impl Subject {
+    pub(crate) fn item(table: &Table, key: &Key) -> Self {
+        Self::Item { table: table.name.to_owned(), key: key.clone() }
+    }
+
+    pub(crate) fn record(text: &str) -> Self {
+        Self::Record(sha256(text))
+    }
+
+    /// A name that fits every limit on keys.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Item { table, key } => {
+                sha256(&format!("{table}\n{}\n{}", key.pk, key.sk.as_deref().unwrap_or_default()))
+            }
+            Self::Record(hash) => hash.clone(),
+        }
+    }
+}
+
+impl Poison {
+    /// The object's name: the same for the same record, however often it comes.
+    pub(crate) fn object(&self, generation: &str) -> String {
+        format!("{PREFIX}{generation}/{}.json", sha256(&self.evidence))
+    }
+
+    /// The object: the record, the reason and the code.
+    pub(crate) fn body(&self, generation: &str, subject: &Subject) -> String {
+        let mut body = String::with_capacity(self.evidence.len() + 512);
+        body.push('{');
+        let mut text = |name: &str, value: &str| {
+            write_member(&mut body, name);
+            write_text(&mut body, value);
+        };
+        text("generation", generation);
+        if let Subject::Item { table, key } = subject {
+            text("table", table);
+            text("pk", &key.pk);
+            key.sk.iter().for_each(|sk| text("sk", sk));
+        }
+        text("code", self.code.name());
+        text("reason", &self.reason);
+        write_member(&mut body, "rev");
+        body.push_str(&self.rev.to_string());
+        write_member(&mut body, "record");
+        body.push_str(&self.evidence);
+        body.push('}');
+        body
+    }
+}
+
+impl Code {
+    const ALL: [Self; 7] = [
+        Self::Unfit,
+        Self::UnknownKey,
+        Self::KeyTooLong,
+        Self::UnknownRecord,
+        Self::RevisionsExhausted,
+        Self::Refused,
+        Self::TooLarge,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unfit => "unfit",
+            Self::UnknownKey => "unknown-key",
+            Self::KeyTooLong => "key-too-long",
+            Self::UnknownRecord => "unknown-record",
+            Self::RevisionsExhausted => "revisions-exhausted",
+            Self::Refused => "refused",
+            Self::TooLarge => "too-large",
+        }
+    }
+
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|code| code.name() == name)
+    }
+}
+
+fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

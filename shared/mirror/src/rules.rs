@@ -1,0 +1,41 @@
+//! The rules by which the index follows the table, each in one function. Production has them as they are written;
+//! the tests of the proof replace one at a time and must then fail.
+
+use crate::classify::{Answer, Class, classify};
+use crate::fold::Presence;
+use crate::fold::{Change, Decision, Fold, decide, fold};
+use crate::lines::{Identity, Versioning, write_tombstone};
+use crate::report::{Unhandled, report};
+use crate::settle::{Settlement, settle};
+
+pub trait Rules: Send + Sync + 'static {
+    fn fold(before: Option<Fold>, change: Change) -> Fold {
+        fold(before, change)
+    }
+
+    fn decide(fold: Fold) -> Decision {
+        decide(fold)
+    }
+
+    fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, versioning: Versioning, now_micros: i64) {
+        write_tombstone(lines, identity, version, versioning, now_micros);
+    }
+
+    fn classify(answer: &Answer<'_>) -> Class {
+        classify(answer)
+    }
+
+    fn settle(version: Option<u64>, item: Presence) -> Settlement {
+        settle(version, item)
+    }
+
+    fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {
+        report(unhandled)
+    }
+}
+
+/// The rules as they are written.
+#[derive(Clone, Copy, Debug)]
+pub struct AsWritten;
+
+impl Rules for AsWritten {}

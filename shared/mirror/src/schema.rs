@@ -1,0 +1,35 @@
+//! The mirror's own table, `{system}-mirror`: a system declares it among its tables.
+
+use table::schema::{Entity, Search, Table};
+
+use crate::ports::Segment;
+
+/// The declaration of the table, by its whole name: `state_table("toy-mirror")`.
+pub const fn state_table(name: &'static str) -> Table {
+    Table { name, pk: "pk", sk: Some("sk"), indexes: &[], entities: ENTITIES, stream: false }
+}
+
+const ENTITIES: &[Entity] = &[
+    Entity { name: "generations", pk: CONFIG_PK, sk: Some(CONFIG_SK), search: Search::Never },
+    Entity { name: "marker", pk: "marker#{generation}", sk: Some("{subject}"), search: Search::Never },
+    Entity { name: "checkpoint", pk: "scan#{generation}", sk: Some("{table}#{segment}"), search: Search::Never },
+];
+
+pub(crate) const CONFIG_PK: &str = "config";
+pub(crate) const CONFIG_SK: &str = "generations";
+
+pub(crate) fn state_table_name(system: &str) -> String {
+    format!("{system}-mirror")
+}
+
+pub(crate) fn marker_pk(generation: &str) -> String {
+    format!("marker#{generation}")
+}
+
+pub(crate) fn scan_pk(generation: &str) -> String {
+    format!("scan#{generation}")
+}
+
+pub(crate) fn segment_sk(table: &Table, segment: Segment) -> String {
+    format!("{}#{}-{}", table.name, segment.number, segment.of)
+}

@@ -1,0 +1,110 @@
+//! One batch from payload to answer: records in, fold, documents, bulk, classify, report.
+
+use std::pin::pin;
+
+use futures::future::{Either, select};
+
+use crate::batch::{Batch, Tally};
+use crate::context::Context;
+use crate::documents::Documents;
+use crate::generation::Generations;
+use crate::group::{Gathered, Group, gather};
+use crate::handle::Failure;
+use crate::ports::{Ports, State, Time};
+use crate::record::{Record, Tables, records};
+use crate::report::{Ledger, Outcome, answer};
+use crate::rules::Rules;
+
+/// A batch that was worked through.
+#[derive(Debug)]
+pub(crate) struct Worked {
+    /// Lambda's answer, as JSON.
+    pub(crate) answer: String,
+    pub(crate) ledger: Ledger,
+    pub(crate) tally: Tally,
+    /// Age of the oldest record, in milliseconds.
+    pub(crate) lag: i64,
+}
+
+/// Applies a batch of stream records to every generation.
+pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    tables: &Tables,
+    payload: &str,
+) -> Result<Worked, Failure> {
+    let received = ports.time().micros();
+    let mut records = records(payload)?;
+    // Sequence numbers are compared by length, then by text: they have no leading zeros.
+    records.sort_by(|one, other| order(one).cmp(&order(other)));
+
+    let Gathered { groups, group_of } = gather::<R>(&records, tables);
+    // The config is read after the batch was received, for every batch.
+    let generations = in_time(ports, ports.state().generations()).await.and_then(Result::ok).flatten();
+    let context = Context { ports, documents, targets: targets(generations, documents), received };
+    let (groups, tally) = if context.targets.is_empty() {
+        (unhandled(groups), Tally { trouble: Some(NO_GENERATIONS.to_owned()), ..Tally::default() })
+    } else {
+        let mut batch = Batch::new::<R>(context, groups);
+        in_time(ports, batch.run::<R>()).await;
+        (batch.groups, batch.tally)
+    };
+
+    let checkpoint = R::report(groups.iter().filter(|group| !group.handled()).map(|group| group.places));
+    let ledger = ledger(&groups, &group_of, checkpoint.unwrap_or(records.len()));
+    let answer = answer(checkpoint.map(|place| sequence_at(&records, place)).transpose()?);
+    Ok(Worked { answer, ledger, tally, lag: lag(&records, received) })
+}
+
+const NO_GENERATIONS: &str = "no generation can be written: none is published, or its mapping is not known here";
+
+/// What every record has to reach. None where the config cannot be read, or a mapping is not known.
+fn targets<D: Documents>(generations: Option<Generations>, documents: &D) -> Vec<crate::context::Target> {
+    let written = generations.map(|generations| generations.written).unwrap_or_default();
+    let known = documents.mapping().version;
+    if written.iter().all(|generation| generation.mapping == known) {
+        written.iter().map(Into::into).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+/// What the future comes to; none if the time of this run is up first.
+async fn in_time<P: Ports, T>(ports: &P, work: impl Future<Output = T>) -> Option<T> {
+    match select(pin!(work), pin!(ports.time().expired())).await {
+        Either::Left((done, _)) => Some(done),
+        Either::Right(_) => None,
+    }
+}
+
+fn unhandled(mut groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
+    groups.iter_mut().for_each(|group| group.failed = true);
+    groups
+}
+
+fn order<'r>(record: &'r Record<'_>) -> Option<(usize, &'r str)> {
+    record.sequence.as_deref().map(|sequence| (sequence.len(), sequence))
+}
+
+fn ledger(groups: &[Group<'_>], group_of: &[Option<usize>], checkpoint: usize) -> Ledger {
+    let mut ledger = Ledger { records: group_of.len(), reported: group_of.len() - checkpoint, ..Ledger::default() };
+    for (place, group) in group_of.iter().enumerate().take(checkpoint) {
+        match group.and_then(|group| groups.get(group)) {
+            None => ledger.ignored += 1,
+            Some(group) if !group.handled() => {}
+            Some(group) if group.places.last == place => ledger.count(group.outcome),
+            Some(_) => ledger.count(Outcome::Superseded),
+        }
+    }
+    ledger
+}
+
+/// The sequence number at this place, or the nearest one before it.
+fn sequence_at<'r>(records: &'r [Record<'_>], place: usize) -> Result<&'r str, Failure> {
+    records.iter().take(place + 1).rev().find_map(|record| record.sequence.as_deref()).ok_or(Failure::NoSequence)
+}
+
+fn lag(records: &[Record<'_>], now_micros: i64) -> i64 {
+    let oldest = records.iter().filter_map(|record| record.created).min();
+    oldest.map_or(0, |created| now_micros / 1000 - created.saturating_mul(1000)).max(0)
+}
