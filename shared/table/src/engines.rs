@@ -1,16 +1,24 @@
 //! What handlers of one process share: configuration, clock, and clients made when first needed.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use aws_config::default_provider::credentials::DefaultCredentialsChain;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::{self, ProvideCredentials, SharedCredentialsProvider, future};
+use aws_sdk_s3::config::{RequestChecksumCalculation, ResponseChecksumValidation};
+use aws_smithy_types::timeout::TimeoutConfig;
 use opensearch::OpenSearch;
 use opensearch::http::Url;
 use opensearch::http::transport::{SingleNodeConnectionPool, TransportBuilder};
 
 use crate::{Clock, Config};
+
+/// A request without an answer is sent again after this time.
+const DYNAMODB_PATIENCE: Duration = Duration::from_secs(8);
+/// The same for S3, counted until the answer begins: a large object may take its time.
+const S3_PATIENCE: Duration = Duration::from_secs(15);
 
 /// One per process; handlers, the mirror and the operator's commands share it.
 #[derive(Debug)]
@@ -38,16 +46,24 @@ impl Engines {
     pub fn dynamodb(&self) -> &aws_sdk_dynamodb::Client {
         self.dynamodb.get_or_init(|| {
             let mut config = aws_sdk_dynamodb::config::Builder::from(&self.aws());
-            config.set_endpoint_url(self.config.dynamodb.clone());
+            let timeouts = TimeoutConfig::builder().operation_attempt_timeout(DYNAMODB_PATIENCE).build();
+            config.set_endpoint_url(self.config.dynamodb.clone()).set_timeout_config(Some(timeouts));
             aws_sdk_dynamodb::Client::from_conf(config.build())
         })
     }
 
-    /// Local S3 servers know buckets by path only.
+    /// Local S3 servers know buckets by path only. Checksums are sent where we state them and nowhere else: the SDK's
+    /// own would become part of a signed link, and bind its client to an empty body.
     pub fn s3(&self) -> &aws_sdk_s3::Client {
         self.s3.get_or_init(|| {
             let mut config = aws_sdk_s3::config::Builder::from(&self.aws());
-            config.set_endpoint_url(self.config.s3.clone()).set_force_path_style(Some(self.config.s3.is_some()));
+            let timeouts = TimeoutConfig::builder().read_timeout(S3_PATIENCE).build();
+            config
+                .set_endpoint_url(self.config.s3.clone())
+                .set_force_path_style(Some(self.config.s3.is_some()))
+                .set_request_checksum_calculation(Some(RequestChecksumCalculation::WhenRequired))
+                .set_response_checksum_validation(Some(ResponseChecksumValidation::WhenRequired))
+                .set_timeout_config(Some(timeouts));
             aws_sdk_s3::Client::from_conf(config.build())
         })
     }

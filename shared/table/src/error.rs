@@ -39,6 +39,12 @@ pub enum Error {
     /// A key that no template of the table would build.
     #[error("no entity of table `{table}` has the key {key:?}")]
     ForeignKey { table: &'static str, key: Key },
+    /// A name that would leave its prefix, or the folder of a local bucket.
+    #[error("no object may be called `{0}`")]
+    ForeignName(String),
+    /// Another request came with the same idempotency key.
+    #[error("the idempotency key was used for another request")]
+    KeyReused,
     #[error(transparent)]
     Undeclared(#[from] Undeclared),
     /// An item does not fit the type it is read as, or the reverse.

@@ -85,9 +85,9 @@ impl<'a> Query<'a> {
     }
 
     /// Up to this many items. Reads one more, so that the last page is known to be the last.
-    pub async fn page(&self, limit: u16) -> Result<Page, Error> {
-        let limit = usize::from(limit);
-        let mut items = self.collect(Some(limit + 1)).await?;
+    pub async fn page(&self, limit: u32) -> Result<Page, Error> {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut items = self.collect(Some(limit.saturating_add(1))).await?;
         let more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| more).and_then(|last| self.position(&last.item));

@@ -1,0 +1,80 @@
+//! Reading OpenSearch: `POST /{alias}/_search`, whole or not at all.
+
+use std::time::Duration;
+
+use opensearch::SearchParts;
+use serde_json::Value;
+
+use crate::access::{Access, AccessPattern, Call, Performed, Undeclared};
+use crate::engines::SearchClientError;
+
+/// Longer than any search we make, shorter than a client waits.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    #[error(transparent)]
+    Undeclared(#[from] Undeclared),
+    /// OpenSearch does not take this query (400): its reason.
+    #[error("OpenSearch refused the query: {0}")]
+    Refused(String),
+    /// OpenSearch does not answer, or would answer in part. Only what searches is affected, and it may be over soon.
+    #[error("OpenSearch is not available: {0}")]
+    Unavailable(String),
+}
+
+impl Access {
+    /// The answer to a search of an alias in its logical name. An answer without all shards, or cut off by time, is
+    /// none: it would look complete.
+    pub async fn search(
+        &self,
+        pattern: &'static AccessPattern,
+        alias: &'static str,
+        body: &Value,
+    ) -> Result<Value, SearchError> {
+        let call = Call::Search { alias };
+        self.permit(pattern, call)?;
+        let name = self.engines().config.search_name(alias);
+        let client = self.engines().search()?;
+        let sent = client
+            .search(SearchParts::Index(&[&name]))
+            .allow_partial_search_results(false)
+            .request_timeout(PATIENCE)
+            .body(body)
+            .send()
+            .await;
+        self.record(Performed { pattern: pattern.name, call, read_units: 0.0, write_units: 0.0 });
+        let answer = sent?;
+        let status = answer.status_code().as_u16();
+        let body = answer.text().await?;
+        match status {
+            200 => complete(serde_json::from_str(&body).map_err(|error| SearchError::Unavailable(error.to_string()))?),
+            400 => Err(SearchError::Refused(body)),
+            _ => Err(SearchError::Unavailable(format!("status {status}: {body}"))),
+        }
+    }
+}
+
+fn complete(answer: Value) -> Result<Value, SearchError> {
+    let field = |pointer| answer.pointer(pointer);
+    if field("/timed_out").and_then(Value::as_bool) != Some(false) {
+        return Err(SearchError::Unavailable("the search was cut off by time".to_owned()));
+    }
+    let (total, successful) = (field("/_shards/total"), field("/_shards/successful"));
+    if total.is_none() || total != successful {
+        return Err(SearchError::Unavailable("not all shards answered".to_owned()));
+    }
+    Ok(answer)
+}
+
+impl From<opensearch::Error> for SearchError {
+    fn from(error: opensearch::Error) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl From<SearchClientError> for SearchError {
+    fn from(error: SearchClientError) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
