@@ -1,0 +1,193 @@
+//! What is answered: hits as items.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::extent::Point;
+use super::facets::Count;
+use super::highlight::{Marks, Piece};
+use super::hits::{Hit, SearchResponse};
+use super::order::Ordering;
+use super::question::Question;
+use crate::names::Kind;
+
+/// A page of hits.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Found {
+    pub items: Vec<FoundItem>,
+    pub total: Total,
+    /// On the first page, counts per value by facet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub facets: Option<BTreeMap<String, Vec<Count>>>,
+    /// Where the shape is an item's boundary, how far it may be from the original, in metres.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub shape_tolerance: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Total {
+    pub value: u64,
+    /// False where counting stopped.
+    pub exact: bool,
+}
+
+/// An item as search knows it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundItem {
+    pub entity: Kind,
+    pub global_id: String,
+    pub pk: String,
+    pub sk: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub collection_id: Option<String>,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub item_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub sub_type: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub number: Option<i64>,
+    pub display_name: String,
+    /// `[longitude, latitude]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub location: Option<[f64; 2]>,
+    /// `[west, south, east, north]` of its shapes; west lies beyond east across 180 degrees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub envelope: Option<[f64; 4]>,
+    /// How much of its boundary search holds: `full`, `coarse`, `envelope`, `none`, or `missing` where its object is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub boundary_status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub path_status: Option<String>,
+    /// From `near` to its location, along the sphere, to a decimetre.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub distance_metres: Option<f64>,
+    /// By field its fragments, each in pieces; joined these are the text.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub highlights: BTreeMap<String, Vec<Vec<Piece>>>,
+    /// Its boundary, else its path, as GeoJSON text.
+    #[serde(skip)]
+    pub outline: Option<String>,
+}
+
+impl Found {
+    /// The page, and the sort values after which the next one goes on. Nothing if a hit lacks what every document has.
+    pub fn read(question: &Question, response: SearchResponse, marks: &Marks) -> Option<(Self, Option<Box<RawValue>>)> {
+        let total = Total { value: response.hits.total.value, exact: response.hits.total.is_exact() };
+        let counts = response.aggregations.into_iter().map(|(name, counted)| (name, counted.counts()));
+        let counts: BTreeMap<_, _> = counts.collect();
+        let mut hits = response.hits.hits;
+        let more = hits.len() > question.limit;
+        hits.truncate(question.limit);
+        let after = hits.last().filter(|_| more).and_then(|last| last.sort.clone());
+        let found = Self {
+            items: hits.into_iter().map(|hit| FoundItem::read(hit, question, marks)).collect::<Option<_>>()?,
+            total,
+            facets: (!counts.is_empty()).then_some(counts),
+            shape_tolerance: None,
+            next_cursor: None,
+        };
+        Some((found, after))
+    }
+}
+
+impl FoundItem {
+    fn read(hit: Hit, question: &Question, marks: &Marks) -> Option<Self> {
+        let location = hit.fields.location();
+        let sorted_at = hit.sorted_at().filter(|_| question.ordering == Ordering::Distance);
+        // Sorted by distance, the distances told are those that sorted: others could be out of order in their last digit.
+        let measured = || question.near.and_then(|near| Some(near.point.distance(location?)));
+        let distance = sorted_at.or_else(measured).map(|metres| (metres * 10.0).round() / 10.0);
+        let pieces = |fragments: &[String]| fragments.iter().map(|fragment| marks.pieces(fragment)).collect();
+        let envelope = hit.fields.envelope();
+        let fields = hit.fields;
+        Some(Self {
+            entity: fields.entity.get()?.parse().ok()?,
+            global_id: fields.global_id.get().unwrap_or_default(),
+            pk: fields.pk.get()?,
+            sk: fields.sk.get()?,
+            collection_id: fields.collection_id.get(),
+            item_type: fields.item_type.get(),
+            sub_type: fields.sub_type.get(),
+            number: fields.number.get(),
+            display_name: fields.name.get().unwrap_or_default(),
+            location: location.map(|Point { longitude, latitude }| [longitude, latitude]),
+            envelope,
+            boundary_status: fields.boundary_status.get(),
+            path_status: fields.path_status.get(),
+            distance_metres: distance,
+            highlights: hit.highlight.iter().map(|(field, fragments)| (field.clone(), pieces(fragments))).collect(),
+            outline: fields.boundary_outline.get().or_else(|| fields.path_outline.get()),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::form::Form;
+    use super::super::hits::tests::response;
+    use super::super::question::Source;
+    use super::*;
+    use crate::view::View;
+
+    fn read(form: Value, hits: &Value) -> (Found, Option<Box<RawValue>>) {
+        let form: Form = serde_json::from_value(form).unwrap();
+        let question = Question::of(form, None, View::Visitor, Source::Query).unwrap();
+        let response = serde_json::from_str(&response(hits).to_string()).unwrap();
+        Found::read(&question, response, &Marks::random()).unwrap()
+    }
+
+    fn hit(sk: &str, sort: &Value) -> Value {
+        json!({
+            "fields": {
+                "pk": ["geozone::a"], "sk": [sk], "entity": ["geozone"], "globalId": ["g"], "name": ["Lakes"],
+                "location": ["49.6, -125.5"], "number": [7]
+            },
+            "sort": sort
+        })
+    }
+
+    #[test]
+    fn the_hit_beyond_the_page_only_tells_that_there_is_more() {
+        let hits = json!([hit("1", &json!(["a", "p", "1"])), hit("2", &json!(["b", "p", "2"]))]);
+        let (page, after) = read(json!({"limit": 1}), &hits);
+        assert_eq!(page.items.iter().map(|item| item.sk.as_str()).collect::<Vec<_>>(), ["1"]);
+        assert_eq!(after.unwrap().get(), r#"["a","p","1"]"#);
+        let (page, after) = read(json!({"limit": 2}), &hits);
+        assert_eq!((page.items.len(), after.is_none()), (2, true));
+    }
+
+    #[test]
+    fn distances_are_told_to_a_decimetre() {
+        let near = json!({"near": [-125.51, 49.6]});
+        let (page, _) = read(near.clone(), &json!([hit("1", &json!([720.6789, "p", "1"]))]));
+        assert_eq!(page.items[0].distance_metres, Some(720.7));
+        let (page, _) =
+            read(json!({"near": [-125.51, 49.6], "sort": "name"}), &json!([hit("1", &json!(["a", "p", "1"]))]));
+        assert!((page.items[0].distance_metres.unwrap() - 721.0).abs() < 4.0);
+        let mut nowhere = hit("1", &json!(["Infinity", "p", "1"]));
+        nowhere["fields"].as_object_mut().unwrap().remove("location");
+        let (page, _) = read(near, &json!([nowhere]));
+        assert_eq!(page.items[0].distance_metres, None);
+    }
+}

@@ -1,0 +1,172 @@
+//! A shape to compare extents with: drawn by the caller, or the boundary of an item.
+
+use geometry::{Kind, Limits, Shape};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::extent::{any, has, of_shape, without_shape};
+use super::form::Relation;
+
+/// The most positions of a shape that search is asked about.
+pub const POSITIONS: usize = 1000;
+
+/// What a shape in a request may be; beyond, the rules are those of every boundary.
+const LIMITS: Limits = Limits { bytes: 64 * 1024, positions: POSITIONS, parts: 100, rings: 100, ..Limits::BODY };
+
+/// Positions are held to 7 decimals, and search cuts its own to a little less; a shape that is just touched counts
+/// as holding or being held, so it is moved by so many degrees, two centimetres.
+const TOUCH: f64 = 2e-7;
+
+type Ring = Vec<[f64; 2]>;
+
+/// Polygons on one side of ±180 each, in the order and direction of GeoJSON.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Area(Vec<Vec<Ring>>);
+
+/// The two geometries that have an area, as the canonical form writes them.
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", content = "coordinates")]
+enum Areal {
+    Polygon(Vec<Ring>),
+    MultiPolygon(Vec<Vec<Ring>>),
+}
+
+/// A shape without area, or too small to be told from none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoArea;
+
+impl Area {
+    /// A shape as the caller sent it. Faults are at pointers into it.
+    pub fn drawn(document: &Value) -> Result<Self, Vec<(String, String)>> {
+        let checked = geometry::check_value(document, Kind::Boundary, &LIMITS).map_err(|refused| {
+            refused.faults.into_iter().map(|fault| (fault.pointer, fault.detail)).collect::<Vec<_>>()
+        })?;
+        Self::of(&checked.shape).map_err(|NoArea| vec![(String::new(), "is too small to have an area".to_owned())])
+    }
+
+    /// A shape that has passed the rules.
+    pub fn of(shape: &Shape) -> Result<Self, NoArea> {
+        let text = shape.search_form().ok_or(NoArea)?;
+        match serde_json::from_str(&text) {
+            Ok(Areal::Polygon(polygon)) => Ok(Self(vec![polygon])),
+            Ok(Areal::MultiPolygon(polygons)) => Ok(Self(polygons)),
+            Err(_) => Err(NoArea),
+        }
+    }
+
+    /// Items whose extent lies so to the shape.
+    pub fn clause(&self, relation: Relation) -> Value {
+        match relation {
+            Relation::Intersects => {
+                let shape = self.geojson();
+                let meets = |field| of_shape(field, &shape, "intersects");
+                any([meets("boundary"), meets("path"), without_shape(meets("location"))])
+            }
+            Relation::Within => {
+                let shape = self.moved(TOUCH).geojson();
+                let inside_if_any = |field| {
+                    let none = json!({ "bool": { "must_not": [has(field)] } });
+                    any([of_shape(field, &shape, "within"), none])
+                };
+                let inside = json!({ "bool": {
+                    "filter": [any([has("boundary"), has("path")]), inside_if_any("boundary"), inside_if_any("path")],
+                } });
+                // A point that is met is within; the field of points knows no other relation.
+                any([inside, without_shape(of_shape("location", &shape, "intersects"))])
+            }
+            Relation::Contains => of_shape("boundary", &self.moved(-TOUCH).geojson(), "contains"),
+        }
+    }
+
+    fn geojson(&self) -> Value {
+        json!(Areal::MultiPolygon(self.0.clone()))
+    }
+
+    /// Every position moved outwards by so many degrees, or inwards.
+    fn moved(&self, outwards: f64) -> Self {
+        let polygons = self.0.iter().map(|rings| rings.iter().map(|ring| moved(ring, outwards)).collect());
+        Self(polygons.collect())
+    }
+}
+
+/// The inside lies to the left along every ring, shells counterclockwise and holes clockwise, so outwards is right.
+fn moved(ring: &Ring, outwards: f64) -> Ring {
+    let open = ring.split_last().map(|(_, open)| open).unwrap_or_default();
+    let before = open.iter().cycle().skip(open.len().saturating_sub(1));
+    let after = open.iter().cycle().skip(1);
+    let mut moved: Ring = open
+        .iter()
+        .zip(before)
+        .zip(after)
+        .map(|((here, before), after)| {
+            let [x, y] = sum(right_of(before, here), right_of(here, after));
+            // Both sides move by `outwards`; at a sharp corner the corner itself goes at most three times as far.
+            let scale = outwards * (2.0 / (x * x + y * y)).min(4.0);
+            let [longitude, latitude] = [here[0] + x * scale, here[1] + y * scale];
+            [longitude.clamp(-180.0, 180.0), latitude.clamp(-90.0, 90.0)]
+        })
+        .collect();
+    moved.extend(moved.first().copied());
+    moved
+}
+
+/// The direction to the right of an edge, of length 1.
+fn right_of([x0, y0]: &[f64; 2], [x1, y1]: &[f64; 2]) -> [f64; 2] {
+    let (x, y) = (x1 - x0, y1 - y0);
+    let length = x.hypot(y).max(f64::MIN_POSITIVE);
+    [y / length, -x / length]
+}
+
+fn sum([x0, y0]: [f64; 2], [x1, y1]: [f64; 2]) -> [f64; 2] {
+    [x0 + x1, y0 + y1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(direction: f64) -> Ring {
+        let mut ring = vec![[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0], [0.0, 0.0]];
+        if direction < 0.0 {
+            ring.reverse();
+        }
+        ring
+    }
+
+    #[test]
+    fn outwards_is_away_from_the_inside() {
+        let near = |position: [f64; 2], expected: [f64; 2]| {
+            assert!(
+                (position[0] - expected[0]).abs() < 1e-12 && (position[1] - expected[1]).abs() < 1e-12,
+                "{position:?}"
+            );
+        };
+        let shell = moved(&square(1.0), 0.1);
+        near(shell[0], [-0.1, -0.1]);
+        near(shell[2], [2.1, 2.1]);
+        assert_eq!(shell.first(), shell.last());
+        let hole = moved(&square(-1.0), 0.1);
+        near(hole[2], [1.9, 1.9]);
+    }
+
+    #[test]
+    fn a_moved_shape_stays_on_the_map() {
+        let world =
+            Area(vec![vec![vec![[-180.0, -90.0], [180.0, -90.0], [180.0, 90.0], [-180.0, 90.0], [-180.0, -90.0]]]]);
+        assert_eq!(world.moved(TOUCH), world);
+        assert_ne!(world.moved(-TOUCH), world);
+    }
+
+    #[test]
+    fn a_point_is_never_asked_to_hold_a_shape() {
+        let area = Area(vec![vec![square(1.0)]]);
+        assert!(!area.clause(Relation::Contains).to_string().contains("location"));
+        assert!(area.clause(Relation::Within).to_string().contains(r#""location":{"relation":"intersects""#));
+    }
+
+    #[test]
+    fn faults_of_a_shape_say_where() {
+        let line = json!({ "type": "LineString", "coordinates": [[0, 0], [1, 1]] });
+        assert_eq!(Area::drawn(&line).unwrap_err()[0].0, "/type");
+    }
+}

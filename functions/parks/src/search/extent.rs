@@ -1,0 +1,228 @@
+//! Where items are asked to be. An item's extent is its boundary and its path or, where it has neither, its location.
+
+use serde_json::{Value, json};
+
+/// Degrees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    pub longitude: f64,
+    pub latitude: f64,
+}
+
+/// Degrees; west lies beyond east where it runs across ±180.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    pub west: f64,
+    pub south: f64,
+    pub east: f64,
+    pub north: f64,
+}
+
+/// A place to look for with how far round it, in metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Near {
+    pub point: Point,
+    pub radius: Option<f64>,
+}
+
+/// Web maps end at this latitude.
+const MAP_LATITUDE: f64 = 85.051_128_779_806_6;
+
+/// Search holds positions to the centimetre, and misses one on the very side of a box; it also refuses boxes without
+/// height. So each side moves outwards by so many degrees.
+const TOUCH: f64 = 1e-7;
+
+impl Point {
+    /// Reads `longitude, latitude`.
+    pub fn parse(numbers: &[f64]) -> Result<Self, String> {
+        let &[longitude, latitude] = numbers else { return Err(Self::EXPECTED.to_owned()) };
+        if latitude.abs() > 90.0 && longitude.abs() <= 90.0 && latitude.abs() <= 180.0 {
+            let swapped = format!("these look swapped, {latitude},{longitude} may be meant");
+            return Err(format!("{}; {swapped}", Self::EXPECTED));
+        }
+        if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
+            return Err(Self::EXPECTED.to_owned());
+        }
+        Ok(Self { longitude, latitude })
+    }
+
+    const EXPECTED: &str = "must be longitude first, -180 to 180, then latitude, -90 to 90";
+
+    /// Metres to another point, along the sphere that OpenSearch measures on.
+    pub fn distance(self, other: Self) -> f64 {
+        const RADIUS: f64 = 6_371_008.771_4;
+        let half = |from: f64, to: f64| ((to - from).to_radians() / 2.0).sin().powi(2);
+        let parallel = self.latitude.to_radians().cos() * other.latitude.to_radians().cos();
+        let haversine = half(self.latitude, other.latitude) + parallel * half(self.longitude, other.longitude);
+        2.0 * RADIUS * haversine.sqrt().min(1.0).asin()
+    }
+}
+
+impl Bounds {
+    /// Reads `west, south, east, north`.
+    pub fn parse(numbers: &[f64]) -> Result<Self, String> {
+        const EXPECTED: &str = "must be west,south,east,north in degrees";
+        let &[west, south, east, north] = numbers else { return Err(EXPECTED.to_owned()) };
+        if [south, north].iter().any(|latitude| latitude.abs() > 90.0) {
+            return Err(format!("{EXPECTED}: a latitude lies beyond 90, longitude comes first"));
+        }
+        if [west, east].iter().any(|longitude| longitude.abs() > 180.0) {
+            return Err(format!("{EXPECTED}: a longitude lies beyond 180"));
+        }
+        if south > north {
+            return Err(format!("{EXPECTED}: south lies beyond north"));
+        }
+        #[expect(clippy::float_cmp, reason = "a box is empty only where both sides are given alike")]
+        if west == east {
+            return Err(format!("{EXPECTED}: west and east are the same"));
+        }
+        Ok(Self { west, south, east, north })
+    }
+
+    /// As boxes that do not cross ±180.
+    fn boxes(self) -> Vec<Self> {
+        if self.west < self.east {
+            vec![self]
+        } else {
+            vec![Self { east: 180.0, ..self }, Self { west: -180.0, ..self }]
+        }
+    }
+
+    fn widened(self) -> Self {
+        Self {
+            west: (self.west - TOUCH).max(-180.0),
+            south: (self.south - TOUCH).max(-90.0),
+            east: (self.east + TOUCH).min(180.0),
+            north: (self.north + TOUCH).min(90.0),
+        }
+    }
+
+    /// How many map tiles of a zoom it touches.
+    pub fn tiles(self, zoom: u8) -> u64 {
+        let count = f64::from(zoom).exp2();
+        let column = |longitude: f64| ((longitude + 180.0) / 360.0 * count).floor().clamp(0.0, count - 1.0);
+        let row = |latitude: f64| {
+            let radians = latitude.clamp(-MAP_LATITUDE, MAP_LATITUDE).to_radians();
+            let fraction = 0.5 - radians.tan().asinh() / std::f64::consts::TAU;
+            (fraction * count).floor().clamp(0.0, count - 1.0)
+        };
+        let rows = row(self.south) - row(self.north) + 1.0;
+        let columns: f64 = self.boxes().iter().map(|part| column(part.east) - column(part.west) + 1.0).sum();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "at most 4 ^ 12, and a box each side"
+        )]
+        let tiles = (rows * columns) as u64;
+        tiles
+    }
+
+    /// Items whose location is in the box.
+    pub fn holds_location(self) -> Value {
+        any(self.boxes().into_iter().map(|part| part.widened().of_location()))
+    }
+
+    /// Items whose extent meets the box.
+    pub fn meets(self) -> Value {
+        let clauses = self.boxes().into_iter().map(Self::widened).flat_map(|part| {
+            let envelope =
+                json!({ "type": "envelope", "coordinates": [[part.west, part.north], [part.east, part.south]] });
+            [
+                of_shape("boundary", &envelope, "intersects"),
+                of_shape("path", &envelope, "intersects"),
+                without_shape(part.of_location()),
+            ]
+        });
+        any(clauses)
+    }
+
+    fn of_location(self) -> Value {
+        json!({ "geo_bounding_box": { "location": {
+            "top_left": [self.west, self.north],
+            "bottom_right": [self.east, self.south],
+        } } })
+    }
+}
+
+impl Near {
+    /// Items whose location is near enough or whose extent holds the point; without a radius all that have a location.
+    pub fn clause(self) -> Value {
+        let Some(radius) = self.radius else { return json!({ "exists": { "field": "location" } }) };
+        let Point { longitude, latitude } = self.point;
+        let point = json!({ "type": "Point", "coordinates": [longitude, latitude] });
+        any([
+            json!({ "geo_distance": { "location": [longitude, latitude], "distance": format!("{radius}m") } }),
+            of_shape("boundary", &point, "intersects"),
+            of_shape("path", &point, "intersects"),
+        ])
+    }
+}
+
+pub(super) fn of_shape(field: &str, shape: &Value, relation: &str) -> Value {
+    json!({ "geo_shape": { field: { "shape": shape, "relation": relation } } })
+}
+
+/// The clause, for items that have nothing but their location.
+pub(super) fn without_shape(location: Value) -> Value {
+    json!({ "bool": { "filter": [location], "must_not": [has("boundary"), has("path")] } })
+}
+
+pub(super) fn has(field: &str) -> Value {
+    json!({ "exists": { "field": field } })
+}
+
+pub(super) fn any(clauses: impl IntoIterator<Item = Value>) -> Value {
+    let clauses: Vec<Value> = clauses.into_iter().collect();
+    json!({ "bool": { "should": clauses, "minimum_should_match": 1 } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WORLD: Bounds = Bounds { west: -180.0, south: -90.0, east: 180.0, north: 90.0 };
+
+    #[test]
+    fn longitude_comes_first() {
+        assert!(Point::parse(&[-123.12, 49.28]).is_ok());
+        let fault = Point::parse(&[49.28, -123.12]).unwrap_err();
+        assert!(fault.contains("longitude first") && fault.contains("swapped"), "{fault}");
+        assert!(Point::parse(&[181.0, 0.0]).is_err());
+    }
+
+    #[test]
+    fn a_box_has_two_sides_and_is_not_upside_down() {
+        for numbers in [[170.0, 1.0, 170.0, 2.0], [1.0, 3.0, 2.0, 2.0], [1.0, 2.0, 181.0, 3.0], [1.0, 2.0, 3.0, 91.0]] {
+            assert!(Bounds::parse(&numbers).is_err(), "{numbers:?}");
+        }
+        assert!(Bounds::parse(&[1.0, 2.0, 3.0, 2.0]).is_ok());
+    }
+
+    #[test]
+    fn across_180_a_box_is_two() {
+        let boxes = Bounds::parse(&[170.0, -17.0, -170.0, -16.0]).unwrap().boxes();
+        let sides: Vec<_> = boxes.iter().map(|part| (part.west, part.east)).collect();
+        assert_eq!(sides, [(170.0, 180.0), (-180.0, -170.0)]);
+        let thin = Bounds::parse(&[180.0, 5.0, -180.0, 5.0]).unwrap().boxes();
+        assert!(thin.into_iter().map(Bounds::widened).all(|part| part.west < part.east && part.south < part.north));
+    }
+
+    #[test]
+    fn tiles_are_those_of_web_maps() {
+        assert_eq!(WORLD.tiles(0), 1);
+        assert_eq!(WORLD.tiles(4), 256);
+        assert_eq!(WORLD.tiles(12), 4096 * 4096);
+        let one = Bounds::parse(&[-125.6, 49.49, -125.58, 49.5]).unwrap();
+        assert_eq!(one.tiles(8), 1);
+        assert_eq!(Bounds::parse(&[170.0, -5.0, -170.0, 5.0]).unwrap().tiles(1), 4);
+    }
+
+    #[test]
+    fn distances_are_along_the_sphere() {
+        let from = Point { longitude: -125.51, latitude: 49.6 };
+        let to = Point { longitude: -125.5, latitude: 49.6 };
+        assert!((from.distance(to) - 721.0).abs() < 4.0);
+        let antipode = Point { longitude: 54.49, latitude: -49.6 };
+        assert!((from.distance(antipode) - 20_015_114.0).abs() < 2.0);
+    }
+}

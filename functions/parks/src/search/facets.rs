@@ -1,0 +1,184 @@
+//! Counts per value, each under every filter but its own.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use super::extent::Bounds;
+
+/// The most values of a facet, and the most tiles of a grid.
+const VALUES: u32 = 50;
+const TILES: u64 = 1000;
+
+/// A field that is filtered and counted by its values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Field {
+    Entity,
+    CollectionId,
+    Type,
+    SubType,
+}
+
+impl Field {
+    const ALL: [Self; 4] = [Self::Entity, Self::CollectionId, Self::Type, Self::SubType];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Entity => "entity",
+            Self::CollectionId => "collectionId",
+            Self::Type => "type",
+            Self::SubType => "subType",
+        }
+    }
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Facet {
+    Values(Field),
+    /// Locations per map tile of this zoom.
+    Grid(u8),
+}
+
+/// The values that are asked for, per field; any of a field's may fit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chosen(BTreeMap<Field, Vec<String>>);
+
+/// A value and how many items have it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Count {
+    /// A tile of a grid is `{zoom}/{x}/{y}`, as in the addresses of web maps.
+    pub value: String,
+    pub count: u64,
+}
+
+impl Facet {
+    /// Reads `type` or `grid:8`. A grid may have so many tiles only, in the box that is asked for or in the world.
+    pub fn parse(text: &str, bbox: Option<Bounds>) -> Result<Self, String> {
+        if let Some(field) = Field::ALL.into_iter().find(|field| field.name() == text) {
+            return Ok(Self::Values(field));
+        }
+        let zoom = text.strip_prefix("grid:").and_then(|zoom| zoom.parse().ok()).filter(|zoom| *zoom <= 12);
+        let zoom: u8 = zoom.ok_or("must be entity, collectionId, type, subType or grid:{0-12}")?;
+        match bbox.unwrap_or(WORLD).tiles(zoom) {
+            0..=TILES => Ok(Self::Grid(zoom)),
+            many => Err(format!("would have {many} tiles; take a lower zoom or a smaller `bbox`, for at most {TILES}")),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Values(field) => field.name(),
+            Self::Grid(_) => "grid",
+        }
+    }
+
+    fn request(self, chosen: &Chosen, bbox: Option<Bounds>) -> Value {
+        match self {
+            Self::Values(field) => counted(
+                chosen.filters(Some(field)),
+                json!({ "terms": { "field": field.name(), "size": VALUES, "order": [{ "_count": "desc" }, { "_key": "asc" }] } }),
+            ),
+            Self::Grid(zoom) => {
+                let mut filters = chosen.filters(None);
+                filters.extend(bbox.map(Bounds::holds_location));
+                counted(filters, json!({ "geotile_grid": { "field": "location", "precision": zoom, "size": TILES } }))
+            }
+        }
+    }
+}
+
+const WORLD: Bounds = Bounds { west: -180.0, south: -90.0, east: 180.0, north: 90.0 };
+
+impl Chosen {
+    pub fn choose(&mut self, field: Field, values: Vec<String>) {
+        if !values.is_empty() {
+            self.0.insert(field, values);
+        }
+    }
+
+    pub fn values(&self, field: Field) -> &[String] {
+        self.0.get(&field).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// One filter per field, but for this one.
+    pub fn filters(&self, without: Option<Field>) -> Vec<Value> {
+        let others = self.0.iter().filter(|(field, _)| Some(**field) != without);
+        others.map(|(field, values)| json!({ "terms": { field.name(): values } })).collect()
+    }
+}
+
+/// Counts of what passes these filters.
+pub fn counted(filters: Vec<Value>, values: Value) -> Value {
+    json!({ "filter": { "bool": { "filter": filters } }, "aggs": { "values": values } })
+}
+
+/// What OpenSearch is asked to count. The hits themselves are filtered after counting, by `post_filter`.
+pub fn request(facets: &[Facet], chosen: &Chosen, bbox: Option<Bounds>) -> Value {
+    let counts: Map<String, Value> =
+        facets.iter().map(|facet| (facet.name().to_owned(), facet.request(chosen, bbox))).collect();
+    Value::Object(counts)
+}
+
+/// What it counted.
+#[derive(Debug, Deserialize)]
+pub struct Counted {
+    values: Buckets,
+}
+
+#[derive(Debug, Deserialize)]
+struct Buckets {
+    buckets: Vec<Bucket>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Bucket {
+    key: String,
+    doc_count: u64,
+}
+
+impl Counted {
+    pub fn counts(self) -> Vec<Count> {
+        let some = self.values.buckets.into_iter().filter(|bucket| bucket.doc_count > 0);
+        some.map(|bucket| Count { value: bucket.key, count: bucket.doc_count }).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen() -> Chosen {
+        let mut chosen = Chosen::default();
+        chosen.choose(Field::Type, vec!["trail".to_owned()]);
+        chosen.choose(Field::Entity, vec!["facility".to_owned()]);
+        chosen.choose(Field::SubType, Vec::new());
+        chosen
+    }
+
+    #[test]
+    fn a_facet_is_counted_under_all_filters_but_its_own() {
+        let request = request(&[Facet::Values(Field::Type), Facet::Grid(4)], &chosen(), None);
+        let filters = |name: &str| request[name]["filter"]["bool"]["filter"].clone();
+        assert_eq!(filters("type"), json!([{ "terms": { "entity": ["facility"] } }]));
+        assert_eq!(filters("grid").as_array().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_grid_counts_only_in_the_box() {
+        let bbox = Bounds::parse(&[170.0, -20.0, -170.0, -10.0]).ok();
+        let request = request(&[Facet::Grid(6)], &Chosen::default(), bbox);
+        assert!(request["grid"]["filter"].to_string().contains("geo_bounding_box"));
+    }
+
+    #[test]
+    fn a_grid_has_at_most_a_thousand_tiles() {
+        assert_eq!(Facet::parse("grid:4", None), Ok(Facet::Grid(4)));
+        assert!(Facet::parse("grid:5", None).is_err_and(|detail| detail.contains("1024")));
+        assert_eq!(Facet::parse("grid:12", Bounds::parse(&[-125.6, 49.4, -125.5, 49.5]).ok()), Ok(Facet::Grid(12)));
+        assert!(Facet::parse("grid:13", None).is_err());
+        assert_eq!(Facet::parse("type", None), Ok(Facet::Values(Field::Type)));
+    }
+}

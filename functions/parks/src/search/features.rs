@@ -1,0 +1,159 @@
+//! Hits as GeoJSON (RFC 7946), with the counts and links of OGC API Features.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::answer::{Found, FoundItem};
+use super::facets::Count;
+use super::form::ShapeAs;
+
+/// A page of hits as a FeatureCollection.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundFeatures {
+    #[serde(rename = "type")]
+    pub collection_type: &'static str,
+    pub features: Vec<FoundFeature>,
+    /// Absent where counting stopped before the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub number_matched: Option<u64>,
+    pub number_returned: usize,
+    /// RFC 3339.
+    pub time_stamp: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub facets: Option<BTreeMap<String, Vec<Count>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub shape_tolerance: Option<f64>,
+    /// With `rel` `next` where there is another page.
+    pub links: Vec<Link>,
+}
+
+/// A hit whose `id` is the item's global id and whose properties are the rest of the item.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FoundFeature {
+    #[serde(rename = "type")]
+    pub feature_type: &'static str,
+    pub id: String,
+    /// `[west, south, east, north]`; west lies beyond east across 180 degrees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub bbox: Option<[f64; 4]>,
+    /// As `shapeAs` says, or null.
+    #[schema(value_type = Option<Object>)]
+    pub geometry: Option<Box<RawValue>>,
+    #[schema(value_type = Object)]
+    pub properties: Value,
+}
+
+/// Where to go on. A POST is repeated with this `body` merged into its own.
+#[derive(Debug, PartialEq, Serialize, ToSchema)]
+pub struct Link {
+    pub rel: &'static str,
+    #[serde(rename = "type")]
+    pub content_type: &'static str,
+    pub href: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub method: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Object, nullable = false)]
+    pub body: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub merge: Option<bool>,
+}
+
+impl FoundFeatures {
+    pub fn new(found: Found, shape_as: ShapeAs, time_stamp: String, next: Option<Link>) -> Self {
+        Self {
+            collection_type: "FeatureCollection",
+            number_returned: found.items.len(),
+            features: found.items.into_iter().map(|item| FoundFeature::new(item, shape_as)).collect(),
+            number_matched: found.total.exact.then_some(found.total.value),
+            time_stamp,
+            facets: found.facets,
+            shape_tolerance: found.shape_tolerance,
+            links: next.into_iter().collect(),
+        }
+    }
+}
+
+impl FoundFeature {
+    fn new(mut item: FoundItem, shape_as: ShapeAs) -> Self {
+        let outline = item.outline.take();
+        let point = item.location.map(|[x, y]| [x, y, x, y]);
+        let geometry = match shape_as {
+            ShapeAs::Point => item.location.map(|[x, y]| format!(r#"{{"type":"Point","coordinates":[{x},{y}]}}"#)),
+            ShapeAs::Envelope => item.envelope.map(|[west, south, east, north]| {
+                geometry::Envelope { west, south, east, north }.to_shape().canonical()
+            }),
+            ShapeAs::Outline => outline,
+        };
+        let mut properties = serde_json::to_value(&item).unwrap_or_default();
+        if let Some(properties) = properties.as_object_mut() {
+            properties.remove("globalId");
+        }
+        Self {
+            feature_type: "Feature",
+            bbox: item.envelope.or(point),
+            geometry: geometry.and_then(|text| RawValue::from_string(text).ok()),
+            id: item.global_id,
+            properties,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::names::Kind;
+
+    fn item() -> FoundItem {
+        FoundItem {
+            entity: Kind::Geozone,
+            global_id: "g".to_owned(),
+            pk: "geozone::a".to_owned(),
+            sk: "1".to_owned(),
+            collection_id: None,
+            item_type: None,
+            sub_type: None,
+            number: Some(1),
+            display_name: "Fiji".to_owned(),
+            location: Some([179.75, -16.75]),
+            envelope: Some([179.5, -17.0, -179.8, -16.5]),
+            boundary_status: Some("full".to_owned()),
+            path_status: None,
+            distance_metres: None,
+            highlights: BTreeMap::new(),
+            outline: None,
+        }
+    }
+
+    fn drawn(shape_as: ShapeAs) -> Value {
+        json!(FoundFeature::new(item(), shape_as))
+    }
+
+    #[test]
+    fn a_feature_is_drawn_as_asked() {
+        assert_eq!(drawn(ShapeAs::Point)["geometry"], json!({"type": "Point", "coordinates": [179.75, -16.75]}));
+        assert_eq!(drawn(ShapeAs::Envelope)["geometry"]["type"], "MultiPolygon");
+        assert_eq!(drawn(ShapeAs::Outline)["geometry"], Value::Null);
+    }
+
+    #[test]
+    fn its_id_is_the_global_id_and_the_rest_are_properties() {
+        let feature = drawn(ShapeAs::Point);
+        assert_eq!((&feature["id"], &feature["bbox"]), (&json!("g"), &json!([179.5, -17.0, -179.8, -16.5])));
+        assert_eq!(feature["properties"]["displayName"], "Fiji");
+        assert!(feature["properties"].get("globalId").is_none());
+    }
+}

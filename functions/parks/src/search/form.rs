@@ -1,0 +1,216 @@
+//! What may be asked of search: the parameters of the query string, and with a shape the fields of the body.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
+
+use super::facets::{Chosen, Field};
+use crate::names::{ActivityType, FacilityType, Kind};
+use crate::view::AskedView;
+
+/// Any value of one parameter may fit, and every parameter must.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Form {
+    /// Words that must all occur in the item: as they are, with a typo, or the last one as a beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 200, example = "bedwel lak")]
+    pub q: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(schema_with = collection_ids)]
+    pub collection_id: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 20)]
+    pub entity: Vec<Kind>,
+    /// Types of facilities and activities.
+    #[serde(rename = "type", skip_serializing_if = "Vec::is_empty")]
+    #[schema(schema_with = types)]
+    pub types: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(schema_with = sub_types)]
+    pub sub_type: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_open: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub show_on_map: Option<bool>,
+    /// Only what a map of this zoom shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 22)]
+    pub map_zoom: Option<u8>,
+    /// West, south, east, north in degrees: what meets this box. West beyond east runs across 180 degrees.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(min_items = 4, max_items = 4, example = json!([-126.0, 49.3, -125.0, 49.9]))]
+    pub bbox: Vec<f64>,
+    /// Longitude and latitude: hits carry their distance, and with `radius` lie within it or hold this point.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(min_items = 2, max_items = 2, example = json!([-123.12, 49.28]))]
+    pub near: Vec<f64>,
+    /// Metres.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(exclusive_minimum = 0.0, maximum = 1000000.0)]
+    pub radius: Option<f64>,
+    /// The global id of an item whose boundary is the shape to compare with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 64)]
+    pub shape_of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<Relation>,
+    /// Days, first and last: what is offered on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 32, example = "2025-12-24/2025-12-26")]
+    pub open: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_match: Option<OpenMatch>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sort: Option<Sort>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
+    /// Counts per value: `entity`, `collectionId`, `type`, `subType`, or `grid:{zoom}` for counts per map tile.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(schema_with = facets)]
+    pub facets: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100, default = 25)]
+    pub limit: Option<u16>,
+    /// Where to go on, as `nextCursor` said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 4096)]
+    pub cursor: Option<String>,
+    /// For administrators: only what is, or is not, visible.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible: Option<bool>,
+    /// For administrators: whether deleted items are left out (`false`, the default), alone (`true`) or among the
+    /// others (`any`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<Deleted>,
+    /// In GeoJSON, what each item is drawn as.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape_as: Option<ShapeAs>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view: Option<AskedView>,
+}
+
+/// The same with a drawn shape.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct ShapeForm {
+    #[serde(flatten)]
+    pub form: Form,
+    /// GeoJSON: a Polygon or a MultiPolygon of at most 1000 positions, 100 rings and 64 KiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub shape: Option<Value>,
+}
+
+/// What may be asked of suggestions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SuggestForm {
+    /// What has been typed so far.
+    #[schema(min_length = 1, max_length = 200, example = "bed", required)]
+    pub q: String,
+    #[schema(schema_with = collection_ids)]
+    pub collection_id: Vec<String>,
+    #[schema(max_items = 20)]
+    pub entity: Vec<Kind>,
+    pub view: Option<AskedView>,
+}
+
+impl SuggestForm {
+    /// The values that are asked for, per field.
+    pub fn chosen(&self) -> Chosen {
+        let mut chosen = Chosen::default();
+        chosen.choose(Field::Entity, self.entity.iter().map(Kind::to_string).collect());
+        chosen.choose(Field::CollectionId, self.collection_id.clone());
+        chosen
+    }
+}
+
+/// How an item's extent lies to the shape that is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Relation {
+    /// Any part of the extent is in the shape.
+    #[default]
+    Intersects,
+    /// All of the extent is.
+    Within,
+    /// The item's boundary holds the whole shape.
+    Contains,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum OpenMatch {
+    /// On each of the days; at most 31.
+    #[default]
+    All,
+    /// On one of the days or more; at most 366.
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Sort {
+    Relevance,
+    Distance,
+    Name,
+    Number,
+    /// For administrators.
+    Updated,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Order {
+    #[default]
+    Asc,
+    Desc,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Deleted {
+    #[default]
+    False,
+    True,
+    Any,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum ShapeAs {
+    /// Its location.
+    #[default]
+    Point,
+    /// The box round its shapes.
+    Envelope,
+    /// Its boundary, else its path, in at most 64 positions.
+    Outline,
+}
+
+/// The most values of one parameter.
+const VALUES: usize = 20;
+
+fn values(value: ObjectBuilder) -> Schema {
+    ArrayBuilder::new().items(value.schema_type(Type::String).build()).max_items(Some(VALUES)).build().into()
+}
+
+fn collection_ids() -> Schema {
+    values(ObjectBuilder::new().pattern(Some("^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")))
+}
+
+fn types() -> Schema {
+    let facilities = FacilityType::ALL.iter().map(|name| name.as_str());
+    let activities = ActivityType::ALL.iter().map(|name| name.as_str());
+    values(ObjectBuilder::new().enum_values(Some(facilities.chain(activities))))
+}
+
+fn sub_types() -> Schema {
+    values(ObjectBuilder::new().pattern(Some("^[a-z][A-Za-z0-9]{0,31}$")))
+}
+
+fn facets() -> Schema {
+    values(ObjectBuilder::new().pattern(Some("^(entity|collectionId|type|subType|grid:([0-9]|1[0-2]))$")))
+}

@@ -1,0 +1,88 @@
+//! The order of hits. Each ends in the keys, so that it is total and pages walk it without gaps.
+
+use serde_json::{Value, json};
+
+use super::extent::Point;
+use super::form::{Order, Sort};
+
+/// What hits are sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ordering {
+    Relevance,
+    /// From the point that is asked for.
+    Distance,
+    Name(Order),
+    Number(Order),
+    Updated(Order),
+}
+
+impl Ordering {
+    /// The one that was asked for or, by default, the one that fits what was asked. A fault names its parameter.
+    pub fn choose(
+        sort: Option<Sort>,
+        order: Option<Order>,
+        words: bool,
+        near: bool,
+    ) -> Result<Self, (&'static str, &'static str)> {
+        let sort = sort.unwrap_or(match (words, near) {
+            (true, _) => Sort::Relevance,
+            (false, true) => Sort::Distance,
+            (false, false) => Sort::Name,
+        });
+        let direction = order.unwrap_or_default();
+        match sort {
+            Sort::Relevance if !words => Err(("sort", "must have `q` beside it to sort by relevance")),
+            Sort::Distance if !near => Err(("sort", "must have `near` beside it to sort by distance")),
+            Sort::Relevance | Sort::Distance if order.is_some() => {
+                Err(("order", "is only for `sort` by name, number or updated"))
+            }
+            Sort::Relevance => Ok(Self::Relevance),
+            Sort::Distance => Ok(Self::Distance),
+            Sort::Name => Ok(Self::Name(direction)),
+            Sort::Number => Ok(Self::Number(direction)),
+            Sort::Updated => Ok(Self::Updated(direction)),
+        }
+    }
+
+    /// The values that `search_after` takes are those of these keys, in this order.
+    pub fn request(self, near: Option<Point>) -> Value {
+        let first = match self {
+            Self::Relevance => json!({ "_score": "desc" }),
+            Self::Distance => {
+                let from = near.map(|Point { longitude, latitude }| [longitude, latitude]);
+                json!({ "_geo_distance": { "location": from, "order": "asc", "unit": "m" } })
+            }
+            Self::Name(order) => json!({ "name.sort": order }),
+            Self::Number(order) => json!({ "number": order }),
+            Self::Updated(order) => json!({ "updatedAt": order }),
+        };
+        json!([first, { "pk": "asc" }, { "sk": "asc" }])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_fits_what_was_asked() {
+        let by_default = |words, near| Ordering::choose(None, None, words, near);
+        assert_eq!(by_default(true, true), Ok(Ordering::Relevance));
+        assert_eq!(by_default(false, true), Ok(Ordering::Distance));
+        assert_eq!(by_default(false, false), Ok(Ordering::Name(Order::Asc)));
+    }
+
+    #[test]
+    fn an_order_without_its_ground_is_a_fault() {
+        let fault = |sort, order| Ordering::choose(Some(sort), order, false, false).unwrap_err().0;
+        assert_eq!(fault(Sort::Relevance, None), "sort");
+        assert_eq!(fault(Sort::Distance, None), "sort");
+        assert_eq!(Ordering::choose(None, Some(Order::Desc), true, false).unwrap_err().0, "order");
+    }
+
+    #[test]
+    fn every_order_ends_in_the_keys() {
+        let request = Ordering::Number(Order::Desc).request(None);
+        assert_eq!(request, json!([{ "number": "desc" }, { "pk": "asc" }, { "sk": "asc" }]));
+    }
+}
