@@ -125,3 +125,15 @@ pub(crate) fn extent(positions: &[Position]) -> Option<[f64; 4]> {
         [west.min(*x), south.min(*y), east.max(*x), north.max(*y)]
     }))
 }
+/// `[west, south, east, north]`, the order of a GeoJSON bbox.
+impl From<Envelope> for [f64; 4] {
+    fn from(Envelope { west, south, east, north }: Envelope) -> Self {
+        [west, south, east, north]
+    }
+}
+
+impl From<[f64; 4]> for Envelope {
+    fn from([west, south, east, north]: [f64; 4]) -> Self {
+        Self { west, south, east, north }
+    }
+}

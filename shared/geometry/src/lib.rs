@@ -2,19 +2,35 @@
 //! hash, envelopes, simpler forms, and the form that search takes. Pure: bytes in, values out, no input panics.
 
 mod check;
+mod cut;
 mod envelope;
 mod fault;
+mod json;
 mod limits;
+mod meeting;
+mod nest;
+mod orient;
+mod plane;
+mod pole;
+mod position;
+mod read;
+mod reference_system;
 mod repair;
+mod rules;
+mod seam;
 mod search_form;
 mod shape;
 mod simplify;
+mod status;
+mod sweep;
+mod trace;
 
 pub use check::{Checked, check, check_value};
 pub use envelope::Envelope;
 pub use fault::{Fault, NAMED_FAULTS, Refused};
 pub use limits::{Kind, Limits};
+pub use read::NotCanonical;
 pub use repair::Repair;
 pub use search_form::{COARSE_POSITIONS, FULL_BYTES, FULL_POSITIONS, Rung};
-pub use shape::{NotCanonical, Position, Shape, ShapeType, sha256};
+pub use shape::{Position, Shape, ShapeType, sha256};
 pub use simplify::{Simplified, zoom_tolerance};

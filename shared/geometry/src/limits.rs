@@ -16,7 +16,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub(crate) fn takes(self, of: ShapeType) -> bool {
+    /// Whether a document of this kind may be of this type.
+    pub fn takes(self, of: ShapeType) -> bool {
         match of {
             ShapeType::Polygon | ShapeType::MultiPolygon => matches!(self, Self::Boundary | Self::Any),
             ShapeType::LineString | ShapeType::MultiLineString => matches!(self, Self::Path | Self::Any),
@@ -25,7 +26,7 @@ impl Kind {
     }
 
     /// The types it takes, as a message names them.
-    pub(crate) fn types(self) -> &'static str {
+    pub fn types(self) -> &'static str {
         match self {
             Self::Boundary => "Polygon or MultiPolygon",
             Self::Path => "LineString or MultiLineString",

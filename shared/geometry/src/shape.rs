@@ -89,10 +89,6 @@ impl Shape {
         self.parts.push(self.rings.len());
     }
 
-    pub(crate) fn set_type(&mut self, of: ShapeType) {
-        self.of = of;
-    }
-
     pub const fn shape_type(&self) -> ShapeType {
         self.of
     }
@@ -201,44 +197,6 @@ impl Shape {
             text.push(']');
         }
         text.push('}');
-    }
-}
-
-/// A text that no check has written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the canonical form of a shape")]
-pub struct NotCanonical;
-
-impl Shape {
-    /// Reads what [`Shape::canonical`] wrote, without checking it again.
-    pub fn parse_canonical(text: &str) -> Result<Self, NotCanonical> {
-        let value: serde_json::Value = serde_json::from_str(text).map_err(|_| NotCanonical)?;
-        let of = value.get("type").and_then(|of| ShapeType::parse(of.as_str()?)).ok_or(NotCanonical)?;
-        let mut shape = Self::empty(of);
-        let list = |value: &serde_json::Value| value.as_array().cloned().ok_or(NotCanonical);
-        let coordinates = value.get("coordinates").cloned().ok_or(NotCanonical)?;
-        let parts = match of {
-            ShapeType::MultiPolygon => list(&coordinates)?,
-            ShapeType::MultiLineString => list(&coordinates)?.into_iter().map(|line| vec![line].into()).collect(),
-            ShapeType::Polygon => vec![coordinates],
-            ShapeType::LineString => vec![vec![coordinates].into()],
-            ShapeType::Point => vec![vec![serde_json::Value::from(vec![coordinates])].into()],
-        };
-        for part in parts {
-            for ring in list(&part)? {
-                for position in list(&ring)? {
-                    let numbers: Vec<f64> = list(&position)?.iter().filter_map(serde_json::Value::as_f64).collect();
-                    match numbers.as_slice() {
-                        [x, y] => shape.push([*x, *y], None),
-                        [x, y, z] => shape.push([*x, *y], Some(*z)),
-                        _ => return Err(NotCanonical),
-                    }
-                }
-                shape.end_ring();
-            }
-            shape.end_part();
-        }
-        Ok(shape)
     }
 }
 

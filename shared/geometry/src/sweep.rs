@@ -1,0 +1,325 @@
+//! Finds where rings meet, and what lies beneath each: a line sweeps the map from west to east and keeps the segments
+//! it meets in order (Shamos and Hoey, 1976). Segments that meet are next to each other before they do.
+//!
+//! Where two segments cross, the later in the document leaves the sweep, so that the order of the others stays true
+//! and n segments take n log n steps however often they cross. All decisions are exact, for they compare places that
+//! are in the shape; none is computed.
+
+use crate::Position;
+use crate::meeting::{How, Meeting, crossing_place, note_ways};
+use crate::orient::{Side, sweep_order};
+use crate::plane::{NONE, Plane};
+use crate::status::{Found, Slot, Status};
+
+/// What a sweep found.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    pub meetings: Vec<Meeting>,
+    /// Places where several rings meet without crossing, and each of these rings.
+    pub contacts: Vec<(Position, u32)>,
+    /// Each ring, from west to east by where it begins, with the ring next beneath it there and whether what lies
+    /// between them is inside that one.
+    pub beneath: Vec<(u32, Option<(u32, bool)>)>,
+    /// Segments that left the sweep: they cross or overlap another.
+    pub removed: Vec<u32>,
+    /// How often a position was compared with a line: the sweep's work.
+    pub comparisons: u64,
+}
+
+pub(crate) fn sweep(plane: &Plane) -> Findings {
+    let mut events: Vec<(Position, u32)> = (0_u32..)
+        .zip(&plane.nodes)
+        .filter(|(_, node)| node.into != NONE || node.out != NONE)
+        .map(|(id, node)| (node.at, id))
+        .collect();
+    events.sort_unstable_by(|(one, id), (other, other_id)| sweep_order(one, other).then(id.cmp(other_id)));
+    let mut sweep = Sweep {
+        plane,
+        status: Status::new(),
+        slots: vec![NONE; plane.nodes.len()],
+        begun: vec![false; plane.rings.len()],
+        findings: Findings::default(),
+    };
+    for group in events.chunk_by(|one, other| one.0 == other.0) {
+        let Some((at, node)) = group.first().copied() else { continue };
+        if group.len() > 1 || !sweep.pass(at, node) {
+            sweep.meet(at, group);
+        }
+    }
+    sweep.findings.comparisons = sweep.status.comparisons;
+    sweep.findings
+}
+
+struct Sweep<'a> {
+    plane: &'a Plane,
+    status: Status,
+    /// The slot of each segment that is in the status.
+    slots: Vec<u32>,
+    /// Rings that have begun.
+    begun: Vec<bool>,
+    findings: Findings,
+}
+
+impl Sweep<'_> {
+    /// The sweep at a node where nothing else is: most are. Otherwise it changes nothing and says so.
+    fn pass(&mut self, at: Position, node: u32) -> bool {
+        let node = self.plane.node(node);
+        if node.into == NONE || node.out == NONE {
+            return false;
+        }
+        let (into_begins, out_begins) = (self.begins(node.into, at), self.begins(node.out, at));
+        match (into_begins, out_begins) {
+            (true, true) => self.pass_west_end(at, node.into, node.out),
+            (false, false) => self.pass_east_end(at, node.into, node.out),
+            (false, true) => self.pass_on(at, node.into, node.out),
+            (true, false) => self.pass_on(at, node.out, node.into),
+        }
+    }
+
+    /// One segment ends and another goes on.
+    fn pass_on(&mut self, at: Position, ending: u32, starting: u32) -> bool {
+        let Some(Slot { below, above, .. }) = self.slot_of(ending) else { return false };
+        if self.status.touches(below, at) || self.status.touches(above, at) {
+            return false;
+        }
+        let slot = self.slot(ending);
+        let (left, right) = self.ends(starting);
+        self.set_slot(ending, NONE);
+        self.set_slot(starting, slot);
+        self.status.replace(slot, starting, left, right);
+        self.look_around(starting);
+        true
+    }
+
+    fn pass_west_end(&mut self, at: Position, one: u32, other: u32) -> bool {
+        let turn = self.status.side(at, self.ends(one).1, self.ends(other).1);
+        let (low, high) = match turn {
+            Side::Left => (one, other),
+            Side::Right => (other, one),
+            Side::On => return false,
+        };
+        let Found::Between(below, _) = self.status.find(at) else { return false };
+        let slot = self.insert(below, low);
+        self.insert(slot, high);
+        self.begin(low);
+        self.look_around(low);
+        self.look_around(high);
+        true
+    }
+
+    fn pass_east_end(&mut self, at: Position, one: u32, other: u32) -> bool {
+        let (Some(first), Some(second)) = (self.slot_of(one), self.slot_of(other)) else { return false };
+        let (below, above) = if first.above == self.slot(other) {
+            (first.below, second.above)
+        } else if second.above == self.slot(one) {
+            (second.below, first.above)
+        } else {
+            return false;
+        };
+        if self.status.touches(below, at) || self.status.touches(above, at) {
+            return false;
+        }
+        self.remove(one);
+        self.remove(other);
+        self.look_between(below, above);
+        true
+    }
+
+    /// The sweep at a place where anything may meet.
+    fn meet(&mut self, at: Position, group: &[(Position, u32)]) {
+        let (mut ending, mut starting) = (Vec::new(), Vec::new());
+        for (_, node) in group {
+            let node = self.plane.node(*node);
+            for segment in [node.into, node.out].into_iter().filter(|segment| *segment != NONE) {
+                if self.begins(segment, at) { starting.push(segment) } else { ending.push(segment) }
+            }
+        }
+        let west = self.block(at, &ending);
+        let below = match west.first().and_then(|segment| self.slot_of(*segment)) {
+            Some(lowest) => lowest.below,
+            None => match self.status.find(at) {
+                Found::Between(below, _) => below,
+                Found::On(_) => NONE,
+            },
+        };
+        let mut east = starting;
+        for segment in &west {
+            if self.ends(*segment).1 == at {
+                self.remove(*segment);
+            } else {
+                east.push(*segment);
+            }
+        }
+        let (status, plane) = (&mut self.status, self.plane);
+        east.sort_by(|one, other| match status.side(at, far_end(plane, *one), far_end(plane, *other)) {
+            Side::Left => std::cmp::Ordering::Less,
+            Side::Right => std::cmp::Ordering::Greater,
+            Side::On => plane.edge(*one).cmp(&plane.edge(*other)),
+        });
+        self.insert_all(at, below, &east);
+        note_ways(plane, at, east.iter().chain(west.iter().rev()).copied(), &mut self.findings);
+        for segment in &east {
+            self.begin(*segment);
+        }
+        match (east.first(), east.last()) {
+            (Some(lowest), Some(highest)) => {
+                self.look_around(*lowest);
+                self.look_around(*highest);
+            }
+            _ => {
+                let above = self.status.slot(below).map_or(self.status.lowest(), |below| below.above);
+                self.look_between(below, above);
+            }
+        }
+    }
+
+    /// The segments in the status that end at a place or run through it, from south to north.
+    fn block(&mut self, at: Position, ending: &[u32]) -> Vec<u32> {
+        let known = ending.iter().map(|segment| self.slot(*segment)).find(|slot| *slot != NONE);
+        let slot = match known {
+            Some(slot) => slot,
+            None => match self.status.find(at) {
+                Found::On(slot) => slot,
+                Found::Between(..) => return Vec::new(),
+            },
+        };
+        let mut lowest = slot;
+        while let Some(below) = self.status.slot(lowest).map(|slot| slot.below) {
+            if !self.status.touches(below, at) {
+                break;
+            }
+            lowest = below;
+        }
+        let mut block = Vec::new();
+        let mut next = lowest;
+        while let Some(Slot { segment, above, .. }) = self.status.slot(next).copied() {
+            block.push(segment);
+            if !self.status.touches(above, at) {
+                break;
+            }
+            next = above;
+        }
+        block
+    }
+
+    /// Inserts those of the segments that are not in the status yet. Of two that overlap, the earlier stays.
+    fn insert_all(&mut self, at: Position, mut below: u32, east: &[u32]) {
+        let mut before: Option<u32> = None;
+        for segment in east.iter().copied() {
+            let same = before.is_some_and(|before| {
+                self.status.side(at, far_end(self.plane, before), far_end(self.plane, segment)) == Side::On
+            });
+            if let Some(before) = before.filter(|_| same) {
+                let (one, other) = (self.plane.edge(before), self.plane.edge(segment));
+                self.findings.meetings.push(Meeting::new(How::Overlap, one, other, at));
+                self.drop(segment);
+                continue;
+            }
+            before = Some(segment);
+            if self.slot(segment) == NONE {
+                self.insert(below, segment);
+            }
+            below = self.slot(segment);
+        }
+    }
+
+    /// Looks for crossings with both neighbours.
+    fn look_around(&mut self, segment: u32) {
+        if let Some(slot) = self.slot_of(segment) {
+            self.look_between(slot.below, self.slot(segment));
+        }
+        if let Some(slot) = self.slot_of(segment) {
+            self.look_between(self.slot(segment), slot.above);
+        }
+    }
+
+    /// Looks whether two neighbours cross further east, and then whether those that become neighbours do.
+    fn look_between(&mut self, mut below: u32, mut above: u32) {
+        while let (Some(low), Some(high)) = (self.status.slot(below).copied(), self.status.slot(above).copied()) {
+            // They cross if the one that ends first does so on the other side.
+            let cross = match sweep_order(&low.right, &high.right) {
+                std::cmp::Ordering::Less => self.status.side(high.left, high.right, low.right) == Side::Left,
+                std::cmp::Ordering::Equal => false,
+                std::cmp::Ordering::Greater => self.status.side(low.left, low.right, high.right) == Side::Right,
+            };
+            if !cross {
+                return;
+            }
+            let (one, other) = (self.plane.edge(low.segment), self.plane.edge(high.segment));
+            let place = crossing_place([low.left, low.right], [high.left, high.right]);
+            self.findings.meetings.push(Meeting::new(How::Cross, one, other, place));
+            if one < other {
+                above = high.above;
+                self.drop(high.segment);
+            } else {
+                below = low.below;
+                self.drop(low.segment);
+            }
+        }
+    }
+
+    /// Notes what lies beneath a ring that begins with this segment, the lowest of it.
+    fn begin(&mut self, segment: u32) {
+        let ring = self.plane.edge(segment).ring;
+        let Some(slot) = self.slot_of(segment) else { return };
+        let Some(begun) = self.begun.get_mut(ring as usize) else { return };
+        if std::mem::replace(begun, true) {
+            return;
+        }
+        let beneath = self.status.slot(slot.below).map(|below| {
+            let (from, _) = self.plane.ends(below.segment);
+            let east = from.at == below.left;
+            (from.ring, east == self.plane.ring(from.ring).counterclockwise)
+        });
+        self.findings.beneath.push((ring, beneath));
+    }
+
+    fn insert(&mut self, below: u32, segment: u32) -> u32 {
+        let (left, right) = self.ends(segment);
+        let slot = self.status.insert(below, segment, left, right);
+        self.set_slot(segment, slot);
+        slot
+    }
+
+    fn remove(&mut self, segment: u32) {
+        self.status.remove(self.slot(segment));
+        self.set_slot(segment, NONE);
+    }
+
+    fn drop(&mut self, segment: u32) {
+        if self.slot(segment) != NONE {
+            self.remove(segment);
+        }
+        self.findings.removed.push(segment);
+    }
+
+    fn slot(&self, segment: u32) -> u32 {
+        self.slots.get(segment as usize).copied().unwrap_or(NONE)
+    }
+
+    fn slot_of(&self, segment: u32) -> Option<Slot> {
+        self.status.slot(self.slot(segment)).copied()
+    }
+
+    fn set_slot(&mut self, segment: u32, slot: u32) {
+        if let Some(known) = self.slots.get_mut(segment as usize) {
+            *known = slot;
+        }
+    }
+
+    /// A segment's ends in sweep order.
+    fn ends(&self, segment: u32) -> (Position, Position) {
+        let (from, to) = self.plane.ends(segment);
+        if sweep_order(&from.at, &to.at).is_lt() { (from.at, to.at) } else { (to.at, from.at) }
+    }
+
+    fn begins(&self, segment: u32, at: Position) -> bool {
+        self.ends(segment).0 == at
+    }
+}
+
+/// Where a segment that the sweep has reached ends.
+fn far_end(plane: &Plane, segment: u32) -> Position {
+    let (from, to) = plane.ends(segment);
+    if sweep_order(&from.at, &to.at).is_lt() { to.at } else { from.at }
+}
