@@ -25,6 +25,8 @@ pub(crate) struct Group<'a> {
     pub(crate) image: Option<Side<'a>>,
     /// Why its records cannot be followed.
     pub(crate) strange: Option<Strange>,
+    /// Whether it was read from the table: then no record of its own is on the way.
+    pub(crate) scanned: bool,
     pub(crate) places: Unhandled,
     pub(crate) outcome: Outcome,
     /// Tasks that are not done yet.
@@ -59,6 +61,7 @@ impl<'a> Group<'a> {
             fold: None,
             image: None,
             strange: None,
+            scanned: false,
             places: Unhandled { first: place, last: place },
             outcome: Outcome::Applied,
             open: 0,

@@ -73,7 +73,7 @@ pub(crate) fn ask<'a, R: Rules>(tasks: &mut Tasks<'a>, group: &Group<'a>, at: us
     // One for all generations.
     let mut stamp = |above| {
         let seen = group.image.and_then(|image| image.rev).map(Cow::Borrowed);
-        tasks.stamps.extend((target == 0).then_some(Stamp { group: at, seen, above, settle: false }));
+        tasks.stamps.extend((target == 0).then_some(Stamp { group: at, seen, above, settle: group.scanned }));
         usize::from(target == 0)
     };
     match R::decide(fold) {
