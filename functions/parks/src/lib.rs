@@ -1,1 +1,40 @@
+//! Park reference data with geospatial discovery: collections, geozones and facilities with their boundaries, by HTTP
+//! into DynamoDB and, through the mirror, into search.
 
+pub mod access;
+pub mod change;
+pub mod checks;
+pub mod dependents;
+pub mod entity;
+pub mod external_id;
+pub mod fields;
+pub mod geojson;
+pub mod item;
+pub mod items;
+pub mod keys;
+pub mod names;
+pub mod routes;
+pub mod schema;
+pub mod shapes;
+pub mod uploads;
+pub mod view;
+
+use std::sync::Arc;
+
+use table::Engines;
+use web::{App, EventHandler};
+
+pub use schema::SYSTEM;
+
+/// The whole system: its routes and event handlers on these engines.
+pub fn app(engines: Arc<Engines>) -> App {
+    App::new(engines, &SYSTEM, routes::all(), handlers())
+}
+
+fn handlers() -> Vec<EventHandler> {
+    vec![
+        EventHandler::new("checkUpload", uploads::check_upload)
+            .patterns(&[&access::CHECK_UPLOAD, &access::STORE_SHAPE])
+            .timeout(std::time::Duration::from_secs(60)),
+    ]
+}

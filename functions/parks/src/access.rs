@@ -1,0 +1,109 @@
+//! The access patterns of parks, numbered as in section 3 of its specification.
+
+use table::access::{AccessPattern, Call, ObjectAction, TableAction};
+
+const TABLE: &str = "parks";
+const BUCKET: &str = "parks";
+
+const fn on_table(action: TableAction) -> Call {
+    Call::Table { table: TABLE, action }
+}
+
+const fn on_index(index: &'static str) -> Call {
+    Call::Index { table: TABLE, index }
+}
+
+const fn on_objects(prefix: &'static str, action: ObjectAction) -> Call {
+    Call::Objects { bucket: BUCKET, prefix, action }
+}
+
+/// 1: an item by its key.
+pub const ITEM: AccessPattern = AccessPattern { name: "item", calls: &[on_table(TableAction::GetItem)] };
+
+/// 2: an item by its global id. The index has keys only, so that a lagging index shows nobody a hidden item.
+pub const BY_GLOBAL_ID: AccessPattern =
+    AccessPattern { name: "byGlobalId", calls: &[on_index("globalId"), on_table(TableAction::GetItem)] };
+
+/// 3: a page of a partition for administrators, live or deleted.
+pub const LIST: AccessPattern = AccessPattern { name: "list", calls: &[on_index("list")] };
+
+/// 3: a page of a partition for visitors.
+pub const PUBLIC_LIST: AccessPattern = AccessPattern { name: "publicList", calls: &[on_index("publicList")] };
+
+/// 4: the next number of a partition.
+pub const NEXT_NUMBER: AccessPattern =
+    AccessPattern { name: "nextNumber", calls: &[on_table(TableAction::UpdateItem)] };
+
+/// 5: a collection with the sequences of its three partitions.
+pub const CREATE_COLLECTION: AccessPattern = AccessPattern {
+    name: "createCollection",
+    calls: &[on_table(TableAction::PutItem), on_table(TableAction::GetItem)],
+};
+
+/// 6: an item under a live parent, counted and, with an external id, guarded.
+pub const CREATE_ITEM: AccessPattern = AccessPattern {
+    name: "createItem",
+    calls: &[
+        on_table(TableAction::ConditionCheckItem),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::UpdateItem),
+        on_table(TableAction::GetItem),
+    ],
+};
+
+/// 7: a change of an item as it was read; a changed external id moves its guard in the same transaction.
+pub const CHANGE_ITEM: AccessPattern = AccessPattern {
+    name: "changeItem",
+    calls: &[
+        on_table(TableAction::UpdateItem),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::DeleteItem),
+        on_table(TableAction::ConditionCheckItem),
+    ],
+};
+
+/// 8: delete or restore of an item that nothing depends on, with its partition's count.
+pub const DELETE_OR_RESTORE: AccessPattern = AccessPattern {
+    name: "deleteOrRestore",
+    calls: &[on_table(TableAction::UpdateItem), on_table(TableAction::ConditionCheckItem)],
+};
+
+/// 16: a shape in S3 attached or detached, with the counts of its uses.
+pub const ATTACH: AccessPattern = AccessPattern {
+    name: "attach",
+    calls: &[on_table(TableAction::GetItem), on_table(TableAction::UpdateItem), on_table(TableAction::PutItem)],
+};
+
+/// A shape into S3: the object, its coarse form, and the item that counts its uses.
+pub const STORE_SHAPE: AccessPattern = AccessPattern {
+    name: "storeShape",
+    calls: &[
+        on_objects("geometries/", ObjectAction::PutObject),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::GetItem),
+    ],
+};
+
+/// A shape out of S3, or a link to it.
+pub const READ_SHAPE: AccessPattern =
+    AccessPattern { name: "readShape", calls: &[on_objects("geometries/", ObjectAction::GetObject)] };
+
+/// An upload announced, with the link that takes its file.
+pub const UPLOAD: AccessPattern = AccessPattern {
+    name: "upload",
+    calls: &[
+        on_objects("uploads/", ObjectAction::PutObject),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::GetItem),
+    ],
+};
+
+/// A file that has arrived, checked and settled.
+pub const CHECK_UPLOAD: AccessPattern = AccessPattern {
+    name: "checkUpload",
+    calls: &[
+        on_table(TableAction::GetItem),
+        on_table(TableAction::UpdateItem),
+        on_objects("uploads/", ObjectAction::GetObject),
+    ],
+};

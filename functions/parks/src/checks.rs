@@ -1,0 +1,104 @@
+//! What a schema cannot say of an item: bounds between fields, positions, names known elsewhere.
+
+use table::Escaped;
+use web::Fault;
+
+use crate::item::Item;
+use crate::names::Kind;
+
+/// Metres above or below the sea that a place on Earth can have, generously.
+const ALTITUDE: f64 = 100_000.0;
+
+/// All that is wrong with what an administrator has set.
+pub fn faults(item: &Item) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut fault = |pointer: &str, detail: String| faults.push(Fault::pointer(pointer, detail));
+    if let Some(location) = &item.location {
+        if let Err(detail) = check_location(location) {
+            fault("/location", detail);
+        }
+    } else if matches!(item.kind(), Some(Kind::Geozone | Kind::Facility)) {
+        fault("/location", "is required: [longitude, latitude]".to_owned());
+    }
+    if let Some(timezone) = &item.timezone
+        && jiff::tz::TimeZone::get(timezone).is_err()
+    {
+        fault("/timezone", "expected a name of the IANA time zone database, such as America/Vancouver".to_owned());
+    }
+    if let (Some(min), Some(max)) = (item.min_map_zoom, item.max_map_zoom)
+        && min > max
+    {
+        fault("/minMapZoom", format!("expected at most maxMapZoom, which is {max}"));
+    }
+    if let Some(external_id) = &item.external_id
+        && Escaped::new(external_id).is_ok_and(|escaped| escaped.to_string().len() > 400)
+    {
+        fault("/externalId", "expected at most 400 bytes once escaped for its key".to_owned());
+    }
+    faults
+}
+
+/// Longitude first, in degrees, and not the mark of missing coordinates.
+fn check_location(position: &[f64]) -> Result<(), String> {
+    let (&[longitude, latitude] | &[longitude, latitude, _]) = position else {
+        return Err("expected [longitude, latitude] or [longitude, latitude, metres]".to_owned());
+    };
+    if (longitude, latitude) == (0.0, 0.0) {
+        return Err("[0, 0] is the mark of missing coordinates, not a place".to_owned());
+    }
+    if latitude.abs() > 90.0 && longitude.abs() <= 90.0 && latitude.abs() <= 180.0 {
+        return Err("the latitude lies beyond 90: longitude comes first, these look swapped".to_owned());
+    }
+    if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
+        return Err("expected a longitude of -180 to 180 and a latitude of -90 to 90".to_owned());
+    }
+    if position.get(2).is_some_and(|metres| metres.abs() > ALTITUDE) {
+        return Err("expected an altitude of at most 100000 metres either way".to_owned());
+    }
+    // DynamoDB has no numbers closer to 0, and no place is told apart by one.
+    if position.iter().any(|number| *number != 0.0 && number.abs() < 1e-100) {
+        return Err("expected 0 in place of a number too small to matter".to_owned());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(location: &[f64]) -> Vec<Fault> {
+        faults(&Item { pk: "geozone::a".to_owned(), location: Some(location.to_vec()), ..Item::default() })
+    }
+
+    #[test]
+    fn a_location_is_longitude_first_and_on_earth() {
+        assert_eq!(place(&[-125.589, 49.498]), []);
+        assert_eq!(place(&[180.0, -90.0, 12.5]), []);
+        for bad in [
+            &[0.0, 0.0][..],
+            &[0.0, 0.0, 5.0],
+            &[49.28, -123.12],
+            &[181.0, 0.0],
+            &[1.0],
+            &[1.0, 2.0, 1e9],
+            &[1e-200, 2.0],
+        ] {
+            assert_eq!(place(bad).len(), 1, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn all_faults_come_at_once() {
+        let item = Item {
+            pk: "facility::a".to_owned(),
+            timezone: Some("Mars/Olympus".to_owned()),
+            min_map_zoom: Some(9),
+            max_map_zoom: Some(3),
+            external_id: Some("#".repeat(140)),
+            ..Item::default()
+        };
+        let places: Vec<_> = faults(&item).into_iter().map(|fault| fault.place).collect();
+        let pointers = ["/location", "/timezone", "/minMapZoom", "/externalId"];
+        assert_eq!(places, pointers.map(|pointer| web::fault::Place::Pointer(pointer.to_owned())));
+    }
+}

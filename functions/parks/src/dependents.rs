@@ -1,0 +1,63 @@
+//! What must be gone before an item may be: the live items of the partitions below it, and its relationships.
+
+use table::{Action, Changes, Condition, EntityKey, Error, Key, item};
+
+use crate::item::Item;
+use crate::keys::{LiveKey, Partition};
+use crate::names::{CollectionId, Kind};
+use crate::schema::PARKS;
+
+/// One count that must be 0, and its name for people.
+#[derive(Debug)]
+pub struct Dependents {
+    pub name: &'static str,
+    counter: Key,
+}
+
+/// The attribute in which a counter counts.
+pub const COUNT: &str = "live";
+
+/// Everything that can depend on an item.
+pub fn of(item: &Item) -> Vec<Dependents> {
+    match (item.kind(), item.sk.parse::<CollectionId>()) {
+        (Some(Kind::Collection), Ok(id)) => vec![
+            Dependents::new("geozones", Partition::children(Kind::Geozone, &id)),
+            Dependents::new("facilities", Partition::children(Kind::Facility, &id)),
+            Dependents::new("activities", Partition::children(Kind::Activity, &id)),
+        ],
+        _ => vec![relationships(item)],
+    }
+}
+
+/// The relationships of an item, in which either end counts.
+pub fn relationships(item: &Item) -> Dependents {
+    Dependents::new("relationships", Partition::relationships(&item.pk, &item.sk))
+}
+
+/// How the count of the partition that the item lies in changes when the item comes or goes; a collection lies in none.
+pub fn count(item: &Item, by: i64) -> Option<Action> {
+    let partition = Partition::of(&item.pk);
+    (item.kind() != Some(Kind::Collection))
+        .then(|| Action::update(&PARKS, LiveKey { partition }.key(), Changes::new().add(COUNT, by)).or_absent())
+}
+
+impl Dependents {
+    fn new(name: &'static str, partition: Partition) -> Self {
+        Self { name, counter: LiveKey { partition }.key() }
+    }
+
+    /// Fails unless there are none.
+    pub fn none(&self) -> Action {
+        Action::check(&PARKS, self.counter.clone()).when(Condition::Equals(COUNT, item::number(0))).or_absent()
+    }
+}
+
+/// The counts that kept a transaction from being done; `first` is the place of the first of these checks in it.
+pub fn found<'a>(dependents: &'a [Dependents], first: usize, error: &Error) -> Vec<(&'a str, u64)> {
+    let counted = |(index, dependents): (usize, &'a Dependents)| {
+        let item = error.failed(first + index)?.item.as_ref()?;
+        let count = item.get(COUNT)?.as_n().ok()?.parse().ok()?;
+        Some((dependents.name, count))
+    };
+    dependents.iter().enumerate().filter_map(counted).collect()
+}

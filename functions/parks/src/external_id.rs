@@ -1,0 +1,37 @@
+//! External ids: unique among the items of one kind in one collection, by an item of their own.
+
+use serde::Serialize;
+use table::{Action, Cause, EntityKey, Error, Escaped, Key};
+use web::{Fault, Problem};
+
+use crate::item::Item;
+use crate::keys::ExternalIdKey;
+use crate::schema::PARKS;
+
+/// Names the item that holds the external id.
+#[derive(Debug, Serialize)]
+struct Guard<'a> {
+    item: &'a Key,
+}
+
+/// Holds the item's external id, where it has one.
+pub fn hold(item: &Item) -> Result<Option<Action>, Error> {
+    let held = item.key();
+    key(item).map(|key| Action::create(&PARKS, key.key(), &Guard { item: &held })).transpose()
+}
+
+/// Lets go of the item's external id, where it has one.
+pub fn release(item: &Item) -> Option<Action> {
+    key(item).map(|key| Action::delete(&PARKS, key.key()))
+}
+
+/// The problem, if a transaction failed because another item holds the external id; `hold` is that action's place.
+pub fn taken(error: &Error, hold: usize) -> Option<Problem> {
+    let fault = || Problem::taken(vec![Fault::pointer("/externalId", "is held by another item of its kind here")]);
+    error.failed(hold).filter(|failed| failed.cause == Cause::Exists).map(|_| fault())
+}
+
+fn key(item: &Item) -> Option<ExternalIdKey> {
+    let external_id = Escaped::new(item.external_id.as_ref()?).ok()?;
+    Some(ExternalIdKey { entity: item.kind()?, collection: item.collection()?, external_id })
+}

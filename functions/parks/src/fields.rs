@@ -1,0 +1,201 @@
+//! The bodies in which administrators send items: what they may set, and within which bounds.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
+
+use crate::names::{FacilityType, ShapeName};
+
+/// The fields that every kind of item has, followed by a kind's own.
+macro_rules! fields {
+    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name {
+            #[schema(min_length = 1, max_length = 200)]
+            pub display_name: String,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schema(max_length = 10000)]
+            pub description: Option<String>,
+            /// Other words by which people may look for it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schema(schema_with = crate::fields::search_terms)]
+            pub search_terms: Option<Vec<String>>,
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schema(schema_with = crate::fields::image_urls)]
+            pub image_urls: Option<Vec<String>>,
+            /// A name of the IANA time zone database.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schema(max_length = 64)]
+            pub timezone: Option<String>,
+            /// Whether visitors see it.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub is_visible: Option<bool>,
+            /// For administrators only.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[schema(max_length = 10000)]
+            pub admin_notes: Option<String>,
+            $($own)*
+        }
+    };
+}
+
+/// The same with what items on the map have besides.
+macro_rules! place_fields {
+    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+        fields! {
+            $(#[$doc])*
+            $name {
+                /// `[longitude, latitude]` in degrees, with metres of altitude as an optional third.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(min_items = 2, max_items = 3)]
+                pub location: Option<Vec<f64>>,
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(maximum = 22)]
+                pub min_map_zoom: Option<u8>,
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(maximum = 22)]
+                pub max_map_zoom: Option<u8>,
+                /// The administrators' own id for it, unique among its kind in its collection.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(min_length = 1, max_length = 128)]
+                pub external_id: Option<String>,
+                $($own)*
+            }
+        }
+    };
+}
+
+/// The same with what facilities have besides.
+macro_rules! facility_fields {
+    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+        place_fields! {
+            $(#[$doc])*
+            $name {
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(pattern = "^[a-z][A-Za-z0-9]{0,31}$")]
+                pub sub_type: Option<String>,
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(max_length = 500)]
+                pub address: Option<String>,
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub is_open: Option<bool>,
+                /// Whether a map draws it; it does when absent.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub show_on_map: Option<bool>,
+                $($own)*
+            }
+        }
+    };
+}
+
+fields! {
+    /// What may be set of a collection.
+    CollectionFields {}
+}
+
+fields! {
+    /// A collection to be made.
+    NewCollection {
+        /// Stands in the keys of everything in it and never changes.
+        #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
+        pub collection_id: String,
+    }
+}
+
+place_fields! {
+    /// What may be set of a geozone.
+    GeozoneFields {}
+}
+
+place_fields! {
+    /// A geozone to be made. Without a location it takes a point in or on its shape.
+    NewGeozone {
+        /// GeoJSON: a Polygon or a MultiPolygon.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        pub boundary: Option<Value>,
+        /// GeoJSON: a LineString or a MultiLineString.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        pub path: Option<Value>,
+    }
+}
+
+facility_fields! {
+    /// What may be set of a facility.
+    FacilityFields {}
+}
+
+facility_fields! {
+    /// A facility to be made. Without a location it takes a point in or on its shape.
+    NewFacility {
+        /// Stands in its key.
+        pub facility_type: FacilityType,
+        /// GeoJSON: a Polygon or a MultiPolygon.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        pub boundary: Option<Value>,
+        /// GeoJSON: a LineString or a MultiLineString.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        pub path: Option<Value>,
+    }
+}
+
+/// A body that creates an item.
+pub trait NewItem: Serialize + DeserializeOwned + ToSchema + Send + 'static {
+    /// What it puts in front of the number in the sort key, where its kind has types.
+    fn facility_type(&self) -> Option<FacilityType> {
+        None
+    }
+
+    /// GeoJSON documents that it carries.
+    fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
+        Vec::new()
+    }
+}
+
+impl NewItem for NewCollection {}
+
+impl NewItem for NewGeozone {
+    fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
+        carried(&mut self.boundary, &mut self.path)
+    }
+}
+
+impl NewItem for NewFacility {
+    fn facility_type(&self) -> Option<FacilityType> {
+        Some(self.facility_type)
+    }
+
+    fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
+        carried(&mut self.boundary, &mut self.path)
+    }
+}
+
+fn carried(boundary: &mut Option<Value>, path: &mut Option<Value>) -> Vec<(ShapeName, Value)> {
+    let boundary = boundary.take().map(|shape| (ShapeName::Boundary, shape));
+    let path = path.take().map(|shape| (ShapeName::Path, shape));
+    boundary.into_iter().chain(path).collect()
+}
+
+fn texts(max_items: usize, text: ObjectBuilder) -> Schema {
+    ArrayBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Array, Type::Null]))
+        .items(text.schema_type(Type::String).build())
+        .max_items(Some(max_items))
+        .build()
+        .into()
+}
+
+pub(crate) fn search_terms() -> Schema {
+    texts(50, ObjectBuilder::new().min_length(Some(1)).max_length(Some(100)))
+}
+
+pub(crate) fn image_urls() -> Schema {
+    texts(20, ObjectBuilder::new().pattern(Some("^https://[^/]")).max_length(Some(2048)))
+}

@@ -1,0 +1,70 @@
+//! Items as GeoJSON (RFC 7946): a Feature each, and lists of them as a FeatureCollection.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::view::{ItemView, Summary};
+
+pub const CONTENT_TYPE: &str = "application/geo+json";
+
+/// A GeoJSON Feature whose `id` is the item's global id and whose properties are the rest of the item.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Feature {
+    #[serde(rename = "type")]
+    pub feature_type: &'static str,
+    pub id: String,
+    /// `[west, south, east, north]`; `west > east` across 180 degrees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bbox: Option<[f64; 4]>,
+    /// A geometry, or null.
+    #[schema(value_type = Option<Object>)]
+    pub geometry: Value,
+    #[schema(value_type = Object)]
+    pub properties: Value,
+}
+
+/// A page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FeatureCollection {
+    #[serde(rename = "type")]
+    pub collection_type: &'static str,
+    pub features: Vec<Feature>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+impl Feature {
+    /// The item with its boundary, else its path, where the view embeds one, else with its location.
+    pub fn of_item(mut item: ItemView) -> Self {
+        let shapes = [&mut item.boundary, &mut item.path].into_iter().flatten();
+        let embedded = shapes.filter_map(|shape| shape.geometry.take()).next();
+        let geometry = embedded.unwrap_or_else(|| point(item.location.as_deref()));
+        Self::new(item.global_id.clone(), item.envelope, geometry, &item)
+    }
+
+    /// A list's item at its location.
+    pub fn of_summary(item: &Summary) -> Self {
+        Self::new(item.global_id.clone(), item.envelope, point(item.location.as_deref()), item)
+    }
+
+    fn new(id: String, bbox: Option<[f64; 4]>, geometry: Value, item: &impl Serialize) -> Self {
+        let mut properties = serde_json::to_value(item).unwrap_or_default();
+        if let Some(properties) = properties.as_object_mut() {
+            properties.remove("globalId");
+        }
+        Self { feature_type: "Feature", id, bbox, geometry, properties }
+    }
+}
+
+impl FeatureCollection {
+    pub fn new(items: &[Summary], next_cursor: Option<String>) -> Self {
+        let features = items.iter().map(Feature::of_summary).collect();
+        Self { collection_type: "FeatureCollection", features, next_cursor }
+    }
+}
+
+fn point(location: Option<&[f64]>) -> Value {
+    location.map_or(Value::Null, |position| json!({ "type": "Point", "coordinates": position }))
+}

@@ -1,0 +1,203 @@
+//! What the table stores for a collection, a geozone or a facility.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use table::item::{same, to_item};
+use table::{Changes, Error, Key, Stored};
+
+use crate::names::{CollectionId, FacilityType, Kind, ShapeName};
+
+/// The attributes that items may have, each by its name in the table.
+macro_rules! attributes {
+    ($(#[$doc:meta])* $item:ident { $($(#[$field_doc:meta])* $name:literal $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        pub struct $item {
+            pub pk: String,
+            pub sk: String,
+            $(
+                $(#[$field_doc])*
+                #[serde(rename = $name, deserialize_with = "lenient", skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,
+            )*
+        }
+
+        impl $item {
+            /// The names of all of them but the keys.
+            pub const ATTRIBUTES: &[&str] = &[$($name),*];
+        }
+    };
+}
+
+attributes! {
+    /// A collection, a geozone or a facility. An attribute of a wrong type, which only a write past the platform can
+    /// have made, reads as absent: the item can still be seen, and the next change writes it anew.
+    Item {
+        "entity" entity: Kind,
+        "globalId" global_id: String,
+        /// The partition in which administrators list it: its own, or `deleted::{pk}`.
+        "listPk" list_pk: String,
+        /// Its sort key with numbers in order.
+        "listSk" list_sk: String,
+        /// The partition in which visitors list it; absent while hidden or deleted.
+        "publicPk" public_pk: String,
+        "collectionId" collection_id: String,
+        "number" number: u64,
+        "displayName" display_name: String,
+        "description" description: String,
+        "searchTerms" search_terms: Vec<String>,
+        "imageUrls" image_urls: Vec<String>,
+        "timezone" timezone: String,
+        "isVisible" is_visible: bool,
+        "isDeleted" is_deleted: bool,
+        "createdAt" created_at: String,
+        "updatedAt" updated_at: String,
+        "deletedAt" deleted_at: String,
+        "createdBy" created_by: String,
+        "updatedBy" updated_by: String,
+        "deletedBy" deleted_by: String,
+        "adminNotes" admin_notes: String,
+        /// `[lon, lat]` or `[lon, lat, metres]`.
+        "location" location: Vec<f64>,
+        /// A shape of up to [`INLINE_BYTES`] as canonical GeoJSON text.
+        "boundary" boundary: String,
+        /// A larger shape, in S3.
+        "boundaryRef" boundary_ref: ShapeRef,
+        "path" path: String,
+        "pathRef" path_ref: ShapeRef,
+        /// `[west, south, east, north]` of both shapes.
+        "envelope" envelope: [f64; 4],
+        "minMapZoom" min_map_zoom: u8,
+        "maxMapZoom" max_map_zoom: u8,
+        "externalId" external_id: String,
+        "facilityType" facility_type: FacilityType,
+        "subType" sub_type: String,
+        "address" address: String,
+        "isOpen" is_open: bool,
+        "showOnMap" show_on_map: bool,
+    }
+}
+
+/// The most canonical bytes that stay on the item as text.
+pub const INLINE_BYTES: usize = 8192;
+
+/// A shape in S3. Readers go by `sha256` in the configured bucket and never follow `url`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShapeRef {
+    pub url: String,
+    pub sha256: String,
+    pub bytes: u64,
+    pub positions: u64,
+    pub parts: u64,
+    #[serde(rename = "type")]
+    pub shape_type: String,
+    pub envelope: [f64; 4],
+    /// How far each derived form may lie from the original, in metres.
+    pub tolerances: Tolerances,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tolerances {
+    /// Of the form of at most 10 000 positions.
+    pub coarse: f64,
+}
+
+/// One of an item's shapes, where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum StoredShape {
+    Inline(String),
+    Object(ShapeRef),
+}
+
+impl Item {
+    pub fn key(&self) -> Key {
+        Key::new(self.pk.clone(), self.sk.clone())
+    }
+
+    pub fn visible(&self) -> bool {
+        self.is_visible.unwrap_or(false)
+    }
+
+    pub fn deleted(&self) -> bool {
+        self.is_deleted.unwrap_or(false)
+    }
+
+    pub fn kind(&self) -> Option<Kind> {
+        self.entity.or_else(|| self.pk.split("::").next().and_then(|kind| kind.parse().ok()))
+    }
+
+    /// The collection it lies in; a collection lies in none.
+    pub fn collection(&self) -> Option<CollectionId> {
+        self.pk.split("::").nth(1).and_then(|id| id.parse().ok())
+    }
+
+    /// Gives a new item its key.
+    pub fn place(&mut self, key: Key, now: &str) {
+        (self.pk, self.sk) = (key.pk, key.sk.unwrap_or_default());
+        self.complete(now);
+    }
+
+    /// Sets what no client sends from the key, and anew what a write past the platform has taken away.
+    pub fn complete(&mut self, now: &str) {
+        self.entity = self.kind();
+        self.collection_id = match self.kind() {
+            Some(Kind::Collection) => Some(self.sk.clone()),
+            _ => self.collection().map(|id| id.as_str().to_owned()),
+        };
+        self.number = self.sk.rsplit("::").next().and_then(|number| number.parse().ok());
+        self.global_id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string());
+        self.is_visible.get_or_insert(false);
+        self.is_deleted.get_or_insert(false);
+        self.created_at.get_or_insert_with(|| now.to_owned());
+        self.index();
+    }
+
+    /// What makes this of the item that was read. Attributes that this system does not know stay as they are.
+    pub fn changes_of(&self, read: &Stored) -> Result<Changes, Error> {
+        let new = to_item(self)?;
+        let mut changes = Changes::new();
+        for name in Self::ATTRIBUTES {
+            match (read.item.get(*name), new.get(*name)) {
+                (Some(_), None) => changes = changes.remove(name),
+                (old, Some(new)) if old.is_none_or(|old| !same(old, new)) => changes = changes.set(name, new.clone()),
+                _ => {}
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Sets the index keys as visibility and deletion want them.
+    pub fn index(&mut self) {
+        self.list_pk = Some(if self.deleted() { format!("deleted::{}", self.pk) } else { self.pk.clone() });
+        self.list_sk = Some(crate::keys::list_sk(&self.key()));
+        self.public_pk = (self.visible() && !self.deleted()).then(|| self.pk.clone());
+    }
+
+    pub fn shape(&self, name: ShapeName) -> Option<StoredShape> {
+        let (text, reference) = match name {
+            ShapeName::Boundary => (&self.boundary, &self.boundary_ref),
+            ShapeName::Path => (&self.path, &self.path_ref),
+        };
+        let inline = text.clone().map(StoredShape::Inline);
+        inline.or_else(|| reference.clone().map(StoredShape::Object))
+    }
+
+    /// Puts the shape, or nothing, in the place of the one before.
+    pub fn set_shape(&mut self, name: ShapeName, shape: Option<StoredShape>) {
+        let (text, reference) = match name {
+            ShapeName::Boundary => (&mut self.boundary, &mut self.boundary_ref),
+            ShapeName::Path => (&mut self.path, &mut self.path_ref),
+        };
+        (*text, *reference) = match shape {
+            None => (None, None),
+            Some(StoredShape::Inline(canonical)) => (Some(canonical), None),
+            Some(StoredShape::Object(object)) => (None, Some(object)),
+        };
+    }
+}
+
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result<Option<T>, D::Error> {
+    Ok(T::deserialize(value).ok())
+}

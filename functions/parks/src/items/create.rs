@@ -1,0 +1,109 @@
+//! `POST` of a geozone or a facility: the next number of its partition, under a collection that is live.
+
+use http::StatusCode;
+use serde::Serialize;
+use table::idempotency::FirstAnswer;
+use table::{AccessPattern, Action, EntityKey, Error, Key, Number, Rev};
+use web::{Answer, Problem, Request};
+
+use super::restore::live_collection;
+use super::stamp;
+use crate::entity::{Entity, Parent};
+use crate::fields::NewItem;
+use crate::item::Item;
+use crate::keys::{CollectionKey, FacilityKey, GeozoneKey, Partition, SequenceKey};
+use crate::schema::PARKS;
+use crate::shapes::{Incoming, Uses};
+use crate::view::{ItemView, View};
+use crate::{access, checks, dependents, external_id};
+
+pub async fn create<E: Entity>(request: Request) -> Result<Answer, Problem> {
+    let path: E::Parent = request.path()?;
+    let Some(Parent::Collection(collection)) = E::parent(&path) else { return Err(Problem::not_found()) };
+    let mut new: E::New = request.json()?;
+    let facility_type = new.facility_type();
+    let (shapes, mut faults) = Incoming::all(new.shapes()).await?;
+    let key = |number| match facility_type {
+        Some(facility_type) => {
+            FacilityKey { collection: collection.clone(), facility_type, number: Number(number) }.key()
+        }
+        None => GeozoneKey { collection: collection.clone(), number: Number(number) }.key(),
+    };
+    let (now, who) = stamp(&request);
+    let mut item = first(&new, &key(0), &now, who)?;
+    shapes.locate(&mut item);
+    faults.extend(checks::faults(&item));
+    if !faults.is_empty() {
+        return Err(Problem::faults(faults));
+    }
+
+    if let Some(answer) = earlier(&request, &access::CREATE_ITEM).await? {
+        return Ok(answer);
+    }
+    // A missing sequence is a missing collection.
+    let sequence = SequenceKey { partition: Partition::children(E::KIND, &collection) }.key();
+    let numbers = request.access().table(&access::NEXT_NUMBER, &PARKS).next_numbers(sequence, 1).await;
+    let number = *numbers?.start();
+    item.place(key(number), &now);
+    let mut uses = Uses::default();
+    for (name, shape) in shapes.store(request.access()).await? {
+        uses.replace(None, Some(&shape));
+        item.set_shape(name, Some(shape));
+    }
+    item.envelope = crate::shapes::envelope(&item);
+
+    let mut actions = vec![live_collection(CollectionKey { collection }), Action::create(&PARKS, item.key(), &item)?];
+    actions.extend(dependents::count(&item, 1));
+    let hold = actions.len();
+    actions.extend(external_id::hold(&item)?);
+    actions.extend(uses.actions(request.access(), &access::CREATE_ITEM).await?);
+    let view = ItemView::new(&item, View::Administrator);
+    once(&request, &access::CREATE_ITEM, actions, E::href(&item), &view).await.map_err(|error| {
+        let parent = error.failed(0).map(|_| Problem::not_found());
+        parent.or_else(|| external_id::taken(&error, hold)).unwrap_or_else(|| error.into())
+    })
+}
+
+/// A new item of what a client has sent: not yet numbered, stored or shown.
+pub fn first(new: &impl Serialize, key: &Key, now: &str, who: Option<String>) -> Result<Item, Problem> {
+    let mut fields = serde_json::to_value(new).map_err(Problem::internal)?;
+    if let Some(fields) = fields.as_object_mut() {
+        fields.insert("pk".to_owned(), key.pk.clone().into());
+        fields.insert("sk".to_owned(), key.sk.clone().into());
+    }
+    let mut item: Item = serde_json::from_value(fields).map_err(Problem::internal)?;
+    item.complete(now);
+    (item.updated_at, item.created_by, item.updated_by) = (Some(now.to_owned()), who.clone(), who);
+    Ok(item)
+}
+
+/// The answer that the same request was given before, under its `Idempotency-Key`.
+pub async fn earlier(request: &Request, pattern: &'static AccessPattern) -> Result<Option<Answer>, Problem> {
+    let Some(idempotency) = request.idempotency() else { return Ok(None) };
+    let earlier = idempotency.earlier(request.access(), pattern, &PARKS).await?;
+    Ok(earlier.map(|(rev, first)| again(rev, first)))
+}
+
+/// Carries out a creation and answers with what was made; under an `Idempotency-Key`, once.
+pub async fn once(
+    request: &Request,
+    pattern: &'static AccessPattern,
+    actions: Vec<Action>,
+    location: String,
+    made: &impl Serialize,
+) -> Result<Answer, Error> {
+    let body = serde_json::to_string(made).map_err(|error| Error::Misfit(error.to_string()))?;
+    let first = FirstAnswer { status: 201, location: Some(location), body };
+    let idempotency = request.idempotency();
+    let (rev, first) = request.access().transact_once(pattern, &PARKS, idempotency.as_ref(), actions, first).await?;
+    Ok(again(rev, first))
+}
+
+fn again(rev: Rev, first: FirstAnswer) -> Answer {
+    let status = StatusCode::from_u16(first.status).unwrap_or(StatusCode::CREATED);
+    let answer = Answer::bytes(status, "application/json", first.body).etag(rev);
+    View::Administrator.cached(match first.location {
+        Some(location) => answer.location(location),
+        None => answer,
+    })
+}

@@ -1,0 +1,111 @@
+//! `GET` of a partition, in pages.
+
+use serde::Deserialize;
+use table::Position;
+use utoipa::ToSchema;
+use web::{Answer, Limit, Page, Problem, Request};
+
+use crate::access;
+use crate::entity::Entity;
+use crate::geojson::{self, FeatureCollection};
+use crate::item::Item;
+use crate::names::FacilityType;
+use crate::schema::PARKS;
+use crate::view::{ADMINISTRATOR, AskedView, Summary, View};
+
+/// Which of two orders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    #[default]
+    Asc,
+    Desc,
+}
+
+/// The parameters of a list, followed by a kind's own.
+macro_rules! list_query {
+    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Deserialize, ToSchema)]
+        pub struct $name {
+            #[serde(default)]
+            pub limit: Limit,
+            #[serde(default)]
+            #[schema(nullable = false)]
+            pub cursor: Option<String>,
+            #[serde(default)]
+            pub order: Order,
+            /// `public` shows an administrator what visitors see.
+            #[serde(default)]
+            #[schema(nullable = false)]
+            pub view: Option<AskedView>,
+            /// For administrators: what is deleted instead of what is live.
+            #[serde(default)]
+            pub deleted: bool,
+            $($own)*
+        }
+    };
+}
+
+list_query! {
+    ListQuery {}
+}
+
+list_query! {
+    FacilityListQuery {
+        /// Only facilities of this type.
+        #[serde(default, rename = "type")]
+        #[schema(nullable = false)]
+        pub facility_type: Option<FacilityType>,
+    }
+}
+
+pub async fn list<E: Entity>(request: Request) -> Result<Answer, Problem> {
+    let query: ListQuery = request.query()?;
+    page::<E>(&request, query, None).await
+}
+
+pub async fn list_of_type<E: Entity>(request: Request) -> Result<Answer, Problem> {
+    let query: FacilityListQuery = request.query()?;
+    let FacilityListQuery { limit, cursor, order, view, deleted, facility_type } = query;
+    page::<E>(&request, ListQuery { limit, cursor, order, view, deleted }, facility_type).await
+}
+
+async fn page<E: Entity>(request: &Request, query: ListQuery, of: Option<FacilityType>) -> Result<Answer, Problem> {
+    let view = View::of(request, query.view);
+    if query.deleted && view == View::Visitor {
+        request.principal().signed_in()?;
+        return Err(Problem::forbidden(format!("`deleted` is for administrators (the role `{ADMINISTRATOR}`).")));
+    }
+    let path: E::Parent = request.path()?;
+    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
+    let Some(parent) = E::parent(&path) else { return Ok(answer(request, view, Vec::new(), None)) };
+    let partition = parent.partition(E::KIND);
+    let parks = request.access();
+    let listed = match view {
+        View::Visitor => parks.table(&access::PUBLIC_LIST, &PARKS).query(partition).index("publicList"),
+        View::Administrator if query.deleted => {
+            parks.table(&access::LIST, &PARKS).query(format!("deleted::{partition}")).index("list")
+        }
+        View::Administrator => parks.table(&access::LIST, &PARKS).query(partition).index("list"),
+    };
+    let listed = match of {
+        // With the delimiter, so that no type stands for another that begins like it.
+        Some(of) => listed.begins_with(format!("{of}::")),
+        None => listed,
+    };
+    let listed = if query.order == Order::Desc { listed.backward() } else { listed };
+    let page = listed.after(after).page(query.limit.0).await?;
+    let items: Result<Vec<Summary>, Problem> =
+        page.items.iter().map(|stored| Ok(Summary::new(stored.read::<Item>()?, view))).collect();
+    let next = page.next.map(|position| request.next_cursor(&position)).transpose()?;
+    Ok(answer(request, view, items?, next))
+}
+
+fn answer(request: &Request, view: View, items: Vec<Summary>, next_cursor: Option<String>) -> Answer {
+    view.cached(if request.content_type() == geojson::CONTENT_TYPE {
+        Answer::ok(&FeatureCollection::new(&items, next_cursor)).content_type(geojson::CONTENT_TYPE)
+    } else {
+        Answer::ok(&Page { items, next_cursor })
+    })
+}

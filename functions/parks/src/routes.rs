@@ -1,0 +1,26 @@
+//! The routes of parks, a file for each first part of the path below `/parks`.
+
+mod collections;
+mod facilities;
+mod geometries;
+mod geozones;
+mod items;
+
+use web::{Route, Who};
+
+use crate::view::ADMINISTRATOR;
+
+/// All routes of the system, in the order of its specification.
+pub fn all() -> Vec<Route> {
+    [collections::routes(), geozones::routes(), facilities::routes(), items::routes(), geometries::routes()].concat()
+}
+
+/// Anyone; administrators get their own view.
+const BOTH: Who = Who::Views { fuller: ADMINISTRATOR };
+const ADMINISTRATORS: Who = Who::Role(ADMINISTRATOR);
+
+/// The largest body that carries a shape: 4 MiB.
+const WITH_SHAPES: usize = 4 * 1024 * 1024;
+
+/// GeoJSON as a body.
+const GEOJSON_BODIES: &[&str] = &["application/geo+json", "application/json"];

@@ -1,0 +1,27 @@
+//! Shapes of items: checked as they come, stored inline or in S3, counted, and answered.
+
+mod answer;
+mod incoming;
+mod store;
+mod uses;
+
+pub use answer::{describe, embed, link, text};
+pub use incoming::{Incoming, check, kind};
+pub use store::{
+    GEOMETRY_UNAVAILABLE, Geometry, GeometryStatus, PREFIX, coarse_object, key, object, store, store_object,
+};
+pub use uses::Uses;
+
+use geometry::{Envelope, Shape};
+
+use crate::item::{Item, StoredShape};
+use crate::names::ShapeName;
+
+/// The envelope of both of an item's shapes: `[west, south, east, north]`.
+pub fn envelope(item: &Item) -> Option<[f64; 4]> {
+    let envelopes = ShapeName::ALL.iter().filter_map(|name| match item.shape(*name)? {
+        StoredShape::Inline(text) => Shape::parse_canonical(&text).ok().map(|shape| shape.envelope()),
+        StoredShape::Object(reference) => Some(Envelope::from(reference.envelope)),
+    });
+    envelopes.reduce(|one, other| one.union(&other)).map(<[f64; 4]>::from)
+}

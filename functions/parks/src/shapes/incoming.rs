@@ -1,0 +1,62 @@
+//! GeoJSON documents as clients send them.
+
+use geometry::{Checked, Kind, Limits, Refused};
+use serde_json::Value;
+use table::Access;
+use web::{Fault, Problem};
+
+use crate::item::{Item, StoredShape};
+use crate::names::ShapeName;
+
+/// The shapes that a new item carries, checked and not yet stored.
+#[derive(Debug)]
+pub struct Incoming(Vec<(ShapeName, Checked)>);
+
+impl Incoming {
+    /// Checks each; a fault points into the body that carries it.
+    pub async fn all(sent: Vec<(ShapeName, Value)>) -> Result<(Self, Vec<Fault>), Problem> {
+        let (mut passed, mut faults) = (Vec::new(), Vec::new());
+        for (name, document) in sent {
+            let text = document.to_string();
+            match check(text.into_bytes(), kind(name), Limits::BODY).await? {
+                Ok(checked) => passed.push((name, checked)),
+                Err(refused) => faults.extend(
+                    refused
+                        .faults
+                        .into_iter()
+                        .map(|fault| Fault::pointer(format!("/{name}{}", fault.pointer), fault.detail)),
+                ),
+            }
+        }
+        Ok((Self(passed), faults))
+    }
+
+    /// Gives an item without a location a point in or on its first shape.
+    pub fn locate(&self, item: &mut Item) {
+        if let (None, Some((_, checked))) = (&item.location, self.0.first()) {
+            item.location = Some(checked.shape.representative_point().to_vec());
+        }
+    }
+
+    /// Stores those that are too large to stay on the item.
+    pub async fn store(self, access: &Access) -> Result<Vec<(ShapeName, StoredShape)>, Problem> {
+        let mut stored = Vec::new();
+        for (name, checked) in self.0 {
+            stored.push((name, super::store(access, checked.shape).await?));
+        }
+        Ok(stored)
+    }
+}
+
+/// Which shapes an attribute takes.
+pub fn kind(name: ShapeName) -> Kind {
+    match name {
+        ShapeName::Boundary => Kind::Boundary,
+        ShapeName::Path => Kind::Path,
+    }
+}
+
+/// Checks a document away from the threads that serve other requests: a large one takes a while.
+pub async fn check(document: Vec<u8>, kind: Kind, limits: Limits) -> Result<Result<Checked, Refused>, Problem> {
+    tokio::task::spawn_blocking(move || geometry::check(&document, kind, &limits)).await.map_err(Problem::internal)
+}

@@ -1,0 +1,141 @@
+//! Shapes in S3, under the hash of their canonical form, each with an item that counts its uses.
+
+use geometry::{COARSE_POSITIONS, Shape};
+use serde::{Deserialize, Serialize};
+use table::{Access, Action, EntityKey, Error, Key};
+use web::{Kind, Problem};
+
+use crate::access;
+use crate::item::{INLINE_BYTES, ShapeRef, StoredShape, Tolerances};
+use crate::keys::GeometryKey;
+use crate::schema::{BUCKET, PARKS};
+
+pub const GEOMETRY_UNAVAILABLE: Kind = Kind::new(503, "geometry-unavailable", "The shape cannot be had now");
+
+/// Where shapes lie in the bucket.
+pub const PREFIX: &str = "geometries/";
+
+/// The partition that lists shapes without uses, by the time since.
+pub const UNREFERENCED: &str = "geometry::unreferenced";
+
+/// What the table holds of a shape in S3.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Geometry {
+    pub bytes: u64,
+    pub positions: u64,
+    pub parts: u64,
+    pub rings: u64,
+    #[serde(rename = "type")]
+    pub shape_type: String,
+    pub envelope: [f64; 4],
+    pub tolerances: Tolerances,
+    pub status: GeometryStatus,
+    /// How many items use it.
+    pub refs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_pk: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list_sk: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum GeometryStatus {
+    Stored,
+    /// Being swept: its objects may be gone.
+    Deleting,
+}
+
+/// A shape ready to be attached: inline if it is small, else in S3 from now on, unused.
+pub async fn store(access: &Access, shape: Shape) -> Result<StoredShape, Problem> {
+    let canonical = shape.canonical();
+    if canonical.len() <= INLINE_BYTES {
+        return Ok(StoredShape::Inline(canonical));
+    }
+    Ok(StoredShape::Object(store_object(access, shape, canonical).await?))
+}
+
+/// Puts a shape and its coarse form into S3, whatever its size, and the item that counts its uses into the table.
+pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> Result<ShapeRef, Problem> {
+    let sha256 = geometry::sha256(canonical.as_bytes());
+    let (shape, coarse) = tokio::task::spawn_blocking(move || {
+        let coarse = shape.simplify_to(COARSE_POSITIONS);
+        (shape, coarse)
+    })
+    .await
+    .map_err(Problem::internal)?;
+    let geometry = Geometry {
+        bytes: canonical.len() as u64,
+        positions: shape.positions() as u64,
+        parts: shape.parts() as u64,
+        rings: shape.rings() as u64,
+        shape_type: shape.shape_type().to_string(),
+        envelope: shape.envelope().into(),
+        tolerances: Tolerances { coarse: coarse.tolerance },
+        status: GeometryStatus::Stored,
+        refs: 0,
+        list_pk: Some(UNREFERENCED.to_owned()),
+        list_sk: Some(table::clock::rfc3339(access.engines().clock.now())),
+    };
+    let reference = reference(access, &sha256, &geometry);
+    // Objects first: an item always has its objects, and an object without an item is put again by the next try.
+    let objects = access.objects(&access::STORE_SHAPE, BUCKET, PREFIX);
+    for (name, body) in [(object(&sha256), canonical), (coarse_object(&sha256), coarse.shape.canonical())] {
+        match objects.put_new(&name, body.into(), crate::geojson::CONTENT_TYPE).await {
+            Ok(()) | Err(Error::Exists) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    match access.write(&access::STORE_SHAPE, Action::create(&PARKS, key(&sha256)?, &geometry)?).await {
+        Ok(_) | Err(Error::Exists) => Ok(reference),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The bytes of a stored shape, whose hash is what the reference says.
+pub async fn fetch(access: &Access, reference: &ShapeRef) -> Result<String, Problem> {
+    let objects = access.objects(&access::READ_SHAPE, BUCKET, PREFIX);
+    let unavailable = |why: String| GEOMETRY_UNAVAILABLE.because("Try again shortly.").retry_after(1).caused_by(why);
+    let bytes = objects.get(&object(&reference.sha256)).await.map_err(|error| unavailable(error.to_string()))?;
+    if geometry::sha256(&bytes) != reference.sha256 {
+        tracing::error!(geometry.sha256 = reference.sha256, "the stored object has another hash than its name");
+        return Err(unavailable("the object has another hash than its name".to_owned()));
+    }
+    String::from_utf8(bytes.into()).map_err(|error| unavailable(error.to_string()))
+}
+
+pub fn key(sha256: &str) -> Result<Key, Problem> {
+    Ok(GeometryKey { sha256: sha256.parse().map_err(Problem::internal)? }.key())
+}
+
+/// The name of a shape below [`PREFIX`].
+pub fn object(sha256: &str) -> String {
+    format!("{sha256}.geojson")
+}
+
+/// The name of its form of at most 10 000 positions, from which search takes huge shapes.
+pub fn coarse_object(sha256: &str) -> String {
+    format!("{sha256}/{COARSE_POSITIONS}.geojson")
+}
+
+fn reference(access: &Access, sha256: &str, geometry: &Geometry) -> ShapeRef {
+    let bucket = access.engines().config.bucket(BUCKET);
+    ShapeRef {
+        url: format!("s3://{bucket}/{PREFIX}{}", object(sha256)),
+        sha256: sha256.to_owned(),
+        bytes: geometry.bytes,
+        positions: geometry.positions,
+        parts: geometry.parts,
+        shape_type: geometry.shape_type.clone(),
+        envelope: geometry.envelope,
+        tolerances: geometry.tolerances.clone(),
+    }
+}
+
+impl Geometry {
+    /// What an item that uses it keeps of it.
+    pub fn reference(&self, access: &Access, sha256: &str) -> ShapeRef {
+        reference(access, sha256, self)
+    }
+}
