@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use opensearch::SearchParts;
-use serde_json::Value;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::access::{Access, AccessPattern, Call, Performed, Undeclared};
 use crate::engines::SearchClientError;
@@ -25,13 +26,13 @@ pub enum SearchError {
 
 impl Access {
     /// The answer to a search of an alias in its logical name. An answer without all shards, or cut off by time, is
-    /// none: it would look complete.
-    pub async fn search(
+    /// none: it would look complete. It is read straight into its type, so that numbers can keep their digits.
+    pub async fn search<T: DeserializeOwned>(
         &self,
         pattern: &'static AccessPattern,
         alias: &'static str,
-        body: &Value,
-    ) -> Result<Value, SearchError> {
+        body: &(impl Serialize + Sync),
+    ) -> Result<T, SearchError> {
         let call = Call::Search { alias };
         self.permit(pattern, call)?;
         let name = self.engines().config.search_name(alias);
@@ -48,23 +49,36 @@ impl Access {
         let status = answer.status_code().as_u16();
         let body = answer.text().await?;
         match status {
-            200 => complete(serde_json::from_str(&body).map_err(|error| SearchError::Unavailable(error.to_string()))?),
+            200 => complete(&body),
             400 => Err(SearchError::Refused(body)),
             _ => Err(SearchError::Unavailable(format!("status {status}: {body}"))),
         }
     }
 }
 
-fn complete(answer: Value) -> Result<Value, SearchError> {
-    let field = |pointer| answer.pointer(pointer);
-    if field("/timed_out").and_then(Value::as_bool) != Some(false) {
+/// What tells a whole answer from a part of one.
+#[derive(Deserialize)]
+struct Extent {
+    timed_out: bool,
+    _shards: Shards,
+}
+
+#[derive(Deserialize)]
+struct Shards {
+    total: u32,
+    successful: u32,
+}
+
+fn complete<T: DeserializeOwned>(answer: &str) -> Result<T, SearchError> {
+    let unreadable = |error: serde_json::Error| SearchError::Unavailable(error.to_string());
+    let Extent { timed_out, _shards: Shards { total, successful } } = serde_json::from_str(answer).map_err(unreadable)?;
+    if timed_out {
         return Err(SearchError::Unavailable("the search was cut off by time".to_owned()));
     }
-    let (total, successful) = (field("/_shards/total"), field("/_shards/successful"));
-    if total.is_none() || total != successful {
+    if total != successful {
         return Err(SearchError::Unavailable("not all shards answered".to_owned()));
     }
-    Ok(answer)
+    serde_json::from_str(answer).map_err(unreadable)
 }
 
 impl From<opensearch::Error> for SearchError {
