@@ -1,8 +1,10 @@
 //! The whole platform on one machine: engines, gateway and event sources.
 
+pub mod aws;
 pub mod engine;
 pub mod error;
 pub mod failpoint;
+pub mod gateway;
 pub mod install;
 pub mod listen;
 pub mod process;

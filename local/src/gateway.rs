@@ -1,0 +1,165 @@
+//! The API gateway of one machine: hands requests to the systems as API Gateway's HTTP APIs hand them to Lambda, with
+//! its limits, its CORS and its own answers.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use tokio::net::TcpListener;
+use tokio::time::Instant;
+use web::{Deadline, RequestId};
+
+use crate::listen::Server;
+
+/// What Lambda takes and gives in one invocation, in bytes; bodies that are no text travel in base64.
+pub const PAYLOAD: usize = 6 * 1024 * 1024;
+
+/// When API Gateway gives up on a function.
+pub const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How much of a body that is too large is read, so that its sender gets to see the answer.
+const DRAIN: usize = 64 * 1024 * 1024;
+
+/// CORS, the same for every system. No credentials of the browser's own are involved, so every origin may call.
+const CORS: [(header::HeaderName, &str); 2] = [
+    (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "ETag,Location,Retry-After,Link,apigw-requestid"),
+];
+const PREFLIGHT: [(header::HeaderName, &str); 3] = [
+    (header::ACCESS_CONTROL_ALLOW_METHODS, "GET,POST,PUT,PATCH,DELETE"),
+    (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization,content-type,accept,if-match,if-none-match,idempotency-key"),
+    (header::ACCESS_CONTROL_MAX_AGE, "7200"),
+];
+
+/// A running gateway.
+#[derive(Debug)]
+pub struct Gateway {
+    server: Server,
+}
+
+impl Gateway {
+    /// Answers every request with `handle`, which sees it as a function does.
+    pub fn start<H, F>(listener: TcpListener, handle: H) -> std::io::Result<Self>
+    where
+        H: Fn(Request<Bytes>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        let answer = move |request| answer(handle.clone(), request);
+        Ok(Self { server: Server::start(listener, answer)? })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.server.address
+    }
+
+    /// Returns when the requests under way are answered.
+    pub async fn stop(self) {
+        self.server.stop().await;
+    }
+}
+
+async fn answer<H, F>(handle: H, request: Request<Incoming>) -> Response<Full<Bytes>>
+where
+    H: Fn(Request<Bytes>) -> F,
+    F: Future<Output = Response<Bytes>> + Send + 'static,
+{
+    let id = uuid::Uuid::now_v7().to_string();
+    let cross_origin = request.headers().contains_key(header::ORIGIN);
+    let mut response =
+        if *request.method() == Method::OPTIONS { preflight(cross_origin) } else { invoke(handle, request, &id).await };
+    let headers = response.headers_mut();
+    if cross_origin {
+        put(headers, &CORS);
+    }
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        headers.insert("apigw-requestid", id);
+    }
+    response.map(Full::new)
+}
+
+async fn invoke<H, F>(handle: H, request: Request<Incoming>, id: &str) -> Response<Bytes>
+where
+    H: Fn(Request<Bytes>) -> F,
+    F: Future<Output = Response<Bytes>> + Send + 'static,
+{
+    let (mut parts, body) = request.into_parts();
+    let limit = if is_text(&parts.headers) { PAYLOAD } else { PAYLOAD / 4 * 3 };
+    let body = match collect(body, limit).await {
+        Ok(body) => body,
+        Err(Unread::TooLarge) => return message(StatusCode::PAYLOAD_TOO_LARGE, "Request Entity Too Large"),
+        Err(Unread::Broken) => return message(StatusCode::BAD_REQUEST, "Bad Request"),
+    };
+    parts.extensions.insert(RequestId(id.to_owned()));
+    parts.extensions.insert(Deadline(Instant::now() + TIMEOUT));
+    // A task of its own: whatever happens in it, the gateway answers.
+    let mut task = tokio::spawn(handle(Request::from_parts(parts, body)));
+    match tokio::time::timeout(TIMEOUT, &mut task).await {
+        Ok(Ok(response)) if response.body().len() <= PAYLOAD => response,
+        Ok(Ok(_)) => {
+            tracing::error!(id, "an answer is larger than the 6 MB that Lambda returns");
+            message(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
+        }
+        Ok(Err(_)) => message(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
+        Err(_) => {
+            task.abort();
+            message(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable")
+        }
+    }
+}
+
+/// API Gateway's answer to a browser that asks whether it may call.
+fn preflight(cross_origin: bool) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    if cross_origin {
+        put(response.headers_mut(), &PREFLIGHT);
+    }
+    response
+}
+
+fn put(headers: &mut HeaderMap, values: &[(header::HeaderName, &'static str)]) {
+    for (name, value) in values {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+/// An answer of API Gateway's own.
+fn message(status: StatusCode, text: &str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(format!(r#"{{"message":"{text}"}}"#)));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// Bodies that API Gateway hands to a function as text ("Working with AWS Lambda proxy integrations for HTTP APIs").
+fn is_text(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("text/plain");
+    let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let text = ["application/json", "application/javascript", "application/xml"];
+    content_type.starts_with("text/") || text.contains(&content_type.as_str())
+}
+
+enum Unread {
+    TooLarge,
+    Broken,
+}
+
+async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Unread> {
+    let mut collected = BytesMut::new();
+    let mut read = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
+        read += data.len();
+        if read > DRAIN {
+            return Err(Unread::TooLarge);
+        }
+        if read <= limit {
+            collected.extend_from_slice(&data);
+        }
+    }
+    if read > limit { Err(Unread::TooLarge) } else { Ok(collected.freeze()) }
+}

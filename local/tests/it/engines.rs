@@ -1,0 +1,112 @@
+//! The engines as processes: they start, keep their data, and never outlive who started them.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use local::Progress;
+use local::engine::dynoxide::Dynoxide;
+use local::engine::{opensearch, osmem};
+use local::install::{Cache, Tools};
+use local::process::Process;
+use serde_json::{Value, json};
+
+async fn start(folder: &Path) -> (Process, String) {
+    let tools = Tools::from_env();
+    let installed = opensearch::RECIPE.install(&tools, &Cache::from_env(), &Progress::silent()).await.unwrap();
+    opensearch::start(&installed, &folder.join("opensearch"), &folder.join("opensearch.log")).await.unwrap()
+}
+
+async fn count(url: &str) -> u64 {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        // The first second after a start, shards may still be recovering.
+        let answer = reqwest::get(format!("{url}/toys/_count")).await.unwrap();
+        let answer: Value = answer.json().await.unwrap();
+        if let Some(count) = answer["count"].as_u64() {
+            return count;
+        }
+        assert!(Instant::now() < deadline, "{answer}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// The example `engines`, which starts OpenSearch and prints where it is, killed like a developer's terminal.
+#[tokio::test]
+async fn opensearch_dies_with_its_parent_and_its_data_is_there_at_the_next_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut parent = engines_example(folder.path());
+    let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines();
+    let url = lines.next().unwrap().unwrap().strip_prefix("CAIRN_SEARCH_ENDPOINT=").unwrap().to_owned();
+    lines.next().unwrap().unwrap();
+
+    let client = reqwest::Client::new();
+    let unwanted = client.put(format!("{url}/unwanted/_doc/1")).json(&json!({"a": 1})).send().await.unwrap();
+    assert_eq!(unwanted.status(), 404, "an index was made by a write");
+    let settings = json!({"settings": {"number_of_replicas": 0, "refresh_interval": "200ms"}});
+    assert!(client.put(format!("{url}/toys")).json(&settings).send().await.unwrap().status().is_success());
+    let stored = client.put(format!("{url}/toys/_doc/1")).json(&json!({"a": 1})).send().await.unwrap();
+    assert_eq!(stored.status(), 201);
+
+    parent.kill().unwrap();
+    let killed = Instant::now();
+    parent.wait().unwrap();
+    while reqwest::get(&url).await.is_ok() {
+        assert!(killed.elapsed() < Duration::from_secs(2), "OpenSearch outlives its parent");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let (process, url) = start(folder.path()).await;
+    assert_eq!(count(&url).await, 1);
+    process.stop().await;
+}
+
+fn engines_example(folder: &Path) -> Child {
+    let tests = std::env::current_exe().unwrap();
+    let program: PathBuf = tests.ancestors().nth(2).unwrap().join("examples/engines");
+    Command::new(program)
+        .arg(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn osmem_stands_in_for_opensearch() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await.unwrap();
+    let (process, url) = osmem::start(&program, &folder.path().join("osmem.log")).await.unwrap();
+    let answer: Value = reqwest::get(&url).await.unwrap().json().await.unwrap();
+    assert!(answer["version"]["number"].is_string(), "{answer}");
+    process.stop().await;
+}
+
+/// A stream whose records are looked through from the start takes longer with each of them.
+#[tokio::test]
+async fn the_last_record_of_a_long_stream_is_read_by_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dynamodb.sqlite");
+    let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
+    let plan = |query: &str| {
+        let connection = rusqlite::Connection::open(&file).unwrap();
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+        let details = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+        details.map(Result::unwrap).collect::<Vec<_>>().join("\n")
+    };
+    for query in [
+        "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = 'a'",
+        "SELECT new_image FROM _stream_records WHERE table_name = 'a' AND shard_id = 's'
+         AND CAST(sequence_number AS INTEGER) > 7 ORDER BY CAST(sequence_number AS INTEGER) ASC LIMIT 9",
+    ] {
+        let plan = plan(query);
+        assert!(
+            plan.contains("USING INDEX cairn_stream_position")
+                || plan.contains("USING COVERING INDEX cairn_stream_position"),
+            "{plan}"
+        );
+        assert!(!plan.contains("TEMP B-TREE"), "{plan}");
+    }
+    dynoxide.stop().await;
+}

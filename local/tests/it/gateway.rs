@@ -1,0 +1,120 @@
+//! The gateway over real connections: API Gateway's forms, its limits, and an orderly end.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode};
+use local::gateway::{Gateway, PAYLOAD};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// A made-up function: `/echo` gives the body back, `/slow` takes a while, `/panic` panics, `/large` gives too much.
+async fn function(request: Request<Bytes>) -> Response<Bytes> {
+    match request.uri().path() {
+        "/echo" => Response::new(request.into_body()),
+        "/slow" => {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            Response::new(Bytes::from_static(b"done"))
+        }
+        "/large" => Response::new(Bytes::from(vec![b'x'; PAYLOAD + 1])),
+        "/panic" => panic!("as the test asks"),
+        _ => web::app::not_found(),
+    }
+}
+
+async fn start() -> (Gateway, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let gateway = Gateway::start(listener, function).unwrap();
+    let url = format!("http://{}", gateway.address());
+    (gateway, url)
+}
+
+async fn parts(response: reqwest::Response) -> (StatusCode, String) {
+    (response.status(), response.text().await.unwrap())
+}
+
+#[tokio::test]
+async fn an_unknown_route_gets_api_gateways_answer() {
+    let (_gateway, url) = start().await;
+    let response = reqwest::get(format!("{url}/nowhere")).await.unwrap();
+    assert_eq!(response.headers()["content-type"], "application/json");
+    assert!(response.headers().contains_key("apigw-requestid"));
+    assert_eq!(parts(response).await, (StatusCode::NOT_FOUND, r#"{"message":"Not Found"}"#.to_owned()));
+}
+
+#[tokio::test]
+async fn bodies_have_lambdas_limit_and_binary_ones_what_base64_leaves() {
+    let (_gateway, url) = start().await;
+    let client = reqwest::Client::new();
+    let send = |content_type: &'static str, length: usize| {
+        client.post(format!("{url}/echo")).header("content-type", content_type).body(vec![b'x'; length]).send()
+    };
+    assert_eq!(send("application/json", PAYLOAD).await.unwrap().bytes().await.unwrap().len(), PAYLOAD);
+    assert_eq!(send("application/geo+json", PAYLOAD / 4 * 3).await.unwrap().status(), StatusCode::OK);
+    let too_large = (StatusCode::PAYLOAD_TOO_LARGE, r#"{"message":"Request Entity Too Large"}"#.to_owned());
+    assert_eq!(parts(send("application/json", PAYLOAD + 1).await.unwrap()).await, too_large);
+    assert_eq!(parts(send("application/geo+json", PAYLOAD / 4 * 3 + 1).await.unwrap()).await, too_large);
+    assert_eq!(parts(send("application/json", 40_000_000).await.unwrap()).await, too_large);
+}
+
+#[tokio::test]
+async fn a_function_that_dies_or_says_too_much_is_an_internal_server_error() {
+    let (_gateway, url) = start().await;
+    let error = (StatusCode::INTERNAL_SERVER_ERROR, r#"{"message":"Internal Server Error"}"#.to_owned());
+    for path in ["panic", "large"] {
+        assert_eq!(parts(reqwest::get(format!("{url}/{path}")).await.unwrap()).await, error, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_browser_may_call_from_anywhere() {
+    let (_gateway, url) = start().await;
+    let client = reqwest::Client::new();
+    let preflight = client
+        .request(Method::OPTIONS, format!("{url}/echo"))
+        .header("origin", "https://map.example")
+        .header("access-control-request-method", "PATCH");
+    let response = preflight.send().await.unwrap();
+    assert_eq!(response.status(), StatusCode::NO_CONTENT);
+    assert_eq!(response.headers()["access-control-allow-origin"], "*");
+    assert!(response.headers()["access-control-allow-methods"].to_str().unwrap().contains("PATCH"));
+    assert!(response.headers()["access-control-allow-headers"].to_str().unwrap().contains("if-match"));
+
+    let crossing = client.get(format!("{url}/echo")).header("origin", "https://map.example").send().await.unwrap();
+    assert!(crossing.headers()["access-control-expose-headers"].to_str().unwrap().contains("ETag"));
+    let own = reqwest::get(format!("{url}/echo")).await.unwrap();
+    assert!(!own.headers().contains_key("access-control-allow-origin"));
+}
+
+#[tokio::test]
+async fn requests_under_way_are_finished_when_it_stops() {
+    let (gateway, url) = start().await;
+    let slow = tokio::spawn(async move { reqwest::get(format!("{url}/slow")).await.unwrap().text().await.unwrap() });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let address = gateway.address();
+    gateway.stop().await;
+    assert_eq!(slow.await.unwrap(), "done");
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_http_harm_nobody() {
+    let (gateway, url) = start().await;
+    let malformed: [&[u8]; 6] = [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET\r\n\r\n",
+        b"GET /\xff\xfe HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n",
+        b"POST /echo HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        b"OPTIONS * HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n",
+    ];
+    for bytes in malformed {
+        let mut stream = TcpStream::connect(gateway.address()).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = Vec::new();
+        let _ = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut answer)).await.unwrap();
+        assert!(!answer.starts_with(b"HTTP/1.1 5"), "{}", String::from_utf8_lossy(&answer));
+    }
+    assert_eq!(reqwest::get(format!("{url}/echo")).await.unwrap().status(), StatusCode::OK);
+}

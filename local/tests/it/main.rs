@@ -1,0 +1,10 @@
+//! The local platform's parts on real engines, one binary so that it links once.
+
+#[cfg(test)]
+mod engines;
+#[cfg(test)]
+mod gateway;
+#[cfg(test)]
+mod objects;
+#[cfg(test)]
+mod streams;

@@ -1,0 +1,249 @@
+//! The stream event source on dynoxide: batches, partial responses, bisecting, giving up, checkpoints.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use bytes::Bytes;
+use local::aws;
+use local::engine::dynoxide::Dynoxide;
+use local::engine::objects::Objects;
+use local::source::given_up::{GivenUp, PREFIX};
+use local::source::stream::{Reach, Stream};
+use local::source::{Function, Settings};
+use serde_json::{Value, json};
+use table::schema::{Entity, Search, System, Table, create_tables};
+use table::{Clock, Config, Engines};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+static TOYS: Table = Table {
+    name: "toys",
+    pk: "pk",
+    sk: None,
+    indexes: &[],
+    entities: &[Entity { name: "toy", pk: "{toy}", sk: None, search: Search::Document }],
+    stream: true,
+};
+static SYSTEM: System = System { name: "toys", tables: &[&TOYS], buckets: &[], sources: &[] };
+
+/// A key and its record's sequence number.
+type Delivered = (String, String);
+type Answer = dyn Fn(&[Delivered]) -> Result<String, String> + Send + Sync;
+
+/// A function under test: what it was given, and what it answers to the keys of a batch.
+struct Recorder {
+    batches: Mutex<Vec<Vec<String>>>,
+    answer: Box<Answer>,
+}
+
+impl Recorder {
+    fn new(answer: impl Fn(&[Delivered]) -> Result<String, String> + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { batches: Mutex::default(), answer: Box::new(answer) })
+    }
+
+    fn batches(&self) -> Vec<Vec<String>> {
+        self.batches.lock().unwrap().clone()
+    }
+}
+
+impl Function for Recorder {
+    async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
+        assert_eq!(handler, "mirror");
+        let event: Value = serde_json::from_slice(&payload).unwrap();
+        let record = |record: &Value| {
+            let change = &record["dynamodb"];
+            let key = change["Keys"]["pk"]["S"].as_str().unwrap().to_owned();
+            (key, change["SequenceNumber"].as_str().unwrap().to_owned())
+        };
+        let records: Vec<_> = event["Records"].as_array().unwrap().iter().map(record).collect();
+        self.batches.lock().unwrap().push(records.iter().map(|(key, _)| key.clone()).collect());
+        (self.answer)(&records).map(Bytes::from)
+    }
+}
+
+/// A table on an engine of its own, and the folder of its checkpoints.
+struct World {
+    engines: Arc<Engines>,
+    objects: Objects,
+    folder: tempfile::TempDir,
+    _dynoxide: Dynoxide,
+}
+
+impl World {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let dynoxide = Dynoxide::start(None).await.unwrap();
+        let credentials = ("local".to_owned(), "local".to_owned());
+        let (stored, _) = mpsc::unbounded_channel();
+        let objects = Objects::start(&folder.path().join("objects"), ("local", "local"), stored).await.unwrap();
+        objects.create_bucket("toys").unwrap();
+        let config = Config {
+            prefix: String::new(),
+            region: "local".to_owned(),
+            dynamodb: Some(dynoxide.endpoint.clone()),
+            s3: Some(objects.endpoint.clone()),
+            search: "http://127.0.0.1:1".to_owned(),
+            credentials: Some(credentials),
+            cursor_secrets: vec!["secret".to_owned()],
+            issuers: Vec::new(),
+        };
+        let engines = Engines::new(config, Clock::system());
+        create_tables(engines.dynamodb(), &engines.config, &SYSTEM).await.unwrap();
+        Self { engines, objects, folder, _dynoxide: dynoxide }
+    }
+
+    async fn put(&self, key: &str) {
+        let put = self.engines.dynamodb().put_item().table_name("toys");
+        put.item("pk", AttributeValue::S(key.to_owned())).send().await.unwrap();
+    }
+
+    async fn source(&self, function: &Arc<Recorder>, settings: Settings) -> Source {
+        let stream_arn = aws::stream_arn(self.engines.dynamodb(), "toys").await.unwrap();
+        let stream = Stream {
+            client: aws::streams(&self.engines.config),
+            table: "toys".to_owned(),
+            stream_arn,
+            function: Arc::clone(function),
+            handler: "mirror",
+            given_up: GivenUp { client: self.engines.s3().clone(), bucket: "toys".to_owned() },
+            settings,
+            clock: self.engines.clock.clone(),
+        };
+        let (stop, stopped) = watch::channel(false);
+        let (reach, run) = stream.start(self.folder.path(), stopped).unwrap();
+        Source { reach, stop, task: tokio::spawn(run) }
+    }
+}
+
+struct Source {
+    reach: Reach,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Source {
+    async fn caught_up(&self) {
+        tokio::time::timeout(Duration::from_secs(20), self.reach.caught_up()).await.unwrap();
+    }
+
+    async fn stop(self) {
+        self.stop.send(true).unwrap();
+        self.task.await.unwrap();
+    }
+}
+
+fn quick() -> Settings {
+    let quick = Duration::from_millis(5);
+    Settings { poll: quick, retry: quick, retry_at_most: quick, ..Settings::default() }
+}
+
+fn ok() -> Result<String, String> {
+    Ok(json!({"batchItemFailures": []}).to_string())
+}
+
+#[tokio::test]
+async fn every_write_is_delivered_once_and_in_order_also_across_a_restart() {
+    let world = World::new().await;
+    let function = Recorder::new(|_| ok());
+    for key in ["a", "b", "c"] {
+        world.put(key).await;
+    }
+    let source = world.source(&function, quick()).await;
+    source.caught_up().await;
+    assert_eq!(function.batches().concat(), ["a", "b", "c"]);
+    source.stop().await;
+
+    world.put("d").await;
+    let again = Recorder::new(|_| ok());
+    let source = world.source(&again, quick()).await;
+    source.caught_up().await;
+    assert_eq!(again.batches().concat(), ["d"]);
+    source.stop().await;
+}
+
+#[tokio::test]
+async fn a_partial_response_brings_back_the_records_from_the_first_failure_on() {
+    let world = World::new().await;
+    let tried = Mutex::new(0);
+    let function = Recorder::new(move |records| {
+        let mut tried = tried.lock().unwrap();
+        *tried += 1;
+        match records.iter().find(|(key, _)| key == "c") {
+            Some((_, number)) if *tried < 3 => {
+                Ok(json!({"batchItemFailures": [{"itemIdentifier": number}]}).to_string())
+            }
+            _ => ok(),
+        }
+    });
+    for key in ["a", "b", "c", "d"] {
+        world.put(key).await;
+    }
+    let source = world.source(&function, quick()).await;
+    source.caught_up().await;
+    let tail = vec!["c".to_owned(), "d".to_owned()];
+    assert_eq!(function.batches(), [vec!["a".into(), "b".into(), "c".into(), "d".into()], tail.clone(), tail]);
+    source.stop().await;
+}
+
+#[tokio::test]
+async fn a_batch_that_fails_is_bisected_and_poison_is_given_up_into_the_bucket() {
+    let world = World::new().await;
+    let function = Recorder::new(|records| {
+        if records.iter().any(|(key, _)| key == "poison") { Err("it panicked".to_owned()) } else { ok() }
+    });
+    let keys: Vec<String> =
+        (0..16).map(|number| if number == 9 { "poison".to_owned() } else { format!("k{number}") }).collect();
+    for key in &keys {
+        world.put(key).await;
+    }
+    // dynoxide gives creation times in whole seconds, so a record looks up to a second old at once.
+    let settings = Settings { maximum_age: Duration::from_secs(2), ..quick() };
+    let source = world.source(&function, settings).await;
+    source.caught_up().await;
+    source.stop().await;
+
+    let healthy: BTreeSet<String> =
+        function.batches().into_iter().filter(|batch| !batch.contains(&"poison".to_owned())).flatten().collect();
+    assert_eq!(healthy.len(), 15);
+    assert!(function.batches().contains(&vec!["poison".to_owned()]), "it was never tried alone");
+
+    let s3 = world.engines.s3();
+    let listed = s3.list_objects_v2().bucket("toys").prefix(PREFIX).send().await.unwrap().contents.unwrap();
+    let [object] = listed.as_slice() else { panic!("{listed:?}") };
+    let body = s3.get_object().bucket("toys").key(object.key().unwrap()).send().await.unwrap().body;
+    let kept: Value = serde_json::from_slice(&body.collect().await.unwrap().into_bytes()).unwrap();
+    assert_eq!(kept["DDBStreamBatchInfo"]["batchSize"], 1);
+    let event: Value = serde_json::from_str(kept["payload"].as_str().unwrap()).unwrap();
+    assert_eq!(event["Records"][0]["dynamodb"]["NewImage"]["pk"]["S"], "poison");
+    world.objects.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_not_done_when_it_stopped_comes_again() {
+    let world = World::new().await;
+    let down = Recorder::new(|_| Err("search is down".to_owned()));
+    world.put("a").await;
+    let source = world.source(&down, quick()).await;
+    tokio::time::timeout(Duration::from_secs(10), async {
+        while down.batches().len() < 3 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await
+    .unwrap();
+    source.stop().await;
+    assert!(is_empty(world.folder.path()), "a checkpoint passed what was not done");
+
+    let function = Recorder::new(|_| ok());
+    let source = world.source(&function, quick()).await;
+    source.caught_up().await;
+    assert_eq!(function.batches().concat(), ["a"]);
+    source.stop().await;
+}
+
+fn is_empty(folder: &Path) -> bool {
+    !folder.join("toys.json").exists()
+}
