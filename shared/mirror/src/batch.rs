@@ -76,15 +76,17 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     /// Sends every write once, each request while the next is built.
     async fn write<R: Rules>(&mut self) {
         let mut again = Vec::new();
-        let mut built = build::<R, _, _>(&self.context, &self.groups, &mut self.tasks.writes, self.size).await;
+        let mut built =
+            build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await;
         while let Some(bulk) = built.map(|built| self.set_aside(built)) {
             if bulk.writes.is_empty() {
-                built = build::<R, _, _>(&self.context, &self.groups, &mut self.tasks.writes, self.size).await;
+                built =
+                    build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await;
                 continue;
             }
             let (reply, next) = join(
                 send(&self.context, &bulk),
-                build::<R, _, _>(&self.context, &self.groups, &mut self.tasks.writes, self.size),
+                build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size),
             )
             .await;
             built = next;

@@ -4,13 +4,11 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::context::Context;
 use crate::document::Found;
 use crate::documents::{Documents, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
 use crate::group::Group;
 use crate::image::Image;
 use crate::lines::{Identity, Versioning, close_document, open_document, write_shape};
-use crate::ports::{Ports, Time};
 use crate::rules::Rules;
 
 /// One operation on one generation's index.
@@ -64,22 +62,35 @@ enum Obstacle {
 /// The most that a request may hold, in bytes, unless one document alone is larger.
 pub(crate) const LARGEST: usize = 5_000_000;
 
+/// What a document takes as a rule, in bytes.
+const USUAL: usize = 2048;
+
+/// What documents are made of beside their items.
+#[derive(Debug)]
+pub(crate) struct Materials<'c, S, D> {
+    pub(crate) documents: &'c D,
+    pub(crate) shapes: &'c S,
+    /// Microseconds since 1970-01-01T00:00:00Z: tombstones say when they were written.
+    pub(crate) now: i64,
+}
+
 /// Takes writes for one target from the queue until the request has this size. None when the queue is empty.
-pub(crate) async fn build<'a, R: Rules, P: Ports, D: Documents>(
-    context: &Context<'_, P, D>,
+pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
+    materials: Materials<'_, S, D>,
     groups: &[Group<'_>],
     queue: &mut VecDeque<Write<'a>>,
     size: usize,
 ) -> Option<Built<'a>> {
     let target = queue.front()?.target;
-    let bulk = Bulk { target, lines: String::with_capacity(size.min(LARGEST)), writes: Vec::new() };
+    let expected = queue.len().saturating_mul(USUAL).min(size).min(LARGEST);
+    let bulk = Bulk { target, lines: String::with_capacity(expected), writes: Vec::new() };
     let mut built = Built { bulk, unfit: Vec::new(), unavailable: Vec::new(), missing: 0 };
     while built.bulk.lines.len() < size
         && let Some(mut write) = queue.pop_front_if(|write| write.target == target)
     {
         let Some(identity) = groups.get(write.group).and_then(Group::identity) else { continue };
         let before = built.bulk.lines.len();
-        match write_lines::<R, P, D>(context, identity, &mut write, &mut built).await {
+        match write_lines::<R, S, D>(&materials, identity, &mut write, &mut built).await {
             Ok(()) if before > 0 && built.bulk.lines.len() > LARGEST => {
                 built.bulk.lines.truncate(before);
                 queue.push_front(write);
@@ -98,28 +109,27 @@ pub(crate) async fn build<'a, R: Rules, P: Ports, D: Documents>(
     Some(built)
 }
 
-async fn write_lines<R: Rules, P: Ports, D: Documents>(
-    context: &Context<'_, P, D>,
+async fn write_lines<R: Rules, S: Shapes, D: Documents>(
+    materials: &Materials<'_, S, D>,
     identity: &Identity,
     write: &mut Write<'_>,
     built: &mut Built<'_>,
 ) -> Result<(), Obstacle> {
     let lines = &mut built.bulk.lines;
-    let now = context.ports.time().micros();
     let item = match &write.content {
         Content::Tombstone(versioning) => {
-            R::write_tombstone(lines, identity, write.version, *versioning, now);
+            R::write_tombstone(lines, identity, write.version, *versioning, materials.now);
             return Ok(());
         }
         Content::Item(item) => item,
     };
     let image = Image::parse(item).map_err(|fault| Obstacle::Unfit(fault.to_string()))?;
-    let found = context.documents.document(identity.entity, &image);
+    let found = materials.documents.document(identity.entity, &image);
     let document = match found.map_err(|fault| Obstacle::Unfit(fault.to_string()))? {
         Found::Document(document) => document,
         // At its own revision: it is the item's present state, and not a delete.
         Found::Hidden => {
-            R::write_tombstone(lines, identity, write.version, Versioning::External, now);
+            R::write_tombstone(lines, identity, write.version, Versioning::External, materials.now);
             return Ok(());
         }
     };
@@ -131,7 +141,7 @@ async fn write_lines<R: Rules, P: Ports, D: Documents>(
         let Some((_, rung)) = write.rungs.get_mut(place) else { continue };
         let shape = match *rung {
             Rung::None => Shape::NONE,
-            asked => context.ports.shapes().shape(source, asked).await.map_err(Obstacle::Unavailable)?,
+            asked => materials.shapes.shape(source, asked).await.map_err(Obstacle::Unavailable)?,
         };
         match shape.status {
             // The next rung is below the one that was given, which may be lower than the one that was asked for.

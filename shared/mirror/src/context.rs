@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::build::Materials;
 use crate::documents::Documents;
 use crate::generation::Generation;
 use crate::ports::{Fault, Ports, Time};
@@ -25,7 +26,11 @@ pub(crate) struct Target {
     pub(crate) alias: String,
 }
 
-impl<P: Ports, D: Documents> Context<'_, P, D> {
+impl<'c, P: Ports, D: Documents> Context<'c, P, D> {
+    pub(crate) fn materials(&self) -> Materials<'c, P::Shapes, D> {
+        Materials { documents: self.documents, shapes: self.ports.shapes(), now: self.ports.time().micros() }
+    }
+
     /// To be asked before every write.
     pub(crate) fn fresh(&self) -> Result<(), Fault> {
         let age = self.ports.time().micros().saturating_sub(self.received);

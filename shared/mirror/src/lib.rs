@@ -29,6 +29,7 @@ pub mod schema;
 mod settle;
 mod stamp;
 mod tasks;
+mod transform;
 mod work;
 
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
@@ -43,3 +44,5 @@ pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};
 pub use record::NotAnEvent;
 pub use report::Ledger;
+#[doc(hidden)]
+pub use transform::transform;
