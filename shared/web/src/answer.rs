@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde::Serialize;
 
 use crate::{EntityTag, Problem};
@@ -66,8 +67,10 @@ impl Answer {
         self.header(header::ETAG, etag.into().to_string())
     }
 
+    /// A path or URL; what no URI can hold is percent-encoded.
     pub fn location(self, location: impl AsRef<str>) -> Self {
-        self.header(header::LOCATION, location)
+        const OUTSIDE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>');
+        self.header(header::LOCATION, utf8_percent_encode(location.as_ref(), OUTSIDE).to_string())
     }
 
     pub fn retry_after(self, seconds: u32) -> Self {

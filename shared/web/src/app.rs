@@ -41,7 +41,8 @@ pub struct App {
     formats: &'static [Format],
     served: Vec<Arc<Served>>,
     handlers: Vec<EventHandler>,
-    routers: BTreeMap<String, matchit::Router<usize>>,
+    /// By path template the routes of each method, as indexes into `served`.
+    router: matchit::Router<BTreeMap<String, usize>>,
     description: OnceLock<Bytes>,
     metrics: fn(&str),
     unroutable: Vec<String>,
@@ -75,12 +76,12 @@ impl App {
             formats: &[],
             served,
             handlers,
-            routers: BTreeMap::new(),
+            router: matchit::Router::new(),
             description: OnceLock::new(),
             metrics: print,
             unroutable: Vec::new(),
         };
-        app.build_routers();
+        app.build_router();
         app
     }
 
@@ -112,7 +113,7 @@ impl App {
         }
         self.served.retain(|served| served.route.name == handler);
         self.handlers.retain(|own| own.name == handler);
-        self.build_routers();
+        self.build_router();
         Ok(self)
     }
 
@@ -152,10 +153,10 @@ impl App {
         let started = Instant::now();
         let path = percent_decode_str(request.uri().path()).decode_utf8().map(|path| path.into_owned());
         let matched = path.ok().and_then(|path| {
-            let router = self.routers.get(request.method().as_str())?;
-            let found = router.at(&path).ok()?;
+            let found = self.router.at(&path).ok()?;
+            let index = found.value.get(request.method().as_str())?;
             let pairs = found.params.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-            Some((Arc::clone(self.served.get(*found.value)?), pairs, path))
+            Some((Arc::clone(self.served.get(*index)?), pairs, path))
         });
         let Some((served, pairs, path)) = matched else { return not_found() };
 
@@ -244,14 +245,20 @@ impl App {
         self.engines.clock.micros() / 1000
     }
 
-    fn build_routers(&mut self) {
-        self.routers.clear();
+    fn build_router(&mut self) {
         self.unroutable.clear();
+        self.router = matchit::Router::new();
+        let mut templates: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
         for (index, served) in self.served.iter().enumerate() {
             let route = &served.route;
-            let router = self.routers.entry(route.method.as_str().to_owned()).or_default();
-            if let Err(error) = router.insert(route.template.as_str(), index) {
-                self.unroutable.push(format!("{route:?} cannot be routed: {error}"));
+            let methods = templates.entry(&route.template).or_default();
+            if methods.insert(route.method.to_string(), index).is_some() {
+                self.unroutable.push(format!("{route:?} is not the only route of its method and path"));
+            }
+        }
+        for (template, methods) in templates {
+            if let Err(error) = self.router.insert(template, methods) {
+                self.unroutable.push(format!("`{template}` cannot be routed: {error}"));
             }
         }
     }

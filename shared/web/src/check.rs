@@ -8,13 +8,28 @@ use crate::Fault;
 use crate::fault::pointer_step;
 use crate::format::{self, Format};
 
+/// A value with more nodes than this is told its first fault only: a list of millions of them helps nobody, and would
+/// take more memory than a function has.
+const ALL_FAULTS_UP_TO: usize = 20_000;
+
 /// Every fault of a value, in the order of the schema, with a JSON pointer into the value.
 pub(crate) fn faults(validator: &Validator, value: &Value, formats: &[Format]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for error in validator.iter_errors(value) {
-        explain(&error, formats, &mut faults);
+    if nodes(value) > ALL_FAULTS_UP_TO {
+        validator.validate(value).err().into_iter().for_each(|error| explain(&error, formats, &mut faults));
+        faults.truncate(1);
+    } else {
+        validator.iter_errors(value).for_each(|error| explain(&error, formats, &mut faults));
     }
     faults
+}
+
+fn nodes(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(nodes).sum(),
+        Value::Object(members) => members.values().map(nodes).sum(),
+        _ => 0,
+    }
 }
 
 fn explain(error: &ValidationError<'_>, formats: &[Format], faults: &mut Vec<Fault>) {

@@ -14,7 +14,7 @@ use crate::fault::Place;
 use crate::format::Format;
 use crate::route::{Body, Route, Who};
 use crate::shape::{Parameter, Shape};
-use crate::{Condition, Fault, Principal, Problem, Request, check, media, parameters, problem};
+use crate::{Condition, Fault, Principal, Problem, Request, check, idempotency, media, parameters, problem};
 
 /// A route with the checks that are made of its shapes, each when it is first needed.
 pub(crate) struct Served {
@@ -73,6 +73,11 @@ impl Served {
         };
         let if_match = condition(self.route.if_match, header::IF_MATCH);
         let if_none_match = condition(self.route.if_none_match, header::IF_NONE_MATCH);
+        let idempotency_key = if self.route.creates { idempotency::read(&parts.headers) } else { Ok(None) };
+        let idempotency_key = idempotency_key.unwrap_or_else(|fault| {
+            faults.push(fault);
+            None
+        });
         self.check_body(&body, formats, &mut faults);
         if !faults.is_empty() {
             return Err(Problem::faults(faults));
@@ -90,6 +95,7 @@ impl Served {
             body_type: sent,
             if_match,
             if_none_match,
+            idempotency_key,
             content_type,
             deadline: arrived.deadline,
             raw_path: arrived.path,
@@ -98,10 +104,10 @@ impl Served {
 
     /// The content type of the body among those that the route takes.
     fn check_size_and_type(&self, headers: &HeaderMap, body: &Bytes) -> Result<&'static str, Problem> {
+        let (Body::Json { types, .. } | Body::Bytes { types, .. }) = &self.route.body else { return Ok("") };
         if body.len() > self.route.body_limit {
             return Err(Problem::too_large(format!("The body has more than {} bytes.", self.route.body_limit)));
         }
-        let (Body::Json { types, .. } | Body::Bytes { types, .. }) = &self.route.body else { return Ok("") };
         if headers.get(header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
             return Err(Problem::wrong_content_type("Send the body without a content coding."));
         }

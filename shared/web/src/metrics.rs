@@ -22,11 +22,17 @@ pub struct Batch {
     pub applied: u64,
     /// The index had a newer one already.
     pub superseded: u64,
+    /// Given a new revision in the table, whose own record does the rest.
+    pub stamped: u64,
     /// Of items that never have documents.
     pub ignored: u64,
     pub quarantined: u64,
     /// Left for the next delivery.
     pub retried: u64,
+    /// Shapes that search refused and that were given more coarsely.
+    pub degraded: u64,
+    /// Shapes whose object is gone.
+    pub missing: u64,
     /// Sent to search, before compression.
     pub bytes: u64,
     /// From the oldest record's write to the batch's end.
@@ -72,9 +78,12 @@ impl Line {
         self.metric("Records", "Count", batch.records)
             .metric("Applied", "Count", batch.applied)
             .metric("Superseded", "Count", batch.superseded)
+            .metric("Stamped", "Count", batch.stamped)
             .metric("Ignored", "Count", batch.ignored)
             .metric("Quarantined", "Count", batch.quarantined)
             .metric("Retried", "Count", batch.retried)
+            .metric("ShapesDegraded", "Count", batch.degraded)
+            .metric("ShapesMissing", "Count", batch.missing)
             .metric("Bytes", "Bytes", batch.bytes)
             .metric("Lag", "Milliseconds", milliseconds(batch.lag))
     }

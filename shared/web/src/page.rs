@@ -8,6 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 /// `{"items": [...], "nextCursor": "..."}`; the last page has no cursor.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[allow(unused_qualifications, reason = "what `ToSchema` writes for a generic field")]
 pub struct Page<T> {
     pub items: Vec<T>,
     #[serde(skip_serializing_if = "Option::is_none")]

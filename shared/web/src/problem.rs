@@ -1,9 +1,11 @@
 //! Errors as RFC 9457 problem details with stable types, `urn:cairn:problem:{slug}`.
 
+mod engine;
+
 use std::fmt;
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
 use crate::Fault;
@@ -58,7 +60,7 @@ impl Kind {
             detail: detail.into(),
             faults: Vec::new(),
             members: Map::new(),
-            headers: Vec::new(),
+            headers: HeaderMap::new(),
             cause: None,
         }))
     }
@@ -74,7 +76,7 @@ struct Content {
     detail: String,
     faults: Vec<Fault>,
     members: Map<String, Value>,
-    headers: Vec<(HeaderName, HeaderValue)>,
+    headers: HeaderMap,
     /// What really happened; for the log only.
     cause: Option<String>,
 }
@@ -189,9 +191,10 @@ impl Problem {
         self
     }
 
+    /// Sets a header field. A value that no header can carry is left out.
     pub fn header(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
         if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
-            self.0.headers.push((name, value));
+            self.0.headers.insert(name, value);
         }
         self
     }

@@ -29,6 +29,7 @@ pub struct Request {
     pub(crate) body_type: &'static str,
     pub(crate) if_match: Condition,
     pub(crate) if_none_match: Condition,
+    pub(crate) idempotency_key: Option<String>,
     pub(crate) content_type: &'static str,
     pub(crate) deadline: Instant,
     pub(crate) raw_path: String,

@@ -75,31 +75,25 @@ impl Shape {
         (self.name)().into_owned()
     }
 
-    /// A reference to it among the components, or the schema itself where it has no name of its own.
+    /// A reference to it among the components; a list or a scalar stands where it is used.
     pub fn reference(&self) -> Value {
-        match self.schema() {
-            schema if is_named(&schema) => json!({ "$ref": format!("{COMPONENTS}{}", self.name()) }),
-            schema => schema,
-        }
+        let schema = self.schema();
+        if is_named(&schema) { json!({ "$ref": format!("{COMPONENTS}{}", self.name()) }) } else { schema }
     }
 
-    /// Its schema and all that it refers to, by name.
+    /// The schemas that stand among the components of the API description, by name.
     pub fn components(&self) -> BTreeMap<String, Value> {
-        let mut components = self.open_components();
-        if self.closed {
-            let merged = merged_names(components.values());
-            for (name, schema) in &mut components {
-                close(schema, merged.contains(name));
-            }
+        let mut components = self.all();
+        if !is_named(&self.schema()) {
+            components.remove(&self.name());
         }
-        components.retain(|_, schema| is_named(schema) || !schema.is_null());
         components
     }
 
     pub fn validator(&self, formats: &[Format]) -> Result<Validator, String> {
         let document = json!({
             "$ref": format!("{COMPONENTS}{}", self.name()),
-            "components": { "schemas": self.components() },
+            "components": { "schemas": self.all() },
         });
         let mut options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true).offline();
         for format in format::PLATFORM.iter().chain(formats) {
@@ -110,7 +104,7 @@ impl Shape {
 
     /// The properties of an object as parameters of a path or a query string.
     pub fn parameters(&self) -> Vec<Parameter> {
-        let components = self.components();
+        let components = self.all();
         let Some(Value::Object(root)) = components.get(&self.name()) else { return Vec::new() };
         let required: Vec<&str> =
             root.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
@@ -122,7 +116,7 @@ impl Shape {
                 required: required.contains(&&**name),
                 scalar,
                 list,
-                schema: schema.clone(),
+                schema: without_null(schema),
             }
         };
         properties.into_iter().flatten().map(parameter).collect()
@@ -132,18 +126,41 @@ impl Shape {
         value(&(self.schema)())
     }
 
-    fn open_components(&self) -> BTreeMap<String, Value> {
+    /// Its own schema and all that it refers to, by name.
+    fn all(&self) -> BTreeMap<String, Value> {
         let mut referred = Vec::new();
         (self.referred)(&mut referred);
-        let mut components: BTreeMap<String, Value> =
+        let mut all: BTreeMap<String, Value> =
             referred.iter().map(|(name, schema)| (name.clone(), value(schema))).collect();
-        components.insert(self.name(), self.schema());
-        components
+        all.insert(self.name(), self.schema());
+        if self.closed {
+            let merged = merged_names(all.values());
+            for (name, schema) in &mut all {
+                close(schema, merged.contains(name));
+            }
+        }
+        all
     }
 }
 
 fn value(schema: &RefOr<Schema>) -> Value {
     serde_json::to_value(schema).unwrap_or_default()
+}
+
+/// A parameter is there or it is not; no text of it is null.
+fn without_null(schema: &Value) -> Value {
+    let is_null = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
+    let mut schema = schema.clone();
+    for key in ["type", "oneOf"] {
+        let Some(Value::Array(forms)) = schema.get_mut(key) else { continue };
+        forms.retain(|form| !is_null(form));
+        match (key, forms.as_slice()) {
+            ("oneOf", [only]) => return only.clone(),
+            (_, [only]) => schema[key] = only.clone(),
+            _ => {}
+        }
+    }
+    schema
 }
 
 /// Scalars and lists stand where they are used; whatever has a structure or values of its own has a name.

@@ -307,7 +307,7 @@ pub fn json(response: &Response<Bytes>) -> Value {
     serde_json::from_slice(response.body()).unwrap()
 }
 
-/// `place detail` of each fault of a problem.
+/// `place detail` of each fault of a problem, sorted.
 pub fn faults(response: &Response<Bytes>) -> Vec<String> {
     let body = json(response);
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -316,7 +316,9 @@ pub fn faults(response: &Response<Bytes>) -> Vec<String> {
         let at = place.iter().find(|(name, _)| *name != "detail").map(|(_, value)| text(value)).unwrap();
         format!("{at} {}", text(&fault["detail"]))
     };
-    body["errors"].as_array().into_iter().flatten().map(fault).collect()
+    let mut faults: Vec<String> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
+    faults.sort();
+    faults
 }
 
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());

@@ -1,0 +1,133 @@
+//! What is written of a route beside its API description: sample events, the router of `cargo lambda watch`, and the
+//! README's table.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+
+use crate::intake::path_names;
+use crate::parameters;
+use crate::route::{Body, Route, Who};
+
+/// Stands in a sample event for a bearer token with [`sample_role`]; a real one would have expired.
+pub const TOKEN: &str = "TOKEN";
+
+/// The route's sample event: API Gateway's payload format 2.0.
+pub fn sample_event(route: &Route) -> Value {
+    let target = route.sample.target.unwrap_or(route.template());
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let route_key = format!("{} {}", route.method(), route.template());
+    let mut headers: Map<String, Value> = Map::new();
+    headers.insert("accept".into(), route.content_types().next().unwrap_or("*/*").into());
+    headers.insert("host".into(), "sample.execute-api.ca-central-1.amazonaws.com".into());
+    if let (Some(_), Body::Json { types, .. } | Body::Bytes { types, .. }) = (route.sample.body, &route.body) {
+        headers.insert("content-type".into(), types.first().copied().unwrap_or_default().into());
+    }
+    if sample_role(route.who()).is_some() {
+        headers.insert("authorization".into(), format!("Bearer {TOKEN}").into());
+    }
+    headers.extend(route.sample.headers.iter().map(|(name, value)| (name.to_string(), Value::from(*value))));
+    let mut event = json!({
+        "version": "2.0",
+        "routeKey": route_key,
+        "rawPath": path,
+        "rawQueryString": query,
+        "headers": headers,
+        "requestContext": {
+            "accountId": "123456789012",
+            "apiId": "sample",
+            "domainName": "sample.execute-api.ca-central-1.amazonaws.com",
+            "domainPrefix": "sample",
+            "http": {
+                "method": route.method().as_str(),
+                "path": path,
+                "protocol": "HTTP/1.1",
+                "sourceIp": "203.0.113.1",
+                "userAgent": "sample",
+            },
+            "requestId": format!("sample-{}", route.name()),
+            "routeKey": route_key,
+            "stage": "$default",
+            "time": "01/Jan/2026:00:00:00 +0000",
+            "timeEpoch": 1_767_225_600_000_i64,
+        },
+        "isBase64Encoded": false,
+    });
+    let pairs = parameters::pairs(query, &mut Vec::new());
+    insert_strings(&mut event, "queryStringParameters", joined(pairs));
+    insert_strings(&mut event, "pathParameters", path_parameters(route.template(), path));
+    if let (Value::Object(event), Some(body)) = (&mut event, route.sample.body) {
+        event.insert("body".into(), body.into());
+    }
+    event
+}
+
+/// The status that the sample event is answered with.
+pub fn sample_status(route: &Route) -> u16 {
+    route.sample.status.or(route.answers.first().map(|answer| answer.status)).unwrap_or(200)
+}
+
+/// The role that the sample's token has; empty where any will do, absent where none is needed.
+pub fn sample_role(who: Who) -> Option<&'static str> {
+    match who {
+        Who::Public | Who::Views { .. } => None,
+        Who::SignedIn => Some(""),
+        Who::Role(role) => Some(role),
+        Who::AnyRole(roles) => roles.first().copied(),
+    }
+}
+
+/// The entries of `[workspace.metadata.lambda.watch.router]` by which `cargo lambda watch` gives a path to the binary
+/// of the system that serves it.
+pub fn watch_router<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -> String {
+    let mut methods: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for route in routes {
+        methods.entry(route.template()).or_default().push(route.method().as_str());
+    }
+    let mut text = String::new();
+    for (template, mut methods) in methods {
+        methods.sort_unstable();
+        let entries: Vec<String> =
+            methods.iter().map(|method| format!("{{ function = \"{system}\", method = \"{method}\" }}")).collect();
+        let _ = writeln!(text, "\"{template}\" = [{}]", entries.join(", "));
+    }
+    text
+}
+
+/// The README's table of routes, in Markdown.
+pub fn route_table<'a>(routes: impl Iterator<Item = &'a Route>) -> String {
+    let mut text = String::from("| operation | route | who | what |\n|---|---|---|---|\n");
+    for route in routes {
+        let who = match route.who() {
+            Who::Public => "anyone".to_owned(),
+            Who::Views { fuller } => format!("anyone; `{fuller}` sees more"),
+            Who::SignedIn => "signed in".to_owned(),
+            Who::Role(role) => format!("`{role}`"),
+            Who::AnyRole(roles) => roles.iter().map(|role| format!("`{role}`")).collect::<Vec<_>>().join(", "),
+        };
+        let (name, method, template) = (route.name(), route.method(), route.template());
+        let _ = writeln!(text, "| {name} | `{method} {template}` | {who} | {} |", route.summary);
+    }
+    text
+}
+
+/// API Gateway gives values of one name with commas between.
+fn joined(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
+    let mut joined: BTreeMap<String, String> = BTreeMap::new();
+    for (name, value) in pairs {
+        joined.entry(name).and_modify(|known| *known = format!("{known},{value}")).or_insert(value);
+    }
+    joined
+}
+
+fn path_parameters(template: &str, path: &str) -> BTreeMap<String, String> {
+    let names = template.split('/').zip(path.split('/'));
+    names.filter_map(|(name, value)| Some((path_names(name).next()?.to_owned(), value.to_owned()))).collect()
+}
+
+fn insert_strings(event: &mut Value, name: &str, values: BTreeMap<String, String>) {
+    if let (Value::Object(event), false) = (event, values.is_empty()) {
+        event.insert(name.to_owned(), json!(values));
+    }
+}

@@ -1,0 +1,82 @@
+//! What is made of the declarations: the API description, sample events, the watch router, the table of routes.
+
+mod zoo;
+
+use bytes::Bytes;
+use http::Request;
+use serde_json::json;
+use web::{Route, operation};
+use zoo::{Zoo, json};
+
+#[tokio::test]
+async fn the_description_is_served() {
+    let zoo = Zoo::open();
+    let response = zoo.get("/zoo/openapi.json").await;
+    insta::assert_json_snapshot!("openapi", json(&response));
+}
+
+#[test]
+fn a_sample_event_shows_each_operation() {
+    let zoo = Zoo::open();
+    let events: Vec<_> = zoo.app.routes().map(operation::sample_event).collect();
+    insta::assert_json_snapshot!("events", events);
+}
+
+/// Each sample event, turned back into a request, gets the status that it says.
+#[tokio::test]
+async fn samples_do_what_they_say() {
+    let zoo = Zoo::open();
+    for route in zoo.app.routes().filter(|route| route.name() != "feed") {
+        let event = operation::sample_event(route);
+        let target = format!("{}?{}", event["rawPath"].as_str().unwrap(), event["rawQueryString"].as_str().unwrap());
+        let mut request = Request::builder().method(route.method()).uri(target);
+        for (name, value) in event["headers"].as_object().unwrap() {
+            let role = operation::sample_role(route.who()).unwrap_or_default();
+            let token = zoo.key.sign(&zoo.claims(&[role])).unwrap();
+            request = request.header(name, value.as_str().unwrap().replace(operation::TOKEN, &token));
+        }
+        let body = event["body"].as_str().unwrap_or_default().to_owned();
+        let response = zoo.send(request.body(Bytes::from(body)).unwrap()).await;
+        assert_eq!(response.status(), operation::sample_status(route), "{route:?}: {response:?}");
+    }
+}
+
+#[test]
+fn cargo_lambda_watch_finds_every_path() {
+    let zoo = Zoo::open();
+    let expected = r#""/zoo/animals/{enclosure}" = [{ function = "zoo", method = "GET" }, { function = "zoo", method = "POST" }]
+"/zoo/animals/{enclosure}/{number}" = [{ function = "zoo", method = "GET" }, { function = "zoo", method = "PATCH" }]
+"/zoo/feedings" = [{ function = "zoo", method = "POST" }]
+"/zoo/health" = [{ function = "zoo", method = "GET" }]
+"/zoo/openapi.json" = [{ function = "zoo", method = "GET" }]
+"/zoo/photos/{enclosure}" = [{ function = "zoo", method = "PUT" }]
+"#;
+    assert_eq!(operation::watch_router("zoo", zoo.app.routes()), expected);
+}
+
+#[test]
+fn the_readme_has_a_row_for_each_route() {
+    let zoo = Zoo::open();
+    let table = operation::route_table(zoo.app.routes());
+    let rows: Vec<&str> = table.lines().collect();
+    assert_eq!(rows.len(), 2 + zoo.app.routes().count());
+    assert_eq!(
+        rows[3],
+        "| createAnimal | `POST /zoo/animals/{enclosure}` | `zoo-keeper` | A new animal in an enclosure |"
+    );
+}
+
+#[test]
+fn wrong_declarations_are_told() {
+    let zoo = Zoo::open();
+    let mut routes = zoo::routes();
+    let one: Route = routes.remove(0);
+    let twice = vec![one.clone(), one.clone().path::<zoo::AnimalPath>().query::<zoo::Animal>()];
+    let app = web::App::new(zoo.app.engines().clone(), &zoo::SYSTEM, twice, Vec::new());
+    let expected = json!([
+        "listAnimals GET /zoo/animals/{enclosure} is not the only route of its method and path",
+        "listAnimals GET /zoo/animals/{enclosure} has the path parameters [\"enclosure\"], its type [\"enclosure\", \"number\"]",
+        "two operations have one name: [\"listAnimals\", \"listAnimals\"]",
+    ]);
+    assert_eq!(json!(app.misdeclared()), expected);
+}

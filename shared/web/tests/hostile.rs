@@ -1,0 +1,104 @@
+//! No bytes that a client can send make a panic or a 5xx.
+
+mod zoo;
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, Uri, header};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use zoo::{Zoo, json};
+
+/// A problem is one of the client's, in the platform's form.
+fn is_clients(response: &Response<Bytes>) {
+    let status = response.status();
+    assert!(status.as_u16() < 500, "{response:?}");
+    if status.is_client_error() && response.body().as_ref() != br#"{"message":"Not Found"}"# {
+        let problem = json(response);
+        assert_eq!(problem["status"], status.as_u16());
+        assert!(
+            problem["detail"].as_str().is_some_and(|detail| !detail.is_empty() && detail.len() < 1000),
+            "{problem}"
+        );
+    }
+}
+
+fn send(request: http::request::Builder, body: impl Into<Bytes>) -> Option<Response<Bytes>> {
+    let request = request.body(body.into()).ok()?;
+    let zoo = Zoo::open();
+    let request = {
+        let (mut parts, body) = request.into_parts();
+        let token = HeaderValue::try_from(format!("Bearer {}", zoo.keeper())).unwrap();
+        parts.headers.entry(header::AUTHORIZATION).or_insert(token);
+        Request::from_parts(parts, body)
+    };
+    Some(Runtime::new().unwrap().block_on(zoo.send(request)))
+}
+
+/// Any JSON, with the names and values that the system knows more often than chance would have it.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        ".*".prop_map(Value::from),
+        prop_oneof!["meat", "plants", "Ara ararauna"].prop_map(Value::from),
+    ];
+    let name = prop_oneof![3 => "name|diet|species|keepers|since", 1 => ".*"];
+    leaf.prop_recursive(6, 64, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((name.clone(), inner), 0..6)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn any_bytes_as_a_body(body in prop::collection::vec(any::<u8>(), 0..200)) {
+        let request = Request::post("/zoo/animals/aviary").header("content-type", "application/json");
+        is_clients(&send(request, body).unwrap());
+    }
+
+    #[test]
+    fn any_json_as_a_body(body in any_json(), patch in any::<bool>()) {
+        let method = if patch { Request::patch("/zoo/animals/aviary/1") } else { Request::post("/zoo/animals/aviary") };
+        is_clients(&send(method.header("content-type", "application/json"), body.to_string()).unwrap());
+    }
+
+    #[test]
+    fn any_path_and_query(enclosure in "[^/?#\\x00-\\x20]{1,30}|%[0-9a-f]{2}", query in "[^#\\x00-\\x20]{0,60}|(limit|near|diet|cursor|isTame)=.{0,20}") {
+        let target = format!("/zoo/animals/{enclosure}?{query}");
+        if let Ok(uri) = Uri::try_from(target) {
+            is_clients(&send(Request::get(uri), Bytes::new()).unwrap());
+        }
+    }
+
+    #[test]
+    fn any_header(name in "authorization|accept|if-none-match|if-match|content-type|idempotency-key|content-encoding",
+                  value in prop::collection::vec(any::<u8>(), 0..60)) {
+        let Ok(value) = HeaderValue::from_bytes(&value) else { return Ok(()) };
+        for request in [Request::get("/zoo/animals/aviary/1"), Request::patch("/zoo/animals/aviary/1"), Request::post("/zoo/animals/aviary")] {
+            is_clients(&send(request.header(name.as_str(), value.clone()), r#"{"name": "Polly", "diet": "meat"}"#).unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_large_body_is_told_its_first_fault_only() {
+    let keepers = vec![json!(1); 4_000];
+    let body = json!({ "name": "", "diet": "meat", "keepers": keepers }).to_string();
+    assert!(body.len() < 10_000);
+    let request = Request::post("/zoo/animals/aviary").header("content-type", "application/json");
+    let problem = json(&send(request, body).unwrap());
+    assert_eq!((problem["errors"].as_array().unwrap().len(), &problem["errorCount"]), (100, &json!(4_002)));
+
+    let body = json!({ "name": "", "diet": "meat", "keepers": vec![json!(1); 4_900 * 5] }).to_string();
+    let request = Request::put("/zoo/menus").header("content-type", "application/json");
+    let problem = json(&send(request, body).unwrap());
+    assert_eq!(problem["errors"].as_array().unwrap().len(), 1);
+}
