@@ -9,6 +9,7 @@ pub mod install;
 pub mod listen;
 pub mod process;
 pub mod progress;
+pub mod sample;
 pub mod source;
 
 pub use error::StartError;
