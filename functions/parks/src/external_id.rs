@@ -1,7 +1,7 @@
 //! External ids: unique among the items of one kind in one collection, by an item of their own.
 
 use serde::Serialize;
-use table::{Action, Cause, EntityKey, Error, Escaped, Key};
+use table::{Access, AccessPattern, Action, Cause, EntityKey, Error, Escaped, Key};
 use web::{Fault, Problem};
 
 use crate::item::Item;
@@ -25,10 +25,19 @@ pub fn release(item: &Item) -> Option<Action> {
     key(item).map(|key| Action::delete(&PARKS, key.key()))
 }
 
+/// Whether another item holds it already: known before a number is taken, a refused create leaves no gap.
+pub async fn is_held(access: &Access, pattern: &'static AccessPattern, item: &Item) -> Result<bool, Error> {
+    let Some(key) = key(item) else { return Ok(false) };
+    Ok(access.table(pattern, &PARKS).get_consistent(key.key()).await?.is_some())
+}
+
 /// The problem, if a transaction failed because another item holds the external id; `hold` is that action's place.
 pub fn taken(error: &Error, hold: usize) -> Option<Problem> {
-    let fault = || Problem::taken(vec![Fault::pointer("/externalId", "is held by another item of its kind here")]);
-    error.failed(hold).filter(|failed| failed.cause == Cause::Exists).map(|_| fault())
+    error.failed(hold).filter(|failed| failed.cause == Cause::Exists).map(|_| problem())
+}
+
+pub fn problem() -> Problem {
+    Problem::taken(vec![Fault::pointer("/externalId", "is held by another item of its kind here")])
 }
 
 fn key(item: &Item) -> Option<ExternalIdKey> {

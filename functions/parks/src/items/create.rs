@@ -40,6 +40,9 @@ pub async fn create<E: Entity>(request: Request) -> Result<Answer, Problem> {
     if let Some(answer) = earlier(&request, &access::CREATE_ITEM).await? {
         return Ok(answer);
     }
+    if external_id::is_held(request.access(), &access::CREATE_ITEM, &item).await? {
+        return Err(external_id::problem());
+    }
     // A missing sequence is a missing collection.
     let sequence = SequenceKey { partition: Partition::children(E::KIND, &collection) }.key();
     let numbers = request.access().table(&access::NEXT_NUMBER, &PARKS).next_numbers(sequence, 1).await;
