@@ -71,7 +71,8 @@ struct Shards {
 
 fn complete<T: DeserializeOwned>(answer: &str) -> Result<T, SearchError> {
     let unreadable = |error: serde_json::Error| SearchError::Unavailable(error.to_string());
-    let Extent { timed_out, _shards: Shards { total, successful } } = serde_json::from_str(answer).map_err(unreadable)?;
+    let Extent { timed_out, _shards: Shards { total, successful } } =
+        serde_json::from_str(answer).map_err(unreadable)?;
     if timed_out {
         return Err(SearchError::Unavailable("the search was cut off by time".to_owned()));
     }

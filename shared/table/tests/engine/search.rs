@@ -1,38 +1,12 @@
-//! Answers as OpenSearch gives them, from a listener that gives one to everybody.
+//! Answers as OpenSearch gives them.
 
 use serde_json::json;
 use table::{Access, AccessPattern, Call, Clock, Config, Engines, SearchError};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpListener;
-use tokio::sync::mpsc;
 
+use crate::canned::answering;
 use crate::shop::engines;
 
 static FIND: AccessPattern = AccessPattern { name: "find", calls: &[Call::Search { alias: "shop" }] };
-
-/// A listener that answers so, and what it was asked.
-async fn answering(status: u16, body: &str) -> (Access, mpsc::UnboundedReceiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let answer = format!(
-        "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    );
-    let (asked, questions) = mpsc::unbounded_channel();
-    tokio::spawn(async move {
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let mut question = String::new();
-            let mut part = [0; 4096];
-            while !question.ends_with('}') {
-                let length = stream.read(&mut part).await.unwrap();
-                question.push_str(std::str::from_utf8(&part[..length]).unwrap());
-            }
-            asked.send(question).unwrap();
-            stream.write_all(answer.as_bytes()).await.unwrap();
-        }
-    });
-    (reaching(endpoint), questions)
-}
 
 fn reaching(search: String) -> Access {
     static GRANTED: &[&AccessPattern] = &[&FIND];
@@ -47,14 +21,15 @@ async fn ask(access: &Access) -> Result<serde_json::Value, SearchError> {
 #[tokio::test]
 async fn a_whole_answer_comes_back() {
     let whole = r#"{"took":1,"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0},"hits":{}}"#;
-    let (access, mut questions) = answering(200, whole).await;
+    let (endpoint, mut requests) = answering(200, whole).await;
+    let access = reaching(endpoint);
     assert_eq!(ask(&access).await.unwrap()["took"], 1);
-    let question = questions.recv().await.unwrap();
+    let request = requests.recv().await.unwrap();
     assert!(
-        question.starts_with("POST /test-shop/_search?allow_partial_search_results=false HTTP/1.1\r\n"),
-        "{question}"
+        request.starts_with("POST /test-shop/_search?allow_partial_search_results=false HTTP/1.1\r\n"),
+        "{request}"
     );
-    assert!(question.ends_with(r#"{"query":{"match_all":{}}}"#), "{question}");
+    assert!(request.ends_with(r#"{"query":{"match_all":{}}}"#), "{request}");
     assert_eq!(access.performed()[0].call, Call::Search { alias: "shop" });
 }
 
@@ -67,17 +42,20 @@ async fn a_partial_answer_is_none() {
         r#"{}"#,
         r#"[}"#,
     ] {
-        let (access, _questions) = answering(200, partial).await;
+        let (endpoint, _requests) = answering(200, partial).await;
+        let access = reaching(endpoint);
         assert!(matches!(ask(&access).await, Err(SearchError::Unavailable(_))), "{partial}");
     }
 }
 
 #[tokio::test]
 async fn a_query_that_is_refused_is_told_from_a_search_that_is_down() {
-    let (access, _questions) = answering(400, r#"{"error":{"type":"parsing_exception"}}"#).await;
+    let (endpoint, _requests) = answering(400, r#"{"error":{"type":"parsing_exception"}}"#).await;
+    let access = reaching(endpoint);
     assert!(matches!(ask(&access).await, Err(SearchError::Refused(reason)) if reason.contains("parsing_exception")));
     for status in [404, 429, 500, 503] {
-        let (access, _questions) = answering(status, "{}").await;
+        let (endpoint, _requests) = answering(status, "{}").await;
+        let access = reaching(endpoint);
         assert!(matches!(ask(&access).await, Err(SearchError::Unavailable(_))), "{status}");
     }
     for endpoint in ["http://127.0.0.1:1", "nowhere"] {

@@ -1,0 +1,40 @@
+//! A listener that gives everybody one answer, for what no engine at hand answers by itself.
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// The endpoint, and the requests that came in.
+pub async fn answering(status: u16, body: &str) -> (String, UnboundedReceiver<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let answer = format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len());
+    let (asked, requests) = unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let request = request(&mut stream).await;
+            stream.write_all(answer.as_bytes()).await.unwrap();
+            if asked.send(request).is_err() {
+                return;
+            }
+        }
+    });
+    (endpoint, requests)
+}
+
+async fn request(stream: &mut TcpStream) -> String {
+    let mut request = String::new();
+    let mut part = [0; 4096];
+    while !is_whole(&request) {
+        let length = stream.read(&mut part).await.unwrap();
+        request.push_str(std::str::from_utf8(&part[..length]).unwrap());
+    }
+    request
+}
+
+fn is_whole(request: &str) -> bool {
+    let Some((head, body)) = request.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().filter_map(|line| line.split_once(": "));
+    let length = length.filter(|(name, _)| name.eq_ignore_ascii_case("content-length")).map(|(_, value)| value).next();
+    body.len() >= length.map_or(0, |length| length.parse().unwrap())
+}
