@@ -5,7 +5,9 @@ pub mod access;
 pub mod change;
 pub mod checks;
 pub mod dependents;
+pub mod documents;
 pub mod entity;
+mod events;
 pub mod external_id;
 pub mod fields;
 pub mod geojson;
@@ -22,19 +24,11 @@ pub mod view;
 use std::sync::Arc;
 
 use table::Engines;
-use web::{App, EventHandler};
+use web::App;
 
 pub use schema::SYSTEM;
 
 /// The whole system: its routes and event handlers on these engines.
 pub fn app(engines: Arc<Engines>) -> App {
-    App::new(engines, &SYSTEM, routes::all(), handlers())
-}
-
-fn handlers() -> Vec<EventHandler> {
-    vec![
-        EventHandler::new("checkUpload", uploads::check_upload)
-            .patterns(&[&access::CHECK_UPLOAD, &access::STORE_SHAPE])
-            .timeout(std::time::Duration::from_secs(60)),
-    ]
+    App::new(engines, &SYSTEM, routes::all(), events::handlers())
 }

@@ -1,0 +1,270 @@
+//! What items look like in search, field by field: what is not named here is not indexed.
+
+mod shapes;
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use mirror::{Document, Found, Image, Mapping, Number, ShapeSource, StoredShape, Unfit};
+use table::schema::{Entity, System};
+use web::{Batch, Event, EventFailure};
+
+pub use shapes::{BucketShapes, SHAPE};
+
+/// The documents of parks.
+#[derive(Clone, Copy, Debug)]
+pub struct Parks;
+
+/// Every field with its type, and how text is folded. Grows by one with any change in what is written into it.
+pub const MAPPING: Mapping = Mapping { version: 1, body: include_str!("documents/mapping.json") };
+
+impl mirror::Documents for Parks {
+    fn tables(&self) -> &'static System {
+        &crate::schema::SYSTEM
+    }
+
+    fn mapping(&self) -> Mapping {
+        MAPPING
+    }
+
+    /// Hidden and deleted items have documents too, for administrators; readers filter by `isVisible` and `isDeleted`.
+    fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        let mut document = Document::new();
+        match entity.name {
+            "collection" => common(&mut document, image)?,
+            "geozone" => {
+                common(&mut document, image)?;
+                place(&mut document, image)?;
+            }
+            "facility" => {
+                common(&mut document, image)?;
+                place(&mut document, image)?;
+                facility(&mut document, image)?;
+            }
+            _ => return Ok(Found::Hidden),
+        }
+        Ok(Found::Document(document))
+    }
+}
+
+/// The event handler `mirror`: records of the table's stream into search.
+pub async fn mirror(event: Event) -> Result<Bytes, EventFailure> {
+    let shapes = BucketShapes::new(event.access().clone());
+    let handled = mirror::handle(&Parks, &shapes, event.engines(), &event.payload, event.deadline).await;
+    let handled = handled.map_err(EventFailure::new)?;
+    let ledger = &handled.ledger;
+    event.report(Batch {
+        records: ledger.records as u64,
+        applied: ledger.applied as u64,
+        superseded: ledger.superseded as u64,
+        stamped: ledger.stamped as u64,
+        ignored: ledger.ignored as u64,
+        quarantined: ledger.quarantined as u64,
+        retried: ledger.reported as u64,
+        degraded: handled.degraded as u64,
+        missing: handled.missing as u64,
+        bytes: handled.bytes as u64,
+        lag: Duration::from_millis(handled.lag.try_into().unwrap_or(0)),
+    });
+    Ok(handled.answer)
+}
+
+/// What every kind of item has.
+fn common(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
+    document
+        .keyword("globalId", image.optional_text("globalId")?.as_deref())
+        .keyword("collectionId", image.optional_text("collectionId")?.as_deref())
+        .text("name", image.optional_text("displayName")?.as_deref())
+        .text("description", image.optional_text("description")?.as_deref());
+    if let Some(terms) = image.optional_texts("searchTerms")? {
+        document.texts("searchTerms", terms);
+    }
+    document
+        .flag("isVisible", image.optional_flag("isVisible")?.unwrap_or(false))
+        .flag("isDeleted", image.optional_flag("isDeleted")?.unwrap_or(false))
+        .text("adminNotes", image.optional_text("adminNotes")?.as_deref())
+        .keyword("createdAt", image.optional_text("createdAt")?.as_deref())
+        .keyword("createdBy", image.optional_text("createdBy")?.as_deref())
+        .keyword("updatedAt", image.optional_text("updatedAt")?.as_deref())
+        .keyword("updatedBy", image.optional_text("updatedBy")?.as_deref());
+    Ok(())
+}
+
+/// What items on the map have besides.
+fn place(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
+    document
+        .number("number", image.optional_number("number")?)
+        .number("minMapZoom", image.optional_number("minMapZoom")?)
+        .number("maxMapZoom", image.optional_number("maxMapZoom")?)
+        .keyword("externalId", image.optional_text("externalId")?.as_deref());
+    if let Some(location) = image.optional_numbers("location")? {
+        document.numbers("location", counted("location", "two or three numbers", location, &[2, 3])?);
+    }
+    if let Some(envelope) = image.optional_numbers("envelope")? {
+        let degrees = degrees("envelope", envelope)?;
+        document.text("envelope", degrees.join(",").as_str());
+    }
+    document
+        .shape("boundary", shape(image, "boundary", "boundaryRef")?)
+        .shape("path", shape(image, "path", "pathRef")?);
+    Ok(())
+}
+
+/// What facilities have besides.
+fn facility(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
+    document
+        .keyword("type", image.optional_text("facilityType")?.as_deref())
+        .keyword("subType", image.optional_text("subType")?.as_deref())
+        .text("address", image.optional_text("address")?.as_deref())
+        .flag("isOpen", image.optional_flag("isOpen")?)
+        .flag("showOnMap", image.optional_flag("showOnMap")?.unwrap_or(true));
+    Ok(())
+}
+
+/// A shape from the item's own text or, where that is absent, from the object that it names.
+fn shape(image: &Image<'_>, inline: &str, reference: &str) -> Result<Option<ShapeSource>, Unfit> {
+    let stored = image.optional_map(reference)?;
+    if let Some(text) = image.optional_text(inline)? {
+        return Ok(Some(ShapeSource::Inline(text.into_owned())));
+    }
+    let Some(stored) = stored else { return Ok(None) };
+    Ok(Some(ShapeSource::Object(StoredShape {
+        sha256: stored.text("sha256").map(Cow::into_owned)?,
+        bytes: size(&stored, "bytes")?,
+        positions: size(&stored, "positions")?,
+        envelope: degrees("envelope", stored.numbers("envelope")?)?,
+        tolerance: stored.map("tolerances")?.number("coarse")?.as_str().to_owned(),
+    })))
+}
+
+fn size(image: &Image<'_>, attribute: &str) -> Result<u64, Unfit> {
+    let number = image.number(attribute)?.integer().and_then(|number| number.try_into().ok());
+    number.ok_or_else(|| Unfit { attribute: attribute.to_owned(), expected: "a whole number from 0" })
+}
+
+/// West, south, east, north as the text that they are.
+fn degrees(attribute: &str, numbers: Vec<Number<'_>>) -> Result<[String; 4], Unfit> {
+    let texts: Vec<String> = numbers.iter().map(|number| number.as_str().to_owned()).collect();
+    texts.try_into().map_err(|_| Unfit { attribute: attribute.to_owned(), expected: "four numbers" })
+}
+
+fn counted<'a>(
+    attribute: &str,
+    expected: &'static str,
+    numbers: Vec<Number<'a>>,
+    counts: &[usize],
+) -> Result<Vec<Number<'a>>, Unfit> {
+    if counts.contains(&numbers.len()) { Ok(numbers) } else { Err(Unfit { attribute: attribute.to_owned(), expected }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn documented(name: &str, item: &Value) -> Result<Value, Unfit> {
+        let entity =
+            crate::schema::SYSTEM.tables.iter().flat_map(|table| table.entities).find(|entity| entity.name == name);
+        let text = item.to_string();
+        match mirror::Documents::document(&Parks, entity.unwrap(), &Image::parse(&text).unwrap())? {
+            Found::Document(document) => Ok(serde_json::from_str(&format!("{{{}}}", document.fields())).unwrap()),
+            Found::Hidden => Ok(Value::Null),
+        }
+    }
+
+    /// A facility with every attribute that a document is made of.
+    fn facility() -> Value {
+        json!({
+            "pk": {"S": "facility::bcparks_1"}, "sk": {"S": "campground::1"}, "rev": {"N": "2"}, "entity": {"S": "facility"},
+            "globalId": {"S": "0198"}, "collectionId": {"S": "bcparks_1"}, "displayName": {"S": "Bear Camp"},
+            "description": {"S": "Quiet."}, "searchTerms": {"L": [{"S": "den"}, {"S": "cave"}]},
+            "isVisible": {"BOOL": true}, "isDeleted": {"BOOL": false}, "adminNotes": {"S": "den nearby"},
+            "createdAt": {"S": "2026-01-01T00:00:00.000000Z"}, "createdBy": {"S": "local:ada"},
+            "updatedAt": {"S": "2026-01-02T00:00:00.000000Z"}, "updatedBy": {"S": "local:bob"},
+            "number": {"N": "1"}, "minMapZoom": {"N": "3"}, "maxMapZoom": {"N": "12"}, "externalId": {"S": "A-1"},
+            "location": {"L": [{"N": "-125.50000001"}, {"N": "49.6"}, {"N": "120"}]},
+            "envelope": {"L": [{"N": "-126"}, {"N": "49.3"}, {"N": "-124.8"}, {"N": "49.9"}]},
+            "boundary": {"S": "{}"},
+            "pathRef": {"M": {
+                "url": {"S": "s3://bucket/geometries/ab.geojson"}, "sha256": {"S": "ab"}, "bytes": {"N": "9000"},
+                "positions": {"N": "400"}, "parts": {"N": "1"}, "type": {"S": "LineString"},
+                "envelope": {"L": [{"N": "1"}, {"N": "2"}, {"N": "3"}, {"N": "4"}]},
+                "tolerances": {"M": {"coarse": {"N": "0"}}}
+            }},
+            "facilityType": {"S": "campground"}, "subType": {"S": "rustic"}, "address": {"S": "1 Lake Road"},
+            "isOpen": {"BOOL": true}, "showOnMap": {"BOOL": false}, "listPk": {"S": "facility::bcparks_1"}
+        })
+    }
+
+    #[test]
+    fn a_facility_has_these_fields_and_no_others() {
+        let expected = json!({
+            "globalId": "0198", "collectionId": "bcparks_1", "name": "Bear Camp", "description": "Quiet.",
+            "searchTerms": ["den", "cave"], "isVisible": true, "isDeleted": false, "adminNotes": "den nearby",
+            "createdAt": "2026-01-01T00:00:00.000000Z", "createdBy": "local:ada",
+            "updatedAt": "2026-01-02T00:00:00.000000Z", "updatedBy": "local:bob",
+            "number": 1, "minMapZoom": 3, "maxMapZoom": 12, "externalId": "A-1",
+            "location": [-125.50000001, 49.6, 120], "envelope": "-126,49.3,-124.8,49.9",
+            "type": "campground", "subType": "rustic", "address": "1 Lake Road", "isOpen": true, "showOnMap": false
+        });
+        assert_eq!(documented("facility", &facility()), Ok(expected));
+    }
+
+    #[test]
+    fn every_field_is_in_the_mapping() {
+        let mapping: Value = serde_json::from_str(MAPPING.body).unwrap();
+        let known = mapping["mappings"]["properties"].as_object().unwrap();
+        for name in documented("facility", &facility()).unwrap().as_object().unwrap().keys() {
+            assert!(known.contains_key(name), "{name}");
+        }
+        for shape in ["boundary", "path"] {
+            for field in ["", "Status", "Tolerance", "Outline"] {
+                assert!(known.contains_key(&format!("{shape}{field}")), "{shape}{field}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_attribute_of_another_type_is_unfit() {
+        let unread = ["pk", "sk", "rev", "entity", "listPk"];
+        let whole = facility();
+        for name in whole.as_object().unwrap().keys().filter(|name| !unread.contains(&name.as_str())) {
+            for wrong in
+                [json!({"S": "x"}), json!({"N": "1"}), json!({"BOOL": true}), json!({"NULL": true}), json!({"M": {}})]
+            {
+                let mut item = whole.clone();
+                let same_type = whole[name].as_object().unwrap().keys().eq(wrong.as_object().unwrap().keys());
+                item[name] = wrong;
+                let read = documented("facility", &item);
+                assert_eq!(read.is_ok(), same_type && name != "pathRef", "{name}: {:?}", item[name]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_collection_or_a_bare_item_has_what_it_has() {
+        let bare = json!({"pk": {"S": "collection"}, "sk": {"S": "a"}});
+        let hidden = json!({"isVisible": false, "isDeleted": false});
+        assert_eq!(documented("collection", &bare), Ok(hidden.clone()));
+        assert_eq!(documented("geozone", &bare), Ok(hidden));
+    }
+
+    #[test]
+    fn a_shape_is_the_items_own_text_or_the_object_it_names() {
+        let item = facility();
+        let text = item.to_string();
+        let image = Image::parse(&text).unwrap();
+        assert_eq!(shape(&image, "boundary", "boundaryRef"), Ok(Some(ShapeSource::Inline("{}".to_owned()))));
+        let object = StoredShape {
+            sha256: "ab".to_owned(),
+            bytes: 9000,
+            positions: 400,
+            envelope: ["1", "2", "3", "4"].map(str::to_owned),
+            tolerance: "0".to_owned(),
+        };
+        assert_eq!(shape(&image, "path", "pathRef"), Ok(Some(ShapeSource::Object(object))));
+        assert_eq!(shape(&image, "none", "noneRef"), Ok(None));
+    }
+}

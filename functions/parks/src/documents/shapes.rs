@@ -1,0 +1,190 @@
+//! Shapes as search holds them: read by their hash, rounded, and coarser from rung to rung.
+
+use bytes::Bytes;
+use geometry::{COARSE_POSITIONS, Envelope, Shape};
+use mirror::{Rung, ShapeSource, ShapeStatus, ShapeUnavailable, Shapes, StoredShape};
+use table::access::{AccessPattern, Call, ObjectAction};
+use table::{Access, Error};
+
+use crate::schema::BUCKET;
+use crate::shapes::{PREFIX, coarse_object, object};
+
+/// A shape out of S3 for its document: the object, or its coarse form where the object itself is still there.
+pub const SHAPE: AccessPattern = AccessPattern {
+    name: "shape",
+    calls: &[
+        Call::Objects { bucket: BUCKET, prefix: PREFIX, action: ObjectAction::GetObject },
+        Call::Objects { bucket: BUCKET, prefix: PREFIX, action: ObjectAction::HeadObject },
+    ],
+};
+
+/// What a map draws of a shape before it asks for more.
+const OUTLINE_POSITIONS: usize = 64;
+
+/// The shapes in the system's bucket.
+#[derive(Clone, Debug)]
+pub struct BucketShapes(Access);
+
+impl BucketShapes {
+    /// Reached through [`SHAPE`], which must be granted.
+    pub fn new(access: Access) -> Self {
+        Self(access)
+    }
+
+    /// The text of an object, by whose hash it is named; nothing if it is gone or is not what its name says.
+    async fn original(&self, stored: &StoredShape) -> Result<Option<String>, ShapeUnavailable> {
+        let body = present(self.0.objects(&SHAPE, BUCKET, PREFIX).get(&object(&stored.sha256)).await)?;
+        Ok(body.filter(|body| geometry::sha256(body) == stored.sha256).and_then(text))
+    }
+
+    /// The text of its coarse form; nothing if that or the object itself is gone.
+    async fn coarse(&self, stored: &StoredShape) -> Result<Option<String>, ShapeUnavailable> {
+        let objects = self.0.objects(&SHAPE, BUCKET, PREFIX);
+        if present(objects.head(&object(&stored.sha256)).await)?.is_none() {
+            return Ok(None);
+        }
+        Ok(present(objects.get(&coarse_object(&stored.sha256)).await)?.and_then(text))
+    }
+}
+
+impl Shapes for BucketShapes {
+    async fn shape(&self, source: &ShapeSource, rung: Rung) -> Result<mirror::Shape, ShapeUnavailable> {
+        let stored = match source {
+            ShapeSource::Inline(text) => return Ok(inline(text, rung)),
+            ShapeSource::Object(stored) => stored,
+        };
+        let (text, tolerance) = match rung.max(first(stored)) {
+            Rung::Full => (self.original(stored).await?, None),
+            Rung::Coarse => (self.coarse(stored).await?, Some(stored.tolerance.clone())),
+            Rung::Envelope | Rung::None => return Ok(boxed(stored, ShapeStatus::At(Rung::Envelope))),
+        };
+        let rung = if tolerance.is_some() { Rung::Coarse } else { Rung::Full };
+        let missing = || boxed(stored, ShapeStatus::Missing);
+        let Some(text) = text else { return Ok(missing()) };
+        // Large shapes take a while, and other records wait on this thread.
+        let read = tokio::task::spawn_blocking(move || read(&text, rung));
+        let read = read.await.map_err(|error| ShapeUnavailable(error.to_string()))?;
+        Ok(read.map_or_else(missing, |shape| mirror::Shape { tolerance, ..shape }))
+    }
+}
+
+/// The highest rung that has room for the shape.
+fn first(stored: &StoredShape) -> Rung {
+    let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    match geometry::Rung::first(size(stored.positions), size(stored.bytes)) {
+        geometry::Rung::Full => Rung::Full,
+        _ => Rung::Coarse,
+    }
+}
+
+/// A shape on the item itself is small, so its coarse form is the whole.
+fn inline(text: &str, rung: Rung) -> mirror::Shape {
+    match rung {
+        Rung::Full | Rung::Coarse => read(text, rung),
+        Rung::Envelope => Shape::parse_canonical(text).ok().map(|shape| at(rung, &boxes(shape.envelope()))),
+        Rung::None => None,
+    }
+    .unwrap_or_else(nothing)
+}
+
+/// A canonical text in the form that search takes, or as its boxes where nothing of it is left. No text but one
+/// written past the platform is not canonical.
+fn read(text: &str, rung: Rung) -> Option<mirror::Shape> {
+    let shape = Shape::parse_canonical(text).ok()?;
+    if rung == Rung::Coarse && shape.positions() > COARSE_POSITIONS {
+        return None;
+    }
+    Some(match shape.search_form() {
+        Some(json) => mirror::Shape {
+            status: ShapeStatus::At(rung),
+            json: Some(json),
+            tolerance: None,
+            outline: shape.outline(OUTLINE_POSITIONS).search_form(),
+        },
+        None => at(Rung::Envelope, &boxes(shape.envelope())),
+    })
+}
+
+fn boxed(stored: &StoredShape, status: ShapeStatus) -> mirror::Shape {
+    let degrees: Result<Vec<f64>, _> = stored.envelope.iter().map(|degrees| degrees.parse()).collect();
+    let envelope = degrees.ok().and_then(|degrees| <[f64; 4]>::try_from(degrees).ok());
+    envelope.map_or_else(nothing, |envelope| mirror::Shape { status, ..at(Rung::Envelope, &boxes(envelope.into())) })
+}
+
+/// The envelope with positions as search takes them, so that what rounding makes thin becomes a line or a point.
+fn boxes(envelope: Envelope) -> Shape {
+    let rounded = envelope.to_array().map(|degrees| (degrees * 1e7).round() / 1e7);
+    Envelope::from(rounded).to_shape()
+}
+
+fn at(rung: Rung, shape: &Shape) -> mirror::Shape {
+    mirror::Shape { status: ShapeStatus::At(rung), json: shape.search_form(), tolerance: None, outline: None }
+}
+
+fn nothing() -> mirror::Shape {
+    mirror::Shape { status: ShapeStatus::At(Rung::None), json: None, tolerance: None, outline: None }
+}
+
+/// Gone is an answer; anything else that S3 says may pass.
+fn present<T>(read: Result<T, Error>) -> Result<Option<T>, ShapeUnavailable> {
+    match read {
+        Ok(found) => Ok(Some(found)),
+        Err(Error::NotFound) => Ok(None),
+        Err(error) => Err(ShapeUnavailable(error.to_string())),
+    }
+}
+
+fn text(body: Bytes) -> Option<String> {
+    String::from_utf8(body.into()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOX: &str = r#"{"type":"Polygon","coordinates":[[[1,2],[3,2],[3,4],[1,4],[1,2]]]}"#;
+
+    fn stored(positions: u64, envelope: [&str; 4]) -> StoredShape {
+        StoredShape {
+            sha256: "ab".to_owned(),
+            bytes: 9000,
+            positions,
+            envelope: envelope.map(str::to_owned),
+            tolerance: "0.5".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_inline_shape_goes_down_to_its_box_and_then_to_nothing() {
+        for (rung, status) in [(Rung::Full, "full"), (Rung::Coarse, "coarse"), (Rung::Envelope, "envelope")] {
+            let shape = inline(BOX, rung);
+            assert_eq!((shape.status.name(), shape.json.as_deref()), (status, Some(BOX)));
+        }
+        assert_eq!(inline(BOX, Rung::None), nothing());
+        assert_eq!(inline("no shape", Rung::Full), nothing());
+    }
+
+    #[test]
+    fn a_huge_shape_begins_coarse() {
+        let envelope = ["1", "2", "3", "4"];
+        assert_eq!(first(&stored(50_000, envelope)), Rung::Full);
+        assert_eq!(first(&stored(50_001, envelope)), Rung::Coarse);
+    }
+
+    #[test]
+    fn a_missing_shape_is_its_box_also_across_180() {
+        let missing = boxed(&stored(5, ["179.5", "-17", "-179.8", "-16.5"]), ShapeStatus::Missing);
+        assert_eq!(missing.status.name(), "missing");
+        assert!(missing.json.is_some_and(|json| json.contains("MultiPolygon")));
+        let nowhere = boxed(&stored(5, ["1", "2", "3", "north"]), ShapeStatus::Missing);
+        assert_eq!(nowhere, nothing());
+    }
+
+    #[test]
+    fn a_box_without_area_is_a_line_or_a_point() {
+        for (east, north, of) in [(1.0, 4.0, "LineString"), (1.000_000_01, 2.000_000_01, "Point"), (3.0, 4.0, "Polygon")] {
+            let shape = boxes(Envelope { west: 1.0, south: 2.0, east, north });
+            assert_eq!(shape.shape_type().as_str(), of);
+        }
+    }
+}
