@@ -184,7 +184,7 @@ impl Action {
             (Write::CreateSequence, _) => Some(Cause::Exists),
             (Write::Create(_), None) => None,
             (Write::Create(_), Some(_)) => Some(Cause::Exists),
-            (_, None) if self.or_absent => None,
+            (_, None) if self.or_absent && found.is_none() => None,
             (_, None) => Some(Cause::Missing),
             (_, Some(item)) => {
                 if self.seen.as_ref().is_some_and(|seen| seen.as_ref() != item.get(rev::ATTRIBUTE)) {
@@ -237,7 +237,7 @@ impl Changes {
     pub fn between<T: Serialize>(old: &T, new: &T) -> Result<Self, Error> {
         let (old, new) = (to_item(old)?, to_item(new)?);
         let remove = old.keys().filter(|name| !new.contains_key(*name)).cloned().collect();
-        let changed = |(name, value): &(String, AttributeValue)| old.get(name) != Some(value);
+        let changed = |(name, value): &(_, _)| !old.get(name).is_some_and(|old| item::same(old, value));
         Ok(Self { set: new.into_iter().filter(changed).collect(), remove, add: BTreeMap::new() })
     }
 

@@ -170,6 +170,8 @@ pub fn part<T: crate::KeyPart>(parts: &[(&str, &str)], name: &str) -> Option<T> 
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::{Escaped, Number};
 
@@ -228,5 +230,39 @@ mod tests {
         assert_eq!(long(2050, 1).unwrap_err().part, "partition key");
         assert_eq!(long(2, 1025).unwrap_err().part, "sort key");
         assert_eq!(Key::partition("p".repeat(513)).check_length().unwrap_err().part, "whole");
+    }
+
+    /// The entity and key that a document id came from: there must be one. Only a test may ask.
+    fn origins(id: &str) -> Vec<Key> {
+        let cuts = id.match_indices('#').filter_map(|(place, _)| id.split_at_checked(place));
+        let keys = cuts.map(|(pk, sk)| Key::new(pk, &sk[1..])).chain([Key::partition(id)]);
+        keys.filter(|key| {
+            let of = [
+                RootKey::parse(key).map(|key| key.key()),
+                LeafKey::parse(key).map(|key| key.key()),
+                LoneKey::parse(key).map(|key| key.key()),
+            ];
+            assert!(of.iter().flatten().all(|rebuilt| rebuilt == key));
+            of.iter().flatten().count() == 1
+        })
+        .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn keys_and_document_ids_are_one_to_one(
+            room in "[a#:~/]{1,8}|.{1,12}", kind in "[a#:~/]{1,8}|.{1,12}", number: u64
+        ) {
+            let (room, kind) = (Escaped::new(room).unwrap(), Escaped::new(kind).unwrap());
+            let root = RootKey { name: room.clone() };
+            prop_assert_eq!(RootKey::parse(&root.key()), Some(root.clone()));
+            prop_assert_eq!(origins(&root.key().document_id()), vec![root.key()]);
+            let leaf = LeafKey { room, kind, number: Number(number) };
+            prop_assert_eq!(LeafKey::parse(&leaf.key()), Some(leaf.clone()));
+            prop_assert_eq!(origins(&leaf.key().document_id()), vec![leaf.key()]);
+            let lone = LoneKey { number: Number(number) };
+            prop_assert_eq!(LoneKey::parse(&lone.key()), Some(lone.clone()));
+            prop_assert_eq!(origins(&lone.key().document_id()), vec![lone.key()]);
+        }
     }
 }

@@ -122,3 +122,53 @@ pub enum EventSource {
 
 /// The TTL attribute of every table, in epoch seconds. An expired item counts as absent.
 pub const EXPIRES: &str = "expires";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn entity(name: &'static str, pk: &'static str, sk: Option<&'static str>) -> Entity {
+        Entity { name, pk, sk, search: Search::Document }
+    }
+
+    const SHELVES: Table = Table {
+        name: "shelves",
+        pk: "pk",
+        sk: Some("sk"),
+        indexes: &[],
+        entities: &[
+            entity("shelf", "shelf", Some("{shelf}")),
+            entity("book", "shelf::{shelf}", Some("{kind}::{number}")),
+            entity("loan", "shelf::{shelf}", Some("loan")),
+        ],
+        stream: true,
+    };
+
+    #[test]
+    fn a_key_tells_its_entity() {
+        let name = |key: Key| SHELVES.entity_of(&key).map(|entity| entity.name);
+        assert_eq!(name(Key::new("shelf", "a")), Some("shelf"));
+        assert_eq!(name(Key::new("shelf::a", "atlas::1")), Some("book"));
+        assert_eq!(name(Key::new("shelf::a", "loan")), Some("loan"));
+        assert_eq!(name(Key::new("idempotency#0f", "idempotency")), Some("idempotency"));
+        for key in [
+            Key::new("shelf::a", "atlas"),
+            Key::new("shelf#a", "loan"),
+            Key::new("idempotency#0f", "other"),
+            Key::partition("shelf"),
+            Key::partition("idempotency#0f"),
+        ] {
+            assert_eq!(name(key.clone()), None, "{key:?}");
+        }
+    }
+
+    #[test]
+    fn a_table_without_sort_key_keeps_answers_under_the_partition_key_alone() {
+        const VISITS: &[Entity] = &[entity("visit", "VISIT#{visitor}", None)];
+        let lone = Table { sk: None, entities: VISITS, ..SHELVES };
+        let name = |key: Key| lone.entity_of(&key).map(|entity| (entity.name, entity.search));
+        assert_eq!(name(Key::partition("VISIT#a")), Some(("visit", Search::Document)));
+        assert_eq!(name(Key::partition("idempotency#0f")), Some(("idempotency", Search::Never)));
+        assert_eq!(name(Key::new("idempotency#0f", "idempotency")), None);
+    }
+}

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use table::{Access, Action, Cause, Error, Escaped, FirstAnswer, Idempotency, Rev};
 
-use crate::proxy;
-use crate::shop::{ALL, SHOP, VISITS, VisitKey, access_at, book, book_key, engine, open};
+use crate::proxy::{self, Fault};
+use crate::shop::{ALL, SHOP, VISITS, VisitKey, book, book_key, open};
 
 fn request(key: &str, fingerprint: &str) -> Idempotency {
     Idempotency {
@@ -91,12 +91,11 @@ async fn an_answer_is_kept_for_a_day() {
 
 #[tokio::test]
 async fn a_lost_answer_is_not_a_reused_key() {
-    let engine = engine().await;
-    let proxy = proxy::before(&engine).await;
-    let access = access_at(&proxy.endpoint).await;
-    proxy.lose.store(1, std::sync::atomic::Ordering::SeqCst);
+    let (access, faults) = proxy::open().await;
+    faults.then(Fault::LostAnswer);
     assert_eq!(create(&access, &request("a", "1"), 1).await.unwrap().1, answer(1));
-    assert_eq!((books(&access).await, proxy.lost.load(std::sync::atomic::Ordering::SeqCst)), (1, 1));
+    assert!(faults.all_happened());
+    assert_eq!(books(&access).await, 1);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod batches;
 mod canned;
+mod faults;
 mod idempotency;
 mod objects;
 mod proxy;

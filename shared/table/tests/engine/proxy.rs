@@ -1,47 +1,78 @@
-//! A proxy before the engine that loses answers: the engine does what it is asked, and nobody hears of it.
+//! A proxy before the engine that makes the faults which an engine in process does not.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use table::Access;
+use tokio::net::TcpListener;
 
-/// Passes requests on to an engine.
-pub struct Proxy {
-    pub endpoint: String,
-    /// How many of the next answers are lost; then the connection is cut.
-    pub lose: Arc<AtomicUsize>,
-    pub lost: Arc<AtomicUsize>,
+use crate::shop;
+
+/// What happens to a request.
+pub enum Fault {
+    /// The engine does it, and nobody hears of it.
+    LostAnswer,
+    /// The engine never hears of it, and this is the answer.
+    Answer(u16, &'static str),
 }
 
-pub async fn before(engine: &str) -> Proxy {
+/// The faults of the next requests, in order; when there are none left, everything passes.
+#[derive(Clone)]
+pub struct Faults(Arc<Mutex<VecDeque<Fault>>>);
+
+impl Faults {
+    pub fn then(&self, fault: Fault) -> &Self {
+        self.0.lock().unwrap().push_back(fault);
+        self
+    }
+
+    /// Whether all of them have happened.
+    pub fn all_happened(&self) -> bool {
+        self.0.lock().unwrap().is_empty()
+    }
+}
+
+/// An engine with tables, reached through a proxy.
+pub async fn open() -> (Access, Faults) {
+    let engine = shop::engine().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
-    let (lose, lost) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-    let engine = engine.trim_start_matches("http://").to_owned();
-    let proxy = Proxy { endpoint, lose: Arc::clone(&lose), lost: Arc::clone(&lost) };
+    let faults = Faults(Arc::default());
+    let (front, client) = (faults.clone(), reqwest::Client::new());
     tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            let engine = TcpStream::connect(&engine).await.unwrap();
-            tokio::spawn(pass_on(client, engine, Arc::clone(&lose), Arc::clone(&lost)));
+        while let Ok((stream, _)) = listener.accept().await {
+            let (front, client, engine) = (front.clone(), client.clone(), engine.clone());
+            let answer = service_fn(move |request| pass_on(request, front.clone(), client.clone(), engine.clone()));
+            tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
         }
     });
-    proxy
+    (shop::access_at(&endpoint).await, faults)
 }
 
-async fn pass_on(client: TcpStream, engine: TcpStream, lose: Arc<AtomicUsize>, lost: Arc<AtomicUsize>) {
-    let (mut from_client, mut to_client) = client.into_split();
-    let (mut from_engine, mut to_engine) = engine.into_split();
-    tokio::spawn(async move { tokio::io::copy(&mut from_client, &mut to_engine).await });
-    let mut answer = vec![0; 1 << 16];
-    while let Ok(length @ 1..) = from_engine.read(&mut answer).await {
-        let one_less = |count: usize| count.checked_sub(1);
-        if lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok() {
-            lost.fetch_add(1, Ordering::SeqCst);
-            return;
-        }
-        if to_client.write_all(&answer[..length]).await.is_err() {
-            return;
-        }
+/// An error cuts the connection.
+async fn pass_on(
+    request: Request<Incoming>,
+    faults: Faults,
+    client: reqwest::Client,
+    engine: String,
+) -> io::Result<Response<Full<Bytes>>> {
+    let fault = faults.0.lock().unwrap().pop_front();
+    if let Some(Fault::Answer(status, body)) = fault {
+        return Ok(Response::builder().status(status).body(Full::from(body)).unwrap());
     }
+    let (head, body) = request.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let answer = client.post(engine).headers(head.headers).body(body).send().await.unwrap();
+    if matches!(fault, Some(Fault::LostAnswer)) {
+        return Err(io::Error::other("lost"));
+    }
+    let passed = Response::builder().status(answer.status());
+    Ok(passed.body(Full::from(answer.bytes().await.unwrap())).unwrap())
 }

@@ -6,7 +6,7 @@ use dynoxide::Database;
 use serde::{Deserialize, Serialize};
 use table::access::TableAction;
 use table::schema::{Entity, Index, Projection, System, Table, create_tables};
-use table::{Access, AccessPattern, Call, Clock, Config, Engines, Escaped, Number};
+use table::{Access, AccessPattern, Call, Clock, Config, Engines, Escaped, Number, Rev};
 use tokio::net::TcpListener;
 
 table::key! {
@@ -131,4 +131,10 @@ pub fn engines(dynamodb: &str) -> Arc<Engines> {
         issuers: Vec::new(),
     };
     Engines::new(config, Clock::system())
+}
+
+/// Book 1 as it is now.
+pub async fn stored(access: &Access) -> (Book, Rev) {
+    let stored = access.table(&ALL, &SHOP).get_consistent(book_key(1)).await.unwrap().unwrap();
+    (stored.read().unwrap(), stored.rev.unwrap())
 }

@@ -1,11 +1,8 @@
-use std::sync::atomic::Ordering;
-
 use aws_sdk_dynamodb::types::AttributeValue;
 use table::item::{number, text};
-use table::{Access, Action, Changes, Condition, Error, Key, Rev};
+use table::{Access, Action, Cause, Changes, Condition, Error, Key, Rev};
 
-use crate::proxy;
-use crate::shop::{ALL, Book, SHOP, access_at, book, book_key, engine, open};
+use crate::shop::{ALL, Book, SHOP, book, book_key, open, stored};
 
 fn create(title: &str) -> Action {
     Action::create(&SHOP, book_key(1), &book(title)).unwrap()
@@ -13,11 +10,6 @@ fn create(title: &str) -> Action {
 
 fn lend(to: &str) -> Action {
     Action::update(&SHOP, book_key(1), Changes::new().set("lentTo", text(to)))
-}
-
-async fn stored(access: &Access) -> (Book, Rev) {
-    let stored = access.table(&ALL, &SHOP).get_consistent(book_key(1)).await.unwrap().unwrap();
-    (stored.read().unwrap(), stored.rev.unwrap())
 }
 
 /// A write past the client, as by hand.
@@ -159,42 +151,20 @@ async fn an_item_over_400_kb_is_too_large() {
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_was_lost_is_done_once_and_succeeds() {
-    let engine = engine().await;
-    let proxy = proxy::before(&engine).await;
-    let access = access_at(&proxy.endpoint).await;
-    let lose = |answers| proxy.lose.store(answers, Ordering::SeqCst);
-
-    lose(1);
-    let created = access.write(&ALL, create("Fern")).await.unwrap();
-    assert_eq!(stored(&access).await, (book("Fern"), created));
-    lose(1);
-    let changes = Changes::new().set("lentTo", text("Ann")).add("pages", 1);
-    let changed =
-        access.write(&ALL, Action::update(&SHOP, book_key(1), changes.clone()).if_rev(created)).await.unwrap();
-    lose(1);
-    let counted = access.write(&ALL, Action::update(&SHOP, book_key(1), changes)).await.unwrap();
-    assert!(counted > changed);
-    assert_eq!(stored(&access).await, (Book { pages: 2, lent_to: Some("Ann".to_owned()), ..book("Fern") }, counted));
-    lose(1);
-    access.write(&ALL, Action::delete(&SHOP, book_key(1)).if_rev(counted)).await.unwrap();
-    lose(1);
-    let actions = [create("Moss"), Action::create(&SHOP, book_key(2), &book("Fern")).unwrap()];
-    let together = access.transact(&ALL, &actions).await.unwrap();
-    assert_eq!(stored(&access).await, (book("Moss"), together));
-    assert_eq!(proxy.lost.load(Ordering::SeqCst), 5);
-}
-
-#[tokio::test]
-async fn a_repeated_write_that_was_refused_is_not_taken_for_done() {
-    let engine = engine().await;
-    let proxy = proxy::before(&engine).await;
-    let access = access_at(&proxy.endpoint).await;
-    put_by_hand(&access, &[("rev", number(2))]).await;
-    proxy.lose.store(1, Ordering::SeqCst);
-    assert!(matches!(access.write(&ALL, create("Fern")).await, Err(Error::Exists)));
-    proxy.lose.store(1, Ordering::SeqCst);
-    let stale = access.write(&ALL, lend("Bob").if_rev(Rev::new(4).unwrap())).await;
-    assert!(matches!(stale, Err(Error::Stale { current: Some(_) })));
-    assert_eq!(proxy.lost.load(Ordering::SeqCst), 2);
+async fn a_counter_is_made_by_its_first_change_where_that_is_allowed() {
+    let access = open().await;
+    let count = || Action::update(&SHOP, book_key(1), Changes::new().add("pages", 2).set("title", text("Fern")));
+    let none = || Condition::Equals("pages", number(0));
+    assert!(matches!(access.write(&ALL, count()).await, Err(Error::NotFound)));
+    let both = [
+        Action::check(&SHOP, book_key(1)).when(none()).or_absent(),
+        Action::create(&SHOP, book_key(2), &book("")).unwrap(),
+    ];
+    access.transact(&ALL, &both).await.unwrap();
+    let first = access.write(&ALL, count().or_absent()).await.unwrap();
+    let second = access.write(&ALL, count().or_absent()).await.unwrap();
+    assert!(second > first);
+    assert_eq!(stored(&access).await, (Book { pages: 4, ..book("Fern") }, second));
+    let error = access.transact(&ALL, &both[..1]).await.unwrap_err();
+    assert_eq!(error.failed(0).unwrap().cause, Cause::Unmet);
 }

@@ -1,0 +1,144 @@
+//! What DynamoDB does under load and over bad networks.
+
+use table::item::{number, text};
+use table::{Action, Changes, Error, Rev};
+
+use crate::proxy::Fault::{Answer, LostAnswer};
+use crate::proxy::{Faults, open};
+use crate::shop::{ALL, Book, SHOP, ShelfKey, book, book_key, stored};
+
+const CONFLICT: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+    "Message": "Transaction cancelled", "CancellationReasons": [{"Code": "None"}, {"Code": "TransactionConflict"}]}"#;
+const SINGLE_CONFLICT: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException",
+    "message": "Transaction is ongoing for the item"}"#;
+const IN_PROGRESS: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#TransactionInProgressException",
+    "Message": "in progress"}"#;
+const THROTTLED: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+    "Message": "Transaction cancelled", "CancellationReasons": [{"Code": "ThrottlingError"}, {"Code": "None"}]}"#;
+
+fn create(title: &str) -> Action {
+    Action::create(&SHOP, book_key(1), &book(title)).unwrap()
+}
+
+fn create_shelf() -> Action {
+    Action::create(&SHOP, ShelfKey { room: "east".parse().unwrap() }, &book("")).unwrap()
+}
+
+fn lend(to: &str) -> Action {
+    Action::update(&SHOP, book_key(1), Changes::new().set("lentTo", text(to)))
+}
+
+fn lose(faults: &Faults) {
+    assert!(faults.all_happened(), "the last answer was to be lost");
+    faults.then(LostAnswer);
+}
+
+#[tokio::test]
+async fn a_write_whose_answer_was_lost_is_done_once_and_succeeds() {
+    let (access, faults) = open().await;
+    lose(&faults);
+    let created = access.write(&ALL, create("Fern")).await.unwrap();
+    assert_eq!(stored(&access).await, (book("Fern"), created));
+    lose(&faults);
+    let changes = Changes::new().set("lentTo", text("Ann")).add("pages", 1);
+    let change = || Action::update(&SHOP, book_key(1), changes.clone());
+    let changed = access.write(&ALL, change().if_rev(created)).await.unwrap();
+    lose(&faults);
+    let counted = access.write(&ALL, change()).await.unwrap();
+    assert!(counted > changed);
+    assert_eq!(stored(&access).await, (Book { pages: 2, lent_to: Some("Ann".to_owned()), ..book("Fern") }, counted));
+    lose(&faults);
+    access.write(&ALL, Action::delete(&SHOP, book_key(1)).if_rev(counted)).await.unwrap();
+    lose(&faults);
+    let together = access.transact(&ALL, &[create("Moss"), create_shelf()]).await.unwrap();
+    assert_eq!(stored(&access).await, (book("Moss"), together));
+    assert!(faults.all_happened());
+}
+
+#[tokio::test]
+async fn a_repeated_write_that_was_refused_is_not_taken_for_done() {
+    let (access, faults) = open().await;
+    access.write(&ALL, create("Fern")).await.unwrap();
+    lose(&faults);
+    assert!(matches!(access.write(&ALL, create("Fern")).await, Err(Error::Exists)), "equal, and not ours");
+    lose(&faults);
+    let stale = access.write(&ALL, lend("Bob").if_rev(Rev::new(4).unwrap())).await;
+    assert!(matches!(stale, Err(Error::Stale { current: Some(_) })));
+    assert!(faults.all_happened());
+}
+
+#[tokio::test]
+async fn a_conflict_is_outlasted() {
+    let (access, faults) = open().await;
+    faults.then(Answer(400, CONFLICT)).then(Answer(400, CONFLICT)).then(Answer(400, THROTTLED));
+    access.transact(&ALL, &[create("Fern"), create_shelf()]).await.unwrap();
+    faults.then(Answer(400, SINGLE_CONFLICT));
+    let rev = access.write(&ALL, lend("Ann")).await.unwrap();
+    assert!(faults.all_happened());
+    let calls = access.performed();
+    assert_eq!(calls.len(), 4 * 2 + 2, "each attempt is recorded");
+    assert_eq!(calls.iter().filter(|call| call.write_units > 0.0).count(), 2);
+    assert_eq!(stored(&access).await.1, rev);
+}
+
+#[tokio::test]
+async fn a_transaction_that_is_still_at_work_is_asked_for_again_as_it_was() {
+    let (access, faults) = open().await;
+    faults
+        .then(LostAnswer)
+        .then(Answer(400, IN_PROGRESS))
+        .then(Answer(400, IN_PROGRESS))
+        .then(Answer(400, IN_PROGRESS));
+    let rev = access.transact(&ALL, &[create("Fern"), create_shelf()]).await.unwrap();
+    assert_eq!(stored(&access).await, (book("Fern"), rev));
+    assert!(faults.all_happened());
+}
+
+#[tokio::test]
+async fn a_conflict_without_end_is_given_up() {
+    let (access, faults) = open().await;
+    for _ in 0..1000 {
+        faults.then(Answer(400, CONFLICT));
+    }
+    let given_up = access.transact(&ALL, &[create("Fern"), create_shelf()]).await;
+    assert!(matches!(given_up, Err(Error::Conflict)));
+    assert!(access.performed().len() >= 20, "{}", access.performed().len());
+}
+
+#[tokio::test]
+async fn what_is_left_unprocessed_is_asked_for_again() {
+    let (access, faults) = open().await;
+    access.write(&ALL, create("Fern")).await.unwrap();
+    let table = access.table(&ALL, &SHOP);
+    faults.then(Answer(
+        200,
+        r#"{"Responses": {}, "UnprocessedKeys": {"test-shop":
+            {"Keys": [{"pk": {"S": "book::east"}, "sk": {"S": "1"}}]}}}"#,
+    ));
+    assert!(table.batch_get(&[book_key(1).into()]).await.unwrap()[0].is_some());
+    faults.then(Answer(
+        200,
+        r#"{"UnprocessedItems": {"test-shop":
+            [{"DeleteRequest": {"Key": {"pk": {"S": "book::east"}, "sk": {"S": "1"}}}}]}}"#,
+    ));
+    table.batch_delete(&[book_key(1).into()]).await.unwrap();
+    assert_eq!(table.get_consistent(book_key(1)).await.unwrap(), None);
+    assert!(faults.all_happened());
+}
+
+#[tokio::test]
+async fn an_engine_that_breaks_down_is_an_engine_error() {
+    let (access, faults) = open().await;
+    for _ in 0..20 {
+        faults.then(Answer(500, "{}"));
+    }
+    assert!(matches!(access.table(&ALL, &SHOP).get(book_key(1)).await, Err(Error::Engine { engine: "DynamoDB", .. })));
+    let refused = Changes::new().set("listPk", number(1));
+    let (access, _) = open().await;
+    access.write(&ALL, create("Fern")).await.unwrap();
+    let refused = access.write(&ALL, Action::update(&SHOP, book_key(1), refused)).await;
+    assert!(
+        matches!(refused, Err(Error::Engine { engine: "DynamoDB", .. })),
+        "an index key of another type: {refused:?}"
+    );
+}
