@@ -3,13 +3,19 @@
 
 mod check;
 mod cut;
+mod draft;
+mod drop;
 mod envelope;
 mod fault;
+mod inside;
+mod interior;
 mod json;
 mod limits;
 mod meeting;
+mod metric;
 mod nest;
 mod orient;
+mod outline;
 mod plane;
 mod pole;
 mod position;
@@ -23,6 +29,8 @@ mod shape;
 mod simplify;
 mod status;
 mod sweep;
+mod tangle;
+mod thin;
 mod trace;
 
 pub use check::{Checked, check, check_value};

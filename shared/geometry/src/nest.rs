@@ -10,10 +10,11 @@ use crate::sweep::Findings;
 pub(crate) enum Nested {
     OutsideShell(u32),
     InHole(u32),
-    /// Both by their number: they share area.
+    /// Both parts by their number: they share area.
     Parts {
         inner: u32,
         outer: u32,
+        inner_shell: u32,
     },
 }
 
@@ -95,11 +96,11 @@ impl Walk<'_> {
         let part = self.plane.ring(ring).part;
         if self.plane.ring(ring).place == 0 {
             if let Some(outer) = self.covering.first().copied().filter(|outer| *outer < part) {
-                self.found.push(Nested::Parts { inner: part, outer });
+                self.found.push(Nested::Parts { inner: part, outer, inner_shell: ring });
             }
             // Parts that are later in the document than what lies in them are the ones to name.
             for outer in self.unnamed.split_off(&part) {
-                self.found.push(Nested::Parts { inner: part, outer });
+                self.found.push(Nested::Parts { inner: part, outer, inner_shell: ring });
             }
             self.cover(part);
             self.set(part, Shell::Inside(0));

@@ -1,6 +1,7 @@
 //! Rings as a sweep takes them: nodes in one row, each ring one chain of them, or, where it is cut at ±180, several.
 
 use crate::Position;
+use crate::orient::sweep_order;
 use crate::seam::{Stretch, Vertex, runs_along_seam, stretches};
 use crate::trace::{Trace, Traces};
 
@@ -59,6 +60,12 @@ impl Plane {
     /// Where a segment begins and ends.
     pub(crate) fn ends(&self, segment: u32) -> (Node, Node) {
         (self.node(segment), self.node(segment + 1))
+    }
+
+    /// Where a segment begins and ends, from west to east.
+    pub(crate) fn ends_in_order(&self, segment: u32) -> [Position; 2] {
+        let (from, to) = self.ends(segment);
+        if sweep_order(&from.at, &to.at).is_lt() { [from.at, to.at] } else { [to.at, from.at] }
     }
 
     pub(crate) fn edge(&self, segment: u32) -> Edge {

@@ -113,11 +113,6 @@ impl Shape {
         spans(&self.parts)
     }
 
-    /// Each ring or line, in order.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = &[Position]> + '_ {
-        spans(&self.rings).map(|span| self.positions.get(span).unwrap_or_default())
-    }
-
     pub(crate) fn row(&self, row: usize) -> &[Position] {
         self.row_span(row).and_then(|span| self.positions.get(span)).unwrap_or_default()
     }

@@ -83,7 +83,7 @@ impl Sweep<'_> {
             return false;
         }
         let slot = self.slot(ending);
-        let (left, right) = self.ends(starting);
+        let [left, right] = self.plane.ends_in_order(starting);
         self.set_slot(ending, NONE);
         self.set_slot(starting, slot);
         self.status.replace(slot, starting, left, right);
@@ -92,7 +92,8 @@ impl Sweep<'_> {
     }
 
     fn pass_west_end(&mut self, at: Position, one: u32, other: u32) -> bool {
-        let turn = self.status.side(at, self.ends(one).1, self.ends(other).1);
+        let [one_ends, other_ends] = [one, other].map(|segment| self.plane.ends_in_order(segment)[1]);
+        let turn = self.status.side(at, one_ends, other_ends);
         let (low, high) = match turn {
             Side::Left => (one, other),
             Side::Right => (other, one),
@@ -144,17 +145,19 @@ impl Sweep<'_> {
         };
         let mut east = starting;
         for segment in &west {
-            if self.ends(*segment).1 == at {
+            if self.plane.ends_in_order(*segment)[1] == at {
                 self.remove(*segment);
             } else {
                 east.push(*segment);
             }
         }
         let (status, plane) = (&mut self.status, self.plane);
-        east.sort_by(|one, other| match status.side(at, far_end(plane, *one), far_end(plane, *other)) {
-            Side::Left => std::cmp::Ordering::Less,
-            Side::Right => std::cmp::Ordering::Greater,
-            Side::On => plane.edge(*one).cmp(&plane.edge(*other)),
+        east.sort_by(|one, other| {
+            match status.side(at, plane.ends_in_order(*one)[1], plane.ends_in_order(*other)[1]) {
+                Side::Left => std::cmp::Ordering::Less,
+                Side::Right => std::cmp::Ordering::Greater,
+                Side::On => plane.edge(*one).cmp(&plane.edge(*other)),
+            }
         });
         self.insert_all(at, below, &east);
         note_ways(plane, at, east.iter().chain(west.iter().rev()).copied(), &mut self.findings);
@@ -207,7 +210,8 @@ impl Sweep<'_> {
         let mut before: Option<u32> = None;
         for segment in east.iter().copied() {
             let same = before.is_some_and(|before| {
-                self.status.side(at, far_end(self.plane, before), far_end(self.plane, segment)) == Side::On
+                let [one, other] = [before, segment].map(|segment| self.plane.ends_in_order(segment)[1]);
+                self.status.side(at, one, other) == Side::On
             });
             if let Some(before) = before.filter(|_| same) {
                 let (one, other) = (self.plane.edge(before), self.plane.edge(segment));
@@ -275,7 +279,7 @@ impl Sweep<'_> {
     }
 
     fn insert(&mut self, below: u32, segment: u32) -> u32 {
-        let (left, right) = self.ends(segment);
+        let [left, right] = self.plane.ends_in_order(segment);
         let slot = self.status.insert(below, segment, left, right);
         self.set_slot(segment, slot);
         slot
@@ -307,19 +311,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// A segment's ends in sweep order.
-    fn ends(&self, segment: u32) -> (Position, Position) {
-        let (from, to) = self.plane.ends(segment);
-        if sweep_order(&from.at, &to.at).is_lt() { (from.at, to.at) } else { (to.at, from.at) }
-    }
-
     fn begins(&self, segment: u32, at: Position) -> bool {
-        self.ends(segment).0 == at
+        self.plane.ends_in_order(segment)[0] == at
     }
-}
-
-/// Where a segment that the sweep has reached ends.
-fn far_end(plane: &Plane, segment: u32) -> Position {
-    let (from, to) = plane.ends(segment);
-    if sweep_order(&from.at, &to.at).is_lt() { to.at } else { from.at }
 }

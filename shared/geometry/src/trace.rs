@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::orient::{Side, side};
+use crate::orient::{is_counterclockwise, on_one_line};
 use crate::pole::close_round_pole;
 use crate::seam::{Vertex, onto_map, runs_along_seam, strips};
 use crate::{Position, Repair};
@@ -152,11 +152,12 @@ fn ring_of(
         }
         _ => return Err("the ring runs round the globe more than once, and so crosses itself".to_owned()),
     }
-    if vertices.len() < 3 || on_one_line(vertices) {
+    let plane: Vec<_> = vertices.iter().map(Vertex::unwrapped).collect();
+    if on_one_line(plane.iter().copied()) {
         return Err("the ring has no area: all its positions lie on one line".to_owned());
     }
     let crossing = settle(vertices, positions, true, repairs);
-    Ok((crossing, is_counterclockwise(vertices)))
+    Ok((crossing, is_counterclockwise(&plane)))
 }
 
 /// Sets each vertex's turn: a step over 180° takes the short way round, but is as drawn along a pole and, if `drawn`,
@@ -211,41 +212,6 @@ fn settle(vertices: &mut [Vertex], positions: &[Position], ring: bool, repairs: 
         }
     }
     false
-}
-
-fn on_one_line(vertices: &[Vertex]) -> bool {
-    let mut each = vertices.iter().map(Vertex::unwrapped);
-    let Some(first) = each.next() else { return true };
-    let Some(second) = each.find(|other| *other != first) else { return true };
-    each.all(|other| side(first, second, other) == Side::On)
-}
-
-/// By the turn at the ring's westernmost vertex, where the ring runs round nothing.
-fn is_counterclockwise(vertices: &[Vertex]) -> bool {
-    let west = vertices
-        .iter()
-        .enumerate()
-        .min_by(|(_, one), (_, other)| {
-            let ([x, y], [other_x, other_y]) = (one.unwrapped(), other.unwrapped());
-            x.total_cmp(&other_x).then(y.total_cmp(&other_y))
-        })
-        .map_or(0, |(index, _)| index);
-    let at = |index: usize| vertices.get(index % vertices.len()).copied().unwrap_or_default().unwrapped();
-    match side(at(west + vertices.len() - 1), at(west), at(west + 1)) {
-        Side::Left => true,
-        Side::Right => false,
-        // It runs back along itself there and will be refused.
-        Side::On => doubled_area(vertices) > 0.0,
-    }
-}
-
-fn doubled_area(vertices: &[Vertex]) -> f64 {
-    let Some([origin_x, origin_y]) = vertices.first().map(Vertex::unwrapped) else { return 0.0 };
-    let ends = vertices.iter().skip(1).chain(vertices.first());
-    vertices.iter().zip(ends).fold(0.0, |area, (from, to)| {
-        let ([x, y], [next_x, next_y]) = (from.unwrapped(), to.unwrapped());
-        area + (x - origin_x) * (next_y - origin_y) - (next_x - origin_x) * (y - origin_y)
-    })
 }
 
 /// A difference of longitudes the short way round.
