@@ -49,10 +49,11 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
     /// The items are read after the versions: never the other way round.
     async fn settle_at<R: Rules>(&mut self, settles: &[Settle], versions: Vec<Option<u64>>) {
         let (context, groups) = (&self.context, &self.groups);
-        let reads = stream::iter(settles).map(|settle| read(context, groups, settle.group)).buffered(AT_ONCE);
-        let items: Vec<_> = reads.collect().await;
+        let reads: Vec<_> = settles.iter().map(|settle| read(context, groups, settle.group)).collect();
+        let items: Vec<_> = stream::iter(reads).buffered(AT_ONCE).collect().await;
         for ((settle, version), item) in settles.iter().zip(versions).zip(items) {
             match item {
+                Ok(_) if version.is_some() && version == settle.own => self.finish(*settle, version),
                 Ok(item) => self.settled::<R>(*settle, version, item),
                 Err(fault) if self.again(&fault) => self.tasks.settles.push(*settle),
                 Err(fault) => self.fail(settle.group, &fault),
@@ -61,7 +62,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
     }
 
     fn settled<R: Rules>(&mut self, settle: Settle, version: Option<u64>, item: Option<Item>) {
-        let Settle { group, target } = settle;
+        let Settle { group, target, .. } = settle;
         let seen = item.as_ref().and_then(|item| rev_value(item.as_str())).map(str::to_owned);
         let present = if item.is_some() { presence(seen.as_deref()) } else { Presence::Absent };
         let rounds = self.groups.get_mut(group).map(|group| {
@@ -72,9 +73,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
             return self.fail(group, &"the key would not settle");
         }
         match R::settle(version, present) {
-            Settlement::Done => {
-                self.tasks.finished.push(Finished { group, target, version: version.unwrap_or_default() });
-            }
+            Settlement::Done => self.finish(settle, version),
             Settlement::Tombstone(version) => {
                 self.tasks.writes.push_back(Write::tombstone(group, target, version, Versioning::ExternalGte));
             }
@@ -89,12 +88,17 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         }
     }
 
+    fn finish(&mut self, settle: Settle, version: Option<u64>) {
+        let Settle { group, target, .. } = settle;
+        self.tasks.finished.push(Finished { group, target, version: version.unwrap_or_default() });
+    }
+
     /// Gives items a revision. A refused stamp is fine: whoever changed the item has a record of their own.
     pub(crate) async fn stamp(&mut self) {
         let stamps = std::mem::take(&mut self.tasks.stamps);
         let (context, groups) = (&self.context, &self.groups);
-        let asked = stream::iter(&stamps).map(|task| give_revision(context, groups, task)).buffered(AT_ONCE);
-        let answers: Vec<_> = asked.collect().await;
+        let asked: Vec<_> = stamps.iter().map(|task| give_revision(context, groups, task)).collect();
+        let answers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
         for (task, answer) in stamps.into_iter().zip(answers) {
             match answer {
                 Ok(Given::Asked) => {
@@ -131,7 +135,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
                             let write = Write::tombstone(group, target, poison.rev - 1, Versioning::External);
                             self.tasks.writes.push_back(write);
                         }
-                        Some(Whose::Item { .. }) => self.tasks.settles.push(Settle { group, target }),
+                        Some(Whose::Item { .. }) => self.tasks.settles.push(Settle { group, target, own: None }),
                         _ => self.close(group),
                     }
                 }
@@ -156,7 +160,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
 
     pub(crate) fn open_settles(&mut self, group: usize) {
         let targets = self.context.targets.len();
-        self.tasks.settles.extend((0..targets).map(|target| Settle { group, target }));
+        self.tasks.settles.extend((0..targets).map(|target| Settle { group, target, own: None }));
         self.reopen(group, targets);
     }
 
