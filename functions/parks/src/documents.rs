@@ -3,12 +3,9 @@
 mod shapes;
 
 use std::borrow::Cow;
-use std::time::Duration;
 
-use bytes::Bytes;
 use mirror::{Document, Found, Image, Mapping, Number, ShapeSource, StoredShape, Unfit};
 use table::schema::{Entity, System};
-use web::{Batch, Event, EventFailure};
 
 pub use shapes::{BucketShapes, SHAPE};
 
@@ -46,28 +43,6 @@ impl mirror::Documents for Parks {
         }
         Ok(Found::Document(document))
     }
-}
-
-/// The event handler `mirror`: records of the table's stream into search.
-pub async fn mirror(event: Event) -> Result<Bytes, EventFailure> {
-    let shapes = BucketShapes::new(event.access().clone());
-    let handled = mirror::handle(&Parks, &shapes, event.engines(), &event.payload, event.deadline).await;
-    let handled = handled.map_err(EventFailure::new)?;
-    let ledger = &handled.ledger;
-    event.report(Batch {
-        records: ledger.records as u64,
-        applied: ledger.applied as u64,
-        superseded: ledger.superseded as u64,
-        stamped: ledger.stamped as u64,
-        ignored: ledger.ignored as u64,
-        quarantined: ledger.quarantined as u64,
-        retried: ledger.reported as u64,
-        degraded: handled.degraded as u64,
-        missing: handled.missing as u64,
-        bytes: handled.bytes as u64,
-        lag: Duration::from_millis(handled.lag.try_into().unwrap_or(0)),
-    });
-    Ok(handled.answer)
 }
 
 /// What every kind of item has.

@@ -17,6 +17,7 @@ pub mod keys;
 pub mod names;
 pub mod routes;
 pub mod schema;
+pub mod search;
 pub mod shapes;
 pub mod uploads;
 pub mod view;

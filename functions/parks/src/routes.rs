@@ -5,6 +5,7 @@ mod facilities;
 mod geometries;
 mod geozones;
 mod items;
+mod search;
 
 use web::{Route, Who};
 
@@ -12,7 +13,15 @@ use crate::view::ADMINISTRATOR;
 
 /// All routes of the system, in the order of its specification.
 pub fn all() -> Vec<Route> {
-    [collections::routes(), geozones::routes(), facilities::routes(), items::routes(), geometries::routes()].concat()
+    [
+        collections::routes(),
+        geozones::routes(),
+        facilities::routes(),
+        items::routes(),
+        geometries::routes(),
+        search::routes(),
+    ]
+    .concat()
 }
 
 /// Anyone; administrators get their own view.

@@ -2,9 +2,11 @@
 
 mod answer;
 mod area;
+mod boundary;
 mod extent;
 mod facets;
 mod features;
+mod find;
 mod form;
 mod highlight;
 mod hits;
@@ -15,15 +17,19 @@ mod request;
 mod suggest;
 mod words;
 
-pub use answer::{Found, FoundItem, Total};
-pub use area::{Area, POSITIONS};
-pub use facets::Count;
-pub use features::{FoundFeature, FoundFeatures, Link};
-pub use form::{Form, ShapeForm, SuggestForm};
-pub use highlight::{Marks, Piece};
-pub use hits::SearchResponse;
-pub use open::ACTIVITIES;
-pub use question::{Question, Source, for_administrators};
-pub use request::{SearchRequest, suggestions};
-pub use suggest::{NAMES, Suggestion, Suggestions};
-pub use words::Words;
+use table::access::{AccessPattern, Call};
+
+pub use answer::Found;
+pub use features::FoundFeatures;
+pub use find::{NARROW_SEARCH, search, search_by_shape};
+pub use form::{SearchForm, ShapeForm, SuggestForm};
+pub use suggest::{Suggestions, suggest};
+
+/// The alias behind which the system's documents are.
+const ALIAS: &str = "parks";
+
+/// Where it is served.
+pub const PATH: &str = "/parks/search";
+
+/// One search, or two where activities are joined to their open products.
+pub const SEARCH: AccessPattern = AccessPattern { name: "search", calls: &[Call::Search { alias: ALIAS }] };

@@ -182,7 +182,9 @@ mod tests {
 
     #[test]
     fn a_box_without_area_is_a_line_or_a_point() {
-        for (east, north, of) in [(1.0, 4.0, "LineString"), (1.000_000_01, 2.000_000_01, "Point"), (3.0, 4.0, "Polygon")] {
+        for (east, north, of) in
+            [(1.0, 4.0, "LineString"), (1.000_000_01, 2.000_000_01, "Point"), (3.0, 4.0, "Polygon")]
+        {
             let shape = boxes(Envelope { west: 1.0, south: 2.0, east, north });
             assert_eq!(shape.shape_type().as_str(), of);
         }

@@ -1,6 +1,6 @@
 //! `GET` of a partition, in pages.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use table::Position;
 use utoipa::ToSchema;
 use web::{Answer, Limit, Page, Problem, Request};
@@ -14,7 +14,7 @@ use crate::schema::PARKS;
 use crate::view::{ADMINISTRATOR, AskedView, Summary, View};
 
 /// Which of two orders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     #[default]

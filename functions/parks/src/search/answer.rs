@@ -144,14 +144,14 @@ impl FoundItem {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::form::Form;
+    use super::super::form::SearchForm;
     use super::super::hits::tests::response;
     use super::super::question::Source;
     use super::*;
     use crate::view::View;
 
     fn read(form: Value, hits: &Value) -> (Found, Option<Box<RawValue>>) {
-        let form: Form = serde_json::from_value(form).unwrap();
+        let form: SearchForm = serde_json::from_value(form).unwrap();
         let question = Question::of(form, None, View::Visitor, Source::Query).unwrap();
         let response = serde_json::from_str(&response(hits).to_string()).unwrap();
         Found::read(&question, response, &Marks::random()).unwrap()

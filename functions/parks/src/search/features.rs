@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::PATH;
 use super::answer::{Found, FoundItem};
 use super::facets::Count;
-use super::form::ShapeAs;
+use super::form::{SearchForm, ShapeAs};
+use super::question::Source;
+use crate::geojson::CONTENT_TYPE;
 
 /// A page of hits as a FeatureCollection.
 #[derive(Debug, Serialize, ToSchema)]
@@ -85,6 +88,26 @@ impl FoundFeatures {
     }
 }
 
+impl Link {
+    /// The page that begins at this cursor.
+    pub fn next(form: &SearchForm, cursor: &str, source: Source) -> Self {
+        let link = Self {
+            rel: "next",
+            content_type: CONTENT_TYPE,
+            href: PATH.to_owned(),
+            method: None,
+            body: None,
+            merge: None,
+        };
+        match source {
+            Source::Query => Self { href: format!("{PATH}?{}", form.query_string(cursor)), ..link },
+            Source::Body => {
+                Self { method: Some("POST"), body: Some(json!({ "cursor": cursor })), merge: Some(true), ..link }
+            }
+        }
+    }
+}
+
 impl FoundFeature {
     fn new(mut item: FoundItem, shape_as: ShapeAs) -> Self {
         let outline = item.outline.take();
@@ -112,8 +135,6 @@ impl FoundFeature {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
     use crate::names::Kind;
 
@@ -147,6 +168,15 @@ mod tests {
         assert_eq!(drawn(ShapeAs::Point)["geometry"], json!({"type": "Point", "coordinates": [179.75, -16.75]}));
         assert_eq!(drawn(ShapeAs::Envelope)["geometry"]["type"], "MultiPolygon");
         assert_eq!(drawn(ShapeAs::Outline)["geometry"], Value::Null);
+    }
+
+    #[test]
+    fn the_next_page_is_asked_for_as_this_one_was() {
+        let form = SearchForm { limit: Some(5), ..SearchForm::default() };
+        let get = Link::next(&form, "c", Source::Query);
+        assert_eq!((get.href.as_str(), get.method), ("/parks/search?cursor=c&limit=5", None));
+        let post = Link::next(&form, "c", Source::Body);
+        assert_eq!((post.href.as_str(), post.method, post.body), (PATH, Some("POST"), Some(json!({"cursor": "c"}))));
     }
 
     #[test]

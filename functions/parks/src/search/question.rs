@@ -1,12 +1,12 @@
 //! A question whose every part is right: what a form says once it is checked.
 
 use serde_json::Value;
-use web::Fault;
+use web::{Fault, Problem};
 
 use super::area::Area;
 use super::extent::{Bounds, Near, Point};
 use super::facets::{Chosen, Facet, Field};
-use super::form::{Deleted, Form, Relation, ShapeAs, Sort};
+use super::form::{Deleted, Relation, SearchForm, ShapeAs, Sort};
 use super::open::Open;
 use super::order::Ordering;
 use super::words::Words;
@@ -53,10 +53,19 @@ impl Source {
             Self::Body => Fault::pointer(format!("/{name}"), detail),
         }
     }
+
+    /// What does not fit what is stored: 400 in a query string, 422 in a body.
+    pub fn misfit(self, name: &str, detail: &str) -> Problem {
+        let faults = vec![self.fault(name, detail)];
+        match self {
+            Self::Query => Problem::faults(faults),
+            Self::Body => Problem::unprocessable(faults),
+        }
+    }
 }
 
 /// The parameter by which a form asks for what only administrators may.
-pub fn for_administrators(form: &Form) -> Option<&'static str> {
+pub fn for_administrators(form: &SearchForm) -> Option<&'static str> {
     if form.visible.is_some() {
         Some("visible")
     } else if form.deleted.is_some() {
@@ -68,7 +77,7 @@ pub fn for_administrators(form: &Form) -> Option<&'static str> {
 
 impl Question {
     /// What the form asks, or all that is wrong with it.
-    pub fn of(form: Form, shape: Option<&Value>, view: View, source: Source) -> Result<Self, Vec<Fault>> {
+    pub fn of(form: SearchForm, shape: Option<&Value>, view: View, source: Source) -> Result<Self, Vec<Fault>> {
         let mut faults = Faults { source, found: misfits(&form, shape, source) };
         let words = form.q.as_deref().and_then(|q| faults.keep("q", Words::parse(q)));
         let bbox = given(&form.bbox).and_then(|numbers| faults.keep("bbox", Bounds::parse(numbers)));
@@ -135,7 +144,7 @@ impl Faults {
 }
 
 /// Parameters that do not go with, or not without, one another.
-fn misfits(form: &Form, shape: Option<&Value>, source: Source) -> Vec<Fault> {
+fn misfits(form: &SearchForm, shape: Option<&Value>, source: Source) -> Vec<Fault> {
     let has_shape = shape.is_some() || form.shape_of.is_some();
     let is_of_places = has_shape || !form.bbox.is_empty() || !form.near.is_empty();
     let placeless = form.entity.iter().find(|kind| matches!(kind, Kind::Collection | Kind::Product));
@@ -209,13 +218,13 @@ mod tests {
     #[test]
     fn a_shape_in_a_body_is_blamed_where_it_is() {
         let shape = json!({ "type": "Point", "coordinates": [1, 2] });
-        let faults = Question::of(Form::default(), Some(&shape), View::Visitor, Source::Body).unwrap_err();
+        let faults = Question::of(SearchForm::default(), Some(&shape), View::Visitor, Source::Body).unwrap_err();
         assert_eq!(faults[0].place, Place::Pointer("/shape/type".to_owned()));
     }
 
     #[test]
     fn administrators_parameters_are_known() {
-        let form = |form: Value| serde_json::from_value::<Form>(form).unwrap();
+        let form = |form: Value| serde_json::from_value::<SearchForm>(form).unwrap();
         assert_eq!(for_administrators(&form(json!({"visible": true}))), Some("visible"));
         assert_eq!(for_administrators(&form(json!({"deleted": "any"}))), Some("deleted"));
         assert_eq!(for_administrators(&form(json!({"sort": "updated"}))), Some("sort"));

@@ -175,12 +175,12 @@ fn seen(view: View, visible: Option<bool>, deleted: Deleted) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::Form;
+    use super::super::form::SearchForm;
     use super::super::question::Source;
     use super::*;
 
     fn asked(form: Value, view: View, after: Option<&RawValue>) -> Value {
-        let form: Form = serde_json::from_value(form).unwrap();
+        let form: SearchForm = serde_json::from_value(form).unwrap();
         let question = Question::of(form, None, view, Source::Query).unwrap();
         json!(question.request(after, &[], &Marks::random()))
     }
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn activities_are_joined_only_where_they_are_asked_for() {
         let joined = |form: Value| {
-            let form: Form = serde_json::from_value(form).unwrap();
+            let form: SearchForm = serde_json::from_value(form).unwrap();
             Question::of(form, None, View::Visitor, Source::Query)
                 .unwrap()
                 .join()

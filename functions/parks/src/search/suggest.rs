@@ -2,12 +2,18 @@
 
 use serde::Serialize;
 use utoipa::ToSchema;
+use web::{Answer, Fault, Problem, Request};
 
+use super::form::SuggestForm;
 use super::hits::{Hit, SearchResponse};
+use super::request::suggestions;
+use super::words::Words;
+use super::{ALIAS, SEARCH};
 use crate::names::Kind;
+use crate::view::View;
 
 /// The most names of an answer.
-pub const NAMES: usize = 10;
+const NAMES: usize = 10;
 
 /// The best names first, each once.
 #[derive(Debug, Serialize, ToSchema)]
@@ -30,6 +36,16 @@ pub struct Suggestion {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub item_type: Option<String>,
+}
+
+pub async fn suggest(request: Request) -> Result<Answer, Problem> {
+    let form: SuggestForm = request.query()?;
+    let view = View::of(&request, form.view);
+    let words = Words::parse(&form.q).map_err(|detail| Problem::faults(vec![Fault::parameter("q", detail)]))?;
+    let asked = suggestions(&words, &form.chosen(), view, NAMES);
+    let response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
+    let suggestions = Suggestions::read(response).ok_or_else(|| Problem::internal("a hit lacks its keys"))?;
+    Ok(view.cached(Answer::ok(&suggestions)))
 }
 
 impl Suggestions {

@@ -1,0 +1,50 @@
+//! `/parks/search` and `/parks/suggest`.
+
+use web::{Route, Sample};
+
+use super::BOTH;
+use crate::access::{BY_GLOBAL_ID, READ_SHAPE};
+use crate::geojson::CONTENT_TYPE;
+use crate::search::{
+    self, Found, FoundFeatures, NARROW_SEARCH, SEARCH, SearchForm, ShapeForm, SuggestForm, Suggestions,
+};
+use crate::shapes::GEOMETRY_UNAVAILABLE;
+
+/// A drawn shape of 64 KiB, and the other fields.
+const WITH_SHAPE: usize = 96 * 1024;
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("search", search::PATH, BOTH, search::search)
+            .summary("Finds items by words, place, kind and days")
+            .patterns(&[&SEARCH, &BY_GLOBAL_ID, &READ_SHAPE])
+            .query::<SearchForm>()
+            .answers::<Found>(200)
+            .answers_as::<FoundFeatures>(200, CONTENT_TYPE)
+            .problems(&[NARROW_SEARCH, GEOMETRY_UNAVAILABLE, web::problem::SEARCH_UNAVAILABLE])
+            .sample(Sample::new("/parks/search?q=bedwel%20lak&facets=type,entity")),
+        Route::post("searchByShape", search::PATH, BOTH, search::search_by_shape)
+            .summary("The same with a drawn shape")
+            .patterns(&[&SEARCH, &BY_GLOBAL_ID, &READ_SHAPE])
+            .takes::<ShapeForm>()
+            .body_limit(WITH_SHAPE)
+            .answers::<Found>(200)
+            .answers_as::<FoundFeatures>(200, CONTENT_TYPE)
+            .problems(&[
+                NARROW_SEARCH,
+                web::problem::UNPROCESSABLE,
+                GEOMETRY_UNAVAILABLE,
+                web::problem::SEARCH_UNAVAILABLE,
+            ])
+            .sample(Sample::new(search::PATH).body(
+                r#"{"shape":{"type":"Polygon","coordinates":[[[-126,49],[-125,49],[-125,50],[-126,50],[-126,49]]]},"relation":"within"}"#,
+            )),
+        Route::get("suggest", "/parks/suggest", BOTH, search::suggest)
+            .summary("Names for what has been typed so far")
+            .patterns(&[&SEARCH])
+            .query::<SuggestForm>()
+            .answers::<Suggestions>(200)
+            .problems(&[web::problem::SEARCH_UNAVAILABLE])
+            .sample(Sample::new("/parks/suggest?q=bed")),
+    ]
+}

@@ -1,0 +1,84 @@
+//! `GET` and `POST` of a search.
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+use table::clock;
+use web::{Answer, Kind, Problem, Request};
+
+use super::answer::Found;
+use super::boundary::boundary_of;
+use super::features::{FoundFeatures, Link};
+use super::form::{SearchForm, ShapeForm};
+use super::highlight::Marks;
+use super::hits::SearchResponse;
+use super::open::ACTIVITIES;
+use super::question::{Question, Source, for_administrators};
+use super::{ALIAS, SEARCH};
+use crate::geojson;
+use crate::view::{ADMINISTRATOR, View};
+
+pub const NARROW_SEARCH: Kind = Kind::new(400, "narrow-search", "Too much would have to be searched");
+
+pub async fn search(request: Request) -> Result<Answer, Problem> {
+    let form: SearchForm = request.query()?;
+    find(&request, form, None, Source::Query).await
+}
+
+pub async fn search_by_shape(request: Request) -> Result<Answer, Problem> {
+    let ShapeForm { form, shape } = request.json()?;
+    find(&request, form, shape, Source::Body).await
+}
+
+async fn find(request: &Request, form: SearchForm, shape: Option<Value>, source: Source) -> Result<Answer, Problem> {
+    let view = View::of(request, form.view);
+    permit(request, &form, view)?;
+    let after: Option<Box<RawValue>> = request.cursor(form.cursor.as_deref())?;
+    let mut question = Question::of(form.clone(), shape.as_ref(), view, source).map_err(Problem::faults)?;
+    let mut tolerance = None;
+    if let Some(id) = &question.shape_of {
+        let boundary = boundary_of(request, id, view, source).await?;
+        question.area = Some(boundary.area);
+        tolerance = Some(boundary.tolerance);
+    }
+    let activities = activities(request, &question).await?;
+    let marks = Marks::random();
+    let asked = question.request(after.as_deref(), &activities, &marks);
+    let response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
+    let read = Found::read(&question, response, &marks);
+    let (mut found, last) = read.ok_or_else(|| Problem::internal("a hit lacks its keys"))?;
+    found.shape_tolerance = tolerance;
+    found.next_cursor = last.map(|last| request.next_cursor(&last)).transpose()?;
+    let answer = if request.content_type() == geojson::CONTENT_TYPE {
+        let next = found.next_cursor.as_deref().map(|cursor| Link::next(&form, cursor, source));
+        let now = clock::rfc3339(request.engines().clock.now());
+        Answer::ok(&FoundFeatures::new(found, question.shape_as, now, next)).content_type(geojson::CONTENT_TYPE)
+    } else {
+        Answer::ok(&found)
+    };
+    Ok(view.cached(answer))
+}
+
+/// What only administrators may ask is not ignored: the answer would look as if it had been heeded.
+fn permit(request: &Request, form: &SearchForm, view: View) -> Result<(), Problem> {
+    match for_administrators(form) {
+        Some(name) if view == View::Visitor => {
+            request.principal().signed_in()?;
+            let detail = format!("`{name}` is for administrators (the role `{ADMINISTRATOR}`), in their own view.");
+            Err(Problem::forbidden(detail))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The activities that are offered on the days that are asked for.
+async fn activities(request: &Request, question: &Question) -> Result<Vec<String>, Problem> {
+    let Some(asked) = question.join() else { return Ok(Vec::new()) };
+    let mut response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
+    let counted = response.aggregations.remove("activities").map(|counted| counted.counts()).unwrap_or_default();
+    if counted.len() > ACTIVITIES {
+        let detail =
+            format!("More than {ACTIVITIES} activities are offered on these days; add `collectionId` or `type`.");
+        return Err(NARROW_SEARCH.because(detail));
+    }
+    Ok(counted.into_iter().map(|activity| activity.value).collect())
+}
