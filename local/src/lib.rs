@@ -5,12 +5,17 @@ pub mod engine;
 pub mod error;
 pub mod failpoint;
 pub mod gateway;
+pub mod identity;
 pub mod install;
 pub mod listen;
+pub mod platform;
 pub mod process;
 pub mod progress;
 pub mod sample;
+pub mod search;
 pub mod source;
+pub mod state;
 
 pub use error::StartError;
+pub use platform::{Dynamodb, Options, Platform, Served};
 pub use progress::Progress;

@@ -94,8 +94,7 @@ pub async fn load(gateway: &str, token: &str, progress: &Progress) -> Result<Loa
         loaded.count(flat(outcome)?);
     }
     loaded.refused.sort_by(|one, other| one.feature.cmp(&other.feature));
-    let summary =
-        format!("{} made, {} there before, {} refused", loaded.made, loaded.present, loaded.refused.len());
+    let summary = format!("{} made, {} there before, {} refused", loaded.made, loaded.present, loaded.refused.len());
     progress.finished(STAGE, summary);
     Ok(loaded)
 }

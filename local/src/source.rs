@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod checkpoint;
+pub mod expiry;
 pub mod given_up;
 pub mod objects;
 pub mod record;

@@ -57,6 +57,12 @@ impl Dynoxide {
     }
 }
 
+impl std::fmt::Debug for Dynoxide {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Dynoxide").field("endpoint", &self.endpoint).finish_non_exhaustive()
+    }
+}
+
 fn serve(listener: std::net::TcpListener, database: Database, stopped: oneshot::Receiver<()>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -7,4 +7,6 @@ mod gateway;
 #[cfg(test)]
 mod objects;
 #[cfg(test)]
+mod platform;
+#[cfg(test)]
 mod streams;

@@ -1,0 +1,130 @@
+//! The platform as its own issuer of bearer tokens, and the secret that signs its cursors.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use table::Clock;
+use table::config::Issuer;
+use web::token::{Claims, SigningKey};
+
+use crate::error::StartError;
+
+const ISSUER: &str = "urn:cairn:local";
+const AUDIENCE: &str = "cairn";
+
+/// How long a token of the platform's is valid, in seconds.
+pub const LIFETIME: i64 = 30 * 24 * 3600;
+
+/// The keys of one platform.
+#[derive(Debug)]
+pub struct Identity {
+    key: SigningKey,
+    /// Signs cursors.
+    pub cursor_secret: String,
+}
+
+impl Identity {
+    /// From the state folder, made there the first time. This needs no lock: a token can be had while it runs.
+    pub fn open(folder: &Path) -> Result<Self, StartError> {
+        let new_key = || {
+            let key = SigningKey::generate().map_err(|error| StartError::new(error.to_string(), "Try again"))?;
+            Ok(key.to_pkcs8().to_vec())
+        };
+        let new_secret = || {
+            let mut secret = [0; 32];
+            let filled = getrandom::fill(&mut secret);
+            filled.map_err(|error| {
+                StartError::new(format!("This machine gives no random bytes: {error}"), "Try again")
+            })?;
+            Ok(URL_SAFE_NO_PAD.encode(secret).into_bytes())
+        };
+        let path = folder.join("identity.pk8");
+        let damaged = |path: &Path| {
+            StartError::new(
+                format!("`{}` is damaged", path.display()),
+                "Remove it; the next start makes a new one, and tokens given out before stop working",
+            )
+        };
+        let key = SigningKey::from_pkcs8(kept(&path, new_key)?).map_err(|_| damaged(&path))?;
+        let path = folder.join("cursor-secret");
+        let secret = kept(&path, new_secret)?;
+        let cursor_secret = String::from_utf8(secret).ok().filter(|secret| !secret.is_empty());
+        Ok(Self { key, cursor_secret: cursor_secret.ok_or_else(|| damaged(&path))? })
+    }
+
+    /// The issuer as systems are to trust it.
+    pub fn issuer(&self) -> Issuer {
+        Issuer {
+            name: "local".to_owned(),
+            issuer: ISSUER.to_owned(),
+            audience: AUDIENCE.to_owned(),
+            keys: self.key.jwks(),
+        }
+    }
+
+    /// A bearer token of a user with these roles, whose subject is `subject`.
+    pub fn token(&self, subject: &str, roles: &[&str], clock: &Clock) -> Result<String, StartError> {
+        let now = clock.seconds();
+        let claims = Claims {
+            iss: ISSUER.to_owned(),
+            aud: AUDIENCE.to_owned(),
+            sub: subject.to_owned(),
+            iat: now,
+            nbf: now,
+            exp: now + LIFETIME,
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+            name: Some(subject.to_owned()),
+            ..Claims::default()
+        };
+        self.key.sign(&claims).map_err(|error| StartError::new(error.to_string(), "Try again"))
+    }
+}
+
+/// The bytes of a file that only its owner reads, made if it is not there. Of two who make it at once one wins.
+fn kept(path: &Path, make: impl Fn() -> Result<Vec<u8>, StartError>) -> Result<Vec<u8>, StartError> {
+    let failed = |error: std::io::Error| StartError::folder(path, error);
+    match std::fs::read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        read => return read.map_err(failed),
+    }
+    let partial = path.with_extension(format!("{}.partial", std::process::id()));
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let write = |bytes: &[u8]| {
+        options.open(&partial)?.write_all(bytes)?;
+        match std::fs::hard_link(&partial, path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),
+            _ => std::fs::remove_file(&partial),
+        }
+    };
+    write(&make()?).map_err(failed)?;
+    std::fs::read(path).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_made_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = Identity::open(folder.path()).unwrap();
+        let again = Identity::open(folder.path()).unwrap();
+        assert_eq!(first.issuer().keys, again.issuer().keys);
+        assert_eq!(first.cursor_secret, again.cursor_secret);
+        assert_eq!(first.cursor_secret.len(), 43);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_damaged_key_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("identity.pk8"), "x").unwrap();
+        assert!(Identity::open(folder.path()).unwrap_err().happened.contains("identity.pk8"));
+    }
+}

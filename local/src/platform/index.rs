@@ -1,0 +1,77 @@
+//! The index of a system at the start: made where it is missing, made anew where the search engine is another one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use aws_sdk_dynamodb::error::DisplayErrorContext;
+use mirror::Generations;
+use table::Engines;
+use table::schema::create_tables;
+
+use super::Served;
+use crate::error::StartError;
+use crate::progress::Progress;
+
+const STAGE: &str = "index";
+
+/// Returns when search has what the tables have. `kept` says that the search engine is the one that had it before.
+pub(super) async fn bring_up(
+    served: &Served,
+    engines: &Arc<Engines>,
+    kept: bool,
+    progress: &Progress,
+) -> Result<(), StartError> {
+    let name = served.system.name;
+    let failed = |reason: String| {
+        StartError::new(
+            format!("The index of {name} could not be made: {reason}"),
+            "Start again; it goes on where it stopped. If that does not help, `cairn local reset` starts over",
+        )
+    };
+    let generations = mirror::generations(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
+    if let Some(generations) = generations
+        && !(kept && serves(engines, &generations).await)
+    {
+        forget(served, engines).await.map_err(failed)?;
+    }
+
+    progress.started(STAGE);
+    let items = Arc::<AtomicU64>::default();
+    let (count, listener) = (Arc::clone(&items), progress.clone());
+    let scanned = Box::new(move |step: mirror::Progress| {
+        if let mirror::Progress::Scanned { items, .. } = step {
+            let items = u64::try_from(items).unwrap_or_default();
+            let done = count.fetch_add(items, Ordering::SeqCst) + items;
+            listener.advanced(STAGE, done, None);
+        }
+    });
+    let made = (served.first_index)(Arc::clone(engines), scanned).await;
+    let generation = made.map_err(|fault| failed(fault.to_string()))?;
+    let outcome = match items.load(Ordering::SeqCst) {
+        0 => generation.index,
+        items => format!("{}, filled from {items} items", generation.index),
+    };
+    progress.finished(STAGE, outcome);
+    Ok(())
+}
+
+/// Whether every index that is written is there: its folder may have been lost.
+async fn serves(engines: &Engines, generations: &Generations) -> bool {
+    for generation in &generations.written {
+        let url = format!("{}/{}", engines.config.search, generation.index);
+        let there = reqwest::Client::new().head(url).send().await.is_ok_and(|answer| answer.status().is_success());
+        if !there {
+            return false;
+        }
+    }
+    true
+}
+
+/// Empties the mirror's own table: what it says is true of another search engine. The markers go with their
+/// generation; what is still poison is quarantined again.
+async fn forget(served: &Served, engines: &Engines) -> Result<(), String> {
+    let table = engines.config.table(&format!("{}-mirror", served.system.name));
+    let deleted = engines.dynamodb().delete_table().table_name(&table).send().await;
+    deleted.map_err(|error| DisplayErrorContext(error).to_string())?;
+    create_tables(engines.dynamodb(), &engines.config, served.system).await.map_err(|error| error.to_string())
+}

@@ -1,0 +1,113 @@
+//! Which search engine the platform runs with, and starting it.
+
+use std::str::FromStr;
+
+use crate::engine::{opensearch, osmem};
+use crate::error::StartError;
+use crate::install::maven::Unavailable;
+use crate::install::{Cache, Tools};
+use crate::process::Process;
+use crate::progress::Progress;
+use crate::state::State;
+
+/// The user's choice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// A real OpenSearch where Java and Maven are there, else osmem.
+    #[default]
+    Best,
+    OpenSearch,
+    Osmem,
+    /// One that runs already.
+    Url(String),
+}
+
+/// A search engine that answers.
+#[derive(Debug)]
+pub struct Search {
+    pub url: String,
+    /// Names its data: what was written to another is not in this one. None where nothing outlives a start.
+    pub identity: Option<String>,
+    pub process: Option<Process>,
+}
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "opensearch" => Ok(Self::OpenSearch),
+            "osmem" => Ok(Self::Osmem),
+            url if url.starts_with("http://") || url.starts_with("https://") => {
+                Ok(Self::Url(url.trim_end_matches('/').to_owned()))
+            }
+            _ => Err("give `opensearch`, `osmem`, or a URL".to_owned()),
+        }
+    }
+}
+
+/// Starts what was chosen, fetching it first where that is needed.
+pub async fn start(
+    choice: &Choice,
+    tools: &Tools,
+    cache: &Cache,
+    state: &State,
+    progress: &Progress,
+) -> Result<Search, StartError> {
+    match choice {
+        Choice::Url(url) => existing(url).await,
+        Choice::Osmem => start_osmem(tools, cache, state, progress).await,
+        Choice::OpenSearch | Choice::Best => match opensearch::RECIPE.install(tools, cache, progress).await {
+            Ok(installed) => {
+                progress.started("OpenSearch");
+                let (process, url) =
+                    opensearch::start(&installed, &state.path("opensearch"), &state.log("opensearch")?).await?;
+                progress.finished("OpenSearch", url.clone());
+                Ok(Search { url, identity: Some("opensearch".to_owned()), process: Some(process) })
+            }
+            Err(Unavailable::Missing(what)) if *choice == Choice::Best => {
+                progress.note(format!(
+                    "Search is osmem, because {what}: shapes are found by their first outline only and nothing is kept \
+                     between starts. Install Java 17 or newer and Maven to get a real OpenSearch."
+                ));
+                start_osmem(tools, cache, state, progress).await
+            }
+            Err(Unavailable::Missing(what)) => Err(StartError::new(
+                format!("OpenSearch cannot be run, because {what}"),
+                "Install Java 17 or newer and Maven, or choose `--search osmem`",
+            )),
+            Err(Unavailable::Failed(error)) => Err(error),
+        },
+    }
+}
+
+async fn start_osmem(tools: &Tools, cache: &Cache, state: &State, progress: &Progress) -> Result<Search, StartError> {
+    let program = osmem::RECIPE.install(tools, cache, progress).await?;
+    progress.started("osmem");
+    let (process, url) = osmem::start(&program, &state.log("osmem")?).await?;
+    progress.finished("osmem", url.clone());
+    Ok(Search { url, identity: None, process: Some(process) })
+}
+
+async fn existing(url: &str) -> Result<Search, StartError> {
+    let answer = reqwest::get(url).await.and_then(reqwest::Response::error_for_status);
+    answer.map_err(|error| {
+        StartError::new(
+            format!("No OpenSearch answers at {url}: {error}"),
+            "Start it, or leave `--search` out to have one started",
+        )
+    })?;
+    Ok(Search { url: url.to_owned(), identity: Some(url.to_owned()), process: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_read_from_the_command_line() {
+        assert_eq!("osmem".parse(), Ok(Choice::Osmem));
+        assert_eq!("http://127.0.0.1:9200/".parse(), Ok(Choice::Url("http://127.0.0.1:9200".to_owned())));
+        assert!("elastic".parse::<Choice>().is_err());
+    }
+}

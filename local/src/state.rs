@@ -1,0 +1,193 @@
+//! The one folder in which a platform keeps everything: data, checkpoints, keys, logs.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::StartError;
+
+/// A state folder, locked for this process as long as it lives.
+#[derive(Debug)]
+pub struct State {
+    folder: PathBuf,
+    about: About,
+    _lock: File,
+}
+
+/// What the folder says about itself, in `state.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct About {
+    version: u32,
+    /// The search engine that has what the checkpoints say was written.
+    search: Option<String>,
+}
+
+/// The layout of the folder; another one is not understood.
+const VERSION: u32 = 1;
+const ABOUT: &str = "state.json";
+const LOCK: &str = "lock";
+
+impl State {
+    /// Opens the folder, or makes it.
+    pub fn open(folder: &Path) -> Result<Self, StartError> {
+        std::fs::create_dir_all(folder).map_err(|error| StartError::folder(folder, error))?;
+        let lock = lock(folder)?;
+        let about = match std::fs::read(folder.join(ABOUT)) {
+            Ok(text) => about(folder, &text)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                refuse_strangers(folder)?;
+                About { version: VERSION, search: None }
+            }
+            Err(error) => return Err(StartError::folder(folder, error)),
+        };
+        let state = Self { folder: folder.to_owned(), about, _lock: lock };
+        state.keep_about()?;
+        Ok(state)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Where an engine logs.
+    pub fn log(&self, name: &str) -> Result<PathBuf, StartError> {
+        let logs = self.path("logs");
+        std::fs::create_dir_all(&logs).map_err(|error| StartError::folder(&logs, error))?;
+        Ok(logs.join(format!("{name}.log")))
+    }
+
+    /// Whether the checkpoints speak of this search engine.
+    pub fn was_searched_by(&self, identity: Option<&str>) -> bool {
+        identity.is_some() && self.about.search.as_deref() == identity
+    }
+
+    /// From now on they do.
+    pub fn search_is(&mut self, identity: Option<&str>) -> Result<(), StartError> {
+        self.about.search = identity.map(str::to_owned);
+        self.keep_about()
+    }
+
+    fn keep_about(&self) -> Result<(), StartError> {
+        let partial = self.path("state.partial");
+        let write = || {
+            std::fs::write(&partial, serde_json::to_vec(&self.about)?)?;
+            std::fs::rename(&partial, self.path(ABOUT))
+        };
+        write().map_err(|error| StartError::folder(&self.folder, error))
+    }
+}
+
+/// Empties a state folder. Any other folder is left as it is.
+pub fn reset(folder: &Path) -> Result<(), StartError> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let _lock = lock(folder)?;
+    if !folder.join(ABOUT).exists() {
+        refuse_strangers(folder)?;
+    }
+    std::fs::remove_dir_all(folder).map_err(|error| StartError::folder(folder, error))
+}
+
+fn lock(folder: &Path) -> Result<File, StartError> {
+    let path = folder.join(LOCK);
+    let failed = |error: std::io::Error| StartError::folder(&path, error);
+    let mut file =
+        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            let _ = file.read_to_string(&mut holder);
+            return Err(StartError::new(
+                format!("Another cairn (process {}) uses `{}`", holder.trim(), folder.display()),
+                "Stop it first, or give this one a folder of its own with `--state`",
+            ));
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    file.set_len(0).and_then(|()| write!(file, "{}", std::process::id())).map_err(failed)?;
+    Ok(file)
+}
+
+fn about(folder: &Path, text: &[u8]) -> Result<About, StartError> {
+    let reason = match serde_json::from_slice::<About>(text) {
+        Ok(about) if about.version == VERSION => return Ok(about),
+        Ok(about) => format!("it has version {}, and this cairn reads version {VERSION}", about.version),
+        Err(error) => format!("its `{ABOUT}` cannot be read: {error}"),
+    };
+    Err(StartError::new(
+        format!("The state folder `{}` cannot be used: {reason}", folder.display()),
+        "`cairn local reset` empties it; then start again",
+    ))
+}
+
+/// A folder with other things in it is not ours to fill or to empty.
+fn refuse_strangers(folder: &Path) -> Result<(), StartError> {
+    let entries = std::fs::read_dir(folder).map_err(|error| StartError::folder(folder, error))?;
+    let stranger = entries.filter_map(Result::ok).find(|entry| entry.file_name() != LOCK);
+    match stranger {
+        None => Ok(()),
+        Some(stranger) => Err(StartError::new(
+            format!(
+                "`{}` is no state folder of Cairn's: it has `{}` in it",
+                folder.display(),
+                stranger.file_name().display()
+            ),
+            "Give an empty or a new folder with `--state`",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_process_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = State::open(folder.path()).unwrap();
+        let error = State::open(folder.path()).unwrap_err();
+        assert!(error.happened.contains(&format!("(process {})", std::process::id())), "{error}");
+        assert!(reset(folder.path()).is_err());
+        drop(first);
+        State::open(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_damaged_folder_says_what_to_do_and_can_be_reset() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(State::open(folder.path()).unwrap());
+        for damage in ["", "{\"version\": 9}", "not json"] {
+            std::fs::write(folder.path().join(ABOUT), damage).unwrap();
+            let error = State::open(folder.path()).unwrap_err();
+            assert!(error.remedy.contains("cairn local reset"), "{error}");
+        }
+        reset(folder.path()).unwrap();
+        assert!(!folder.path().exists());
+        State::open(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn a_folder_of_somebody_elses_is_neither_used_nor_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("thesis.txt"), "years of work").unwrap();
+        assert!(State::open(folder.path()).is_err());
+        assert!(reset(folder.path()).is_err());
+        assert!(folder.path().join("thesis.txt").exists());
+    }
+
+    #[test]
+    fn the_search_engine_is_remembered() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut state = State::open(folder.path()).unwrap();
+        assert!(!state.was_searched_by(Some("opensearch")));
+        state.search_is(Some("opensearch")).unwrap();
+        drop(state);
+        let state = State::open(folder.path()).unwrap();
+        assert!(state.was_searched_by(Some("opensearch")));
+        assert!(!state.was_searched_by(Some("http://elsewhere")) && !state.was_searched_by(None));
+    }
+}

@@ -1,0 +1,125 @@
+//! A whole platform with a made-up system: from a write into the table to a search, across restarts.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use local::platform::Scanned;
+use local::search::Choice;
+use local::{Dynamodb, Options, Platform, Progress, Served, StartError};
+use mirror::{Document, Documents, Fault, Found, Generation, Image, Mapping, NoShapes, Unfit};
+use serde_json::Value;
+use table::Engines;
+use table::schema::{Bucket, Entity, EventSource, Search, System, Table};
+use web::{App, Event, EventFailure, EventHandler};
+
+static STATE: Table = mirror::schema::state_table("toys-mirror");
+static TOYS: Table = Table {
+    name: "toys",
+    pk: "pk",
+    sk: None,
+    indexes: &[],
+    entities: &[Entity { name: "toy", pk: "toy::{name}", sk: None, search: Search::Document }],
+    stream: true,
+};
+static SYSTEM: System = System {
+    name: "toys",
+    tables: &[&TOYS, &STATE],
+    buckets: &[Bucket { name: "toys", expiring: &[] }],
+    sources: &[EventSource::Streams { handler: "mirror" }],
+};
+
+struct Toys;
+
+impl Documents for Toys {
+    fn tables(&self) -> &'static System {
+        &SYSTEM
+    }
+
+    fn mapping(&self) -> Mapping {
+        Mapping { version: 1, body: r#"{"mappings":{"properties":{"name":{"type":"keyword"}}}}"# }
+    }
+
+    fn document(&self, _: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        let mut document = Document::new();
+        document.text("name", &*image.text("name")?);
+        Ok(Found::Document(document))
+    }
+}
+
+async fn mirror_records(event: Event) -> Result<bytes::Bytes, EventFailure> {
+    let handled = mirror::handle(&Toys, &NoShapes, event.engines(), &event.payload, event.deadline).await;
+    handled.map(|handled| handled.answer).map_err(EventFailure::new)
+}
+
+fn first_index(engines: Arc<Engines>, scanned: Scanned) -> BoxFuture<'static, Result<Generation, Fault>> {
+    async move { mirror::create_first_index(&Toys, &NoShapes, &engines, scanned).await }.boxed()
+}
+
+fn served() -> Served {
+    let app = |engines| App::new(engines, &SYSTEM, Vec::new(), vec![EventHandler::new("mirror", mirror_records)]);
+    Served { system: &SYSTEM, app, first_index }
+}
+
+async fn start(state: &Path, search: Choice) -> Result<Platform, StartError> {
+    let options = Options { search, dynamodb: Dynamodb::Dynoxide, ..Options::new(vec![served()], state) };
+    Platform::start(options, &Progress::silent()).await
+}
+
+async fn put(platform: &Platform, name: &str) {
+    let put = platform.engines.dynamodb().put_item().table_name("toys");
+    let put =
+        put.item("pk", AttributeValue::S(format!("toy::{name}"))).item("name", AttributeValue::S(name.to_owned()));
+    put.item("rev", AttributeValue::N((platform.engines.clock.micros() * 2).to_string())).send().await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), platform.caught_up()).await.unwrap();
+}
+
+async fn found(platform: &Platform) -> Vec<String> {
+    let url = &platform.engines.config.search;
+    reqwest::Client::new().post(format!("{url}/_refresh")).send().await.unwrap();
+    let answer: Value = reqwest::get(format!("{url}/toys/_search?sort=name")).await.unwrap().json().await.unwrap();
+    let hits = answer["hits"]["hits"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    hits.iter().map(|hit| hit["_source"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn what_is_written_is_found_and_a_search_engine_that_forgot_is_filled_from_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let platform = start(folder.path(), Choice::Osmem).await.unwrap();
+    let health = reqwest::get(format!("{}/toys/health", platform.url)).await.unwrap();
+    assert_eq!(health.status(), 200);
+    assert_eq!(reqwest::get(format!("{}/nowhere", platform.url)).await.unwrap().status(), 404);
+    put(&platform, "kite").await;
+    assert_eq!(found(&platform).await, ["kite"]);
+    platform.stop().await;
+
+    let platform = start(folder.path(), Choice::Osmem).await.unwrap();
+    assert_eq!(found(&platform).await, ["kite"]);
+    put(&platform, "ball").await;
+    assert_eq!(found(&platform).await, ["ball", "kite"]);
+    platform.stop().await;
+}
+
+#[tokio::test]
+async fn a_port_in_use_and_a_folder_in_use_say_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let platform = start(folder.path(), Choice::Osmem).await.unwrap();
+    let port = platform.url.rsplit(':').next().unwrap().parse().unwrap();
+    let other = tempfile::tempdir().unwrap();
+    let options = Options { port, search: Choice::Osmem, ..Options::new(vec![served()], other.path()) };
+    let error = Platform::start(options, &Progress::silent()).await.unwrap_err();
+    assert!(error.happened.contains("is in use") && error.remedy.contains("--port"), "{error}");
+    let error = start(folder.path(), Choice::Osmem).await.unwrap_err();
+    assert!(error.happened.contains("Another cairn") && error.remedy.contains("--state"), "{error}");
+    platform.stop().await;
+}
+
+#[tokio::test]
+async fn a_search_engine_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = start(folder.path(), Choice::Url("http://127.0.0.1:1".to_owned())).await.unwrap_err();
+    assert!(error.happened.contains("http://127.0.0.1:1"), "{error}");
+}
