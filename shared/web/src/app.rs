@@ -44,7 +44,7 @@ pub struct App {
     /// By path template the routes of each method, as indexes into `served`.
     router: matchit::Router<BTreeMap<String, usize>>,
     description: OnceLock<Bytes>,
-    metrics: fn(&str),
+    metrics: Arc<dyn Fn(&str) + Send + Sync>,
     unroutable: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl App {
             handlers,
             router: matchit::Router::new(),
             description: OnceLock::new(),
-            metrics: print,
+            metrics: Arc::new(print),
             unroutable: Vec::new(),
         };
         app.build_router();
@@ -98,8 +98,8 @@ impl App {
     }
 
     /// Sends the metrics lines elsewhere than to standard output, where CloudWatch reads them.
-    pub fn metrics_to(mut self, sink: fn(&str)) -> Self {
-        self.metrics = sink;
+    pub fn metrics_to(mut self, sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.metrics = Arc::new(sink);
         self
     }
 

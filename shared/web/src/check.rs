@@ -97,15 +97,13 @@ fn explain_forms(
         [form] => form.iter().for_each(|error| explain(error, formats, faults)),
         [] => faults.push(Fault::pointer(here, format!("must be {}", expected_types(forms)))),
         several => {
-            let deepest = several.iter().max_by_key(|form| {
-                let tagged = !form.iter().any(|error| wrong_tag(error));
-                (tagged, form.iter().map(|error| error.instance_path().as_str().len()).max())
-            });
-            match deepest {
-                Some(form) if !form.iter().any(wrong_tag) => {
-                    form.iter().for_each(|error| explain(error, formats, faults));
-                }
-                _ => faults.push(Fault::pointer(here, "fits none of the allowed forms")),
+            let depth = |form: &[ValidationError<'static>]| {
+                form.iter().map(|error| error.instance_path().segments().count()).max()
+            };
+            let meant = several.iter().filter(|form| !form.iter().any(wrong_tag)).max_by_key(|form| depth(form));
+            match meant {
+                Some(form) => form.iter().for_each(|error| explain(error, formats, faults)),
+                None => faults.push(Fault::pointer(here, "fits none of the allowed forms")),
             }
         }
     }
@@ -176,4 +174,47 @@ fn members(count: u64) -> &'static str {
 pub(crate) fn shortened(name: &str) -> String {
     const LONGEST: usize = 64;
     if name.chars().count() <= LONGEST { name.to_owned() } else { name.chars().take(LONGEST).chain(['…']).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn told(schema: &Value, value: &Value) -> Vec<String> {
+        let validator = jsonschema::validator_for(schema).unwrap();
+        let place = |fault: Fault| match fault.place {
+            crate::fault::Place::Pointer(pointer) => format!("{pointer} {}", fault.detail),
+            other => panic!("{other:?}"),
+        };
+        faults(&validator, value, &[]).into_iter().map(place).collect()
+    }
+
+    #[test]
+    fn of_several_forms_the_one_that_was_meant_is_told() {
+        let circle = json!({ "type": "object", "required": ["radius"], "properties": {
+            "kind": { "enum": ["circle"] }, "radius": { "type": "number" } } });
+        let square = json!({ "type": "object", "required": ["side"], "properties": {
+            "kind": { "enum": ["square"] }, "side": { "type": "number" } } });
+        let schema = json!({ "oneOf": [{ "type": "null" }, circle, square] });
+        assert_eq!(told(&schema, &json!({ "kind": "circle", "radius": "1" })), ["/radius must be a number"]);
+        assert_eq!(told(&schema, &json!({ "kind": "square" })), ["/side is missing"]);
+        assert_eq!(told(&schema, &json!({ "kind": "line" })), [" fits none of the allowed forms"]);
+        assert_eq!(told(&schema, &json!(7)), [" must be an object"]);
+    }
+
+    #[test]
+    fn long_names_are_shortened() {
+        let schema = json!({ "properties": {}, "additionalProperties": false });
+        let [fault] = <[String; 1]>::try_from(told(&schema, &json!({ "x".repeat(1000): 1 }))).unwrap();
+        assert!(fault.len() < 100, "{fault}");
+    }
+
+    #[test]
+    fn of_a_huge_value_the_first_fault_is_told() {
+        let schema = json!({ "items": { "type": "string" } });
+        assert_eq!(told(&schema, &json!(vec![1; 10_000])).len(), 10_000);
+        assert_eq!(told(&schema, &json!(vec![1; 20_000])), ["/0 must be text"]);
+    }
 }

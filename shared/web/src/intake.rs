@@ -56,7 +56,9 @@ impl Served {
         arrived: Arrived,
         formats: &[Format],
     ) -> Result<Request, Problem> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        // The principal is all that a handler needs of the token, and all that it could let slip.
+        parts.headers.remove(header::AUTHORIZATION);
         admit(&arrived.principal, self.route.who)?;
         let sent = self.check_size_and_type(&parts.headers, &body)?;
         let content_type = self.negotiate(&parts.headers)?;

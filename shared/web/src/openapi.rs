@@ -151,30 +151,35 @@ fn parameters(route: &Route) -> Value {
 
 fn parameter(place: &str, own: &Parameter) -> Value {
     let required = own.required || place == "path";
-    let mut parameter = json!({ "name": own.name, "in": place, "required": required, "schema": own.schema });
+    let (name, schema) = (&own.name, &own.schema);
     if own.list {
-        parameter["style"] = "form".into();
-        parameter["explode"] = false.into();
+        json!({
+            "name": name, "in": place, "required": required, "schema": schema, "style": "form", "explode": false,
+        })
+    } else {
+        json!({ "name": name, "in": place, "required": required, "schema": schema })
     }
-    parameter
 }
 
 fn responses(route: &Route) -> Value {
-    let mut responses: BTreeMap<String, Value> = BTreeMap::new();
+    let mut contents: BTreeMap<u16, Map<String, Value>> = BTreeMap::new();
     for Described { status, content } in &route.answers {
-        let reason = http::StatusCode::from_u16(*status).ok().and_then(|status| status.canonical_reason());
-        let response = responses
-            .entry(status.to_string())
-            .or_insert_with(|| json!({ "description": reason.unwrap_or("Success") }));
-        if let Some((content_type, shape)) = content {
-            response["content"][content_type] = media_type(shape);
+        let types = contents.entry(*status).or_default();
+        types.extend(content.iter().map(|(content_type, shape)| (content_type.to_string(), media_type(shape))));
+    }
+    let mut responses: BTreeMap<String, Value> = BTreeMap::new();
+    for (status, content) in contents {
+        let reason = http::StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason());
+        let mut response = Map::new();
+        response.insert("description".into(), reason.unwrap_or("Success").into());
+        if !content.is_empty() {
+            response.insert("content".into(), content.into());
         }
-        if *status == 201 {
-            response["headers"] = json!({
-                "Location": { "schema": { "type": "string" } },
-                "ETag": { "schema": { "type": "string" } },
-            });
+        if status == 201 {
+            let text = json!({ "schema": { "type": "string" } });
+            response.insert("headers".into(), json!({ "Location": text, "ETag": text }));
         }
+        responses.insert(status.to_string(), response.into());
     }
     if route.if_none_match {
         responses.insert("304".into(), json!({ "description": "Not Modified" }));

@@ -98,6 +98,7 @@ impl Request {
         &self.raw_path
     }
 
+    /// Every header field but `Authorization`, of which there is [`Request::principal`].
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }

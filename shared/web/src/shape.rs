@@ -149,18 +149,20 @@ fn value(schema: &RefOr<Schema>) -> Value {
 
 /// A parameter is there or it is not; no text of it is null.
 fn without_null(schema: &Value) -> Value {
-    let is_null = |kind: &Value| kind == "null" || kind.get("type").is_some_and(|kind| kind == "null");
-    let mut schema = schema.clone();
+    let is_null = |form: &Value| form == "null" || form.get("type").is_some_and(|name| name == "null");
+    let Value::Object(mut schema) = schema.clone() else { return schema.clone() };
     for key in ["type", "oneOf"] {
         let Some(Value::Array(forms)) = schema.get_mut(key) else { continue };
         forms.retain(|form| !is_null(form));
-        match (key, forms.as_slice()) {
-            ("oneOf", [only]) => return only.clone(),
-            (_, [only]) => schema[key] = only.clone(),
-            _ => {}
+        if let [only] = forms.as_slice() {
+            let only = only.clone();
+            if key == "oneOf" {
+                return only;
+            }
+            schema.insert(key.to_owned(), only);
         }
     }
-    schema
+    Value::Object(schema)
 }
 
 /// Scalars and lists stand where they are used; whatever has a structure or values of its own has a name.

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Response, StatusCode};
+use http::{HeaderName, Response, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use table::access::Performed;
 use table::config::Issuer;
 use table::schema::{EventSource, System};
-use table::{Clock, Config, Engines, Rev};
+use table::{Call, Clock, Config, Engines, Rev};
 use utoipa::ToSchema;
 use web::token::{Claims, SigningKey};
 use web::{
@@ -27,6 +28,8 @@ pub static SYSTEM: System = System {
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],
 };
+
+const ASKED: Call = Call::Search { alias: "zoo" };
 
 const FORMATS: &[Format] =
     &[Format { name: "latin", check: |text| text.split(' ').count() == 2, expected: "a genus and a species" }];
@@ -58,7 +61,7 @@ impl TryFrom<String> for EnclosureId {
     }
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Diet {
     Plants,
@@ -162,23 +165,34 @@ pub fn routes() -> Vec<Route> {
 async fn list_animals(request: Request) -> Result<Answer, Problem> {
     let _: EnclosurePath = request.path()?;
     let query: ListQuery = request.query()?;
-    let count = query.limit.0.min(2);
-    let full = request.principal().has_role("zoo-keeper");
+    request.access().record(Performed { pattern: "listAnimals", call: ASKED, read_units: 1.5, write_units: 0.0 });
+    let first = request.cursor::<u64>(query.cursor.as_deref())?.unwrap_or(1);
     if request.content_type() == "text/csv" {
-        return Ok(Answer::bytes(StatusCode::OK, "text/csv", format!("{count}")));
+        return Ok(Answer::bytes(StatusCode::OK, "text/csv", format!("{first}")));
     }
-    let name = if full { "Polly (bites)" } else { "Polly" };
-    let animal = Animal { number: query.diet.len() as u64, name: name.into(), species: query.cursor };
-    let next_cursor = query.near.map(|near| format!("{near:?} {:?}", query.is_tame));
-    Ok(Answer::ok(&Page { items: vec![animal; count as usize], next_cursor }).public_for(30))
+    let name = if request.principal().has_role("zoo-keeper") { "Polly (bites)" } else { "Polly" };
+    let read = format!("{} {:?} {:?}", query.diet.len(), query.near, query.is_tame);
+    let end = first + u64::from(query.limit.0);
+    let animal = |number| Animal { number, name: name.into(), species: Some(read.clone()) };
+    let next_cursor = (end < 100).then(|| request.next_cursor(&end)).transpose()?;
+    Ok(Answer::ok(&Page { items: (first..end).map(animal).collect(), next_cursor }).public_for(30))
 }
 
 async fn create_animal(request: Request) -> Result<Answer, Problem> {
     let path: EnclosurePath = request.path()?;
     let new: NewAnimal = request.json()?;
-    let _ = (new.diet, new.keepers.iter().map(|keeper| (&keeper.name, keeper.since)).count());
-    let animal = Animal { number: 1, name: new.name, species: new.species };
-    Ok(Answer::created(format!("/zoo/animals/{}/1", path.enclosure), rev(8), &animal))
+    let keepers = new.keepers.iter().map(|keeper| format!("{} since {}", keeper.name, keeper.since));
+    let keepers: Vec<String> = keepers.collect();
+    let species = new.species.or_else(|| Some(format!("{:?}, kept by {}", new.diet, keepers.join(" and "))));
+    let animal = Animal { number: 1, name: new.name, species };
+    let answer = Answer::created(format!("/zoo/animals/{}/1", path.enclosure), rev(8), &animal);
+    Ok(match request.idempotency() {
+        Some(once) => {
+            let text = format!("{} {} {} {}", once.caller, once.operation, once.key, once.fingerprint);
+            answer.header(HeaderName::from_static("x-once"), text)
+        }
+        None => answer,
+    })
 }
 
 async fn get_animal(request: Request) -> Result<Answer, Problem> {
@@ -240,6 +254,7 @@ pub struct Zoo {
     pub app: App,
     pub key: SigningKey,
     pub clock: Clock,
+    metrics: Arc<Mutex<Vec<Value>>>,
 }
 
 pub const ISSUER: &str = "https://issuer.test";
@@ -252,8 +267,17 @@ impl Zoo {
         let issuer =
             Issuer { name: "local".into(), issuer: ISSUER.into(), audience: AUDIENCE.into(), keys: key.jwks() };
         let engines = Engines::new(config(vec![issuer]), clock.clone());
-        let app = App::new(Arc::clone(&engines), &SYSTEM, routes(), handlers()).formats(FORMATS).metrics_to(keep);
-        Self { app, key, clock }
+        let metrics = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&metrics);
+        let app = App::new(engines, &SYSTEM, routes(), handlers()).formats(FORMATS).metrics_to(move |line| {
+            sink.lock().unwrap_or_else(PoisonError::into_inner).push(serde_json::from_str(line).unwrap())
+        });
+        Self { app, key, clock, metrics }
+    }
+
+    /// The metrics lines so far.
+    pub fn metrics(&self) -> Vec<Value> {
+        self.metrics.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub fn claims(&self, roles: &[&str]) -> Claims {
@@ -319,17 +343,4 @@ pub fn faults(response: &Response<Bytes>) -> Vec<String> {
     let mut faults: Vec<String> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
     faults.sort();
     faults
-}
-
-static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-fn keep(line: &str) {
-    LINES.lock().unwrap_or_else(PoisonError::into_inner).push(line.to_owned());
-}
-
-/// The metrics lines so far of this operation.
-pub fn metrics_of(operation: &str) -> Vec<Value> {
-    let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
-    let parsed = lines.iter().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    parsed.filter(|line| line["Operation"] == operation).collect()
 }

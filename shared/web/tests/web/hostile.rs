@@ -1,13 +1,11 @@
 //! No bytes that a client can send make a panic or a 5xx.
 
-mod zoo;
-
+use crate::zoo::{Zoo, json};
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, Uri, header};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use zoo::{Zoo, json};
 
 /// A problem is one of the client's, in the platform's form.
 fn is_clients(response: &Response<Bytes>) {
@@ -89,16 +87,9 @@ proptest! {
 }
 
 #[test]
-fn a_large_body_is_told_its_first_fault_only() {
-    let keepers = vec![json!(1); 4_000];
-    let body = json!({ "name": "", "diet": "meat", "keepers": keepers }).to_string();
-    assert!(body.len() < 10_000);
+fn many_faults_are_counted_and_not_all_listed() {
+    let body = json!({ "name": "", "diet": "meat", "keepers": vec![json!(1); 4_000] }).to_string();
     let request = Request::post("/zoo/animals/aviary").header("content-type", "application/json");
     let problem = json(&send(request, body).unwrap());
     assert_eq!((problem["errors"].as_array().unwrap().len(), &problem["errorCount"]), (100, &json!(4_002)));
-
-    let body = json!({ "name": "", "diet": "meat", "keepers": vec![json!(1); 4_900 * 5] }).to_string();
-    let request = Request::put("/zoo/menus").header("content-type", "application/json");
-    let problem = json(&send(request, body).unwrap());
-    assert_eq!(problem["errors"].as_array().unwrap().len(), 1);
 }

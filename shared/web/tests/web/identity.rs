@@ -1,15 +1,13 @@
 //! Who calls: tokens that are valid, tokens that are not, and what each may do.
 
-mod zoo;
-
 use std::time::Duration;
 
+use crate::zoo::{Zoo, json};
 use bytes::Bytes;
 use http::{Request, Response};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use serde_json::{Value, json};
 use web::token::{Claims, SigningKey};
-use zoo::{Zoo, json};
 
 async fn get(zoo: &Zoo, authorization: &str) -> Response<Bytes> {
     let request = Request::get("/zoo/animals/aviary?limit=1").header("authorization", authorization);

@@ -1,12 +1,10 @@
 //! What is made of the declarations: the API description, sample events, the watch router, the table of routes.
 
-mod zoo;
-
+use crate::zoo::{Zoo, json};
 use bytes::Bytes;
 use http::Request;
 use serde_json::json;
 use web::{Route, operation};
-use zoo::{Zoo, json};
 
 #[tokio::test]
 async fn the_description_is_served() {
@@ -69,10 +67,10 @@ fn the_readme_has_a_row_for_each_route() {
 #[test]
 fn wrong_declarations_are_told() {
     let zoo = Zoo::open();
-    let mut routes = zoo::routes();
+    let mut routes = crate::zoo::routes();
     let one: Route = routes.remove(0);
-    let twice = vec![one.clone(), one.clone().path::<zoo::AnimalPath>().query::<zoo::Animal>()];
-    let app = web::App::new(zoo.app.engines().clone(), &zoo::SYSTEM, twice, Vec::new());
+    let twice = vec![one.clone(), one.clone().path::<crate::zoo::AnimalPath>().query::<crate::zoo::Animal>()];
+    let app = web::App::new(zoo.app.engines().clone(), &crate::zoo::SYSTEM, twice, Vec::new());
     let expected = json!([
         "listAnimals GET /zoo/animals/{enclosure} is not the only route of its method and path",
         "listAnimals GET /zoo/animals/{enclosure} has the path parameters [\"enclosure\"], its type [\"enclosure\", \"number\"]",

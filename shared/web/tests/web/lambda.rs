@@ -1,8 +1,6 @@
 //! A function as Lambda runs it: a process of its own that asks a Runtime API for invocations. Here the Runtime API is
 //! a small server, and the process is this very test binary.
 
-mod zoo;
-
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::process::{Child, Command, Stdio};
@@ -87,7 +85,10 @@ async fn answer(
 /// This test binary, told to be a function.
 fn start(handler: &str, runtime_api: Option<&str>) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "the_function_itself", "--nocapture"]).env("ZOO_FUNCTION", "yes").env("_HANDLER", handler);
+    command
+        .args(["--exact", "lambda::the_function_itself", "--nocapture"])
+        .env("ZOO_FUNCTION", "yes")
+        .env("_HANDLER", handler);
     match runtime_api {
         Some(address) => command.env("AWS_LAMBDA_RUNTIME_API", address),
         None => command.env_remove("AWS_LAMBDA_RUNTIME_API"),
@@ -106,7 +107,7 @@ fn start(handler: &str, runtime_api: Option<&str>) -> Child {
 #[tokio::test]
 async fn the_function_itself() {
     if std::env::var_os("ZOO_FUNCTION").is_some() {
-        let ended = web::lambda::run(zoo::Zoo::open().app).await;
+        let ended = web::lambda::run(crate::zoo::Zoo::open().app).await;
         println!("ended: {}", ended.unwrap_err());
         std::process::exit(1);
     }

@@ -1,0 +1,12 @@
+//! A made-up system, `zoo`, through everything that a system goes through.
+
+// Clippy knows tests by their attribute, and not what they share.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
+
+mod description;
+mod hostile;
+mod identity;
+mod lambda;
+mod observability;
+mod requests;
+mod zoo;

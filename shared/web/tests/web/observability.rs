@@ -1,0 +1,136 @@
+//! One log line and one metrics line per request and per event, with the names that dashboards are built on, and no
+//! secret in any of them.
+
+use std::io::{Result, Write};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::zoo::Zoo;
+use bytes::Bytes;
+use http::Request;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tracing::subscriber::DefaultGuard;
+use web::RequestId;
+
+/// What is logged on this thread.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl Log {
+    fn listen() -> (Self, DefaultGuard) {
+        let log = Self::default();
+        let writer = log.clone();
+        let lines = tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || writer.clone());
+        (log, tracing::subscriber::set_default(lines.finish()))
+    }
+
+    fn lines(&self) -> Vec<Value> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+fn metric_names(line: &Value) -> Vec<&str> {
+    let metrics = line["_aws"]["CloudWatchMetrics"][0]["Metrics"].as_array().unwrap();
+    metrics.iter().map(|metric| metric["Name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_request_has_one_line_of_each() {
+    let (log, _listening) = Log::listen();
+    let zoo = Zoo::open();
+    let token = zoo.keeper();
+    let request = Request::get("/zoo/animals/aviary?limit=1").header("authorization", format!("Bearer {token}"));
+    zoo.send(request.extension(RequestId("id-1".into())).body(Bytes::new()).unwrap()).await;
+
+    let [line] = <[Value; 1]>::try_from(log.lines()).unwrap();
+    let expected = json!({
+        "level": "INFO", "message": "request", "system": "zoo", "operation": "listAnimals", "request.id": "id-1",
+        "http.method": "GET", "http.route": "/zoo/animals/{enclosure}", "http.status": 200, "consumed.read": 1.5,
+        "consumed.write": 0.0, "principal.hash": "79d137e4ccecc3ea", "problem.slug": "", "problem.cause": "",
+        "target": "web::log",
+    });
+    let mut told = line.as_object().unwrap().clone();
+    assert!(told.remove("latency.ms").unwrap().as_f64().unwrap() > 0.0);
+    assert!(told.remove("timestamp").is_some());
+    assert_eq!(Value::Object(told), expected);
+    assert!(!line.to_string().contains(&token) && !line.to_string().contains("user#1"));
+
+    let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
+    assert_eq!(metric_names(&line), ["Latency", "ReadUnits", "WriteUnits", "ClientErrors", "ServerErrors"]);
+    let values = ["System", "Status", "ReadUnits", "ClientErrors"].map(|name| &line[name]);
+    assert_eq!(values, [&json!("zoo"), &json!(200), &json!(1.5), &json!(0)]);
+    let directive = &line["_aws"]["CloudWatchMetrics"][0];
+    assert_eq!(
+        (&directive["Namespace"], &directive["Dimensions"]),
+        (&json!("Cairn"), &json!([["System", "Operation"]]))
+    );
+}
+
+#[tokio::test]
+async fn a_failure_says_why_in_the_log_and_nowhere_else() {
+    let (log, _listening) = Log::listen();
+    let zoo = Zoo::open();
+    let response = zoo.get("/zoo/animals/aviary/500").await;
+    let line = log.lines().pop().unwrap();
+    assert_eq!((&line["problem.slug"], &line["problem.cause"]), (&json!("internal"), &json!("the handler panicked")));
+    assert!(!String::from_utf8_lossy(response.body()).contains("panicked"));
+}
+
+#[tokio::test]
+async fn a_batch_has_one_line_of_each() {
+    let (log, _listening) = Log::listen();
+    let zoo = Zoo::open();
+    let soon = Instant::now() + Duration::from_secs(10);
+    zoo.app.event("mirror", Bytes::from_static(b"{}"), soon).await.unwrap();
+    let line = log.lines().pop().unwrap();
+    let told = ["message", "operation", "batch.records", "batch.retried", "failure"].map(|name| &line[name]);
+    assert_eq!(told, [&json!("event"), &json!("mirror"), &json!(3), &json!(1), &json!("")]);
+
+    let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
+    let expected = [
+        "Latency",
+        "ReadUnits",
+        "WriteUnits",
+        "Failures",
+        "Records",
+        "Applied",
+        "Superseded",
+        "Stamped",
+        "Ignored",
+        "Quarantined",
+        "Retried",
+        "ShapesDegraded",
+        "ShapesMissing",
+        "Bytes",
+        "Lag",
+    ];
+    assert_eq!(metric_names(&line), expected);
+    assert_eq!((&line["Records"], &line["Applied"], &line["Retried"]), (&json!(3), &json!(2), &json!(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_that_fails_or_panics_is_a_failure_to_its_source() {
+    let (log, _listening) = Log::listen();
+    let zoo = Zoo::open();
+    let soon = Instant::now() + Duration::from_secs(10);
+    let failure = zoo.app.event("runWork", Bytes::from_static(b"[]"), soon).await.unwrap_err();
+    assert_eq!(failure.to_string(), "the work is not done");
+    let failure = zoo.app.event("checkPhoto", Bytes::new(), soon).await.unwrap_err();
+    assert_eq!(failure.to_string(), "the handler panicked");
+    let failure = zoo.app.event("nothing", Bytes::new(), soon).await.unwrap_err();
+    assert_eq!(failure.to_string(), "there is no event handler `nothing`");
+    let failures: Vec<Value> = log.lines().into_iter().map(|line| line["failure"].clone()).collect();
+    assert_eq!(failures, ["the work is not done", "the handler panicked"]);
+}
