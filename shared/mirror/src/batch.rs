@@ -63,7 +63,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             self.write::<R>().await;
             self.settle::<R>().await;
             self.stamp().await;
-            self.quarantine().await;
+            self.quarantine::<R>().await;
             self.clear().await;
             vain_rounds = if std::mem::take(&mut self.in_vain) { vain_rounds + 1 } else { 0 };
             if vain_rounds > 0 {
@@ -172,7 +172,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             Class::Done => self.tasks.finished.push(Finished { group, target, version }),
             Class::Conflict => {
                 self.note(group, Outcome::Superseded);
-                self.tasks.settles.push(Settle { group, target });
+                self.tasks.settles.push(Settle { group, target, own: Some(version) });
             }
             Class::Retry => again.push(write),
             Class::Report => self.fail(group, &format_args!("{}: {}", answer.status, failure(answer.error).reason())),

@@ -19,7 +19,7 @@ use crate::report::Outcome;
 use crate::rules::Rules;
 use crate::settle::Settlement;
 use crate::stamp::stamp;
-use crate::tasks::{Finished, Poisoned, Settle, Stamp};
+use crate::tasks::{Finished, Poisoned, Settle, Stamp, ask_fold};
 
 /// How many items are read or stamped at once.
 const AT_ONCE: usize = 8;
@@ -122,25 +122,34 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
     }
 
     /// Keeps the record with its reason, then marks its subject, then hides every older state.
-    pub(crate) async fn quarantine(&mut self) {
+    pub(crate) async fn quarantine<R: Rules>(&mut self) {
         for task in std::mem::take(&mut self.tasks.poisoned) {
-            let Poisoned { group, target, ref poison } = task;
             match keep_and_mark(&self.context, &self.groups, &task).await {
                 Ok(()) => {
-                    self.note(group, Outcome::Quarantined);
-                    match self.groups.get(group).map(|group| &group.whose) {
-                        Some(Whose::Item { .. }) if poison.code == Code::KeyTooLong => self.close(group),
-                        // Above every older state, and below the cured one.
-                        Some(Whose::Item { .. }) if poison.rev > 0 => {
-                            let write = Write::tombstone(group, target, poison.rev - 1, Versioning::External);
-                            self.tasks.writes.push_back(write);
-                        }
-                        Some(Whose::Item { .. }) => self.tasks.settles.push(Settle { group, target, own: None }),
-                        _ => self.close(group),
-                    }
+                    self.note(task.group, Outcome::Quarantined);
+                    self.hide::<R>(&task);
+                    self.close(task.group);
                 }
                 Err(fault) if self.again(&fault) => self.tasks.poisoned.push(task),
-                Err(fault) => self.fail(group, &fault),
+                Err(fault) => self.fail(task.group, &fault),
+            }
+        }
+    }
+
+    fn hide<R: Rules>(&mut self, task: &Poisoned) {
+        let Poisoned { group: at, target, ref poison } = *task;
+        let Some(group) = self.groups.get_mut(at) else { return };
+        match (&group.whose, poison.code) {
+            // It has no document, and can have none.
+            (Whose::Unplaced { .. } | Whose::Record, _) | (_, Code::KeyTooLong) => {}
+            (Whose::Item { .. }, Code::UnknownRecord) => {
+                group.open += ask_fold::<R>(&mut self.tasks, group, at, target);
+            }
+            // Above every older state, and below the cured one.
+            (Whose::Item { .. }, _) => {
+                let version = poison.rev.saturating_sub(1);
+                self.tasks.writes.push_back(Write::tombstone(at, target, version, Versioning::External));
+                group.open += 1;
             }
         }
     }

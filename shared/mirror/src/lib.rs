@@ -27,6 +27,8 @@ mod report;
 mod rules;
 pub mod schema;
 mod settle;
+#[cfg(test)]
+mod simulation;
 mod stamp;
 mod tasks;
 mod transform;

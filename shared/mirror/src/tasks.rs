@@ -24,6 +24,8 @@ pub(crate) struct Tasks<'a> {
 pub(crate) struct Settle {
     pub(crate) group: usize,
     pub(crate) target: usize,
+    /// The version that was refused: if it is the document's, it was written already.
+    pub(crate) own: Option<u64>,
 }
 
 /// The item is to be given a revision, if it still has the one that was seen.
@@ -68,6 +70,11 @@ pub(crate) fn ask<'a, R: Rules>(tasks: &mut Tasks<'a>, group: &Group<'a>, at: us
         tasks.poisoned.push(Poisoned { group: at, target, poison });
         return 1;
     }
+    ask_fold::<R>(tasks, group, at, target)
+}
+
+/// The same for what its images say, understood or not: by them alone nothing stale stays visible.
+pub(crate) fn ask_fold<'a, R: Rules>(tasks: &mut Tasks<'a>, group: &Group<'a>, at: usize, target: usize) -> usize {
     let Some(fold) = group.fold else { return 0 };
     let tombstone = |version| Write::tombstone(at, target, version, Versioning::External);
     // One for all generations.
@@ -93,7 +100,7 @@ pub(crate) fn ask<'a, R: Rules>(tasks: &mut Tasks<'a>, group: &Group<'a>, at: us
             stamps + 1
         }
         Decision::Settle => {
-            tasks.settles.push(Settle { group: at, target });
+            tasks.settles.push(Settle { group: at, target, own: None });
             1
         }
     }

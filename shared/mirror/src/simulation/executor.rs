@@ -1,0 +1,70 @@
+//! Invocations: futures that go on only when the schedule carries out what they wait for.
+
+use std::pin::Pin;
+use std::sync::LazyLock;
+use std::task::{Context, Poll};
+
+use futures::task::noop_waker_ref;
+use table::Config;
+
+use super::toy::{Leaves, TOY};
+use super::world::Shared;
+use crate::first_index;
+use crate::handle::Failure;
+use crate::ports::Fault;
+use crate::record::Tables;
+use crate::rules::Rules;
+use crate::work::{Worked, work};
+
+/// Work of the mirror that has begun and may never end.
+pub(crate) struct Invocation {
+    future: Pin<Box<dyn Future<Output = Ended>>>,
+    /// The records that it was given, by their places in the stream.
+    pub(crate) records: std::ops::Range<usize>,
+}
+
+pub(crate) enum Ended {
+    Batch(Result<Worked, Failure>),
+    FirstIndex(Result<(), Fault>),
+}
+
+static TABLES: LazyLock<Tables> = LazyLock::new(|| {
+    let config = Config {
+        prefix: String::new(),
+        region: String::new(),
+        dynamodb: None,
+        s3: None,
+        search: String::new(),
+        credentials: None,
+        cursor_secrets: Vec::new(),
+        issuers: Vec::new(),
+    };
+    Tables::new(&TOY, &config)
+});
+
+impl Invocation {
+    pub(crate) fn batch<R: Rules>(shared: &Shared, records: std::ops::Range<usize>) -> Self {
+        let payload = shared.world().event(records.start, records.end);
+        let ports = shared.clone();
+        let future = async move { Ended::Batch(work::<R, _, _>(&ports, &Leaves, &TABLES, &payload).await) };
+        Self { future: Box::pin(future), records }
+    }
+
+    pub(crate) fn first_index<R: Rules>(shared: &Shared) -> Self {
+        let ports = shared.clone();
+        let future = async move {
+            let made = first_index::create::<R, _, _>(&ports, &Leaves, "toy", &|_| ()).await;
+            Ended::FirstIndex(made.map(drop))
+        };
+        Self { future: Box::pin(future), records: 0..0 }
+    }
+
+    /// Goes on as far as it can; its requests are those of `number`.
+    pub(crate) fn poll(&mut self, shared: &Shared, number: usize) -> Option<Ended> {
+        shared.world().polled = number;
+        match self.future.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
+            Poll::Ready(ended) => Some(ended),
+            Poll::Pending => None,
+        }
+    }
+}

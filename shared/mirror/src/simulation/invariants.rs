@@ -1,0 +1,92 @@
+//! The promise, looked at when nothing is under way.
+
+use serde_json::{Value, json};
+use table::Key;
+
+use super::world::{Attributes, World};
+use super::writers::keys;
+use crate::fold::Presence;
+use crate::item::presence;
+use crate::quarantine::Subject;
+
+/// I1, I3, I4 and what quarantine promises.
+pub(crate) fn at_rest(world: &World) -> Result<(), String> {
+    let serving = world.generations.as_ref().filter(|generations| generations.written.iter().all(|one| one.filled));
+    let Some(generations) = serving else { return Ok(()) };
+    let generation = &generations.written[0].index;
+    let visible = world.search.visible(&generations.alias);
+    let markers = world.open_markers(generation);
+    for key in keys() {
+        let item = world.table.get(&key);
+        let rev = item.map(|item| rev(item).ok_or(format!("I4: {key:?} has no valid revision"))).transpose()?;
+        let marked = markers.get(&Subject::Item { table: "trees".to_owned(), key: key.clone() }.name()).copied();
+        let document = visible.get(&key.document_id());
+        let poison = item.is_some_and(poisonous);
+        match (poison, marked) {
+            (true, marked) if marked != rev => {
+                return Err(format!("I6: {key:?} is quarantined at {rev:?} and its marker says {marked:?}"));
+            }
+            // A request that was refused whole has sent an item to quarantine that is no poison.
+            (false, Some(_)) if marked == rev && world.refused_whole => {}
+            (false, Some(marked)) => {
+                return Err(format!("I6: {key:?} has a marker at {marked} and needs none"));
+            }
+            _ => {}
+        }
+        let quarantined = poison || marked.is_some() && marked == rev;
+        let wanted = item.filter(|_| !quarantined).zip(rev).and_then(|(item, rev)| wanted(&key, item, rev));
+        if document.map(|document| &document.source) != wanted.as_ref() {
+            return Err(format!("I1: {key:?} is {item:?}\n wanted {wanted:?}\n search shows {document:?}"));
+        }
+        if let Some(document) = document
+            && Some(document.version) != rev
+        {
+            return Err(format!("{key:?} is shown at version {} and has {rev:?}", document.version));
+        }
+    }
+    Ok(())
+}
+
+/// I2 and I3, which hold at every moment.
+pub(crate) fn always(world: &World) -> Result<(), String> {
+    match (&world.search.fallen, &world.trespass) {
+        (Some(fallen), _) => Err(format!("I2: {fallen}")),
+        (None, Some(trespass)) => Err(format!("I3: {trespass}")),
+        (None, None) => Ok(()),
+    }
+}
+
+fn rev(item: &Attributes) -> Option<u64> {
+    match presence(item.get("rev").map(Value::to_string).as_deref()) {
+        Presence::At(rev) => Some(rev.number()),
+        Presence::Absent | Presence::Unrevised => None,
+    }
+}
+
+fn hidden(item: &Attributes) -> bool {
+    item.contains_key("hidden")
+}
+
+fn poisonous(item: &Attributes) -> bool {
+    !hidden(item) && (item["name"]["S"].is_null() || item.contains_key("size"))
+}
+
+/// What a reader should find.
+fn wanted(key: &Key, item: &Attributes, rev: u64) -> Option<Value> {
+    if hidden(item) {
+        return None;
+    }
+    let mut document = json!({"pk": key.pk, "sk": key.sk, "entity": "leaf", "rev": rev, "name": item["name"]["S"]});
+    if let Some(area) = item.get("area").and_then(|area| area["S"].as_str()) {
+        let rungs = [("full", area), ("coarse", &area[..2]), ("envelope", &area[..1])];
+        match rungs.iter().find(|(_, text)| !text.contains('x')) {
+            Some((status, text)) => {
+                document["area"] = json!({"type": text});
+                document["areaStatus"] = json!(status);
+                document["areaTolerance"] = json!(1);
+            }
+            None => document["areaStatus"] = json!("none"),
+        }
+    }
+    Some(document)
+}

@@ -1,0 +1,167 @@
+//! The proof is itself tested: each of these breaks one rule, and the simulator must find it out.
+
+use super::first_broken;
+use super::schedule::Schedule;
+use crate::classify::{Answer, Class, classify};
+use crate::fold::{Change, Decision, Fold, Presence, decide, fold};
+use crate::lines::{Identity, Versioning};
+use crate::report::Unhandled;
+use crate::rules::{AsWritten, Rules};
+use crate::settle::{Settlement, settle};
+
+#[track_caller]
+fn caught<R: Rules>(prepare: fn(&Schedule<R>)) {
+    let broken = first_broken::<R>(0..10_000, prepare);
+    let (seed, how) = broken.expect("no schedule of ten thousand finds this mutant");
+    println!("seed {seed}: {how}");
+}
+
+/// Deletes documents instead of writing tombstones.
+struct RealDeletes;
+
+impl Rules for RealDeletes {
+    fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, _: Versioning, _: i64) {
+        let id = &identity.id;
+        *lines += &format!(r#"{{"delete":{{"_id":"{id}","version":{version},"version_type":"external"}}}}"#);
+        lines.push('\n');
+    }
+}
+
+#[test]
+fn real_deletes_are_caught() {
+    caught::<RealDeletes>(|_| ());
+}
+
+/// Writes a tombstone at the revision that was deleted.
+struct TombstoneAtTheOldRev;
+
+impl Rules for TombstoneAtTheOldRev {
+    fn decide(fold: Fold) -> Decision {
+        match decide(fold) {
+            Decision::Tombstone(version) => Decision::Tombstone(version & !1),
+            other => other,
+        }
+    }
+}
+
+#[test]
+fn a_tombstone_at_the_old_rev_is_caught() {
+    caught::<TombstoneAtTheOldRev>(|_| ());
+}
+
+/// Takes a higher version in the index as the last word.
+struct NoSettle;
+
+impl Rules for NoSettle {
+    fn settle(_: Option<u64>, _: Presence) -> Settlement {
+        Settlement::Done
+    }
+}
+
+#[test]
+fn no_settle_is_caught() {
+    caught::<NoSettle>(|_| ());
+}
+
+/// Settles by `if_seq_no`, which OpenSearch answers by raising the stored version by one.
+struct IfSeqNo;
+
+impl Rules for IfSeqNo {
+    fn settle(version: Option<u64>, item: Presence) -> Settlement {
+        match (version, item) {
+            (Some(version), Presence::At(_)) => Settlement::Index(version + 1),
+            (version, item) => settle(version, item),
+        }
+    }
+}
+
+#[test]
+fn if_seq_no_is_caught() {
+    caught::<IfSeqNo>(|_| ());
+}
+
+/// Indexes an item whose revision failed to grow as if it had grown.
+struct NoStamp;
+
+impl Rules for NoStamp {
+    fn decide(fold: Fold) -> Decision {
+        match decide(fold) {
+            Decision::Stamp { .. } | Decision::TombstoneAndStamp { .. } => {
+                Decision::Index(fold.last.number().unwrap_or_default())
+            }
+            other => other,
+        }
+    }
+}
+
+#[test]
+fn no_stamp_is_caught() {
+    caught::<NoStamp>(|_| ());
+}
+
+#[test]
+fn an_unconditional_stamp_is_caught() {
+    caught::<AsWritten>(|schedule| schedule.shared.world().stamps_blindly = true);
+}
+
+/// Looks at the last record only.
+struct FoldForgetsTheHighestRev;
+
+impl Rules for FoldForgetsTheHighestRev {
+    fn fold(_: Option<Fold>, change: Change) -> Fold {
+        fold(None, change)
+    }
+}
+
+#[test]
+fn a_fold_that_forgets_the_highest_rev_is_caught() {
+    caught::<FoldForgetsTheHighestRev>(|_| ());
+}
+
+/// Reports a group by its last record.
+struct LastRecordReported;
+
+impl Rules for LastRecordReported {
+    fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {
+        unhandled.map(|group| group.last).min()
+    }
+}
+
+#[test]
+fn the_last_record_reported_is_caught() {
+    caught::<LastRecordReported>(|_| ());
+}
+
+/// Takes an operation that failed as done.
+struct SwallowedError;
+
+impl Rules for SwallowedError {
+    fn classify(answer: &Answer<'_>) -> Class {
+        match classify(answer) {
+            Class::Retry | Class::Report => Class::Done,
+            class => class,
+        }
+    }
+}
+
+#[test]
+fn a_swallowed_error_is_caught() {
+    caught::<SwallowedError>(|_| ());
+}
+
+/// Takes any conflict as the work of a version that is at least as good.
+struct EveryConflictDone;
+
+impl Rules for EveryConflictDone {
+    fn classify(answer: &Answer<'_>) -> Class {
+        match classify(answer) {
+            Class::Conflict => Class::Done,
+            class => class,
+        }
+    }
+}
+
+#[test]
+fn every_409_taken_as_done_is_caught() {
+    caught::<EveryConflictDone>(|_| ());
+}

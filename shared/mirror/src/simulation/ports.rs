@@ -1,0 +1,239 @@
+//! The ports, answered by the simulated world.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use table::schema::Table;
+use table::{Key, Rev};
+
+use super::toy::Areas;
+use super::world::{Fate, Kind, Shared};
+use crate::generation::Generations;
+use crate::item::Item;
+use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Quarantine, Reply, Segment, State, Time};
+use crate::quarantine::Marker;
+
+impl Ports for Shared {
+    type Index = Self;
+    type Items = Self;
+    type State = Self;
+    type Quarantine = Self;
+    type Shapes = Areas;
+    type Time = Self;
+
+    fn index(&self) -> &Self {
+        self
+    }
+
+    fn items(&self) -> &Self {
+        self
+    }
+
+    fn state(&self) -> &Self {
+        self
+    }
+
+    fn quarantine(&self) -> &Self {
+        self
+    }
+
+    fn shapes(&self) -> &Areas {
+        &Areas
+    }
+
+    fn time(&self) -> &Self {
+        self
+    }
+}
+
+impl Index for Shared {
+    async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
+        let (alias, lines) = (alias.to_owned(), lines.to_owned());
+        self.ask(Kind::Bulk, move |world, fate| {
+            let (status, body) = match fate {
+                Fate::Refused(status) => {
+                    world.refused_whole |= matches!(status, 400 | 413);
+                    (status, Value::Null)
+                }
+                _ => {
+                    let busy = std::mem::take(&mut world.busy);
+                    world.search.bulk(&alias, &lines, &busy)
+                }
+            };
+            let body = match (fate, body) {
+                (Fate::Short, mut body) => {
+                    body["items"].as_array_mut().map(Vec::pop);
+                    body
+                }
+                (_, body) => body,
+            };
+            Ok(Reply { status, body: body.to_string().into() })
+        })
+        .await
+    }
+
+    async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {
+        let (alias, ids) = (alias.to_owned(), ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
+        self.ask(Kind::Read, move |world, _| Ok(world.search.versions(&alias, &ids))).await
+    }
+
+    async fn create(&self, index: &str, body: &str) -> Result<bool, Fault> {
+        let (index, body) = (index.to_owned(), body.to_owned());
+        self.ask(Kind::Write, move |world, _| Ok(world.search.create(&index, &body))).await
+    }
+
+    async fn refresh(&self, _: &str) -> Result<(), Fault> {
+        self.ask(Kind::Write, |_, _| Ok(())).await
+    }
+
+    async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
+        let (alias, index) = (alias.to_owned(), index.to_owned());
+        self.ask(Kind::Write, move |world, _| {
+            world.search.swap(&alias, &index);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Items for Shared {
+    async fn read(&self, _: &'static Table, key: &Key) -> Result<Option<Item>, Fault> {
+        let key = key.clone();
+        self.ask(Kind::Read, move |world, _| Ok(world.table.get(&key).map(|item| Item::new(json!(item).to_string()))))
+            .await
+    }
+
+    async fn stamp(&self, _: &'static Table, key: &Key, seen: Option<&str>, rev: Rev) -> Result<bool, Fault> {
+        let key = key.clone();
+        let seen: Option<Value> = seen.map(|seen| serde_json::from_str(seen).unwrap());
+        self.ask(Kind::Write, move |world, _| {
+            let item = world.table.get(&key).cloned();
+            let still = item.as_ref().is_some_and(|item| item.get("rev") == seen.as_ref());
+            if !still && !world.stamps_blindly {
+                return Ok(false);
+            }
+            if item.is_none() {
+                world.trespass = Some(format!("the mirror created {key:?}"));
+            }
+            let mut stamped = item.unwrap_or_default();
+            stamped.insert("rev".to_owned(), json!({"N": rev.to_string()}));
+            world.put(&key, Some(stamped));
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn scan(&self, _: &'static Table, segment: Segment, after: Option<&Key>) -> Result<Page, Fault> {
+        let after = after.cloned();
+        self.ask(Kind::Read, move |world, _| {
+            let of_segment = |key: &Key| key.pk.len() % segment.of as usize == segment.number as usize;
+            let mut left = world.table.iter().filter(|(key, _)| of_segment(key) && Some(*key) > after.as_ref());
+            let page = left.next();
+            let items = page.iter().map(|(_, item)| Item::new(json!(item).to_string())).collect();
+            Ok(Page { items, next: page.map(|(key, _)| key.clone()) })
+        })
+        .await
+    }
+}
+
+impl State for Shared {
+    async fn generations(&self) -> Result<Option<Generations>, Fault> {
+        self.ask(Kind::Read, |world, _| Ok(world.generations.clone())).await
+    }
+
+    async fn publish(&self, generations: &Generations) -> Result<bool, Fault> {
+        let generations = generations.clone();
+        self.ask(Kind::Write, move |world, _| {
+            let before = world.generations.as_ref().map_or(0, |present| present.epoch);
+            let next = before + 1 == generations.epoch;
+            if next {
+                world.generations = Some(generations);
+            }
+            Ok(next)
+        })
+        .await
+    }
+
+    async fn mark(&self, generation: &str, marker: &Marker) -> Result<(), Fault> {
+        let (subject, marker) = ((generation.to_owned(), marker.subject.name()), marker.clone());
+        self.ask(Kind::Write, move |world, _| {
+            if world.markers.get(&subject).is_none_or(|open| open.rev <= marker.rev) {
+                world.markers.insert(subject, marker);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn open(&self, generation: &str) -> Result<HashMap<String, u64>, Fault> {
+        let generation = generation.to_owned();
+        self.ask(Kind::Read, move |world, _| Ok(world.open_markers(&generation))).await
+    }
+
+    async fn clear(&self, generation: &str, subject: &str, upto: u64) -> Result<(), Fault> {
+        let subject = (generation.to_owned(), subject.to_owned());
+        self.ask(Kind::Write, move |world, _| {
+            if world.markers.get(&subject).is_some_and(|open| open.rev <= upto) {
+                world.markers.remove(&subject);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
+        let generation = generation.to_owned();
+        self.ask(Kind::Read, move |world, _| {
+            let of_generation = world.markers.iter().filter(|((of, _), _)| *of == generation);
+            Ok(of_generation.map(|(_, marker)| marker.clone()).collect())
+        })
+        .await
+    }
+
+    async fn checkpoint(&self, _: &str, table: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
+        let name = crate::schema::segment_sk(table, segment);
+        self.ask(Kind::Read, move |world, _| {
+            Ok(match world.checkpoints.get(&name) {
+                None => Checkpoint::Start,
+                Some(Some(after)) => Checkpoint::After(after.clone()),
+                Some(None) => Checkpoint::Done,
+            })
+        })
+        .await
+    }
+
+    async fn save(&self, _: &str, table: &'static Table, segment: Segment, after: Option<&Key>) -> Result<(), Fault> {
+        let (name, after) = (crate::schema::segment_sk(table, segment), after.cloned());
+        self.ask(Kind::Write, move |world, _| {
+            world.checkpoints.insert(name, after);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Quarantine for Shared {
+    async fn keep(&self, name: &str, body: String) -> Result<(), Fault> {
+        let name = name.to_owned();
+        self.ask(Kind::Write, move |world, _| {
+            world.kept.insert(name, body);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Time for Shared {
+    fn micros(&self) -> i64 {
+        self.world().now
+    }
+
+    async fn pause(&self, _: Duration) {
+        let _ = self.ask(Kind::Pause, |_, _| Ok(())).await;
+    }
+
+    async fn expired(&self) {
+        let _ = self.ask(Kind::Expired, |_, _| Ok(())).await;
+    }
+}

@@ -1,0 +1,292 @@
+//! One schedule: what happens next is drawn from the seed, until all budgets are spent; then everything that is under
+//! way comes to rest, and the promise is looked at.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::marker::PhantomData;
+
+use fastrand::Rng;
+
+use super::executor::{Ended, Invocation};
+use super::faults;
+use super::invariants::{always, at_rest};
+use super::toy::Leaves;
+use super::world::{Fate, Kind, Shared, sequence};
+use super::writers::{Habits, write};
+use crate::documents::Documents;
+use crate::generation::{Generation, Generations, index_name, write_alias};
+use crate::mapping::index_body;
+use crate::rules::Rules;
+
+pub(crate) struct Schedule<R> {
+    pub(crate) shared: Shared,
+    rng: Rng,
+    habits: Habits,
+    invocations: BTreeMap<usize, Invocation>,
+    begun: usize,
+    /// The invocation whose answer the event source waits for.
+    current: Option<usize>,
+    /// Who makes the first index.
+    operator: Option<usize>,
+    /// Records before this place have been handled, as far as the event source knows.
+    checkpoint: usize,
+    left: Budget,
+    told: Option<String>,
+    rules: PhantomData<R>,
+}
+
+/// How much may still happen.
+#[derive(Debug)]
+struct Budget {
+    writes: usize,
+    faults: usize,
+    zombies: usize,
+    deaths: usize,
+    forgets: usize,
+    lost_answers: usize,
+}
+
+/// More steps than any schedule needs: what has not come to rest by then never will.
+const STEPS: usize = 20_000;
+
+impl<R: Rules> Schedule<R> {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let shared = Shared::default();
+        shared.world().now = 1_000_000_000_000;
+        let left = Budget {
+            writes: rng.usize(2..8),
+            faults: rng.usize(0..4),
+            zombies: rng.usize(0..3),
+            deaths: rng.usize(0..2),
+            forgets: rng.usize(0..3),
+            lost_answers: rng.usize(0..2),
+        };
+        let habits = Habits::draw(&mut rng);
+        let first_index = rng.u8(0..4) == 0;
+        let mut schedule = Self {
+            shared,
+            rng,
+            habits,
+            invocations: BTreeMap::new(),
+            begun: 0,
+            current: None,
+            operator: None,
+            checkpoint: 0,
+            left,
+            told: None,
+            rules: PhantomData,
+        };
+        if !first_index {
+            schedule.serve();
+        }
+        schedule
+    }
+
+    /// Keeps a story from now on.
+    pub(crate) fn tell(&mut self) {
+        self.told = Some(String::new());
+    }
+
+    pub(crate) fn told(&self) -> &str {
+        self.told.as_deref().unwrap_or_default()
+    }
+
+    /// Lets everything happen; an error is a broken promise.
+    pub(crate) fn run(&mut self) -> Result<(), String> {
+        for _ in 0..STEPS {
+            let moved = self.step()?;
+            always(&self.shared.world())?;
+            if self.quiet() {
+                at_rest(&self.shared.world())?;
+                if !moved {
+                    return Ok(());
+                }
+            }
+        }
+        Err("I7: it does not come to rest".to_owned())
+    }
+
+    /// Begins with an index that serves already.
+    fn serve(&mut self) {
+        let index = index_name("toy", 1);
+        let body = index_body(Leaves.mapping(), &write_alias(&index)).unwrap();
+        let mut world = self.shared.world();
+        world.search.create(&index, &body);
+        world.search.swap("toy", &index);
+        let written = vec![Generation { index, mapping: 1, filled: true }];
+        world.generations = Some(Generations { epoch: 1, alias: "toy".to_owned(), written });
+    }
+
+    /// One thing happens; false when nothing is left that could.
+    fn step(&mut self) -> Result<bool, String> {
+        match self.rng.u8(0..40) {
+            0..5 if self.left.writes > 0 => self.write(),
+            5 if self.left.zombies > 0 && self.current.is_some() => self.time_out(),
+            6 if self.left.deaths > 0 && !self.invocations.is_empty() => self.die(),
+            7 if self.left.forgets > 0 => self.forget(),
+            8 => self.shared.world().now += 1_000,
+            9 if self.left.faults > 0 => return self.expire().map(|()| true),
+            10..13 if self.begin()? => {}
+            _ => return self.carry_or_begin(),
+        }
+        Ok(true)
+    }
+
+    fn carry_or_begin(&mut self) -> Result<bool, String> {
+        let carried = self.carriable();
+        if carried.is_empty() {
+            let begun = self.begin()?;
+            if !begun && self.left.writes > 0 {
+                self.write();
+                return Ok(true);
+            }
+            return Ok(begun);
+        }
+        let place = carried[self.rng.usize(0..carried.len())];
+        self.carry(place).map(|()| true)
+    }
+
+    /// The requests that may be carried out next: all but those that end an invocation's time.
+    fn carriable(&self) -> Vec<usize> {
+        let world = self.shared.world();
+        let requests = world.requests.iter().enumerate();
+        requests.filter(|(_, request)| request.kind != Kind::Expired).map(|(place, _)| place).collect()
+    }
+
+    fn carry(&mut self, place: usize) -> Result<(), String> {
+        let kind = self.shared.world().requests[place].kind;
+        let fate = match self.left.faults {
+            0 => Fate::Answered,
+            _ => faults::draw(&mut self.rng, &mut self.shared.world(), kind),
+        };
+        self.left.faults -= usize::from(fate != Fate::Answered);
+        self.say(|world| format!("{:?}: {fate:?}", world.requests[place]));
+        let invocation = self.shared.world().carry(place, fate);
+        self.poll(invocation)
+    }
+
+    fn poll(&mut self, number: usize) -> Result<(), String> {
+        let Some(invocation) = self.invocations.get_mut(&number) else { return Ok(()) };
+        let Some(ended) = invocation.poll(&self.shared, number) else { return Ok(()) };
+        let records = invocation.records.clone();
+        self.remove(number);
+        match ended {
+            Ended::Batch(worked) => {
+                let worked = worked.map_err(|failure| failure.to_string())?;
+                self.say(|_| format!("invocation {number} answers {} {:?}", worked.answer, worked.tally));
+                let ledger = worked.ledger;
+                let failed = records.clone().find(|at| worked.answer.contains(&format!("\"{}\"", sequence(*at))));
+                if !ledger.adds_up() || ledger.reported != records.end - failed.unwrap_or(records.end) {
+                    return Err(format!("I5: {ledger:?} of records {records:?}, of which {failed:?} is reported"));
+                }
+                if self.current == Some(number) {
+                    self.current = None;
+                    if self.left.lost_answers > 0 && self.rng.u8(0..4) == 0 {
+                        self.left.lost_answers -= 1;
+                        self.say(|_| "the answer is lost".to_owned());
+                    } else {
+                        self.checkpoint = failed.unwrap_or(records.end);
+                    }
+                }
+            }
+            Ended::FirstIndex(made) => {
+                self.say(|_| format!("the first index: {made:?}"));
+                self.operator = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins an invocation, or the making of the first index, if there is anything to do for it.
+    fn begin(&mut self) -> Result<bool, String> {
+        let (end, filled) = {
+            let world = self.shared.world();
+            let filled = world.generations.as_ref().is_some_and(|all| all.written.iter().all(|one| one.filled));
+            (world.stream.len(), filled)
+        };
+        let number = self.begun;
+        let invocation = if self.operator.is_none() && !filled {
+            self.operator = Some(number);
+            self.say(|_| format!("invocation {number} makes the first index"));
+            Invocation::first_index::<R>(&self.shared)
+        } else if self.current.is_none() && self.checkpoint < end {
+            let end = end.min(self.checkpoint + self.rng.usize(1..=4));
+            self.current = Some(number);
+            let records = self.checkpoint..end;
+            self.say(|world| format!("invocation {number} is given {}", world.event(records.start, records.end)));
+            Invocation::batch::<R>(&self.shared, records)
+        } else {
+            return Ok(false);
+        };
+        self.begun += 1;
+        self.invocations.insert(number, invocation);
+        self.poll(number).map(|()| true)
+    }
+
+    fn write(&mut self) {
+        self.left.writes -= 1;
+        let told = write(&mut self.shared.world(), &mut self.rng, self.habits);
+        self.say(|_| told);
+    }
+
+    /// The event source gives up waiting; the invocation goes on as a zombie.
+    fn time_out(&mut self) {
+        self.left.zombies -= 1;
+        let zombie = self.current.take();
+        self.say(|_| format!("invocation {zombie:?} is a zombie"));
+    }
+
+    /// An invocation dies. What it has sent may still arrive.
+    fn die(&mut self) {
+        self.left.deaths -= 1;
+        let numbers: Vec<_> = self.invocations.keys().copied().collect();
+        let number = numbers[self.rng.usize(0..numbers.len())];
+        self.current = self.current.filter(|current| *current != number);
+        self.operator = self.operator.filter(|operator| *operator != number);
+        self.say(|_| format!("invocation {number} dies"));
+        self.remove(number);
+    }
+
+    fn remove(&mut self, number: usize) {
+        self.invocations.remove(&number);
+        let sent = |kind: Kind| matches!(kind, Kind::Write | Kind::Bulk);
+        self.shared.world().requests.retain(|request| request.invocation != number || sent(request.kind));
+    }
+
+    fn forget(&mut self) {
+        self.left.forgets -= 1;
+        self.say(|_| "search forgets its deletes".to_owned());
+        self.shared.world().search.forget();
+    }
+
+    /// An invocation's time is up: it answers with what it has.
+    fn expire(&mut self) -> Result<(), String> {
+        let ends: Vec<_> = {
+            let world = self.shared.world();
+            let requests = world.requests.iter().enumerate();
+            requests.filter(|(_, request)| request.kind == Kind::Expired).map(|(place, _)| place).collect()
+        };
+        if ends.is_empty() {
+            return Ok(());
+        }
+        self.left.faults -= 1;
+        let place = ends[self.rng.usize(0..ends.len())];
+        let invocation = self.shared.world().carry(place, Fate::Answered);
+        self.say(|_| format!("the time of invocation {invocation} is up"));
+        self.poll(invocation)
+    }
+
+    /// Nothing is under way that could still change anything.
+    fn quiet(&self) -> bool {
+        let world = self.shared.world();
+        self.invocations.is_empty() && world.requests.is_empty() && self.checkpoint == world.stream.len()
+    }
+
+    fn say(&mut self, what: impl FnOnce(&super::world::World) -> String) {
+        if let Some(told) = &mut self.told {
+            let what = what(&self.shared.world());
+            let _ = writeln!(told, "{what}");
+        }
+    }
+}

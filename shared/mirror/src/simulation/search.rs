@@ -1,0 +1,167 @@
+//! The simulated OpenSearch: bulk requests with external versions, strict mappings, aliases, and what it forgets.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+/// A node with its indexes.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    indexes: BTreeMap<String, Index>,
+    /// What a reader's alias shows.
+    readers: BTreeMap<String, String>,
+    /// A version that fell, and where.
+    pub(crate) fallen: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Index {
+    write_alias: String,
+    properties: Value,
+    documents: BTreeMap<String, Document>,
+    /// What was really deleted, for as long as the node remembers.
+    deleted: BTreeMap<String, u64>,
+    /// The highest version that each document ever had: only the proof looks at it.
+    highest: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Document {
+    pub(crate) version: u64,
+    pub(crate) source: Value,
+}
+
+impl Search {
+    pub(crate) fn create(&mut self, name: &str, body: &str) -> bool {
+        if self.indexes.contains_key(name) {
+            return false;
+        }
+        let body: Value = serde_json::from_str(body).unwrap();
+        let write_alias = body["aliases"].as_object().unwrap().keys().next().unwrap().clone();
+        let properties = body["mappings"]["properties"].clone();
+        self.indexes.insert(name.to_owned(), Index { write_alias, properties, ..Index::default() });
+        true
+    }
+
+    pub(crate) fn swap(&mut self, alias: &str, index: &str) {
+        self.readers.insert(alias.to_owned(), index.to_owned());
+    }
+
+    /// What a reader finds behind an alias.
+    pub(crate) fn visible(&self, alias: &str) -> BTreeMap<String, Document> {
+        let index = self.readers.get(alias).and_then(|index| self.indexes.get(index));
+        let documents = index.into_iter().flat_map(|index| index.documents.clone());
+        documents.filter(|(_, document)| document.source["deleted"] != json!(true)).collect()
+    }
+
+    /// Forgets the versions of real deletes, as a restart or a minute does.
+    pub(crate) fn forget(&mut self) {
+        self.indexes.values_mut().for_each(|index| index.deleted.clear());
+    }
+
+    pub(crate) fn versions(&self, alias: &str, ids: &[String]) -> Vec<Option<u64>> {
+        let index = self.indexes.values().find(|index| index.write_alias == alias);
+        ids.iter().map(|id| Some(index?.documents.get(id)?.version)).collect()
+    }
+
+    /// Carries out a bulk request. Operations named in `busy` are answered 429 by place.
+    pub(crate) fn bulk(&mut self, alias: &str, lines: &str, busy: &BTreeSet<usize>) -> (u16, Value) {
+        let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut operations = Vec::new();
+        while let Some(action) = lines.next() {
+            let (kind, meta) = action.as_object().unwrap().iter().next().unwrap();
+            if !meta["version"].is_u64() {
+                return (400, error("action_request_validation_exception", "illegal version value"));
+            }
+            let source = if kind == "delete" { None } else { Some(lines.next().unwrap()) };
+            operations.push((meta.clone(), source));
+        }
+        let index = self.indexes.iter_mut().find(|(_, index)| index.write_alias == alias);
+        let Some((name, index)) = index else {
+            let missing = json!({"index": {"status": 404, "error": error("index_not_found_exception", "no such index")["error"]}});
+            return (200, json!({"items": operations.iter().map(|_| missing.clone()).collect::<Vec<_>>()}));
+        };
+        let items = operations.into_iter().enumerate().map(|(place, (meta, source))| {
+            let refused = match busy.contains(&place) {
+                true => Err((429, "rejected_execution_exception", "queue is full".to_owned())),
+                false => index.operate(&meta, source),
+            };
+            let answer = match refused {
+                Ok(()) => json!({"status": 200}),
+                Err((status, kind, reason)) => json!({"status": status, "error": error(kind, &reason)["error"]}),
+            };
+            json!({"index": answer})
+        });
+        let items = items.collect::<Vec<_>>();
+        let fallen = index.documents.iter().find(|(id, document)| index.highest.get(*id) > Some(&document.version));
+        if let (None, Some((id, document))) = (&self.fallen, fallen) {
+            self.fallen = Some(format!("{id} in {name} fell to version {}", document.version));
+        }
+        for (id, document) in &index.documents {
+            let highest = index.highest.entry(id.clone()).or_default();
+            *highest = document.version.max(*highest);
+        }
+        (200, json!({ "items": items }))
+    }
+}
+
+type Refusal = (u16, &'static str, String);
+
+impl Index {
+    fn operate(&mut self, meta: &Value, source: Option<Value>) -> Result<(), Refusal> {
+        let (id, version) = (meta["_id"].as_str().unwrap(), meta["version"].as_u64().unwrap());
+        if let Some(source) = &source {
+            self.fits(source)?;
+        }
+        let present = self.documents.get(id).map(|document| document.version).or(self.deleted.get(id).copied());
+        let allowed = match meta["version_type"].as_str().unwrap() {
+            "external" => present.is_none_or(|present| version > present),
+            "external_gte" => present.is_none_or(|present| version >= present),
+            other => panic!("the mirror never uses {other}"),
+        };
+        if !allowed {
+            let reason = format!("[{id}]: version conflict, current version [{present:?}] is higher or equal");
+            return Err((409, "version_conflict_engine_exception", reason));
+        }
+        match source {
+            Some(source) => {
+                self.deleted.remove(id);
+                self.documents.insert(id.to_owned(), Document { version, source });
+            }
+            None => {
+                self.documents.remove(id);
+                self.deleted.insert(id.to_owned(), version);
+                let highest = self.highest.entry(id.to_owned()).or_default();
+                *highest = version.max(*highest);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the mapping takes the document.
+    fn fits(&self, source: &Value) -> Result<(), Refusal> {
+        for (field, value) in source.as_object().unwrap() {
+            let kind = self.properties[field]["type"].as_str().unwrap_or_default();
+            let taken = match kind {
+                "" => {
+                    let reason = format!("mapping set to strict, dynamic introduction of [{field}] is not allowed");
+                    return Err((400, "strict_dynamic_mapping_exception", reason));
+                }
+                "integer" => value.as_i64().is_some_and(|value| i32::try_from(value).is_ok()),
+                "long" | "date" => value.is_i64(),
+                "boolean" => value.is_boolean(),
+                "geo_shape" => value["type"].as_str().is_some_and(|text| !text.contains('x')),
+                _ => !value.is_object(),
+            };
+            if !taken {
+                let reason = format!("failed to parse field [{field}] of type [{kind}]");
+                return Err((400, "mapper_parsing_exception", reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn error(kind: &str, reason: &str) -> Value {
+    json!({"error": {"type": kind, "reason": reason}})
+}

@@ -1,0 +1,72 @@
+//! The system that the simulator mirrors: leaves of trees, and a counter that is never searchable.
+
+use table::schema::{Entity, Search, System, Table};
+
+use crate::document::{Document, Found, ShapeSource};
+use crate::documents::{Documents, Mapping, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+use crate::image::{Image, Unfit};
+
+pub(crate) static TREES: Table = Table {
+    name: "trees",
+    pk: "PK",
+    sk: Some("SK"),
+    indexes: &[],
+    entities: &[
+        Entity { name: "leaf", pk: "TREE#{tree}", sk: Some("LEAF#{leaf}"), search: Search::Document },
+        Entity { name: "counter", pk: "COUNTER", sk: Some("{name}"), search: Search::Never },
+    ],
+    stream: true,
+};
+
+pub(crate) static STATE: Table = crate::schema::state_table("toy-mirror");
+
+pub(crate) static TOY: System = System { name: "toy", tables: &[&TREES, &STATE], buckets: &[], sources: &[] };
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaves;
+
+impl Documents for Leaves {
+    fn tables(&self) -> &'static System {
+        &TOY
+    }
+
+    fn mapping(&self) -> Mapping {
+        Mapping {
+            version: 1,
+            body: r#"{"mappings":{"properties":{
+                "name":{"type":"keyword"},
+                "size":{"type":"integer"},
+                "area":{"type":"geo_shape"},
+                "areaStatus":{"type":"keyword"},
+                "areaTolerance":{"type":"integer"}
+            }}}"#,
+        }
+    }
+
+    fn document(&self, _: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        if image.optional_flag("hidden")? == Some(true) {
+            return Ok(Found::Hidden);
+        }
+        let area = image.optional_text("area")?.map(|area| ShapeSource::Inline(area.into_owned()));
+        let mut document = Document::new();
+        document.text("name", &*image.text("name")?).number("size", image.optional_number("size")?).shape("area", area);
+        Ok(Found::Document(document))
+    }
+}
+
+/// A shape is its text, then half of it, then its first letter: the index refuses what holds an `x`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Areas;
+
+impl Shapes for Areas {
+    async fn shape(&self, source: &ShapeSource, rung: Rung) -> Result<Shape, ShapeUnavailable> {
+        let ShapeSource::Inline(whole) = source else { return Ok(Shape::NONE) };
+        let kept = match rung {
+            Rung::Full => whole.len(),
+            Rung::Coarse => whole.len() / 2,
+            Rung::Envelope | Rung::None => 1,
+        };
+        let json = whole.get(..kept).map(|text| format!(r#"{{"type":"{text}"}}"#));
+        Ok(Shape { status: ShapeStatus::At(rung), json, tolerance: Some("1".to_owned()), outline: None })
+    }
+}

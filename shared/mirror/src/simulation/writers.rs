@@ -1,0 +1,141 @@
+//! Who writes to the table: the platform under clocks that are wrong, and others who know nothing of revisions.
+
+use fastrand::Rng;
+use serde_json::{Value, json};
+use table::Key;
+
+use super::world::{Attributes, World};
+
+pub(crate) fn keys() -> [Key; 2] {
+    [Key::new("TREE#a", "LEAF#1"), Key::new("TREE#bb", "LEAF#1")]
+}
+
+/// What the writers of one schedule may do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Habits {
+    pub(crate) keys: usize,
+    pub(crate) slow_clocks: bool,
+    pub(crate) foreign: bool,
+    pub(crate) poison: bool,
+    pub(crate) unknown_events: bool,
+}
+
+impl Habits {
+    pub(crate) fn draw(rng: &mut Rng) -> Self {
+        Self {
+            keys: rng.usize(1..=2),
+            slow_clocks: rng.bool(),
+            foreign: rng.bool(),
+            poison: rng.u8(0..3) == 0,
+            unknown_events: rng.u8(0..8) == 0,
+        }
+    }
+}
+
+/// Makes one write; returns what it was.
+pub(crate) fn write(world: &mut World, rng: &mut Rng, habits: Habits) -> String {
+    let key = keys()[rng.usize(0..habits.keys)].clone();
+    world.now += 1;
+    let clock = match rng.u8(0..4) {
+        0 if habits.slow_clocks => world.now - rng.i64(1..6),
+        1 if habits.slow_clocks => world.now - 3_600_000_000,
+        _ => world.now,
+    };
+    let item = world.table.get(&key).cloned();
+    let (what, new) = match item {
+        None => create(rng, habits, clock),
+        Some(item) => match rng.u8(0..10) {
+            0..3 => ("delete".to_owned(), None),
+            3..5 if habits.foreign => foreign(rng, habits, item),
+            _ => update(rng, habits, item, clock),
+        },
+    };
+    let told = format!("{what} {} -> {}", key.document_id(), json!(new));
+    let before = world.stream.len();
+    world.put(&key, new);
+    if let (true, Some(record)) = (habits.unknown_events && rng.u8(0..4) == 0, world.stream.get_mut(before)) {
+        record.name = "EXPIRED";
+    }
+    // A counter beside it, which nobody searches.
+    if rng.u8(0..8) == 0 {
+        world.put(&Key::new("COUNTER", "leaves"), Some(attributes(json!({"value": {"N": world.now.to_string()}}))));
+    }
+    told
+}
+
+fn create(rng: &mut Rng, habits: Habits, clock: i64) -> (String, Option<Attributes>) {
+    let rev = match rng.u8(0..6) {
+        0 if habits.foreign => None,
+        1 if habits.foreign => Some(invalid(rng)),
+        _ => Some(json!({"N": (2 * clock).to_string()})),
+    };
+    ("create".to_owned(), Some(content(rng, habits, rev)))
+}
+
+/// The platform: the revision grows, or the condition fails and nothing is written.
+fn update(rng: &mut Rng, habits: Habits, old: Attributes, clock: i64) -> (String, Option<Attributes>) {
+    let present = old.get("rev").map(|rev| rev["N"].as_str().and_then(|rev| rev.parse::<i128>().ok()));
+    let rev = match present {
+        None => i128::from(2 * clock),
+        Some(Some(number)) if number > 0 && number % 2 == 0 => i128::from(2 * clock).max(number + 2),
+        Some(Some(number)) if number < i128::from(2 * clock) => i128::from(2 * clock),
+        Some(_) => return ("refused update".to_owned(), Some(old)),
+    };
+    let rev = (rev < 1 << 53).then(|| json!({"N": rev.to_string()}));
+    match rev {
+        Some(rev) => ("update".to_owned(), Some(content(rng, habits, Some(rev)))),
+        None => ("refused update".to_owned(), Some(old)),
+    }
+}
+
+/// Somebody who does not keep the rules of revisions.
+fn foreign(rng: &mut Rng, habits: Habits, old: Attributes) -> (String, Option<Attributes>) {
+    let present = old.get("rev").cloned();
+    let (what, rev) = match rng.u8(0..5) {
+        0 | 1 => ("same rev", present),
+        2 => ("lower rev", present.map(|rev| lower(&rev))),
+        3 => ("no rev", None),
+        _ => ("invalid rev", Some(invalid(rng))),
+    };
+    (format!("foreign write, {what},"), Some(content(rng, habits, rev)))
+}
+
+fn lower(rev: &Value) -> Value {
+    let number = rev["N"].as_str().and_then(|rev| rev.parse::<i64>().ok()).unwrap_or(8);
+    json!({"N": (number - 4).to_string()})
+}
+
+fn invalid(rng: &mut Rng) -> Value {
+    match rng.u8(0..5) {
+        0 => json!({"N": "-1"}),
+        1 => json!({"N": "7"}),
+        2 => json!({"N": "3.5"}),
+        3 => json!({"S": "new"}),
+        _ => json!({"N": "36893488147419103232"}),
+    }
+}
+
+fn content(rng: &mut Rng, habits: Habits, rev: Option<Value>) -> Attributes {
+    let mut item = attributes(json!({"name": {"S": format!("n{}", rng.u32(..))}}));
+    if rng.u8(0..5) == 0 {
+        item.insert("hidden".to_owned(), json!({"BOOL": true}));
+    }
+    if rng.u8(0..4) == 0 {
+        let area = ["aaaa", "aaxa", "axaa", "xaaa"][rng.usize(0..4)];
+        item.insert("area".to_owned(), json!({"S": area}));
+    }
+    match rng.u8(0..8) {
+        0 if habits.poison => drop(item.insert("size".to_owned(), json!({"N": "3000000000"}))),
+        1 if habits.poison => drop(item.insert("name".to_owned(), json!({"N": "1"}))),
+        _ => {}
+    }
+    item.extend(rev.map(|rev| ("rev".to_owned(), rev)));
+    item
+}
+
+fn attributes(value: Value) -> Attributes {
+    match value {
+        Value::Object(attributes) => attributes,
+        _ => panic!("an item is an object"),
+    }
+}
