@@ -1,6 +1,6 @@
 //! One write of one item, with all that must hold for it to be done.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
@@ -125,7 +125,8 @@ impl Action {
             }
             Write::Delete | Write::Check => (item::key_item(self.table, &self.key), String::new()),
         };
-        Request { table: config.table(self.table.name), item, update, condition, placeholders }
+        let (names, values) = placeholders.into_parts();
+        Request { table: config.table(self.table.name), item, update, condition, names, values }
     }
 
     fn item(&self, rev: Rev) -> Item {
@@ -198,6 +199,11 @@ impl Action {
         }
     }
 
+    /// Whether doing it once more would change the item once more.
+    pub(crate) fn adds_whatever_is_there(&self) -> bool {
+        self.seen.is_none() && matches!(&self.write, Write::Update(changes) if !changes.add.is_empty())
+    }
+
     /// Whether what a repeated attempt found is what an earlier one of it wrote, its answer lost.
     pub(crate) fn already_done(&self, found: Option<&Item>, rev: Rev) -> bool {
         match (&self.write, found) {
@@ -217,7 +223,8 @@ pub(crate) struct Request {
     /// Empty but for an update.
     pub update: String,
     pub condition: String,
-    pub placeholders: Placeholders,
+    pub names: Option<HashMap<String, String>>,
+    pub values: Option<Item>,
 }
 
 /// What an update does to the attributes of an item.

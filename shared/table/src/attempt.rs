@@ -43,6 +43,32 @@ pub(crate) enum Refusal {
     Final(Error),
 }
 
+/// What the SDK's seven builders of a conditional write have in common, but for their types.
+macro_rules! conditional {
+    ($builder:expr, $request:ident) => {
+        $builder
+            .table_name($request.table)
+            .condition_expression($request.condition)
+            .set_expression_attribute_names($request.names)
+            .set_expression_attribute_values($request.values)
+            .return_values_on_condition_check_failure(OnFailure::AllOld)
+    };
+}
+
+/// Sends a single write, and counts how often the SDK does.
+macro_rules! send {
+    ($builder:expr, $sendings:ident) => {
+        $builder
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor($sendings.clone())
+            .send()
+            .await
+            .map(|output| output.consumed_capacity)
+            .map_err(Refusal::of_single)
+    };
+}
+
 type Answer = Result<Vec<ConsumedCapacity>, Refusal>;
 
 impl Attempt {
@@ -67,69 +93,39 @@ impl Attempt {
     }
 
     async fn send_single(&self, access: &Access, action: &Action) -> Answer {
-        let Request { table, item, update, condition, placeholders } = self.request(access, action);
-        let (names, values) = placeholders.into_parts();
+        let request = self.request(access, action);
         let client = access.engines().dynamodb();
         let sendings = Sendings::default();
-        match &action.write {
-            Write::Create(_) | Write::CreateSequence => client
-                .put_item()
-                .table_name(table)
-                .set_item(Some(item))
-                .condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(OnFailure::AllOld)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .customize()
-                .interceptor(sendings.clone())
-                .send()
-                .await
-                .map(|output| output.consumed_capacity)
-                .map_err(Refusal::of_single),
-            Write::Update(_) => client
-                .update_item()
-                .table_name(table)
-                .set_key(Some(item))
-                .update_expression(update)
-                .condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(OnFailure::AllOld)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .customize()
-                .interceptor(sendings.clone())
-                .send()
-                .await
-                .map(|output| output.consumed_capacity)
-                .map_err(Refusal::of_single),
-            Write::Delete | Write::Check => client
-                .delete_item()
-                .table_name(table)
-                .set_key(Some(item))
-                .condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(OnFailure::AllOld)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .customize()
-                .interceptor(sendings.clone())
-                .send()
-                .await
-                .map(|output| output.consumed_capacity)
-                .map_err(Refusal::of_single),
-        }
-        .map(|consumed| consumed.into_iter().collect())
-        .or_else(|refusal| match &refusal {
+        let consumed = match &action.write {
+            Write::Create(_) | Write::CreateSequence => {
+                let item = Some(request.item);
+                send!(conditional!(client.put_item().set_item(item), request), sendings)
+            }
+            Write::Update(_) => {
+                let key = Some(request.item);
+                let update = client.update_item().set_key(key).update_expression(request.update);
+                send!(conditional!(update, request), sendings)
+            }
+            Write::Delete | Write::Check => {
+                let key = Some(request.item);
+                send!(conditional!(client.delete_item().set_key(key), request), sendings)
+            }
+        };
+        match consumed {
             // The write was done and its answer lost: the condition fails on what this very attempt wrote.
-            Refusal::Conditions(found)
+            Err(Refusal::Conditions(found))
                 if sendings.more_than_one()
                     && found.iter().all(|(_, item)| action.already_done(item.as_ref(), self.rev)) =>
             {
                 Ok(Vec::new())
             }
-            _ => Err(refusal),
-        })
+            // Others have changed the item since, so nobody can tell: a second addition might be one too many.
+            Err(Refusal::Conditions(_)) if sendings.more_than_one() && action.adds_whatever_is_there() => {
+                let message = "the answer was lost, and others have changed the item since";
+                Err(Refusal::Final(Error::Engine { engine: "DynamoDB", source: message.into() }))
+            }
+            consumed => Ok(consumed?.into_iter().collect()),
+        }
     }
 
     /// The token makes DynamoDB itself recognise what it has done already.
@@ -149,49 +145,28 @@ impl Attempt {
     }
 
     fn transact_item(&self, access: &Access, action: &Action) -> Result<TransactWriteItem, Error> {
-        let Request { table, item, update, condition, placeholders } = self.request(access, action);
-        let (names, values) = placeholders.into_parts();
-        let all = TransactWriteItem::builder();
+        let request = self.request(access, action);
+        let (item, part) = (Some(request.item), TransactWriteItem::builder());
         let built = match &action.write {
-            Write::Create(_) | Write::CreateSequence => Put::builder()
-                .table_name(table)
-                .set_item(Some(item))
-                .condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(OnFailure::AllOld)
-                .build()
-                .map(|put| all.put(put)),
-            Write::Update(_) => Update::builder()
-                .table_name(table)
-                .set_key(Some(item))
-                .update_expression(update)
-                .condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(OnFailure::AllOld)
-                .build()
-                .map(|update| all.update(update)),
-            Write::Delete => Delete::builder()
-                .table_name(table)
-                .set_key(Some(item))
-                .condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(OnFailure::AllOld)
-                .build()
-                .map(|delete| all.delete(delete)),
-            Write::Check => ConditionCheck::builder()
-                .table_name(table)
-                .set_key(Some(item))
-                .condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(OnFailure::AllOld)
-                .build()
-                .map(|check| all.condition_check(check)),
+            Write::Create(_) | Write::CreateSequence => {
+                conditional!(Put::builder().set_item(item), request).build().map(|put| part.put(put))
+            }
+            Write::Update(_) => {
+                let update = Update::builder().set_key(item).update_expression(request.update);
+                conditional!(update, request).build().map(|update| part.update(update))
+            }
+            Write::Delete => {
+                conditional!(Delete::builder().set_key(item), request).build().map(|delete| part.delete(delete))
+            }
+            Write::Check => {
+                let check = ConditionCheck::builder().set_key(item);
+                conditional!(check, request).build().map(|check| part.condition_check(check))
+            }
         };
-        built.map(|item| item.build()).map_err(|error| Error::Engine { engine: "DynamoDB", source: Box::new(error) })
+        match built {
+            Ok(part) => Ok(part.build()),
+            Err(error) => Err(Error::Engine { engine: "DynamoDB", source: Box::new(error) }),
+        }
     }
 
     fn request(&self, access: &Access, action: &Action) -> Request {

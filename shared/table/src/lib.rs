@@ -1,5 +1,56 @@
-//! DynamoDB as Cairn uses it: key templates, declared tables, revisions, and the client through which handlers
-//! reach engines only by declared access patterns.
+//! DynamoDB as Cairn uses it: declared tables and keys, revisions, and the client through which handlers reach
+//! engines only by declared access patterns.
+//!
+//! ```no_run
+//! use table::access::{AccessPattern, Call, TableAction};
+//! use table::schema::{Entity, Table};
+//! use table::{Access, Action, Changes, Error, Escaped, Number};
+//!
+//! // A key reads like its row in the specification.
+//! table::key! {
+//!     pub struct BookKey { room: Escaped, number: Number }
+//!     pk "book::{room}"
+//!     sk "{number}"
+//! }
+//!
+//! static LIBRARY: Table = Table {
+//!     name: "library",
+//!     pk: "pk",
+//!     sk: Some("sk"),
+//!     indexes: &[],
+//!     entities: &[Entity::document::<BookKey>("book")],
+//!     stream: true,
+//! };
+//!
+//! // A policy is printed from this; a call that it does not name is refused before it is made.
+//! static LEND: AccessPattern = AccessPattern {
+//!     name: "lend",
+//!     calls: &[
+//!         Call::Table { table: "library", action: TableAction::GetItem },
+//!         Call::Table { table: "library", action: TableAction::UpdateItem },
+//!     ],
+//! };
+//!
+//! # fn main() {}
+//! // `access` is one request's way to the engines: it knows the patterns of the route, and records each call.
+//! async fn lend(access: &Access, key: BookKey, to: &str) -> Result<(), Error> {
+//!     let book = access.table(&LEND, &LIBRARY).get_consistent(&key).await?.ok_or(Error::NotFound)?;
+//!     let lent = Changes::new().set("lentTo", table::item::text(to));
+//!     // `Error::Stale` if somebody was faster. The client sets the new revision.
+//!     access.write(&LEND, Action::update(&LIBRARY, key, lent).if_unchanged(&book)).await?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! | to | see |
+//! |---|---|
+//! | declare keys, tables, buckets | [`key!`], [`schema`], [`part`], [`ordered`] |
+//! | read | [`TableAccess`], [`Query`] |
+//! | write, alone or in a transaction | [`Action`], [`Changes`], [`Access::write`], [`Access::transact`] |
+//! | create once, however often asked | [`Access::transact_once`], [`Idempotency`] |
+//! | give pages a cursor | [`cursor`] |
+//! | keep objects in S3, read search | [`Objects`], [`Access::search`] |
+//! | know where engines are | [`Config`], [`Engines`], [`Clock`] |
 
 pub mod access;
 mod action;

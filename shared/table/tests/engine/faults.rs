@@ -3,7 +3,7 @@
 use table::item::{number, text};
 use table::{Action, Changes, Error, Rev};
 
-use crate::proxy::Fault::{Answer, LostAnswer};
+use crate::proxy::Fault::{Answer, LostAnswer, Meanwhile};
 use crate::proxy::{Faults, open};
 use crate::shop::{ALL, Book, SHOP, ShelfKey, book, book_key, stored};
 
@@ -65,6 +65,32 @@ async fn a_repeated_write_that_was_refused_is_not_taken_for_done() {
     let stale = access.write(&ALL, lend("Bob").if_rev(Rev::new(4).unwrap())).await;
     assert!(matches!(stale, Err(Error::Stale { current: Some(_) })));
     assert!(faults.all_happened());
+}
+
+#[tokio::test]
+async fn nothing_is_counted_twice_when_others_count_between_a_lost_answer_and_its_repetition() {
+    let (access, faults) = open().await;
+    access.write(&ALL, create("Fern")).await.unwrap();
+    let count = || Action::update(&SHOP, book_key(1), Changes::new().add("pages", 1));
+    let (other, more) = (access.clone(), count());
+    lose(&faults);
+    faults.then(Meanwhile(Box::pin(async move {
+        other.write(&ALL, more).await.unwrap();
+    })));
+    let unknown = access.write(&ALL, count()).await;
+    assert!(matches!(unknown, Err(Error::Engine { .. })), "{unknown:?}");
+    assert!(faults.all_happened());
+    assert_eq!(stored(&access).await.0.pages, 2);
+
+    // A transaction is recognised by its token, whatever happened since.
+    let (other, more) = (access.clone(), count());
+    lose(&faults);
+    faults.then(Meanwhile(Box::pin(async move {
+        other.write(&ALL, more).await.unwrap();
+    })));
+    access.transact(&ALL, &[count(), create_shelf()]).await.unwrap();
+    assert!(faults.all_happened());
+    assert_eq!(stored(&access).await.0.pages, 4);
 }
 
 #[tokio::test]

@@ -1,4 +1,7 @@
-//! The client against a DynamoDB engine in process.
+//! The client against engines in process: dynoxide for DynamoDB, s3s-fs for S3.
+
+// Clippy knows tests by their attribute, and not what they share.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod batches;
 mod canned;

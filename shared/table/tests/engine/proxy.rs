@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -21,6 +22,8 @@ pub enum Fault {
     LostAnswer,
     /// The engine never hears of it, and this is the answer.
     Answer(u16, &'static str),
+    /// This is done before the request passes.
+    Meanwhile(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
 
 /// The faults of the next requests, in order; when there are none left, everything passes.
@@ -64,13 +67,19 @@ async fn pass_on(
     engine: String,
 ) -> io::Result<Response<Full<Bytes>>> {
     let fault = faults.0.lock().unwrap().pop_front();
-    if let Some(Fault::Answer(status, body)) = fault {
-        return Ok(Response::builder().status(status).body(Full::from(body)).unwrap());
+    let mut lost = false;
+    match fault {
+        Some(Fault::LostAnswer) => lost = true,
+        Some(Fault::Answer(status, body)) => {
+            return Ok(Response::builder().status(status).body(Full::from(body)).unwrap());
+        }
+        Some(Fault::Meanwhile(first)) => first.await,
+        None => {}
     }
     let (head, body) = request.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     let answer = client.post(engine).headers(head.headers).body(body).send().await.unwrap();
-    if matches!(fault, Some(Fault::LostAnswer)) {
+    if lost {
         return Err(io::Error::other("lost"));
     }
     let passed = Response::builder().status(answer.status());

@@ -33,7 +33,7 @@ async fn what_no_engine_would_take_is_absent() {
     let access = open().await;
     let long = Key::new("book::east", "1".repeat(3000));
     assert_eq!(access.table(&ALL, &SHOP).get(&long).await.unwrap(), None);
-    assert_eq!(access.table(&ALL, &SHOP).batch_get(&[long.clone()]).await.unwrap(), [None]);
+    assert_eq!(access.table(&ALL, &SHOP).batch_get(std::slice::from_ref(&long)).await.unwrap(), [None]);
     let error = access.write(&ALL, Action::delete(&SHOP, &long)).await.unwrap_err();
     assert!(matches!(error, Error::Key(_)), "{error}");
 }
