@@ -1,1 +1,32 @@
-fn main() {}
+//! `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted.
+
+use std::process::ExitCode;
+
+use xtask::drift;
+
+fn main() -> ExitCode {
+    let command = std::env::args().nth(1).unwrap_or_default();
+    let done = match command.as_str() {
+        "generate" => drift::mend(xtask::root(), &xtask::artefacts()).map(|mended| {
+            mended.iter().for_each(|change| println!("{change}"));
+            ExitCode::SUCCESS
+        }),
+        "check" => drift::find(xtask::root(), &xtask::artefacts()).map(|drifted| {
+            drifted.iter().for_each(|change| eprintln!("{change}"));
+            if drifted.is_empty() {
+                ExitCode::SUCCESS
+            } else {
+                eprintln!("run `cargo xtask generate`");
+                ExitCode::FAILURE
+            }
+        }),
+        _ => {
+            eprintln!("usage: cargo xtask generate | check");
+            return ExitCode::from(2);
+        }
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,77 @@
+//! Sample events, one per operation and event handler, as Lambda gets them.
+
+use serde_json::{Value, json};
+use table::schema::{EventSource, System};
+use web::operation;
+
+use crate::description::marked;
+use crate::records;
+use crate::systems::Declared;
+
+/// The name of each operation and event handler, with its event as text.
+pub fn of(declared: &Declared) -> Vec<(&'static str, String)> {
+    let system = declared.app.system();
+    let requests = declared.app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
+    let sources = system.sources.iter().map(|source| (handler(source), marked(&event(system, source, declared))));
+    requests.chain(sources).collect()
+}
+
+fn handler(source: &EventSource) -> &'static str {
+    match source {
+        EventSource::Streams { handler }
+        | EventSource::Objects { handler, .. }
+        | EventSource::Schedule { handler, .. } => handler,
+    }
+}
+
+fn event(system: &System, source: &EventSource, declared: &Declared) -> Value {
+    match source {
+        EventSource::Streams { .. } => json!({ "Records": declared.records }),
+        EventSource::Objects { bucket, prefix, .. } => object_created(bucket, prefix),
+        EventSource::Schedule { handler, .. } => scheduled(system.name, handler),
+    }
+}
+
+/// S3's notification of a new object ("Event message structure").
+fn object_created(bucket: &str, prefix: &str) -> Value {
+    json!({ "Records": [{
+        "eventVersion": "2.1",
+        "eventSource": "aws:s3",
+        "awsRegion": records::REGION,
+        "eventTime": "2026-01-01T00:00:00.000Z",
+        "eventName": "ObjectCreated:Put",
+        "userIdentity": { "principalId": "AWS:AIDASAMPLE" },
+        "requestParameters": { "sourceIPAddress": "203.0.113.1" },
+        "responseElements": { "x-amz-request-id": "SAMPLE", "x-amz-id-2": "SAMPLE" },
+        "s3": {
+            "s3SchemaVersion": "1.0",
+            "configurationId": "sample",
+            "bucket": {
+                "name": bucket,
+                "ownerIdentity": { "principalId": "SAMPLE" },
+                "arn": format!("arn:aws:s3:::{bucket}"),
+            },
+            "object": {
+                "key": format!("{prefix}{}", records::OBJECT),
+                "size": 5_000_000,
+                "eTag": "9b2cf535f27731c974343645a3985328",
+                "sequencer": "00000000006745A4D0",
+            },
+        },
+    }] })
+}
+
+/// EventBridge's event of a schedule.
+fn scheduled(system: &str, handler: &str) -> Value {
+    json!({
+        "version": "0",
+        "id": records::OBJECT,
+        "detail-type": "Scheduled Event",
+        "source": "aws.events",
+        "account": "123456789012",
+        "time": "2026-01-01T00:00:00Z",
+        "region": records::REGION,
+        "resources": [format!("arn:aws:events:{}:123456789012:rule/{system}-{handler}", records::REGION)],
+        "detail": {},
+    })
+}

@@ -1,0 +1,49 @@
+//! What is made from the systems' declarations and kept in the repository: API descriptions, sample events, tables in
+//! the docs. `cargo xtask generate` writes all of it, and a test fails when any of it has drifted.
+
+pub mod artefact;
+pub mod description;
+pub mod drift;
+pub mod events;
+pub mod patterns;
+pub mod records;
+pub mod schema;
+pub mod systems;
+
+use std::path::Path;
+
+use artefact::Artefact;
+use web::operation;
+
+/// Everything that is generated, for all systems.
+pub fn artefacts() -> Vec<Artefact> {
+    let systems = systems::all();
+    let mut artefacts = Vec::new();
+    let mut routers = String::from("[workspace.metadata.lambda.watch.router]\n");
+    for declared in &systems {
+        let app = &declared.app;
+        let name = app.system().name;
+        routers.push_str(&operation::watch_router(name, app.routes()));
+        artefacts.push(Artefact::file(format!("functions/{name}/openapi.json"), description::of(app)));
+        for (operation, event) in events::of(declared) {
+            artefacts.push(Artefact::file(format!("events/{name}/{operation}.json"), event));
+        }
+        let routes = operation::route_table(app.routes());
+        artefacts.push(Artefact::block("README.md", &format!("the routes of {name}"), routes));
+        let docs = format!("docs/{name}.md");
+        let blocks = [
+            ("its entities", schema::entities(app.system())),
+            ("its indexes", schema::indexes(app.system())),
+            ("what else it has", schema::resources(app.system())),
+            ("its access patterns", patterns::table(app)),
+        ];
+        artefacts.extend(blocks.into_iter().map(|(block, text)| Artefact::block(&docs, block, text)));
+    }
+    artefacts.push(Artefact::block("Cargo.toml", "the router of `cargo lambda watch`", routers));
+    artefacts
+}
+
+/// The repository's root.
+pub fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}

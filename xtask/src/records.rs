@@ -1,0 +1,80 @@
+//! Stream records as Lambda hands them to a system's mirror, made of the items that the system's own types write.
+
+pub mod parks;
+
+use serde_json::{Map, Value, json};
+use table::Key;
+use table::schema::Table;
+
+/// The region of sample events.
+pub const REGION: &str = "ca-central-1";
+
+/// The name of an object or an event in samples, where a UUID stands.
+pub const OBJECT: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
+/// An item before and after a write; JSON as the item's type writes it, with `rev`.
+pub struct Write {
+    pub key: Key,
+    pub before: Option<Value>,
+    pub after: Option<Value>,
+}
+
+/// The records of these writes to a table, in their order.
+pub fn of(table: &Table, writes: &[Write]) -> Vec<Value> {
+    writes.iter().enumerate().map(|(at, write)| record(table, at, write)).collect()
+}
+
+fn record(table: &Table, at: usize, write: &Write) -> Value {
+    let name = match (&write.before, &write.after) {
+        (None, _) => "INSERT",
+        (_, None) => "REMOVE",
+        _ => "MODIFY",
+    };
+    let mut keys = Map::new();
+    keys.insert(table.pk.to_owned(), json!({ "S": write.key.pk }));
+    if let (Some(sk), Some(value)) = (table.sk, &write.key.sk) {
+        keys.insert(sk.to_owned(), json!({ "S": value }));
+    }
+    let mut change = json!({
+        "ApproximateCreationDateTime": 1_767_225_600,
+        "Keys": keys,
+        "SequenceNumber": format!("{}", 100_000_000_000_000_000_001_u128 + at as u128),
+        "SizeBytes": 0,
+        "StreamViewType": "NEW_AND_OLD_IMAGES",
+    });
+    let mut size = Value::Object(keys).to_string().len();
+    for (image, item) in [("OldImage", &write.before), ("NewImage", &write.after)] {
+        if let Some(item) = item {
+            size += item.to_string().len();
+            change[image] = attributes(item);
+        }
+    }
+    change["SizeBytes"] = size.into();
+    json!({
+        "eventID": format!("{at:032x}"),
+        "eventName": name,
+        "eventVersion": "1.1",
+        "eventSource": "aws:dynamodb",
+        "awsRegion": REGION,
+        "dynamodb": change,
+        "eventSourceARN":
+            format!("arn:aws:dynamodb:{REGION}:123456789012:table/{}/stream/2026-01-01T00:00:00.000", table.name),
+    })
+}
+
+/// The members of an object, each in DynamoDB's JSON.
+fn attributes(item: &Value) -> Value {
+    let members = item.as_object().into_iter().flatten();
+    Value::Object(members.map(|(name, value)| (name.clone(), attribute(value))).collect())
+}
+
+fn attribute(value: &Value) -> Value {
+    match value {
+        Value::Null => json!({ "NULL": true }),
+        Value::Bool(truth) => json!({ "BOOL": truth }),
+        Value::Number(number) => json!({ "N": number.to_string() }),
+        Value::String(text) => json!({ "S": text }),
+        Value::Array(items) => json!({ "L": items.iter().map(attribute).collect::<Vec<_>>() }),
+        Value::Object(_) => json!({ "M": attributes(value) }),
+    }
+}

@@ -1,0 +1,29 @@
+//! The systems of the platform, as this tool sees them: their declarations, on engines that nobody asks anything.
+
+use serde_json::Value;
+use table::{Clock, Config, Engines};
+use web::App;
+
+use crate::records;
+
+/// A system, and writes to its tables that show its mirror at work.
+pub struct Declared {
+    pub app: App,
+    pub records: Vec<Value>,
+}
+
+/// All of them, in the order of the docs.
+pub fn all() -> Vec<Declared> {
+    let config = Config {
+        prefix: String::new(),
+        region: records::REGION.to_owned(),
+        dynamodb: None,
+        s3: None,
+        search: String::new(),
+        credentials: None,
+        cursor_secrets: Vec::new(),
+        issuers: Vec::new(),
+    };
+    let engines = Engines::new(config, Clock::system());
+    vec![Declared { app: parks::app(engines), records: records::parks::records() }]
+}

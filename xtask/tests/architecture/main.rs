@@ -1,0 +1,175 @@
+//! The invariants of ARCHITECTURE.md, each a test with the name that stands there.
+
+mod manifest;
+mod source;
+
+use std::collections::BTreeSet;
+
+use manifest::Manifest;
+use source::{Source, code_of, files, mentions, without_tests};
+
+/// What may see the systems; `shared` and the systems themselves must not.
+const SEES_EVERYTHING: &[&str] = &["local", "cairn", "e2e", "bench", "xtask"];
+
+const LONGEST_FILE: usize = 350;
+
+#[test]
+fn dependencies_point_one_way() {
+    let members = Manifest::members();
+    let below = |folder: &str| -> BTreeSet<&str> {
+        members.iter().filter(|member| member.folder.starts_with(folder)).map(|member| member.name.as_str()).collect()
+    };
+    let (shared, systems) = (below("shared/"), below("functions/"));
+    assert!(!shared.is_empty() && !systems.is_empty());
+    for member in &members {
+        let ours = member.dependencies.iter().filter(|name| members.iter().any(|other| other.name == **name));
+        for dependency in ours.map(String::as_str) {
+            let allowed = match member.name.as_str() {
+                name if SEES_EVERYTHING.contains(&name) => true,
+                // A system never imports another, nor `shared` a system.
+                _ => shared.contains(dependency),
+            };
+            assert!(allowed, "{} depends on {dependency}", member.name);
+        }
+    }
+    let geometry = members.iter().find(|member| member.name == "geometry").unwrap();
+    assert!(geometry.dependencies.iter().all(|name| !shared.contains(name.as_str())), "geometry stands alone");
+}
+
+#[test]
+fn a_system_has_no_client_of_an_engine() {
+    for system in Manifest::members().iter().filter(|member| member.folder.starts_with("functions/")) {
+        let clients = ["aws-", "opensearch", "reqwest", "hyper", "dynoxide", "s3s"];
+        for dependency in &system.dependencies {
+            assert!(!clients.iter().any(|client| dependency.starts_with(client)), "{} has {dependency}", system.name);
+        }
+    }
+    for file in files("functions", "rs") {
+        let code = code_of(&file.text);
+        for way in [".dynamodb()", ".s3()", ".search()"] {
+            let reached = code.lines().any(|line| line.contains(&format!("engines(){way}")));
+            assert!(!reached, "{} reaches {way} past its access patterns", file.path);
+        }
+    }
+}
+
+#[test]
+fn nothing_shared_names_a_system() {
+    let systems: Vec<String> = Manifest::members()
+        .into_iter()
+        .filter(|member| member.folder.starts_with("functions/"))
+        .map(|member| member.name)
+        .collect();
+    for file in files("shared", "") {
+        for system in &systems {
+            let line = file.text.lines().position(|line| mentions(line, system));
+            assert_eq!(line.map(|line| line + 1), None, "{} names {system}", file.path);
+        }
+    }
+}
+
+#[test]
+fn the_mirror_has_no_floats() {
+    for file in files("shared/mirror/src", "rs") {
+        for (number, line) in code_of(without_tests(&file.text)).lines().enumerate() {
+            let floats = ["f32", "f64", "as_f64", "from_f64"].iter().any(|word| mentions(line, word));
+            assert!(!floats && !has_float_literal(line), "{}:{}: {line}", file.path, number + 1);
+        }
+    }
+    let workspace = source::read("Cargo.toml");
+    assert!(!workspace.contains("arbitrary_precision"), "it would change every number of the process");
+}
+
+#[test]
+fn one_clock_and_one_configuration() {
+    let allowed = |path: &str, word: &str| match word {
+        // Lambda states an invocation's deadline in the machine's time.
+        "SystemTime::now" => path == "shared/web/src/lambda.rs",
+        "Timestamp::now" => path == "shared/table/src/clock.rs",
+        _ => matches!(path, "shared/table/src/config.rs" | "shared/web/src/lambda.rs"),
+    };
+    for file in ["shared", "functions"].iter().flat_map(|folder| files(folder, "rs")).filter(Source::is_not_test) {
+        let code = code_of(without_tests(&file.text));
+        for word in ["SystemTime::now", "Timestamp::now", "Utc::now", "env::var", "env::var_os"] {
+            let used = code.lines().any(|line| mentions(line, word));
+            assert!(!used || allowed(&file.path, word), "{} uses {word}", file.path);
+        }
+    }
+}
+
+#[test]
+fn every_version_stands_in_one_place() {
+    let members = Manifest::members();
+    let root = Manifest::workspace();
+    let used: BTreeSet<&String> = members.iter().flat_map(|member| &member.dependencies).collect();
+    for dependency in &root.dependencies {
+        assert!(used.contains(dependency), "{dependency} is used by no crate");
+    }
+    for member in &members {
+        assert!(member.inherits_lints, "{} has lints of its own", member.name);
+        assert_eq!(member.own_versions, Vec::<String>::new(), "{} names versions of its own", member.name);
+    }
+}
+
+#[test]
+fn files_are_short_and_named_for_what_they_hold() {
+    for file in files("", "rs") {
+        let lines = file.text.lines().count();
+        assert!(lines <= LONGEST_FILE, "{} has {lines} lines", file.path);
+        for word in ["utils", "util", "helpers", "helper", "common", "misc"] {
+            let named = file.path.split(['/', '.']).any(|part| part == word);
+            assert!(!named, "{} is named for nothing", file.path);
+        }
+        let documented = file.text.starts_with("//!") || !file.text.contains("\npub ") || file.path.contains("/tests/");
+        assert!(documented, "{} does not begin with what it is for", file.path);
+    }
+}
+
+#[test]
+fn no_test_is_passed_over() {
+    for file in files("", "rs") {
+        let code = code_of(&file.text);
+        assert!(!code.contains("#[ignore"), "{} ignores a test", file.path);
+    }
+}
+
+#[test]
+fn what_says_that_it_is_generated_is() {
+    let generated: BTreeSet<String> = xtask::artefacts().into_iter().map(|artefact| artefact.path).collect();
+    for file in files("", "").iter().filter(|file| !file.path.ends_with(".rs")) {
+        let head: String = file.text.lines().take(2).collect();
+        let says = head.contains(xtask::artefact::MARK);
+        assert!(!says || generated.contains(&file.path), "{} is generated by nothing", file.path);
+    }
+}
+
+#[test]
+fn nothing_generated_has_drifted() {
+    let drifted = xtask::drift::find(xtask::root(), &xtask::artefacts()).unwrap();
+    let told: Vec<String> = drifted.iter().map(ToString::to_string).collect();
+    assert_eq!(told, Vec::<String>::new(), "run `cargo xtask generate`");
+}
+
+/// Digits on both sides of a point.
+fn has_float_literal(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    (1..bytes.len()).any(|at| {
+        // A tuple's field, as in `pair.0.1`, comes after a point or a name.
+        let whole = line[..at].trim_end_matches(|digit: char| digit.is_ascii_digit() || digit == '_');
+        bytes[at] == b'.'
+            && is_digit(at - 1)
+            && is_digit(at + 1)
+            && !whole.ends_with(|before: char| before == '.' || before.is_alphanumeric())
+    })
+}
+
+#[test]
+fn floats_are_told_from_other_numbers() {
+    for line in ["1.5", "let x = 0.1;", "(10_000.25)"] {
+        assert!(has_float_literal(line), "{line}");
+    }
+    for line in ["1..5", "pair.0.1", "x1.5", "self.0", "1.max(2)"] {
+        assert!(!has_float_literal(line), "{line}");
+    }
+}
