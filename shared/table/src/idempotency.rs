@@ -24,7 +24,7 @@ const KEPT: i64 = 24 * 60 * 60;
 pub struct Idempotency {
     /// Who calls: one caller's keys say nothing to another.
     pub caller: String,
-    /// The operation's name, such as `createGeozone`.
+    /// The operation's name, such as `createBook`.
     pub operation: &'static str,
     /// The header's value.
     pub key: String,
