@@ -13,23 +13,23 @@ use crate::view::AskedView;
 
 /// Any value of one parameter may fit, and every parameter must.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct SearchForm {
     /// Words that must all occur in the item: as they are, with a typo, or the last one as a beginning.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 200, example = "bedwel lak", nullable = false)]
     pub q: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(schema_with = collection_ids)]
     pub collection_id: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 20)]
     pub entity: Vec<Kind>,
     /// Types of facilities and activities.
-    #[serde(rename = "type", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, rename = "type", skip_serializing_if = "Vec::is_empty")]
     #[schema(schema_with = types)]
     pub types: Vec<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(schema_with = sub_types)]
     pub sub_type: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,11 +43,11 @@ pub struct SearchForm {
     #[schema(maximum = 22, nullable = false)]
     pub map_zoom: Option<u8>,
     /// West, south, east, north in degrees: what meets this box. West beyond east runs across 180 degrees.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(min_items = 4, max_items = 4, example = json!([-126.0, 49.3, -125.0, 49.9]))]
     pub bbox: Vec<f64>,
     /// Longitude and latitude: hits carry their distance, and with `radius` lie within it or hold this point.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(min_items = 2, max_items = 2, example = json!([-123.12, 49.28]))]
     pub near: Vec<f64>,
     /// Metres.
@@ -75,7 +75,7 @@ pub struct SearchForm {
     #[schema(nullable = false)]
     pub order: Option<Order>,
     /// Counts per value: `entity`, `collectionId`, `type`, `subType`, or `grid:{zoom}` for counts per map tile.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(schema_with = facets)]
     pub facets: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +105,6 @@ pub struct SearchForm {
 
 /// The same with a drawn shape.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(default)]
 pub struct ShapeForm {
     #[serde(flatten)]
     pub form: SearchForm,
@@ -117,13 +116,15 @@ pub struct ShapeForm {
 
 /// What may be asked of suggestions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct SuggestForm {
     /// What has been typed so far.
-    #[schema(min_length = 1, max_length = 200, example = "bed", required)]
+    #[schema(min_length = 1, max_length = 200, example = "bed")]
     pub q: String,
+    #[serde(default)]
     #[schema(schema_with = collection_ids)]
     pub collection_id: Vec<String>,
+    #[serde(default)]
     #[schema(max_items = 20)]
     pub entity: Vec<Kind>,
     #[schema(nullable = false)]
