@@ -1,1 +1,57 @@
-fn main() {}
+//! `cairn`: the whole platform on one machine, and the operator's commands.
+
+mod failure;
+mod local_command;
+mod log;
+mod quarantine;
+mod running;
+mod show;
+mod systems;
+mod token;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Back ends on DynamoDB and OpenSearch: run them on this machine, and operate them.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Cairn {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the whole platform on this machine.
+    Local(local_command::Local),
+    /// Print a bearer token for the local platform.
+    Token(token::Token),
+    /// See what could not be indexed, and why.
+    Quarantine(quarantine::Quarantine),
+}
+
+/// Where a local platform keeps everything.
+#[derive(Clone, Debug, Args)]
+struct StateFolder {
+    /// The folder with everything that the local platform keeps.
+    #[arg(long = "state", value_name = "FOLDER", default_value = ".cairn", global = true)]
+    folder: PathBuf,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let outcome = match Cairn::parse().command {
+        Command::Local(local) => local.run().await,
+        Command::Token(token) => token.run(),
+        Command::Quarantine(quarantine) => quarantine.run().await,
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Why a command did not do what it was asked.
+
+use std::fmt;
+
+/// What the user is told: what happened, and what to do.
+#[derive(Debug)]
+pub struct Failure(String);
+
+impl Failure {
+    pub fn new(message: impl fmt::Display) -> Self {
+        Self(message.to_string())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl From<local::StartError> for Failure {
+    fn from(error: local::StartError) -> Self {
+        Self::new(error)
+    }
+}

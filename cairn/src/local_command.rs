@@ -1,0 +1,120 @@
+//! `cairn local`: runs the platform until it is told to stop or an engine dies; `cairn local reset` empties its folder.
+
+use clap::{Args, Subcommand};
+use local::search::Choice;
+use local::{Dynamodb, Options, Platform};
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::StateFolder;
+use crate::failure::Failure;
+use crate::running::Running;
+use crate::show::Show;
+use crate::{log, systems};
+
+#[derive(Debug, Args)]
+pub struct Local {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    state: StateFolder,
+    /// The gateway's port on 127.0.0.1; 0 takes any that is free.
+    #[arg(long, default_value_t = 8080)]
+    port: u16,
+    /// `opensearch`, `osmem`, or the URL of one that runs; the best that this machine has, if not given.
+    #[arg(long, value_name = "ENGINE")]
+    search: Option<Choice>,
+    /// `dynoxide`, or `local` for Amazon's DynamoDB Local.
+    #[arg(long, value_name = "ENGINE", value_parser = dynamodb, default_value = "dynoxide")]
+    dynamodb: Dynamodb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Empty the state folder: tables, objects, index, keys and logs.
+    Reset,
+}
+
+fn dynamodb(text: &str) -> Result<Dynamodb, String> {
+    match text {
+        "dynoxide" => Ok(Dynamodb::Dynoxide),
+        "local" => Ok(Dynamodb::Local),
+        _ => Err("give `dynoxide` or `local`".to_owned()),
+    }
+}
+
+impl Local {
+    pub async fn run(self) -> Result<(), Failure> {
+        if let Some(Command::Reset) = self.command {
+            local::state::reset(&self.state.folder)?;
+            println!("`{}` is empty.", self.state.folder.display());
+            return Ok(());
+        }
+        log::start(&self.state.folder);
+        let mut told_to_stop = StopSignals::listen()?;
+        let options = Options {
+            port: self.port,
+            search: self.search.clone().unwrap_or_default(),
+            dynamodb: self.dynamodb.clone(),
+            ..Options::new(systems::all(), &self.state.folder)
+        };
+        let show = Show::new();
+        let progress = show.progress();
+        let started = tokio::select! {
+            started = Platform::start(options, &progress) => started,
+            () = told_to_stop.next() => return Ok(()),
+        };
+        show.clear();
+        let platform = started?;
+        let running = Running::announce(&platform, &self.state.folder)?;
+        self.tell(&platform);
+
+        let death = tokio::select! {
+            death = platform.died() => Some(death),
+            () = told_to_stop.next() => None,
+        };
+        drop(running);
+        if let Some(death) = death {
+            return Err(Failure::new(death));
+        }
+        eprintln!("Stopping; what is under way is finished first. Again to stop at once.");
+        tokio::select! {
+            () = platform.stop() => Ok(()),
+            () = told_to_stop.next() => Err(Failure::new("Stopped at once.")),
+        }
+    }
+
+    /// Says where everything is, and then that it is ready.
+    fn tell(&self, platform: &Platform) {
+        let config = &platform.engines.config;
+        for served in systems::all() {
+            let name = served.system.name;
+            println!("{name:<10} {}/{name} (description: /{name}/openapi.json)", platform.url);
+        }
+        println!("search     {}", config.search);
+        println!("DynamoDB   {}", config.dynamodb.as_deref().unwrap_or_default());
+        println!("S3         {}", config.s3.as_deref().unwrap_or_default());
+        println!("state      {}", self.state.folder.display());
+        println!("token      cargo cairn token parks-admin");
+        println!("ready {}", platform.url);
+    }
+}
+
+/// Ctrl-C and the signal that `kill` sends.
+struct StopSignals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl StopSignals {
+    fn listen() -> Result<Self, Failure> {
+        let listen = |kind| signal(kind).map_err(|error| Failure::new(format!("No signals on this machine: {error}.")));
+        Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

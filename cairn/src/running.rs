@@ -1,0 +1,77 @@
+//! Where the engines of a running platform are, written into its state folder for the operator's commands.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use local::Platform;
+use serde::{Deserialize, Serialize};
+use table::{Clock, Config, Engines};
+
+use crate::failure::Failure;
+
+/// Endpoints of engines.
+#[derive(Debug, Serialize, Deserialize)]
+struct Endpoints {
+    dynamodb: String,
+    s3: String,
+    search: String,
+}
+
+/// Says, until it is dropped, that a platform runs.
+#[derive(Debug)]
+pub struct Running {
+    file: PathBuf,
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("running.json")
+}
+
+impl Running {
+    pub fn announce(platform: &Platform, folder: &Path) -> Result<Self, Failure> {
+        let config = &platform.engines.config;
+        let endpoints = Endpoints {
+            dynamodb: config.dynamodb.clone().unwrap_or_default(),
+            s3: config.s3.clone().unwrap_or_default(),
+            search: config.search.clone(),
+        };
+        let file = file(folder);
+        let text = serde_json::to_vec(&endpoints).map_err(Failure::new)?;
+        std::fs::write(&file, text).map_err(|error| Failure::new(format!("`{}`: {error}.", file.display())))?;
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+/// The engines to operate on: those that the environment names, else those of the platform that runs on the folder.
+pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
+    let config = if std::env::var_os("CAIRN_SEARCH_ENDPOINT").is_some() {
+        Config::from_env().map_err(Failure::new)?
+    } else {
+        let text = std::fs::read(file(folder)).map_err(|_| {
+            Failure::new(format!(
+                "No platform runs on `{}`.\nStart it with `cargo local`, or name a deployment's engines with \
+                 CAIRN_SEARCH_ENDPOINT, AWS_REGION, CAIRN_PREFIX and CAIRN_CURSOR_SECRETS.",
+                folder.display()
+            ))
+        })?;
+        let endpoints: Endpoints = serde_json::from_slice(&text).map_err(Failure::new)?;
+        let (id, secret) = local::platform::CREDENTIALS;
+        Config {
+            prefix: String::new(),
+            region: "local".to_owned(),
+            dynamodb: Some(endpoints.dynamodb),
+            s3: Some(endpoints.s3),
+            search: endpoints.search,
+            credentials: Some((id.to_owned(), secret.to_owned())),
+            cursor_secrets: Vec::new(),
+            issuers: Vec::new(),
+        }
+    };
+    Ok(Engines::new(config, Clock::system()))
+}

@@ -1,0 +1,106 @@
+//! Showing a start: bars in a terminal, plain lines elsewhere, both on standard error.
+
+use std::collections::HashMap;
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use local::Progress;
+use local::progress::{Event, Stage};
+
+/// What is being shown.
+#[derive(Clone)]
+pub struct Show {
+    bars: Option<MultiProgress>,
+    stages: Arc<Mutex<HashMap<Stage, Shown>>>,
+}
+
+struct Shown {
+    began: Instant,
+    told: Instant,
+    bar: Option<ProgressBar>,
+}
+
+/// How often a line tells of what goes on where there are no bars.
+const LINES: Duration = Duration::from_secs(5);
+
+impl Show {
+    pub fn new() -> Self {
+        let bars = std::io::stderr().is_terminal().then(MultiProgress::new);
+        Self { bars, stages: Arc::default() }
+    }
+
+    pub fn progress(&self) -> Progress {
+        let show = self.clone();
+        Progress::new(move |event| show.show(event))
+    }
+
+    /// Takes away what is left of the bars.
+    pub fn clear(&self) {
+        if let Some(bars) = &self.bars {
+            let _ = bars.clear();
+        }
+    }
+
+    fn show(&self, event: Event) {
+        let mut stages = self.stages.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::Started(stage) => {
+                let bar = self.bars.as_ref().map(|bars| {
+                    let bar = bars.add(ProgressBar::no_length()).with_style(spinner()).with_message(stage);
+                    bar.enable_steady_tick(Duration::from_millis(100));
+                    bar
+                });
+                if bar.is_none() {
+                    eprintln!("{stage} ...");
+                }
+                let now = Instant::now();
+                stages.insert(stage, Shown { began: now, told: now, bar });
+            }
+            Event::Advanced { stage, done, total } => {
+                let Some(shown) = stages.get_mut(stage) else { return };
+                if let Some(bar) = &shown.bar {
+                    if let Some(total) = total
+                        && bar.length() != Some(total)
+                    {
+                        bar.set_style(measured());
+                        bar.set_length(total);
+                    }
+                    bar.set_position(done);
+                } else if shown.told.elapsed() >= LINES {
+                    shown.told = Instant::now();
+                    let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
+                    eprintln!("{stage}: {done}{of}");
+                }
+            }
+            Event::Finished { stage, outcome } => {
+                let Some(shown) = stages.remove(stage) else { return };
+                let line = format!("{stage}: {outcome} ({:.1} s)", shown.began.elapsed().as_secs_f64());
+                if let Some(bar) = shown.bar {
+                    bar.finish_and_clear();
+                }
+                self.line(&line);
+            }
+            Event::Note(line) => self.line(&line),
+        }
+    }
+
+    fn line(&self, line: &str) {
+        match &self.bars {
+            Some(bars) => {
+                let _ = bars.println(line);
+            }
+            None => eprintln!("{line}"),
+        }
+    }
+}
+
+fn spinner() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+fn measured() -> ProgressStyle {
+    ProgressStyle::with_template("{spinner} {msg} {wide_bar} {pos}/{len} {eta}")
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+}
