@@ -35,9 +35,9 @@ impl fmt::Display for CollectionId {
 
 impl table::KeyPart for CollectionId {}
 
-/// A closed list of names that stands in keys.
+/// A closed list of names that stands in keys. The texts come as `tt`: the schema's macro reads no `literal` of another.
 macro_rules! names {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:tt),+ $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]
         pub enum $name {

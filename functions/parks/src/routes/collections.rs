@@ -27,6 +27,7 @@ pub fn routes() -> Vec<Route> {
             .query::<ListQuery>()
             .answers::<Page<Summary>>(200)
             .answers_as::<FeatureCollection>(200, CONTENT_TYPE)
+            .problems(&[problem::FORBIDDEN])
             .sample(Sample::new("/parks/collections")),
         Route::post("createCollection", COLLECTIONS, ADMINISTRATORS, create_collection::create_collection)
             .summary("Makes a collection under the name it will always have")

@@ -33,6 +33,7 @@ pub fn routes() -> Vec<Route> {
             .query::<FacilityListQuery>()
             .answers::<Page<Summary>>(200)
             .answers_as::<FeatureCollection>(200, CONTENT_TYPE)
+            .problems(&[problem::FORBIDDEN])
             .sample(Sample::new("/parks/facilities/bcparks_1?type=campground")),
         Route::post("createFacility", FACILITIES, ADMINISTRATORS, create::create::<Facility>)
             .summary("Makes a facility with the next number of its collection")

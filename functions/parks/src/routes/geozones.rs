@@ -33,6 +33,7 @@ pub fn routes() -> Vec<Route> {
             .query::<ListQuery>()
             .answers::<Page<Summary>>(200)
             .answers_as::<FeatureCollection>(200, CONTENT_TYPE)
+            .problems(&[problem::FORBIDDEN])
             .sample(Sample::new("/parks/geozones/bcparks_1?limit=2")),
         Route::post("createGeozone", GEOZONES, ADMINISTRATORS, create::create::<Geozone>)
             .summary("Makes a geozone with the next number of its collection")
