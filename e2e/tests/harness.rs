@@ -1,0 +1,17 @@
+//! What the tests are written with: a platform of one's own, its users, and what they are answered.
+
+mod answer;
+mod cairn;
+mod description;
+pub mod differences;
+pub mod engines;
+pub mod proxy;
+mod suite;
+mod user;
+
+pub use answer::{Answer, Found};
+pub use cairn::{Cairn, Setup};
+pub use description::Description;
+pub use engines::Set;
+pub use suite::{RUNTIME, Test, run};
+pub use user::{Call, User};

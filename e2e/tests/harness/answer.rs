@@ -1,0 +1,174 @@
+//! What a user is answered, with assertions that tell the whole answer when they fail.
+
+use std::ops::Index;
+
+use bytes::Bytes;
+use reqwest::header::HeaderMap;
+use serde_json::Value;
+
+/// An answer to a request.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// `GET /parks/health as visitor`
+    pub request: String,
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub bytes: Bytes,
+    /// The body as JSON; null where it is none.
+    pub body: Value,
+}
+
+/// A page of search hits.
+#[derive(Clone, Debug)]
+pub struct Found(pub Answer);
+
+impl Answer {
+    #[track_caller]
+    pub fn is(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.told());
+        self
+    }
+
+    /// A problem of this kind.
+    #[track_caller]
+    pub fn refused(self, status: u16, slug: &str) -> Self {
+        let answer = self.is(status);
+        assert_eq!(answer.header("content-type"), "application/problem+json", "{}", answer.told());
+        assert_eq!(answer["type"], format!("urn:cairn:problem:{slug}"), "{}", answer.told());
+        assert_eq!(answer["status"], status, "{}", answer.told());
+        answer
+    }
+
+    /// A 400 with faults at exactly these places: pointers, parameters or header names, in any order.
+    #[track_caller]
+    pub fn faulty(self, places: &[&str]) -> Self {
+        self.refused(400, "bad-request").at(places)
+    }
+
+    /// Its faults are at exactly these places, in any order.
+    #[track_caller]
+    pub fn at(self, places: &[&str]) -> Self {
+        let (mut found, mut expected) = (self.places(), places.to_vec());
+        found.sort();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{}", self.told());
+        self
+    }
+
+    /// Pointers, parameters and header names of the faults, in order.
+    pub fn places(&self) -> Vec<String> {
+        let place = |fault: &Value| {
+            let place = ["pointer", "parameter", "header"].into_iter().find_map(|kind| fault.get(kind));
+            place.and_then(Value::as_str).unwrap_or("nowhere").to_owned()
+        };
+        self["errors"].as_array().into_iter().flatten().map(place).collect()
+    }
+
+    /// What the fault at this place says.
+    #[track_caller]
+    pub fn fault(&self, place: &str) -> &str {
+        let at = self.places().iter().position(|found| found == place);
+        let at = at.unwrap_or_else(|| panic!("no fault at {place}: {}", self.told()));
+        self["errors"][at]["detail"].as_str().unwrap_or_default()
+    }
+
+    /// A header field; empty where it is absent.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    #[track_caller]
+    pub fn tag(&self) -> String {
+        let tag = self.header("etag");
+        assert!(tag.starts_with('"') && tag.ends_with('"') && tag.len() > 2, "no entity tag: {}", self.told());
+        tag.to_owned()
+    }
+
+    /// The revision that the entity tag of an item is made of.
+    #[track_caller]
+    pub fn rev(&self) -> u64 {
+        self.tag().trim_matches('"').parse().unwrap_or_else(|_| panic!("no revision: {}", self.told()))
+    }
+
+    /// The text at this key.
+    #[track_caller]
+    pub fn text(&self, key: &str) -> &str {
+        self[key].as_str().unwrap_or_else(|| panic!("no text at `{key}`: {}", self.told()))
+    }
+
+    /// One attribute of each item of a page.
+    pub fn each(&self, key: &str) -> Vec<&Value> {
+        self["items"].as_array().into_iter().flatten().map(|item| &item[key]).collect()
+    }
+
+    /// The sort keys of the items of a page.
+    pub fn sks(&self) -> Vec<&str> {
+        self.each("sk").into_iter().filter_map(Value::as_str).collect()
+    }
+
+    /// The cursor of the next page.
+    pub fn next(&self) -> Option<&str> {
+        self["nextCursor"].as_str()
+    }
+
+    /// All of it, for the message of a failed assertion.
+    pub fn told(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let body: String = text.chars().take(2000).collect();
+        format!("{} was answered {} {:?} {body}", self.request, self.status, self.headers)
+    }
+}
+
+impl Index<&str> for Answer {
+    type Output = Value;
+
+    fn index(&self, key: &str) -> &Value {
+        &self.body[key]
+    }
+}
+
+impl Found {
+    /// `pk#sk` of the hits, in order.
+    pub fn ids(&self) -> Vec<String> {
+        let items = self.0["items"].as_array().into_iter().flatten();
+        items.map(|item| format!("{}#{}", item["pk"].as_str().unwrap(), item["sk"].as_str().unwrap())).collect()
+    }
+
+    /// The names of the hits, in order.
+    pub fn names(&self) -> Vec<&str> {
+        self.0.each("displayName").into_iter().filter_map(Value::as_str).collect()
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0["total"]["value"].as_u64().unwrap()
+    }
+
+    /// Exactly these hits, in any order.
+    #[track_caller]
+    pub fn are(&self, names: &[&str]) {
+        let (mut found, mut expected) = (self.names(), names.to_vec());
+        found.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(found, expected, "{}", self.0.told());
+        assert_eq!(self.total(), names.len() as u64, "{}", self.0.told());
+    }
+
+    #[track_caller]
+    pub fn is_nothing(&self) {
+        self.are(&[]);
+    }
+
+    /// How often a facet has this value.
+    pub fn count(&self, facet: &str, value: &str) -> u64 {
+        let counts = self.0["facets"][facet].as_array().into_iter().flatten();
+        counts.filter(|count| count["value"] == value).filter_map(|count| count["count"].as_u64()).sum()
+    }
+}
+
+impl Index<usize> for Found {
+    type Output = Value;
+
+    fn index(&self, hit: usize) -> &Value {
+        &self.0.body["items"][hit]
+    }
+}

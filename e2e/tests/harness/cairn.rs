@@ -1,0 +1,232 @@
+//! A running platform of one test's own.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use local::{Dynamodb, Options, Platform, Progress, Served};
+use reqwest::Method;
+use serde_json::{Value, json};
+use table::{Clock, Engines};
+use tempfile::TempDir;
+use tokio::sync::RwLock;
+use tokio::task::JoinHandle;
+
+use super::description::Description;
+use super::suite::RUNTIME;
+use super::{User, engines};
+
+/// A platform; gone when dropped.
+pub struct Cairn {
+    pub clock: Clock,
+    shared: Arc<Shared>,
+}
+
+/// How a platform differs from the usual one.
+pub struct Setup {
+    pub systems: Vec<Served>,
+    /// The search engine, if it is not the one that all tests share.
+    pub search: Option<String>,
+}
+
+/// What a platform and its users share.
+pub struct Shared {
+    url: String,
+    platform: RwLock<Option<Platform>>,
+    engines: Arc<Engines>,
+    systems: Vec<&'static str>,
+    folder: Mutex<Option<TempDir>>,
+}
+
+/// Platforms that are being stopped.
+static STOPPING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { systems: vec![parks::served()], search: None }
+    }
+}
+
+impl Cairn {
+    /// An empty platform.
+    pub async fn start() -> Self {
+        Self::with(Setup::default()).await
+    }
+
+    /// One with the visible collection `bcparks_1`, "Strathcona Park", where the scenarios begin.
+    pub async fn with_strathcona() -> Self {
+        let cairn = Self::start().await;
+        cairn.collection("bcparks_1", "Strathcona Park").await;
+        cairn
+    }
+
+    pub async fn with(setup: Setup) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::system();
+        let systems: Vec<&str> = setup.systems.iter().map(|served| served.system.name).collect();
+        let mut options = Options::new(setup.systems, folder.path().join("state"));
+        let search = match setup.search {
+            Some(url) => url,
+            None => engines::search().await,
+        };
+        options.search = local::search::Choice::Url(search);
+        options.dynamodb = engines::dynamodb().await.map_or(Dynamodb::InMemory, Dynamodb::Url);
+        options.prefix = format!("t{}-", STARTED.fetch_add(1, Ordering::SeqCst));
+        options.clock = clock.clone();
+        let platform = Platform::start(options, &Progress::silent()).await.unwrap();
+        let shared = Arc::new(Shared {
+            url: platform.url.clone(),
+            engines: Arc::clone(&platform.engines),
+            platform: RwLock::new(Some(platform)),
+            systems: systems.clone(),
+            folder: Mutex::new(Some(folder)),
+        });
+        let cairn = Self { clock, shared };
+        if systems.contains(&"parks") {
+            let document = cairn.visitor().get("/parks/openapi.json").await.is(200).body;
+            Description::keep(&document);
+        }
+        cairn
+    }
+
+    pub fn visitor(&self) -> User {
+        User::new(Arc::clone(&self.shared), "visitor", None)
+    }
+
+    pub async fn administrator(&self) -> User {
+        let token = self.token("ada", &["parks-admin"]).await;
+        self.user("administrator", &format!("Bearer {token}"))
+    }
+
+    /// Somebody who sends this as `Authorization`.
+    pub fn user(&self, name: &'static str, authorization: &str) -> User {
+        User::new(Arc::clone(&self.shared), name, Some(authorization.to_owned()))
+    }
+
+    /// A bearer token of the platform's own issuer.
+    pub async fn token(&self, subject: &str, roles: &[&str]) -> String {
+        self.platform(|platform| platform.identity.token(subject, roles, &self.clock).unwrap()).await
+    }
+
+    /// Makes a visible collection.
+    pub async fn collection(&self, id: &str, name: &str) {
+        let new = json!({ "collectionId": id, "displayName": name, "isVisible": true });
+        self.administrator().await.post("/parks/collections", new).await.is(201);
+    }
+
+    /// Waits until everything that was written before this call can be found.
+    pub async fn caught_up(&self) {
+        self.shared.caught_up().await;
+    }
+
+    /// The engines themselves, for what happens past the platform.
+    pub fn engines(&self) -> &Arc<Engines> {
+        &self.shared.engines
+    }
+
+    /// Calls an event handler as Lambda does.
+    pub async fn event(&self, system: &str, handler: &str, payload: &Value) -> Result<Value, String> {
+        let app = self.platform(|platform| platform.app(system).cloned().unwrap()).await;
+        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+        let answer = app.event(handler, payload.to_string().into(), deadline).await;
+        answer.map(|answer| serde_json::from_slice(&answer).unwrap()).map_err(|failure| failure.to_string())
+    }
+
+    /// The folder in which the local S3 keeps a bucket.
+    pub fn bucket(&self, name: &str) -> PathBuf {
+        let folder = self.shared.folder.lock().unwrap();
+        folder.as_ref().unwrap().path().join("state/objects").join(self.engines().config.bucket(name))
+    }
+
+    /// The document of an item as the index has it, tombstones included; none if there is none.
+    pub async fn document(&self, system: &str, id: &str) -> Option<Value> {
+        self.caught_up().await;
+        let index = format!("{}-000001", self.engines().config.search_name(system));
+        let query = json!({ "query": { "ids": { "values": [id] } }, "version": true, "size": 2 });
+        let found = self.search_engine(Method::POST, &format!("/{index}/_search"), &query).await;
+        let hits = found["hits"]["hits"].as_array().unwrap();
+        assert!(hits.len() < 2, "{found}");
+        hits.first().map(|hit| hit["_source"].clone())
+    }
+
+    /// Asks the search engine itself.
+    pub async fn search_engine(&self, method: Method, path: &str, body: &Value) -> Value {
+        self.shared.search_engine(method, path, body).await
+    }
+
+    async fn platform<T>(&self, read: impl FnOnce(&Platform) -> T) -> T {
+        read(self.shared.platform.read().await.as_ref().unwrap())
+    }
+}
+
+impl Shared {
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub async fn caught_up(&self) {
+        if let Some(platform) = self.platform.read().await.as_ref() {
+            platform.caught_up().await;
+        }
+        for system in &self.systems {
+            let alias = self.engines.config.search_name(system);
+            self.search_engine(Method::POST, &format!("/{alias}/_refresh"), &Value::Null).await;
+        }
+    }
+
+    async fn search_engine(&self, method: Method, path: &str, body: &Value) -> Value {
+        let url = format!("{}{path}", engines::search().await);
+        let mut call = reqwest::Client::new().request(method, url);
+        if !body.is_null() {
+            call = call.header("content-type", "application/json").body(body.to_string());
+        }
+        let answer = call.send().await.unwrap();
+        let status = answer.status();
+        let text = answer.text().await.unwrap();
+        assert!(status.is_success(), "{path}: {status} {text}");
+        serde_json::from_str(&text).unwrap()
+    }
+}
+
+impl Drop for Cairn {
+    fn drop(&mut self) {
+        let shared = Arc::clone(&self.shared);
+        let stopping = RUNTIME.spawn(async move {
+            if let Some(platform) = shared.platform.write().await.take() {
+                platform.stop().await;
+            }
+            drop(shared.folder.lock().unwrap().take());
+        });
+        STOPPING.lock().unwrap().push(stopping);
+    }
+}
+
+/// Waits until all platforms that were dropped have stopped.
+pub async fn all_stopped() {
+    let stopping = std::mem::take(&mut *STOPPING.lock().unwrap());
+    for platform in stopping {
+        let _ = platform.await;
+    }
+}
+
+/// The systems as they are served.
+mod parks {
+    use local::Served;
+    use mirror::create_first_index;
+    use parks::documents::{BucketShapes, Parks, SHAPE};
+    use table::Access;
+
+    pub fn served() -> Served {
+        Served {
+            system: &parks::SYSTEM,
+            app: parks::app,
+            first_index: |engines, scanned| {
+                Box::pin(async move {
+                    let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
+                    create_first_index(&Parks, &shapes, &engines, scanned).await
+                })
+            },
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! The system's own OpenAPI description: no answer in any test may break it.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use jsonschema::{Draft, Validator};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+
+/// The description of one system, made ready to check answers.
+pub struct Description {
+    document: Value,
+    operations: Vec<Operation>,
+}
+
+struct Operation {
+    method: String,
+    /// The steps of the path; those in braces stand for any.
+    template: Vec<String>,
+    /// By status and content type what the body must be; none where there is no body.
+    answers: HashMap<(String, String), Option<Validator>>,
+}
+
+static PARKS: OnceLock<Description> = OnceLock::new();
+
+impl Description {
+    /// Keeps the description that a platform serves, once a run: it is the same on every platform.
+    pub fn keep(document: &Value) -> &'static Self {
+        PARKS.get_or_init(|| Self::read(document))
+    }
+
+    pub fn document(&self) -> &Value {
+        &self.document
+    }
+
+    /// Fails on an answer that the description does not promise.
+    #[track_caller]
+    pub fn check(method: &Method, path: &str, answer: &Answer) {
+        let Some(description) = PARKS.get() else { return };
+        let path = path.split('?').next().unwrap_or_default();
+        let Some(operation) = description.operation(method, path) else { return };
+        let content_type = answer.header("content-type").to_owned();
+        let promised = operation.answers.get(&(answer.status.to_string(), content_type));
+        match promised {
+            None => panic!("the API description does not know such an answer: {}", answer.told()),
+            Some(None) => assert!(answer.bytes.is_empty(), "the API description knows no body: {}", answer.told()),
+            Some(Some(validator)) => {
+                let faults: Vec<String> = validator
+                    .iter_errors(&answer.body)
+                    .map(|error| format!("{}: {error}", error.instance_path()))
+                    .collect();
+                assert!(faults.is_empty(), "the API description is broken by {}: {faults:?}", answer.told());
+            }
+        }
+    }
+
+    fn read(document: &Value) -> Self {
+        let mut operations = Vec::new();
+        for (template, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                operations.push(Operation {
+                    method: method.to_uppercase(),
+                    template: template.split('/').map(str::to_owned).collect(),
+                    answers: answers(document, &operation["responses"]),
+                });
+            }
+        }
+        Self { document: document.clone(), operations }
+    }
+
+    /// The operation with this path, the one with the fewest parameters before others.
+    fn operation(&self, method: &Method, path: &str) -> Option<&Operation> {
+        let steps: Vec<&str> = path.split('/').collect();
+        let parameters = |operation: &&Operation| operation.template.iter().filter(|step| step.starts_with('{')).count();
+        let fits = |operation: &&Operation| operation.method == method.as_str() && operation.fits(&steps);
+        self.operations.iter().filter(fits).min_by_key(parameters)
+    }
+}
+
+impl Operation {
+    fn fits(&self, steps: &[&str]) -> bool {
+        let same = |(template, step): (&String, &&str)| template.starts_with('{') && !step.is_empty() || template == step;
+        self.template.len() == steps.len() && self.template.iter().zip(steps).all(same)
+    }
+}
+
+fn answers(document: &Value, responses: &Value) -> HashMap<(String, String), Option<Validator>> {
+    let mut answers = HashMap::new();
+    for (status, response) in responses.as_object().unwrap() {
+        let response = response["$ref"].as_str().map_or(response, |path| {
+            document.pointer(path.trim_start_matches('#')).unwrap_or_else(|| panic!("{path} is not described"))
+        });
+        let Some(content) = response["content"].as_object() else {
+            answers.insert((status.clone(), String::new()), None);
+            continue;
+        };
+        for (content_type, media) in content {
+            let validator = validator(&document["components"], &media["schema"]);
+            answers.insert((status.clone(), content_type.clone()), Some(validator));
+        }
+    }
+    answers
+}
+
+/// A schema with everything that it may refer to.
+pub fn validator(components: &Value, schema: &Value) -> Validator {
+    let document = json!({ "allOf": [schema], "components": components });
+    jsonschema::options().with_draft(Draft::Draft202012).build(&document).unwrap()
+}

@@ -1,0 +1,128 @@
+//! The engines that all tests of a run share, each test under a prefix of its own.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use local::Progress;
+use local::engine::{dynamodb_local, opensearch, osmem};
+use local::install::maven::{Installed, Unavailable};
+use local::install::{Cache, Tools};
+use local::process::Process;
+use tempfile::TempDir;
+use tokio::sync::{OnceCell, RwLock};
+
+use super::suite::RUNTIME;
+
+/// Which engines a run is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// dynoxide and OpenSearch.
+    Embedded,
+    /// DynamoDB Local and OpenSearch.
+    Real,
+    /// dynoxide and osmem.
+    WithoutJava,
+}
+
+/// The engines of a run, once a test has needed them.
+struct Engines {
+    search: String,
+    dynamodb: Option<String>,
+    processes: Vec<Process>,
+    folder: TempDir,
+}
+
+/// The set, and OpenSearch's program where the set has it.
+static CHOSEN: LazyLock<(Set, Option<Installed>)> = LazyLock::new(|| RUNTIME.block_on(choose()));
+static STARTED: RwLock<OnceCell<Engines>> = RwLock::const_new(OnceCell::const_new());
+
+impl Set {
+    pub fn of_name(name: &str) -> Option<Self> {
+        match name {
+            "embedded" => Some(Self::Embedded),
+            "real" => Some(Self::Real),
+            "without-java" => Some(Self::WithoutJava),
+            _ => None,
+        }
+    }
+}
+
+/// The set that `CAIRN_ENGINES` names, `embedded` where it is not set.
+pub fn set() -> Set {
+    CHOSEN.0
+}
+
+/// The endpoint of the run's search engine.
+pub async fn search() -> String {
+    with(|engines| engines.search.clone()).await
+}
+
+/// The endpoint of the run's DynamoDB; without one each platform has its own.
+pub async fn dynamodb() -> Option<String> {
+    with(|engines| engines.dynamodb.clone()).await
+}
+
+/// A search engine of one test's own, of the same kind as the run's.
+pub async fn own_search(folder: &Path) -> (Process, String) {
+    start_search(folder).await
+}
+
+/// Ends what was started.
+pub async fn stop() {
+    if let Some(engines) = STARTED.write().await.take() {
+        for process in engines.processes {
+            process.stop().await;
+        }
+        engines.folder.close().unwrap();
+    }
+}
+
+async fn with<T>(read: impl FnOnce(&Engines) -> T) -> T {
+    read(STARTED.read().await.get_or_init(start).await)
+}
+
+async fn choose() -> (Set, Option<Installed>) {
+    let named = std::env::var("CAIRN_ENGINES").unwrap_or_else(|_| "embedded".to_owned());
+    let set = Set::of_name(&named).unwrap_or_else(|| {
+        panic!("CAIRN_ENGINES is `{named}`; set it to `embedded`, `real` or `without-java`");
+    });
+    if set == Set::WithoutJava {
+        return (set, None);
+    }
+    match opensearch::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await {
+        Ok(installed) => (set, Some(installed)),
+        Err(Unavailable::Missing(what)) if set == Set::Embedded => {
+            eprintln!("The tests run on osmem instead of OpenSearch, without exact shapes, because {what}.");
+            (Set::WithoutJava, None)
+        }
+        Err(Unavailable::Missing(what)) => panic!("these engines cannot be had, because {what}"),
+        Err(Unavailable::Failed(error)) => panic!("{error}"),
+    }
+}
+
+async fn start() -> Engines {
+    let folder = tempfile::tempdir().unwrap();
+    let (process, search) = start_search(folder.path()).await;
+    let mut engines = Engines { search, dynamodb: None, processes: vec![process], folder };
+    if set() == Set::Real {
+        let installed =
+            dynamodb_local::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await;
+        let installed = installed.unwrap_or_else(|error| panic!("{error:?}"));
+        let log = engines.folder.path().join("dynamodb.log");
+        let (process, endpoint) = dynamodb_local::start(&installed, None, &log).await.unwrap();
+        engines.processes.push(process);
+        engines.dynamodb = Some(endpoint);
+    }
+    engines
+}
+
+async fn start_search(folder: &Path) -> (Process, String) {
+    let log = folder.join("search.log");
+    match &CHOSEN.1 {
+        Some(installed) => opensearch::start(installed, &folder.join("search"), &log).await.unwrap(),
+        None => {
+            let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await;
+            osmem::start(&program.unwrap(), &log).await.unwrap()
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The list of tests and the run over it.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use futures::FutureExt;
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use tokio::runtime::Runtime;
+
+use super::cairn;
+use super::differences::Differences;
+use super::engines::{self, Set};
+
+/// One test.
+pub struct Test {
+    pub name: String,
+    run: Box<dyn FnOnce() -> Running + Send>,
+}
+
+type Running = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Everything asynchronous of all tests runs here.
+pub static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap());
+
+/// A test that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(300);
+
+impl Test {
+    pub fn new<F, R>(name: impl Into<String>, test: F) -> Self
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Future<Output = ()> + 'static,
+    {
+        Self { name: name.into(), run: Box::new(|| Box::pin(test())) }
+    }
+
+    fn trial(self) -> Trial {
+        Trial::test(self.name, move || passes((self.run)()).map_err(Failed::from))
+    }
+
+    /// A test that this set of engines cannot pass: it is shown as ignored.
+    fn ignored(self, reason: String) -> Trial {
+        Trial::ignorable_test(self.name, move || Ok(Completion::ignored_with(reason)))
+    }
+
+    /// The other side of an ignored test: it fails when the difference has disappeared.
+    fn still_differs(self) -> Trial {
+        Trial::test(format!("differences::still::{}", self.name), move || {
+            let outcome = SILENT.sync_scope(true, || passes((self.run)()));
+            match outcome {
+                Err(_) => Ok(()),
+                Ok(()) => Err(Failed::from("it passes by now: take it off the list of differences")),
+            }
+        })
+    }
+}
+
+tokio::task_local! {
+    /// Whether a panic is expected and need not be told.
+    static SILENT: bool;
+}
+
+/// Lists the functions of a module as tests, each under the name of its theme.
+#[macro_export]
+macro_rules! tests {
+    ($theme:ident: $($test:ident),+ $(,)?) => {
+        pub fn tests() -> Vec<$crate::harness::Test> {
+            vec![$($crate::harness::Test::new(concat!(stringify!($theme), "::", stringify!($test)), $test)),+]
+        }
+    };
+}
+
+/// Runs the tests that the command line chooses on the engines that the environment chooses.
+pub fn run(tests: Vec<Test>) -> ExitCode {
+    let arguments = Arguments::from_args();
+    let set = engines::set();
+    logs();
+    expected_panics_are_silent();
+    let differences = Differences::read();
+    let unknown = differences.unknown(&tests);
+    let mut trials = vec![Trial::test("differences::each_names_a_test", move || {
+        if unknown.is_empty() { Ok(()) } else { Err(format!("no test has these names: {unknown:?}").into()) }
+    })];
+    for test in tests {
+        match differences.reason(set, &test.name) {
+            None => trials.push(test.trial()),
+            Some(reason) => {
+                let name = test.name.clone();
+                trials.push(test.still_differs());
+                trials.push(Test::new(name, || async {}).ignored(reason.to_owned()));
+            }
+        }
+    }
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    RUNTIME.block_on(async {
+        cairn::all_stopped().await;
+        engines::stop().await;
+    });
+    conclusion.exit_code()
+}
+
+/// Runs a test to its end. The error is what it panicked with.
+fn passes(test: Running) -> Result<(), String> {
+    let outcome = RUNTIME.block_on(async {
+        let test = AssertUnwindSafe(test).catch_unwind();
+        tokio::time::timeout(LIMIT, test).await
+    });
+    match outcome {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(panic)) => Err(told(&*panic)),
+        Err(_) => Err(format!("it hangs: it was not done after {} s", LIMIT.as_secs())),
+    }
+}
+
+fn told(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked").to_owned()
+}
+
+/// What a test panics with is told in the end, with its name; here only where it was.
+fn expected_panics_are_silent() {
+    std::panic::set_hook(Box::new(|panic| {
+        if !SILENT.try_with(|silent| *silent).unwrap_or(false) {
+            eprintln!("{panic}");
+        }
+    }));
+}
+
+/// `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
+fn logs() {
+    if std::env::var_os("RUST_LOG").is_some() {
+        let filter = tracing_subscriber::EnvFilter::from_default_env();
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    }
+}

@@ -1,0 +1,164 @@
+//! People who use a platform over HTTP.
+
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+
+use bytes::Bytes;
+use reqwest::{Client, Method, redirect};
+use serde_json::Value;
+
+use super::answer::{Answer, Found};
+use super::cairn::Shared;
+use super::description::Description;
+
+/// Somebody with a token, or without.
+#[derive(Clone)]
+pub struct User {
+    shared: Arc<Shared>,
+    name: &'static str,
+    authorization: Option<String>,
+}
+
+/// A request that is sent when it is awaited.
+pub struct Call {
+    user: User,
+    method: Method,
+    path: String,
+    headers: Vec<(String, Vec<u8>)>,
+    body: Bytes,
+    expects_failure: bool,
+}
+
+static HTTP: LazyLock<Client> =
+    LazyLock::new(|| Client::builder().no_proxy().redirect(redirect::Policy::none()).build().unwrap());
+
+impl User {
+    pub fn new(shared: Arc<Shared>, name: &'static str, authorization: Option<String>) -> Self {
+        Self { shared, name, authorization }
+    }
+
+    pub fn get(&self, path: &str) -> Call {
+        self.call(Method::GET, path)
+    }
+
+    pub fn post(&self, path: &str, body: Value) -> Call {
+        self.call(Method::POST, path).json(&body)
+    }
+
+    pub fn put(&self, path: &str, body: Value) -> Call {
+        self.call(Method::PUT, path).json(&body)
+    }
+
+    pub fn patch(&self, path: &str, body: Value) -> Call {
+        self.call(Method::PATCH, path).json(&body)
+    }
+
+    pub fn delete(&self, path: &str) -> Call {
+        self.call(Method::DELETE, path)
+    }
+
+    /// A request without a body.
+    pub fn call(&self, method: Method, path: &str) -> Call {
+        let mut headers = Vec::new();
+        headers.extend(self.authorization.iter().map(|token| ("authorization".to_owned(), token.clone().into_bytes())));
+        Call {
+            user: self.clone(),
+            method,
+            path: path.to_owned(),
+            headers,
+            body: Bytes::new(),
+            expects_failure: false,
+        }
+    }
+
+    /// Searches once everything that was written before can be found.
+    pub async fn search(&self, query: &str) -> Found {
+        self.shared.caught_up().await;
+        Found(self.get(&format!("/parks/search?{query}")).await.is(200))
+    }
+
+    /// The same with the body of a POST.
+    pub async fn search_by(&self, body: Value) -> Found {
+        self.shared.caught_up().await;
+        Found(self.post("/parks/search", body).await.is(200))
+    }
+
+    /// All pages of a list, from the first; each but the last has to be full.
+    pub async fn pages(&self, path: &str, limit: usize) -> Vec<Answer> {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let mut pages = vec![self.get(&format!("{path}{separator}limit={limit}")).await.is(200)];
+        while let Some(cursor) = pages.last().and_then(Answer::next) {
+            let page = self.get(&format!("{path}{separator}limit={limit}&cursor={cursor}")).await.is(200);
+            assert_eq!(pages.last().unwrap().each("pk").len(), limit, "a page before the last is short");
+            pages.push(page);
+        }
+        assert!(pages.last().is_some_and(|last| pages.len() == 1 || !last.each("pk").is_empty()), "an empty last page");
+        pages
+    }
+}
+
+impl Call {
+    pub fn json(self, body: &Value) -> Self {
+        self.bytes("application/json", body.to_string())
+    }
+
+    pub fn bytes(mut self, content_type: &str, body: impl Into<Bytes>) -> Self {
+        self.headers.retain(|(name, _)| name != "content-type");
+        self.body = body.into();
+        self.header("content-type", content_type)
+    }
+
+    pub fn header(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub fn if_match(self, tag: &str) -> Self {
+        self.header("if-match", tag)
+    }
+
+    pub fn if_none_match(self, tag: &str) -> Self {
+        self.header("if-none-match", tag)
+    }
+
+    pub fn once(self, key: &str) -> Self {
+        self.header("idempotency-key", key)
+    }
+
+    pub fn as_geojson(self) -> Self {
+        self.header("accept", "application/geo+json")
+    }
+
+    /// The test brings about that the platform cannot answer as it should; anywhere else a 5xx fails the test.
+    pub fn may_fail(mut self) -> Self {
+        self.expects_failure = true;
+        self
+    }
+
+    async fn send(self) -> Answer {
+        let Self { user, method, path, headers, body, expects_failure } = self;
+        let request = format!("{method} {path} as {}", user.name);
+        let mut call = HTTP.request(method.clone(), format!("{}{path}", user.shared.url())).body(body);
+        for (name, value) in headers {
+            call = call.header(name, value);
+        }
+        let response = call.send().await.unwrap_or_else(|error| panic!("{request} was not answered: {error:?}"));
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let bytes = response.bytes().await.unwrap_or_else(|error| panic!("{request} was cut short: {error:?}"));
+        let body = serde_json::from_slice(&bytes).unwrap_or_default();
+        let answer = Answer { request, status, headers, bytes, body };
+        assert!(answer.status < 500 || expects_failure, "{}", answer.told());
+        Description::check(&method, &path, &answer);
+        answer
+    }
+}
+
+impl IntoFuture for Call {
+    type Output = Answer;
+    type IntoFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}

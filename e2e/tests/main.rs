@@ -1,0 +1,21 @@
+//! Cairn as its users meet it: over HTTP and by its events, on real engines.
+//!
+//! `cargo test -p e2e` runs on dynoxide and one OpenSearch; `CAIRN_ENGINES=real` takes DynamoDB Local instead of
+//! dynoxide, `CAIRN_ENGINES=without-java` osmem instead of OpenSearch. `differences.md` says what a set cannot do.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests say what they expect by unwrapping it"
+)]
+
+mod harness;
+mod parks;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    harness::run([parks::tests()].into_iter().flatten().collect())
+}
