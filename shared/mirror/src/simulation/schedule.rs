@@ -47,7 +47,7 @@ struct Budget {
 }
 
 /// More steps than any schedule needs: what has not come to rest by then never will.
-const STEPS: usize = 20_000;
+const STEPS: usize = 5_000;
 
 impl<R: Rules> Schedule<R> {
     pub(crate) fn new(seed: u64) -> Self {
