@@ -1,0 +1,169 @@
+//! The command as its users meet it.
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read};
+    use std::path::{Path, PathBuf};
+    use std::process::{Child, Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    /// A `cairn local` that runs; ended when dropped.
+    struct Running {
+        child: Child,
+        url: String,
+        said: Vec<String>,
+    }
+
+    impl Drop for Running {
+        fn drop(&mut self) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+
+    fn cairn(folder: &Path, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cairn"));
+        command.args(arguments).current_dir(folder).stdin(Stdio::null());
+        command.env_remove("CAIRN_SEARCH_ENDPOINT").env_remove("CAIRN_FAILPOINT");
+        command
+    }
+
+    fn start(command: &mut Command) -> Running {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = Vec::new();
+        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+            let line = line.unwrap();
+            if let Some(url) = line.strip_prefix("ready ") {
+                return Running { url: url.to_owned(), child, said };
+            }
+            said.push(line);
+        }
+        let mut error = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+        panic!("it was never ready: {said:?} {error}");
+    }
+
+    fn osmem(folder: &Path) -> Running {
+        start(&mut cairn(folder, &["local", "--port", "0", "--search", "osmem"]))
+    }
+
+    fn get(url: &str) -> Option<String> {
+        let output = Command::new("curl").args(["-sS", "-w", " %{http_code}", url]).output().unwrap();
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    }
+
+    /// Sends a signal as a terminal or an operator would.
+    fn signal(name: &str, process: u32) {
+        assert!(Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().unwrap().success());
+    }
+
+    fn until(what: &str, limit: Duration, mut done: impl FnMut() -> bool) {
+        let began = Instant::now();
+        while !done() {
+            assert!(began.elapsed() < limit, "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The processes that this one started, by Linux's process table.
+    fn children(of: u32) -> Vec<u32> {
+        let parent = |process: &PathBuf| {
+            let stat = std::fs::read_to_string(process.join("stat")).ok()?;
+            stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse::<u32>().ok()
+        };
+        let processes = std::fs::read_dir("/proc").unwrap().filter_map(|entry| Some(entry.ok()?.path()));
+        let own = processes.filter(|process| parent(process) == Some(of));
+        own.filter_map(|process| process.file_name()?.to_str()?.parse().ok()).collect()
+    }
+
+    #[test]
+    fn it_says_where_everything_is_and_stops_cleanly() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut running = osmem(folder.path());
+        assert!(running.said.iter().any(|line| line.starts_with("parks") && line.contains(&running.url)));
+        assert_eq!(get(&format!("{}/parks/health", running.url)).unwrap(), r#"{"status":"ok"} 200"#);
+        let token = cairn(folder.path(), &["token", "parks-admin"]).output().unwrap();
+        assert_eq!(String::from_utf8(token.stdout).unwrap().trim().split('.').count(), 3);
+        let listed = cairn(folder.path(), &["quarantine", "ls"]).output().unwrap();
+        assert_eq!(String::from_utf8(listed.stdout).unwrap(), "Nothing is in quarantine.\n");
+
+        let search = children(running.child.id());
+        assert_eq!(search.len(), 1);
+        signal("INT", running.child.id());
+        assert!(running.child.wait().unwrap().success());
+        assert!(!Path::new(&format!("/proc/{}", search[0])).exists());
+        let listed = cairn(folder.path(), &["quarantine", "ls"]).output().unwrap();
+        assert!(String::from_utf8(listed.stderr).unwrap().contains("cargo local"));
+    }
+
+    #[test]
+    fn a_search_engine_that_dies_is_named_and_ends_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut running = osmem(folder.path());
+        let [search] = children(running.child.id())[..] else { panic!("one engine runs as a process") };
+        signal("KILL", search);
+        let began = Instant::now();
+        assert_eq!(running.child.wait().unwrap().code(), Some(1));
+        assert!(began.elapsed() < Duration::from_secs(2));
+        let mut said = String::new();
+        running.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let last = said.lines().last().unwrap();
+        assert!(last.starts_with("osmem was ended by signal 9; its log is ") && last.ends_with("osmem.log"), "{said}");
+    }
+
+    #[test]
+    fn killed_it_leaves_no_opensearch_behind_and_the_folder_can_be_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = ["local", "--port", "0", "--search", "opensearch"];
+        let mut running = start(&mut cairn(folder.path(), &arguments));
+        let [search] = children(running.child.id())[..] else { panic!("one engine runs as a process") };
+        running.child.kill().unwrap();
+        running.child.wait().unwrap();
+        until("OpenSearch outlives cairn", Duration::from_secs(2), || !Path::new(&format!("/proc/{search}")).exists());
+        let again = start(&mut cairn(folder.path(), &arguments));
+        assert!(get(&format!("{}/parks/health", again.url)).unwrap().ends_with("200"));
+    }
+
+    #[test]
+    fn without_java_it_runs_on_osmem_and_says_what_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let tools = tempfile::tempdir().unwrap();
+        for tool in ["python3", "pip3"] {
+            let found = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+                .map(|path| path.join(tool))
+                .find(|file| file.is_file());
+            std::os::unix::fs::symlink(found.unwrap(), tools.path().join(tool)).unwrap();
+        }
+        let mut command = cairn(folder.path(), &["local", "--port", "0"]);
+        let mut running = start(command.env("PATH", tools.path()).env_remove("JAVA_HOME"));
+        signal("INT", running.child.id());
+        assert!(running.child.wait().unwrap().success());
+        let mut said = String::new();
+        running.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let lost: Vec<&str> = said.lines().filter(|line| line.contains("Java 17")).collect();
+        assert!(matches!(lost[..], [line] if line.starts_with("Search is osmem")), "{said}");
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_said_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let running = osmem(folder.path());
+        let port = running.url.rsplit(':').next().unwrap();
+        let refused = |folder: &Path, arguments: &[&str], expected: &str| {
+            let output = cairn(folder, arguments).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(output.status.code() == Some(1) && said.contains(expected), "{arguments:?}: {said}");
+        };
+        let other = tempfile::tempdir().unwrap();
+        refused(other.path(), &["local", "--port", port], "choose another with `--port`");
+        refused(folder.path(), &["local", "--port", "0"], "a folder of its own with `--state`");
+        refused(folder.path(), &["local", "reset"], "Stop it first");
+        refused(other.path(), &["token", "parks-admin"], "Start it first with `cargo local`");
+        drop(running);
+
+        std::fs::write(folder.path().join(".cairn/state.json"), "torn").unwrap();
+        refused(folder.path(), &["local", "--port", "0"], "`cairn local reset` empties it");
+        assert!(cairn(folder.path(), &["local", "reset"]).status().unwrap().success());
+        assert!(!folder.path().join(".cairn").exists());
+    }
+}
