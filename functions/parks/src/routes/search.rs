@@ -1,5 +1,7 @@
 //! `/parks/search` and `/parks/suggest`.
 
+use std::time::Duration;
+
 use web::{Route, Sample};
 
 use super::BOTH;
@@ -13,11 +15,15 @@ use crate::shapes::GEOMETRY_UNAVAILABLE;
 /// A drawn shape of 64 KiB, and the other fields.
 const WITH_SHAPE: usize = 96 * 1024;
 
+/// Search that does not answer is told as such: its own patience ends before this, also where two are asked in turn.
+const TIMEOUT: Duration = Duration::from_secs(25);
+
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("search", search::PATH, BOTH, search::search)
             .summary("Finds items by words, place, kind and days")
             .patterns(&[&SEARCH, &BY_GLOBAL_ID, &READ_SHAPE])
+            .timeout(TIMEOUT)
             .query::<SearchForm>()
             .answers::<Found>(200)
             .answers_as::<FoundFeatures>(200, CONTENT_TYPE)
@@ -26,6 +32,7 @@ pub fn routes() -> Vec<Route> {
         Route::post("searchByShape", search::PATH, BOTH, search::search_by_shape)
             .summary("The same with a drawn shape")
             .patterns(&[&SEARCH, &BY_GLOBAL_ID, &READ_SHAPE])
+            .timeout(TIMEOUT)
             .takes::<ShapeForm>()
             .body_limit(WITH_SHAPE)
             .answers::<Found>(200)
@@ -42,6 +49,7 @@ pub fn routes() -> Vec<Route> {
         Route::get("suggest", "/parks/suggest", BOTH, search::suggest)
             .summary("Names for what has been typed so far")
             .patterns(&[&SEARCH])
+            .timeout(TIMEOUT)
             .query::<SuggestForm>()
             .answers::<Suggestions>(200)
             .problems(&[web::problem::SEARCH_UNAVAILABLE])

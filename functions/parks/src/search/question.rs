@@ -148,6 +148,7 @@ fn misfits(form: &SearchForm, shape: Option<&Value>, source: Source) -> Vec<Faul
     let has_shape = shape.is_some() || form.shape_of.is_some();
     let is_of_places = has_shape || !form.bbox.is_empty() || !form.near.is_empty();
     let placeless = form.entity.iter().find(|kind| matches!(kind, Kind::Collection | Kind::Product));
+    let grids = form.facets.iter().filter(|facet| facet.starts_with("grid:")).count();
     let rules = [
         (form.radius.is_some() && form.near.is_empty(), "radius", "must have `near` beside it".to_owned()),
         (shape.is_some() && form.shape_of.is_some(), "shapeOf", "cannot stand beside `shape`".to_owned()),
@@ -156,6 +157,7 @@ fn misfits(form: &SearchForm, shape: Option<&Value>, source: Source) -> Vec<Faul
             "relation",
             "must have a shape beside it: `shapeOf`, or `shape` in the body of a POST".to_owned(),
         ),
+        (grids > 1, "facets", "must have at most one grid".to_owned()),
         (form.open_match.is_some() && form.open.is_none(), "openMatch", "must have `open` beside it".to_owned()),
         (
             is_of_places && placeless.is_some(),
@@ -209,6 +211,7 @@ mod tests {
             (json!({"sort": "distance"}), "sort"),
             (json!({"sort": "relevance"}), "sort"),
             (json!({"q": "a", "order": "desc"}), "order"),
+            (json!({"facets": ["grid:1", "grid:2"]}), "facets"),
             (json!({"entity": ["geozone", "product"], "near": [1.0, 2.0]}), "entity"),
         ] {
             assert_eq!(blamed(form), [name]);
