@@ -138,8 +138,10 @@ async fn sent(request: &Request, name: ShapeName) -> Result<(Shape, Vec<String>)
             Err(Problem::too_large(largest))
         }
         Err(refused) => {
+            let more = refused.count > refused.faults.len();
             let faults = refused.faults.into_iter().map(|fault| Fault::pointer(fault.pointer, fault.detail));
-            Err(Problem::faults(faults.collect()).with("errorCount", refused.count))
+            let problem = Problem::faults(faults.collect());
+            Err(if more { problem.with("errorCount", refused.count) } else { problem })
         }
     }
 }
