@@ -1,13 +1,11 @@
 //! Rule 9: cuts a polygon or line at ±180, into parts that lie on the map.
-//!
-//! Each ring falls into chains that end at the seam. Along the seam, from south to north, inside and outside take turns,
-//! so the ends of chains pair off, and the seam between the ends of a pair bounds a part.
 
-use std::cmp::Ordering;
+use std::collections::HashMap;
 
-use crate::Position;
+use crate::chain::{Places, bits, chains_of, join};
+use crate::meeting::Contact;
 use crate::nest::containers;
-use crate::orient::{Side, side};
+use crate::orient::is_counterclockwise;
 use crate::plane::{Plane, Ring};
 use crate::seam::{Vertex, runs_along_seam, stretches};
 use crate::sweep::sweep;
@@ -20,22 +18,19 @@ pub(crate) type Row = Vec<Vertex>;
 /// clockwise, and it keeps the rules.
 pub(crate) fn cut_polygon(traces: &Traces, rings: &[Trace]) -> Vec<Vec<Row>> {
     let (mut shells, mut holes, mut chains) = (Vec::new(), Vec::new(), Vec::new());
-    for (place, ring) in rings.iter().enumerate() {
-        let whole = if place == 0 { &mut shells } else { &mut holes };
-        match chains_of(traces, ring) {
-            None => whole.push(traces.vertices(ring).to_vec()),
-            Some(ring_chains) => {
-                // What leaves the seam and returns to the same place is a ring that touches it there.
-                let (rings, open): (Vec<Row>, Vec<Row>) = ring_chains.into_iter().partition(|chain| is_closed(chain));
-                whole.extend(rings.into_iter().map(|mut ring| {
-                    ring.pop();
-                    ring
-                }));
-                chains.extend(open);
-            }
+    let (rings, contacts) = with_contacts(traces, rings);
+    for (place, ring) in rings.into_iter().enumerate() {
+        let of_ring = chains_of(&ring, &contacts);
+        match (of_ring.is_empty(), place) {
+            (false, _) => chains.extend(of_ring),
+            (true, 0) => shells.push(ring),
+            (true, _) => holes.push(ring),
         }
     }
-    shells.splice(0..0, join(chains));
+    for ring in join(&chains).into_iter().flat_map(apart) {
+        let positions: Vec<_> = ring.iter().map(Vertex::position).collect();
+        if is_counterclockwise(&positions) { shells.push(ring) } else { holes.push(ring) }
+    }
     assign(shells, holes)
 }
 
@@ -66,103 +61,65 @@ pub(crate) fn cut_line(vertices: &[Vertex]) -> Vec<Row> {
     lines
 }
 
-/// The chains of a ring that meets the seam, each from the seam to the seam.
-fn chains_of(traces: &Traces, ring: &Trace) -> Option<Vec<Row>> {
-    let mut chains: Vec<Row> = Vec::new();
-    let mut chain: Row = Vec::new();
-    // What comes before the seam is first met belongs to the chain that is open at the end.
-    let mut head: Option<Row> = None;
-    for (from, to) in traces.edges(ring) {
-        stretches(&from, &to, |stretch| {
-            if chain.is_empty() {
-                chain.push(stretch.from);
+/// The rings, with a vertex wherever one touches another, and these places: there a cut may part them.
+fn with_contacts(traces: &Traces, rings: &[Trace]) -> (Vec<Row>, Places) {
+    let mut rows: Vec<Row> = rings.iter().map(|ring| traces.vertices(ring).to_vec()).collect();
+    if rings.len() < 2 {
+        return (rows, Places::new());
+    }
+    let mut plane = Plane::default();
+    for (place, ring) in (0_u32..).zip(rings) {
+        let counterclockwise = ring.counterclockwise;
+        plane.add_traced(Ring { part: 0, place, counterclockwise, edges: 0 }, traces, ring);
+    }
+    let contacts = sweep(&plane).contacts;
+    let places = contacts.iter().map(|contact| bits(contact.at)).collect();
+    let mut inner: Vec<_> = contacts.iter().filter_map(Contact::within_edge).collect();
+    inner.sort_unstable_by_key(|(edge, _)| *edge);
+    for contacts in inner.chunk_by(|one, other| one.0.ring == other.0.ring) {
+        let Some((edge, _)) = contacts.first() else { continue };
+        let Some(row) = rows.get_mut(edge.ring as usize) else { continue };
+        let ends: Vec<Vertex> = row.iter().skip(1).chain(row.first()).copied().collect();
+        let mut contacts = contacts.iter().peekable();
+        let mut with = Vec::with_capacity(row.len() + contacts.len());
+        for (number, (from, to)) in (0_u32..).zip(row.iter().zip(ends)) {
+            with.push(*from);
+            let mut on_edge: Row = Vec::new();
+            while let Some((_, at)) = contacts.next_if(|(edge, _)| edge.edge == number) {
+                stretches(from, &to, |stretch| on_edge.extend(stretch.vertex_at(*at)));
             }
-            chain.push(stretch.to);
-            if on_seam(&stretch.to) {
-                let ended = std::mem::take(&mut chain);
-                if head.is_none() && ended.first().is_some_and(|first| !on_seam(first)) {
-                    head = Some(ended);
-                } else {
-                    chains.push(ended);
-                }
-            }
-        });
+            let (west, east) = (from.unwrapped(), to.unwrapped());
+            on_edge.sort_by(|one, other| {
+                let order = one.unwrapped()[0].total_cmp(&other.unwrapped()[0]).then(one.y.total_cmp(&other.y));
+                if west < east { order } else { order.reverse() }
+            });
+            with.append(&mut on_edge);
+        }
+        *row = with;
     }
-    if chains.is_empty() && head.is_none() {
-        return None;
-    }
-    if let Some(head) = head {
-        chain.pop();
-        chain.extend(head);
-        // The part with the first vertex is the first.
-        chains.insert(0, chain);
-    }
-    Some(chains)
+    (rows, places)
 }
 
-/// Joins chains along the seam to rings.
-fn join(chains: Vec<Row>) -> Vec<Row> {
-    let mut next: Vec<Option<usize>> = vec![None; chains.len()];
-    for east in [true, false] {
-        for pair in seam_ends(&chains, east).chunks(2) {
-            let [south, north] = pair else { continue };
-            // Inside lies to the left of the way along the seam: north at 180, south at -180.
-            let (arriving, leaving) = if east { (south, north) } else { (north, south) };
-            if !arriving.leaves && leaving.leaves {
-                next.get_mut(arriving.chain).into_iter().for_each(|next| *next = Some(leaving.chain));
-            }
-        }
-    }
+/// A ring that comes back to a place, as rings that touch there.
+fn apart(ring: Row) -> Vec<Row> {
     let mut rings = Vec::new();
-    for start in 0..chains.len() {
-        let mut ring: Row = Vec::new();
-        let mut at = start;
-        while let Some(following) = next.get_mut(at).and_then(Option::take) {
-            for vertex in chains.get(at).into_iter().flatten() {
-                if ring.last().is_none_or(|last| last.position() != vertex.position()) {
-                    ring.push(*vertex);
-                }
+    let mut open: Row = Vec::with_capacity(ring.len());
+    let mut places: HashMap<[u64; 2], usize> = HashMap::with_capacity(ring.len());
+    for vertex in ring {
+        let place = |vertex: &Vertex| bits(vertex.position());
+        if let Some(start) = places.get(&place(&vertex)).copied() {
+            let closed = open.split_off(start);
+            for vertex in &closed {
+                places.remove(&place(vertex));
             }
-            at = following;
+            rings.push(closed);
         }
-        if is_closed(&ring) {
-            ring.pop();
-        }
-        if ring.len() > 2 {
-            rings.push(ring);
-        }
+        places.insert(place(&vertex), open.len());
+        open.push(vertex);
     }
+    rings.push(open);
+    rings.retain(|ring| ring.len() > 2);
     rings
-}
-
-/// The end of a chain at one side of the map.
-struct SeamEnd {
-    chain: usize,
-    leaves: bool,
-    at: Position,
-    /// The vertex next to it.
-    next: Position,
-}
-
-/// From south to north; of ends at one place, as they lie just beside the seam.
-fn seam_ends(chains: &[Row], east: bool) -> Vec<SeamEnd> {
-    let mut ends = Vec::new();
-    for (chain, vertices) in chains.iter().enumerate() {
-        if let ([first, second, ..], [.., before, last]) = (vertices.as_slice(), vertices.as_slice()) {
-            ends.push(SeamEnd { chain, leaves: true, at: first.position(), next: second.position() });
-            ends.push(SeamEnd { chain, leaves: false, at: last.position(), next: before.position() });
-        }
-    }
-    ends.retain(|end| (end.at[0] > 0.0) == east);
-    ends.sort_by(|one, other| {
-        let order = match side(one.at, one.next, other.next) {
-            Side::On => Ordering::Equal,
-            Side::Left => Ordering::Less,
-            Side::Right => Ordering::Greater,
-        };
-        one.at[1].total_cmp(&other.at[1]).then(if east { order.reverse() } else { order })
-    });
-    ends
 }
 
 /// Gives each hole to the shell that it lies in.
@@ -187,12 +144,4 @@ fn assign(shells: Vec<Row>, holes: Vec<Row>) -> Vec<Vec<Row>> {
         }
     }
     polygons
-}
-
-fn on_seam(vertex: &Vertex) -> bool {
-    vertex.x.abs() == 180.0
-}
-
-fn is_closed(row: &[Vertex]) -> bool {
-    matches!(row, [first, .., last] if first.position() == last.position())
 }

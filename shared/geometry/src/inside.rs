@@ -37,20 +37,23 @@ impl Shape {
     }
 }
 
-/// Whether a place lies on one of the segments, or above an odd number of them: in the rings that they make up.
-pub(crate) fn holds(segments: impl IntoIterator<Item = [Position; 2]>, place: Position) -> bool {
+/// Whether a place lies in the rings that the segments make up: above an odd number of them. Nothing is said of a place
+/// on one of them.
+pub(crate) fn lies_in(segments: impl IntoIterator<Item = [Position; 2]>, place: Position) -> Option<bool> {
     let mut inside = false;
     for [one, other] in segments {
         let (from, to) = if sweep_order(&one, &other).is_lt() { (one, other) } else { (other, one) };
         if from[0] <= place[0] && place[0] <= to[0] {
             match side(from, to, place) {
-                Side::On if from[1].min(to[1]) <= place[1] && place[1] <= from[1].max(to[1]) => return true,
+                Side::On if from[1].min(to[1]) <= place[1] && place[1] <= from[1].max(to[1]) => {
+                    return None;
+                }
                 Side::Left if place[0] < to[0] => inside = !inside,
                 _ => {}
             }
         }
     }
-    inside
+    Some(inside)
 }
 
 /// The segments of a closed ring.
@@ -75,7 +78,9 @@ fn across(rings: &[&[Position]], height: f64) -> Option<Position> {
         .max_by(|[west, east], [other_west, other_east]| (east - west).total_cmp(&(other_east - other_west)))?;
     let middle = [f64::midpoint(widest[0], widest[1]), level];
     let short = middle.map(|degrees| (degrees * 1e7).round() / 1e7 + 0.0);
-    [short, middle].into_iter().find(|place| holds(rings.iter().flat_map(|ring| segments(ring)), *place))
+    [short, middle]
+        .into_iter()
+        .find(|place| lies_in(rings.iter().flat_map(|ring| segments(ring)), *place) != Some(false))
 }
 
 #[cfg(test)]

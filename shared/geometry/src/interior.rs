@@ -1,6 +1,7 @@
 //! Rings that touch, and so cut the interior of their polygon in two.
 
 use crate::Position;
+use crate::meeting::Contact;
 use crate::orient::sweep_order;
 use crate::plane::Plane;
 use crate::sweep::Findings;
@@ -8,8 +9,12 @@ use crate::sweep::Findings;
 /// The holes that cut an interior. Rings and the places where they touch are joined in the order of the document; a
 /// hole that joins what was joined already closes a circle, and what it encloses is apart from the rest.
 pub(crate) fn holes_that_cut(plane: &Plane, findings: &Findings) -> Vec<u32> {
-    let contact = |(at, ring): &(Position, u32)| (plane.ring(*ring).part, *at, *ring);
-    let mut contacts: Vec<_> = findings.contacts.iter().map(contact).collect();
+    let contact = |contact: &Contact| {
+        // ±180 is one meridian.
+        let [x, y] = contact.at;
+        (plane.ring(contact.ring()).part, [if x == -180.0 { 180.0 } else { x }, y], contact.ring())
+    };
+    let mut contacts: Vec<(u32, Position, u32)> = findings.contacts.iter().map(contact).collect();
     contacts.sort_unstable_by(|one, other| {
         one.0.cmp(&other.0).then(sweep_order(&one.1, &other.1)).then(one.2.cmp(&other.2))
     });

@@ -1,6 +1,8 @@
 //! Shapes on the map: GeoJSON (RFC 7946) in, by rules that name every fault and every repair; a canonical form, its
 //! hash, envelopes, simpler forms, and the form that search takes. Pure: bytes in, values out, no input panics.
 
+mod across;
+mod chain;
 mod check;
 mod cut;
 mod draft;

@@ -38,9 +38,28 @@ impl Meeting {
     }
 }
 
+/// A ring at a place where others are, too, and it crosses none of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Contact {
+    pub at: Position,
+    way: Way,
+}
+
+impl Contact {
+    pub(crate) fn ring(&self) -> u32 {
+        self.way.ring
+    }
+
+    /// The edge within which it is.
+    pub(crate) fn within_edge(&self) -> Option<(Edge, Position)> {
+        let Way { ring, mark } = self.way;
+        (mark % 2 == 1).then_some((Edge { ring, edge: mark / 2 }, self.at))
+    }
+}
+
 /// A ring's way through a place: over a vertex, or within an edge; by the node's mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Way {
+pub(crate) struct Way {
     ring: u32,
     mark: u32,
 }
@@ -77,10 +96,19 @@ impl Way {
     }
 }
 
-/// Notes the ways that meet at a place. `around` are the segments there, counterclockwise.
-pub(crate) fn note_ways(plane: &Plane, at: Position, around: impl Iterator<Item = u32>, findings: &mut Findings) {
-    let around: Vec<_> = around.map(|segment| Way::of(plane, segment, at)).collect();
-    let mut ways = around.clone();
+/// Two segments that touch at a place, as a meeting of their rings' ways there.
+pub(crate) fn touch(plane: &Plane, one: u32, other: u32, at: Position) -> Meeting {
+    Way::of(plane, one, at).meeting(Way::of(plane, other, at), plane, How::Touch, at)
+}
+
+/// The ways of which segments at a place are halves, in the order of these.
+pub(crate) fn ways(plane: &Plane, at: Position, segments: impl Iterator<Item = u32>) -> Vec<Way> {
+    segments.map(|segment| Way::of(plane, segment, at)).collect()
+}
+
+/// Notes the ways that meet at a place. `around` are their halves, counterclockwise.
+pub(crate) fn note_ways(plane: &Plane, at: Position, around: &[Way], findings: &mut Findings) {
+    let mut ways = around.to_vec();
     ways.sort_unstable();
     ways.dedup();
     if ways.len() < 2 {
@@ -92,13 +120,9 @@ pub(crate) fn note_ways(plane: &Plane, at: Position, around: impl Iterator<Item 
         let others = same.iter().filter(|way| *way != first);
         findings.meetings.extend(others.map(|other| first.meeting(*other, plane, How::Touch, at)));
     }
-    let mut rings: Vec<_> = ways.iter().map(|way| way.ring).collect();
-    rings.dedup();
-    if rings.len() > 1 {
-        // ±180 is one meridian.
-        let place = if at[0] == -180.0 { [180.0, at[1]] } else { at };
-        findings.contacts.extend(rings.into_iter().map(|ring| (place, ring)));
-        note_crossings(plane, at, &around, &ways, findings);
+    if ways.first().map(|way| way.ring) != ways.last().map(|way| way.ring) {
+        findings.contacts.extend(ways.iter().map(|way| Contact { at, way: *way }));
+        note_crossings(plane, at, around, &ways, findings);
     }
 }
 

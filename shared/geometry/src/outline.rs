@@ -1,6 +1,6 @@
 //! The main parts of a shape, which a sketch of it shows.
 
-use crate::inside::{holds, segments};
+use crate::inside::{lies_in, segments};
 use crate::shape::Shape;
 
 /// A part is shown if it is at least this share of the largest.
@@ -21,7 +21,7 @@ pub(crate) fn main_parts(shape: &Shape, max_positions: usize) -> Shape {
     for (row, _) in parts {
         let start = shape.row(row).first().copied().unwrap_or_default();
         // An island in a hole would share area with what the hole is left out of.
-        if !(areal && shown.iter().any(|larger| holds(segments(shape.row(*larger)), start))) {
+        if !(areal && shown.iter().any(|larger| lies_in(segments(shape.row(*larger)), start) != Some(false))) {
             shown.push(row);
         }
     }

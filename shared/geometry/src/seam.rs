@@ -66,6 +66,21 @@ pub(crate) struct Stretch {
     pub to_cut: bool,
 }
 
+impl Stretch {
+    /// A place on it as a vertex.
+    pub(crate) fn vertex_at(&self, [x, y]: Position) -> Option<Vertex> {
+        let within = |one: f64, other: f64, of: f64| one.min(other) <= of && of <= one.max(other);
+        let Self { from, to, .. } = self;
+        (within(from.x, to.x, x) && within(from.y, to.y, y)).then(|| Vertex {
+            x,
+            y,
+            z: f64::midpoint(from.z, to.z),
+            turn: from.turn,
+            source: to.source,
+        })
+    }
+}
+
 /// Whether the edge runs along a seam, in no strip of its own.
 pub(crate) fn runs_along_seam(from: &Vertex, to: &Vertex) -> bool {
     from.seam().is_some() && from.seam() == to.seam()
@@ -105,10 +120,11 @@ pub(crate) fn crossing(from: &Vertex, to: &Vertex, seam: i32) -> Vertex {
     let (from_x, to_x) = (from.relative_to(seam)[0], to.relative_to(seam)[0]);
     let ((west, west_x), (east, east_x)) =
         if from_x < to_x { ((from, from_x), (to, to_x)) } else { ((to, to_x), (from, from_x)) };
-    let part = (180.0 - west_x) / (east_x - west_x);
+    let (run, whole) = (180.0 - west_x, east_x - west_x);
     let between = |west: f64, east: f64| {
-        let exact = west * (1.0 - part) + east * part;
-        // Not beyond either end, for what lies level stays level.
+        let exact = west + (east - west) * run / whole;
+        // Altitudes may be as large as doubles get, but what lies level stays level.
+        let exact = if exact.is_finite() { exact } else { f64::midpoint(west, east) };
         exact.clamp(west.min(east), west.max(east))
     };
     Vertex { x: 180.0, y: between(west.y, east.y), z: between(west.z, east.z), turn: seam, source: to.source }

@@ -6,7 +6,8 @@
 //! are in the shape; none is computed.
 
 use crate::Position;
-use crate::meeting::{How, Meeting, crossing_place, note_ways};
+use crate::across::{Across, Halves};
+use crate::meeting::{Contact, How, Meeting, crossing_place, ways};
 use crate::orient::{Side, sweep_order};
 use crate::plane::{NONE, Plane};
 use crate::status::{Found, Slot, Status};
@@ -15,8 +16,8 @@ use crate::status::{Found, Slot, Status};
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub meetings: Vec<Meeting>,
-    /// Places where several rings meet without crossing, and each of these rings.
-    pub contacts: Vec<(Position, u32)>,
+    /// The ways of several rings that meet at one place.
+    pub contacts: Vec<Contact>,
     /// Each ring, from west to east by where it begins, with the ring next beneath it there and whether what lies
     /// between them is inside that one.
     pub beneath: Vec<(u32, Option<(u32, bool)>)>,
@@ -38,6 +39,7 @@ pub(crate) fn sweep(plane: &Plane) -> Findings {
         status: Status::new(),
         slots: vec![NONE; plane.nodes.len()],
         begun: vec![false; plane.rings.len()],
+        across: Across::default(),
         findings: Findings::default(),
     };
     for group in events.chunk_by(|one, other| one.0 == other.0) {
@@ -46,8 +48,10 @@ pub(crate) fn sweep(plane: &Plane) -> Findings {
             sweep.meet(at, group);
         }
     }
-    sweep.findings.comparisons = sweep.status.comparisons;
-    sweep.findings
+    let Sweep { status, across, mut findings, .. } = sweep;
+    across.finish(plane, &mut findings);
+    findings.comparisons = status.comparisons;
+    findings
 }
 
 struct Sweep<'a> {
@@ -57,6 +61,7 @@ struct Sweep<'a> {
     slots: Vec<u32>,
     /// Rings that have begun.
     begun: Vec<bool>,
+    across: Across,
     findings: Findings,
 }
 
@@ -143,14 +148,18 @@ impl Sweep<'_> {
                 Found::On(_) => NONE,
             },
         };
-        let mut east = starting;
-        for segment in &west {
-            if self.plane.ends_in_order(*segment)[1] == at {
-                self.remove(*segment);
-            } else {
-                east.push(*segment);
-            }
+        let (ended, through): (Vec<u32>, Vec<u32>) =
+            west.iter().partition(|segment| self.plane.ends_in_order(**segment)[1] == at);
+        for segment in ended {
+            self.remove(segment);
         }
+        // Of several that run through this place each crosses the others.
+        let stays = through.iter().copied().min_by_key(|segment| self.plane.edge(*segment));
+        for segment in through.into_iter().filter(|segment| Some(*segment) != stays) {
+            self.drop(segment);
+        }
+        let mut east = starting;
+        east.extend(stays);
         let (status, plane) = (&mut self.status, self.plane);
         east.sort_by(|one, other| {
             match status.side(at, plane.ends_in_order(*one)[1], plane.ends_in_order(*other)[1]) {
@@ -160,10 +169,13 @@ impl Sweep<'_> {
             }
         });
         self.insert_all(at, below, &east);
-        note_ways(plane, at, east.iter().chain(west.iter().rev()).copied(), &mut self.findings);
+        let halves =
+            Halves { east: ways(plane, at, east.iter().copied()), west: ways(plane, at, west.iter().rev().copied()) };
+        self.across.note(plane, at, halves, &mut self.findings);
         for segment in &east {
             self.begin(*segment);
         }
+        east.retain(|segment| self.slot(*segment) != NONE);
         match (east.first(), east.last()) {
             (Some(lowest), Some(highest)) => {
                 self.look_around(*lowest);

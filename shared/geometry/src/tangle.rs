@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use crate::Position;
 use crate::fault::NAMED_FAULTS;
-use crate::inside::holds;
-use crate::meeting::{How, Meeting, crossing_place};
+use crate::inside::lies_in;
+use crate::meeting::{How, Meeting, crossing_place, touch};
 use crate::orient::{Side, side, sweep_order};
 use crate::plane::{NONE, Node, Plane};
 use crate::sweep::Findings;
@@ -30,13 +30,11 @@ pub(crate) fn meetings_of_removed(plane: &Plane, findings: &Findings) -> Vec<Mee
             let apart = one.edge.abs_diff(other.edge);
             let neighbours = one.ring == other.ring && (apart <= 1 || apart + 1 == plane.ring(one.ring).edges);
             let Some((how, at)) = meet(ends, other_ends) else { continue };
-            let counts = match how {
-                How::Cross => true,
-                How::Overlap => one != other,
-                How::Touch => one.ring == other.ring && !neighbours,
-            };
-            if counts {
-                meetings.push(Meeting::new(how, one, other, at));
+            match how {
+                How::Touch if one.ring != other.ring || neighbours => {}
+                How::Touch => meetings.push(touch(plane, *removed, segment, at)),
+                How::Overlap if one == other => {}
+                How::Overlap | How::Cross => meetings.push(Meeting::new(how, one, other, at)),
             }
         }
     }
@@ -52,10 +50,14 @@ pub(crate) fn holes_outside(plane: &Plane, tangled: &[bool]) -> Vec<u32> {
         if ring.place == 0 {
             shell = id;
         } else if tangled.get(shell as usize) == Some(&true) && plane.ring(shell).part == ring.part {
-            let Some(place) = nodes(plane, id).first().map(|node| node.at) else { continue };
-            budget = budget.saturating_sub(nodes(plane, shell).len());
-            let edges = nodes(plane, shell).iter().map(|node| node.out).filter(|segment| *segment != NONE);
-            if budget > 0 && !holds(edges.map(|segment| plane.ends_in_order(segment)), place) {
+            let edges: Vec<_> = nodes(plane, shell).iter().map(|node| node.out).filter(|edge| *edge != NONE).collect();
+            // A vertex at the seam or on the shell says nothing.
+            let places = nodes(plane, id).iter().map(|node| node.at).filter(|at| at[0].abs() < 180.0);
+            let lies_in = places.map_while(|place| {
+                budget = budget.checked_sub(edges.len())?;
+                Some(lies_in(edges.iter().map(|edge| plane.ends_in_order(*edge)), place))
+            });
+            if lies_in.flatten().next() == Some(false) {
                 outside.push(id);
             }
         }

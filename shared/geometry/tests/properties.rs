@@ -1,0 +1,239 @@
+//! What must hold for every shape, small enough to be compared with plain ways to find the same.
+
+use std::collections::BTreeSet;
+
+use geo::Validation;
+use geometry::{Checked, Kind, Limits, Refused, Repair, Shape, check};
+use proptest::prelude::*;
+
+type Place = (i32, i32);
+type Ring = Vec<Place>;
+type Polygons = Vec<Vec<Ring>>;
+
+/// More than the default, for what goes wrong is rare; `PROPTEST_CASES` for more still.
+fn config() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    ProptestConfig {
+        cases: default.cases.max(2000),
+        failure_persistence: None,
+        max_global_rejects: u32::MAX,
+        ..default
+    }
+}
+
+fn boundary(document: &str) -> Result<Checked, Refused> {
+    check(document.as_bytes(), Kind::Boundary, &Limits::UPLOAD)
+}
+
+/// GeoJSON of closed rings, moved by so many degrees of longitude onto the map.
+fn document(polygons: &Polygons, moved: i32) -> String {
+    let onto_map = |x: i32| if x > 180 { x - 360 } else { x };
+    let ring = |ring: &Ring| {
+        let closed = ring.iter().chain(ring.first());
+        let positions: Vec<_> = closed.map(|(x, y)| format!("[{},{y}]", onto_map(x + moved))).collect();
+        format!("[{}]", positions.join(","))
+    };
+    let polygon = |rings: &Vec<Ring>| format!("[{}]", rings.iter().map(ring).collect::<Vec<_>>().join(","));
+    let all: Vec<_> = polygons.iter().map(polygon).collect();
+    format!(r#"{{"type":"MultiPolygon","coordinates":[{}]}}"#, all.join(","))
+}
+
+fn place(size: i32) -> impl Strategy<Value = Place> {
+    (0..size, 0..size)
+}
+
+/// Any positions in turn: mostly crossing.
+fn scribble() -> impl Strategy<Value = Ring> {
+    prop::collection::vec(place(7), 3..9)
+}
+
+/// Round a middle: mostly simple.
+fn round(size: i32) -> impl Strategy<Value = Ring> {
+    prop::collection::vec(place(size), 3..9).prop_map(|mut ring| {
+        let count = ring.len() as f64;
+        let (x, y) = ring.iter().fold((0.0, 0.0), |(x, y), place| (x + f64::from(place.0), y + f64::from(place.1)));
+        let (x, y) = (x / count + 0.01, y / count + 0.013);
+        ring.sort_by(|one, other| {
+            let turn = |place: &Place| (f64::from(place.1) - y).atan2(f64::from(place.0) - x);
+            turn(one).total_cmp(&turn(other))
+        });
+        ring.dedup();
+        ring
+    })
+}
+
+fn polygons() -> impl Strategy<Value = Polygons> {
+    let shell = prop_oneof![1 => scribble(), 4 => round(12)];
+    let hole = prop_oneof![1 => scribble(), 4 => round(7).prop_map(|ring| {
+        ring.into_iter().map(|(x, y)| (x + 2, y + 2)).collect()
+    })];
+    let polygon = (shell, prop::collection::vec(hole, 0..3))
+        .prop_map(|(shell, holes)| std::iter::once(shell).chain(holes).collect::<Vec<_>>());
+    prop::collection::vec((polygon, place(14)), 1..4).prop_map(|polygons| {
+        let moved = |(polygon, (x, y)): (Vec<Ring>, Place)| {
+            polygon.into_iter().map(|ring| ring.into_iter().map(|place| (place.0 + x, place.1 + y)).collect()).collect()
+        };
+        polygons.into_iter().map(moved).collect()
+    })
+}
+
+fn turn(from: Place, to: Place, of: Place) -> i32 {
+    ((to.0 - from.0) * (of.1 - from.1) - (to.1 - from.1) * (of.0 - from.0)).signum()
+}
+
+fn between(one: Place, other: Place, of: Place) -> bool {
+    let within = |one: i32, other: i32, of: i32| one.min(other) <= of && of <= one.max(other);
+    turn(one, other, of) == 0 && within(one.0, other.0, of.0) && within(one.1, other.1, of.1)
+}
+
+/// The indices of the positions where rule 6 is broken, by comparing each edge with each.
+fn broken_edges(ring: &Ring) -> BTreeSet<usize> {
+    let count = ring.len();
+    let edges: Vec<(Place, Place)> = (0..count).map(|edge| (ring[edge], ring[(edge + 1) % count])).collect();
+    let mut broken = BTreeSet::new();
+    for later in 0..count {
+        for earlier in 0..later {
+            let ((a, b), (c, d)) = (edges[earlier], edges[later]);
+            let cross = turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
+            let along = turn(a, b, c) == 0 && turn(a, b, d) == 0;
+            let inner = |place: Place| between(a, b, place) && between(c, d, place);
+            let shared: BTreeSet<Place> = [a, b, c, d].into_iter().filter(|place| inner(*place)).collect();
+            if cross || (along && shared.len() > 1) {
+                broken.insert(later + 1);
+            }
+        }
+    }
+    // Where the ring comes by again: over a vertex (its edge before, its edge after) or within an edge.
+    for at in ring {
+        let mut ways: Vec<[usize; 2]> = (0..count)
+            .filter_map(|index| {
+                let vertex = [(index + count - 1) % count, index];
+                if ring[index] == *at {
+                    Some([vertex[0].min(vertex[1]), vertex[0].max(vertex[1])])
+                } else {
+                    let (from, to) = edges[index];
+                    (between(from, to, *at) && to != *at).then_some([index, index])
+                }
+            })
+            .collect();
+        ways.sort();
+        let first = ways[0];
+        broken.extend(ways.iter().skip(1).map(|way| first[0].max(way[0]) + 1));
+    }
+    broken
+}
+
+fn flat(ring: &Ring) -> bool {
+    let second = ring.iter().find(|place| **place != ring[0]);
+    second.is_none_or(|second| ring.iter().all(|place| turn(ring[0], *second, *place) == 0))
+}
+
+fn without_repeats(ring: &Ring) -> bool {
+    (0..ring.len()).all(|index| ring[index] != ring[(index + 1) % ring.len()])
+}
+
+/// At ±180 a spike along the seam is lost in the cut.
+fn runs_back(ring: &Ring) -> bool {
+    let count = ring.len();
+    (0..count).any(|index| {
+        let (before, at, after) = (ring[index], ring[(index + 1) % count], ring[(index + 2) % count]);
+        turn(before, at, after) == 0 && !between(before, after, at)
+    })
+}
+
+/// Where the seam cuts an edge that holds another ring's vertex, rounding decides whether it still does. And edges along
+/// the seam that lie on its two sides do not meet on the map.
+fn delicate(polygons: &Polygons, seam: i32) -> bool {
+    let along =
+        |ring: &&Ring| (0..ring.len()).any(|index| ring[index].0 == seam && ring[(index + 1) % ring.len()].0 == seam);
+    let rings: Vec<&Ring> = polygons.iter().flatten().collect();
+    if rings.iter().copied().filter(along).count() > 1 {
+        return true;
+    }
+    rings.iter().any(|ring| {
+        (0..ring.len()).any(|index| {
+            let (from, to) = (ring[index], ring[(index + 1) % ring.len()]);
+            let crosses = from.0.min(to.0) < seam && seam < from.0.max(to.0);
+            crosses
+                && rings.iter().any(|other| other.iter().any(|at| *at != from && *at != to && between(from, to, *at)))
+        })
+    })
+}
+
+fn oracle(polygons: &Polygons) -> geo::MultiPolygon {
+    let ring = |ring: &Ring| {
+        geo::LineString::from(ring.iter().map(|(x, y)| (f64::from(*x), f64::from(*y))).collect::<Vec<_>>())
+    };
+    let polygon = |rings: &Vec<Ring>| geo::Polygon::new(ring(&rings[0]), rings[1..].iter().map(ring).collect());
+    geo::MultiPolygon(polygons.iter().map(polygon).collect())
+}
+
+fn oracle_of(shape: &Shape) -> geo::MultiPolygon {
+    let value: serde_json::Value = serde_json::from_str(&shape.canonical()).unwrap();
+    let coordinates = value["coordinates"].clone();
+    let polygons: Vec<Vec<Vec<Vec<f64>>>> = match value["type"].as_str().unwrap() {
+        "Polygon" => vec![serde_json::from_value(coordinates).unwrap()],
+        _ => serde_json::from_value(coordinates).unwrap(),
+    };
+    let ring = |ring: &Vec<Vec<f64>>| {
+        geo::LineString::from(ring.iter().map(|position| (position[0], position[1])).collect::<Vec<_>>())
+    };
+    let polygon =
+        |rings: &Vec<Vec<Vec<f64>>>| geo::Polygon::new(ring(&rings[0]), rings[1..].iter().map(ring).collect());
+    geo::MultiPolygon(polygons.iter().map(polygon).collect())
+}
+
+/// The pointers of faults, and whether all of them are of what `geo` does not check.
+fn verdict(result: &Result<Checked, Refused>) -> (Vec<String>, bool) {
+    let faults = result.as_ref().err().map(|refused| refused.faults.as_slice()).unwrap_or_default();
+    let pointers = faults.iter().map(|fault| fault.pointer.clone()).collect();
+    (pointers, faults.iter().all(|fault| fault.detail.contains("cut in two")))
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn rule_6_names_what_comparing_each_edge_with_each_finds(
+        ring in scribble().prop_filter("rule 4", |ring| without_repeats(ring) && !flat(ring))
+    ) {
+        let (pointers, _) = verdict(&boundary(&document(&vec![vec![ring.clone()]], 0)));
+        let expected: Vec<_> =
+            broken_edges(&ring).into_iter().map(|index| format!("/coordinates/0/0/{index}")).collect();
+        prop_assert_eq!(pointers, expected);
+    }
+
+    #[test]
+    fn takes_what_geo_finds_valid(
+        polygons in polygons().prop_filter("rule 4", |polygons| {
+            polygons.iter().flatten().all(|ring| without_repeats(ring) && !flat(ring))
+        })
+    ) {
+        let result = boundary(&document(&polygons, 0));
+        let (pointers, beyond_geo) = verdict(&result);
+        prop_assert_eq!(oracle(&polygons).is_valid(), beyond_geo, "{:?}", pointers);
+    }
+
+    #[test]
+    fn judges_alike_at_180(
+        polygons in polygons().prop_filter("rule 4", |polygons| {
+            polygons.iter().flatten().all(|ring| without_repeats(ring) && !flat(ring) && !runs_back(ring))
+        }),
+        moved in 155..181,
+    ) {
+        prop_assume!(!delicate(&polygons, 180 - moved));
+        let (here, there) = (boundary(&document(&polygons, 0)), boundary(&document(&polygons, moved)));
+        // Rings that touch on the seam from its two sides cut nothing in two that is not cut there anyway.
+        prop_assume!(here.is_ok() || !verdict(&here).1);
+        prop_assert_eq!(here.is_ok(), there.is_ok(), "{:?} {:?}", verdict(&here), verdict(&there));
+        if let (Ok(here), Ok(there)) = (here, there) {
+            prop_assert!(oracle_of(&there.shape).is_valid(), "{}", there.shape.canonical());
+            let area = |shape: &Shape| geo::Area::unsigned_area(&oracle_of(shape));
+            prop_assert!((area(&here.shape) - area(&there.shape)).abs() < 1e-9, "{}", there.shape.canonical());
+            let again = boundary(&there.shape.canonical()).unwrap();
+            prop_assert_eq!(&again.shape, &there.shape);
+            prop_assert!(again.repairs.is_empty());
+            prop_assert!(here.repairs.is_subset(&there.repairs) || there.repairs.contains(&Repair::Cut));
+        }
+    }
+}
