@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::future::Future;
 use std::io::Write;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,14 +12,13 @@ use percent_encoding::percent_decode_str;
 use table::schema::System;
 use table::{Access, Engines};
 use tokio::time::Instant;
-use tracing::Instrument;
 
 use crate::event::{Event, EventFailure, EventHandler};
 use crate::format::Format;
-use crate::intake::{Arrived, Served};
+use crate::intake::{Arrived, Served, Target};
 use crate::route::{Handler, Route};
 use crate::trust::Trust;
-use crate::{Answer, Principal, Problem, log, openapi};
+use crate::{Answer, Principal, guard, log, openapi};
 
 /// How long before a function's timeout its handler is stopped, so that the answer is ours.
 pub const MARGIN: Duration = Duration::from_millis(500);
@@ -40,6 +38,8 @@ pub struct App {
     trust: Trust,
     formats: &'static [Format],
     served: Vec<Arc<Served>>,
+    /// The one handler that is served, where it is not all of them.
+    only: Option<&'static str>,
     handlers: Vec<EventHandler>,
     /// By path template the routes of each method, as indexes into `served`.
     router: matchit::Router<BTreeMap<String, usize>>,
@@ -75,6 +75,7 @@ impl App {
             trust,
             formats: &[],
             served,
+            only: None,
             handlers,
             router: matchit::Router::new(),
             description: OnceLock::new(),
@@ -103,15 +104,16 @@ impl App {
         self
     }
 
-    /// The app with one route or event handler only, as a function that is deployed under that name.
+    /// The app with one route or event handler only, as a function that is deployed under that name. The API
+    /// description stays that of the whole system.
     pub fn only(mut self, handler: &str) -> Result<Self, UnknownHandler> {
         let names = self.served.iter().map(|served| served.route.name).chain(self.handlers.iter().map(|own| own.name));
-        let known: Vec<&str> = names.collect();
-        if !known.contains(&handler) {
+        let known: Vec<&'static str> = names.collect();
+        let Some(name) = known.iter().find(|name| **name == handler) else {
             let known = known.join(", ");
             return Err(UnknownHandler { system: self.system.name, handler: handler.to_owned(), known });
-        }
-        self.served.retain(|served| served.route.name == handler);
+        };
+        self.only = Some(name);
         self.handlers.retain(|own| own.name == handler);
         self.build_router();
         Ok(self)
@@ -151,45 +153,36 @@ impl App {
     /// Gateway answers; everything else that fails is a problem.
     pub async fn handle(&self, request: http::Request<Bytes>) -> Response<Bytes> {
         let started = Instant::now();
-        let path = percent_decode_str(request.uri().path()).decode_utf8().map(|path| path.into_owned());
-        let matched = path.ok().and_then(|path| {
-            let found = self.router.at(&path).ok()?;
-            let index = found.value.get(request.method().as_str())?;
-            let pairs = found.params.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-            Some((Arc::clone(self.served.get(*index)?), pairs, path))
-        });
-        let Some((served, pairs, path)) = matched else { return not_found() };
-
-        let id =
-            request.extensions().get::<RequestId>().map_or_else(|| uuid::Uuid::now_v7().to_string(), |id| id.0.clone());
-        let principal = Principal::of(request.headers(), &self.trust, &self.engines);
-        let access = Access::new(Arc::clone(&self.engines), served.route.patterns);
+        let Some((served, target)) = self.find(&request) else { return not_found() };
         let outside = request.extensions().get::<Deadline>().map(|deadline| deadline.0);
-        let timeout = started + served.route.timeout;
-        let deadline = outside.map_or(timeout, |outside| outside.min(timeout)) - MARGIN;
-
+        let deadline = stop_at(started, served.route.timeout, outside);
+        let id = request.extensions().get::<RequestId>().map(|id| id.0.clone());
+        let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let principal = Principal::of(request.headers(), &self.trust, &self.engines);
         let hash = log::principal(&principal);
+        let access = Access::new(Arc::clone(&self.engines), served.route.patterns);
+
         let arrived = Arrived {
             id: id.clone(),
-            path,
-            pairs,
+            target,
             principal,
             engines: Arc::clone(&self.engines),
             access: access.clone(),
             deadline,
         };
-        let taken = served.take(request, arrived, self.formats);
-        let outcome = match taken {
-            Ok(request) => match &served.route.handler {
-                Handler::Description => Ok(Answer::bytes(StatusCode::OK, "application/json", self.description())),
-                Handler::Function(handler) => {
-                    let handler = Arc::clone(handler);
-                    let (call, until) = (async move { handler(request).await }, deadline);
-                    guarded(call, until).await.unwrap_or_else(|stopped| Err(stopped.into()))
+        let (serving, formats) = (Arc::clone(&served), self.formats);
+        let description = matches!(served.route.handler, Handler::Description).then(|| self.description());
+        let call = async move {
+            let request = serving.take(request, arrived, formats)?;
+            match (&serving.route.handler, description) {
+                (Handler::Function(handler), _) => handler.handle(request).await,
+                (Handler::Description, json) => {
+                    Ok(Answer::bytes(StatusCode::OK, "application/json", json.unwrap_or_default()))
                 }
-            },
-            Err(problem) => Err(problem),
+            }
         };
+        let outcome = guard::run(call, deadline).await;
+
         let (problem, response) = match outcome.and_then(Answer::into_response) {
             Ok(response) => (None, response),
             Err(problem) => (Some(problem.clone()), problem.into_response(&id)),
@@ -219,9 +212,8 @@ impl App {
         let deadline = deadline.min(started + declared.timeout);
         let event = Event::new(&self.engines, declared, payload, deadline);
         let (call, ran) = (Arc::clone(&declared.handler), event.clone());
-        let outcome = guarded(async move { call(ran).await }, deadline - MARGIN)
-            .await
-            .unwrap_or_else(|stopped| Err(EventFailure(stopped.to_string())));
+        let until = stop_at(started, declared.timeout, Some(deadline));
+        let outcome = guard::run(async move { call(ran).await }, until).await;
         let entry = log::EventEntry {
             system: self.system.name,
             handler: declared.name,
@@ -233,6 +225,15 @@ impl App {
         entry.write();
         (self.metrics)(&entry.metrics(self.now_millis()));
         outcome
+    }
+
+    /// The route of a request, and its path with the parameters in it, decoded.
+    fn find(&self, request: &http::Request<Bytes>) -> Option<(Arc<Served>, Target)> {
+        let path = percent_decode_str(request.uri().path()).decode_utf8().ok()?.into_owned();
+        let found = self.router.at(&path).ok()?;
+        let index = found.value.get(request.method().as_str())?;
+        let parameters = found.params.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+        Some((Arc::clone(self.served.get(*index)?), Target { path, parameters }))
     }
 
     /// The API description as it is served, made once.
@@ -249,7 +250,8 @@ impl App {
         self.unroutable.clear();
         self.router = matchit::Router::new();
         let mut templates: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
-        for (index, served) in self.served.iter().enumerate() {
+        let wanted = |served: &&Arc<Served>| self.only.is_none_or(|name| served.route.name == name);
+        for (index, served) in self.served.iter().enumerate().filter(|(_, served)| wanted(served)) {
             let route = &served.route;
             let methods = templates.entry(&route.template).or_default();
             if methods.insert(route.method.to_string(), index).is_some() {
@@ -270,44 +272,10 @@ impl fmt::Debug for App {
     }
 }
 
-/// A handler that did not come to its end.
-enum Stopped {
-    Panicked,
-    OutOfTime,
-}
-
-/// Runs a handler as a task of its own, so that one which panics or computes without end is cut off all the same.
-async fn guarded<T: Send + 'static>(
-    call: impl Future<Output = T> + Send + 'static,
-    until: Instant,
-) -> Result<T, Stopped> {
-    let mut task = tokio::spawn(call.in_current_span());
-    match tokio::time::timeout_at(until, &mut task).await {
-        Ok(Ok(outcome)) => Ok(outcome),
-        Ok(Err(_)) => Err(Stopped::Panicked),
-        Err(_) => {
-            task.abort();
-            Err(Stopped::OutOfTime)
-        }
-    }
-}
-
-impl From<Stopped> for Problem {
-    fn from(stopped: Stopped) -> Self {
-        match stopped {
-            Stopped::Panicked => Self::internal(stopped),
-            Stopped::OutOfTime => Self::out_of_time().caused_by(stopped),
-        }
-    }
-}
-
-impl fmt::Display for Stopped {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Panicked => "the handler panicked",
-            Self::OutOfTime => "the handler was stopped before its function's timeout",
-        })
-    }
+/// When a handler is stopped: before its function's timeout, and before whoever waits for it stops waiting.
+fn stop_at(started: Instant, timeout: Duration, outside: Option<Instant>) -> Instant {
+    let end = started + timeout;
+    outside.map_or(end, |outside| outside.min(end)).checked_sub(MARGIN).unwrap_or(started)
 }
 
 /// What API Gateway answers when no route matches, byte for byte; wrong methods are unknown routes to it as well.

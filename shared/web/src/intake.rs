@@ -5,38 +5,36 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap};
-use jsonschema::Validator;
-use serde_json::Value;
 use table::{Access, Engines};
 use tokio::time::Instant;
 
-use crate::fault::Place;
+use crate::checked::Checked;
 use crate::format::Format;
-use crate::route::{Body, Route, Who};
-use crate::shape::{Parameter, Shape};
-use crate::{Condition, Fault, Principal, Problem, Request, check, idempotency, media, parameters, problem};
+use crate::route::{Body, Route};
+use crate::shape::Shape;
+use crate::{Condition, Fault, Principal, Problem, Request, idempotency, media, parameters, problem};
 
 /// A route with the checks that are made of its shapes, each when it is first needed.
 pub(crate) struct Served {
     pub route: Arc<Route>,
-    path: OnceLock<Checked>,
-    query: OnceLock<Checked>,
-    body: OnceLock<Checked>,
+    path: Check,
+    query: Check,
+    body: Check,
 }
 
-/// A shape made ready to check values.
-#[derive(Default)]
-struct Checked {
-    parameters: Vec<Parameter>,
-    /// Absent where the route declares no shape, or one that makes no schema.
-    validator: Option<Validator>,
+/// A declaration of which no check can be made is refused, and never served unchecked.
+type Check = OnceLock<Result<Checked, String>>;
+
+/// A path as it was asked for, decoded, and the texts in the places of its template's names.
+pub(crate) struct Target {
+    pub path: String,
+    pub parameters: Vec<(String, String)>,
 }
 
-/// What is taken from one request.
+/// What is known of a request before it is checked.
 pub(crate) struct Arrived {
     pub id: String,
-    pub path: String,
-    pub pairs: Vec<(String, String)>,
+    pub target: Target,
     pub principal: Principal,
     pub engines: Arc<Engines>,
     pub access: Access,
@@ -59,30 +57,23 @@ impl Served {
         let (mut parts, body) = request.into_parts();
         // The principal is all that a handler needs of the token, and all that it could let slip.
         parts.headers.remove(header::AUTHORIZATION);
-        admit(&arrived.principal, self.route.who)?;
-        let sent = self.check_size_and_type(&parts.headers, &body)?;
+        self.route.who.admit(&arrived.principal)?;
+        let body_type = self.check_size_and_type(&parts.headers, &body)?;
         let content_type = self.negotiate(&parts.headers)?;
 
-        let mut faults = Vec::new();
-        let path = self.check_path(&arrived.pairs, formats, &mut faults);
-        let query = self.check_query(parts.uri.query().unwrap_or_default(), formats, &mut faults);
-        let mut condition = |wanted: bool, name| {
-            let read = if wanted { Condition::read(&parts.headers, &name) } else { Ok(Condition::Absent) };
-            read.unwrap_or_else(|fault| {
-                faults.push(fault);
-                Condition::Absent
-            })
-        };
-        let if_match = condition(self.route.if_match, header::IF_MATCH);
-        let if_none_match = condition(self.route.if_none_match, header::IF_NONE_MATCH);
-        let idempotency_key = if self.route.creates { idempotency::read(&parts.headers) } else { Ok(None) };
-        let idempotency_key = idempotency_key.unwrap_or_else(|fault| {
-            faults.push(fault);
-            None
-        });
-        self.check_body(&body, formats, &mut faults);
-        if !faults.is_empty() {
-            return Err(Problem::faults(faults));
+        let mut faults = Faults(Vec::new());
+        let path = check(&self.path, self.route.path.as_ref(), formats)?;
+        let path = faults.of(path.object(&arrived.target.parameters, formats));
+        let pairs = faults.of(parameters::pairs(parts.uri.query().unwrap_or_default()));
+        let query = check(&self.query, self.route.query.as_ref(), formats)?;
+        let query = faults.of(query.object(&pairs, formats));
+        let if_match = faults.or_default(self.route.if_match, || Condition::read(&parts.headers, &header::IF_MATCH));
+        let if_none_match =
+            faults.or_default(self.route.if_none_match, || Condition::read(&parts.headers, &header::IF_NONE_MATCH));
+        let idempotency_key = faults.or_default(self.route.creates, || idempotency::read(&parts.headers));
+        faults.0.extend(self.check_body(&body, formats)?);
+        if !faults.0.is_empty() {
+            return Err(Problem::faults(faults.0));
         }
         Ok(Request {
             id: arrived.id,
@@ -94,13 +85,13 @@ impl Served {
             query,
             headers: parts.headers,
             body,
-            body_type: sent,
+            body_type,
             if_match,
             if_none_match,
             idempotency_key,
             content_type,
             deadline: arrived.deadline,
-            raw_path: arrived.path,
+            raw_path: arrived.target.path,
         })
     }
 
@@ -128,34 +119,13 @@ impl Served {
             .ok_or_else(|| problem::NOT_ACCEPTABLE.because(format!("It can be given as {}.", offered.join(" or "))))
     }
 
-    fn check_path(&self, pairs: &[(String, String)], formats: &[Format], faults: &mut Vec<Fault>) -> Value {
-        let checked = self.path.get_or_init(|| Checked::parameters(self.route.path.as_ref(), formats));
-        let object = Value::Object(parameters::object(pairs, &checked.parameters, faults));
-        faults.extend(checked.faults(&object, formats).into_iter().map(as_parameter));
-        object
-    }
-
-    fn check_query(&self, query: &str, formats: &[Format], faults: &mut Vec<Fault>) -> Value {
-        let checked = self.query.get_or_init(|| Checked::parameters(self.route.query.as_ref(), formats));
-        let pairs = parameters::pairs(query, faults);
-        let object = Value::Object(parameters::object(&pairs, &checked.parameters, faults));
-        faults.extend(checked.faults(&object, formats).into_iter().map(as_parameter));
-        object
-    }
-
-    fn check_body(&self, body: &Bytes, formats: &[Format], faults: &mut Vec<Fault>) {
+    fn check_body(&self, body: &Bytes, formats: &[Format]) -> Result<Vec<Fault>, Problem> {
         match &self.route.body {
-            Body::None if body.is_empty() || !self.route.method.is_safe() && body == "{}" => {}
-            Body::None if self.route.method.is_safe() => {}
-            Body::None => faults.push(Fault::pointer("", "must be absent: nothing is taken here")),
-            Body::Bytes { .. } => {}
-            Body::Json { shape, .. } => match parse(body) {
-                Err(fault) => faults.push(fault),
-                Ok(value) => {
-                    let checked = self.body.get_or_init(|| Checked::value(shape, formats));
-                    faults.extend(checked.faults(&value, formats));
-                }
-            },
+            Body::Json { shape, .. } => Ok(check(&self.body, Some(shape), formats)?.body(body, formats)),
+            Body::Bytes { .. } => Ok(Vec::new()),
+            // Some clients send an empty object where there is nothing to say.
+            Body::None if self.route.method.is_safe() || matches!(&**body, b"" | b"{}") => Ok(Vec::new()),
+            Body::None => Ok(vec![Fault::pointer("", "must be absent: nothing is taken here")]),
         }
     }
 
@@ -184,66 +154,26 @@ impl Served {
     }
 }
 
-impl Checked {
-    fn value(shape: &Shape, formats: &[Format]) -> Self {
-        Self { parameters: Vec::new(), validator: shape.validator(formats).ok() }
-    }
-
-    fn parameters(shape: Option<&Shape>, formats: &[Format]) -> Self {
-        shape.map_or_else(Self::default, |shape| Self { parameters: shape.parameters(), ..Self::value(shape, formats) })
-    }
-
-    fn faults(&self, value: &Value, formats: &[Format]) -> Vec<Fault> {
-        self.validator.as_ref().map_or_else(Vec::new, |validator| check::faults(validator, value, formats))
-    }
+fn check<'a>(check: &'a Check, shape: Option<&Shape>, formats: &[Format]) -> Result<&'a Checked, Problem> {
+    check.get_or_init(|| Checked::new(shape, formats)).as_ref().map_err(Problem::internal)
 }
 
-/// Whether the caller may call the route at all; what is theirs to see, the handler decides.
-fn admit(principal: &Principal, who: Who) -> Result<(), Problem> {
-    if let Principal::Invalid(_) = principal {
-        return principal.signed_in().map(|_| ());
-    }
-    let roles: &[&str] = match who {
-        Who::Public | Who::Views { .. } => return Ok(()),
-        Who::SignedIn => return principal.signed_in().map(|_| ()),
-        Who::Role(role) => &[role],
-        Who::AnyRole(roles) => roles,
-    };
-    let known = principal.signed_in()?;
-    if roles.iter().any(|role| known.has_role(role)) {
-        Ok(())
-    } else {
-        Err(Problem::forbidden(format!("This needs the role {}.", roles.join(" or "))))
-    }
-}
+/// The faults of all parts of a request.
+struct Faults(Vec<Fault>);
 
-fn parse(body: &Bytes) -> Result<Value, Fault> {
-    let fault = |detail: String| Fault::pointer("", detail);
-    if body.is_empty() {
-        return Err(fault("is empty; JSON is expected".into()));
+impl Faults {
+    fn of<T>(&mut self, (part, faults): (T, Vec<Fault>)) -> T {
+        self.0.extend(faults);
+        part
     }
-    let text = std::str::from_utf8(body)
-        .map_err(|error| fault(format!("is not UTF-8 from byte {} on", error.valid_up_to())))?;
-    serde_json::from_str(text).map_err(|error| {
-        let sentence = error.to_string();
-        let reason = sentence.rsplit_once(" at line ").map_or(sentence.as_str(), |(reason, _)| reason);
-        fault(format!("is not JSON at line {}, column {}: {reason}", error.line(), error.column()))
-    })
-}
 
-/// A fault of a member as a fault of the parameter of that name.
-fn as_parameter(fault: Fault) -> Fault {
-    match fault.place {
-        Place::Pointer(pointer) => {
-            let mut steps = pointer.split('/').skip(1);
-            let name = steps.next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
-            let detail = match steps.next().and_then(|index| index.parse::<usize>().ok()) {
-                Some(index) => format!("{} (entry {})", fault.detail, index.saturating_add(1)),
-                None => fault.detail,
-            };
-            Fault::parameter(name, detail)
-        }
-        place => Fault { place, detail: fault.detail },
+    /// What a header says, where the route heeds it.
+    fn or_default<T: Default>(&mut self, heeded: bool, read: impl FnOnce() -> Result<T, Fault>) -> T {
+        let read = if heeded { read() } else { Ok(T::default()) };
+        read.unwrap_or_else(|fault| {
+            self.0.push(fault);
+            T::default()
+        })
     }
 }
 

@@ -47,18 +47,10 @@ pub async fn run(app: App) -> Result<(), StartError> {
     if std::env::var_os("AWS_LAMBDA_RUNTIME_API").is_none() {
         return Err(StartError::NoRuntimeApi);
     }
-    let scope = Scope::of(std::env::var("_HANDLER").ok().as_deref());
-    let app = match &scope {
-        Scope::Only(handler) => app.only(handler)?,
-        Scope::Whole => app,
-    };
-    if !app.unroutable().is_empty() {
-        return Err(StartError::Misdeclared(app.unroutable().to_vec()));
-    }
-    let function = Arc::new(Function { app, scope });
+    let function = Arc::new(Function::new(app, Scope::of(std::env::var("_HANDLER").ok().as_deref()))?);
     let service = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let function = Arc::clone(&function);
-        async move { function.invoke(event.payload.get(), &event.context).await }
+        async move { function.invoke(event.payload.get(), deadline(&event.context)).await }
     });
     lambda_runtime::Runtime::new(service).run().await.map_err(StartError::Runtime)
 }
@@ -72,14 +64,27 @@ impl Scope {
     }
 }
 
-struct Function {
+/// What a function does with an invocation, wherever that comes from.
+#[derive(Debug)]
+pub struct Function {
     app: App,
     scope: Scope,
 }
 
 impl Function {
-    async fn invoke(&self, payload: &str, context: &Context) -> Result<Box<RawValue>, Diagnostic> {
-        let deadline = deadline(context);
+    pub fn new(app: App, scope: Scope) -> Result<Self, StartError> {
+        let app = match &scope {
+            Scope::Only(handler) => app.only(handler)?,
+            Scope::Whole => app,
+        };
+        match app.unroutable() {
+            [] => Ok(Self { app, scope }),
+            unroutable => Err(StartError::Misdeclared(unroutable.to_vec())),
+        }
+    }
+
+    /// Lambda's JSON in and out. At the deadline Lambda kills the function.
+    pub async fn invoke(&self, payload: &str, deadline: Instant) -> Result<Box<RawValue>, Diagnostic> {
         let source = match &self.scope {
             Scope::Only(handler) if self.app.event_handlers().iter().any(|own| own.name == handler) => {
                 Source::Event(handler.clone())

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | request | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `ClientErrors`, `ServerErrors`; property `Status` |
 //! | event | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `Failures` |
-//! | batch, in its event's line | same | `Records`, `Applied`, `Superseded`, `Ignored`, `Quarantined`, `Retried`, `Bytes`, `Lag` (ms) |
+//! | batch, in its event's line | same | `Records`, `Applied`, `Superseded`, `Stamped`, `Ignored`, `Quarantined`, `Retried`, `ShapesDegraded`, `ShapesMissing`, `Bytes`, `Lag` (ms) |
 
 use std::time::Duration;
 

@@ -150,15 +150,19 @@ fn parameters(route: &Route) -> Value {
 }
 
 fn parameter(place: &str, own: &Parameter) -> Value {
-    let required = own.required || place == "path";
-    let (name, schema) = (&own.name, &own.schema);
-    if own.list {
-        json!({
-            "name": name, "in": place, "required": required, "schema": schema, "style": "form", "explode": false,
-        })
-    } else {
-        json!({ "name": name, "in": place, "required": required, "schema": schema })
+    let mut parameter = Map::new();
+    parameter.insert("name".into(), own.name.as_str().into());
+    parameter.insert("in".into(), place.into());
+    parameter.insert("required".into(), (own.required || place == "path").into());
+    if let Some(description) = own.schema.get("description") {
+        parameter.insert("description".into(), description.clone());
     }
+    if own.list {
+        parameter.insert("style".into(), "form".into());
+        parameter.insert("explode".into(), false.into());
+    }
+    parameter.insert("schema".into(), own.schema.clone());
+    Value::Object(parameter)
 }
 
 fn responses(route: &Route) -> Value {
@@ -193,11 +197,10 @@ fn responses(route: &Route) -> Value {
 /// By status the slugs of the problems that a route may answer: those that follow from its declaration, then its own.
 fn problems(route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
     let takes_body = !matches!(route.body, Body::None);
-    let by_role = matches!(route.who(), Who::Role(_) | Who::AnyRole(_));
     let following = [
         (true, problem::BAD_REQUEST),
         (true, problem::NOT_SIGNED_IN),
-        (by_role, problem::FORBIDDEN),
+        (route.who().is_by_role(), problem::FORBIDDEN),
         (route.content_types().next().is_some(), problem::NOT_ACCEPTABLE),
         (route.creates, problem::CONFLICT),
         (route.if_match, problem::STALE),

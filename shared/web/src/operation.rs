@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::intake::path_names;
 use crate::parameters;
-use crate::route::{Body, Route, Who};
+use crate::route::{Body, Route};
+use crate::who::Who;
 
 /// Stands in a sample event for a bearer token with [`sample_role`]; a real one would have expired.
 pub const TOKEN: &str = "TOKEN";
@@ -54,7 +55,7 @@ pub fn sample_event(route: &Route) -> Value {
         },
         "isBase64Encoded": false,
     });
-    let pairs = parameters::pairs(query, &mut Vec::new());
+    let (pairs, _) = parameters::pairs(query);
     insert_strings(&mut event, "queryStringParameters", joined(pairs));
     insert_strings(&mut event, "pathParameters", path_parameters(route.template(), path));
     if let (Value::Object(event), Some(body)) = (&mut event, route.sample.body) {
@@ -99,14 +100,7 @@ pub fn watch_router<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -
 pub fn route_table<'a>(routes: impl Iterator<Item = &'a Route>) -> String {
     let mut text = String::from("| operation | route | who | what |\n|---|---|---|---|\n");
     for route in routes {
-        let who = match route.who() {
-            Who::Public => "anyone".to_owned(),
-            Who::Views { fuller } => format!("anyone; `{fuller}` sees more"),
-            Who::SignedIn => "signed in".to_owned(),
-            Who::Role(role) => format!("`{role}`"),
-            Who::AnyRole(roles) => roles.iter().map(|role| format!("`{role}`")).collect::<Vec<_>>().join(", "),
-        };
-        let (name, method, template) = (route.name(), route.method(), route.template());
+        let (name, method, template, who) = (route.name(), route.method(), route.template(), route.who());
         let _ = writeln!(text, "| {name} | `{method} {template}` | {who} | {} |", route.summary);
     }
     text

@@ -8,9 +8,9 @@ use crate::check::shortened;
 use crate::shape::{Parameter, Scalar};
 
 /// The names and values of a query string, decoded. `+` is a space; a name without `=` has an empty value.
-pub(crate) fn pairs(query: &str, faults: &mut Vec<Fault>) -> Vec<(String, String)> {
+pub(crate) fn pairs(query: &str) -> (Vec<(String, String)>, Vec<Fault>) {
     let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().map(|text| text.into_owned());
-    let mut pairs = Vec::new();
+    let (mut pairs, mut faults) = (Vec::new(), Vec::new());
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match (decode(name), decode(value)) {
@@ -19,7 +19,7 @@ pub(crate) fn pairs(query: &str, faults: &mut Vec<Fault>) -> Vec<(String, String
             (Err(_), _) => faults.push(Fault::parameter("", "has a name that is not UTF-8")),
         }
     }
-    pairs
+    (pairs, faults)
 }
 
 /// The object that the schema describes. What does not fit its type stays text, so that the schema's check says what

@@ -12,22 +12,8 @@ use utoipa::ToSchema;
 
 use crate::problem::Kind;
 use crate::shape::Shape;
+use crate::who::Who;
 use crate::{Answer, Problem, Request};
-
-/// Who may call a route. "Public" is said, never assumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
-    /// Anyone, and everyone gets the same.
-    Public,
-    /// Anyone; who has this role gets a fuller view.
-    Views { fuller: &'static str },
-    /// Whoever is signed in; the handler decides by what is stored.
-    SignedIn,
-    /// Who has this role.
-    Role(&'static str),
-    /// Who has one of these roles.
-    AnyRole(&'static [&'static str]),
-}
 
 /// A route of a system, built like a row of its table: name, path, who, handler, then what else there is to say.
 #[derive(Clone)]
@@ -72,12 +58,13 @@ pub(crate) struct Described {
 
 #[derive(Clone)]
 pub(crate) enum Handler {
-    Function(Arc<dyn Fn(Request) -> Answering + Send + Sync>),
+    Function(Arc<dyn Handle>),
     /// `GET /{system}/openapi.json`, which the app answers itself.
     Description,
 }
 
-pub(crate) type Answering = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
+/// A handler's answer in the making.
+pub type Answering = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
 
 /// A request that shows the route at work: its sample event, and what it is answered on sample data.
 #[derive(Clone, Debug, Default)]
@@ -96,54 +83,50 @@ const DEFAULT_BODY_LIMIT: usize = 64 * 1024;
 const JSON: &[&str] = &["application/json"];
 const MERGE_PATCH: &[&str] = &["application/merge-patch+json", "application/json"];
 
+/// `async fn handler(request: Request) -> Result<Answer, Problem>`.
+pub trait Handle: Send + Sync + 'static {
+    fn handle(&self, request: Request) -> Answering;
+}
+
+impl<F, Fut> Handle for F
+where
+    F: Fn(Request) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
+{
+    fn handle(&self, request: Request) -> Answering {
+        Box::pin(self(request))
+    }
+}
+
 impl Route {
     /// `name` is the operation's name in camelCase; `template` is the whole path, as `/zoo/animals/{kind}/{number}`.
-    pub fn new<F, Fut>(method: Method, name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
-    where
-        F: Fn(Request) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
-        let handler = Handler::Function(Arc::new(move |request| Box::pin(handler(request))));
-        Self::with_handler(method, name, template.into(), who, handler)
+    pub fn new(
+        method: Method,
+        name: &'static str,
+        template: impl Into<String>,
+        who: Who,
+        handler: impl Handle,
+    ) -> Self {
+        Self::with_handler(method, name, template.into(), who, Handler::Function(Arc::new(handler)))
     }
 
-    pub fn get<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
-    where
-        F: Fn(Request) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
+    pub fn get(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
         Self::new(Method::GET, name, template, who, handler)
     }
 
-    pub fn post<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
-    where
-        F: Fn(Request) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
+    pub fn post(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
         Self::new(Method::POST, name, template, who, handler)
     }
 
-    pub fn put<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
-    where
-        F: Fn(Request) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
+    pub fn put(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
         Self::new(Method::PUT, name, template, who, handler)
     }
 
-    pub fn patch<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
-    where
-        F: Fn(Request) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
+    pub fn patch(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
         Self::new(Method::PATCH, name, template, who, handler)
     }
 
-    pub fn delete<F, Fut>(name: &'static str, template: impl Into<String>, who: Who, handler: F) -> Self
-    where
-        F: Fn(Request) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
-    {
+    pub fn delete(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
         Self::new(Method::DELETE, name, template, who, handler)
     }
 

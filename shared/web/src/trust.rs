@@ -164,3 +164,116 @@ fn read_key(jwk: &Jwk) -> Option<Key> {
     }
     Some(Key { id: jwk.common.key_id.clone(), algorithm, key })
 }
+
+#[cfg(test)]
+mod tests {
+    use jsonwebtoken::{EncodingKey, Header};
+    use serde_json::json;
+
+    use super::*;
+
+    const NOW: i64 = 1_800_000_000;
+
+    /// PKCS #8 of a P-256 key (RFC 5915) up to the 32 bytes of the key itself.
+    const P256_HEAD: [u8; 35] = [
+        0x30, 0x41, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08,
+        0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04, 0x27, 0x30, 0x25, 0x02, 0x01, 0x01, 0x04, 0x20,
+    ];
+
+    /// A key that was made for this test and signs nothing else.
+    fn rsa() -> EncodingKey {
+        EncodingKey::from_rsa_der(include_bytes!("trust/rs256-test-key.der"))
+    }
+
+    fn p256() -> EncodingKey {
+        EncodingKey::from_ec_der(&[P256_HEAD.as_slice(), &[7; 32]].concat())
+    }
+
+    fn jwk(key: &EncodingKey, algorithm: Algorithm, id: Option<&str>) -> Value {
+        let mut jwk = Jwk::from_encoding_key(key, algorithm).unwrap();
+        jwk.common.key_id = id.map(str::to_owned);
+        serde_json::to_value(jwk).unwrap()
+    }
+
+    fn trust(keys: &[Value]) -> Trust {
+        let keys = json!({ "keys": keys }).to_string();
+        let issuer = Issuer { name: "i".into(), issuer: "https://i.test".into(), audience: "a".into(), keys };
+        Trust::new(&[issuer], None)
+    }
+
+    fn token(key: &EncodingKey, algorithm: Algorithm, id: Option<&str>, claims: &Value) -> String {
+        let header = Header { kid: id.map(str::to_owned), ..Header::new(algorithm) };
+        jsonwebtoken::encode(&header, claims, key).unwrap()
+    }
+
+    fn claims() -> Value {
+        json!({ "iss": "https://i.test", "sub": "s", "aud": ["b", "a"], "exp": NOW + 60, "scope": "read  write",
+            "roles": ["r"], "email": "s@i.test" })
+    }
+
+    #[test]
+    fn rsa_and_elliptic_curves_verify() {
+        for (key, algorithm) in [(rsa(), Algorithm::RS256), (p256(), Algorithm::ES256)] {
+            let known = trust(&[jwk(&key, algorithm, Some("k"))]);
+            let token = token(&key, algorithm, Some("k"), &claims());
+            let known = known.verify(&token, NOW).unwrap();
+            assert_eq!((known.idpid(), known.scopes.len(), known.has_role("r")), ("i:s", 2, true));
+        }
+    }
+
+    #[test]
+    fn an_algorithm_that_is_not_the_keys_is_refused() {
+        let known = trust(&[jwk(&rsa(), Algorithm::RS256, None)]);
+        let pss = token(&rsa(), Algorithm::PS256, None, &claims());
+        assert_eq!(known.verify(&pss, NOW), Err("The token's algorithm is not the one of its key."));
+    }
+
+    #[test]
+    fn a_token_without_a_key_id_needs_an_only_key() {
+        let (rsa, p256) = (rsa(), p256());
+        let unnamed = token(&rsa, Algorithm::RS256, None, &claims());
+        let one = jwk(&rsa, Algorithm::RS256, Some("k"));
+        let other = jwk(&p256, Algorithm::ES256, Some("l"));
+        assert!(trust(&[one.clone()]).verify(&unnamed, NOW).is_ok());
+        assert_eq!(trust(&[one, other]).verify(&unnamed, NOW), Err("The token's key is not one of its issuer's."));
+    }
+
+    #[test]
+    fn keys_that_cannot_be_read_leave_the_others() {
+        let good = jwk(&p256(), Algorithm::ES256, Some("k"));
+        let odd = [
+            json!({ "kty": "OKP", "crv": "Ed25519", "x": "AAAA" }),
+            json!({ "kty": "EC", "crv": "P-384", "x": "", "y": "" }),
+            json!({ "kty": "oct", "k": "AAAA" }),
+            json!({ "kty": "RSA", "n": "AQAB", "e": "AQAB", "use": "enc" }),
+            json!(7),
+        ];
+        let token = token(&p256(), Algorithm::ES256, Some("k"), &claims());
+        let keys = [odd.as_slice(), &[good]].concat();
+        assert!(trust(&keys).verify(&token, NOW).is_ok());
+    }
+
+    #[test]
+    fn an_address_is_one_that_the_issuer_has_verified() {
+        let key = p256();
+        let known = trust(&[jwk(&key, Algorithm::ES256, None)]);
+        for (verified, expected) in [(json!(true), Some("s@i.test")), (json!(false), None), (json!("true"), None)] {
+            let mut claims = claims();
+            claims["email_verified"] = verified;
+            let known = known.verify(&token(&key, Algorithm::ES256, None, &claims), NOW).unwrap();
+            assert_eq!(known.address.as_deref(), expected);
+        }
+    }
+
+    #[test]
+    fn claims_of_a_wrong_type_are_refused() {
+        let key = p256();
+        let known = trust(&[jwk(&key, Algorithm::ES256, None)]);
+        for (name, value) in [("exp", json!("soon")), ("exp", Value::Null), ("sub", json!(1)), ("roles", json!("r"))] {
+            let mut claims = claims();
+            claims[name] = value;
+            let refused = known.verify(&token(&key, Algorithm::ES256, None, &claims), NOW);
+            assert!(refused.is_err_and(|reason| reason.contains("wrong type")), "{name}");
+        }
+    }
+}

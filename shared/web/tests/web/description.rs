@@ -13,6 +13,16 @@ async fn the_description_is_served() {
     insta::assert_json_snapshot!("openapi", json(&response));
 }
 
+#[tokio::test]
+async fn a_function_of_its_own_describes_the_whole_system() {
+    let whole = json(&Zoo::open().get("/zoo/openapi.json").await);
+    let app = Zoo::open().app.only("getApiDescription").unwrap();
+    let request = || Request::get("/zoo/openapi.json").body(Bytes::new()).unwrap();
+    assert_eq!(json(&app.handle(request()).await), whole);
+    let other = Request::get("/zoo/health").body(Bytes::new()).unwrap();
+    assert_eq!(app.handle(other).await.body().as_ref(), br#"{"message":"Not Found"}"#);
+}
+
 #[test]
 fn a_sample_event_shows_each_operation() {
     let zoo = Zoo::open();

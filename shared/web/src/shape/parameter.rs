@@ -1,0 +1,102 @@
+//! The properties of an object as parameters: how the text of each is read, and how each is described.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::COMPONENTS;
+
+/// What a parameter's text is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scalar {
+    Text,
+    Integer,
+    Number,
+    Boolean,
+}
+
+/// A property of an object that comes as a parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    pub name: String,
+    pub required: bool,
+    pub scalar: Scalar,
+    pub list: bool,
+    pub schema: Value,
+}
+
+/// The parameters that the object of this name has.
+pub(super) fn of(name: &str, schemas: &BTreeMap<String, Value>) -> Vec<Parameter> {
+    let Some(Value::Object(root)) = schemas.get(name) else { return Vec::new() };
+    let required: Vec<&str> =
+        root.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    let properties = root.get("properties").and_then(Value::as_object);
+    let parameter = |(name, schema): (&String, &Value)| {
+        let (scalar, list) = read_as(schema, schemas);
+        let required = required.contains(&name.as_str());
+        Parameter { name: name.clone(), required, scalar, list, schema: without_null(schema) }
+    };
+    properties.into_iter().flatten().map(parameter).collect()
+}
+
+/// What a parameter of this schema is read as, and whether it is a list of such.
+fn read_as(schema: &Value, components: &BTreeMap<String, Value>) -> (Scalar, bool) {
+    let schema = resolved(schema, components, 0);
+    if named_type(schema) == Some("array") {
+        let items = schema.get("items").map(|items| resolved(items, components, 0));
+        return (items.map_or(Scalar::Text, scalar), true);
+    }
+    (scalar(schema), false)
+}
+
+fn scalar(schema: &Value) -> Scalar {
+    match named_type(schema) {
+        Some("integer") => Scalar::Integer,
+        Some("number") => Scalar::Number,
+        Some("boolean") => Scalar::Boolean,
+        _ => Scalar::Text,
+    }
+}
+
+/// The first type that is not null.
+fn named_type(schema: &Value) -> Option<&str> {
+    match schema.get("type")? {
+        Value::String(name) => Some(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find(|name| *name != "null"),
+        _ => None,
+    }
+}
+
+/// Follows references and steps into the first form that is not null.
+fn resolved<'a>(schema: &'a Value, components: &'a BTreeMap<String, Value>, depth: usize) -> &'a Value {
+    if depth > 8 {
+        return schema;
+    }
+    let referred = schema.get("$ref").and_then(Value::as_str).and_then(|path| path.strip_prefix(COMPONENTS));
+    let form = ["oneOf", "anyOf", "allOf"].iter().find_map(|key| {
+        let forms = schema.get(key)?.as_array()?;
+        forms.iter().find(|form| form.get("type").is_none_or(|name| name != "null"))
+    });
+    match referred.and_then(|name| components.get(name)).or(form) {
+        Some(next) => resolved(next, components, depth + 1),
+        None => schema,
+    }
+}
+
+/// A parameter is there or it is not; no text of it is null.
+fn without_null(schema: &Value) -> Value {
+    let is_null = |form: &Value| form == "null" || form.get("type").is_some_and(|name| name == "null");
+    let Value::Object(mut schema) = schema.clone() else { return schema.clone() };
+    for key in ["type", "oneOf"] {
+        let Some(Value::Array(forms)) = schema.get_mut(key) else { continue };
+        forms.retain(|form| !is_null(form));
+        if let [only] = forms.as_slice() {
+            let only = only.clone();
+            if key == "oneOf" {
+                return only;
+            }
+            schema.insert(key.to_owned(), only);
+        }
+    }
+    Value::Object(schema)
+}
