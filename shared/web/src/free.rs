@@ -4,7 +4,8 @@ use http::Method;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::route::{Handler, Route, Sample, Who};
+use crate::route::{Handler, Route, Sample};
+use crate::who::Who;
 use crate::{Answer, Problem, Request};
 
 /// The system is up: its process answers. Engines are not asked.
