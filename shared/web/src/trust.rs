@@ -234,7 +234,7 @@ mod tests {
         let unnamed = token(&rsa, Algorithm::RS256, None, &claims());
         let one = jwk(&rsa, Algorithm::RS256, Some("k"));
         let other = jwk(&p256, Algorithm::ES256, Some("l"));
-        assert!(trust(&[one.clone()]).verify(&unnamed, NOW).is_ok());
+        assert!(trust(std::slice::from_ref(&one)).verify(&unnamed, NOW).is_ok());
         assert_eq!(trust(&[one, other]).verify(&unnamed, NOW), Err("The token's key is not one of its issuer's."));
     }
 
