@@ -32,3 +32,39 @@ impl From<SearchError> for Problem {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use http::header;
+
+    use super::*;
+
+    #[test]
+    fn a_client_is_told_what_it_can_mend_and_no_internals() {
+        let engine = || Error::Engine { engine: "DynamoDB", source: "10.0.0.1 refused".into() };
+        let cases = [
+            (Error::NotFound, 404, None),
+            (Error::Exists, 409, None),
+            (Error::Stale { current: None }, 412, None),
+            (Error::Conflict, 409, Some("1")),
+            (Error::Throttled, 429, Some("1")),
+            (Error::TooLarge, 413, None),
+            (Error::KeyReused, 422, None),
+            (engine(), 503, Some("1")),
+            (Error::Misfit("10.0.0.1".into()), 500, None),
+        ];
+        for (error, status, retry_after) in cases {
+            let response = Problem::from(error).into_response("id-1");
+            let told = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+            assert_eq!((response.status().as_u16(), told), (status, retry_after));
+            assert!(!String::from_utf8_lossy(response.body()).contains("10.0.0.1"));
+        }
+        assert!(Problem::from(engine()).cause().is_some_and(|cause| cause.contains("10.0.0.1")));
+    }
+
+    #[test]
+    fn search_that_is_down_is_told_as_such() {
+        let problem = Problem::from(SearchError::Unavailable("no shards".into()));
+        assert_eq!((problem.kind().slug, problem.status().as_u16()), ("search-unavailable", 503));
+    }
+}

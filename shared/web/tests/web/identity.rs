@@ -64,6 +64,16 @@ async fn claims_are_checked() {
 }
 
 #[tokio::test]
+async fn a_system_names_the_issuers_that_it_trusts() {
+    let mut zoo = Zoo::open();
+    let token = format!("Bearer {}", zoo.keeper());
+    zoo.app = zoo.app.trusting(&["local"]);
+    assert_eq!(get(&zoo, &token).await.status(), 200);
+    zoo.app = zoo.app.trusting(&["another"]);
+    assert_eq!(json(&get(&zoo, &token).await)["detail"], "The token's issuer is not trusted here.");
+}
+
+#[tokio::test]
 async fn time_is_the_engines_clock() {
     let zoo = Zoo::open();
     let token = format!("Bearer {}", zoo.keeper());
