@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::fault::Place;
 use crate::format::Format;
+use crate::rules::{self, RulesOf};
 use crate::shape::{Parameter, Shape};
 use crate::{Fault, check, parameters};
 
@@ -15,32 +16,41 @@ use crate::{Fault, check, parameters};
 pub(crate) struct Checked {
     parameters: Vec<Parameter>,
     validator: Option<Validator>,
+    rules: Option<RulesOf>,
 }
 
 impl Checked {
     pub fn new(shape: Option<&Shape>, formats: &[Format]) -> Result<Self, String> {
         let Some(shape) = shape else { return Ok(Self::default()) };
-        Ok(Self { parameters: shape.parameters(), validator: Some(shape.validator(formats)?) })
+        Ok(Self { parameters: shape.parameters(), validator: Some(shape.validator(formats)?), rules: shape.rules() })
     }
 
     /// The object that these texts make, and what is wrong with it.
     pub fn object(&self, pairs: &[(String, String)], formats: &[Format]) -> (Value, Vec<Fault>) {
         let mut faults = Vec::new();
         let object = Value::Object(parameters::object(pairs, &self.parameters, &mut faults));
-        faults.extend(self.faults(&object, formats).into_iter().map(as_parameter));
+        let unknown = !faults.is_empty();
+        faults.extend(self.faults(&object, formats, unknown).into_iter().map(as_parameter));
         (object, faults)
     }
 
     /// What is wrong with a body.
     pub fn body(&self, body: &Bytes, formats: &[Format]) -> Vec<Fault> {
         match parse(body) {
-            Ok(value) => self.faults(&value, formats),
+            Ok(value) => self.faults(&value, formats, false),
             Err(fault) => vec![fault],
         }
     }
 
-    fn faults(&self, value: &Value, formats: &[Format]) -> Vec<Fault> {
-        self.validator.as_ref().map_or_else(Vec::new, |validator| check::faults(validator, value, formats))
+    /// Where anything is wrong by the schema, or is already, the rules judge what is right so far, so that all faults
+    /// come at once. A value without faults is the handler's to judge.
+    fn faults(&self, value: &Value, formats: &[Format], already: bool) -> Vec<Fault> {
+        let mut faults =
+            self.validator.as_ref().map_or_else(Vec::new, |validator| check::faults(validator, value, formats));
+        if let Some(rules) = self.rules.filter(|_| already || !faults.is_empty()) {
+            faults.extend(rules(&rules::sound(value, &faults)));
+        }
+        faults
     }
 }
 

@@ -11,6 +11,7 @@ use table::AccessPattern;
 use utoipa::ToSchema;
 
 use crate::problem::Kind;
+use crate::rules::Rules;
 use crate::shape::Shape;
 use crate::who::Who;
 use crate::{Answer, Problem, Request};
@@ -181,6 +182,15 @@ impl Route {
     /// (`bbox=1,2,3,4`) or by repeating the parameter; anything else may be given once.
     pub fn query<T: ToSchema + 'static>(mut self) -> Self {
         self.query = Some(Shape::closed::<T>());
+        self
+    }
+
+    /// Rules of the query string's type or the body's, declared before: their faults come together with the schema's.
+    pub fn rules<T: Rules + 'static>(mut self) -> Self {
+        self.query = self.query.map(Shape::ruled::<T>);
+        if let Body::Json { shape, .. } = &mut self.body {
+            *shape = shape.ruled::<T>();
+        }
         self
     }
 

@@ -15,6 +15,7 @@ use utoipa::openapi::schema::Schema;
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::format::{self, Format};
+use crate::rules::{self, Rules, RulesOf};
 
 pub(crate) use parameter::{Parameter, Scalar};
 
@@ -27,6 +28,7 @@ pub(crate) struct Shape {
     referred: fn(&mut Vec<(String, RefOr<Schema>)>),
     /// Whether objects take no members but those named, as in every request.
     closed: bool,
+    rules: Option<RulesOf>,
 }
 
 const COMPONENTS: &str = "#/components/schemas/";
@@ -40,12 +42,22 @@ impl Shape {
             schema: <T as PartialSchema>::schema,
             referred: <T as ToSchema>::schemas,
             closed: false,
+            rules: None,
         }
     }
 
     /// The shape of something that we are sent: unknown members are refused at every depth.
     pub fn closed<T: ToSchema + 'static>() -> Self {
         Self { closed: true, ..Self::of::<T>() }
+    }
+
+    /// The same with rules, where it was made of this type.
+    pub fn ruled<T: Rules + 'static>(self) -> Self {
+        if self.is::<T>() { Self { rules: Some(rules::of::<T>), ..self } } else { self }
+    }
+
+    pub fn rules(&self) -> Option<RulesOf> {
+        self.rules
     }
 
     /// Whether it was made of this type.
