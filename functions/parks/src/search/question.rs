@@ -1,12 +1,12 @@
 //! A question whose every part is right: what a form says once it is checked.
 
 use serde_json::Value;
-use web::{Fault, Problem};
+use web::{Fault, Problem, Rules};
 
 use super::area::Area;
 use super::extent::{Bounds, Near, Point};
 use super::facets::{Chosen, Facet, Field};
-use super::form::{Deleted, Relation, SearchForm, ShapeAs, Sort};
+use super::form::{Deleted, OpenMatch, Relation, SearchForm, ShapeAs, ShapeForm, Sort};
 use super::open::Open;
 use super::order::Ordering;
 use super::words::Words;
@@ -79,13 +79,11 @@ impl Question {
     /// What the form asks, or all that is wrong with it.
     pub fn of(form: SearchForm, shape: Option<&Value>, view: View, source: Source) -> Result<Self, Vec<Fault>> {
         let mut faults = Faults { source, found: misfits(&form, shape, source) };
-        let words = form.q.as_deref().and_then(|q| faults.keep("q", Words::parse(q)));
-        let bbox = given(&form.bbox).and_then(|numbers| faults.keep("bbox", Bounds::parse(numbers)));
-        let point = given(&form.near).and_then(|numbers| faults.keep("near", Point::parse(numbers)));
         let matching = form.open_match.unwrap_or_default();
-        let open = form.open.as_deref().and_then(|days| faults.keep("open", Open::parse(days, matching)));
-        let facets = form.facets.iter().filter_map(|facet| faults.keep("facets", Facet::parse(facet, bbox))).collect();
-        let area = shape.and_then(|shape| faults.keep_within("shape", Area::drawn(shape)));
+        let Values { words, bbox, point, open, area } = Values::read(&form, shape, matching, &mut faults);
+        // A grid is judged in its box; in a box that is wrong there is nothing to judge.
+        let asked = form.facets.iter().filter(|_| bbox.is_some() || form.bbox.is_empty());
+        let facets = asked.filter_map(|facet| faults.keep("facets", Facet::parse(facet, bbox))).collect();
         let ordering = Ordering::choose(form.sort, form.order, form.q.is_some(), !form.near.is_empty());
         let ordering = ordering.map_err(|(name, detail)| faults.say(name, detail)).ok();
         let Some(ordering) = ordering.filter(|_| faults.found.is_empty()) else { return Err(faults.found) };
@@ -114,6 +112,46 @@ impl Question {
             limit: usize::from(form.limit.unwrap_or(LIMIT)),
             shape_as: form.shape_as.unwrap_or_default(),
         })
+    }
+}
+
+/// The values that mean something by themselves.
+struct Values {
+    words: Option<Words>,
+    bbox: Option<Bounds>,
+    point: Option<Point>,
+    open: Option<Open>,
+    area: Option<Area>,
+}
+
+impl Values {
+    fn read(form: &SearchForm, shape: Option<&Value>, matching: OpenMatch, faults: &mut Faults) -> Self {
+        Self {
+            words: form.q.as_deref().and_then(|q| faults.keep("q", Words::parse(q))),
+            bbox: given(&form.bbox).and_then(|numbers| faults.keep("bbox", Bounds::parse(numbers))),
+            point: given(&form.near).and_then(|numbers| faults.keep("near", Point::parse(numbers))),
+            open: form.open.as_deref().and_then(|days| faults.keep("open", Open::parse(days, matching))),
+            area: shape.and_then(|shape| faults.keep_within("shape", Area::drawn(shape))),
+        }
+    }
+
+    /// Their faults, where other members may be wrong as well: days are counted as if any of them would do.
+    fn faults(form: &SearchForm, shape: Option<&Value>) -> Vec<Fault> {
+        let mut faults = Faults { source: Source::Body, found: Vec::new() };
+        Self::read(form, shape, form.open_match.unwrap_or(OpenMatch::Any), &mut faults);
+        faults.found
+    }
+}
+
+impl Rules for SearchForm {
+    fn faults(&self) -> Vec<Fault> {
+        Values::faults(self, None)
+    }
+}
+
+impl Rules for ShapeForm {
+    fn faults(&self) -> Vec<Fault> {
+        Values::faults(&self.form, self.shape.as_ref())
     }
 }
 
@@ -199,7 +237,15 @@ mod tests {
             "q": "&&", "bbox": [1.0, 2.0, 1.0, 1.0], "near": [49.28, -123.12], "open": "never", "relation": "within",
             "facets": ["grid:12"], "order": "desc", "sort": "distance", "openMatch": "any", "entity": ["product"]
         });
-        assert_eq!(blamed(form), ["relation", "entity", "q", "bbox", "near", "open", "facets", "order"]);
+        assert_eq!(blamed(form), ["relation", "entity", "q", "bbox", "near", "open", "order"]);
+    }
+
+    #[test]
+    fn beside_faults_of_the_schema_only_values_are_judged() {
+        let form = json!({"q": "&&", "radius": 5.0, "near": [49.28, -123.12], "facets": ["grid:12"]});
+        let form: SearchForm = serde_json::from_value(form).unwrap();
+        let places: Vec<_> = form.faults().into_iter().map(|fault| fault.place).collect();
+        assert_eq!(places, ["/q", "/near"].map(|pointer| Place::Pointer(pointer.to_owned())));
     }
 
     #[test]
