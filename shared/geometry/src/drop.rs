@@ -1,4 +1,4 @@
-//! What is so small and so near to kept positions that these stand for it.
+//! What is so small and so near to kept positions that these stand in for it.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ const IN_A_CELL: usize = 8;
 /// Kept positions in cells as wide as the tolerance.
 pub(crate) struct Neighbours {
     tolerance: f64,
-    cells: HashMap<(i64, i64), Vec<Position>>,
+    cells: HashMap<(i64, i64), Vec<(Position, usize)>>,
 }
 
 impl Neighbours {
@@ -20,28 +20,28 @@ impl Neighbours {
         Self { tolerance, cells: HashMap::new() }
     }
 
-    pub(crate) fn add(&mut self, position: Position) {
+    /// Adds a position of a ring or line, by its row.
+    pub(crate) fn add(&mut self, position: Position, of: usize) {
         let row = self.row(position);
         let cell = self.cells.entry((self.column(position, row), row)).or_default();
         if cell.len() < IN_A_CELL {
-            cell.push(position);
+            cell.push((position, of));
         }
     }
 
-    /// Whether all of a circle lies within the tolerance of one of them.
-    pub(crate) fn stand_for(&self, centre: Position, radius: f64, scale: f64) -> bool {
+    /// The row of one of them that has all of a circle within the tolerance.
+    pub(crate) fn stand_in(&self, centre: Position, radius: f64, scale: f64) -> Option<usize> {
         if radius > self.tolerance {
-            return false;
+            return None;
         }
-        let near = |position: &Position| {
+        let near = |(position, of): &(Position, usize)| {
             let [x, y] = away(centre, *position, scale);
-            x.hypot(y) + radius <= self.tolerance
+            (x.hypot(y) + radius <= self.tolerance).then_some(*of)
         };
         let row = self.row(centre);
-        (row - 1..=row + 1).any(|row| {
+        (row - 1..=row + 1).find_map(|row| {
             let column = self.column(centre, row);
-            (column - 1..=column + 1)
-                .any(|column| self.cells.get(&(column, row)).is_some_and(|cell| cell.iter().any(near)))
+            (column - 1..=column + 1).find_map(|column| self.cells.get(&(column, row))?.iter().find_map(near))
         })
     }
 

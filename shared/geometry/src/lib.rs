@@ -14,6 +14,7 @@ mod interior;
 mod json;
 mod limits;
 mod meeting;
+mod mend;
 mod metric;
 mod nest;
 mod orient;

@@ -9,7 +9,10 @@ use crate::sweep::Findings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nested {
     OutsideShell(u32),
-    InHole(u32),
+    InHole {
+        hole: u32,
+        outer: u32,
+    },
     /// Both parts by their number: they share area.
     Parts {
         inner: u32,
@@ -77,8 +80,9 @@ enum Shell {
     /// Faulty by itself: nothing can be said of its holes.
     Missing,
     Outside,
-    /// Within the shell, and within so many of its holes.
-    Inside(u32),
+    Inside,
+    /// Within the shell and, the outermost of those around, this hole.
+    InHole(u32),
 }
 
 struct Walk<'a> {
@@ -95,24 +99,21 @@ impl Walk<'_> {
     fn enter(&mut self, ring: u32) {
         let part = self.plane.ring(ring).part;
         if self.plane.ring(ring).place == 0 {
-            if let Some(outer) = self.covering.first().copied().filter(|outer| *outer < part) {
+            if let Some(outer) = self.covering.first().copied() {
                 self.found.push(Nested::Parts { inner: part, outer, inner_shell: ring });
             }
-            // Parts that are later in the document than what lies in them are the ones to name.
+            // Each part that is later in the document than what lies in it is one to name, once.
             for outer in self.unnamed.split_off(&part) {
                 self.found.push(Nested::Parts { inner: part, outer, inner_shell: ring });
             }
             self.cover(part);
-            self.set(part, Shell::Inside(0));
+            self.set(part, Shell::Inside);
         } else {
             match self.shell(part) {
                 Shell::Missing => return,
                 Shell::Outside => self.found.push(Nested::OutsideShell(ring)),
-                Shell::Inside(0) => self.set(part, Shell::Inside(1)),
-                Shell::Inside(holes) => {
-                    self.found.push(Nested::InHole(ring));
-                    self.set(part, Shell::Inside(holes + 1));
-                }
+                Shell::Inside => self.set(part, Shell::InHole(ring)),
+                Shell::InHole(outer) => self.found.push(Nested::InHole { hole: ring, outer }),
             }
             self.uncover(part);
         }
@@ -123,11 +124,9 @@ impl Walk<'_> {
         if self.plane.ring(ring).place == 0 {
             self.uncover(part);
             self.set(part, Shell::Outside);
-        } else if let Shell::Inside(holes @ 1..) = self.shell(part) {
-            self.set(part, Shell::Inside(holes - 1));
-            if holes == 1 {
-                self.cover(part);
-            }
+        } else if self.shell(part) == Shell::InHole(ring) {
+            self.set(part, Shell::Inside);
+            self.cover(part);
         }
     }
 

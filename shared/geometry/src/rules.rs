@@ -85,7 +85,7 @@ impl Judge<'_> {
     fn nested(&mut self, nested: Nested) {
         match nested {
             Nested::OutsideShell(hole) => self.hole(hole, || "the hole does not lie in its shell".to_owned()),
-            Nested::InHole(hole) => self.hole(hole, || "the hole lies in another hole".to_owned()),
+            Nested::InHole { hole, .. } => self.hole(hole, || "the hole lies in another hole".to_owned()),
             Nested::Parts { inner, outer, .. } => {
                 self.part(inner.max(outer), || format!("the part shares area with part {}", inner.min(outer)));
             }

@@ -1,7 +1,7 @@
 //! Fewer positions along a line, each left-out one within a tolerance of the segment that passes it.
 //!
 //! From a kept position a wedge is open to all directions that pass within the tolerance of the positions seen so far
-//! (Sklansky and Gonzalez, 1980). The last position in the wedge, and not nearer than any before it, is kept next. How
+//! (Sklansky and Gonzalez, 1980). The last position in the wedge, and not nearer than any that it passes, is kept next. How
 //! far it looks ahead grows with how far it came, so that n positions take in the order of n steps.
 
 use crate::Position;
@@ -81,8 +81,9 @@ fn next(row: &[Position], from: u32, to: u32, tolerance: f64) -> u32 {
         if distance >= farthest && wedge.as_ref().is_none_or(|wedge| wedge.holds(direction)) {
             kept = ahead;
         }
-        farthest = distance.max(farthest);
+        // What is within the tolerance of the start passes in any direction.
         if distance > tolerance * tolerance {
+            farthest = distance.max(farthest);
             let passing = Wedge::passing(direction, distance, tolerance);
             match wedge.map_or(Some(passing), |wedge| wedge.narrowed(passing, direction)) {
                 Some(narrowed) => wedge = Some(narrowed),
