@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 use local::search::Choice;
-use local::{Dynamodb, Options, Platform};
+use local::{Dynamodb, Options, Platform, Progress};
+use table::Clock;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::StateFolder;
@@ -17,6 +18,9 @@ pub struct Local {
     command: Option<Command>,
     #[command(flatten)]
     state: StateFolder,
+    /// Load real places first: boundaries and points of interest. What is there already stays as it is.
+    #[arg(long)]
+    sample: bool,
     /// The gateway's port on 127.0.0.1; 0 takes any that is free.
     #[arg(long, default_value_t = 8080)]
     port: u16,
@@ -63,8 +67,20 @@ impl Local {
             started = Platform::start(options, &progress) => started,
             () = told_to_stop.next() => return Ok(()),
         };
-        show.clear();
         let platform = started?;
+        if self.sample {
+            let loaded = tokio::select! {
+                loaded = sample(&platform, &progress) => loaded,
+                death = platform.died() => Err(Failure::new(death)),
+                () = told_to_stop.next() => {
+                    platform.stop().await;
+                    return Ok(());
+                }
+            };
+            show.clear();
+            loaded?;
+        }
+        show.clear();
         let running = Running::announce(&platform, &self.state.folder)?;
         self.tell(&platform);
 
@@ -97,6 +113,19 @@ impl Local {
         println!("token      cargo cairn token parks-admin");
         println!("ready {}", platform.url);
     }
+}
+
+/// Loads the samples, names what was refused, and waits until the rest can be found.
+async fn sample(platform: &Platform, progress: &Progress) -> Result<(), Failure> {
+    let token = platform.identity.token("sample", &["parks-admin"], &Clock::system())?;
+    let loaded = local::sample::load(&platform.url, &token, progress).await.map_err(Failure::new)?;
+    for refused in &loaded.refused {
+        progress.note(format!("refused {} ({}): {}", refused.feature, refused.name, refused.fault));
+    }
+    progress.started("search");
+    platform.caught_up().await;
+    progress.finished("search", "has all of it");
+    Ok(())
 }
 
 /// Ctrl-C and the signal that `kill` sends.

@@ -1,8 +1,10 @@
-//! The command as its users meet it.
+//! The command as its users meet it. Processes are looked up in Linux's process table.
+#![cfg(target_os = "linux")]
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader, Read};
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::TcpStream;
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
@@ -12,6 +14,15 @@ mod tests {
         child: Child,
         url: String,
         said: Vec<String>,
+    }
+
+    impl Running {
+        /// All that it has said on standard error, once it has ended.
+        fn complaints(&mut self) -> String {
+            let mut said = String::new();
+            self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            said
+        }
     }
 
     impl Drop for Running {
@@ -29,32 +40,37 @@ mod tests {
     }
 
     fn start(command: &mut Command) -> Running {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = Vec::new();
-        for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut running = Running { child, url: String::new(), said: Vec::new() };
+        for line in BufReader::new(running.child.stdout.take().unwrap()).lines() {
             let line = line.unwrap();
             if let Some(url) = line.strip_prefix("ready ") {
-                return Running { url: url.to_owned(), child, said };
+                running.url = url.to_owned();
+                return running;
             }
-            said.push(line);
+            running.said.push(line);
         }
-        let mut error = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-        panic!("it was never ready: {said:?} {error}");
+        let complaints = running.complaints();
+        panic!("it was never ready: {:?} {complaints}", running.said);
     }
 
     fn osmem(folder: &Path) -> Running {
         start(&mut cairn(folder, &["local", "--port", "0", "--search", "osmem"]))
     }
 
-    fn get(url: &str) -> Option<String> {
-        let output = Command::new("curl").args(["-sS", "-w", " %{http_code}", url]).output().unwrap();
-        output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+    /// The answer to a GET, from its status line to its body.
+    fn get(url: &str, path: &str) -> String {
+        let authority = url.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(authority).unwrap();
+        write!(stream, "GET {path} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
     }
 
     /// Sends a signal as a terminal or an operator would.
     fn signal(name: &str, process: u32) {
-        assert!(Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().unwrap().success());
+        assert!(Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap().success());
     }
 
     fn until(what: &str, limit: Duration, mut done: impl FnMut() -> bool) {
@@ -81,7 +97,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut running = osmem(folder.path());
         assert!(running.said.iter().any(|line| line.starts_with("parks") && line.contains(&running.url)));
-        assert_eq!(get(&format!("{}/parks/health", running.url)).unwrap(), r#"{"status":"ok"} 200"#);
+        let health = get(&running.url, "/parks/health");
+        assert!(health.starts_with("HTTP/1.1 200 OK") && health.ends_with(r#"{"status":"ok"}"#), "{health}");
         let token = cairn(folder.path(), &["token", "parks-admin"]).output().unwrap();
         assert_eq!(String::from_utf8(token.stdout).unwrap().trim().split('.').count(), 3);
         let listed = cairn(folder.path(), &["quarantine", "ls"]).output().unwrap();
@@ -105,8 +122,7 @@ mod tests {
         let began = Instant::now();
         assert_eq!(running.child.wait().unwrap().code(), Some(1));
         assert!(began.elapsed() < Duration::from_secs(2));
-        let mut said = String::new();
-        running.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let said = running.complaints();
         let last = said.lines().last().unwrap();
         assert!(last.starts_with("osmem was ended by signal 9; its log is ") && last.ends_with("osmem.log"), "{said}");
     }
@@ -121,7 +137,7 @@ mod tests {
         running.child.wait().unwrap();
         until("OpenSearch outlives cairn", Duration::from_secs(2), || !Path::new(&format!("/proc/{search}")).exists());
         let again = start(&mut cairn(folder.path(), &arguments));
-        assert!(get(&format!("{}/parks/health", again.url)).unwrap().ends_with("200"));
+        assert!(get(&again.url, "/parks/health").starts_with("HTTP/1.1 200 OK"));
     }
 
     #[test]
@@ -138,8 +154,7 @@ mod tests {
         let mut running = start(command.env("PATH", tools.path()).env_remove("JAVA_HOME"));
         signal("INT", running.child.id());
         assert!(running.child.wait().unwrap().success());
-        let mut said = String::new();
-        running.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        let said = running.complaints();
         let lost: Vec<&str> = said.lines().filter(|line| line.contains("Java 17")).collect();
         assert!(matches!(lost[..], [line] if line.starts_with("Search is osmem")), "{said}");
     }

@@ -3,6 +3,7 @@
 //! What was fetched is kept in a cache of the user's, shared by all state folders. A folder there is named after a
 //! digest of what it is made from and appears by a rename, whole or not at all, so two processes may fetch at once.
 
+mod jar;
 pub mod java;
 pub mod maven;
 pub mod pip;

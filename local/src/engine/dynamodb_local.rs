@@ -15,6 +15,7 @@ pub const RECIPE: Recipe = Recipe {
     folder: "dynamodb-local-3.1.0",
     pom: include_str!("../../java/dynamodb/pom.xml"),
     launcher: include_str!("../../java/dynamodb/Launcher.java"),
+    rehearsal: None,
 };
 
 /// Starts it with its data in `folder`, or in memory without one. Returns its endpoint.

@@ -14,6 +14,7 @@ pub const RECIPE: Recipe = Recipe {
     folder: "opensearch-2.19.1",
     pom: include_str!("../../java/opensearch/pom.xml"),
     launcher: include_str!("../../java/opensearch/Launcher.java"),
+    rehearsal: Some(|folder| vec![folder.into(), "0".into()]),
 };
 
 /// How long a start may take before it is given up; measured are 3 to 5 s on two cores.

@@ -15,6 +15,8 @@ pub struct Java {
     pub command: PathBuf,
     /// Its feature release, such as 17.
     pub version: u32,
+    /// The build, in letters, digits, `.`, `-` and `_`, such as `17.0.15_6-Debian-1deb12u1`.
+    pub build: String,
     /// The folder that `JAVA_HOME` would name, for tools that want it.
     pub home: PathBuf,
 }
@@ -39,8 +41,10 @@ async fn ask(command: PathBuf) -> Option<Java> {
     let output = Command::new(&command).args(["-XshowSettings:properties", "-version"]).output().await.ok()?;
     let text = String::from_utf8_lossy(&output.stderr);
     let version = feature_release(property(&text, "java.specification.version")?)?;
+    let build = property(&text, "java.runtime.version")?;
+    let build = build.replace(|letter: char| !letter.is_ascii_alphanumeric() && !".-".contains(letter), "_");
     let home = PathBuf::from(property(&text, "java.home")?);
-    Some(Java { command, version, home })
+    Some(Java { command, version, build, home })
 }
 
 fn property<'a>(settings: &'a str, name: &str) -> Option<&'a str> {

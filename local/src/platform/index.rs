@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use aws_sdk_dynamodb::error::DisplayErrorContext;
 use mirror::Generations;
 use table::Engines;
-use table::schema::create_tables;
+use table::schema::{Search, Table, create_tables};
 
 use super::Served;
 use crate::error::StartError;
@@ -36,13 +36,14 @@ pub(super) async fn bring_up(
     }
 
     progress.started(STAGE);
+    let total = items_of(served, engines).await;
     let items = Arc::<AtomicU64>::default();
     let (count, listener) = (Arc::clone(&items), progress.clone());
     let scanned = Box::new(move |step: mirror::Progress| {
         if let mirror::Progress::Scanned { items, .. } = step {
             let items = u64::try_from(items).unwrap_or_default();
             let done = count.fetch_add(items, Ordering::SeqCst) + items;
-            listener.advanced(STAGE, done, None);
+            listener.advanced(STAGE, done, total.map(|total| total.max(done)));
         }
     });
     let made = (served.first_index)(Arc::clone(engines), scanned).await;
@@ -53,6 +54,17 @@ pub(super) async fn bring_up(
     };
     progress.finished(STAGE, outcome);
     Ok(())
+}
+
+/// How many items a scan will meet, as far as the tables know; for the progress bar only.
+async fn items_of(served: &Served, engines: &Engines) -> Option<u64> {
+    let mut total = 0;
+    let searchable = |table: &&&Table| table.entities.iter().any(|entity| entity.search == Search::Document);
+    for table in served.system.tables.iter().filter(searchable) {
+        let described = engines.dynamodb().describe_table().table_name(engines.config.table(table.name)).send().await;
+        total += u64::try_from(described.ok()?.table?.item_count?).ok()?;
+    }
+    Some(total)
 }
 
 /// Whether every index that is written is there: its folder may have been lost.
