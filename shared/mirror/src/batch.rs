@@ -202,6 +202,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             std::borrow::Cow::Borrowed(_) => group.evidence.clone().into_owned(),
             std::borrow::Cow::Owned(item) => item.clone(),
         };
+        let reason = brief(&reason).to_owned();
         let poison = Poison { rev: write.version, code, reason, evidence };
         self.tasks.poisoned.push(Poisoned { group: write.group, target: write.target, poison });
     }
@@ -239,8 +240,13 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     }
 
     fn trouble(&mut self, why: &dyn std::fmt::Display) {
-        self.tally.trouble.get_or_insert_with(|| why.to_string());
+        self.tally.trouble.get_or_insert_with(|| brief(&why.to_string()).to_owned());
     }
+}
+
+/// An engine's answer may be of any length.
+pub(crate) fn brief(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(1000)).unwrap_or(text)
 }
 
 async fn send<P: Ports, D: Documents>(context: &Context<'_, P, D>, bulk: &Bulk<'_>) -> Result<Reply, Fault> {

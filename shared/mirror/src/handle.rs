@@ -70,27 +70,16 @@ pub async fn handle(
     })
 }
 
-/// One line a batch.
+/// What a batch met is in its metrics; here is said what went wrong.
 fn log(system: &str, worked: &Worked) {
-    let Worked { ledger, tally, lag, .. } = worked;
+    let Worked { ledger, tally, .. } = worked;
     if !ledger.adds_up() {
         tracing::error!(system, ?ledger, "a record of the batch was passed over");
     }
-    tracing::info!(
-        system,
-        batch.records = ledger.records,
-        batch.applied = ledger.applied,
-        batch.superseded = ledger.superseded,
-        batch.stamped = ledger.stamped,
-        batch.quarantined = ledger.quarantined,
-        batch.ignored = ledger.ignored,
-        batch.reported = ledger.reported,
-        batch.retried = tally.retried,
-        batch.bytes = tally.bytes,
-        batch.lag = lag,
-        shapes.degraded = tally.degraded,
-        shapes.missing = tally.missing,
-        trouble = tally.trouble.as_deref().unwrap_or_default(),
-        "batch"
-    );
+    if let Some(trouble) = &tally.trouble {
+        tracing::warn!(system, batch.reported = ledger.reported, batch.retried = tally.retried, trouble, "batch");
+    }
+    if tally.missing > 0 {
+        tracing::error!(system, shapes.missing = tally.missing, "objects of shapes are gone");
+    }
 }

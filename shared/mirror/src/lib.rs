@@ -5,6 +5,8 @@ mod batch;
 mod build;
 mod classify;
 mod context;
+#[doc(hidden)]
+pub mod contract;
 mod document;
 mod documents;
 mod engines;

@@ -16,6 +16,9 @@ pub(crate) fn at_rest(world: &World) -> Result<(), String> {
     let generation = &generations.written[0].index;
     let visible = world.search.visible(&generations.alias);
     let markers = world.open_markers(generation);
+    if let Some(lost) = world.markers.values().find(|marker| matches!(marker.subject, Subject::Record(_))) {
+        return Err(format!("I6: {lost:?} for a record that has a key"));
+    }
     for key in keys() {
         let item = world.table.get(&key);
         let rev = item.map(|item| rev(item).ok_or(format!("I4: {key:?} has no valid revision"))).transpose()?;
@@ -78,7 +81,8 @@ fn wanted(key: &Key, item: &Attributes, rev: u64) -> Option<Value> {
     }
     let mut document = json!({"pk": key.pk, "sk": key.sk, "entity": "leaf", "rev": rev, "name": item["name"]["S"]});
     if let Some(area) = item.get("area").and_then(|area| area["S"].as_str()) {
-        let rungs = [("full", area), ("coarse", &area[..2]), ("envelope", &area[..1])];
+        let first = |bytes| area.get(..bytes).unwrap_or(area);
+        let rungs = [("full", area), ("coarse", first(2)), ("envelope", first(1))];
         match rungs.iter().find(|(_, text)| !text.contains('x')) {
             Some((status, text)) => {
                 document["area"] = json!({"type": text});

@@ -1,11 +1,13 @@
 //! The simulator: the same functions that Lambda calls, in a world where everything that may go wrong does, drawn from
 //! a seed. The world has a table, a stream and an index of its own; of fold, settle and classify it has none.
 
+mod contract;
 mod executor;
 mod faults;
 mod invariants;
 mod mutants;
 mod ports;
+mod scenarios;
 mod schedule;
 mod search;
 mod toy;

@@ -87,7 +87,7 @@ impl Search {
                 false => index.operate(&meta, source),
             };
             let answer = match refused {
-                Ok(()) => json!({"status": 200}),
+                Ok(status) => json!({"status": status}),
                 Err((status, kind, reason)) => json!({"status": status, "error": error(kind, &reason)["error"]}),
             };
             json!({"index": answer})
@@ -108,7 +108,7 @@ impl Search {
 type Refusal = (u16, &'static str, String);
 
 impl Index {
-    fn operate(&mut self, meta: &Value, source: Option<Value>) -> Result<(), Refusal> {
+    fn operate(&mut self, meta: &Value, source: Option<Value>) -> Result<u16, Refusal> {
         let (id, version) = (meta["_id"].as_str().unwrap(), meta["version"].as_u64().unwrap());
         if let Some(source) = &source {
             self.fits(source)?;
@@ -123,19 +123,19 @@ impl Index {
             let reason = format!("[{id}]: version conflict, current version [{present:?}] is higher or equal");
             return Err((409, "version_conflict_engine_exception", reason));
         }
-        match source {
+        let before = match source {
             Some(source) => {
                 self.deleted.remove(id);
-                self.documents.insert(id.to_owned(), Document { version, source });
+                self.documents.insert(id.to_owned(), Document { version, source })
             }
             None => {
-                self.documents.remove(id);
                 self.deleted.insert(id.to_owned(), version);
                 let highest = self.highest.entry(id.to_owned()).or_default();
                 *highest = version.max(*highest);
+                self.documents.remove(id)
             }
-        }
-        Ok(())
+        };
+        Ok(if before.is_some() { 200 } else { 201 })
     }
 
     /// Whether the mapping takes the document.

@@ -124,8 +124,12 @@ impl World {
         request.invocation
     }
 
-    /// Writes an item, or removes it; the stream gets a record.
-    pub(crate) fn put(&mut self, key: &Key, new: Option<Attributes>) {
+    /// Writes an item with this key, or removes it; the stream gets a record.
+    pub(crate) fn put(&mut self, key: &Key, mut new: Option<Attributes>) {
+        if let Some(new) = &mut new {
+            new.insert("PK".to_owned(), json!({"S": key.pk}));
+            new.insert("SK".to_owned(), json!({"S": key.sk}));
+        }
         let old = match &new {
             Some(new) => self.table.insert(key.clone(), new.clone()),
             None => self.table.remove(key),

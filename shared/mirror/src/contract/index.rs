@@ -1,0 +1,112 @@
+//! OpenSearch: external versions, what is refused and how, real-time versions, aliases.
+
+use super::{Broken, Fixture, same};
+use crate::classify::{answers, failure};
+use crate::documents::Mapping;
+use crate::generation::{index_name, write_alias};
+use crate::mapping::index_body;
+use crate::ports::Index;
+
+const MAPPING: Mapping = Mapping {
+    version: 1,
+    body: r#"{"settings":{"number_of_replicas":0},"mappings":{"properties":{
+        "name":{"type":"keyword"},"size":{"type":"integer"},"area":{"type":"geo_shape"}}}}"#,
+};
+
+/// Checks an engine; every name that it makes begins with `alias`, which must be new there.
+pub async fn index(index: &impl Index, fixture: &impl Fixture, alias: &str) -> Result<(), Broken> {
+    let first = index_name(alias, 1);
+    let write = write_alias(&first);
+    let body = index_body(MAPPING, &write)?;
+
+    let missing = bulk(index, &write, &[line("a", 10, "external", "{}")]).await?;
+    same("a write to an alias that is missing", missing, vec![(404, "index_not_found_exception".to_owned())])?;
+    same("an index is made", index.create(&first, &body).await?, true)?;
+    same("an index is made again", index.create(&first, &body).await?, false)?;
+
+    versions(index, &write).await?;
+    refusals(index, &write).await?;
+    readers(index, fixture, alias, &first).await
+}
+
+async fn versions(index: &impl Index, write: &str) -> Result<(), Broken> {
+    for (what, version, kind, status) in [
+        ("a first version", 10, "external", 201),
+        ("the same version", 10, "external", 409),
+        ("a lower version", 9, "external", 409),
+        ("a higher version", 12, "external", 200),
+        ("the same version, gte", 12, "external_gte", 200),
+        ("a lower version, gte", 11, "external_gte", 409),
+    ] {
+        let answer = bulk(index, write, &[line("a#1", version, kind, r#"{"name":"x"}"#)]).await?;
+        same(what, answer.first().map(|(status, _)| *status), Some(status))?;
+    }
+    same("versions", index.versions(write, &["a#1", "none"]).await?, vec![Some(12), None])?;
+
+    // What was refused leaves no version behind.
+    let refused = bulk(index, write, &[line("b", 20, "external", r#"{"size":3000000000}"#)]).await?;
+    same("a document that does not fit", refused.first().map(|(status, _)| *status), Some(400))?;
+    let lower = bulk(index, write, &[line("b", 10, "external", "{}")]).await?;
+    same("a lower version after a refused one", lower.first().map(|(status, _)| *status), Some(201))
+}
+
+async fn refusals(index: &impl Index, write: &str) -> Result<(), Broken> {
+    let lines = [
+        line("c", 2, "external", r#"{"name":"good"}"#),
+        line("d", 2, "external", r#"{"unknown":1}"#),
+        line("e", 2, "external", r#"{"size":3000000000}"#),
+        line("f", 2, "external", r#"{"area":{"type":"xaaa"}}"#),
+        line("g", 2, "external", r#"{"name":"good, too"}"#),
+    ]
+    .concat();
+    let reply = index.bulk(write, &lines).await?;
+    let answers = answers(&reply.body).ok_or_else(|| Broken("a bulk answer that is none".to_owned()))?;
+    let statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+    same("a refused document among good ones", statuses, vec![201, 400, 400, 400, 201])?;
+    let failures: Vec<_> = answers.iter().map(|answer| failure(answer.error)).collect();
+    for (place, kind, field) in [
+        (1, "strict_dynamic_mapping_exception", "unknown"),
+        (2, "mapper_parsing_exception", "size"),
+        (3, "mapper_parsing_exception", "area"),
+    ] {
+        let failure = failures.get(place);
+        same("the error's type", failure.map(|failure| failure.kind.as_str()), Some(kind))?;
+        same("the error names the field", failure.map(|failure| failure.names(field)), Some(true))?;
+    }
+
+    let spoilt =
+        line("h", 2, "external", "{}") + &line("i", 2, "external", "{}").replace("\"version\":2", "\"version\":-1");
+    same("one negative version", index.bulk(write, &spoilt).await?.status, 400)?;
+    same("spoils the whole request", index.versions(write, &["h"]).await?, vec![None])
+}
+
+async fn readers(index: &impl Index, fixture: &impl Fixture, alias: &str, first: &str) -> Result<(), Broken> {
+    let visible = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    let tombstone = line("c", 3, "external", r#"{"deleted":true,"deletedAt":1700000000000}"#);
+    same("a tombstone", bulk(index, &write_alias(first), &[tombstone]).await?, vec![(200, String::new())])?;
+    index.refresh(first).await?;
+    index.swap(alias, first).await?;
+    same("readers find no tombstone", fixture.visible(alias).await?, visible(&["a#1", "b", "g"]))?;
+
+    let second = index_name(alias, 2);
+    index.create(&second, &index_body(MAPPING, &write_alias(&second))?).await?;
+    bulk(index, &write_alias(&second), &[line("z", 2, "external", "{}")]).await?;
+    index.refresh(&second).await?;
+    index.swap(alias, &second).await?;
+    same("readers after a swap", fixture.visible(alias).await?, visible(&["z"]))?;
+    index.swap(alias, &second).await?;
+    same("readers after the same swap again", fixture.visible(alias).await?, visible(&["z"]))
+}
+
+fn line(id: &str, version: u64, kind: &str, source: &str) -> String {
+    format!("{{\"index\":{{\"_id\":\"{id}\",\"version\":{version},\"version_type\":\"{kind}\"}}}}\n{source}\n")
+}
+
+/// The status and the error's type of each operation.
+async fn bulk(index: &impl Index, alias: &str, lines: &[String]) -> Result<Vec<(u16, String)>, Broken> {
+    let reply = index.bulk(alias, &lines.concat()).await?;
+    same("a bulk request", reply.status, 200)?;
+    let answers = answers(&reply.body).ok_or_else(|| Broken("a bulk answer that is none".to_owned()))?;
+    same("one answer for each operation", answers.len(), lines.len())?;
+    Ok(answers.iter().map(|answer| (answer.status, failure(answer.error).kind)).collect())
+}

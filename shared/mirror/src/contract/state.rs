@@ -1,0 +1,78 @@
+//! The mirror's own table, and the bucket that keeps what is quarantined.
+
+use std::collections::HashMap;
+
+use table::Key;
+use table::schema::Table;
+
+use super::{Broken, Fixture, same};
+use crate::generation::{Generation, Generations};
+use crate::ports::{Checkpoint, Quarantine, Segment, State};
+use crate::quarantine::{Code, Marker, PREFIX, Subject};
+
+/// Checks an empty state table.
+pub async fn state(state: &impl State, table: &'static Table) -> Result<(), Broken> {
+    config(state).await?;
+    markers(state).await?;
+    checkpoints(state, table).await
+}
+
+async fn config(state: &impl State) -> Result<(), Broken> {
+    let written = vec![Generation { index: "toy-000001".to_owned(), mapping: 3, filled: false }];
+    let first = Generations { epoch: 1, alias: "toy".to_owned(), written };
+    let second = Generations { epoch: 2, written: Vec::new(), ..first.clone() };
+    same("no config", state.generations().await?, None)?;
+    same("a second epoch before the first", state.publish(&second).await?, false)?;
+    same("a first epoch", state.publish(&first).await?, true)?;
+    same("it is read", state.generations().await?, Some(first.clone()))?;
+    same("a first epoch again", state.publish(&first).await?, false)?;
+    same("a second epoch", state.publish(&second).await?, true)?;
+    same("it is read", state.generations().await?, Some(second))
+}
+
+async fn markers(state: &impl State) -> Result<(), Broken> {
+    let subject = Subject::Item { table: "trees".to_owned(), key: Key::new("a", "b") };
+    let marker = |rev| Marker {
+        subject: subject.clone(),
+        rev,
+        code: Code::Unfit,
+        reason: format!("at {rev}"),
+        object: "quarantine/x".to_owned(),
+        since: 7,
+    };
+    let open = |rev: u64| HashMap::from([(subject.name(), rev)]);
+    state.mark("g1", &marker(10)).await?;
+    state.mark("g1", &marker(8)).await?;
+    same("the higher marker stays", state.open("g1").await?, open(10))?;
+    same("it is listed", state.markers("g1").await?, vec![marker(10)])?;
+    same("another generation has none", state.open("g2").await?, HashMap::new())?;
+    state.clear("g1", &subject.name(), 9).await?;
+    same("a lower version clears nothing", state.open("g1").await?, open(10))?;
+    state.mark("g1", &marker(12)).await?;
+    state.clear("g1", &subject.name(), 12).await?;
+    same("its own version clears it", state.open("g1").await?, HashMap::new())?;
+    state.clear("g1", &subject.name(), 12).await?;
+
+    let lost = Marker { subject: Subject::Record("f00".to_owned()), code: Code::UnknownRecord, ..marker(0) };
+    state.mark("g1", &lost).await?;
+    same("a record without key is listed", state.markers("g1").await?, vec![lost])
+}
+
+async fn checkpoints(state: &impl State, table: &'static Table) -> Result<(), Broken> {
+    let segment = |number| Segment { number, of: 4 };
+    let after = Key::new("a", "b");
+    same("no checkpoint", state.checkpoint("g1", table, segment(0)).await?, Checkpoint::Start)?;
+    state.save("g1", table, segment(0), Some(&after)).await?;
+    same("a checkpoint", state.checkpoint("g1", table, segment(0)).await?, Checkpoint::After(after))?;
+    same("another segment", state.checkpoint("g1", table, segment(1)).await?, Checkpoint::Start)?;
+    state.save("g1", table, segment(0), None).await?;
+    same("the end", state.checkpoint("g1", table, segment(0)).await?, Checkpoint::Done)
+}
+
+/// Checks the bucket.
+pub async fn quarantine(quarantine: &impl Quarantine, fixture: &impl Fixture) -> Result<(), Broken> {
+    let name = format!("{PREFIX}contract/1.json");
+    quarantine.keep(&name, "{}".to_owned()).await?;
+    quarantine.keep(&name, r#"{"again":1}"#.to_owned()).await?;
+    same("a record is kept as it came last", fixture.kept(&name).await?, r#"{"again":1}"#.to_owned())
+}

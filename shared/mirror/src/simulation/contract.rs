@@ -1,0 +1,53 @@
+//! The simulated engines keep the same contract as the real ones.
+
+use serde_json::Value;
+use table::Key;
+use table::schema::Table;
+
+use super::executor::drive;
+use super::toy::TREES;
+use super::world::Shared;
+use crate::contract::{self, Fixture};
+use crate::image::Image;
+use crate::ports::Fault;
+
+impl Fixture for Shared {
+    async fn put(&self, table: &'static Table, item: &str) -> Result<(), Fault> {
+        let key = Image::parse(item).unwrap().key(table).unwrap();
+        let Value::Object(attributes) = serde_json::from_str(item).unwrap() else { panic!("an item is an object") };
+        self.world().put(&key, Some(attributes));
+        Ok(())
+    }
+
+    async fn remove(&self, _: &'static Table, key: &Key) -> Result<(), Fault> {
+        self.world().put(key, None);
+        Ok(())
+    }
+
+    async fn visible(&self, alias: &str) -> Result<Vec<String>, Fault> {
+        Ok(self.world().search.visible(alias).into_keys().collect())
+    }
+
+    async fn kept(&self, name: &str) -> Result<String, Fault> {
+        Ok(self.world().kept[name].clone())
+    }
+}
+
+#[test]
+fn the_simulated_search_keeps_the_contract() {
+    let shared = Shared::default();
+    drive(&shared, contract::index(&shared, &shared, "toy")).unwrap();
+}
+
+#[test]
+fn the_simulated_table_keeps_the_contract() {
+    let shared = Shared::default();
+    drive(&shared, contract::items(&shared, &shared, &TREES)).unwrap();
+}
+
+#[test]
+fn the_simulated_state_keeps_the_contract() {
+    let shared = Shared::default();
+    drive(&shared, contract::state(&shared, &TREES)).unwrap();
+    drive(&shared, contract::quarantine(&shared, &shared)).unwrap();
+}
