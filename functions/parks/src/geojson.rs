@@ -24,6 +24,26 @@ pub struct Feature {
     pub properties: Value,
 }
 
+/// One of an item's shapes.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ShapeFeature {
+    #[serde(rename = "type")]
+    pub feature_type: &'static str,
+    /// `[west, south, east, north]` of the whole shape; `west > east` across 180 degrees.
+    pub bbox: [f64; 4],
+    #[schema(value_type = Object)]
+    pub geometry: Value,
+    pub properties: ShapeProperties,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ShapeProperties {
+    /// Of a simplified shape: no position of the whole one is farther off than so many metres.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub tolerance: Option<f64>,
+}
+
 /// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

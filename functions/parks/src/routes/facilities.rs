@@ -9,7 +9,7 @@ use crate::access::{
 use crate::change::Change;
 use crate::entity::{Facility, FacilityPath, FacilityShapePath, InCollection};
 use crate::fields::{FacilityFields, NewFacility};
-use crate::geojson::{CONTENT_TYPE, Feature, FeatureCollection};
+use crate::geojson::{CONTENT_TYPE, Feature, FeatureCollection, ShapeFeature};
 use crate::items::geometry::{Attached, NewShape, ShapeQuery};
 use crate::items::list::FacilityListQuery;
 use crate::items::read::ItemQuery;
@@ -88,7 +88,7 @@ pub fn routes() -> Vec<Route> {
             .path::<FacilityShapePath>()
             .query::<ShapeQuery>()
             .if_none_match()
-            .answers_as::<Feature>(200, CONTENT_TYPE)
+            .answers_as::<ShapeFeature>(200, CONTENT_TYPE)
             .answers_empty(303)
             .answers_empty(304)
             .problems(&[problem::NOT_FOUND, GEOMETRY_UNAVAILABLE])
