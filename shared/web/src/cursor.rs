@@ -1,5 +1,6 @@
 //! Cursors of a request: bound to its route, its parameters and its caller.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -28,6 +29,19 @@ impl Request {
         cursor::seal(&self.engines.config.cursor_secrets, &self.binding(), position).map_err(Problem::internal)
     }
 
+    /// The path and the query string of this request from a cursor on: where a link to the next page leads. The
+    /// parameters are those that were sent, so the cursor fits them.
+    pub fn target_from(&self, cursor: &str) -> String {
+        let mut query = self.query.clone();
+        if let Some(query) = query.as_object_mut() {
+            query.insert("cursor".to_owned(), cursor.into());
+        }
+        let pairs = query.as_object().into_iter().flatten();
+        let pairs: Vec<String> = pairs.map(|(name, value)| format!("{}={}", encoded(name), parameter(value))).collect();
+        let path: Vec<String> = self.raw_path.split('/').map(encoded).collect();
+        format!("{}?{}", path.join("/"), pairs.join("&"))
+    }
+
     fn binding(&self) -> String {
         let mut parts = [self.query.clone(), self.body_value()];
         for part in parts.iter_mut().filter_map(Value::as_object_mut) {
@@ -50,4 +64,19 @@ impl Request {
             Body::None | Body::Bytes { .. } => Fault::parameter("cursor", detail),
         }
     }
+}
+
+/// A parameter's value as it is sent: lists with commas.
+fn parameter(value: &Value) -> String {
+    match value {
+        Value::Array(values) => values.iter().map(parameter).collect::<Vec<_>>().join(","),
+        Value::String(text) => encoded(text),
+        other => other.to_string(),
+    }
+}
+
+/// Text in a path or a query string: escaped but for what never need be (RFC 3986, section 2.3).
+fn encoded(text: &str) -> String {
+    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(text, KEPT).to_string()
 }

@@ -219,6 +219,18 @@ async fn a_cursor_continues_where_it_was_given_and_nowhere_else() {
 }
 
 #[tokio::test]
+async fn a_link_to_the_next_page_asks_for_the_same() {
+    let zoo = Zoo::open();
+    let first = zoo.get("/zoo/animals/sea%20lions?near=1,2.0&diet=meat&diet=plants&limit=40").await;
+    let link = first.headers()["link"].to_str().unwrap();
+    let target = link.strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\"")).unwrap();
+    assert!(target.starts_with("/zoo/animals/sea%20lions?"), "{target}");
+    let second = zoo.get(target).await;
+    assert_eq!(second.status(), StatusCode::OK, "{target}");
+    assert_eq!(json(&second)["items"][0]["number"], 41);
+}
+
+#[tokio::test]
 async fn entity_tags_decide() {
     let zoo = Zoo::open();
     let read = async |tags: &str| {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderName, Response, StatusCode};
+use http::{HeaderName, Response, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use table::access::Performed;
@@ -175,7 +175,9 @@ async fn list_animals(request: Request) -> Result<Answer, Problem> {
     let end = first + u64::from(query.limit.0);
     let animal = |number| Animal { number, name: name.into(), species: Some(read.clone()) };
     let next_cursor = (end < 100).then(|| request.next_cursor(&end)).transpose()?;
-    Ok(Answer::ok(&Page { items: (first..end).map(animal).collect(), next_cursor }).public_for(30))
+    let link = next_cursor.as_deref().map(|cursor| format!("<{}>; rel=\"next\"", request.target_from(cursor)));
+    let answer = Answer::ok(&Page { items: (first..end).map(animal).collect(), next_cursor }).public_for(30);
+    Ok(link.into_iter().fold(answer, |answer, link| answer.header(header::LINK, link)))
 }
 
 async fn create_animal(request: Request) -> Result<Answer, Problem> {
