@@ -28,8 +28,5 @@ pub use suggest::{Suggestions, suggest};
 /// The alias behind which the system's documents are.
 const ALIAS: &str = "parks";
 
-/// Where it is served.
-pub const PATH: &str = "/parks/search";
-
 /// One search, or two where activities are joined to their open products.
 pub const SEARCH: AccessPattern = AccessPattern { name: "search", calls: &[Call::Search { alias: ALIAS }] };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use web::{Route, Sample};
+use web::{Route, Sample, problem};
 
 use super::BOTH;
 use crate::access::{BY_GLOBAL_ID, READ_SHAPE};
@@ -12,6 +12,8 @@ use crate::search::{
 };
 use crate::shapes::GEOMETRY_UNAVAILABLE;
 
+const SEARCH_PATH: &str = "/parks/search";
+
 /// A drawn shape of 64 KiB, and the other fields.
 const WITH_SHAPE: usize = 96 * 1024;
 
@@ -20,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(25);
 
 pub fn routes() -> Vec<Route> {
     vec![
-        Route::get("search", search::PATH, BOTH, search::search)
+        Route::get("search", SEARCH_PATH, BOTH, search::search)
             .summary("Finds items by words, place, kind and days")
             .patterns(&[&SEARCH, &BY_GLOBAL_ID, &READ_SHAPE])
             .timeout(TIMEOUT)
@@ -28,9 +30,9 @@ pub fn routes() -> Vec<Route> {
             .rules::<SearchForm>()
             .answers::<Found>(200)
             .answers_as::<FoundFeatures>(200, CONTENT_TYPE)
-            .problems(&[NARROW_SEARCH, GEOMETRY_UNAVAILABLE, web::problem::SEARCH_UNAVAILABLE])
+            .problems(&[problem::FORBIDDEN, NARROW_SEARCH, GEOMETRY_UNAVAILABLE, problem::SEARCH_UNAVAILABLE])
             .sample(Sample::new("/parks/search?q=bedwel%20lak&facets=type,entity")),
-        Route::post("searchByShape", search::PATH, BOTH, search::search_by_shape)
+        Route::post("searchByShape", SEARCH_PATH, BOTH, search::search_by_shape)
             .summary("The same with a drawn shape")
             .patterns(&[&SEARCH, &BY_GLOBAL_ID, &READ_SHAPE])
             .timeout(TIMEOUT)
@@ -40,12 +42,13 @@ pub fn routes() -> Vec<Route> {
             .answers::<Found>(200)
             .answers_as::<FoundFeatures>(200, CONTENT_TYPE)
             .problems(&[
+                problem::FORBIDDEN,
                 NARROW_SEARCH,
-                web::problem::UNPROCESSABLE,
+                problem::UNPROCESSABLE,
                 GEOMETRY_UNAVAILABLE,
-                web::problem::SEARCH_UNAVAILABLE,
+                problem::SEARCH_UNAVAILABLE,
             ])
-            .sample(Sample::new(search::PATH).body(
+            .sample(Sample::new(SEARCH_PATH).body(
                 r#"{"shape":{"type":"Polygon","coordinates":[[[-126,49],[-125,49],[-125,50],[-126,50],[-126,49]]]},"relation":"within"}"#,
             )),
         Route::get("suggest", "/parks/suggest", BOTH, search::suggest)
@@ -54,7 +57,7 @@ pub fn routes() -> Vec<Route> {
             .timeout(TIMEOUT)
             .query::<SuggestForm>()
             .answers::<Suggestions>(200)
-            .problems(&[web::problem::SEARCH_UNAVAILABLE])
+            .problems(&[problem::SEARCH_UNAVAILABLE])
             .sample(Sample::new("/parks/suggest?q=bed")),
     ]
 }

@@ -33,7 +33,7 @@ async fn find(request: &Request, form: SearchForm, shape: Option<Value>, source:
     let view = View::of(request, form.view);
     permit(request, &form, view)?;
     let after: Option<Box<RawValue>> = request.cursor(form.cursor.as_deref())?;
-    let mut question = Question::of(form.clone(), shape.as_ref(), view, source).map_err(Problem::faults)?;
+    let mut question = Question::of(form, shape.as_ref(), view, source).map_err(Problem::faults)?;
     let mut tolerance = None;
     if let Some(id) = &question.shape_of {
         let boundary = boundary_of(request, id, view, source).await?;
@@ -49,7 +49,7 @@ async fn find(request: &Request, form: SearchForm, shape: Option<Value>, source:
     found.shape_tolerance = tolerance;
     found.next_cursor = last.map(|last| request.next_cursor(&last)).transpose()?;
     let answer = if request.content_type() == geojson::CONTENT_TYPE {
-        let next = found.next_cursor.as_deref().map(|cursor| Link::next(&form, cursor, source));
+        let next = found.next_cursor.as_deref().map(|cursor| Link::next(request, cursor, source));
         let now = clock::rfc3339(request.engines().clock.now());
         Answer::ok(&FoundFeatures::new(found, question.shape_as, now, next)).content_type(geojson::CONTENT_TYPE)
     } else {

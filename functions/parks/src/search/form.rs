@@ -1,7 +1,6 @@
 //! What may be asked of search: the parameters of the query string, and with a shape the fields of the body.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
@@ -10,112 +9,95 @@ use super::facets::{Chosen, Field};
 use crate::items::list::Order;
 use crate::names::{ActivityType, FacilityType, Kind};
 use crate::view::AskedView;
+use web::Limit;
 
 /// Any value of one parameter may fit, and every parameter must.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchForm {
     /// Words that must all occur in the item: as they are, with a typo, or the last one as a beginning.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 200, example = "bedwel lak", nullable = false)]
     pub q: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     #[schema(schema_with = collection_ids)]
     pub collection_id: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     #[schema(max_items = 20)]
     pub entity: Vec<Kind>,
     /// Types of facilities and activities.
-    #[serde(default, rename = "type", skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, rename = "type")]
     #[schema(schema_with = types)]
     pub types: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     #[schema(schema_with = sub_types)]
     pub sub_type: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub is_open: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub show_on_map: Option<bool>,
     /// Only what a map of this zoom shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(maximum = 22, nullable = false)]
     pub map_zoom: Option<u8>,
     /// West, south, east, north in degrees: what meets this box. West beyond east runs across 180 degrees.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     #[schema(min_items = 4, max_items = 4, example = json!([-126.0, 49.3, -125.0, 49.9]))]
     pub bbox: Vec<f64>,
     /// Longitude and latitude: hits carry their distance, and with `radius` lie within it or hold this point.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     #[schema(min_items = 2, max_items = 2, example = json!([-123.12, 49.28]))]
     pub near: Vec<f64>,
     /// Metres.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(exclusive_minimum = 0.0, maximum = 1000000.0, nullable = false)]
     pub radius: Option<f64>,
     /// The global id of an item whose boundary is the shape to compare with.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 64, nullable = false)]
     pub shape_of: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub relation: Option<Relation>,
     /// Days, first and last: what is offered on them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 32, example = "2025-12-24/2025-12-26", nullable = false)]
     pub open: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub open_match: Option<OpenMatch>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub sort: Option<Sort>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub order: Option<Order>,
     /// Counts per value: `entity`, `collectionId`, `type`, `subType`, or `grid:{zoom}` for counts per map tile.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     #[schema(schema_with = facets)]
     pub facets: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(minimum = 1, maximum = 100, default = 25, nullable = false)]
-    pub limit: Option<u16>,
+    #[serde(default)]
+    pub limit: Limit,
     /// Where to go on, as `nextCursor` said.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 4096, nullable = false)]
     pub cursor: Option<String>,
     /// For administrators: only what is, or is not, visible.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub visible: Option<bool>,
     /// For administrators: whether deleted items are left out (`false`, the default), alone (`true`) or among the
     /// others (`any`).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub deleted: Option<Deleted>,
     /// In GeoJSON, what each item is drawn as.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub shape_as: Option<ShapeAs>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub view: Option<AskedView>,
 }
 
 /// The same with a drawn shape.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 pub struct ShapeForm {
     #[serde(flatten)]
     pub form: SearchForm,
     /// GeoJSON: a Polygon or a MultiPolygon of at most 1000 positions, 100 rings and 64 KiB.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>, nullable = false)]
     pub shape: Option<Value>,
 }
 
 /// What may be asked of suggestions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuggestForm {
     /// What has been typed so far.
@@ -131,26 +113,6 @@ pub struct SuggestForm {
     pub view: Option<AskedView>,
 }
 
-impl SearchForm {
-    /// The query string that asks the same from this cursor on.
-    pub fn query_string(&self, cursor: &str) -> String {
-        let form = Self { cursor: Some(cursor.to_owned()), ..self.clone() };
-        let Ok(Value::Object(form)) = serde_json::to_value(form) else { return String::new() };
-        let pairs = form.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
-        pairs.collect::<Vec<_>>().join("&")
-    }
-}
-
-/// A parameter's value: lists with commas, nothing escaped that need not be.
-fn encoded(value: &Value) -> String {
-    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-    match value {
-        Value::Array(values) => values.iter().map(encoded).collect::<Vec<_>>().join(","),
-        Value::String(text) => utf8_percent_encode(text, KEPT).to_string(),
-        other => other.to_string(),
-    }
-}
-
 impl SuggestForm {
     /// The values that are asked for, per field.
     pub fn chosen(&self) -> Chosen {
@@ -162,7 +124,7 @@ impl SuggestForm {
 }
 
 /// How an item's extent lies to the shape that is asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Relation {
     /// Any part of the extent is in the shape.
@@ -174,7 +136,7 @@ pub enum Relation {
     Contains,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum OpenMatch {
     /// On each of the days; at most 31.
@@ -184,7 +146,7 @@ pub enum OpenMatch {
     Any,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Sort {
     Relevance,
@@ -195,7 +157,7 @@ pub enum Sort {
     Updated,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Deleted {
     #[default]
@@ -204,7 +166,7 @@ pub enum Deleted {
     Any,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum ShapeAs {
     /// Its location.
@@ -239,22 +201,4 @@ fn sub_types() -> Schema {
 
 fn facets() -> Schema {
     values(ObjectBuilder::new().pattern(Some("^(entity|collectionId|type|subType|grid:([0-9]|1[0-2]))$")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_form_can_be_asked_again_from_a_cursor() {
-        let form = SearchForm {
-            q: Some("bear & camp".to_owned()),
-            entity: vec![Kind::Geozone, Kind::Facility],
-            near: vec![-123.12, 49.28],
-            is_open: Some(true),
-            ..SearchForm::default()
-        };
-        let expected = "cursor=a-b&entity=geozone,facility&isOpen=true&near=-123.12,49.28&q=bear%20%26%20camp";
-        assert_eq!(form.query_string("a-b"), expected);
-    }
 }

@@ -13,9 +13,6 @@ use super::words::Words;
 use crate::names::Kind;
 use crate::view::View;
 
-/// The hits of a page where nothing is said.
-const LIMIT: u16 = 25;
-
 #[derive(Clone, Debug)]
 pub struct Question {
     pub view: View,
@@ -109,7 +106,7 @@ impl Question {
             deleted: form.deleted.unwrap_or_default(),
             ordering,
             facets,
-            limit: usize::from(form.limit.unwrap_or(LIMIT)),
+            limit: form.limit.0 as usize,
             shape_as: form.shape_as.unwrap_or_default(),
         })
     }
