@@ -93,13 +93,10 @@ impl<'a> Draft<'a> {
         let mut edges = edges.iter().map(|edge| edge.edge).peekable();
         for (segment, ends) in (0_u32..).zip(row.kept.windows(2)) {
             let [from, to] = *ends else { continue };
-            kept.push(from);
-            if edges.next_if_eq(&segment).is_some() {
-                if splitting {
-                    kept.extend(split(positions, from, to));
-                } else {
-                    kept.extend(from + 1..to);
-                }
+            match (edges.next_if_eq(&segment).is_some(), splitting) {
+                (false, _) => kept.push(from),
+                (true, true) => split(positions, from, to, self.tolerance, &mut kept),
+                (true, false) => kept.extend(from..to),
             }
         }
         kept.extend(row.kept.last().copied());

@@ -17,7 +17,7 @@ pub(crate) fn thin_ring(ring: &[Position], tolerance: f64) -> Vec<u32> {
     thin(ring, far, last(ring), tolerance, &mut kept);
     kept.push(last(ring));
     if on_one_line(kept.iter().map(|index| place(ring, *index))) {
-        give_area(ring, &mut kept);
+        give_area(ring, tolerance, &mut kept);
     }
     kept
 }
@@ -37,8 +37,9 @@ pub(crate) fn thin_line(line: &[Position], tolerance: f64) -> Vec<u32> {
     kept
 }
 
-/// The position between two kept ones that is farthest from the segment between them, if there is any.
-pub(crate) fn split(row: &[Position], from: u32, to: u32) -> Option<u32> {
+/// Keeps `from` and what must stay before `to`, with the position between them that is farthest off their segment, if
+/// there is any.
+pub(crate) fn split(row: &[Position], from: u32, to: u32, tolerance: f64, kept: &mut Vec<u32>) {
     let (start, end) = (place(row, from), place(row, to));
     let scale = scale_beyond(start[1].abs().min(end[1].abs()));
     let along = away(start, end, scale);
@@ -49,7 +50,10 @@ pub(crate) fn split(row: &[Position], from: u32, to: u32) -> Option<u32> {
         let off = [to[0] - along[0] * part, to[1] - along[1] * part];
         dot(off, off)
     };
-    (from + 1..to).max_by(|one, other| distance(*one).total_cmp(&distance(*other)).then(other.cmp(one)))
+    let farthest = (from + 1..to).max_by(|one, other| distance(*one).total_cmp(&distance(*other)).then(other.cmp(one)));
+    let farthest = farthest.unwrap_or(from);
+    thin(row, from, farthest, tolerance, kept);
+    thin(row, farthest, to, tolerance, kept);
 }
 
 /// Keeps `from` and what must stay before `to`.
@@ -151,7 +155,7 @@ fn farthest(row: &[Position]) -> u32 {
 }
 
 /// Keeps one more position, the farthest off the line on which the others lie.
-fn give_area(ring: &[Position], kept: &mut Vec<u32>) {
+fn give_area(ring: &[Position], tolerance: f64, kept: &mut Vec<u32>) {
     let first = place(ring, 0);
     let Some(second) = kept.iter().map(|index| place(ring, *index)).find(|other| *other != first) else { return };
     let along = away(first, second, 1.0);
@@ -159,9 +163,13 @@ fn give_area(ring: &[Position], kept: &mut Vec<u32>) {
     let best = (0..last(ring))
         .filter(|index| side(first, second, place(ring, *index)) != Side::On)
         .max_by(|one, other| off(*one).total_cmp(&off(*other)).then(other.cmp(one)));
-    if let Some(best) = best {
-        let at = kept.partition_point(|index| *index < best);
-        kept.insert(at, best);
+    let Some(best) = best else { return };
+    let at = kept.partition_point(|index| *index < best);
+    if let (Some(before), Some(after)) = (at.checked_sub(1).and_then(|at| kept.get(at)), kept.get(at)) {
+        let mut between = Vec::new();
+        thin(ring, *before, best, tolerance, &mut between);
+        thin(ring, best, *after, tolerance, &mut between);
+        kept.splice(at - 1..at, between);
     }
 }
 
