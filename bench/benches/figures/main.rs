@@ -1,0 +1,102 @@
+//! What Cairn costs, each figure beside its baseline of the same run: `cargo bench`, or `cargo bench -- NAME` for one.
+
+mod event;
+mod figure;
+mod geometry;
+mod get;
+mod memory;
+mod mirror;
+mod pipeline;
+mod platform;
+mod shapes;
+mod timing;
+mod write;
+
+use std::alloc::System;
+use std::error::Error;
+use std::process::ExitCode;
+
+use figure::Table;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use peakmem_alloc::{INSTRUMENTED_SYSTEM, PeakMemAlloc};
+use platform::Platform;
+use tracing_subscriber::EnvFilter;
+
+/// Counts what is allocated, for the figures of memory. It costs every allocation a few nanoseconds, in what is
+/// measured as in the baselines.
+#[global_allocator]
+static ALLOCATOR: &PeakMemAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// A figure, or some that belong together, by the name that chooses it.
+struct Bench {
+    name: &'static str,
+    run: Run,
+}
+
+enum Run {
+    Alone(fn(&mut Table) -> Result<(), Failure>),
+    /// On a platform with a real OpenSearch.
+    OnPlatform(for<'a> fn(&'a Platform, &'a mut Table) -> BoxFuture<'a, Result<(), Failure>>),
+}
+
+/// In this order: the events of `memory` leave things in quarantine, which every later batch would look at.
+const BENCHES: [Bench; 6] = [
+    Bench { name: "mirror", run: Run::Alone(mirror::run) },
+    Bench { name: "geometry", run: Run::Alone(geometry::run) },
+    Bench { name: "get", run: Run::OnPlatform(|platform, table| get::run(platform, table).boxed()) },
+    Bench { name: "pipeline", run: Run::OnPlatform(|platform, table| pipeline::run(platform, table).boxed()) },
+    Bench { name: "write", run: Run::OnPlatform(|platform, table| write::run(platform, table).boxed()) },
+    Bench { name: "memory", run: Run::OnPlatform(|platform, table| memory::run(platform, table).boxed()) },
+];
+
+fn main() -> ExitCode {
+    // Cargo adds `--bench`.
+    let names: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if let Some(unknown) = names.iter().find(|name| BENCHES.iter().all(|bench| bench.name != **name)) {
+        let known = BENCHES.map(|bench| bench.name).join(", ");
+        eprintln!("There is no figure `{unknown}`; give some of {known}, or nothing for all.");
+        return ExitCode::from(2);
+    }
+    match measure(&names) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Measures what is named, or everything.
+fn measure(names: &[String]) -> Result<(), Failure> {
+    // Log lines are made as in production, and go nowhere.
+    let lines = tracing_subscriber::fmt().json().flatten_event(true).with_env_filter(EnvFilter::new("info"));
+    lines.with_writer(std::io::sink).init();
+
+    let mut table = Table::begin();
+    let mut on_platform = Vec::new();
+    for bench in BENCHES.iter().filter(|bench| names.is_empty() || names.iter().any(|name| name == bench.name)) {
+        match bench.run {
+            Run::Alone(run) => run(&mut table)?,
+            Run::OnPlatform(run) => on_platform.push((bench.name, run)),
+        }
+    }
+    if on_platform.is_empty() {
+        return Ok(());
+    }
+    tokio::runtime::Runtime::new()?.block_on(async {
+        if let Err(missing) = platform::engines().await {
+            let skipped: Vec<&str> = on_platform.iter().map(|(name, _)| *name).collect();
+            println!("Skipped: {}, because {missing}; they need Java 17 or newer and Maven.", skipped.join(", "));
+            return Ok(());
+        }
+        let platform = Platform::start().await?;
+        for (_, run) in on_platform {
+            run(&platform, &mut table).await?;
+        }
+        platform.stop().await;
+        Ok(())
+    })
+}

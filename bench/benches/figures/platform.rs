@@ -1,0 +1,135 @@
+//! The whole platform with a real OpenSearch, in a folder that is gone afterwards.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use local::install::{Cache, Tools, maven::Unavailable};
+use local::platform::Served;
+use local::progress::Event;
+use local::search::Choice;
+use local::{Options, Progress};
+use mirror::create_first_index;
+use parks::documents::{BucketShapes, Parks, SHAPE};
+use reqwest::{Client, RequestBuilder, Response};
+use serde_json::{Value, json};
+use table::{Access, Engines};
+use tempfile::TempDir;
+use web::lambda::{Function, Scope};
+
+use crate::Failure;
+
+#[derive(Debug)]
+pub struct Platform {
+    platform: local::Platform,
+    client: Client,
+    /// An administrator's.
+    token: String,
+    _state: TempDir,
+}
+
+/// The collection that everything lies in; the sample events name it.
+pub const COLLECTION: &str = "bcparks_1";
+
+/// Fetches what a real OpenSearch needs. The error says what is missing.
+pub async fn engines() -> Result<(), Failure> {
+    let recipe = local::engine::opensearch::RECIPE;
+    match recipe.install(&Tools::from_env(), &Cache::from_env(), &progress()).await {
+        Ok(_) => Ok(()),
+        Err(Unavailable::Missing(what)) => Err(what.into()),
+        Err(Unavailable::Failed(error)) => Err(error.to_string().into()),
+    }
+}
+
+impl Platform {
+    pub async fn start() -> Result<Self, Failure> {
+        let state = tempfile::tempdir()?;
+        let options = Options { search: Choice::OpenSearch, ..Options::new(vec![parks()], state.path()) };
+        let platform = local::Platform::start(options, &progress()).await?;
+        let token = platform.identity.token("bench", &["parks-admin"], &platform.engines.clock)?;
+        let started = Self { platform, client: Client::builder().no_proxy().build()?, token, _state: state };
+        let collection = json!({"collectionId": COLLECTION, "displayName": "Strathcona Park", "isVisible": true});
+        started.create("/parks/collections", &collection).await?;
+        Ok(started)
+    }
+
+    pub async fn stop(self) {
+        self.platform.stop().await;
+    }
+
+    pub fn engines(&self) -> &Arc<Engines> {
+        &self.platform.engines
+    }
+
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Waits until search has been written what the table has.
+    pub async fn caught_up(&self) {
+        self.platform.caught_up().await;
+    }
+
+    /// A function of the system as it is deployed under this name.
+    pub fn function(&self, handler: &str) -> Result<Function, Failure> {
+        let app = parks::app(Arc::clone(self.engines())).metrics_to(|line| _ = std::hint::black_box(line));
+        Ok(Function::new(app, Scope::Only(handler.to_owned()))?)
+    }
+
+    /// Hands an event to the mirror, and fails unless all of it was handled.
+    pub async fn mirror(&self, function: &Function, event: &str) -> Result<(), Failure> {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        let answer = function.invoke(event, deadline).await.map_err(|failure| failure.error_message)?;
+        match answer.get() {
+            r#"{"batchItemFailures":[]}"# => Ok(()),
+            failures => Err(format!("the mirror did not handle all records: {failures}").into()),
+        }
+    }
+
+    /// The write alias of the index.
+    pub async fn write_alias(&self) -> Result<String, Failure> {
+        let generations = mirror::generations(&parks::SYSTEM, self.engines()).await?;
+        let generation = generations.and_then(|generations| generations.written.into_iter().next());
+        Ok(generation.ok_or("parks has no index")?.write_alias())
+    }
+
+    /// A visitor's request to the gateway.
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.client.get(format!("{}{path}", self.platform.url))
+    }
+
+    /// An administrator's `POST`, answered with what was made.
+    pub async fn create(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        let request = self.client.post(format!("{}{path}", self.platform.url)).bearer_auth(&self.token).json(body);
+        json_of(request.send().await?).await
+    }
+}
+
+/// The answer's JSON, if it is a success.
+pub async fn json_of(response: Response) -> Result<Value, Failure> {
+    let status = response.status();
+    let text = response.text().await?;
+    if status.is_success() { Ok(serde_json::from_str(&text)?) } else { Err(format!("{status}: {text}").into()) }
+}
+
+fn parks() -> Served {
+    Served {
+        system: &parks::SYSTEM,
+        app: parks::app,
+        first_index: |engines, scanned| {
+            Box::pin(async move {
+                let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
+                create_first_index(&Parks, &shapes, &engines, scanned).await
+            })
+        },
+    }
+}
+
+/// Says on standard error what takes time.
+fn progress() -> Progress {
+    let begun = Instant::now();
+    Progress::new(move |event| match event {
+        Event::Finished { stage, outcome } => eprintln!("{stage}: {outcome} ({:.1?})", begun.elapsed()),
+        Event::Note(line) => eprintln!("{line}"),
+        Event::Started(_) | Event::Advanced { .. } => {}
+    })
+}
