@@ -20,9 +20,9 @@ pub fn path(folder: &Path) -> PathBuf {
     folder.join("logs/cairn.log")
 }
 
-/// Logs into the state folder; `CAIRN_LOG` says how much, in `tracing`'s words (`info` if not set).
+/// Logs into the state folder; `CAIRN_LOG` says how much, in `tracing`'s words (`info,dynoxide=error` if not set).
 pub fn start(folder: &Path) {
-    let filter = EnvFilter::try_from_env("CAIRN_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
+    let filter = EnvFilter::try_from_env("CAIRN_LOG").unwrap_or_else(|_| EnvFilter::new("info,dynoxide=error"));
     let file = LogFile { path: path(folder), file: OnceLock::new() };
     tracing_subscriber::fmt().json().flatten_event(true).with_env_filter(filter).with_writer(file).init();
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// What happened, and what to do about it: both are sentences without a final full stop, shown to the user as they are.
 #[derive(Debug, thiserror::Error)]
-#[error("{happened}.\n{remedy}.")]
+#[error("{happened}. {remedy}.")]
 pub struct StartError {
     pub happened: String,
     pub remedy: String,

@@ -151,12 +151,12 @@ impl<F: Function> Running<F> {
                 return false;
             }
             let outcome = self.invoke(batch).await;
-            failpoint::pass(failpoint::MIRROR_APPLIED);
             let step = batches.settle(outcome, self.stream.clock.now(), &self.stream.settings);
             if !step.given_up.is_empty() && !self.give_up(&shard.id, &step.given_up).await {
                 return false;
             }
             if let Some(done) = step.done {
+                failpoint::pass(failpoint::MIRROR_APPLIED);
                 self.save(&shard.id, Position::After(done)).await;
             }
             if batches.failures() > 0 {
