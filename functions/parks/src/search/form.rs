@@ -4,12 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
+use web::Limit;
 
 use super::facets::{Chosen, Field};
 use crate::items::list::Order;
 use crate::names::{ActivityType, FacilityType, Kind};
 use crate::view::AskedView;
-use web::Limit;
 
 /// Any value of one parameter may fit, and every parameter must.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
