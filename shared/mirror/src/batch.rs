@@ -128,7 +128,10 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                 self.trouble(&fault);
                 return Err(bulk);
             }
-            Err(fault) => return Ok(self.fail_all(bulk, &fault)),
+            Err(fault) => {
+                self.fail_all(bulk, &fault);
+                return Ok(());
+            }
         };
         match reply.status {
             200 => match answers(&reply.body) {

@@ -135,10 +135,12 @@ pub(crate) fn gather<'a, R: Rules>(records: &[Record<'a>], tables: &Tables) -> G
     let mut groups: Vec<Group<'a>> = Vec::with_capacity(records.len());
     let mut group_of = Vec::with_capacity(records.len());
     let mut known: HashMap<(*const Table, Key), Option<usize>> = HashMap::with_capacity(records.len());
+    let mut before = None;
     for (at, record) in records.iter().enumerate() {
-        let keyed = record.table(tables).and_then(|table| Ok((table, record.key(table)?)));
+        let keyed = record.table(tables, before).and_then(|table| Ok((table, record.key(table)?)));
         group_of.push(match keyed {
             Ok((table, key)) => {
+                before = Some((record, table));
                 let group = match known.entry((std::ptr::from_ref(table), key)) {
                     Entry::Occupied(entry) => *entry.get(),
                     Entry::Vacant(entry) => {

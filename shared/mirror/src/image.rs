@@ -77,6 +77,9 @@ impl<'a> Image<'a> {
     }
 
     pub fn optional_text(&self, attribute: &str) -> Result<Option<Cow<'a, str>>, Unfit> {
+        if let Some(plain) = self.value(attribute).and_then(|value| plain(value, r#"{"S":""#)) {
+            return Ok(Some(Cow::Borrowed(plain)));
+        }
         self.read(attribute, TEXT, |name, reader| (name == "S").then(|| reader.string()))
     }
 
@@ -227,6 +230,14 @@ fn elements<'a, T>(
     Ok(found)
 }
 
+/// The string of `{"S":"..."}`, where it is written like that and has no escapes: the usual case, read without a
+/// reader.
+fn plain<'a>(value: &'a str, before: &str) -> Option<&'a str> {
+    let inside = value.strip_prefix(before)?.strip_suffix(r#""}"#)?;
+    let special = inside.bytes().fold(false, |found, byte| found | (byte == b'"') | (byte == b'\\'));
+    (!special).then_some(inside)
+}
+
 /// A number stands in a string, without escapes.
 fn number<'a>(reader: &mut Reader<'a>) -> Result<Number<'a>, Malformed> {
     match reader.string()? {
@@ -267,7 +278,8 @@ mod tests {
     #[test]
     fn every_wrong_type_is_unfit_and_named() {
         let image = Image::parse(ITEM).unwrap();
-        let reads: [(&str, &str, fn(&Image<'_>, &str) -> Result<(), Unfit>); 9] = [
+        type Read = fn(&Image<'_>, &str) -> Result<(), Unfit>;
+        let reads: [(&str, &str, Read); 9] = [
             ("name", TEXT, |i, a| i.optional_text(a).map(drop)),
             ("count", NUMBER, |i, a| i.optional_number(a).map(drop)),
             ("open", FLAG, |i, a| i.optional_flag(a).map(drop)),

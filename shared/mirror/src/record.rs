@@ -90,10 +90,17 @@ pub(crate) fn records(payload: &str) -> Result<Vec<Record<'_>>, NotAnEvent> {
 }
 
 impl<'a> Record<'a> {
-    /// The table that the record comes from.
-    pub(crate) fn table(&self, tables: &Tables) -> Result<&'static Table, Strange> {
+    /// The table that the record comes from; `before` is the record before it and its table, mostly the same.
+    pub(crate) fn table(
+        &self,
+        tables: &Tables,
+        before: Option<(&Self, &'static Table)>,
+    ) -> Result<&'static Table, Strange> {
         let arn = self.source.as_deref().ok_or(Strange::Text)?;
-        tables.of_stream(arn).ok_or(Strange::Source)
+        match before {
+            Some((record, table)) if record.source.as_deref() == Some(arn) => Ok(table),
+            _ => tables.of_stream(arn).ok_or(Strange::Source),
+        }
     }
 
     pub(crate) fn key(&self, table: &Table) -> Result<Key, Strange> {

@@ -52,8 +52,11 @@ pub(crate) struct Record {
 pub(crate) struct Request {
     pub(crate) invocation: usize,
     pub(crate) kind: Kind,
-    carry: Box<dyn FnOnce(&mut World, Fate) + Send>,
+    carry: Carry,
 }
+
+/// Carries a request out and answers it.
+type Carry = Box<dyn FnOnce(&mut World, Fate) + Send>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
