@@ -1,4 +1,4 @@
-//! What a document may be, and how much of it: parks-sized shapes in bounded memory.
+//! What a document may be, and how much of it: large shapes in bounded memory.
 
 use crate::ShapeType;
 

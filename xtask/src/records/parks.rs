@@ -20,13 +20,9 @@ pub fn records() -> Vec<Value> {
     let Ok(collection) = "bcparks_1".parse::<CollectionId>() else { return Vec::new() };
     let partition = Partition::children(Kind::Geozone, &collection);
     let live = |rev: u64, value: u64| json!({ COUNT: value, "rev": rev });
-    let campground = FacilityKey {
-        collection: collection.clone(),
-        facility_type: FacilityType::Campground,
-        number: Number(1),
-    };
-    let trail =
-        FacilityKey { collection: collection.clone(), facility_type: FacilityType::Trail, number: Number(2) };
+    let campground =
+        FacilityKey { collection: collection.clone(), facility_type: FacilityType::Campground, number: Number(1) };
+    let trail = FacilityKey { collection: collection.clone(), facility_type: FacilityType::Trail, number: Number(2) };
     let hidden = Item { admin_notes: Some("den nearby".to_owned()), ..named("Bear Camp", 1) };
     let shown = Item { is_visible: Some(true), updated_at: Some(CHANGED.to_owned()), ..hidden.clone() };
     let writes = [

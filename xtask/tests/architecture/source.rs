@@ -54,9 +54,8 @@ fn walk(folder: &Path, path: &str, ending: &str, found: &mut Vec<Source>) {
 /// Whether a line has a word that stands by itself.
 pub fn mentions(line: &str, word: &str) -> bool {
     let part_of_name = |character: char| character.is_alphanumeric() || character == '_';
-    line.match_indices(word).any(|(at, _)| {
-        !line[..at].ends_with(part_of_name) && !line[at + word.len()..].starts_with(part_of_name)
-    })
+    line.match_indices(word)
+        .any(|(at, _)| !line[..at].ends_with(part_of_name) && !line[at + word.len()..].starts_with(part_of_name))
 }
 
 /// Rust code with nothing in the place of its comments and of what stands between quotes; lines keep their numbers.
