@@ -76,12 +76,10 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     /// Sends every write once, each request while the next is built.
     async fn write<R: Rules>(&mut self) {
         let mut again = Vec::new();
-        let mut built =
-            build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await;
+        let mut built = self.build::<R>().await;
         while let Some(bulk) = built.map(|built| self.set_aside(built)) {
             if bulk.writes.is_empty() {
-                built =
-                    build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await;
+                built = self.build::<R>().await;
                 continue;
             }
             let (reply, next) = join(
@@ -101,6 +99,10 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         self.tally.retried += again.len();
         self.in_vain |= !again.is_empty();
         self.tasks.writes.extend(again);
+    }
+
+    async fn build<R: Rules>(&mut self) -> Option<Built<'a>> {
+        build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await
     }
 
     /// Takes out of a request what could not be built.

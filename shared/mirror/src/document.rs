@@ -1,7 +1,7 @@
 //! What an item looks like in search: written field by field, so that nothing is indexed that was not named.
 
-use crate::image::Number;
 use crate::json::{write_member, write_text};
+use crate::number::Number;
 
 /// What the item maps to in its present state.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Malformed, Reader, is_number};
+use crate::json::{Malformed, Reader};
+use crate::number::Number;
 
 /// The attributes of one item, borrowed from its JSON text.
 #[derive(Clone, Debug)]
@@ -31,26 +32,6 @@ pub struct Unfit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an item in DynamoDB JSON: {0}")]
 pub struct NotAnItem(String);
-
-/// A number as DynamoDB holds it: decimal text of up to 38 digits, and never more than that text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Number<'a>(&'a str);
-
-impl<'a> Number<'a> {
-    /// The text as a number, if JSON can carry it as it is.
-    pub fn new(text: &'a str) -> Option<Self> {
-        is_number(text).then_some(Self(text))
-    }
-
-    pub const fn as_str(self) -> &'a str {
-        self.0
-    }
-
-    /// The number, where it is a whole one of 64 bits.
-    pub fn integer(self) -> Option<i64> {
-        self.0.parse().ok()
-    }
-}
 
 impl<'a> Image<'a> {
     /// Reads an item: `{"pk":{"S":"..."},...}`.

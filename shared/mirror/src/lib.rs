@@ -21,6 +21,7 @@ mod item;
 mod json;
 mod lines;
 mod mapping;
+mod number;
 mod operate;
 mod ports;
 mod quarantine;
@@ -41,8 +42,9 @@ pub use documents::{Documents, Mapping, NoShapes, Rung, Shape, ShapeStatus, Shap
 pub use first_index::{Progress, create_first_index};
 pub use generation::{Generation, Generations};
 pub use handle::{Failure, Handled, handle};
-pub use image::{Image, NotAnItem, Number, Unfit};
+pub use image::{Image, NotAnItem, Unfit};
 pub use item::Item;
+pub use number::Number;
 pub use operate::{generations, quarantined};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};

@@ -5,12 +5,12 @@ use std::pin::pin;
 use futures::future::{Either, select};
 
 use crate::batch::{Batch, Tally};
-use crate::context::Context;
+use crate::context::{Context, Target};
 use crate::documents::Documents;
 use crate::generation::Generations;
 use crate::group::{Gathered, Group, gather};
 use crate::handle::Failure;
-use crate::ports::{Ports, State, Time};
+use crate::ports::{Fault, Ports, State, Time};
 use crate::record::{Record, Tables, records};
 use crate::report::{Ledger, Outcome, answer};
 use crate::rules::Rules;
@@ -40,14 +40,14 @@ pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
 
     let Gathered { groups, group_of } = gather::<R>(&records, tables);
     // The config is read after the batch was received, for every batch.
-    let generations = in_time(ports, ports.state().generations()).await.and_then(Result::ok).flatten();
-    let context = Context { ports, documents, targets: targets(generations, documents), received };
-    let (groups, tally) = if context.targets.is_empty() {
-        (unhandled(groups), Tally { trouble: Some(NO_GENERATIONS.to_owned()), ..Tally::default() })
-    } else {
-        let mut batch = Batch::new::<R>(context, groups);
-        in_time(ports, batch.run::<R>()).await;
-        (batch.groups, batch.tally)
+    let generations = in_time(ports, ports.state().generations()).await;
+    let (groups, tally) = match targets(generations, documents) {
+        Ok(targets) => {
+            let mut batch = Batch::new::<R>(Context { ports, documents, targets, received }, groups);
+            in_time(ports, batch.run::<R>()).await;
+            (batch.groups, batch.tally)
+        }
+        Err(trouble) => (unhandled(groups), Tally { trouble: Some(trouble), ..Tally::default() }),
     };
 
     let checkpoint = R::report(groups.iter().filter(|group| !group.handled()).map(|group| group.places));
@@ -56,17 +56,24 @@ pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
     Ok(Worked { answer, ledger, tally, lag: lag(&records, received) })
 }
 
-const NO_GENERATIONS: &str = "no generation can be written: none is published, or its mapping is not known here";
-
-/// What every record has to reach. None where the config cannot be read, or a mapping is not known.
-fn targets<D: Documents>(generations: Option<Generations>, documents: &D) -> Vec<crate::context::Target> {
-    let written = generations.map(|generations| generations.written).unwrap_or_default();
+/// What every record has to reach, or why nothing can be written now.
+fn targets<D: Documents>(
+    read: Option<Result<Option<Generations>, Fault>>,
+    documents: &D,
+) -> Result<Vec<Target>, String> {
+    let read = read.ok_or("the time was up before the generations were read")?;
+    let written = read.map_err(|fault| fault.to_string())?.map(|generations| generations.written).unwrap_or_default();
     let known = documents.mapping().version;
-    if written.iter().all(|generation| generation.mapping == known) {
-        written.iter().map(Into::into).collect()
-    } else {
-        Vec::new()
+    if written.is_empty() {
+        return Err("no generation is published yet: make the first index".to_owned());
     }
+    if let Some(other) = written.iter().find(|generation| generation.mapping != known) {
+        return Err(format!(
+            "{} has mapping {} and this function knows {known}: deploy its code",
+            other.index, other.mapping
+        ));
+    }
+    Ok(written.iter().map(Target::from).collect())
 }
 
 /// What the future comes to; none if the time of this run is up first.

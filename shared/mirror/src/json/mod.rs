@@ -2,7 +2,8 @@
 //! written without one. Numbers stay the text that they are.
 
 mod reader;
+mod special;
 mod writer;
 
 pub(crate) use reader::{Malformed, Reader};
-pub(crate) use writer::{is_number, write_member, write_text};
+pub(crate) use writer::{write_member, write_text};

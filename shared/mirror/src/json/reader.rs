@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::special::special;
+
 /// Text that is not the JSON that was expected there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no {expected} at byte {at}")]
@@ -190,30 +192,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where a string ends or is interrupted: at a quote, a backslash or a control character. Looks at eight bytes at
-/// once, each in its place of one number ("SIMD within a register"): of several hits the lowest is exact.
-#[inline]
-fn special(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    const HIGH: u64 = ONES << 7;
-    const fn below(word: u64, limit: u8) -> u64 {
-        word.wrapping_sub(ONES * limit as u64) & !word & HIGH
-    }
-    const fn equal(word: u64, byte: u8) -> u64 {
-        below(word ^ (ONES * byte as u64), 1)
-    }
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (place, word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(*word);
-        let hits = equal(word, b'"') | equal(word, b'\\') | below(word, b' ');
-        if hits != 0 {
-            return Some(place * 8 + hits.trailing_zeros() as usize / 8);
-        }
-    }
-    let at = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..b' '))?;
-    Some(words.len() * 8 + at)
-}
-
 /// The text that the escapes stand for; none where one is wrong or half of a surrogate pair is missing.
 fn unescape(raw: &str) -> Option<String> {
     let mut text = String::with_capacity(raw.len());
@@ -254,21 +232,6 @@ fn code_unit(characters: &mut std::str::Chars<'_>) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_end_of_a_string_is_found_wherever_it_stands() {
-        for special_byte in [b'"', b'\\', 0, 31] {
-            for at in 0..20 {
-                for other in [b' ', b'!', b'#', b'[', 0x7f, 0x80, 0xa2, 0xff] {
-                    let mut bytes = vec![other; 24];
-                    assert_eq!(special(&bytes), None);
-                    bytes[at] = special_byte;
-                    bytes[at + 3] = b'"';
-                    assert_eq!(special(&bytes), Some(at), "{special_byte} at {at} among {other}");
-                }
-            }
-        }
-    }
 
     #[test]
     fn strings_mean_what_serde_json_reads() {
