@@ -35,21 +35,18 @@ fn record(table: &Table, at: usize, write: &Write) -> Value {
     if let (Some(sk), Some(value)) = (table.sk, &write.key.sk) {
         keys.insert(sk.to_owned(), json!({ "S": value }));
     }
-    let mut change = json!({
-        "ApproximateCreationDateTime": 1_767_225_600,
-        "Keys": keys,
-        "SequenceNumber": format!("{}", 100_000_000_000_000_000_001_u128 + at as u128),
-        "SizeBytes": 0,
-        "StreamViewType": "NEW_AND_OLD_IMAGES",
-    });
-    let mut size = Value::Object(keys).to_string().len();
-    for (image, item) in [("OldImage", &write.before), ("NewImage", &write.after)] {
-        if let Some(item) = item {
-            size += item.to_string().len();
-            change[image] = attributes(item);
-        }
-    }
-    change["SizeBytes"] = size.into();
+    let images: Map<String, Value> = [("OldImage", &write.before), ("NewImage", &write.after)]
+        .into_iter()
+        .filter_map(|(image, item)| Some((image.to_owned(), attributes(item.as_ref()?))))
+        .collect();
+    let size = [&keys, &images].map(|part| json!(part).to_string().len()).iter().sum::<usize>();
+    let mut change = Map::new();
+    change.insert("ApproximateCreationDateTime".to_owned(), json!(1_767_225_600));
+    change.insert("Keys".to_owned(), keys.into());
+    change.insert("SequenceNumber".to_owned(), (100_000_000_000_000_000_001_u128 + at as u128).to_string().into());
+    change.insert("SizeBytes".to_owned(), size.into());
+    change.insert("StreamViewType".to_owned(), "NEW_AND_OLD_IMAGES".into());
+    change.extend(images);
     json!({
         "eventID": format!("{at:032x}"),
         "eventName": name,

@@ -90,8 +90,8 @@ fn counted(key: Key, before: Value, after: Value) -> Write {
 
 /// An object with the members of another.
 fn with(mut object: Value, members: &Value) -> Value {
-    for (name, value) in members.as_object().into_iter().flatten() {
-        object[name] = value.clone();
+    if let (Value::Object(object), Value::Object(members)) = (&mut object, members) {
+        object.extend(members.clone());
     }
     object
 }

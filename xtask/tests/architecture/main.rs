@@ -1,4 +1,12 @@
 //! The invariants of ARCHITECTURE.md, each a test with the name that stands there.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests say what they expect by unwrapping it"
+)]
 
 mod manifest;
 mod source;

@@ -1,5 +1,13 @@
 //! The README's tour, taken on a platform with the samples: every command is carried out, and what it answers is
 //! compared with what stands below it there.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "tests say what they expect by unwrapping it"
+)]
 
 mod curl;
 mod expected;

@@ -1,0 +1,40 @@
+//! The sample stream events are what they say: the mirror makes documents of them.
+
+use mirror::transform;
+use parks::documents::Parks;
+use serde_json::Value;
+use table::Config;
+
+#[tokio::test]
+async fn the_stream_event_of_parks_becomes_documents_and_a_tombstone() {
+    let payload = std::fs::read(xtask::root().join("events/parks/mirror.json")).unwrap();
+    let mut lines = Vec::new();
+    let take = |request: &str| lines.extend(request.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
+    transform(&Parks, &mirror::NoShapes, &config(), &payload, 1_000_000, 1_767_225_600_000_000, take).await.unwrap();
+    let written: Vec<(&str, bool)> = lines
+        .chunks(2)
+        .map(|pair| (pair[0]["index"]["_id"].as_str().unwrap(), pair[1]["deleted"] == Value::Bool(true)))
+        .collect();
+    // The fifth record is a counter's, which search never shows.
+    let expected = [
+        ("collection#bcparks_1", false),
+        ("geozone::bcparks_1#1", false),
+        ("facility::bcparks_1#campground::1", false),
+        ("facility::bcparks_1#trail::2", true),
+    ];
+    assert_eq!(written, expected);
+}
+
+/// Of a deployment on AWS without a prefix, as the events' names are.
+fn config() -> Config {
+    Config {
+        prefix: String::new(),
+        region: xtask::records::REGION.to_owned(),
+        dynamodb: None,
+        s3: None,
+        search: String::new(),
+        credentials: None,
+        cursor_secrets: Vec::new(),
+        issuers: Vec::new(),
+    }
+}
