@@ -5,13 +5,14 @@ mod cairn;
 mod description;
 pub mod differences;
 pub mod engines;
+pub mod metrics;
 pub mod proxy;
 mod suite;
 mod user;
 
 pub use answer::{Answer, Found};
-pub use cairn::{Cairn, Setup};
+pub use cairn::{Cairn, Setup, parks_served};
 pub use description::Description;
 pub use engines::Set;
 pub use suite::{RUNTIME, Test, run};
-pub use user::{Call, User};
+pub use user::{Call, User, fetch, plain, send_file};

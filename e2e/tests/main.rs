@@ -11,11 +11,14 @@
     reason = "tests say what they expect by unwrapping it"
 )]
 
+mod depot;
+mod faults;
 mod harness;
+mod mirror;
 mod parks;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    harness::run([parks::tests()].into_iter().flatten().collect())
+    harness::run([parks::tests(), mirror::tests(), faults::tests(), depot::tests()].into_iter().flatten().collect())
 }

@@ -2,11 +2,35 @@
 
 mod collections;
 mod facilities;
+mod geometry;
 mod geozones;
+mod hostile;
+mod idempotency;
+mod identity;
+mod items;
+mod pages;
+mod places;
 mod search;
+pub mod shapes;
+mod uploads;
 
 use crate::harness::Test;
 
 pub fn tests() -> Vec<Test> {
-    [collections::tests(), geozones::tests(), facilities::tests(), search::tests()].into_iter().flatten().collect()
+    let themes = [
+        collections::tests(),
+        geozones::tests(),
+        facilities::tests(),
+        geometry::tests(),
+        uploads::tests(),
+        hostile::tests(),
+        idempotency::tests(),
+        identity::tests(),
+        items::tests(),
+        pages::tests(),
+        places::tests(),
+        search::tests(),
+        vec![search::scenario_19()],
+    ];
+    themes.into_iter().flatten().collect()
 }

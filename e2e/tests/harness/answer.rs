@@ -50,6 +50,7 @@ impl Answer {
     pub fn at(self, places: &[&str]) -> Self {
         let (mut found, mut expected) = (self.places(), places.to_vec());
         found.sort();
+        found.dedup();
         expected.sort_unstable();
         assert_eq!(found, expected, "{}", self.told());
         self

@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use local::{Dynamodb, Options, Platform, Progress, Served};
+use ::mirror::{Marker, create_first_index};
+use ::parks::documents::{BucketShapes, Parks, SHAPE};
 use reqwest::Method;
 use serde_json::{Value, json};
-use table::{Clock, Engines};
+use table::{Access, Clock, Engines};
 use tempfile::TempDir;
 use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
+use web::token::{Claims, SigningKey};
 
 use super::description::Description;
 use super::suite::RUNTIME;
@@ -44,7 +47,7 @@ static STARTED: AtomicU32 = AtomicU32::new(0);
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { systems: vec![parks::served()], search: None }
+        Self { systems: vec![parks_served()], search: None }
     }
 }
 
@@ -109,6 +112,12 @@ impl Cairn {
         self.platform(|platform| platform.identity.token(subject, roles, &self.clock).unwrap()).await
     }
 
+    /// A token that says this, signed by the platform's own issuer.
+    pub fn sign(&self, claims: &Claims) -> String {
+        let key = std::fs::read(self.state().join("identity.pk8")).unwrap();
+        SigningKey::from_pkcs8(key).unwrap().sign(claims).unwrap()
+    }
+
     /// Makes a visible collection.
     pub async fn collection(&self, id: &str, name: &str) {
         let new = json!({ "collectionId": id, "displayName": name, "isVisible": true });
@@ -125,6 +134,19 @@ impl Cairn {
         &self.shared.engines
     }
 
+    /// The stream of the table of parks, by a name as streams have.
+    pub fn stream_arn(&self) -> String {
+        let table = self.engines().config.table("parks");
+        format!("arn:aws:dynamodb:local:000000000000:table/{table}/stream/2026-01-01T00:00:00.000")
+    }
+
+    /// What is in quarantine, as the operator's command lists it.
+    pub async fn quarantined(&self) -> Vec<Marker> {
+        self.caught_up().await;
+        let found = ::mirror::quarantined(&::parks::SYSTEM, self.engines()).await.unwrap();
+        found.into_iter().map(|(_, marker)| marker).collect()
+    }
+
     /// Calls an event handler as Lambda does.
     pub async fn event(&self, system: &str, handler: &str, payload: &Value) -> Result<Value, String> {
         let app = self.platform(|platform| platform.app(system).cloned().unwrap()).await;
@@ -135,8 +157,11 @@ impl Cairn {
 
     /// The folder in which the local S3 keeps a bucket.
     pub fn bucket(&self, name: &str) -> PathBuf {
-        let folder = self.shared.folder.lock().unwrap();
-        folder.as_ref().unwrap().path().join("state/objects").join(self.engines().config.bucket(name))
+        self.state().join("objects").join(self.engines().config.bucket(name))
+    }
+
+    fn state(&self) -> PathBuf {
+        self.shared.folder.lock().unwrap().as_ref().unwrap().path().join("state")
     }
 
     /// The document of an item as the index has it, tombstones included; none if there is none.
@@ -210,23 +235,16 @@ pub async fn all_stopped() {
     }
 }
 
-/// The systems as they are served.
-mod parks {
-    use local::Served;
-    use mirror::create_first_index;
-    use parks::documents::{BucketShapes, Parks, SHAPE};
-    use table::Access;
-
-    pub fn served() -> Served {
-        Served {
-            system: &parks::SYSTEM,
-            app: parks::app,
-            first_index: |engines, scanned| {
-                Box::pin(async move {
-                    let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
-                    create_first_index(&Parks, &shapes, &engines, scanned).await
-                })
-            },
-        }
+/// Parks as it is served.
+pub fn parks_served() -> Served {
+    Served {
+        system: &::parks::SYSTEM,
+        app: ::parks::app,
+        first_index: |engines, scanned| {
+            Box::pin(async move {
+                let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
+                create_first_index(&Parks, &shapes, &engines, scanned).await
+            })
+        },
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use jsonschema::{Draft, Validator};
+use percent_encoding::percent_decode_str;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -39,8 +40,13 @@ impl Description {
     #[track_caller]
     pub fn check(method: &Method, path: &str, answer: &Answer) {
         let Some(description) = PARKS.get() else { return };
-        let path = path.split('?').next().unwrap_or_default();
-        let Some(operation) = description.operation(method, path) else { return };
+        // API Gateway hands paths over decoded, and matches them so.
+        let path = percent_decode_str(path.split('?').next().unwrap_or_default()).decode_utf8_lossy();
+        let Some(operation) = description.operation(method, &path) else { return };
+        // Such answers are API Gateway's own.
+        if ["Not Found", "Request Entity Too Large"].iter().any(|message| answer.body == json!({ "message": message })) {
+            return;
+        }
         let content_type = answer.header("content-type").to_owned();
         let promised = operation.answers.get(&(answer.status.to_string(), content_type));
         match promised {

@@ -1,1 +1,291 @@
-//! to come
+//! A search engine that fails on command: a proxy in front of the real one.
+
+use std::collections::VecDeque;
+use std::io::Read;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use flate2::read::GzDecoder;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::AbortHandle;
+
+/// The proxy; gone when dropped.
+pub struct Proxy {
+    pub url: String,
+    shared: Arc<Shared>,
+    accepting: AbortHandle,
+}
+
+/// What becomes of a bulk request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// 429 for all of it.
+    Busy,
+    /// 429 for every second operation; the others are carried out.
+    HalfBusy,
+    /// 503 for all of it.
+    Unavailable,
+    /// No answer, and nothing was carried out.
+    LostBefore,
+    /// No answer, and everything was carried out.
+    LostAfter,
+    /// An answer with an operation too few, and everything was carried out.
+    Short,
+}
+
+struct Shared {
+    target: String,
+    faults: Mutex<VecDeque<Fault>>,
+    /// A field that is refused in a document whose id begins so, and how often yet.
+    refused: Mutex<Option<(String, String, u32)>>,
+    /// Every search is answered as one that ran out of time.
+    partial: Mutex<bool>,
+    /// The most bytes of a bulk request, and how many had more.
+    limit: Mutex<(usize, u32)>,
+}
+
+impl Proxy {
+    /// In front of this search engine, honest as yet.
+    pub async fn before(target: String) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let shared = Arc::new(Shared {
+            target,
+            faults: Mutex::default(),
+            refused: Mutex::default(),
+            partial: Mutex::default(),
+            limit: Mutex::new((usize::MAX, 0)),
+        });
+        let serving = Arc::clone(&shared);
+        let accepting = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let shared = Arc::clone(&serving);
+                let service = service_fn(move |request| answer(Arc::clone(&shared), request));
+                // A service that fails closes its connection without an answer.
+                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        Self { url, shared, accepting: accepting.abort_handle() }
+    }
+
+    /// The next bulk requests fail so, one after the other; those after them do not.
+    pub fn fail_next(&self, faults: &[Fault]) {
+        self.shared.faults.lock().unwrap().extend(faults.iter().cloned());
+    }
+
+    /// Refuses the document with this id as often as this, with a 400 that names the field.
+    pub fn refuse(&self, id: &str, field: &str, times: u32) {
+        *self.shared.refused.lock().unwrap() = Some((id.to_owned(), field.to_owned(), times));
+    }
+
+    /// From now on searches run out of time, or no longer do.
+    pub fn searches_are_partial(&self, partial: bool) {
+        *self.shared.partial.lock().unwrap() = partial;
+    }
+
+    /// Faults that no bulk request has met yet.
+    pub fn left(&self) -> usize {
+        self.shared.faults.lock().unwrap().len()
+    }
+
+    /// From now on larger bulk requests are answered 413.
+    pub fn take_at_most(&self, bytes: usize) {
+        self.shared.limit.lock().unwrap().0 = bytes;
+    }
+
+    /// How many bulk requests were too large.
+    pub fn too_large(&self) -> u32 {
+        self.shared.limit.lock().unwrap().1
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+/// The connection is closed without an answer.
+#[derive(Debug)]
+struct Lost;
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("lost on purpose")
+    }
+}
+
+impl std::error::Error for Lost {}
+
+type Answer = Result<Response<Full<Bytes>>, Lost>;
+
+async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Answer {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map_err(|_| Lost)?.to_bytes();
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    if parts.uri.path().ends_with("/_bulk") {
+        return shared.bulk(&path, unpacked(&parts.headers, &body)).await;
+    }
+    let (status, text) = shared.forward(parts.method.as_str(), &path, &parts.headers, body).await?;
+    if parts.uri.path().ends_with("/_search") && *shared.partial.lock().unwrap() {
+        let mut found: Value = serde_json::from_slice(&text).unwrap();
+        found["timed_out"] = json!(true);
+        return Ok(respond(status, found.to_string()));
+    }
+    Ok(respond(status, text))
+}
+
+impl Shared {
+    async fn bulk(&self, path: &str, lines: String) -> Answer {
+        if self.exceeds(lines.len()) {
+            return Ok(respond(413, ""));
+        }
+        let operations = operations(&lines);
+        let fault = self.faults.lock().unwrap().pop_front();
+        let refusals = self.refusals(&operations);
+        let busy = json!({ "type": "rejected_execution_exception", "reason": "rejected on purpose" });
+        match fault {
+            None => self.carry_out(path, &operations, |index| refusals[index].clone()).await,
+            Some(Fault::Busy) => Ok(respond(429, json!({ "error": busy, "status": 429 }).to_string())),
+            Some(Fault::Unavailable) => Ok(respond(503, "")),
+            Some(Fault::LostBefore) => Err(Lost),
+            Some(Fault::LostAfter) => {
+                self.carry_out(path, &operations, |_| None).await?;
+                Err(Lost)
+            }
+            Some(Fault::HalfBusy) => {
+                let refuse = |index: usize| (index % 2 == 0).then(|| json!({ "status": 429, "error": busy }));
+                self.carry_out(path, &operations, refuse).await
+            }
+            Some(Fault::Short) => {
+                let answer = self.carry_out(path, &operations, |_| None).await?;
+                let mut body: Value = serde_json::from_slice(&answer.into_body().collect().await.unwrap().to_bytes()).unwrap();
+                body["items"].as_array_mut().unwrap().pop();
+                Ok(respond(200, body.to_string()))
+            }
+        }
+    }
+
+    fn exceeds(&self, bytes: usize) -> bool {
+        let mut limit = self.limit.lock().unwrap();
+        let exceeds = bytes > limit.0;
+        limit.1 += u32::from(exceeds);
+        exceeds
+    }
+
+    /// What is refused of a bulk, by operation.
+    fn refusals(&self, operations: &[Operation]) -> Vec<Option<Value>> {
+        let mut refused = self.refused.lock().unwrap();
+        let refusal = |operation: &Operation| {
+            let (id, field, left) = refused.as_mut()?;
+            let has_field = operation.lines.contains(&format!("\"{field}\":"));
+            if operation.id != *id || !has_field || *left == 0 {
+                return None;
+            }
+            *left -= 1;
+            Some(json!({ "status": 400, "error": {
+                "type": "mapper_parsing_exception",
+                "reason": format!("failed to parse field [{field}] of type [geo_shape]"),
+                "caused_by": { "type": "illegal_argument_exception", "reason": "Unable to Tessellate shape" },
+            } }))
+        };
+        operations.iter().map(refusal).collect()
+    }
+
+    /// Forwards the operations that are not answered here, and puts all answers in their order.
+    async fn carry_out(&self, path: &str, operations: &[Operation], own: impl Fn(usize) -> Option<Value>) -> Answer {
+        let forwarded: String = operations
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| own(*index).is_none())
+            .map(|(_, operation)| operation.lines.as_str())
+            .collect();
+        let mut items = VecDeque::new();
+        if !forwarded.is_empty() {
+            let mut headers = http::HeaderMap::new();
+            headers.insert("content-type", "application/x-ndjson".parse().unwrap());
+            let (status, text) = self.forward("POST", path, &headers, forwarded.into()).await?;
+            if status != 200 {
+                return Ok(respond(status, text));
+            }
+            let body: Value = serde_json::from_slice(&text).unwrap();
+            items = body["items"].as_array().unwrap().iter().cloned().collect();
+        }
+        let merged: Vec<Value> = operations
+            .iter()
+            .enumerate()
+            .map(|(index, operation)| match own(index) {
+                Some(answer) => json!({ operation.name.clone(): answer }),
+                None => items.pop_front().unwrap(),
+            })
+            .collect();
+        Ok(respond(200, json!({ "items": merged }).to_string()))
+    }
+
+    async fn forward(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &http::HeaderMap,
+        body: Bytes,
+    ) -> Result<(u16, Bytes), Lost> {
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let mut call = client.request(method.parse().unwrap(), format!("{}{path}", self.target)).body(body);
+        for name in ["content-type", "content-encoding"] {
+            if let Some(value) = headers.get(name) {
+                call = call.header(name, value);
+            }
+        }
+        let answer = call.send().await.map_err(|_| Lost)?;
+        let status = answer.status().as_u16();
+        Ok((status, answer.bytes().await.map_err(|_| Lost)?))
+    }
+}
+
+fn respond(status: u16, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let response = Response::builder().status(status).header("content-type", "application/json");
+    response.body(Full::new(body.into())).unwrap()
+}
+
+/// One operation of a bulk, with its document.
+struct Operation {
+    name: String,
+    id: String,
+    lines: String,
+}
+
+fn operations(lines: &str) -> Vec<Operation> {
+    let mut operations: Vec<Operation> = Vec::new();
+    let mut document = false;
+    for line in lines.lines() {
+        if document {
+            let operation = operations.last_mut().unwrap();
+            operation.lines.push_str(line);
+            operation.lines.push('\n');
+            document = false;
+            continue;
+        }
+        let action: Value = serde_json::from_str(line).unwrap();
+        let (name, about) = action.as_object().unwrap().iter().next().unwrap();
+        let id = about["_id"].as_str().unwrap().to_owned();
+        operations.push(Operation { name: name.clone(), id, lines: format!("{line}\n") });
+        document = name != "delete";
+    }
+    operations
+}
+
+fn unpacked(headers: &http::HeaderMap, body: &Bytes) -> String {
+    if headers.get("content-encoding").is_some_and(|coding| coding == "gzip") {
+        let mut text = String::new();
+        GzDecoder::new(&body[..]).read_to_string(&mut text).unwrap();
+        return text;
+    }
+    String::from_utf8(body.to_vec()).unwrap()
+}

@@ -10,10 +10,16 @@ use std::time::Duration;
 use futures::FutureExt;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use tokio::runtime::Runtime;
+use tracing::Level;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use super::cairn;
 use super::differences::Differences;
 use super::engines::{self, Set};
+use super::metrics;
 
 /// One test.
 pub struct Test {
@@ -28,7 +34,7 @@ pub static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap());
 
 /// A test that takes longer hangs.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(600);
 
 impl Test {
     pub fn new<F, R>(name: impl Into<String>, test: F) -> Self
@@ -131,10 +137,12 @@ fn expected_panics_are_silent() {
     }));
 }
 
-/// `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
+/// Metrics lines are counted; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
 fn logs() {
-    if std::env::var_os("RUST_LOG").is_some() {
+    let shown = std::env::var_os("RUST_LOG").map(|_| {
         let filter = tracing_subscriber::EnvFilter::from_default_env();
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    }
+        tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(filter)
+    });
+    let counted = metrics::Counted.with_filter(Targets::new().with_target(metrics::TARGET, Level::INFO));
+    tracing_subscriber::registry().with(counted).with(shown).init();
 }

@@ -143,14 +143,49 @@ impl Call {
         for (name, value) in headers {
             call = call.header(name, value);
         }
-        let response = call.send().await.unwrap_or_else(|error| panic!("{request} was not answered: {error:?}"));
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let bytes = response.bytes().await.unwrap_or_else(|error| panic!("{request} was cut short: {error:?}"));
-        let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        let answer = Answer { request, status, headers, bytes, body };
+        let answer = outside(call, request).await;
         assert!(answer.status < 500 || expects_failure, "{}", answer.told());
         Description::check(&method, &path, &answer);
         answer
+    }
+}
+
+/// Follows a link out of the platform, as a browser does.
+pub async fn fetch(url: &str) -> Answer {
+    outside(HTTP.get(url), format!("GET {url}")).await
+}
+
+/// Sends a file to the link that an upload was answered with; returns the status.
+pub async fn send_file(announced: &Answer, file: &str) -> u16 {
+    let link = announced.text("link");
+    let mut call = HTTP.put(link).body(file.to_owned());
+    for (name, value) in announced["headers"].as_object().into_iter().flatten() {
+        // The client counts the bytes itself, as browsers do.
+        if !name.eq_ignore_ascii_case("content-length") {
+            call = call.header(name, value.as_str().unwrap());
+        }
+    }
+    outside(call, format!("PUT {link}")).await.status
+}
+
+async fn outside(call: reqwest::RequestBuilder, request: String) -> Answer {
+    let response = call.send().await.unwrap_or_else(|error| panic!("{request} was not answered: {error:?}"));
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let bytes = response.bytes().await.unwrap_or_else(|error| panic!("{request} was cut short: {error:?}"));
+    let body = plain(serde_json::from_slice(&bytes).unwrap_or_default());
+    Answer { request, status, headers, bytes, body }
+}
+
+/// The same with whole numbers written as such, so that 1.0 equals 1.
+pub fn plain(value: Value) -> Value {
+    match value {
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e15 => Value::from(float as i64),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(plain).collect(),
+        Value::Object(members) => members.into_iter().map(|(name, value)| (name, plain(value))).collect(),
+        other => other,
     }
 }
 

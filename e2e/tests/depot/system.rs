@@ -1,0 +1,258 @@
+//! The made-up system: crates on shelves, and labels.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use local::Served;
+use ::mirror::{Document, Found, Image, Mapping, NoShapes, Unfit};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use table::access::{AccessPattern, Call, TableAction};
+use table::schema::{Entity, EventSource, System, Table};
+use table::{Action, Changes, EntityKey, Engines, Error, Escaped, Key, Number};
+use utoipa::ToSchema;
+use web::{Answer, App, Event, EventFailure, EventHandler, Problem, Request, Route, Sample, Who};
+
+table::key! {
+    pub struct CrateKey { room: Escaped, shelf: Number, number: Number }
+    pk "SHELF#{room}#{shelf}"
+    sk "CRATE#{number}"
+}
+
+table::key! {
+    pub struct CountKey { room: Escaped }
+    pk "COUNT#{room}"
+    sk "COUNT"
+}
+
+table::key! {
+    pub struct LabelKey { name: Escaped }
+    pk "LABEL#{name}"
+}
+
+static CRATES: Table = Table {
+    name: "depot-Crates",
+    pk: "PK",
+    sk: Some("SK"),
+    indexes: &[],
+    entities: &[Entity::document::<CrateKey>("crate"), Entity::never::<CountKey>("count")],
+    stream: true,
+};
+
+static LABELS: Table = Table {
+    name: "depot-Labels",
+    pk: "PK",
+    sk: None,
+    indexes: &[],
+    entities: &[Entity::document::<LabelKey>("label")],
+    stream: true,
+};
+
+static STATE: Table = ::mirror::schema::state_table("depot-mirror");
+
+pub static SYSTEM: System = System {
+    name: "depot",
+    tables: &[&CRATES, &LABELS, &STATE],
+    buckets: &[table::schema::Bucket { name: "depot", expiring: &[("quarantine/", 90)] }],
+    sources: &[EventSource::Streams { handler: "mirror" }],
+};
+
+const fn on(table: &'static str, action: TableAction) -> Call {
+    Call::Table { table, action }
+}
+
+const ITEMS: AccessPattern = AccessPattern {
+    name: "items",
+    calls: &[
+        on("depot-Crates", TableAction::GetItem),
+        on("depot-Crates", TableAction::PutItem),
+        on("depot-Crates", TableAction::UpdateItem),
+        on("depot-Crates", TableAction::DeleteItem),
+        on("depot-Labels", TableAction::GetItem),
+        on("depot-Labels", TableAction::PutItem),
+        on("depot-Labels", TableAction::UpdateItem),
+        on("depot-Labels", TableAction::DeleteItem),
+    ],
+};
+
+const SEARCH: AccessPattern = AccessPattern { name: "search", calls: &[Call::Search { alias: "depot" }] };
+
+pub fn served() -> Served {
+    Served {
+        system: &SYSTEM,
+        app,
+        first_index: |engines, scanned| {
+            Box::pin(async move { ::mirror::create_first_index(&Depot, &NoShapes, &engines, scanned).await })
+        },
+    }
+}
+
+fn app(engines: Arc<Engines>) -> App {
+    let handlers = vec![EventHandler::new("mirror", mirror)];
+    App::new(engines, &SYSTEM, routes(), handlers)
+}
+
+fn routes() -> Vec<Route> {
+    const CRATE: &str = "/depot/crates/{room}/{shelf}/{number}";
+    const LABEL: &str = "/depot/labels/{name}";
+    vec![
+        Route::put("putCrate", CRATE, Who::Public, put::<CratePath>)
+            .patterns(&[&ITEMS])
+            .path::<CratePath>()
+            .takes::<Goods>()
+            .answers::<Value>(200)
+            .answers::<Value>(201)
+            .sample(Sample::new("/depot/crates/east/3/12")),
+        Route::get("getCrate", CRATE, Who::Public, get::<CratePath>)
+            .patterns(&[&ITEMS])
+            .path::<CratePath>()
+            .answers::<Value>(200)
+            .sample(Sample::new("/depot/crates/east/3/12")),
+        Route::delete("deleteCrate", CRATE, Who::Public, delete::<CratePath>)
+            .patterns(&[&ITEMS])
+            .path::<CratePath>()
+            .answers_empty(204)
+            .sample(Sample::new("/depot/crates/east/3/12")),
+        Route::put("putLabel", LABEL, Who::Public, put::<LabelPath>)
+            .patterns(&[&ITEMS])
+            .path::<LabelPath>()
+            .takes::<Goods>()
+            .answers::<Value>(200)
+            .answers::<Value>(201)
+            .sample(Sample::new("/depot/labels/copper")),
+        Route::delete("deleteLabel", LABEL, Who::Public, delete::<LabelPath>)
+            .patterns(&[&ITEMS])
+            .path::<LabelPath>()
+            .answers_empty(204)
+            .sample(Sample::new("/depot/labels/copper")),
+        Route::get("search", "/depot/search", Who::Public, search)
+            .patterns(&[&SEARCH])
+            .query::<Query>()
+            .answers::<Value>(200)
+            .sample(Sample::new("/depot/search?q=copper")),
+    ]
+}
+
+#[derive(Deserialize, ToSchema)]
+struct CratePath {
+    room: String,
+    shelf: u64,
+    number: u64,
+}
+
+#[derive(Deserialize, ToSchema)]
+struct LabelPath {
+    name: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+struct Goods {
+    content: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+}
+
+#[derive(Deserialize, ToSchema)]
+struct Query {
+    q: String,
+}
+
+/// A path to an item.
+trait Place: for<'de> Deserialize<'de> + 'static {
+    fn table() -> &'static Table;
+    fn key(self) -> Option<Key>;
+}
+
+impl Place for CratePath {
+    fn table() -> &'static Table {
+        &CRATES
+    }
+
+    fn key(self) -> Option<Key> {
+        let room = Escaped::new(&self.room).ok()?;
+        Some(CrateKey { room, shelf: Number(self.shelf), number: Number(self.number) }.key())
+    }
+}
+
+impl Place for LabelPath {
+    fn table() -> &'static Table {
+        &LABELS
+    }
+
+    fn key(self) -> Option<Key> {
+        Some(LabelKey { name: Escaped::new(&self.name).ok()? }.key())
+    }
+}
+
+fn key<P: Place>(request: &Request) -> Result<Key, Problem> {
+    request.path::<P>()?.key().ok_or_else(Problem::not_found)
+}
+
+async fn put<P: Place>(request: Request) -> Result<Answer, Problem> {
+    let key = key::<P>(&request)?;
+    let goods: Goods = request.json()?;
+    let answer = json!({ "pk": key.pk, "sk": key.sk });
+    let read = request.access().table(&ITEMS, P::table()).get_consistent(key.clone()).await?;
+    let Some(stored) = read else {
+        let rev = request.access().write(&ITEMS, Action::create(P::table(), key, &goods)?).await?;
+        return Ok(Answer::created(request.raw_path(), rev, &answer));
+    };
+    let changes = Changes::new().set("content", table::item::text(goods.content));
+    let change = Action::update(P::table(), key, changes).if_unchanged(&stored);
+    request.access().write(&ITEMS, change).await?;
+    Ok(Answer::ok(&answer))
+}
+
+async fn get<P: Place>(request: Request) -> Result<Answer, Problem> {
+    let key = key::<P>(&request)?;
+    let stored = request.access().table(&ITEMS, P::table()).get_consistent(key).await?.ok_or_else(Problem::not_found)?;
+    Ok(Answer::ok(&stored.read::<Goods>()?))
+}
+
+async fn delete<P: Place>(request: Request) -> Result<Answer, Problem> {
+    let key = key::<P>(&request)?;
+    match request.access().write(&ITEMS, Action::delete(P::table(), key)).await {
+        Ok(_) => Ok(Answer::no_content()),
+        Err(Error::NotFound) => Err(Problem::not_found()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn search(request: Request) -> Result<Answer, Problem> {
+    let Query { q } = request.query()?;
+    let asked = json!({ "query": { "match": { "content": q } }, "sort": ["pk", { "sk": { "missing": "_first" } }] });
+    let found: Value = request.access().search(&SEARCH, "depot", &asked).await?;
+    let hits = found["hits"]["hits"].as_array().cloned().unwrap_or_default();
+    let ids: Vec<Value> = hits.iter().map(|hit| hit["_id"].clone()).collect();
+    Ok(Answer::ok(&json!({ "ids": ids })))
+}
+
+async fn mirror(event: Event) -> Result<Bytes, EventFailure> {
+    let handled = ::mirror::handle(&Depot, &NoShapes, event.engines(), &event.payload, event.deadline).await;
+    handled.map(|handled| handled.answer).map_err(EventFailure::new)
+}
+
+struct Depot;
+
+impl ::mirror::Documents for Depot {
+    fn tables(&self) -> &'static System {
+        &SYSTEM
+    }
+
+    fn mapping(&self) -> Mapping {
+        const BODY: &str =
+            r#"{"settings":{},"mappings":{"properties":{"content":{"type":"text"},"weight":{"type":"double"}}}}"#;
+        Mapping { version: 1, body: BODY }
+    }
+
+    /// What has no content is not to be found.
+    fn document(&self, _: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        let content = image.text("content")?;
+        if content.is_empty() {
+            return Ok(Found::Hidden);
+        }
+        let mut document = Document::new();
+        document.text("content", &*content).number("weight", image.optional_number("weight")?);
+        Ok(Found::Document(document))
+    }
+}

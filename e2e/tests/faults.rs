@@ -1,0 +1,164 @@
+//! Search that fails: what is written meanwhile is found afterwards, and nothing else is.
+
+use std::future::IntoFuture;
+
+use serde_json::{Value, json};
+
+use crate::harness::proxy::{Fault, Proxy};
+use crate::harness::{Cairn, Setup, engines, metrics};
+use crate::parks::shapes::rectangle;
+use crate::tests;
+
+tests! { faults:
+    scenario_17_search_refuses,
+    refusals_throttling_and_lost_answers_lose_nothing,
+    a_bulk_that_is_too_large_is_halved,
+    deletes_survive_every_fault,
+    a_partial_search_is_no_answer,
+    with_search_down_all_else_works,
+}
+
+const ZONES: &str = "/parks/geozones/bcparks_1";
+
+/// A platform whose search engine fails on command.
+async fn with_proxy() -> (Cairn, Proxy) {
+    let proxy = Proxy::before(engines::search().await).await;
+    let cairn = Cairn::with(Setup { search: Some(proxy.url.clone()), ..Setup::default() }).await;
+    cairn.collection("bcparks_1", "Strathcona Park").await;
+    cairn.caught_up().await;
+    (cairn, proxy)
+}
+
+fn zone(name: &str) -> Value {
+    json!({ "displayName": name, "location": [-125.5, 49.5], "isVisible": true })
+}
+
+async fn scenario_17_search_refuses() {
+    let (cairn, proxy) = with_proxy().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    // Its envelope holds more than the triangle itself.
+    let triangle = json!({ "type": "Polygon", "coordinates": [[[10, 10], [12, 10], [10, 12], [10, 10]]] });
+    for name in ["Before", "Refused", "After"] {
+        admin.post(ZONES, zone(name)).await.is(201);
+    }
+    cairn.caught_up().await;
+    proxy.refuse("geozone::bcparks_1#2", "boundary", 2);
+    // Three changes at once, so that they meet in one batch.
+    let describe = |number: u32| admin.patch(&format!("{ZONES}/{number}"), json!({ "description": "changed" })).into_future();
+    let attach = admin.put(&format!("{ZONES}/2/geometry/boundary"), triangle).into_future();
+    let (first, attached, third) = tokio::join!(describe(1), attach, describe(3));
+    first.is(200);
+    attached.is(200);
+    third.is(200);
+    let found = visitor.search("q=refused").await;
+    found.are(&["Refused"]);
+    assert_eq!(found[0]["boundaryStatus"], "envelope");
+    visitor.search("bbox=11.8,11.8,11.9,11.9").await.are(&["Refused"]);
+    visitor.search("bbox=12.1,12.1,12.2,12.2").await.is_nothing();
+    visitor.search("q=changed").await.are(&["Before", "After"]);
+    // The only shapes that search refuses in the whole run.
+    assert_eq!(metrics::shapes_degraded(), 2);
+    assert_eq!(cairn.quarantined().await, Vec::new());
+}
+
+async fn refusals_throttling_and_lost_answers_lose_nothing() {
+    let (cairn, proxy) = with_proxy().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let faults =
+        [Fault::Busy, Fault::HalfBusy, Fault::Unavailable, Fault::LostBefore, Fault::LostAfter, Fault::Short];
+    for (tree, fault) in ["alder", "birch", "cedar", "dogwood", "elder", "fir"].into_iter().zip(&faults) {
+        proxy.fail_next(&[fault.clone(), fault.clone()]);
+        let names: Vec<String> = (0..4).map(|number| format!("{tree} {number}")).collect();
+        for name in &names {
+            admin.post(ZONES, zone(name)).await.is(201);
+        }
+        visitor.search(&format!("q={tree}")).await.are(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(proxy.left(), 0, "{fault:?}");
+    }
+    // All of them at once, in the order in which they come.
+    proxy.fail_next(&faults);
+    for number in 0..20 {
+        admin.patch(&format!("{ZONES}/{}", number + 1), json!({ "description": "changed" })).await.is(200);
+    }
+    assert_eq!(visitor.search("q=changed").await.total(), 20);
+    assert_eq!(cairn.quarantined().await, Vec::new());
+}
+
+async fn a_bulk_that_is_too_large_is_halved() {
+    let (cairn, proxy) = with_proxy().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    // More than one of these documents, fewer than all.
+    proxy.take_at_most(25_000);
+    let long = "lorem ".repeat(1600);
+    let writes = (0..40).map(|number| {
+        let mut new = zone(&format!("Large {number}"));
+        new["description"] = json!(long);
+        admin.post(ZONES, new).into_future()
+    });
+    for made in futures::future::join_all(writes).await {
+        made.is(201);
+    }
+    assert_eq!(visitor.search("q=lorem").await.total(), 40);
+    assert!(proxy.too_large() > 0);
+    assert_eq!(cairn.quarantined().await, Vec::new());
+}
+
+async fn deletes_survive_every_fault() {
+    let (cairn, proxy) = with_proxy().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    for number in 1..=12 {
+        admin.post(ZONES, zone(&format!("Fleeting {number}"))).await.is(201);
+    }
+    assert_eq!(visitor.search("q=fleeting").await.total(), 12);
+    proxy.fail_next(&[Fault::LostAfter, Fault::HalfBusy, Fault::Busy, Fault::Short, Fault::LostBefore, Fault::LostAfter]);
+    for number in 1..=12 {
+        admin.delete(&format!("{ZONES}/{number}")).await.is(204);
+        if number % 4 == 0 {
+            admin.post(&format!("{ZONES}/{number}/restore"), json!({})).await.is(200);
+        }
+    }
+    visitor.search("q=fleeting").await.are(&["Fleeting 4", "Fleeting 8", "Fleeting 12"]);
+    assert_eq!(proxy.left(), 0);
+}
+
+async fn a_partial_search_is_no_answer() {
+    let (cairn, proxy) = with_proxy().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    admin.post(ZONES, zone("Lakes")).await.is(201);
+    visitor.search("q=lakes").await.are(&["Lakes"]);
+    proxy.searches_are_partial(true);
+    for call in [
+        visitor.get("/parks/search?q=lakes"),
+        visitor.get("/parks/suggest?q=lakes"),
+        visitor.post("/parks/search", json!({ "shape": rectangle(1.0, 1.0, 2.0, 2.0) })),
+    ] {
+        let refused = call.may_fail().await.refused(503, "search-unavailable");
+        assert!(!refused.header("retry-after").is_empty(), "{}", refused.told());
+    }
+    proxy.searches_are_partial(false);
+    visitor.search("q=lakes").await.are(&["Lakes"]);
+}
+
+async fn with_search_down_all_else_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let (process, url) = engines::own_search(folder.path()).await;
+    let cairn = Cairn::with(Setup { search: Some(url), ..Setup::default() }).await;
+    cairn.collection("bcparks_1", "Strathcona Park").await;
+    process.stop().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let made = admin.post(ZONES, zone("Lakes")).await.is(201);
+    let url = made.header("location").to_owned();
+    admin.patch(&url, json!({ "description": "x" })).await.is(200);
+    admin.put(&format!("{url}/geometry/boundary"), rectangle(1.0, 1.0, 2.0, 2.0)).await.is(200);
+    visitor.get(&url).await.is(200);
+    visitor.get(ZONES).await.is(200);
+    visitor.get(&format!("{url}/geometry/boundary")).await.is(200);
+    admin.delete(&url).await.is(204);
+    for path in ["/parks/search?q=lakes", "/parks/suggest?q=lakes"] {
+        let refused = visitor.get(path).may_fail().await.refused(503, "search-unavailable");
+        assert!(!refused.header("retry-after").is_empty(), "{}", refused.told());
+        assert!(!refused.told().contains("127.0.0.1"), "{}", refused.told());
+    }
+    // What is asked wrongly is told all the same.
+    visitor.get("/parks/search?lat=1").await.faulty(&["lat"]);
+}

@@ -1,0 +1,207 @@
+//! Requests that are not what they should be: each is refused, by name, with nothing done.
+
+use bytes::Bytes;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::Cairn;
+use crate::tests;
+
+tests! { hostile:
+    unknown_fields_are_named,
+    bodies_that_are_no_json,
+    bodies_that_nest_or_swell,
+    content_types_that_are_not_taken,
+    bodies_where_none_is_taken,
+    paths_that_try_something,
+    numbers_that_are_no_numbers,
+    the_longest_keys_fit,
+}
+
+const ZONES: &str = "/parks/geozones/bcparks_1";
+
+fn lakes() -> Value {
+    json!({ "displayName": "Lakes", "location": [1, 2] })
+}
+
+async fn unknown_fields_are_named() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    admin.post(ZONES, lakes()).await.is(201);
+    for name in ["colour", "DisplayName", "display_name", "__proto__", "a/b", "a~b", "", "é"] {
+        let mut new = lakes();
+        new[name] = json!(1);
+        let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        admin.post(ZONES, new.clone()).await.faulty(&[&pointer]);
+        admin.patch(&format!("{ZONES}/1"), json!({ name: 1 })).await.faulty(&[&pointer]);
+    }
+    // A name of any length is cut before it is told.
+    let mut new = lakes();
+    new["x".repeat(10_000)] = json!(1);
+    let refused = admin.post(ZONES, new).await.is(400);
+    assert!(refused.bytes.len() < 1000, "{}", refused.told());
+    admin.post("/parks/collections", json!({ "collectionId": "a", "displayName": "A", "number": 1 })).await.faulty(&["/number"]);
+    admin.post(&format!("{ZONES}/1/restore"), json!({ "cascade": true })).await.faulty(&[""]);
+    admin.get(&format!("{ZONES}/1?lat=40.7")).await.faulty(&["lat"]);
+    admin.delete(&format!("{ZONES}/1?cascade=true")).await.faulty(&["cascade"]);
+    assert_eq!(admin.get(ZONES).await.is(200).sks(), ["1"]);
+}
+
+async fn bodies_that_are_no_json() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let send = |body: Vec<u8>| admin.call(Method::POST, ZONES).bytes("application/json", body);
+    let broken: [&[u8]; 12] = [
+        b"",
+        b"{",
+        b"nonsense",
+        b"{\"displayName\":}",
+        b"{\"displayName\":\"a\",}",
+        b"{} {}",
+        b"\xff\xfe",
+        b"{\"displayName\":\"\xff\xfe\"}",
+        b"{\"displayName\":\"\\ud800\"}",
+        b"{\"displayName\":\"a\nb\"}",
+        b"{\"displayName\":NaN}",
+        b"{\"displayName\":1e999}",
+    ];
+    for body in broken {
+        send(body.to_vec()).await.faulty(&[""]);
+    }
+    for (body, type_) in [("null", "null"), ("[]", "a list"), ("\"a\"", "text"), ("7", "a number")] {
+        let refused = send(body.into()).await.faulty(&[""]);
+        assert!(refused.fault("").contains("an object"), "{type_}: {}", refused.told());
+    }
+    // Null bytes and others that no text needs are text like any other.
+    let odd = json!({ "displayName": "a\u{0}b\u{1f}\u{200b}😀", "location": [1, 2] });
+    let made = admin.post(ZONES, odd.clone()).await.is(201);
+    assert_eq!(admin.get(made.header("location")).await.is(200)["displayName"], odd["displayName"]);
+    cairn.caught_up().await;
+    // A member that comes twice counts once.
+    send(b"{\"displayName\":\"a\",\"displayName\":\"b\",\"location\":[1,2]}".to_vec()).await;
+}
+
+async fn bodies_that_nest_or_swell() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let send = |path: &str, body: String| admin.call(Method::POST, path).bytes("application/json", body);
+    for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+        for depth in [100, 10_000] {
+            let deep = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+            send("/parks/collections", deep.clone()).await.refused(400, "bad-request");
+            let within = format!("{{\"displayName\":\"a\",\"location\":[1,2],\"boundary\":{deep}}}");
+            send(ZONES, within.clone()).await.refused(400, "bad-request");
+            send("/parks/search", format!("{{\"shape\":{deep}}}")).await.refused(400, "bad-request");
+        }
+    }
+    let huge = |bytes: usize| format!("{{\"displayName\":\"{}\"}}", "x".repeat(bytes));
+    send("/parks/collections", huge(64 * 1024)).await.refused(413, "too-large");
+    send(ZONES, huge(4 * 1024 * 1024)).await.refused(413, "too-large");
+    send(ZONES, huge(3 * 1024 * 1024)).await.faulty(&["/displayName"]);
+    let wide = format!("{{{}}}", (0..5000).map(|number| format!("\"f{number}\":1")).collect::<Vec<_>>().join(","));
+    let refused = send("/parks/collections", wide).await.refused(400, "bad-request");
+    assert_eq!((refused.places().len(), refused["errorCount"].as_u64().is_some_and(|count| count >= 5000)), (100, true));
+    let long = format!("{ZONES}?{}", "x".repeat(6000));
+    admin.get(&long).await.is(400);
+}
+
+async fn content_types_that_are_not_taken() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    admin.post(ZONES, lakes()).await.is(201);
+    let body = Bytes::from(lakes().to_string());
+    for wrong in ["text/plain", "application/xml", "application/geo+json", "", "application/jsonx", "multipart/form-data"] {
+        let call = admin.call(Method::POST, ZONES).bytes(wrong, body.clone());
+        call.await.refused(415, "wrong-content-type");
+    }
+    for right in ["application/json; charset=utf-8", "APPLICATION/JSON", "application/json;charset=UTF-8"] {
+        admin.call(Method::POST, ZONES).bytes(right, body.clone()).await.is(201);
+    }
+    let coded = admin.call(Method::POST, ZONES).bytes("application/json", body.clone()).header("content-encoding", "gzip");
+    coded.await.refused(415, "wrong-content-type");
+    let patch = admin.call(Method::PATCH, &format!("{ZONES}/1")).bytes("application/json-patch+json", "[]");
+    patch.await.refused(415, "wrong-content-type");
+    for wrong in ["text/html", "application/geo+json;q=0", "image/png, text/*"] {
+        admin.get("/parks/collections/bcparks_1").header("accept", wrong).await.refused(406, "not-acceptable");
+    }
+    admin.get(ZONES).header("accept", "text/html, */*;q=0.1").await.is(200);
+}
+
+async fn bodies_where_none_is_taken() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    admin.post(ZONES, lakes()).await.is(201);
+    let with = |method: Method, path: &str| admin.call(method, path).bytes("application/json", "{\"a\":1}");
+    with(Method::DELETE, &format!("{ZONES}/1")).await.faulty(&[""]);
+    with(Method::POST, &format!("{ZONES}/1/restore")).await.faulty(&[""]);
+    with(Method::GET, ZONES).await.is(200);
+}
+
+async fn paths_that_try_something() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    admin.post(ZONES, lakes()).await.is(201);
+    for collection in
+        ["..", "%2e%2e", "a%2Fb", "a%00b", "a::b", "a%23b", "%3A%3A", "%F0%9F%98%80", "$ne", "'", "a%0Ab", "*"]
+    {
+        for user in [&admin, &visitor] {
+            let one = user.get(&format!("/parks/collections/{collection}")).await;
+            assert!(matches!(one.status, 200 | 404), "{}", one.told());
+            let listed = user.get(&format!("/parks/geozones/{collection}")).await;
+            assert!(listed.status == 404 || listed["items"] == json!([]) || collection.contains(".."), "{}", listed.told());
+            user.get(&format!("/parks/geozones/{collection}/1")).await.is(404);
+        }
+        let made = admin.post(&format!("/parks/geozones/{collection}"), lakes()).await;
+        assert!(matches!(made.status, 404), "{}", made.told());
+    }
+    for broken in ["%FF", "%C3%28"] {
+        admin.get(&format!("/parks/collections/{broken}")).await.is(404);
+    }
+}
+
+async fn numbers_that_are_no_numbers() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let with = |field: &str, number: &str| {
+        let body = format!("{{\"displayName\":\"a\",\"location\":[1,2],\"{field}\":{number}}}");
+        admin.call(Method::POST, ZONES).bytes("application/json", body)
+    };
+    for number in ["-1", "23", "1.5", "1e2", "99999999999999999999", "\"5\"", "true", "[5]"] {
+        with("minMapZoom", number).await.faulty(&["/minMapZoom"]);
+    }
+    for number in ["5", "0", "5.0", "-0"] {
+        let answer = with("minMapZoom", number).await;
+        assert!(matches!(answer.status, 201 | 400), "{}", answer.told());
+    }
+    let at = |location: &str| {
+        let body = format!("{{\"displayName\":\"a\",\"location\":{location}}}");
+        admin.call(Method::POST, ZONES).bytes("application/json", body)
+    };
+    for location in ["[1e308,1]", "[1,1e-320]", "[-1e400,0]", "[1,2,1e30]", "[0.0000000000000000000001,0]"] {
+        let answer = at(location).await;
+        assert!(matches!(answer.status, 201 | 400), "{}", answer.told());
+    }
+    // Every digit that a double holds is kept.
+    let made = at("[-125.12345678901234,49.000000000000007]").await.is(201);
+    let read = admin.get(made.header("location")).await.is(200);
+    assert!(read.told().contains("[-125.12345678901234,49.00000000000001]"), "{}", read.told());
+}
+
+async fn the_longest_keys_fit() {
+    let cairn = Cairn::start().await;
+    let admin = cairn.administrator().await;
+    let longest = "c".repeat(63);
+    cairn.collection(&longest, "Longest").await;
+    let camp = json!({
+        "displayName": "Camp", "location": [1, 2], "facilityType": "naturalFeature",
+        "externalId": "\u{1f}".repeat(128), "isVisible": true
+    });
+    // 128 characters of control take 384 bytes once escaped.
+    let made = admin.post(&format!("/parks/facilities/{longest}"), camp).await.is(201);
+    assert_eq!(admin.get(made.header("location")).await.is(200)["externalId"], "\u{1f}".repeat(128));
+    cairn.visitor().search("q=camp").await.are(&["Camp"]);
+    let too_long = json!({
+        "displayName": "Camp", "location": [1, 2], "facilityType": "trail", "externalId": "😀".repeat(101)
+    });
+    admin.post(&format!("/parks/facilities/{longest}"), too_long).await.faulty(&["/externalId"]);
+}

@@ -1,0 +1,169 @@
+//! `/parks/items/{globalId}`, and what all reads have in common.
+
+use serde_json::{Value, json};
+
+use super::shapes::rectangle;
+use crate::harness::{Answer, Cairn};
+use crate::tests;
+
+tests! { items:
+    any_item_by_the_id_that_it_keeps,
+    hidden_deleted_and_absent_are_the_same,
+    an_answer_that_is_still_right_is_not_sent_again,
+    an_answer_with_a_link_that_dies_is_always_sent,
+    caches_keep_what_is_public,
+    a_change_needs_the_tag_it_names,
+    what_a_visitor_gets_has_nothing_of_the_administrators,
+}
+
+const CAMP: &str = "/parks/facilities/bcparks_1/campground/1";
+
+/// A platform with a visible campground 1, and the answer to its creation.
+async fn with_camp() -> (Cairn, Answer) {
+    let cairn = Cairn::with_strathcona().await;
+    let new = json!({
+        "facilityType": "campground", "displayName": "Bear Camp", "location": [-125.5, 49.5], "isVisible": true,
+        "adminNotes": "den", "externalId": "A-1", "boundary": rectangle(-125.6, 49.4, -125.4, 49.6)
+    });
+    let made = cairn.administrator().await.post("/parks/facilities/bcparks_1", new).await.is(201);
+    (cairn, made)
+}
+
+async fn any_item_by_the_id_that_it_keeps() {
+    let (cairn, camp) = with_camp().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let id = format!("/parks/items/{}", camp.text("globalId"));
+    let read = visitor.get(&id).await.is(200);
+    assert_eq!(read.body, visitor.get(CAMP).await.is(200).body);
+    let collection = visitor.get("/parks/collections/bcparks_1").await.is(200);
+    let by_id = visitor.get(&format!("/parks/items/{}", collection.text("globalId"))).await.is(200);
+    assert_eq!((by_id.text("entity"), by_id.text("sk")), ("collection", "bcparks_1"));
+
+    let feature = visitor.get(&format!("{id}?geometry=none")).as_geojson().await.is(200);
+    assert_eq!((feature["type"].as_str(), &feature["id"]), (Some("Feature"), &camp["globalId"]));
+    assert_eq!(feature["geometry"], json!({ "type": "Point", "coordinates": [-125.5, 49.5] }));
+    assert_eq!(feature["bbox"], json!([-125.6, 49.4, -125.4, 49.6]));
+    assert_eq!(feature["properties"]["displayName"], "Bear Camp");
+
+    admin.delete(CAMP).await.is(204);
+    visitor.get(&id).await.refused(404, "not-found");
+    assert_eq!(admin.get(&id).await.is(200)["isDeleted"], true);
+    admin.post(&format!("{CAMP}/restore"), json!({})).await.is(200);
+    assert_eq!(visitor.get(&id).await.is(200)["globalId"], camp["globalId"]);
+}
+
+async fn hidden_deleted_and_absent_are_the_same() {
+    let (cairn, camp) = with_camp().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let id = format!("/parks/items/{}", camp.text("globalId"));
+    let told = |answer: Answer| {
+        let mut body = answer.refused(404, "not-found").body;
+        body["instance"] = Value::Null;
+        body
+    };
+    let absent = told(visitor.get("/parks/facilities/bcparks_1/campground/99").await);
+    assert_eq!(told(visitor.get("/parks/items/01890a5d-ac96-774b-bcce-b302099a8057").await), absent);
+    assert_eq!(told(visitor.get("/parks/facilities/not::there/campground/1").await), absent);
+    admin.patch(CAMP, json!({ "isVisible": false })).await.is(200);
+    for path in [CAMP, &id, &format!("{CAMP}/geometry/boundary")] {
+        assert_eq!(told(visitor.get(path).await), absent);
+        assert_eq!(told(visitor.get(path).if_none_match("*").await), absent);
+        assert_eq!(told(admin.get(&format!("{path}?view=public")).await), absent);
+    }
+    admin.delete(CAMP).await.is(204);
+    for path in [CAMP, &id] {
+        assert_eq!(told(visitor.get(path).await), absent);
+    }
+    // An unknown collection lists nothing, as an empty one does.
+    assert_eq!(visitor.get("/parks/facilities/nowhere").await.is(200).body, json!({ "items": [] }));
+    assert_eq!(visitor.get("/parks/facilities/bcparks_1").await.is(200).body, json!({ "items": [] }));
+}
+
+async fn an_answer_that_is_still_right_is_not_sent_again() {
+    let (cairn, camp) = with_camp().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let tag = camp.tag();
+    for path in [CAMP.to_owned(), format!("/parks/items/{}", camp.text("globalId"))] {
+        let same = visitor.get(&path).if_none_match(&tag).await.is(304);
+        assert_eq!((same.tag(), same.bytes.len()), (tag.clone(), 0));
+        visitor.get(&path).if_none_match(&format!("\"1\", W/{tag}")).await.is(304);
+        visitor.get(&path).if_none_match("*").await.is(304);
+        visitor.get(&path).if_none_match("\"1\"").await.is(200);
+        visitor.get(&path).if_none_match("1").await.faulty(&["if-none-match"]);
+    }
+    admin.patch(CAMP, json!({ "description": "Quiet." })).await.is(200);
+    visitor.get(CAMP).if_none_match(&tag).await.is(200);
+}
+
+async fn an_answer_with_a_link_that_dies_is_always_sent() {
+    let (cairn, _) = with_camp().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let ring: Value =
+        serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
+    let large = json!({ "type": "Polygon", "coordinates": [ring] });
+    admin.put(&format!("{CAMP}/geometry/boundary"), large.clone()).await.is(200);
+    let read = visitor.get(CAMP).await.is(200);
+    let link = read["boundary"]["link"].as_str().unwrap().to_owned();
+    assert!(link.contains("X-Amz-Expires=300"), "{link}");
+    visitor.get(CAMP).if_none_match(&read.tag()).await.is(200);
+    visitor.get(&format!("{CAMP}?geometry=none")).if_none_match(&read.tag()).await.is(304);
+    let full = visitor.get(&format!("{CAMP}?geometry=full")).await.is(200);
+    assert_eq!(full["boundary"]["geometry"], large);
+    visitor.get(&format!("{CAMP}?geometry=full")).if_none_match(&read.tag()).await.is(304);
+    let stored = crate::harness::fetch(&link).await;
+    assert_eq!((stored.status, stored.body), (200, large));
+}
+
+async fn caches_keep_what_is_public() {
+    let (cairn, camp) = with_camp().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    cairn.caught_up().await;
+    let id = format!("/parks/items/{}", camp.text("globalId"));
+    let boundary = format!("{CAMP}/geometry/boundary");
+    let paths = [CAMP, &id, &boundary, "/parks/facilities/bcparks_1", "/parks/search?q=bear", "/parks/suggest?q=bear"];
+    for path in paths {
+        for (user, kept) in [(&visitor, "public, max-age=30"), (&admin, "private, no-store")] {
+            let answer = user.get(path).await.is(200);
+            assert_eq!((answer.header("cache-control"), answer.header("vary")), (kept, "Authorization, Accept"), "{path}");
+        }
+    }
+}
+
+async fn a_change_needs_the_tag_it_names() {
+    let (cairn, camp) = with_camp().await;
+    let admin = cairn.administrator().await;
+    let boundary = format!("{CAMP}/geometry/boundary");
+    let change = |tag: &str| admin.patch(CAMP, json!({ "description": "x" })).if_match(tag);
+    change("\"2\"").await.refused(412, "stale");
+    change(&format!("W/{}", camp.tag())).await.refused(412, "stale");
+    change("nonsense").await.faulty(&["if-match"]);
+    change(&format!("\"2\", {}", camp.tag())).await.is(200);
+    change(&camp.tag()).await.refused(412, "stale");
+    admin.delete(CAMP).if_match(&camp.tag()).await.refused(412, "stale");
+    admin.put(&boundary, rectangle(1.0, 1.0, 2.0, 2.0)).if_match(&camp.tag()).await.refused(412, "stale");
+    admin.delete(&boundary).if_match(&camp.tag()).await.refused(412, "stale");
+    admin.patch(CAMP, json!({ "description": "y" })).if_match("*").await.is(200);
+    let tag = admin.get(CAMP).await.is(200).tag();
+    let put = admin.put(&boundary, rectangle(1.0, 1.0, 2.0, 2.0)).if_match(&tag).await.is(200);
+    admin.delete(&boundary).if_match(&put.tag()).await.is(204);
+}
+
+async fn what_a_visitor_gets_has_nothing_of_the_administrators() {
+    let (cairn, _) = with_camp().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let read = admin.get(CAMP).await.is(200);
+    for field in ["adminNotes", "externalId", "createdAt", "createdBy", "updatedAt", "updatedBy", "isDeleted"] {
+        assert!(read.body.get(field).is_some(), "{field}");
+    }
+    assert_eq!(read["createdBy"], "local:ada");
+    for user in [&visitor, &cairn.user("stranger", &format!("Bearer {}", cairn.token("eve", &[]).await))] {
+        for path in [CAMP, "/parks/facilities/bcparks_1", "/parks/collections/bcparks_1"] {
+            let told = user.get(path).await.is(200).told();
+            for word in ["adminNotes", "externalId", "createdAt", "createdBy", "updatedAt", "updatedBy", "isDeleted", "local:"] {
+                assert!(!told.contains(word), "{word} in {told}");
+            }
+        }
+    }
+    let as_visitor = admin.get(&format!("{CAMP}?view=public")).await.is(200);
+    assert_eq!(as_visitor.body, visitor.get(CAMP).await.is(200).body);
+}

@@ -1,0 +1,136 @@
+//! Lists in pages, and their cursors.
+
+use serde_json::json;
+
+use crate::harness::{Answer, Cairn, User};
+use crate::tests;
+
+tests! { pages:
+    none_but_the_last_is_short,
+    a_page_has_its_limit,
+    a_cursor_works_only_where_it_came_from,
+    a_cursor_that_was_changed_is_refused,
+    writes_elsewhere_move_nothing,
+}
+
+const ZONES: &str = "/parks/geozones/bcparks_1";
+
+/// So many geozones; those whose number divides by three are hidden, by five deleted.
+async fn with_zones(count: usize) -> (Cairn, User, User) {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    for number in 1..=count {
+        let new = json!({ "displayName": "Zone", "location": [1, 2], "isVisible": number % 3 != 0 });
+        admin.post(ZONES, new).await.is(201);
+        if number % 5 == 0 {
+            admin.delete(&format!("{ZONES}/{number}")).await.is(204);
+        }
+    }
+    (cairn, admin, visitor)
+}
+
+async fn none_but_the_last_is_short() {
+    let (_cairn, admin, visitor) = with_zones(40).await;
+    for limit in [1, 7, 8, 100] {
+        for (user, path, count) in
+            [(&visitor, ZONES.to_owned(), 21), (&admin, ZONES.to_owned(), 32), (&admin, format!("{ZONES}?deleted=true"), 8)]
+        {
+            for order in ["asc", "desc"] {
+                let path = format!("{path}{}order={order}", if path.contains('?') { '&' } else { '?' });
+                let pages = user.pages(&path, limit).await;
+                assert_eq!(pages.len(), usize::div_ceil(count, limit), "{path} by {limit}");
+                let mut numbers: Vec<u64> =
+                    pages.iter().flat_map(Answer::sks).map(|number| number.parse().unwrap()).collect();
+                if order == "desc" {
+                    numbers.reverse();
+                }
+                assert_eq!(numbers.len(), count);
+                assert!(numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+            }
+        }
+    }
+}
+
+async fn a_page_has_its_limit() {
+    let (_cairn, _admin, visitor) = with_zones(40).await;
+    assert_eq!(visitor.get(ZONES).await.is(200).sks().len(), 21);
+    for bad in ["0", "101", "-1", "1.5", "ten", ""] {
+        visitor.get(&format!("{ZONES}?limit={bad}")).await.faulty(&["limit"]);
+    }
+    for (query, names) in [
+        ("page=2", vec!["page"]),
+        ("order=up", vec!["order"]),
+        ("type=campground", vec!["type"]),
+        ("deleted=maybe", vec!["deleted"]),
+        ("limit=5&limit=6", vec!["limit"]),
+        ("order=up&page=2", vec!["order", "page"]),
+    ] {
+        visitor.get(&format!("{ZONES}?{query}")).await.faulty(&names);
+    }
+}
+
+async fn a_cursor_works_only_where_it_came_from() {
+    let (cairn, admin, visitor) = with_zones(12).await;
+    cairn.collection("other", "Other").await;
+    let cursor = visitor.get(&format!("{ZONES}?limit=3")).await.is(200).next().unwrap().to_owned();
+    // Another page size is no other question.
+    assert_eq!(visitor.get(&format!("{ZONES}?limit=2&cursor={cursor}")).await.is(200).sks().len(), 2);
+    let stranger = cairn.user("stranger", &format!("Bearer {}", cairn.token("eve", &[]).await));
+    for (user, path) in [
+        (&admin, ZONES.to_owned()),
+        (&stranger, ZONES.to_owned()),
+        (&visitor, "/parks/geozones/other".to_owned()),
+        (&visitor, "/parks/facilities/bcparks_1".to_owned()),
+        (&visitor, "/parks/collections".to_owned()),
+        (&visitor, "/parks/search".to_owned()),
+        (&visitor, format!("{ZONES}?order=desc")),
+        (&visitor, format!("{ZONES}?order=asc")),
+        (&visitor, format!("{ZONES}?view=public")),
+    ] {
+        let separator = if path.contains('?') { '&' } else { '?' };
+        let refused = user.get(&format!("{path}{separator}cursor={cursor}")).await.faulty(&["cursor"]);
+        assert!(!refused.told().contains("geozone::"), "{}", refused.told());
+    }
+    // The other way round, too.
+    cairn.caught_up().await;
+    let found = visitor.get("/parks/search?limit=2").await.is(200);
+    let cursor = found.next().unwrap();
+    visitor.get(&format!("/parks/search?limit=2&cursor={cursor}")).await.is(200);
+    for query in ["q=zone", "sort=number", "entity=geozone", "collectionId=bcparks_1"] {
+        visitor.get(&format!("/parks/search?limit=2&{query}&cursor={cursor}")).await.faulty(&["cursor"]);
+    }
+    visitor.post("/parks/search", json!({ "limit": 2, "cursor": cursor })).await.faulty(&["/cursor"]);
+    visitor.get(&format!("{ZONES}?cursor={cursor}")).await.faulty(&["cursor"]);
+}
+
+async fn a_cursor_that_was_changed_is_refused() {
+    let (_cairn, _admin, visitor) = with_zones(12).await;
+    let cursor = visitor.get(&format!("{ZONES}?limit=3")).await.is(200).next().unwrap().to_owned();
+    for at in 0..cursor.len() {
+        let mut bytes = cursor.clone().into_bytes();
+        bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+        let changed = String::from_utf8(bytes).unwrap();
+        visitor.get(&format!("{ZONES}?cursor={changed}")).await.faulty(&["cursor"]);
+    }
+    for forged in ["", "a", &cursor[1..], &cursor[..cursor.len() - 1], &format!("{cursor}A"), "null", "%00", "e30"] {
+        visitor.get(&format!("{ZONES}?cursor={forged}")).await.faulty(&["cursor"]);
+    }
+}
+
+async fn writes_elsewhere_move_nothing() {
+    let (_cairn, admin, visitor) = with_zones(20).await;
+    let expected: Vec<String> =
+        visitor.pages(ZONES, 100).await.iter().flat_map(Answer::sks).map(str::to_owned).collect();
+    let mut seen: Vec<String> = Vec::new();
+    let mut page = visitor.get(&format!("{ZONES}?limit=3")).await.is(200);
+    loop {
+        seen.extend(page.sks().into_iter().map(str::to_owned));
+        // What was seen goes, what comes lies behind.
+        if let Some(last) = seen.last() {
+            admin.delete(&format!("{ZONES}/{last}")).await.is(204);
+        }
+        let Some(cursor) = page.next().map(str::to_owned) else { break };
+        page = visitor.get(&format!("{ZONES}?limit=3&cursor={cursor}")).await.is(200);
+    }
+    assert_eq!(seen, expected);
+}
