@@ -131,6 +131,29 @@ impl Check {
             }
             self.parts.push(traced);
         }
+        for part in 0..self.parts.len() {
+            self.close_round_globe(part);
+        }
+    }
+
+    /// Closes the rings of a part that run round the globe: two with each other, else each round its pole.
+    fn close_round_globe(&mut self, part: usize) {
+        let Some(rings) = self.parts.get_mut(part).map(std::mem::take) else { return };
+        let (open, mut rings): (Vec<_>, Vec<_>) = rings.into_iter().partition(|(_, ring)| ring.winding != 0);
+        let closed: Vec<_> = match open.as_slice() {
+            [(place, one), (_, other)] => vec![(*place, self.traces.join(one, other, &mut self.repairs))],
+            each => each.iter().map(|(place, ring)| (*place, self.traces.close(ring, &mut self.repairs))).collect(),
+        };
+        for (place, ring) in closed {
+            match ring {
+                Ok(ring) => rings.push((place, ring)),
+                Err(detail) => self.faults.within(&self.raw.coordinates, self.raw.path(part, place), || detail),
+            }
+        }
+        rings.sort_by_key(|(place, _)| *place);
+        if let Some(slot) = self.parts.get_mut(part) {
+            *slot = rings;
+        }
     }
 
     /// Rules 6, 7 and 8.

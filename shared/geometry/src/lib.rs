@@ -35,6 +35,7 @@ mod sweep;
 mod tangle;
 mod thin;
 mod trace;
+mod unwrap;
 
 pub use check::{Checked, check, check_value};
 pub use envelope::Envelope;

@@ -52,10 +52,13 @@ pub(crate) fn read(
     let json = Json::new(text, limits.depth);
     let mut reader =
         Reader { json, kind, limits, faults, repairs, at: top, path: Path::default(), dimensions: 0, raw: None };
-    if let Err(stop) = reader.document() {
-        reader.stopped(stop);
+    match reader.document() {
+        Ok(()) => reader.raw,
+        Err(stop) => {
+            reader.stopped(stop);
+            None
+        }
     }
-    reader.raw
 }
 
 /// A text that no check has written.

@@ -11,9 +11,9 @@ pub enum Repair {
     Crs,
     /// What crossed ±180 was cut into parts.
     Cut,
-    /// A ring round a pole was closed along ±180 and ±90.
+    /// A ring round a pole was closed along ±180 and ±90, or two round the globe were joined along ±180.
     Pole,
-    /// Positions that repeat the one before were removed.
+    /// Positions that repeat the one before, or run back along ±180, were removed.
     Repeats,
     /// Longitudes were moved by a whole turn, to lie in −180…180 on their shape's side.
     Shifted,

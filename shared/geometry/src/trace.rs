@@ -4,12 +4,15 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::orient::{is_counterclockwise, on_one_line};
-use crate::pole::close_round_pole;
+use crate::pole::{close_round_pole, join_round_globe};
 use crate::seam::{Vertex, onto_map, runs_along_seam, strips};
+use crate::unwrap::{unwrap_line, unwrap_ring};
 use crate::{Position, Repair};
 
 /// The widest gap between a ring's ends that is closed, in degrees.
 const GAP: f64 = 1e-7;
+
+const TOO_FEW: &str = "a ring has at least 4 positions, without repeats";
 
 /// The traced rings or lines of a shape, in one row of vertices.
 #[derive(Debug, Default)]
@@ -23,6 +26,8 @@ pub(crate) struct Trace {
     vertices: Range<usize>,
     /// The index of the closing position as sent.
     closing: u32,
+    /// The turns of a ring that runs round the globe and is not closed yet.
+    pub winding: i32,
     /// It lies in more than one strip and must be cut. If not, its vertices are those of strip 0.
     pub crossing: bool,
     /// Of a ring that does not cross itself.
@@ -55,7 +60,7 @@ impl Traces {
         trace.counterclockwise = !trace.counterclockwise;
     }
 
-    /// Traces a ring, or says what is wrong with it.
+    /// Traces a ring, or says what is wrong with it. One that runs round the globe is not yet closed.
     pub(crate) fn ring(
         &mut self,
         positions: &[Position],
@@ -63,29 +68,51 @@ impl Traces {
         repairs: &mut BTreeSet<Repair>,
     ) -> Result<Trace, String> {
         let (Some(first), Some(([last_x, last_y], open))) = (positions.first(), positions.split_last()) else {
-            return Err("a ring has at least 4 positions".to_owned());
+            return Err(TOO_FEW.to_owned());
         };
         let gap = (turned(last_x - first[0]).abs()).max((last_y - first[1]).abs());
-        if gap > GAP || open.is_empty() {
+        if gap > GAP {
             return Err("the ring is not closed: its last position is not its first".to_owned());
         }
         if positions.last() != Some(first) || altitudes.first() != altitudes.last() {
             repairs.insert(Repair::Closed);
         }
-        let start = self.vertices.len();
-        self.extend(open, altitudes, repairs);
-        if self.vertices.len() > start + 1
-            && self.vertices.last().zip(self.vertices.get(start)).is_some_and(|(last, first)| same_place(last, first))
-        {
-            self.vertices.pop();
+        let mut vertices = vertices_of(open, altitudes, repairs);
+        if matches!(vertices.as_slice(), [first, .., last] if same_place(first, last)) {
+            vertices.pop();
             repairs.insert(Repair::Repeats);
         }
-        let mut vertices = self.vertices.split_off(start);
+        let winding = unwrap_ring(&mut vertices, repairs);
+        if vertices.len() < 3 {
+            return Err(TOO_FEW.to_owned());
+        }
         let closing = u32::try_from(open.len()).unwrap_or(u32::MAX);
-        let traced = ring_of(&mut vertices, positions, repairs);
-        self.vertices.append(&mut vertices);
-        let (crossing, counterclockwise) = traced.inspect_err(|_| self.vertices.truncate(start))?;
-        Ok(Trace { vertices: start..self.vertices.len(), closing, crossing, counterclockwise })
+        match winding {
+            0 => self.add(vertices, closing, Some(positions), repairs),
+            1 | -1 => {
+                let start = self.vertices.len();
+                self.vertices.append(&mut vertices);
+                let vertices = start..self.vertices.len();
+                Ok(Trace { vertices, closing, winding, crossing: false, counterclockwise: true })
+            }
+            _ => Err("the ring runs round the globe more than once, and so crosses itself".to_owned()),
+        }
+    }
+
+    /// Closes a ring that runs round the globe, round a pole.
+    pub(crate) fn close(&mut self, ring: &Trace, repairs: &mut BTreeSet<Repair>) -> Result<Trace, String> {
+        repairs.insert(Repair::Pole);
+        self.add(close_round_pole(self.vertices(ring), ring.winding)?, ring.closing, None, repairs)
+    }
+
+    /// Joins two that run round the globe to the ring round what lies between them.
+    pub(crate) fn join(&mut self, one: &Trace, other: &Trace, repairs: &mut BTreeSet<Repair>) -> Result<Trace, String> {
+        repairs.insert(Repair::Pole);
+        // Faults are told at the first ring, whose positions these are not.
+        let stranger = |vertex: &Vertex| Vertex { source: one.closing, ..*vertex };
+        let strangers: Vec<_> = self.vertices(other).iter().map(stranger).collect();
+        let joined = join_round_globe((self.vertices(one), one.winding), (&strangers, other.winding));
+        self.add(joined, one.closing, None, repairs)
     }
 
     /// Traces a line.
@@ -95,99 +122,55 @@ impl Traces {
         altitudes: &[f64],
         repairs: &mut BTreeSet<Repair>,
     ) -> Result<Trace, String> {
-        let start = self.vertices.len();
-        self.extend(positions, altitudes, repairs);
-        let vertices = self.vertices.get_mut(start..).unwrap_or_default();
+        let mut vertices = vertices_of(positions, altitudes, repairs);
         if vertices.len() < 2 {
-            self.vertices.truncate(start);
             return Err("a line has at least 2 different positions".to_owned());
         }
-        unwrap(vertices, true, false);
-        let crossing = settle(vertices, positions, false, repairs);
-        let closing = u32::try_from(positions.len()).unwrap_or(u32::MAX);
-        Ok(Trace { vertices: start..self.vertices.len(), closing, crossing, counterclockwise: false })
-    }
-
-    /// Adds positions that do not repeat the one before.
-    fn extend(&mut self, positions: &[Position], altitudes: &[f64], repairs: &mut BTreeSet<Repair>) {
+        unwrap_line(&mut vertices);
+        let crossing = settle(&mut vertices, Some(positions), false, repairs);
         let start = self.vertices.len();
-        let mut altitudes = altitudes.iter();
-        for (index, [longitude, latitude]) in positions.iter().enumerate() {
-            let z = altitudes.next().copied().unwrap_or(0.0);
-            let source = u32::try_from(index).unwrap_or(u32::MAX);
-            let vertex = Vertex { x: onto_map(*longitude), y: *latitude, z, turn: 0, source };
-            let before = self.vertices.get(start..).unwrap_or_default().last();
-            if before.is_some_and(|before| same_place(before, &vertex)) {
-                repairs.insert(Repair::Repeats);
-            } else {
-                self.vertices.push(vertex);
-            }
+        self.vertices.append(&mut vertices);
+        Ok(Trace { vertices: start..self.vertices.len(), closing: 0, winding: 0, crossing, counterclockwise: false })
+    }
+
+    /// Adds a closed ring. `sent` are its positions if each vertex is one of them.
+    fn add(
+        &mut self,
+        mut ring: Vec<Vertex>,
+        closing: u32,
+        sent: Option<&[Position]>,
+        repairs: &mut BTreeSet<Repair>,
+    ) -> Result<Trace, String> {
+        let plane: Vec<_> = ring.iter().map(Vertex::unwrapped).collect();
+        if on_one_line(plane.iter().copied()) {
+            return Err("the ring has no area: all its positions lie on one line".to_owned());
         }
+        let crossing = settle(&mut ring, sent, true, repairs);
+        let start = self.vertices.len();
+        self.vertices.append(&mut ring);
+        let counterclockwise = is_counterclockwise(&plane);
+        Ok(Trace { vertices: start..self.vertices.len(), closing, winding: 0, crossing, counterclockwise })
     }
 }
 
-/// Whether the ring crosses ±180, and whether it runs counterclockwise.
-fn ring_of(
-    vertices: &mut Vec<Vertex>,
-    positions: &[Position],
-    repairs: &mut BTreeSet<Repair>,
-) -> Result<(bool, bool), String> {
-    if vertices.len() < 3 {
-        return Err("a ring has at least 4 positions, without repeats".to_owned());
-    }
-    let mut winding = unwrap(vertices, true, true);
-    if winding != 0 && unwrap(vertices, false, true) == 0 {
-        // -180 and 180 were written for one place: read as drawn, the ring would not even close.
-        winding = 0;
-        vertices.dedup_by(|next, before| next.unwrapped() == before.unwrapped());
-        repairs.insert(Repair::Repeats);
-    } else if winding != 0 {
-        unwrap(vertices, true, true);
-    }
-    match winding {
-        0 => {}
-        1 | -1 => {
-            close_round_pole(vertices, winding)?;
-            repairs.insert(Repair::Pole);
-        }
-        _ => return Err("the ring runs round the globe more than once, and so crosses itself".to_owned()),
-    }
-    let plane: Vec<_> = vertices.iter().map(Vertex::unwrapped).collect();
-    if on_one_line(plane.iter().copied()) {
-        return Err("the ring has no area: all its positions lie on one line".to_owned());
-    }
-    let crossing = settle(vertices, positions, true, repairs);
-    Ok((crossing, is_counterclockwise(&plane)))
-}
-
-/// Sets each vertex's turn: a step over 180° takes the short way round, but is as drawn along a pole and, if `drawn`,
-/// from −180 to 180 on one latitude. The turns that a ring has made when it is back at its first vertex.
-fn unwrap(vertices: &mut [Vertex], drawn: bool, ring: bool) -> i32 {
-    let turn_after = |before: &Vertex, next: &Vertex| {
-        let step = next.x - before.x;
-        let level = before.y == next.y && (next.y.abs() == 90.0 || (drawn && step.abs() == 360.0));
-        if step.abs() <= 180.0 || level {
-            before.turn
-        } else if step > 0.0 {
-            before.turn - 1
+/// The positions that do not repeat the one before.
+fn vertices_of(positions: &[Position], altitudes: &[f64], repairs: &mut BTreeSet<Repair>) -> Vec<Vertex> {
+    let mut vertices: Vec<Vertex> = Vec::with_capacity(positions.len());
+    let mut altitudes = altitudes.iter();
+    for (source, [longitude, latitude]) in (0_u32..).zip(positions) {
+        let z = altitudes.next().copied().unwrap_or(0.0);
+        let vertex = Vertex { x: onto_map(*longitude), y: *latitude, z, turn: 0, source };
+        if vertices.last().is_some_and(|before| same_place(before, &vertex)) {
+            repairs.insert(Repair::Repeats);
         } else {
-            before.turn + 1
+            vertices.push(vertex);
         }
-    };
-    let mut vertices = vertices.iter_mut();
-    let Some(first) = vertices.next() else { return 0 };
-    first.turn = 0;
-    let first = *first;
-    let mut before = first;
-    for vertex in vertices {
-        vertex.turn = turn_after(&before, vertex);
-        before = *vertex;
     }
-    if ring { turn_after(&before, &first) } else { 0 }
+    vertices
 }
 
 /// Whether it lies in several strips. What lies in one is moved to strip 0, to the side of ±180 that it lies on.
-fn settle(vertices: &mut [Vertex], positions: &[Position], ring: bool, repairs: &mut BTreeSet<Repair>) -> bool {
+fn settle(vertices: &mut [Vertex], sent: Option<&[Position]>, ring: bool, repairs: &mut BTreeSet<Repair>) -> bool {
     let mut reach: Option<(i32, i32)> = None;
     let ends = vertices.iter().skip(1).chain(vertices.first().filter(|_| ring));
     for (from, to) in vertices.iter().zip(ends) {
@@ -207,7 +190,8 @@ fn settle(vertices: &mut [Vertex], positions: &[Position], ring: bool, repairs: 
     };
     for vertex in vertices {
         *vertex = Vertex { turn: 0, ..vertex.within(strip) };
-        if positions.get(vertex.source as usize).is_some_and(|sent| (sent[0] - vertex.x).abs() > 1.0) {
+        let sent = sent.and_then(|sent| sent.get(vertex.source as usize));
+        if sent.is_some_and(|sent| (sent[0] - vertex.x).abs() > 1.0) {
             repairs.insert(Repair::Shifted);
         }
     }
