@@ -6,8 +6,10 @@ mod description;
 pub mod differences;
 pub mod engines;
 pub mod metrics;
+pub mod process;
 pub mod proxy;
 mod suite;
+pub mod table;
 mod user;
 
 pub use answer::{Answer, Found};
@@ -15,4 +17,4 @@ pub use cairn::{Cairn, Setup, parks_served};
 pub use description::Description;
 pub use engines::Set;
 pub use suite::{RUNTIME, Test, run};
-pub use user::{Call, User, fetch, plain, send_file};
+pub use user::{Call, User, fetch, plain, send_file, send_file_or_gone};

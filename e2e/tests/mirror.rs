@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use table::Key;
 
 use crate::harness::Cairn;
+use crate::harness::table::{Item, text};
 use crate::parks::shapes::ellipse;
 use crate::tests;
 
@@ -22,37 +23,7 @@ tests! { mirror:
     records_of_what_is_never_searched_are_passed,
 }
 
-type Item = HashMap<String, AttributeValue>;
-
 const FACILITIES: &str = "/parks/facilities/bcparks_1";
-
-/// The table itself, as somebody with the console has it.
-struct Table<'a>(&'a Cairn);
-
-impl Table<'_> {
-    fn name(&self) -> String {
-        self.0.engines().config.table("parks")
-    }
-
-    async fn get(&self, pk: &str, sk: &str) -> Option<Item> {
-        let get = self.0.engines().dynamodb().get_item().table_name(self.name()).consistent_read(true);
-        get.key("pk", text(pk)).key("sk", text(sk)).send().await.unwrap().item
-    }
-
-    async fn put(&self, item: Item) {
-        let put = self.0.engines().dynamodb().put_item().table_name(self.name());
-        put.set_item(Some(item)).send().await.unwrap();
-    }
-
-    async fn delete(&self, pk: &str, sk: &str) {
-        let delete = self.0.engines().dynamodb().delete_item().table_name(self.name());
-        delete.key("pk", text(pk)).key("sk", text(sk)).send().await.unwrap();
-    }
-}
-
-fn text(text: &str) -> AttributeValue {
-    AttributeValue::S(text.to_owned())
-}
 
 fn number(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
@@ -83,7 +54,7 @@ async fn with_campground() -> (Cairn, Item) {
         "path": { "type": "LineString", "coordinates": [[-125.5, 49.6], [-125.4, 49.7]] }
     });
     admin.post(FACILITIES, new).await.is(201);
-    let item = Table(&cairn).get("facility::bcparks_1", "campground::1").await.unwrap();
+    let item = cairn.table().get("facility::bcparks_1", "campground::1").await.unwrap();
     cairn.caught_up().await;
     (cairn, item)
 }
@@ -106,7 +77,7 @@ fn by_key(markers: Vec<Marker>) -> BTreeMap<String, Marker> {
 async fn poison_delays_nobody_and_is_mended() {
     let (cairn, item) = with_campground().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
-    let table = Table(&cairn);
+    let table = cairn.table();
     let poison = [("displayName", AttributeValue::Bool(true))];
     let poisoned = |item: &Item| {
         let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
@@ -148,7 +119,7 @@ async fn poison_delays_nobody_and_is_mended() {
 async fn each_attribute_with_each_wrong_type_is_quarantined_alone() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
-    let table = Table(&cairn);
+    let table = cairn.table();
     let types = [
         text("x"),
         number(7),
@@ -204,7 +175,7 @@ async fn each_attribute_with_each_wrong_type_is_quarantined_alone() {
 async fn foreign_writes_are_stamped_and_found() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
-    let table = Table(&cairn);
+    let table = cairn.table();
     let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
     let revs = [
         number(rev),
@@ -256,27 +227,14 @@ async fn foreign_writes_are_stamped_and_found() {
 async fn deletes_by_hand_are_tombstones() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
-    let table = Table(&cairn);
+    let table = cairn.table();
     table.delete("facility::bcparks_1", "campground::1").await;
     visitor.search("entity=facility").await.is_nothing();
     let tombstone = cairn.document("parks", "facility::bcparks_1#campground::1").await.unwrap();
     assert_eq!((&tombstone["deleted"], tombstone.get("name")), (&json!(true), None));
     assert!(tombstone["deletedAt"].is_string() || tombstone["deletedAt"].is_number(), "{tombstone}");
     // The old record comes once more, late: nothing rises again.
-    let record = |name: &str, old: Option<&Item>, new: Option<&Item>, sequence: u64| {
-        let mut change = json!({
-            "Keys": { "pk": { "S": "facility::bcparks_1" }, "sk": { "S": "campground::1" } },
-            "SequenceNumber": format!("{sequence:021}"), "ApproximateCreationDateTime": 1, "SizeBytes": 100,
-            "StreamViewType": "NEW_AND_OLD_IMAGES"
-        });
-        for (image, item) in [("OldImage", old), ("NewImage", new)] {
-            if let Some(item) = item {
-                change[image] = dynamodb_json(item);
-            }
-        }
-        json!({ "eventName": name, "eventSource": "aws:dynamodb", "eventSourceARN": cairn.stream_arn(), "dynamodb": change })
-    };
-    let late = json!({ "Records": [record("INSERT", None, Some(&item), 5)] });
+    let late = json!({ "Records": [table.insert_record(&item, 5)] });
     assert_eq!(cairn.event("parks", "mirror", &late).await.unwrap(), json!({ "batchItemFailures": [] }));
     visitor.search("entity=facility").await.is_nothing();
     // Made again by a clock that is behind, it is found.
@@ -284,31 +242,16 @@ async fn deletes_by_hand_are_tombstones() {
     stamped(&cairn).await;
     visitor.search("entity=facility").await.are(&["Again"]);
     // A delete that comes once more takes nothing with it.
-    let late = json!({ "Records": [record("REMOVE", Some(&item), None, 6)] });
+    let late = json!({ "Records": [table.remove_record(&item, 6)] });
     cairn.event("parks", "mirror", &late).await.unwrap();
     stamped(&cairn).await;
     visitor.search("entity=facility").await.are(&["Again"]);
 }
 
-/// An item as a stream has it.
-fn dynamodb_json(item: &Item) -> Value {
-    fn value(attribute: &AttributeValue) -> Value {
-        match attribute {
-            AttributeValue::S(text) => json!({ "S": text }),
-            AttributeValue::N(number) => json!({ "N": number }),
-            AttributeValue::Bool(flag) => json!({ "BOOL": flag }),
-            AttributeValue::L(list) => json!({ "L": list.iter().map(value).collect::<Vec<_>>() }),
-            AttributeValue::M(map) => json!({ "M": dynamodb_json(map) }),
-            other => panic!("{other:?} is not in these items"),
-        }
-    }
-    item.iter().map(|(name, attribute)| (name.clone(), value(attribute))).collect()
-}
-
 async fn delete_and_create_again_in_any_order() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
-    let table = Table(&cairn);
+    let table = cairn.table();
     for at in 2..30 {
         table.put(copy(&item, at, &[("displayName", text("Before"))])).await;
     }
@@ -332,7 +275,7 @@ async fn delete_and_create_again_in_any_order() {
 async fn keys_that_fit_no_template() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
-    let table = Table(&cairn);
+    let table = cairn.table();
     let key = |pk: &str, sk: &str| {
         let mut item = copy(&item, 1, &[("displayName", text("Stranger"))]);
         (item.insert("pk".to_owned(), text(pk)), item.insert("sk".to_owned(), text(sk)));
@@ -363,7 +306,7 @@ async fn keys_that_fit_no_template() {
 
 async fn records_of_what_is_never_searched_are_passed() {
     let (cairn, _) = with_campground().await;
-    let table = Table(&cairn);
+    let table = cairn.table();
     for (pk, sk) in [
         ("counter::geozone::bcparks_1", "sequence"),
         ("rel::geozone::bcparks_1::1", "facility::bcparks_1::campground::1"),
@@ -376,7 +319,7 @@ async fn records_of_what_is_never_searched_are_passed() {
     }
     // Whatever its event is called.
     let unknown = json!({ "Records": [{
-        "eventName": "EXPIRE", "eventSource": "aws:dynamodb", "eventSourceARN": cairn.stream_arn(),
+        "eventName": "EXPIRE", "eventSource": "aws:dynamodb", "eventSourceARN": table.stream_arn(),
         "dynamodb": {
             "Keys": { "pk": { "S": "counter::geozone::bcparks_1" }, "sk": { "S": "sequence" } },
             "SequenceNumber": "000000000000000000001", "ApproximateCreationDateTime": 1

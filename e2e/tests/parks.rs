@@ -2,6 +2,7 @@
 
 mod collections;
 mod facilities;
+
 mod geometry;
 mod geozones;
 mod hostile;
@@ -30,6 +31,7 @@ pub fn tests() -> Vec<Test> {
         pages::tests(),
         places::tests(),
         search::tests(),
+
         vec![search::scenario_19()],
     ];
     themes.into_iter().flatten().collect()

@@ -17,6 +17,7 @@ use web::token::{Claims, SigningKey};
 
 use super::description::Description;
 use super::suite::RUNTIME;
+use super::table::Table;
 use super::{User, engines};
 
 /// A platform; gone when dropped.
@@ -134,10 +135,9 @@ impl Cairn {
         &self.shared.engines
     }
 
-    /// The stream of the table of parks, by a name as streams have.
-    pub fn stream_arn(&self) -> String {
-        let table = self.engines().config.table("parks");
-        format!("arn:aws:dynamodb:local:000000000000:table/{table}/stream/2026-01-01T00:00:00.000")
+    /// The table of parks, past the platform.
+    pub fn table(&self) -> Table {
+        Table(Arc::clone(self.engines()))
     }
 
     /// What is in quarantine, as the operator's command lists it.
@@ -201,7 +201,7 @@ impl Shared {
     }
 
     async fn search_engine(&self, method: Method, path: &str, body: &Value) -> Value {
-        let url = format!("{}{path}", engines::search().await);
+        let url = format!("{}{path}", self.engines.config.search);
         let mut call = reqwest::Client::new().request(method, url);
         if !body.is_null() {
             call = call.header("content-type", "application/json").body(body.to_string());

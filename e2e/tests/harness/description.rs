@@ -32,8 +32,9 @@ impl Description {
         PARKS.get_or_init(|| Self::read(document))
     }
 
-    pub fn document(&self) -> &Value {
-        &self.document
+    /// The document that was kept.
+    pub fn kept() -> &'static Value {
+        &PARKS.get().expect("a platform has started").document
     }
 
     /// Fails on an answer that the description does not promise.

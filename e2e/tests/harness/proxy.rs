@@ -41,7 +41,7 @@ pub enum Fault {
 }
 
 struct Shared {
-    target: String,
+    target: Mutex<String>,
     faults: Mutex<VecDeque<Fault>>,
     /// A field that is refused in a document whose id begins so, and how often yet.
     refused: Mutex<Option<(String, String, u32)>>,
@@ -57,7 +57,7 @@ impl Proxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let shared = Arc::new(Shared {
-            target,
+            target: Mutex::new(target),
             faults: Mutex::default(),
             refused: Mutex::default(),
             partial: Mutex::default(),
@@ -73,6 +73,11 @@ impl Proxy {
             }
         });
         Self { url, shared, accepting: accepting.abort_handle() }
+    }
+
+    /// From now on in front of another search engine.
+    pub fn move_to(&self, target: String) {
+        *self.shared.target.lock().unwrap() = target;
     }
 
     /// The next bulk requests fail so, one after the other; those after them do not.
@@ -237,7 +242,8 @@ impl Shared {
         body: Bytes,
     ) -> Result<(u16, Bytes), Lost> {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let mut call = client.request(method.parse().unwrap(), format!("{}{path}", self.target)).body(body);
+        let url = format!("{}{path}", self.target.lock().unwrap());
+        let mut call = client.request(method.parse().unwrap(), url).body(body);
         for name in ["content-type", "content-encoding"] {
             if let Some(value) = headers.get(name) {
                 call = call.header(name, value);

@@ -15,7 +15,9 @@ use super::description::Description;
 /// Somebody with a token, or without.
 #[derive(Clone)]
 pub struct User {
-    shared: Arc<Shared>,
+    url: String,
+    /// The platform, where it runs in this process.
+    shared: Option<Arc<Shared>>,
     name: &'static str,
     authorization: Option<String>,
 }
@@ -35,7 +37,12 @@ static HTTP: LazyLock<Client> =
 
 impl User {
     pub fn new(shared: Arc<Shared>, name: &'static str, authorization: Option<String>) -> Self {
-        Self { shared, name, authorization }
+        Self { url: shared.url().to_owned(), shared: Some(shared), name, authorization }
+    }
+
+    /// A user of a platform that is a process of its own.
+    pub fn outside(url: &str, name: &'static str, authorization: Option<String>) -> Self {
+        Self { url: url.to_owned(), shared: None, name, authorization }
     }
 
     pub fn get(&self, path: &str) -> Call {
@@ -74,14 +81,20 @@ impl User {
 
     /// Searches once everything that was written before can be found.
     pub async fn search(&self, query: &str) -> Found {
-        self.shared.caught_up().await;
+        self.caught_up().await;
         Found(self.get(&format!("/parks/search?{query}")).await.is(200))
     }
 
     /// The same with the body of a POST.
     pub async fn search_by(&self, body: Value) -> Found {
-        self.shared.caught_up().await;
+        self.caught_up().await;
         Found(self.post("/parks/search", body).await.is(200))
+    }
+
+    async fn caught_up(&self) {
+        if let Some(shared) = &self.shared {
+            shared.caught_up().await;
+        }
     }
 
     /// All pages of a list, from the first; each but the last has to be full.
@@ -136,27 +149,37 @@ impl Call {
         self
     }
 
-    async fn send(self) -> Answer {
+    /// The answer; none if the platform was gone before it had given one.
+    pub async fn or_gone(self) -> Option<Answer> {
+        self.send().await.ok()
+    }
+
+    async fn send(self) -> Result<Answer, String> {
         let Self { user, method, path, headers, body, expects_failure } = self;
         let request = format!("{method} {path} as {}", user.name);
-        let mut call = HTTP.request(method.clone(), format!("{}{path}", user.shared.url())).body(body);
+        let mut call = HTTP.request(method.clone(), format!("{}{path}", user.url)).body(body);
         for (name, value) in headers {
             call = call.header(name, value);
         }
-        let answer = outside(call, request).await;
+        let answer = outside(call, request).await?;
         assert!(answer.status < 500 || expects_failure, "{}", answer.told());
         Description::check(&method, &path, &answer);
-        answer
+        Ok(answer)
     }
 }
 
 /// Follows a link out of the platform, as a browser does.
 pub async fn fetch(url: &str) -> Answer {
-    outside(HTTP.get(url), format!("GET {url}")).await
+    outside(HTTP.get(url), format!("GET {url}")).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Sends a file to the link that an upload was answered with; returns the status.
 pub async fn send_file(announced: &Answer, file: &str) -> u16 {
+    send_file_or_gone(announced, file).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same where S3 may be gone before it has answered.
+pub async fn send_file_or_gone(announced: &Answer, file: &str) -> Result<u16, String> {
     let link = announced.text("link");
     let mut call = HTTP.put(link).body(file.to_owned());
     for (name, value) in announced["headers"].as_object().into_iter().flatten() {
@@ -165,15 +188,15 @@ pub async fn send_file(announced: &Answer, file: &str) -> u16 {
             call = call.header(name, value.as_str().unwrap());
         }
     }
-    outside(call, format!("PUT {link}")).await.status
+    Ok(outside(call, format!("PUT {link}")).await?.status)
 }
 
-async fn outside(call: reqwest::RequestBuilder, request: String) -> Answer {
-    let response = call.send().await.unwrap_or_else(|error| panic!("{request} was not answered: {error:?}"));
+async fn outside(call: reqwest::RequestBuilder, request: String) -> Result<Answer, String> {
+    let response = call.send().await.map_err(|error| format!("{request} was not answered: {error:?}"))?;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
-    let bytes = response.bytes().await.unwrap_or_else(|error| panic!("{request} was cut short: {error:?}"));
+    let bytes = response.bytes().await.map_err(|error| format!("{request} was cut short: {error:?}"))?;
     let body = plain(serde_json::from_slice(&bytes).unwrap_or_default());
-    Answer { request, status, headers, bytes, body }
+    Ok(Answer { request, status, headers, bytes, body })
 }
 
 /// The same with whole numbers written as such, so that 1.0 equals 1.
@@ -194,6 +217,6 @@ impl IntoFuture for Call {
     type IntoFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.send())
+        Box::pin(async { self.send().await.unwrap_or_else(|error| panic!("{error}")) })
     }
 }

@@ -250,10 +250,7 @@ async fn one_shape_on_two_items_is_one_object() {
     let (one, two) = (put(&first).await, put(&second).await);
     assert_eq!(one, two);
     let refs = async || {
-        let key = |text: &str| aws_sdk_dynamodb::types::AttributeValue::S(text.to_owned());
-        let engines = cairn.engines();
-        let read = engines.dynamodb().get_item().table_name(engines.config.table("parks")).consistent_read(true);
-        let item = read.key("pk", key(&format!("geometry::{one}"))).key("sk", key("object")).send().await.unwrap().item;
+        let item = cairn.table().get(&format!("geometry::{one}"), "object").await;
         item.unwrap()["refs"].as_n().unwrap().parse::<u32>().unwrap()
     };
     assert_eq!(refs().await, 2);

@@ -1,0 +1,105 @@
+//! `cairn local` as a process of its own, that can be killed and started again on its state folder.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::OnceCell;
+
+use super::engines::{self, Set};
+use super::{Description, User};
+
+/// A running `cairn local`; killed when dropped.
+pub struct Process {
+    child: Child,
+    url: String,
+    /// The search engine that it has started.
+    pub search: String,
+    token: String,
+}
+
+static PROGRAM: OnceCell<PathBuf> = OnceCell::const_new();
+
+impl Process {
+    /// Starts it on the folder and waits until it is ready. It dies at the failpoint, where one is named.
+    pub async fn start(state: &Path, failpoint: Option<&str>) -> Self {
+        let (search, dynamodb) = match engines::set() {
+            Set::Embedded => ("opensearch", "dynoxide"),
+            Set::Real => ("opensearch", "local"),
+            Set::WithoutJava => ("osmem", "dynoxide"),
+        };
+        let mut command = Command::new(program().await);
+        command.args(["local", "--port", "0", "--search", search, "--dynamodb", dynamodb, "--state"]).arg(state);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        match failpoint {
+            Some(failpoint) => command.env("CAIRN_FAILPOINT", failpoint),
+            None => command.env_remove("CAIRN_FAILPOINT"),
+        };
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (mut search, mut url) = (String::new(), None);
+        while url.is_none() {
+            let line = tokio::time::timeout(Duration::from_secs(120), lines.next_line()).await;
+            let line = line.expect("cairn is not ready after two minutes").unwrap();
+            let Some(line) = line else {
+                let said = child.wait_with_output().await.unwrap().stderr;
+                panic!("cairn did not start: {}", String::from_utf8_lossy(&said));
+            };
+            if let Some(endpoint) = line.strip_prefix("search ") {
+                search = endpoint.trim().to_owned();
+            }
+            url = line.strip_prefix("ready ").map(str::to_owned);
+        }
+        // Read on, or it stops when the pipe is full.
+        tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+        let url = url.unwrap();
+        let token = Command::new(program().await).args(["token", "parks-admin", "--state"]).arg(state).output().await;
+        let token = String::from_utf8(token.unwrap().stdout).unwrap().trim().to_owned();
+        let process = Self { child, url, search, token };
+        Description::keep(&process.visitor().get("/parks/openapi.json").await.is(200).body);
+        process
+    }
+
+    pub fn administrator(&self) -> User {
+        User::outside(&self.url, "administrator", Some(format!("Bearer {}", self.token)))
+    }
+
+    pub fn visitor(&self) -> User {
+        User::outside(&self.url, "visitor", None)
+    }
+
+    /// As a power cut would: it writes nothing more.
+    pub async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    /// Waits until it has died of itself.
+    pub async fn died(mut self) {
+        let end = tokio::time::timeout(Duration::from_secs(60), self.child.wait()).await;
+        let end = end.expect("it did not come to its failpoint").unwrap();
+        assert!(!end.success(), "{end}");
+    }
+
+    /// As Ctrl-C does.
+    pub async fn stop(mut self) {
+        let id = self.child.id().unwrap().to_string();
+        assert!(Command::new("kill").args(["-INT", &id]).status().await.unwrap().success());
+        assert!(self.child.wait().await.unwrap().success());
+    }
+}
+
+/// The command as `cargo` builds it.
+async fn program() -> &'static Path {
+    let build = async || {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut build = Command::new(cargo);
+        build.args(["build", "--quiet", "--package", "cairn"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        assert!(build.status().await.unwrap().success(), "cairn does not build");
+        // Beside the folder in which this test is.
+        let tests = std::env::current_exe().unwrap();
+        tests.parent().and_then(Path::parent).unwrap().join("cairn")
+    };
+    PROGRAM.get_or_init(build).await
+}

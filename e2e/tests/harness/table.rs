@@ -1,0 +1,85 @@
+//! The table itself, as somebody with the console has it: past the platform, and past its rules.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::{Value, json};
+use table::Engines;
+
+/// The table of parks.
+pub struct Table(pub Arc<Engines>);
+
+pub type Item = HashMap<String, AttributeValue>;
+
+pub fn text(text: &str) -> AttributeValue {
+    AttributeValue::S(text.to_owned())
+}
+
+impl Table {
+    fn name(&self) -> String {
+        self.0.config.table("parks")
+    }
+
+    pub async fn get(&self, pk: &str, sk: &str) -> Option<Item> {
+        let get = self.0.dynamodb().get_item().table_name(self.name()).consistent_read(true);
+        get.key("pk", text(pk)).key("sk", text(sk)).send().await.unwrap().item
+    }
+
+    pub async fn put(&self, item: Item) {
+        self.0.dynamodb().put_item().table_name(self.name()).set_item(Some(item)).send().await.unwrap();
+    }
+
+    pub async fn delete(&self, pk: &str, sk: &str) {
+        let delete = self.0.dynamodb().delete_item().table_name(self.name());
+        delete.key("pk", text(pk)).key("sk", text(sk)).send().await.unwrap();
+    }
+
+    /// The partition keys of all items.
+    pub async fn partitions(&self) -> Vec<String> {
+        let scan = self.0.dynamodb().scan().table_name(self.name()).send().await.unwrap();
+        scan.items().iter().map(|item| item["pk"].as_s().unwrap().clone()).collect()
+    }
+
+    /// The table's stream, by a name as streams have.
+    pub fn stream_arn(&self) -> String {
+        format!("arn:aws:dynamodb:local:000000000000:table/{}/stream/2026-01-01T00:00:00.000", self.name())
+    }
+
+    /// The stream's record of the item's creation.
+    pub fn insert_record(&self, item: &Item, sequence: usize) -> Value {
+        self.record("INSERT", "NewImage", item, sequence)
+    }
+
+    /// The stream's record of the item's end.
+    pub fn remove_record(&self, item: &Item, sequence: usize) -> Value {
+        self.record("REMOVE", "OldImage", item, sequence)
+    }
+
+    fn record(&self, name: &str, image: &str, item: &Item, sequence: usize) -> Value {
+        let whole = dynamodb_json(item);
+        json!({
+            "eventName": name, "eventSource": "aws:dynamodb", "eventSourceARN": self.stream_arn(),
+            "dynamodb": {
+                "Keys": { "pk": whole["pk"], "sk": whole["sk"] }, image: whole,
+                "SequenceNumber": format!("{:021}", sequence + 1), "ApproximateCreationDateTime": 1,
+                "SizeBytes": 100, "StreamViewType": "NEW_AND_OLD_IMAGES"
+            }
+        })
+    }
+}
+
+/// An item as a stream has it.
+fn dynamodb_json(item: &Item) -> Value {
+    fn value(attribute: &AttributeValue) -> Value {
+        match attribute {
+            AttributeValue::S(text) => json!({ "S": text }),
+            AttributeValue::N(number) => json!({ "N": number }),
+            AttributeValue::Bool(flag) => json!({ "BOOL": flag }),
+            AttributeValue::L(list) => json!({ "L": list.iter().map(value).collect::<Vec<_>>() }),
+            AttributeValue::M(map) => json!({ "M": dynamodb_json(map) }),
+            other => panic!("{other:?} is in no item of these tests"),
+        }
+    }
+    item.iter().map(|(name, attribute)| (name.clone(), value(attribute))).collect()
+}
