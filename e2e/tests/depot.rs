@@ -5,8 +5,8 @@ mod system;
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use ::mirror::{Code, Subject};
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::json;
 
 use crate::harness::{Cairn, Setup, User};
@@ -44,7 +44,10 @@ async fn two_tables_go_into_one_index() {
     assert_eq!(found(&cairn, &user, "copper").await, ["LABEL#copper"]);
     assert_eq!(found(&cairn, &user, "iron").await, ["SHELF#east#3#CRATE#12"]);
     let document = cairn.document("depot", "LABEL#copper").await.unwrap();
-    assert_eq!((&document["pk"], document.get("sk"), &document["entity"]), (&json!("LABEL#copper"), None, &json!("label")));
+    assert_eq!(
+        (&document["pk"], document.get("sk"), &document["entity"]),
+        (&json!("LABEL#copper"), None, &json!("label"))
+    );
     let document = cairn.document("depot", "SHELF#east#3#CRATE#12").await.unwrap();
     assert_eq!((&document["weight"], &document["entity"]), (&json!(12.5), &json!("crate")));
 }

@@ -44,7 +44,8 @@ async fn scenario_17_search_refuses() {
     cairn.caught_up().await;
     proxy.refuse("geozone::bcparks_1#2", "boundary", 2);
     // Three changes at once, so that they meet in one batch.
-    let describe = |number: u32| admin.patch(&format!("{ZONES}/{number}"), json!({ "description": "changed" })).into_future();
+    let describe =
+        |number: u32| admin.patch(&format!("{ZONES}/{number}"), json!({ "description": "changed" })).into_future();
     let attach = admin.put(&format!("{ZONES}/2/geometry/boundary"), triangle).into_future();
     let (first, attached, third) = tokio::join!(describe(1), attach, describe(3));
     first.is(200);
@@ -64,8 +65,7 @@ async fn scenario_17_search_refuses() {
 async fn refusals_throttling_and_lost_answers_lose_nothing() {
     let (cairn, proxy) = with_proxy().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
-    let faults =
-        [Fault::Busy, Fault::HalfBusy, Fault::Unavailable, Fault::LostBefore, Fault::LostAfter, Fault::Short];
+    let faults = [Fault::Busy, Fault::HalfBusy, Fault::Unavailable, Fault::LostBefore, Fault::LostAfter, Fault::Short];
     for (tree, fault) in ["alder", "birch", "cedar", "dogwood", "elder", "fir"].into_iter().zip(&faults) {
         proxy.fail_next(&[fault.clone(), fault.clone()]);
         let names: Vec<String> = (0..4).map(|number| format!("{tree} {number}")).collect();
@@ -110,7 +110,14 @@ async fn deletes_survive_every_fault() {
         admin.post(ZONES, zone(&format!("Fleeting {number}"))).await.is(201);
     }
     assert_eq!(visitor.search("q=fleeting").await.total(), 12);
-    proxy.fail_next(&[Fault::LostAfter, Fault::HalfBusy, Fault::Busy, Fault::Short, Fault::LostBefore, Fault::LostAfter]);
+    proxy.fail_next(&[
+        Fault::LostAfter,
+        Fault::HalfBusy,
+        Fault::Busy,
+        Fault::Short,
+        Fault::LostBefore,
+        Fault::LostAfter,
+    ]);
     for number in 1..=12 {
         admin.delete(&format!("{ZONES}/{number}")).await.is(204);
         if number % 4 == 0 {

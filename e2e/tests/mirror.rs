@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use ::mirror::{Code, Marker, Subject};
 use aws_sdk_dynamodb::primitives::Blob;
 use aws_sdk_dynamodb::types::AttributeValue;
-use ::mirror::{Code, Marker, Subject};
 use serde_json::{Value, json};
 use table::Key;
 
@@ -94,7 +94,10 @@ async fn poison_delays_nobody_and_is_mended() {
     // No stale content of the first stays visible.
     visitor.search("q=model").await.is_nothing();
     let markers = by_key(cairn.quarantined().await);
-    assert_eq!(markers.keys().collect::<Vec<_>>(), ["facility::bcparks_1#campground::1", "facility::bcparks_1#campground::2"]);
+    assert_eq!(
+        markers.keys().collect::<Vec<_>>(),
+        ["facility::bcparks_1#campground::1", "facility::bcparks_1#campground::2"]
+    );
     for marker in markers.values() {
         assert_eq!(marker.code, Code::Unfit);
         assert!(marker.reason.contains("displayName"), "{marker:?}");
@@ -133,8 +136,7 @@ async fn each_attribute_with_each_wrong_type_is_quarantined_alone() {
         AttributeValue::B(Blob::new("x")),
     ];
     // Keys of the table and its indexes cannot be of another type; the others say nothing in search.
-    let unread =
-        ["pk", "sk", "rev", "entity", "globalId", "listPk", "listSk", "publicPk", "imageUrls", "timezone"];
+    let unread = ["pk", "sk", "rev", "entity", "globalId", "listPk", "listSk", "publicPk", "imageUrls", "timezone"];
     let mut poison = BTreeMap::new();
     let mut number = 1000;
     let mut names: Vec<&String> = item.keys().filter(|name| !unread.contains(&name.as_str())).collect();
@@ -313,7 +315,8 @@ async fn records_of_what_is_never_searched_are_passed() {
         ("upload::x", "upload"),
         ("idempotency#abc", "idempotency"),
     ] {
-        let item = HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk)), ("x".to_owned(), text("y"))]);
+        let item =
+            HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk)), ("x".to_owned(), text("y"))]);
         table.put(item).await;
         assert_eq!(cairn.document("parks", &format!("{pk}#{sk}")).await, None);
     }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use ::mirror::{Document, Found, Image, Mapping, NoShapes, Unfit};
 use bytes::Bytes;
 use local::Served;
-use ::mirror::{Document, Found, Image, Mapping, NoShapes, Unfit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use table::access::{AccessPattern, Call, TableAction};
 use table::schema::{Entity, EventSource, System, Table};
-use table::{Action, Changes, EntityKey, Engines, Error, Escaped, Key, Number};
+use table::{Action, Changes, Engines, EntityKey, Error, Escaped, Key, Number};
 use utoipa::ToSchema;
 use web::{Answer, App, Event, EventFailure, EventHandler, Problem, Request, Route, Sample, Who};
 
@@ -205,7 +205,8 @@ async fn put<P: Place>(request: Request) -> Result<Answer, Problem> {
 
 async fn get<P: Place>(request: Request) -> Result<Answer, Problem> {
     let key = key::<P>(&request)?;
-    let stored = request.access().table(&ITEMS, P::table()).get_consistent(key).await?.ok_or_else(Problem::not_found)?;
+    let stored =
+        request.access().table(&ITEMS, P::table()).get_consistent(key).await?.ok_or_else(Problem::not_found)?;
     Ok(Answer::ok(&stored.read::<Goods>()?))
 }
 

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use local::{Dynamodb, Options, Platform, Progress, Served};
 use ::mirror::{Marker, create_first_index};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
+use local::{Dynamodb, Options, Platform, Progress, Served};
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::{Access, Clock, Engines};

@@ -45,7 +45,8 @@ impl Description {
         let path = percent_decode_str(path.split('?').next().unwrap_or_default()).decode_utf8_lossy();
         let Some(operation) = description.operation(method, &path) else { return };
         // Such answers are API Gateway's own.
-        if ["Not Found", "Request Entity Too Large"].iter().any(|message| answer.body == json!({ "message": message })) {
+        if ["Not Found", "Request Entity Too Large"].iter().any(|message| answer.body == json!({ "message": message }))
+        {
             return;
         }
         let content_type = answer.header("content-type").to_owned();
@@ -80,7 +81,8 @@ impl Description {
     /// The operation with this path, the one with the fewest parameters before others.
     fn operation(&self, method: &Method, path: &str) -> Option<&Operation> {
         let steps: Vec<&str> = path.split('/').collect();
-        let parameters = |operation: &&Operation| operation.template.iter().filter(|step| step.starts_with('{')).count();
+        let parameters =
+            |operation: &&Operation| operation.template.iter().filter(|step| step.starts_with('{')).count();
         let fits = |operation: &&Operation| operation.method == method.as_str() && operation.fits(&steps);
         self.operations.iter().filter(fits).min_by_key(parameters)
     }
@@ -88,7 +90,8 @@ impl Description {
 
 impl Operation {
     fn fits(&self, steps: &[&str]) -> bool {
-        let same = |(template, step): (&String, &&str)| template.starts_with('{') && !step.is_empty() || template == step;
+        let same =
+            |(template, step): (&String, &&str)| template.starts_with('{') && !step.is_empty() || template == step;
         self.template.len() == steps.len() && self.template.iter().zip(steps).all(same)
     }
 }

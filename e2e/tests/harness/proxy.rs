@@ -171,7 +171,8 @@ impl Shared {
             }
             Some(Fault::Short) => {
                 let answer = self.carry_out(path, &operations, |_| None).await?;
-                let mut body: Value = serde_json::from_slice(&answer.into_body().collect().await.unwrap().to_bytes()).unwrap();
+                let mut body: Value =
+                    serde_json::from_slice(&answer.into_body().collect().await.unwrap().to_bytes()).unwrap();
                 body["items"].as_array_mut().unwrap().pop();
                 Ok(respond(200, body.to_string()))
             }

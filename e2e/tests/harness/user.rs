@@ -69,14 +69,7 @@ impl User {
     pub fn call(&self, method: Method, path: &str) -> Call {
         let mut headers = Vec::new();
         headers.extend(self.authorization.iter().map(|token| ("authorization".to_owned(), token.clone().into_bytes())));
-        Call {
-            user: self.clone(),
-            method,
-            path: path.to_owned(),
-            headers,
-            body: Bytes::new(),
-            expects_failure: false,
-        }
+        Call { user: self.clone(), method, path: path.to_owned(), headers, body: Bytes::new(), expects_failure: false }
     }
 
     /// Searches once everything that was written before can be found.

@@ -183,7 +183,10 @@ async fn what_breaks_a_rule_is_refused_at_its_place() {
         (polygon(json!([[[1, 1], [2, 1], [3, 1], [1, 1]]])), "/coordinates/0"),
         (polygon(json!([])), "/coordinates"),
         (polygon(json!([square, ring(5.0, 5.0, 6.0, 6.0)])), "/coordinates/1"),
-        (polygon(json!([square, backward(&ring(1.5, 1.5, 2.5, 2.5)), backward(&ring(2.0, 2.0, 2.8, 2.8))])), "/coordinates/2"),
+        (
+            polygon(json!([square, backward(&ring(1.5, 1.5, 2.5, 2.5)), backward(&ring(2.0, 2.0, 2.8, 2.8))])),
+            "/coordinates/2",
+        ),
         (multi(json!([[square], [ring(2.0, 2.0, 4.0, 4.0)]])), "/coordinates/1"),
         (multi(json!([[square], [ring(3.0, 1.0, 4.0, 3.0)]])), "/coordinates/1"),
         (polygon(json!([[[0, 50], [1, 51], [1, 50], [0, 51], [0, 50]]])), "/coordinates/0/3"),
@@ -225,8 +228,7 @@ async fn all_faults_come_in_the_order_of_the_document() {
 
 async fn a_shape_comes_back_whole_or_simplified() {
     let (_cairn, admin, visitor) = with_zone().await;
-    let shape: Value =
-        serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 2000, 7)).unwrap();
+    let shape: Value = serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 2000, 7)).unwrap();
     admin.put(BOUNDARY, polygon(json!([shape]))).await.is(200);
     let whole = visitor.get(BOUNDARY).await.is(200);
     assert_eq!(whole["geometry"]["coordinates"], json!([shape]));
@@ -336,7 +338,11 @@ async fn lines_are_paths() {
 async fn real_data_is_taken_as_it_is() {
     let (_cairn, admin, visitor) = with_zone().await;
     let beyond = polygon(json!([[
-        [179.5, -16.5], [179.5, -17], [180.000_000_000_000_2, -17], [180.000_000_000_000_2, -16.5], [179.5, -16.5]
+        [179.5, -16.5],
+        [179.5, -17],
+        [180.000_000_000_000_2, -17],
+        [180.000_000_000_000_2, -16.5],
+        [179.5, -16.5]
     ]]));
     let put = admin.put(BOUNDARY, beyond).await.is(200);
     assert_eq!((&put["repairs"], &put["reference"]["parts"]), (&json!(["snapped"]), &json!(1)));
@@ -350,8 +356,17 @@ async fn real_data_is_taken_as_it_is() {
 
     // A world file without cuts, clockwise, round the pole.
     let stitched = polygon(json!([[
-        [-180, -90], [-180, -72.5], [-150, -75], [-90, -73], [-30, -78], [30, -69], [90, -66], [150, -70], [180, -72.5],
-        [180, -90], [-180, -90]
+        [-180, -90],
+        [-180, -72.5],
+        [-150, -75],
+        [-90, -73],
+        [-30, -78],
+        [30, -69],
+        [90, -66],
+        [150, -70],
+        [180, -72.5],
+        [180, -90],
+        [-180, -90]
     ]]));
     let put = admin.put(BOUNDARY, stitched).await.is(200);
     assert_eq!((&put["repairs"], &put["reference"]["parts"]), (&json!(["winding"]), &json!(1)));

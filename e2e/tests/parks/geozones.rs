@@ -181,7 +181,8 @@ async fn fields_keep_to_their_bounds() {
 async fn all_faults_come_at_once() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
-    let wrong = json!({ "location": [1, 2], "isVisible": "yes", "searchTerms": ["", 3], "colour": "red", "maxMapZoom": 23 });
+    let wrong =
+        json!({ "location": [1, 2], "isVisible": "yes", "searchTerms": ["", 3], "colour": "red", "maxMapZoom": 23 });
     let places = ["/displayName", "/isVisible", "/searchTerms/0", "/searchTerms/1", "/colour", "/maxMapZoom"];
     admin.post(LAKES, wrong).await.faulty(&places);
 }
@@ -207,9 +208,8 @@ async fn a_patch_that_changes_nothing_changes_no_tag() {
     let url = made.header("location").to_owned();
     assert_eq!(admin.patch(&url, json!({})).await.is(200).tag(), made.tag());
     assert_eq!(admin.patch(&url, lakes()).await.is(200).tag(), made.tag());
-    let as_patch = |body: &'static str| {
-        admin.call(reqwest::Method::PATCH, &url).bytes("application/merge-patch+json", body)
-    };
+    let as_patch =
+        |body: &'static str| admin.call(reqwest::Method::PATCH, &url).bytes("application/merge-patch+json", body);
     let changed = as_patch(r#"{"description":"Two lakes."}"#).await.is(200);
     assert!(changed.rev() > made.rev());
     assert_eq!(as_patch(r#"{"description":null,"timezone":null}"#).await.is(200).body.get("description"), None);

@@ -40,7 +40,10 @@ async fn unknown_fields_are_named() {
     new["x".repeat(10_000)] = json!(1);
     let refused = admin.post(ZONES, new).await.is(400);
     assert!(refused.bytes.len() < 1000, "{}", refused.told());
-    admin.post("/parks/collections", json!({ "collectionId": "a", "displayName": "A", "number": 1 })).await.faulty(&["/number"]);
+    admin
+        .post("/parks/collections", json!({ "collectionId": "a", "displayName": "A", "number": 1 }))
+        .await
+        .faulty(&["/number"]);
     admin.post(&format!("{ZONES}/1/restore"), json!({ "cascade": true })).await.faulty(&[""]);
     admin.get(&format!("{ZONES}/1?lat=40.7")).await.faulty(&["lat"]);
     admin.delete(&format!("{ZONES}/1?cascade=true")).await.faulty(&["cascade"]);
@@ -100,7 +103,10 @@ async fn bodies_that_nest_or_swell() {
     send(ZONES, huge(3 * 1024 * 1024)).await.faulty(&["/displayName"]);
     let wide = format!("{{{}}}", (0..5000).map(|number| format!("\"f{number}\":1")).collect::<Vec<_>>().join(","));
     let refused = send("/parks/collections", wide).await.refused(400, "bad-request");
-    assert_eq!((refused.places().len(), refused["errorCount"].as_u64().is_some_and(|count| count >= 5000)), (100, true));
+    assert_eq!(
+        (refused.places().len(), refused["errorCount"].as_u64().is_some_and(|count| count >= 5000)),
+        (100, true)
+    );
     let long = format!("{ZONES}?{}", "x".repeat(6000));
     admin.get(&long).await.is(400);
 }
@@ -110,14 +116,17 @@ async fn content_types_that_are_not_taken() {
     let admin = cairn.administrator().await;
     admin.post(ZONES, lakes()).await.is(201);
     let body = Bytes::from(lakes().to_string());
-    for wrong in ["text/plain", "application/xml", "application/geo+json", "", "application/jsonx", "multipart/form-data"] {
+    for wrong in
+        ["text/plain", "application/xml", "application/geo+json", "", "application/jsonx", "multipart/form-data"]
+    {
         let call = admin.call(Method::POST, ZONES).bytes(wrong, body.clone());
         call.await.refused(415, "wrong-content-type");
     }
     for right in ["application/json; charset=utf-8", "APPLICATION/JSON", "application/json;charset=UTF-8"] {
         admin.call(Method::POST, ZONES).bytes(right, body.clone()).await.is(201);
     }
-    let coded = admin.call(Method::POST, ZONES).bytes("application/json", body.clone()).header("content-encoding", "gzip");
+    let coded =
+        admin.call(Method::POST, ZONES).bytes("application/json", body.clone()).header("content-encoding", "gzip");
     coded.await.refused(415, "wrong-content-type");
     let patch = admin.call(Method::PATCH, &format!("{ZONES}/1")).bytes("application/json-patch+json", "[]");
     patch.await.refused(415, "wrong-content-type");
@@ -148,7 +157,11 @@ async fn paths_that_try_something() {
             let one = user.get(&format!("/parks/collections/{collection}")).await;
             assert!(matches!(one.status, 200 | 404), "{}", one.told());
             let listed = user.get(&format!("/parks/geozones/{collection}")).await;
-            assert!(listed.status == 404 || listed["items"] == json!([]) || collection.contains(".."), "{}", listed.told());
+            assert!(
+                listed.status == 404 || listed["items"] == json!([]) || collection.contains(".."),
+                "{}",
+                listed.told()
+            );
             user.get(&format!("/parks/geozones/{collection}/1")).await.is(404);
         }
         let made = admin.post(&format!("/parks/geozones/{collection}"), lakes()).await;

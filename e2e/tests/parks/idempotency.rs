@@ -31,7 +31,10 @@ async fn the_same_again_is_the_same_answer() {
     let admin = cairn.administrator().await;
     let first = admin.post(ZONES, lakes()).once("k-1").await.is(201);
     let again = admin.post(ZONES, lakes()).once("k-1").await.is(201);
-    assert_eq!((&again.body, again.tag(), again.header("location")), (&first.body, first.tag(), first.header("location")));
+    assert_eq!(
+        (&again.body, again.tag(), again.header("location")),
+        (&first.body, first.tag(), first.header("location"))
+    );
     // It stays the first answer when the item has moved on.
     admin.patch(first.header("location"), json!({ "displayName": "Ponds" })).await.is(200);
     admin.delete(first.header("location")).await.is(204);

@@ -172,4 +172,3 @@ async fn free_routes_and_unknown_ones() {
     assert_eq!(seen.header("access-control-allow-origin"), "*");
     assert!(seen.header("access-control-expose-headers").contains("ETag"), "{}", seen.told());
 }
-

@@ -98,8 +98,7 @@ async fn an_answer_that_is_still_right_is_not_sent_again() {
 async fn an_answer_with_a_link_that_dies_is_always_sent() {
     let (cairn, _) = with_camp().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
-    let ring: Value =
-        serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
+    let ring: Value = serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
     let large = json!({ "type": "Polygon", "coordinates": [ring] });
     admin.put(&format!("{CAMP}/geometry/boundary"), large.clone()).await.is(200);
     let read = visitor.get(CAMP).await.is(200);
@@ -124,7 +123,11 @@ async fn caches_keep_what_is_public() {
     for path in paths {
         for (user, kept) in [(&visitor, "public, max-age=30"), (&admin, "private, no-store")] {
             let answer = user.get(path).await.is(200);
-            assert_eq!((answer.header("cache-control"), answer.header("vary")), (kept, "Authorization, Accept"), "{path}");
+            assert_eq!(
+                (answer.header("cache-control"), answer.header("vary")),
+                (kept, "Authorization, Accept"),
+                "{path}"
+            );
         }
     }
 }
@@ -159,7 +162,9 @@ async fn what_a_visitor_gets_has_nothing_of_the_administrators() {
     for user in [&visitor, &cairn.user("stranger", &format!("Bearer {}", cairn.token("eve", &[]).await))] {
         for path in [CAMP, "/parks/facilities/bcparks_1", "/parks/collections/bcparks_1"] {
             let told = user.get(path).await.is(200).told();
-            for word in ["adminNotes", "externalId", "createdAt", "createdBy", "updatedAt", "updatedBy", "isDeleted", "local:"] {
+            for word in
+                ["adminNotes", "externalId", "createdAt", "createdBy", "updatedAt", "updatedBy", "isDeleted", "local:"]
+            {
                 assert!(!told.contains(word), "{word} in {told}");
             }
         }

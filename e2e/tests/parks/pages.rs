@@ -32,9 +32,11 @@ async fn with_zones(count: usize) -> (Cairn, User, User) {
 async fn none_but_the_last_is_short() {
     let (_cairn, admin, visitor) = with_zones(40).await;
     for limit in [1, 7, 8, 100] {
-        for (user, path, count) in
-            [(&visitor, ZONES.to_owned(), 21), (&admin, ZONES.to_owned(), 32), (&admin, format!("{ZONES}?deleted=true"), 8)]
-        {
+        for (user, path, count) in [
+            (&visitor, ZONES.to_owned(), 21),
+            (&admin, ZONES.to_owned(), 32),
+            (&admin, format!("{ZONES}?deleted=true"), 8),
+        ] {
             for order in ["asc", "desc"] {
                 let path = format!("{path}{}order={order}", if path.contains('?') { '&' } else { '?' });
                 let pages = user.pages(&path, limit).await;

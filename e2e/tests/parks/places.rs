@@ -96,7 +96,10 @@ async fn a_drawn_shape_meets_holds_or_is_held() {
     // A shape with a hole of its own, drawn clockwise.
     let around = polygon(json!([backward(&ring(-127.0, 49.0, -124.0, 50.0)), ring(-125.55, 49.55, -125.45, 49.65)]));
     assert_eq!(found(&around, "intersects").await, ["Lakes"]);
-    assert_eq!(found(&multi(json!([[ring(0.0, 0.0, 1.0, 1.0)], [ring(-125.52, 49.58, -125.48, 49.62)]])), "intersects").await, ["Point"]);
+    assert_eq!(
+        found(&multi(json!([[ring(0.0, 0.0, 1.0, 1.0)], [ring(-125.52, 49.58, -125.48, 49.62)]])), "intersects").await,
+        ["Point"]
+    );
     // Without a relation: whatever meets it.
     visitor.search_by(json!({ "shape": in_island })).await.are(&["Lakes"]);
     visitor.search_by(json!({ "shape": all, "q": "point" })).await.are(&["Point"]);

@@ -62,10 +62,21 @@ async fn zone(admin: &User, name: &str, more: Value) -> Answer {
 async fn each_word_occurs_somewhere() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
-    zone(&admin, "Élan Peak", json!({ "searchTerms": ["Old Baldy"], "description": "Steep scree above the lake." })).await;
-    for q in
-        ["elan", "ÉLAN", "élan peak", "peak elan", "baldy", "scree", "elan scree", "baldy lake", "sc", "elan s", "peak, élan!"]
-    {
+    zone(&admin, "Élan Peak", json!({ "searchTerms": ["Old Baldy"], "description": "Steep scree above the lake." }))
+        .await;
+    for q in [
+        "elan",
+        "ÉLAN",
+        "élan peak",
+        "peak elan",
+        "baldy",
+        "scree",
+        "elan scree",
+        "baldy lake",
+        "sc",
+        "elan s",
+        "peak, élan!",
+    ] {
         visitor.search(&format!("q={q}")).await.are(&["Élan Peak"]);
     }
     // Only the last word may be a beginning.
@@ -181,7 +192,10 @@ async fn every_order_can_be_walked() {
     }
     let zones = "entity=geozone";
     assert_eq!(walked(&visitor, zones).await, ["Alpha", "ALPHA", "beta", "émile", "Gamma"]);
-    assert_eq!(walked(&visitor, &format!("{zones}&sort=name&order=desc")).await, ["Gamma", "émile", "beta", "Alpha", "ALPHA"]);
+    assert_eq!(
+        walked(&visitor, &format!("{zones}&sort=name&order=desc")).await,
+        ["Gamma", "émile", "beta", "Alpha", "ALPHA"]
+    );
     assert_eq!(walked(&visitor, &format!("{zones}&sort=number")).await, ["beta", "Alpha", "ALPHA", "émile", "Gamma"]);
     let by_distance = walked(&visitor, "near=1,1").await;
     assert_eq!(by_distance, ["Alpha", "émile", "beta", "ALPHA", "Gamma"]);

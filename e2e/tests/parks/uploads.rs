@@ -278,7 +278,8 @@ async fn a_shape_that_is_gone_is_told_and_healed() {
     let put = admin.put(&boundary, json!({ "uploadId": attached["uploadId"] })).await.is(200);
     visitor.search("bbox=-125.6,49.5,-125.4,49.7").await.are(&["Zone"]);
 
-    let object = cairn.bucket("parks").join(format!("geometries/{}.geojson", put["reference"]["sha256"].as_str().unwrap()));
+    let object =
+        cairn.bucket("parks").join(format!("geometries/{}.geojson", put["reference"]["sha256"].as_str().unwrap()));
     std::fs::remove_file(&object).unwrap();
     let lost = visitor.get(&boundary).may_fail().await.refused(503, "geometry-unavailable");
     assert_eq!(lost.header("retry-after"), "1");

@@ -6,14 +6,14 @@ mod routes;
 pub use check::check_upload;
 pub use routes::{NewUpload, UploadLink, UploadPath, UploadView, create_upload, get_upload};
 
-use geometry::Shape;
+use geometry::ShapeType;
 use serde::{Deserialize, Serialize};
 use table::{EntityKey, Key};
 use utoipa::ToSchema;
 use web::{Fault, Kind, Problem, Request};
 
 use crate::access;
-use crate::item::StoredShape;
+use crate::item::{INLINE_BYTES, StoredShape};
 use crate::keys::UploadKey;
 use crate::names::ShapeName;
 use crate::schema::PARKS;
@@ -76,8 +76,8 @@ fn key(upload: &str) -> Option<Key> {
     Some(UploadKey { upload: upload.parse().ok()? }.key())
 }
 
-/// The shape that an upload has become, if it can stand in this attribute.
-pub async fn ready(request: &Request, upload: &str, name: ShapeName) -> Result<(Shape, Vec<String>), Problem> {
+/// The shape that an upload has become, where it lies already, if it can stand in this attribute.
+pub async fn ready(request: &Request, upload: &str, name: ShapeName) -> Result<(StoredShape, Vec<String>), Problem> {
     let unknown = || Problem::unprocessable(vec![Fault::pointer("/uploadId", "names no upload")]);
     let parks = request.access().table(&access::ITEM, &PARKS);
     let stored = parks.get_consistent(key(upload).ok_or_else(unknown)?).await?.ok_or_else(unknown)?;
@@ -89,13 +89,14 @@ pub async fn ready(request: &Request, upload: &str, name: ShapeName) -> Result<(
         NOT_READY.because("The shape was unused for too long and has been removed; send the file anew.")
     })?;
     let geometry: Geometry = stored.read()?;
-    let text =
-        shapes::text(request.access(), &StoredShape::Object(geometry.reference(request.access(), &sha256))).await?;
-    let shape = Shape::parse_canonical(&text).map_err(Problem::internal)?;
-    if shapes::kind(name).takes(shape.shape_type()) {
+    let of = ShapeType::parse(&geometry.shape_type);
+    if of.is_some_and(|of| shapes::kind(name).takes(of)) {
+        let object = StoredShape::Object(geometry.reference(request.access(), &sha256));
+        let small = geometry.bytes <= INLINE_BYTES as u64;
+        let shape = if small { StoredShape::Inline(shapes::text(request.access(), &object).await?) } else { object };
         Ok((shape, upload.repairs))
     } else {
-        let detail = format!("holds a {}, and a {name} must be a {}", shape.shape_type(), shapes::kind(name).types());
+        let detail = format!("holds a {}, and a {name} must be a {}", geometry.shape_type, shapes::kind(name).types());
         Err(Problem::unprocessable(vec![Fault::pointer("/uploadId", detail)]))
     }
 }

@@ -317,7 +317,7 @@ mod tests {
         #[test]
         fn decimals_are_read_as_the_nearest_double(integer in -400_i32..400, decimals in "[0-9]{1,25}") {
             let text = format!("{integer}.{decimals}");
-            prop_assert_eq!(self::number(&text), text.parse().ok());
+            prop_assert_eq!(number(&text), text.parse().ok());
         }
 
         #[test]

@@ -65,11 +65,13 @@ pub async fn put<E: OnMap>(request: Request) -> Result<Answer, Problem> {
     let (key, name) = E::shape(&request.path()?);
     let key = key.ok_or_else(Problem::not_found)?;
     let before = live(&request, &key).await?;
-    let (shape, repairs) = match serde_json::from_slice::<FromUpload>(request.bytes()) {
+    let (stored, repairs) = match serde_json::from_slice::<FromUpload>(request.bytes()) {
         Ok(FromUpload { upload_id }) => uploads::ready(&request, &upload_id, name).await?,
-        Err(_) => sent(&request, name).await?,
+        Err(_) => {
+            let (shape, repairs) = sent(&request, name).await?;
+            (shapes::store(request.access(), shape).await?, repairs)
+        }
     };
-    let stored = shapes::store(request.access(), shape).await?;
     let reference = shapes::describe(&stored).ok_or_else(|| Problem::internal("a shape of ours does not parse"))?;
     let rev = attach(&request, before, name, Some(stored)).await?;
     Ok(View::Administrator.cached(Answer::ok(&Attached { reference, repairs }).etag(rev)))
