@@ -59,7 +59,8 @@ impl Told {
         if self.rounds % 4 == 0 {
             let ring = ellipse([f64::from(self.rounds % 90), 1.0], [0.5, 0.5], 600, 7);
             let file = format!(r#"{{"type":"Polygon","coordinates":[{ring}]}}"#);
-            let announced = admin.post("/parks/geometries/uploads", json!({ "bytes": file.len() })).or_gone().await?.is(201);
+            let announced =
+                admin.post("/parks/geometries/uploads", json!({ "bytes": file.len() })).or_gone().await?.is(201);
             // S3 keeps a file whose sender never hears of it.
             self.uploads.push(announced.header("location").to_owned());
             send_file_or_gone(&announced, &file).await.ok()?;

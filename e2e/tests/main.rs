@@ -21,5 +21,10 @@ mod parks;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    harness::run([parks::tests(), mirror::tests(), faults::tests(), depot::tests(), kill::tests()].into_iter().flatten().collect())
+    harness::run(
+        [parks::tests(), mirror::tests(), faults::tests(), depot::tests(), kill::tests()]
+            .into_iter()
+            .flatten()
+            .collect(),
+    )
 }

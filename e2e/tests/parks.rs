@@ -31,7 +31,6 @@ pub fn tests() -> Vec<Test> {
         pages::tests(),
         places::tests(),
         search::tests(),
-
         vec![search::scenario_19()],
     ];
     themes.into_iter().flatten().collect()

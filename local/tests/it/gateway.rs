@@ -7,12 +7,17 @@ use http::{Method, Request, Response, StatusCode};
 use local::gateway::{Gateway, PAYLOAD};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+
+/// Told when `/slow` is under way; one test asks for it.
+static SLOW_HAS_BEGUN: Notify = Notify::const_new();
 
 /// A made-up function: `/echo` gives the body back, `/slow` takes a while, `/panic` panics, `/large` gives too much.
 async fn function(request: Request<Bytes>) -> Response<Bytes> {
     match request.uri().path() {
         "/echo" => Response::new(request.into_body()),
         "/slow" => {
+            SLOW_HAS_BEGUN.notify_one();
             tokio::time::sleep(Duration::from_millis(300)).await;
             Response::new(Bytes::from_static(b"done"))
         }
@@ -90,7 +95,7 @@ async fn a_browser_may_call_from_anywhere() {
 async fn requests_under_way_are_finished_when_it_stops() {
     let (gateway, url) = start().await;
     let slow = tokio::spawn(async move { reqwest::get(format!("{url}/slow")).await.unwrap().text().await.unwrap() });
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    SLOW_HAS_BEGUN.notified().await;
     let address = gateway.address();
     gateway.stop().await;
     assert_eq!(slow.await.unwrap(), "done");
