@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use futures::stream::{self, StreamExt};
 use serde_json::{Value, json};
 
-use crate::harness::{Answer, Cairn, Found, Set, Test, User, engines};
+use crate::harness::{Answer, Cairn, Found, Test, User};
 use crate::tests;
 
 tests! { search:
@@ -24,9 +24,9 @@ tests! { search:
     a_deleted_item_is_nowhere,
 }
 
-/// The size is in the name: engines without a real OpenSearch are slow.
+/// The size is in the name.
 pub fn scenario_19() -> Test {
-    let facilities = if engines::set() == Set::Embedded { 25_000 } else { 2_500 };
+    let facilities = 2_500;
     Test::new(format!("search::scenario_19_deep_and_hostile_{facilities}"), move || {
         scenario_19_deep_and_hostile(facilities)
     })
