@@ -17,4 +17,4 @@ pub use cairn::{Cairn, Setup, parks_served};
 pub use description::Description;
 pub use engines::Set;
 pub use suite::{RUNTIME, Test, run};
-pub use user::{Call, User, fetch, plain, send_file, send_file_or_gone};
+pub use user::{Call, User, fetch, plain, send_file, send_file_or_gone, send_to};

@@ -14,11 +14,17 @@
 mod depot;
 mod faults;
 mod harness;
+mod kill;
 mod mirror;
 mod parks;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    harness::run([parks::tests(), mirror::tests(), faults::tests(), depot::tests()].into_iter().flatten().collect())
+    harness::run(
+        [parks::tests(), mirror::tests(), faults::tests(), depot::tests(), kill::tests()]
+            .into_iter()
+            .flatten()
+            .collect(),
+    )
 }

@@ -2,8 +2,9 @@
 
 mod collections;
 mod facilities;
-
+mod found;
 mod geometry;
+mod geometry_rules;
 mod geozones;
 mod hostile;
 mod idempotency;
@@ -23,6 +24,7 @@ pub fn tests() -> Vec<Test> {
         geozones::tests(),
         facilities::tests(),
         geometry::tests(),
+        geometry_rules::tests(),
         uploads::tests(),
         hostile::tests(),
         idempotency::tests(),
@@ -31,7 +33,8 @@ pub fn tests() -> Vec<Test> {
         pages::tests(),
         places::tests(),
         search::tests(),
-        vec![search::scenario_19()],
+        found::tests(),
+        vec![found::scenario_19()],
     ];
     themes.into_iter().flatten().collect()
 }

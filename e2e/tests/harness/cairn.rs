@@ -193,10 +193,21 @@ impl Shared {
     pub async fn caught_up(&self) {
         if let Some(platform) = self.platform.read().await.as_ref() {
             platform.caught_up().await;
+            // What was written past the platform is stamped first; the stamp is a write of its own.
+            platform.caught_up().await;
         }
         for system in &self.systems {
             let alias = self.engines.config.search_name(system);
             self.search_engine(Method::POST, &format!("/{alias}/_refresh"), &Value::Null).await;
+        }
+    }
+
+    /// Deletes its indexes: each costs the engine a little for as long as it is there.
+    async fn forget(&self) {
+        for system in &self.systems {
+            let index = format!("{}-000001", self.engines.config.search_name(system));
+            // An engine of the test's own may be gone already.
+            let _ = reqwest::Client::new().delete(format!("{}/{index}", self.engines.config.search)).send().await;
         }
     }
 
@@ -221,6 +232,7 @@ impl Drop for Cairn {
             if let Some(platform) = shared.platform.write().await.take() {
                 platform.stop().await;
             }
+            shared.forget().await;
             drop(shared.folder.lock().unwrap().take());
         });
         STOPPING.lock().unwrap().push(stopping);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
 use serde_json::{Value, json};
 use table::Engines;
 
@@ -28,6 +28,17 @@ impl Table {
 
     pub async fn put(&self, item: Item) {
         self.0.dynamodb().put_item().table_name(self.name()).set_item(Some(item)).send().await.unwrap();
+    }
+
+    /// Puts many, with no regard to what is there.
+    pub async fn put_all(&self, items: Vec<Item>) {
+        for batch in items.chunks(25) {
+            let put = |item: &Item| PutRequest::builder().set_item(Some(item.clone())).build().unwrap();
+            let requests = batch.iter().map(|item| WriteRequest::builder().put_request(put(item)).build()).collect();
+            let written =
+                self.0.dynamodb().batch_write_item().request_items(self.name(), requests).send().await.unwrap();
+            assert!(written.unprocessed_items().is_none_or(HashMap::is_empty));
+        }
     }
 
     pub async fn delete(&self, pk: &str, sk: &str) {

@@ -166,6 +166,12 @@ pub async fn fetch(url: &str) -> Answer {
     outside(HTTP.get(url), format!("GET {url}")).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Sends a file to any link; returns the status.
+pub async fn send_to(link: &str, file: &'static str) -> u16 {
+    let sent = outside(HTTP.put(link).body(file), format!("PUT {link}")).await;
+    sent.unwrap_or_else(|error| panic!("{error}")).status
+}
+
 /// Sends a file to the link that an upload was answered with; returns the status.
 pub async fn send_file(announced: &Answer, file: &str) -> u16 {
     send_file_or_gone(announced, file).await.unwrap_or_else(|error| panic!("{error}"))

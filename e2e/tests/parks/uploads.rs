@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::shapes::{ellipse, rectangle, ring};
-use crate::harness::{Answer, Cairn, User, fetch, send_file};
+use super::shapes::{ellipse, rectangle, ring, serrated};
+use crate::harness::{Answer, Cairn, User, fetch, send_file, send_to};
 use crate::tests;
 
 tests! { uploads:
@@ -119,17 +119,17 @@ async fn a_large_boundary_comes_back_as_it_was() {
         positions.reverse();
         format!("[[{}]]", positions.join("],["))
     };
-    let shell = ellipse([-125.5, 49.6], [0.4, 0.25], 60_000, 13);
-    let hole = reversed(ellipse([-125.5, 49.6], [0.2, 0.1], 30_000, 13));
-    let second = ellipse([-124.5, 49.6], [0.2, 0.1], 30_000, 13);
-    let last = ellipse([-123.5, 49.6], [0.1, 0.1], 30_000, 13);
+    let shell = serrated([-125.5, 49.6], [0.4, 0.25], 130_000);
+    let hole = reversed(ellipse([-125.5, 49.6], [0.2, 0.1], 3000, 13));
+    let second = ellipse([-124.5, 49.6], [0.2, 0.1], 3000, 13);
+    let last = ellipse([-123.5, 49.6], [0.1, 0.1], 3000, 13);
     let file = format!(r#"{{"type":"MultiPolygon","coordinates":[[{shell},{hole}],[{second}],[{last}]]}}"#);
     assert!(file.len() > 5_000_000, "{}", file.len());
     let upload = upload(&admin, &file).await;
     assert_eq!(upload["status"], "ready", "{}", upload.told());
     let boundary = format!("{zone}/geometry/boundary");
     let put = admin.put(&boundary, json!({ "uploadId": upload["uploadId"] })).await.is(200);
-    assert_eq!((&put["reference"]["parts"], &put["reference"]["positions"]), (&json!(3), &json!(150_004)));
+    assert_eq!((&put["reference"]["parts"], &put["reference"]["positions"]), (&json!(3), &json!(139_004)));
 
     visitor.search("near=-123.5,49.6&radius=1").await.are(&["Archipelago"]);
     visitor.search("near=-124.5,49.6&radius=1").await.are(&["Archipelago"]);
@@ -146,6 +146,9 @@ async fn a_large_boundary_comes_back_as_it_was() {
     assert!(link.query_pairs().any(|(name, value)| name == "X-Amz-Expires" && value == "300"), "{link}");
     let elsewhere = whole.header("location").replace(".geojson", "/10000.geojson");
     assert_eq!(fetch(&elsewhere).await.status, 403);
+    assert_eq!(send_to(whole.header("location"), "{}").await, 403);
+    // A form that would be as large is not given.
+    visitor.get(&format!("{boundary}?tolerance=0.1")).await.faulty(&["tolerance"]);
     let simplified = visitor.get(&format!("{boundary}?zoom=10")).await.is(200);
     assert_eq!(simplified["geometry"]["coordinates"].as_array().unwrap().len(), 3);
     let embedded = visitor.get(&format!("{zone}?geometry=full")).await.is(200);

@@ -284,7 +284,7 @@ mod tests {
 
     use super::*;
 
-    fn number(text: &str) -> Option<f64> {
+    fn read(text: &str) -> Option<f64> {
         let mut json = Json::new(text, 8);
         let number = json.number().ok()?;
         json.end().ok().map(|()| number)
@@ -293,11 +293,11 @@ mod tests {
     #[test]
     fn numbers_are_those_of_the_standard() {
         for text in ["0", "-0", "1", "-125.589", "1e2", "1E-2", "0.1e+3", "9007199254740993", "0.1234567890123456789"] {
-            assert_eq!(number(text).map(f64::to_bits), Some(text.parse::<f64>().unwrap().to_bits()), "{text}");
+            assert_eq!(read(text).map(f64::to_bits), Some(text.parse::<f64>().unwrap().to_bits()), "{text}");
         }
-        assert_eq!(number("1e400"), Some(f64::INFINITY));
+        assert_eq!(read("1e400"), Some(f64::INFINITY));
         for text in ["", "-", "+1", "01", "-00", "1.", ".5", "1e", "1e+", "0x1", "1 2", "NaN"] {
-            assert_eq!(number(text), None, "{text}");
+            assert_eq!(read(text), None, "{text}");
         }
     }
 
@@ -310,14 +310,14 @@ mod tests {
     proptest! {
         #[test]
         fn a_double_written_is_the_double_read(number in any::<f64>().prop_filter("finite", |number| number.is_finite())) {
-            prop_assert_eq!(self::number(&format!("{number:?}")), Some(number));
-            prop_assert_eq!(self::number(&format!("{number}")), Some(number));
+            prop_assert_eq!(read(&format!("{number:?}")), Some(number));
+            prop_assert_eq!(read(&format!("{number}")), Some(number));
         }
 
         #[test]
         fn decimals_are_read_as_the_nearest_double(integer in -400_i32..400, decimals in "[0-9]{1,25}") {
             let text = format!("{integer}.{decimals}");
-            prop_assert_eq!(number(&text), text.parse().ok());
+            prop_assert_eq!(read(&text), text.parse().ok());
         }
 
         #[test]

@@ -1,5 +1,7 @@
 //! The hashes under which shapes are stored never change: S3 keeps them for good.
 
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
+
 use std::fmt::Write as _;
 
 use geometry::{Kind, Limits, check};

@@ -1,5 +1,7 @@
 //! What must hold for every shape, small enough to be compared with plain ways to find the same.
 
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
+
 use std::collections::BTreeSet;
 
 use geo::Validation;
@@ -235,5 +237,47 @@ proptest! {
             prop_assert!(again.repairs.is_empty());
             prop_assert!(here.repairs.is_subset(&there.repairs) || there.repairs.contains(&Repair::Cut));
         }
+    }
+
+    #[test]
+    fn no_document_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(check(&bytes, Kind::Any, &Limits::BODY).is_err());
+    }
+
+    #[test]
+    fn no_damaged_document_panics(polygons in polygons(), moved in 155..181, at in 0_usize..2000, byte in any::<u8>()) {
+        let mut bytes = document(&polygons, moved).into_bytes();
+        let at = at % bytes.len();
+        bytes[at] = byte;
+        match check(&bytes, Kind::Boundary, &Limits::BODY) {
+            Ok(checked) => prop_assert!(boundary(&checked.shape.canonical()).is_ok()),
+            Err(refused) => prop_assert!(refused.count >= refused.faults.len() && !refused.faults.is_empty()),
+        }
+    }
+
+    #[test]
+    fn an_envelope_leaves_out_the_widest_gap(spans in prop::collection::vec((-18_i32..18, 0_i32..4), 1..6)) {
+        // Each span in steps of ten degrees; it ends at the seam if it comes so far.
+        let spans: Vec<_> = spans.into_iter().map(|(west, width)| (west, (west + width).min(18))).collect();
+        let lines = spans.iter().map(|(west, east)| format!("[[{},0],[{},1]]", west * 10, east * 10));
+        let lines = lines.collect::<Vec<_>>().join(",");
+        let text = format!(r#"{{"type":"MultiLineString","coordinates":[{lines}]}}"#);
+        let envelope = Shape::parse_canonical(&text).unwrap().envelope();
+        // Brute force: which of the 36 tenths of the circle are covered, and the longest run that is not.
+        let covered: Vec<bool> =
+            (-18..18).map(|tenth| spans.iter().any(|(west, east)| *west <= tenth && tenth < *east)).collect();
+        let runs = (0..36).map(|start| (0..36).take_while(|step| !covered[(start + step) % 36]).count());
+        let width = if envelope.crosses() { envelope.east + 360.0 - envelope.west } else { envelope.east - envelope.west };
+        // A span without width may halve a gap: then the gap is of places, not of tenths.
+        if spans.iter().all(|(west, east)| west < east) {
+            prop_assert_eq!(width, 360.0 - runs.max().unwrap_or(0) as f64 * 10.0);
+        }
+        for (west, east) in spans {
+            for x in [f64::from(west * 10), f64::from(east * 10)] {
+                let within = if envelope.crosses() { x >= envelope.west || x <= envelope.east } else { envelope.west <= x && x <= envelope.east };
+                prop_assert!(within, "{} {:?}", x, envelope);
+            }
+        }
+        prop_assert_eq!(envelope.union(&envelope), envelope);
     }
 }

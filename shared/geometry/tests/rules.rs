@@ -1,5 +1,7 @@
 //! Each rule by its number: what is mended, what is refused, and where.
 
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
+
 use geometry::{Checked, Kind, Limits, Refused, Shape, ShapeType, check, check_value};
 
 fn boundary(document: &str) -> Result<Checked, Refused> {
@@ -60,6 +62,11 @@ fn a_document_is_a_geometry_a_feature_or_a_collection_of_one() {
     );
     let parsed: serde_json::Value = serde_json::from_str(&feature).unwrap();
     assert_eq!(pointers(check_value(&parsed, Kind::Boundary, &Limits::BODY)), ["/geometry/coordinates/0/1"]);
+    // A number means the same double whichever way it came.
+    let point = r#"{"type":"Point","coordinates":[-122.41941550000001,37.774929499999993]}"#;
+    let parsed: serde_json::Value = serde_json::from_str(point).unwrap();
+    let of_value = check_value(&parsed, Kind::Location, &Limits::BODY).unwrap();
+    assert_eq!(of_value, check(point.as_bytes(), Kind::Location, &Limits::BODY).unwrap());
 }
 
 #[test]
@@ -199,7 +206,7 @@ fn rule_11_limits_hold_while_reading() {
     let many = format!(r#"{{"type":"Polygon","coordinates":[[{}]]}}"#, vec!["[0,0]"; 20].join(","));
     assert_eq!(refused(&many), "/coordinates/0/8");
     let triangle = "[[0,0],[1,0],[0,0]]";
-    assert_eq!(refused(&format!(r#"{{"type":"Polygon","coordinates":[[[0,0]],[[0,0]],[[0,0]]]}}"#)), "/coordinates/2");
+    assert_eq!(refused(r#"{"type":"Polygon","coordinates":[[[0,0]],[[0,0]],[[0,0]]]}"#), "/coordinates/2");
     assert_eq!(
         refused(&format!(r#"{{"type":"MultiPolygon","coordinates":[[{triangle}],[{triangle}]]}}"#)),
         "/coordinates/1"

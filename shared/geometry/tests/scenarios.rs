@@ -1,6 +1,8 @@
 //! The shapes of the acceptance scenarios: what is taken, what comes of it, what is refused.
 
-use geometry::{Checked, Kind, Limits, Refused, Repair, ShapeType, check};
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
+
+use geometry::{Checked, Kind, Limits, Refused, Repair, ShapeType, check, zoom_tolerance};
 
 fn boundary(document: &str) -> Result<Checked, Refused> {
     check(document.as_bytes(), Kind::Boundary, &Limits::UPLOAD)
@@ -88,6 +90,11 @@ fn scenario_15_100_000_vertices() {
     let shape = taken(&ellipse()).shape;
     assert_eq!(shape.positions(), 100_001);
     assert_eq!(shape.envelope().to_array(), [-125.9, 49.35, -125.1, 49.85]);
+    let coarse = shape.simplify_to(10_000);
+    assert!(coarse.shape.positions() <= 10_000 && coarse.tolerance < 1.0, "{}", coarse.tolerance);
+    let zoomed = shape.simplify(zoom_tolerance(8, shape.envelope().middle_latitude())).shape;
+    assert!(zoomed.positions() < 200 && zoomed.rings() == 1);
+    assert_eq!(taken(&zoomed.canonical()).shape, zoomed);
 }
 
 #[test]

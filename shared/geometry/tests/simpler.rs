@@ -1,5 +1,7 @@
 //! Simpler forms: valid, within their tolerance, the same for the same question.
 
+#![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
+
 use geo::Validation;
 use geometry::{Kind, Limits, Shape, ShapeType, check, zoom_tolerance};
 use proptest::prelude::*;

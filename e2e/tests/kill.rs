@@ -1,0 +1,233 @@
+//! The whole process dies, or search alone does: afterwards search has what the table has, and nothing that is gone.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::harness::process::Process;
+use crate::harness::proxy::Proxy;
+use crate::harness::{Answer, Cairn, Set, Setup, User, engines, send_file_or_gone};
+use crate::parks::shapes::{ellipse, rectangle};
+use crate::tests;
+
+tests! { kill:
+    at_failpoints_and_at_random_times_nothing_is_lost,
+    search_alone_stopped_and_started_brings_nothing_back,
+}
+
+const ZONES: &str = "/parks/geozones/bcparks_1";
+
+/// What a user has been told is done.
+#[derive(Default)]
+struct Told {
+    /// The last name of each item that was given one, by its path; none once it was deleted.
+    names: BTreeMap<String, Option<String>>,
+    uploads: Vec<String>,
+    rounds: u32,
+}
+
+impl Told {
+    /// Makes, changes, deletes and uploads until the platform is gone. What was not answered may be done or not.
+    async fn work(&mut self, admin: &User) {
+        while self.round(admin).await.is_some() {}
+    }
+
+    async fn round(&mut self, admin: &User) -> Option<()> {
+        self.rounds += 1;
+        let name = format!("Round {}", self.rounds);
+        let mut new = json!({ "displayName": name, "location": [1, 2], "isVisible": true });
+        if self.rounds % 3 == 0 {
+            new["boundary"] = rectangle(f64::from(self.rounds % 50), 1.0, f64::from(self.rounds % 50) + 1.0, 2.0);
+        }
+        let made = admin.post(ZONES, new).or_gone().await?.is(201);
+        let path = made.header("location").to_owned();
+        self.names.insert(path.clone(), Some(name.clone()));
+        if self.rounds % 2 == 0 {
+            // Until the answer is there either name may be the right one.
+            self.names.remove(&path);
+            let changed = format!("{name} changed");
+            admin.patch(&path, json!({ "displayName": changed })).or_gone().await?.is(200);
+            self.names.insert(path.clone(), Some(changed));
+        }
+        if self.rounds % 5 == 0 {
+            self.names.remove(&path);
+            admin.delete(&path).or_gone().await?.is(204);
+            self.names.insert(path, None);
+        }
+        if self.rounds % 4 == 0 {
+            let ring = ellipse([f64::from(self.rounds % 90), 1.0], [0.5, 0.5], 600, 7);
+            let file = format!(r#"{{"type":"Polygon","coordinates":[{ring}]}}"#);
+            let announced =
+                admin.post("/parks/geometries/uploads", json!({ "bytes": file.len() })).or_gone().await?.is(201);
+            // S3 keeps a file whose sender never hears of it.
+            self.uploads.push(announced.header("location").to_owned());
+            send_file_or_gone(&announced, &file).await.ok()?;
+        }
+        Some(())
+    }
+
+    /// What was told is still so.
+    async fn holds(&self, admin: &User) {
+        for (path, name) in &self.names {
+            let read = admin.get(path).await.is(200);
+            match name {
+                Some(name) => assert_eq!(read["displayName"], *name, "{}", read.told()),
+                None => assert_eq!(read["isDeleted"], true, "{}", read.told()),
+            }
+        }
+        for upload in &self.uploads {
+            until("an upload is not settled", async || {
+                let upload = admin.get(upload).await.is(200);
+                // One whose file never reached S3 waits for it.
+                (upload["status"] == "ready" || upload["status"] == "awaiting").then_some(())
+            })
+            .await;
+        }
+    }
+}
+
+/// Asks again and again, for at most a minute.
+async fn until<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+        assert!(tokio::time::Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Waits until search has each item at its revision and nothing else. Returns its documents.
+async fn settled(process: &Process) -> BTreeMap<String, Value> {
+    let admin = process.administrator();
+    let mut revs = BTreeMap::new();
+    for list in [ZONES.to_owned(), format!("{ZONES}?deleted=true"), "/parks/collections".to_owned()] {
+        for summary in admin.pages(&list, 100).await.iter().flat_map(|page| page["items"].as_array().unwrap().clone()) {
+            let read = admin.get(&format!("/parks/items/{}", summary["globalId"].as_str().unwrap())).await.is(200);
+            revs.insert(format!("{}#{}", read.text("pk"), read.text("sk")), read.rev());
+        }
+    }
+    let documents = until("search never has what the table has", async || {
+        let documents = documents(process).await;
+        let found: BTreeMap<String, u64> =
+            documents.iter().map(|(id, document)| (id.clone(), document["rev"].as_u64().unwrap())).collect();
+        (found == revs).then_some(documents)
+    });
+    documents.await
+}
+
+/// The live documents of an index, by id.
+async fn documents(process: &Process) -> BTreeMap<String, Value> {
+    let url = format!("{}/parks", process.search);
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    client.post(format!("{url}/_refresh")).send().await.unwrap();
+    let all = json!({ "size": 10_000, "query": { "match_all": {} } }).to_string();
+    let found = client.post(format!("{url}/_search")).header("content-type", "application/json").body(all);
+    let found: Value = serde_json::from_str(&found.send().await.unwrap().text().await.unwrap()).unwrap();
+    let hits = found["hits"]["hits"].as_array().unwrap_or_else(|| panic!("{found}"));
+    assert!(hits.len() < 10_000);
+    hits.iter().map(|hit| (hit["_id"].as_str().unwrap().to_owned(), hit["_source"].clone())).collect()
+}
+
+async fn at_failpoints_and_at_random_times_nothing_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let mut told = Told::default();
+
+    let first = Process::start(&state, Some("mirror.applied=12")).await;
+    let new = json!({ "collectionId": "bcparks_1", "displayName": "Strathcona Park", "isVisible": true });
+    first.administrator().post("/parks/collections", new).await.is(201);
+    told.work(&first.administrator()).await;
+    first.died().await;
+
+    for failpoint in ["stream.unread=9", "objects.stored=4"] {
+        let process = Process::start(&state, Some(failpoint)).await;
+        told.work(&process.administrator()).await;
+        process.died().await;
+    }
+    for _ in 0..2 {
+        let process = Process::start(&state, None).await;
+        let admin = process.administrator();
+        let killed = Duration::from_millis(300 + fastrand::u64(..2000));
+        // A kill in the middle of whatever is going on.
+        let _ = tokio::time::timeout(killed, told.work(&admin)).await;
+        process.kill().await;
+    }
+
+    let process = Process::start(&state, None).await;
+    told.holds(&process.administrator()).await;
+    let by_stream = settled(&process).await;
+    assert!(by_stream.len() > 20, "{}", by_stream.len());
+    process.stop().await;
+
+    // Filled anew from the table alone, the index is the same.
+    if engines::set() != Set::WithoutJava {
+        std::fs::remove_dir_all(state.join("opensearch")).unwrap();
+    }
+    let process = Process::start(&state, None).await;
+    let by_scan = settled(&process).await;
+    let differing = by_stream.iter().find(|(id, document)| by_scan.get(*id) != Some(document));
+    assert_eq!(differing.map(|(id, document)| (document, by_scan.get(id))), None);
+    assert_eq!(by_stream.len(), by_scan.len());
+    process.stop().await;
+    left_nothing(&state);
+}
+
+/// No process of the platform still has the folder.
+fn left_nothing(state: &Path) {
+    let state = state.display().to_string();
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
+    for process in processes {
+        let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        assert!(!line.contains(&state), "still running: {line}");
+    }
+}
+
+async fn search_alone_stopped_and_started_brings_nothing_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (search, url) = engines::own_search(folder.path()).await;
+    let proxy = Proxy::before(url).await;
+    let cairn = Cairn::with(Setup { search: Some(proxy.url.clone()), ..Setup::default() }).await;
+    cairn.collection("bcparks_1", "Strathcona Park").await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let mut made: Vec<Answer> = Vec::new();
+    for number in 0..12 {
+        let new = json!({ "displayName": format!("Fleeting {number}"), "location": [1, 2], "isVisible": true });
+        made.push(admin.post(ZONES, new).await.is(201));
+    }
+    let table = cairn.table();
+    let mut old = Vec::new();
+    for zone in &made {
+        old.push(table.get(zone.text("pk"), zone.text("sk")).await.unwrap());
+    }
+    assert_eq!(visitor.search("q=fleeting").await.total(), 12);
+    // Half of them are deleted by their administrators, half by hand.
+    for (number, zone) in made.iter().enumerate() {
+        if number % 2 == 0 {
+            admin.delete(zone.header("location")).await.is(204);
+        } else {
+            table.delete(zone.text("pk"), zone.text("sk")).await;
+        }
+    }
+    visitor.search("q=fleeting").await.is_nothing();
+
+    // A clean stop, and a start on the same data.
+    search.stop().await;
+    visitor.get("/parks/search?q=fleeting").may_fail().await.refused(503, "search-unavailable");
+    let (search, url) = engines::own_search(folder.path()).await;
+    proxy.move_to(url);
+    // Every record of before comes once more, late.
+    let records: Vec<Value> = old.iter().enumerate().map(|(at, item)| table.insert_record(item, at)).collect();
+    let answer = cairn.event("parks", "mirror", &json!({ "Records": records })).await.unwrap();
+    assert_eq!(answer, json!({ "batchItemFailures": [] }));
+    visitor.search("q=fleeting").await.is_nothing();
+    let again = json!({ "displayName": "Lasting", "location": [1, 2], "isVisible": true });
+    admin.post(ZONES, again).await.is(201);
+    visitor.search("q=lasting").await.are(&["Lasting"]);
+    drop(cairn);
+    search.stop().await;
+}
