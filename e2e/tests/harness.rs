@@ -16,5 +16,5 @@ pub use answer::{Answer, Found};
 pub use cairn::{Cairn, Setup, parks_served};
 pub use description::Description;
 pub use engines::Set;
-pub use suite::{RUNTIME, Test, run};
-pub use user::{Call, User, fetch, plain, send_file, send_file_or_gone, send_to};
+pub use suite::{Test, run};
+pub use user::{User, fetch, plain, send_file, send_file_or_gone, send_to};

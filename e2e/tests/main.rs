@@ -11,6 +11,7 @@
     reason = "tests say what they expect by unwrapping it"
 )]
 
+mod contract;
 mod depot;
 mod faults;
 mod harness;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     harness::run(
-        [parks::tests(), mirror::tests(), faults::tests(), depot::tests(), kill::tests()]
+        [parks::tests(), contract::tests(), mirror::tests(), faults::tests(), depot::tests(), kill::tests()]
             .into_iter()
             .flatten()
             .collect(),

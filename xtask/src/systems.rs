@@ -27,3 +27,15 @@ pub fn all() -> Vec<Declared> {
     let engines = Engines::new(config, Clock::system());
     vec![Declared { app: parks::app(engines), records: records::parks::records() }]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_declaration_contradicts_itself() {
+        for declared in all() {
+            assert_eq!(declared.app.misdeclared(), Vec::<String>::new());
+        }
+    }
+}

@@ -18,7 +18,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::cairn;
 use super::differences::Differences;
-use super::engines::{self, Set};
+use super::engines;
 use super::metrics;
 
 /// One test.

@@ -13,6 +13,7 @@ tests! { geometry:
     a_shape_comes_back_whole_or_simplified,
     a_create_may_carry_its_shapes,
     a_shape_is_replaced_and_detached,
+    a_large_shape_may_be_sent_again_and_again,
     bodies_have_a_limit,
     a_shape_needs_an_item_that_is_live,
 }
@@ -192,6 +193,18 @@ async fn a_shape_is_replaced_and_detached() {
     assert_eq!((read.body.get("envelope"), read.body.get("boundary")), (None, None));
     let document = cairn.document("parks", "geozone::bcparks_1#1").await.unwrap();
     assert!(!document.as_object().unwrap().keys().any(|field| field.starts_with("boundary")), "{document}");
+}
+
+/// S3 refuses what it has before it has read it.
+async fn a_large_shape_may_be_sent_again_and_again() {
+    let (_cairn, admin, _visitor) = with_zone().await;
+    let ring: Value = serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 30_000, 12)).unwrap();
+    let first = admin.put(BOUNDARY, polygon(json!([ring]))).await.is(200);
+    assert!(first["reference"]["bytes"].as_u64().unwrap() > 1_000_000, "{}", first.told());
+    for _ in 0..2 {
+        let again = admin.put(BOUNDARY, polygon(json!([ring]))).await.is(200);
+        assert_eq!(again["reference"], first["reference"]);
+    }
 }
 
 async fn bodies_have_a_limit() {

@@ -36,7 +36,7 @@ async fn scenario_03_numbers() {
         assert_eq!(made.header("location"), format!("/parks/geozones/bcparks_7/{number}"));
     }
     let new = |_| admin.post("/parks/geozones/bcparks_8", json!({ "displayName": "At once", "location": [1, 1] }));
-    for made in join_all((0..100).map(new).map(std::future::IntoFuture::into_future)).await {
+    for made in join_all((0..100).map(new).map(IntoFuture::into_future)).await {
         made.is(201);
     }
     let listed = async |path: &str| -> Vec<String> {

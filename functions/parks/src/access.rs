@@ -78,6 +78,7 @@ pub const ATTACH: AccessPattern = AccessPattern {
 pub const STORE_SHAPE: AccessPattern = AccessPattern {
     name: "storeShape",
     calls: &[
+        on_objects("geometries/", ObjectAction::HeadObject),
         on_objects("geometries/", ObjectAction::PutObject),
         on_table(TableAction::PutItem),
         on_table(TableAction::GetItem),

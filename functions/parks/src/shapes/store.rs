@@ -82,6 +82,12 @@ pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> R
     // Objects first: an item always has its objects, and an object without an item is put again by the next try.
     let objects = access.objects(&access::STORE_SHAPE, BUCKET, PREFIX);
     for (name, body) in [(object(&sha256), canonical), (coarse_object(&sha256), coarse.shape.canonical())] {
+        // S3 may refuse what it has before it has read it, and cut off the client that is still sending.
+        match objects.head(&name).await {
+            Ok(_) => continue,
+            Err(Error::NotFound) => {}
+            Err(error) => return Err(error.into()),
+        }
         match objects.put_new(&name, body.into(), crate::geojson::CONTENT_TYPE).await {
             Ok(()) | Err(Error::Exists) => {}
             Err(error) => return Err(error.into()),

@@ -1,0 +1,36 @@
+//! What the mirror relies on in the engines: the same steps that its simulated table and index are held to.
+
+use std::sync::Arc;
+
+use table::schema::{System, create_tables};
+use table::{Config, Engines};
+
+use crate::harness::Cairn;
+use crate::tests;
+
+tests! { contract:
+    the_index_keeps_it,
+    the_tables_keep_it,
+}
+
+/// The same engines under names of their own, which nothing mirrors.
+fn apart(cairn: &Cairn) -> (Arc<Engines>, &'static System) {
+    let config = &cairn.engines().config;
+    let config = Config { prefix: format!("{}contract-", config.prefix), ..config.clone() };
+    (Engines::new(config, cairn.engines().clock.clone()), &::parks::SYSTEM)
+}
+
+async fn the_index_keeps_it() {
+    let cairn = Cairn::start().await;
+    let (engines, system) = apart(&cairn);
+    let kept = ::mirror::contract::search(&engines, system, &engines.config.search_name(system.name)).await;
+    assert_eq!(kept.map_err(|broken| broken.to_string()), Ok(()));
+}
+
+async fn the_tables_keep_it() {
+    let cairn = Cairn::start().await;
+    let (engines, system) = apart(&cairn);
+    create_tables(engines.dynamodb(), &engines.config, system).await.unwrap();
+    let kept = ::mirror::contract::tables(&engines, system).await;
+    assert_eq!(kept.map_err(|broken| broken.to_string()), Ok(()));
+}
