@@ -2,9 +2,10 @@
 
 mod answer;
 mod cairn;
-mod description;
+pub mod description;
 pub mod differences;
 pub mod engines;
+pub mod generator;
 pub mod metrics;
 pub mod process;
 pub mod proxy;

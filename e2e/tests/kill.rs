@@ -38,25 +38,25 @@ impl Told {
         self.rounds += 1;
         let name = format!("Round {}", self.rounds);
         let mut new = json!({ "displayName": name, "location": [1, 2], "isVisible": true });
-        if self.rounds % 3 == 0 {
+        if self.rounds.is_multiple_of(3) {
             new["boundary"] = rectangle(f64::from(self.rounds % 50), 1.0, f64::from(self.rounds % 50) + 1.0, 2.0);
         }
         let made = admin.post(ZONES, new).or_gone().await?.is(201);
         let path = made.header("location").to_owned();
         self.names.insert(path.clone(), Some(name.clone()));
-        if self.rounds % 2 == 0 {
+        if self.rounds.is_multiple_of(2) {
             // Until the answer is there either name may be the right one.
             self.names.remove(&path);
             let changed = format!("{name} changed");
             admin.patch(&path, json!({ "displayName": changed })).or_gone().await?.is(200);
             self.names.insert(path.clone(), Some(changed));
         }
-        if self.rounds % 5 == 0 {
+        if self.rounds.is_multiple_of(5) {
             self.names.remove(&path);
             admin.delete(&path).or_gone().await?.is(204);
             self.names.insert(path, None);
         }
-        if self.rounds % 4 == 0 {
+        if self.rounds.is_multiple_of(4) {
             let ring = ellipse([f64::from(self.rounds % 90), 1.0], [0.5, 0.5], 600, 7);
             let file = format!(r#"{{"type":"Polygon","coordinates":[{ring}]}}"#);
             let announced =

@@ -14,6 +14,7 @@
 mod contract;
 mod depot;
 mod faults;
+mod generated;
 mod harness;
 mod kill;
 mod mirror;
@@ -23,9 +24,17 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     harness::run(
-        [parks::tests(), contract::tests(), mirror::tests(), faults::tests(), depot::tests(), kill::tests()]
-            .into_iter()
-            .flatten()
-            .collect(),
+        [
+            parks::tests(),
+            contract::tests(),
+            generated::tests(),
+            mirror::tests(),
+            faults::tests(),
+            depot::tests(),
+            kill::tests(),
+        ]
+        .into_iter()
+        .flatten()
+        .collect(),
     )
 }

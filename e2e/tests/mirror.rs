@@ -198,7 +198,7 @@ async fn foreign_writes_are_stamped_and_found() {
         visitor.search("entity=facility").await.are(&[name]);
         let stamped = table.get("facility::bcparks_1", "campground::1").await.unwrap();
         let stamped: u64 = stamped["rev"].as_n().unwrap().parse().unwrap();
-        assert!(stamped > 0 && stamped % 2 == 0, "{stamped}");
+        assert!(stamped > 0 && stamped.is_multiple_of(2), "{stamped}");
     }
     // And without one: data from before.
     let mut before = copy(&item, 1, &[("displayName", text("Juniper"))]);
@@ -280,7 +280,8 @@ async fn keys_that_fit_no_template() {
     let table = cairn.table();
     let key = |pk: &str, sk: &str| {
         let mut item = copy(&item, 1, &[("displayName", text("Stranger"))]);
-        (item.insert("pk".to_owned(), text(pk)), item.insert("sk".to_owned(), text(sk)));
+        item.insert("pk".to_owned(), text(pk));
+        item.insert("sk".to_owned(), text(sk));
         item
     };
     let long = "x".repeat(600);

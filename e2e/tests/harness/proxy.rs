@@ -166,7 +166,7 @@ impl Shared {
                 Err(Lost)
             }
             Some(Fault::HalfBusy) => {
-                let refuse = |index: usize| (index % 2 == 0).then(|| json!({ "status": 429, "error": busy }));
+                let refuse = |index: usize| index.is_multiple_of(2).then(|| json!({ "status": 429, "error": busy }));
                 self.carry_out(path, &operations, refuse).await
             }
             Some(Fault::Short) => {

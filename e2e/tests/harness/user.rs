@@ -132,7 +132,7 @@ impl Call {
         self.header("idempotency-key", key)
     }
 
-    pub fn as_geojson(self) -> Self {
+    pub fn geojson(self) -> Self {
         self.header("accept", "application/geo+json")
     }
 

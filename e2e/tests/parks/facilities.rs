@@ -92,7 +92,7 @@ async fn they_list_by_type_then_number() {
     let backward: Vec<&str> = pages.iter().flat_map(Answer::sks).collect();
     assert_eq!(backward, trails.iter().rev().collect::<Vec<_>>());
 
-    let features = visitor.get(&format!("{FACILITIES}?type=trail")).as_geojson().await.is(200);
+    let features = visitor.get(&format!("{FACILITIES}?type=trail")).geojson().await.is(200);
     assert_eq!(features["type"], "FeatureCollection");
     assert_eq!(features["features"][0]["geometry"], json!({ "type": "Point", "coordinates": [-125.594, 49.489] }));
     assert_eq!(features["features"][0]["properties"]["sk"], "trail::3");

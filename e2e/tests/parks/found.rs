@@ -14,7 +14,7 @@ tests! { search:
     kinds_are_chosen_and_counted,
     what_a_map_of_a_zoom_shows,
     every_order_can_be_walked,
-    hits_come_as_geojson,
+    hits_come_geojson,
 }
 
 /// The size is in the name.
@@ -119,7 +119,7 @@ async fn every_order_can_be_walked() {
     assert_eq!(walked(&visitor, "q=alpha").await, ["Alpha", "ALPHA"]);
 }
 
-async fn hits_come_as_geojson() {
+async fn hits_come_geojson() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for number in 1..=3 {
@@ -127,7 +127,7 @@ async fn hits_come_as_geojson() {
         zone(&admin, &format!("Zone {number}"), json!({ "location": [number, 1], "boundary": boundary })).await;
     }
     cairn.caught_up().await;
-    let first = visitor.get("/parks/search?entity=geozone&limit=2&bbox=0,0,10,10").as_geojson().await.is(200);
+    let first = visitor.get("/parks/search?entity=geozone&limit=2&bbox=0,0,10,10").geojson().await.is(200);
     assert_eq!((first["type"].as_str(), &first["numberMatched"]), (Some("FeatureCollection"), &json!(3)));
     assert_eq!(first["numberReturned"], 2);
     let feature = &first["features"][0];
@@ -137,12 +137,12 @@ async fn hits_come_as_geojson() {
     let item = visitor.get(&format!("/parks/items/{}", feature["id"].as_str().unwrap())).await.is(200);
     assert_eq!(item["displayName"], "Zone 1");
     let next = first["links"].as_array().unwrap().iter().find(|link| link["rel"] == "next").unwrap();
-    let second = visitor.get(next["href"].as_str().unwrap()).as_geojson().await.is(200);
+    let second = visitor.get(next["href"].as_str().unwrap()).geojson().await.is(200);
     assert_eq!((&second["features"][0]["properties"]["displayName"], &second["links"]), (&json!("Zone 3"), &json!([])));
 
     let drawn = async |shape_as: &str| {
         let path = format!("/parks/search?entity=geozone&q=zone 1&shapeAs={shape_as}");
-        visitor.get(&path).as_geojson().await.is(200)["features"][0]["geometry"].clone()
+        visitor.get(&path).geojson().await.is(200)["features"][0]["geometry"].clone()
     };
     assert_eq!(drawn("point").await["type"], "Point");
     assert_eq!(drawn("envelope").await, super::shapes::rectangle(1.0, 1.0, 1.5, 2.0));

@@ -163,7 +163,7 @@ async fn a_create_may_carry_its_shapes() {
         assert_eq!(read["boundary"].get("geometry"), expected, "{asked}");
         assert_eq!(read.body.get("boundary").is_some(), asked != "none");
     }
-    let feature = visitor.get(&format!("{url}?geometry=full")).as_geojson().await.is(200);
+    let feature = visitor.get(&format!("{url}?geometry=full")).geojson().await.is(200);
     assert_eq!((&feature["geometry"], &feature["id"]), (&boundary, &made["globalId"]));
     let link = visitor.get(&url).await.is(200)["boundary"]["link"].clone();
     assert_eq!(visitor.get(link.as_str().unwrap()).await.is(200)["geometry"], boundary);

@@ -39,7 +39,7 @@ async fn any_item_by_the_id_that_it_keeps() {
     let by_id = visitor.get(&format!("/parks/items/{}", collection.text("globalId"))).await.is(200);
     assert_eq!((by_id.text("entity"), by_id.text("sk")), ("collection", "bcparks_1"));
 
-    let feature = visitor.get(&format!("{id}?geometry=none")).as_geojson().await.is(200);
+    let feature = visitor.get(&format!("{id}?geometry=none")).geojson().await.is(200);
     assert_eq!((feature["type"].as_str(), &feature["id"]), (Some("Feature"), &camp["globalId"]));
     assert_eq!(feature["geometry"], json!({ "type": "Point", "coordinates": [-125.5, 49.5] }));
     assert_eq!(feature["bbox"], json!([-125.6, 49.4, -125.4, 49.6]));

@@ -45,7 +45,7 @@ pub fn ellipse([x, y]: [f64; 2], [width, height]: [f64; 2], positions: u32, digi
 pub fn serrated([x, y]: [f64; 2], [width, height]: [f64; 2], positions: u32) -> String {
     let position = |step: u32| {
         let turn = f64::from(step % positions) / f64::from(positions) * std::f64::consts::TAU;
-        let drawn_in = if step % 2 == 0 { 1.0 } else { 0.9999 };
+        let drawn_in = if step.is_multiple_of(2) { 1.0 } else { 0.9999 };
         format!("[{},{}]", x + width * drawn_in * turn.cos(), y + height * drawn_in * turn.sin())
     };
     format!("[{}]", (0..=positions).map(position).collect::<Vec<_>>().join(","))

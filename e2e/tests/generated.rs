@@ -1,0 +1,173 @@
+//! Requests made at random from the API description: none is answered with a 5xx, or with what the description does
+//! not promise, and what it forbids is refused.
+
+use futures::StreamExt;
+use jsonschema::Validator;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::harness::description::validator;
+use crate::harness::generator::Generator;
+use crate::harness::{Cairn, User};
+use crate::parks::shapes::rectangle;
+use crate::tests;
+
+tests! { generated:
+    no_request_breaks_the_platform_or_its_description,
+}
+
+/// Requests to each operation.
+const EACH: usize = 256;
+const AT_ONCE: usize = 8;
+
+/// One operation of the description.
+struct Operation {
+    method: Method,
+    template: String,
+    parameters: Vec<Value>,
+    /// Content types and the schema of the body.
+    bodies: Vec<(String, Value, Validator)>,
+}
+
+struct Generated {
+    method: Method,
+    path: String,
+    headers: Vec<(String, String)>,
+    content_type: String,
+    body: Vec<u8>,
+    user: usize,
+    /// The body breaks the description.
+    forbidden: bool,
+}
+
+async fn no_request_breaks_the_platform_or_its_description() {
+    let seed = std::env::var("CAIRN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
+    println!("The generated requests come again with CAIRN_SEED={seed}");
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let boundary = rectangle(1.0, 1.0, 2.0, 2.0);
+    let zone = json!({ "displayName": "Bedwell", "boundary": boundary, "isVisible": true });
+    admin.post("/parks/geozones/bcparks_1", zone).await.is(201);
+    let camp = json!({ "displayName": "Bedwell", "location": [1, 2], "facilityType": "campground", "isVisible": true });
+    admin.post("/parks/facilities/bcparks_1", camp).await.is(201);
+    let users = [admin, cairn.visitor(), cairn.user("a stranger", "Bearer nonsense")];
+
+    let description = users[1].get("/parks/openapi.json").await.is(200).body.clone();
+    let mut generator = Generator::new(seed, &description);
+    let mut taken = 0;
+    let operations = operations(&description);
+    for operation in &operations {
+        // The one before may have deleted what the examples name.
+        for deleted in ["collections/bcparks_1", "geozones/bcparks_1/1", "facilities/bcparks_1/campground/1"] {
+            users[0].call(Method::POST, &format!("/parks/{deleted}/restore")).await;
+        }
+        let requests: Vec<Generated> = (0..EACH).map(|_| operation.request(&mut generator)).collect();
+        let sent = futures::stream::iter(requests).map(|request| send(request, &users, seed));
+        let statuses: Vec<u16> = sent.buffer_unordered(AT_ONCE).collect().await;
+        taken += statuses.iter().filter(|status| **status < 400).count();
+    }
+    // Requests that are all refused at the door would show little.
+    assert!(taken > operations.len() * EACH / 10, "{taken}");
+    users[1].get("/parks/health").await.is(200);
+}
+
+async fn send(request: Generated, users: &[User], seed: u64) -> u16 {
+    let mut call = users[request.user].call(request.method, &request.path);
+    for (name, value) in request.headers {
+        call = call.header(&name, value);
+    }
+    if !request.content_type.is_empty() {
+        call = call.bytes(&request.content_type, request.body.clone());
+    }
+    let answer = call.await;
+    let refused = (400..500).contains(&answer.status);
+    let body = String::from_utf8_lossy(&request.body);
+    assert!(refused || !request.forbidden, "CAIRN_SEED={seed}: {body:.500} was taken: {}", answer.told());
+    answer.status
+}
+
+fn operations(description: &Value) -> Vec<Operation> {
+    let paths = description["paths"].as_object().unwrap().iter();
+    let operations = paths.flat_map(|(template, methods)| {
+        methods.as_object().unwrap().iter().map(|(method, operation)| Operation {
+            method: method.to_uppercase().parse().unwrap(),
+            template: template.clone(),
+            parameters: operation["parameters"].as_array().cloned().unwrap_or_default(),
+            bodies: operation["requestBody"]["content"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(body(description))
+                .collect(),
+        })
+    });
+    operations.collect()
+}
+
+fn body(description: &Value) -> impl Fn((&String, &Value)) -> (String, Value, Validator) {
+    move |(content_type, media)| {
+        let schema = &media["schema"];
+        (content_type.clone(), schema.clone(), validator(&description["components"], schema))
+    }
+}
+
+impl Operation {
+    fn request(&self, generator: &mut Generator<'_>) -> Generated {
+        let mut path = self.template.clone();
+        let mut query = Vec::new();
+        let mut headers = Vec::new();
+        for parameter in &self.parameters {
+            let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
+            let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+            match parameter["in"].as_str() {
+                Some("path") => path = path.replace(&format!("{{{name}}}"), &encoded(&generator.text(schema))),
+                Some("query") if parameter["required"] == true || generator.once_in(self.parameters.len().max(4)) => {
+                    query.push(format!("{name}={}", encoded(&generator.text(schema))));
+                }
+                Some("header") if generator.once_in(4) => {
+                    let value = generator.pick(&["\"2\"", "*", "W/\"x\"", "nonsense", "\"2\", \"4\"", "key-1"]);
+                    headers.push((name.to_lowercase(), value.to_owned()));
+                }
+                _ => {}
+            }
+        }
+        if generator.once_in(20) {
+            query.push("unknown=1".to_owned());
+        }
+        if generator.once_in(5) {
+            headers
+                .push(("accept".to_owned(), generator.pick(&["application/geo+json", "text/html", "*/*"]).to_owned()));
+        }
+        let user = generator.pick(&[0, 0, 0, 0, 0, 1, 2]);
+        let separator = if query.is_empty() { "" } else { "?" };
+        let path = format!("{path}{separator}{}", query.join("&"));
+        let mut request = Generated {
+            method: self.method.clone(),
+            path,
+            headers,
+            content_type: String::new(),
+            body: Vec::new(),
+            user,
+            forbidden: false,
+        };
+        if !self.bodies.is_empty() {
+            self.fill(&mut request, generator);
+        }
+        request
+    }
+
+    fn fill(&self, request: &mut Generated, generator: &mut Generator<'_>) {
+        let (content_type, schema, validator) = &self.bodies[generator.random.usize(..self.bodies.len())];
+        let value = generator.value(schema);
+        request.content_type.clone_from(content_type);
+        request.forbidden = !validator.is_valid(&value);
+        request.body = value.to_string().into_bytes();
+        match generator.random.u8(..40) {
+            0 => request.body.truncate(request.body.len() / 2),
+            1 => request.body.push(0xff),
+            2 => request.content_type = "text/plain".to_owned(),
+            _ => {}
+        }
+    }
+}
