@@ -40,7 +40,7 @@ pub const CREATE_COLLECTION: AccessPattern = AccessPattern {
     calls: &[on_table(TableAction::PutItem), on_table(TableAction::GetItem)],
 };
 
-/// 6: an item under a live parent, counted and, with an external id, guarded.
+/// 6: an item under a live parent, counted and, with an external id, guarded; an activity with its products' sequence.
 pub const CREATE_ITEM: AccessPattern = AccessPattern {
     name: "createItem",
     calls: &[
@@ -66,6 +66,27 @@ pub const CHANGE_ITEM: AccessPattern = AccessPattern {
 pub const DELETE_OR_RESTORE: AccessPattern = AccessPattern {
     name: "deleteOrRestore",
     calls: &[on_table(TableAction::UpdateItem), on_table(TableAction::ConditionCheckItem)],
+};
+
+/// 9: one date of a product; its dates in a range. For visitors the product is read before.
+pub const DATES: AccessPattern =
+    AccessPattern { name: "dates", calls: &[on_table(TableAction::GetItem), on_table(TableAction::Query)] };
+
+/// 10: up to 99 dates made, changed or deleted, with the open days of their product.
+pub const CHANGE_DATES: AccessPattern = AccessPattern {
+    name: "changeDates",
+    calls: &[
+        on_table(TableAction::PutItem),
+        on_table(TableAction::UpdateItem),
+        on_table(TableAction::DeleteItem),
+        on_table(TableAction::ConditionCheckItem),
+    ],
+};
+
+/// 11: one date changed or deleted; where that opens or closes a day, with the open days of its product.
+pub const CHANGE_DATE: AccessPattern = AccessPattern {
+    name: "changeDate",
+    calls: &[on_table(TableAction::UpdateItem), on_table(TableAction::DeleteItem)],
 };
 
 /// 16: a shape in S3 attached or detached, with the counts of its uses.

@@ -1,15 +1,14 @@
-//! Merge patches of items: the fields that a kind of item has, each optional and, where the item may lack it, `null`.
+//! Merge patches of what is stored: the fields that may be set of it, each optional and, where it may lack it, `null`.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::Schema;
 use utoipa::{PartialSchema, ToSchema};
-
-use crate::item::Item;
 
 /// A JSON merge patch (RFC 7396) of the fields `F`, already checked against the schema that it is made of.
 #[derive(Clone, Debug)]
@@ -19,9 +18,9 @@ pub struct Change<F> {
 }
 
 impl<F> Change<F> {
-    /// The item after the change. Fields that `F` lacks cannot come here, so keys and shapes stay as they are.
-    pub fn apply(&self, item: &Item) -> Result<Item, serde_json::Error> {
-        let mut document = serde_json::to_value(item)?;
+    /// What is stored after the change. Fields that `F` lacks cannot come here, so keys and shapes stay as they are.
+    pub fn apply<T: Serialize + DeserializeOwned>(&self, stored: &T) -> Result<T, serde_json::Error> {
+        let mut document = serde_json::to_value(stored)?;
         if let Some(document) = document.as_object_mut() {
             for (name, value) in &self.fields {
                 match value {

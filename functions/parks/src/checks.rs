@@ -4,7 +4,7 @@ use table::Escaped;
 use web::Fault;
 
 use crate::item::Item;
-use crate::names::Kind;
+use crate::open_days::RANGE;
 
 /// Metres above or below the sea that a place on Earth can have, generously.
 const ALTITUDE: f64 = 100_000.0;
@@ -17,7 +17,7 @@ pub fn faults(item: &Item) -> Vec<Fault> {
         if let Err(detail) = check_location(location) {
             fault("/location", detail);
         }
-    } else if matches!(item.kind(), Some(Kind::Geozone | Kind::Facility)) {
+    } else if item.needs_location() {
         fault("/location", "is required: [longitude, latitude]".to_owned());
     }
     if let Some(timezone) = &item.timezone
@@ -29,6 +29,23 @@ pub fn faults(item: &Item) -> Vec<Fault> {
         && min > max
     {
         fault("/minMapZoom", format!("expected at most maxMapZoom, which is {max}"));
+    }
+    if let (Some(min), Some(max)) = (item.min_stay_days, item.max_stay_days)
+        && min > max
+    {
+        fault("/minStayDays", format!("expected at most maxStayDays, which is {max}"));
+    }
+    if let (Some(start), Some(_)) = (item.range_start, item.range_end) {
+        match item.range() {
+            None => fault("/rangeEnd", format!("expected no day before rangeStart, which is {start}")),
+            Some(days) if days.count() > RANGE => {
+                fault(
+                    "/rangeEnd",
+                    format!("expected at most {RANGE} days from rangeStart on, and these are {}", days.count()),
+                );
+            }
+            Some(_) => {}
+        }
     }
     if let Some(external_id) = &item.external_id
         && Escaped::new(external_id).is_ok_and(|escaped| escaped.to_string().len() > 400)

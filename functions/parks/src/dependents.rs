@@ -4,7 +4,7 @@ use table::{Action, Changes, Condition, EntityKey, Error, Key, item};
 
 use crate::item::Item;
 use crate::keys::{LiveKey, Partition};
-use crate::names::{CollectionId, Kind};
+use crate::names::Kind;
 use crate::schema::PARKS;
 
 /// One count that must be 0, and its name for people.
@@ -17,16 +17,12 @@ pub struct Dependents {
 /// The attribute in which a counter counts.
 pub const COUNT: &str = "live";
 
-/// Everything that can depend on an item.
+/// Everything that can depend on an item: what lies in it and, but for a collection, its relationships.
 pub fn of(item: &Item) -> Vec<Dependents> {
-    match (item.kind(), item.sk.parse::<CollectionId>()) {
-        (Some(Kind::Collection), Ok(id)) => vec![
-            Dependents::new("geozones", Partition::children(Kind::Geozone, &id)),
-            Dependents::new("facilities", Partition::children(Kind::Facility, &id)),
-            Dependents::new("activities", Partition::children(Kind::Activity, &id)),
-        ],
-        _ => vec![relationships(item)],
-    }
+    let children = item.item_key().map(|key| key.children()).unwrap_or_default();
+    let children = children.into_iter().map(|(name, partition)| Dependents::new(name, partition));
+    let related = (item.kind() != Some(Kind::Collection)).then(|| relationships(item));
+    children.chain(related).collect()
 }
 
 /// The relationships of an item, in which either end counts.

@@ -5,7 +5,11 @@ mod shapes;
 use std::borrow::Cow;
 
 use mirror::{Document, Found, Image, Mapping, Number, ShapeSource, StoredShape, Unfit};
+use table::Key;
 use table::schema::{Entity, System};
+
+use crate::keys::ItemKey;
+use crate::open_days::OpenDays;
 
 pub use shapes::{BucketShapes, SHAPE};
 
@@ -14,7 +18,7 @@ pub use shapes::{BucketShapes, SHAPE};
 pub struct Parks;
 
 /// Every field with its type, and how text is folded. Grows by one with any change in what is written into it.
-pub const MAPPING: Mapping = Mapping { version: 1, body: include_str!("documents/mapping.json") };
+pub const MAPPING: Mapping = Mapping { version: 2, body: include_str!("documents/mapping.json") };
 
 impl mirror::Documents for Parks {
     fn tables(&self) -> &'static System {
@@ -38,6 +42,15 @@ impl mirror::Documents for Parks {
                 common(&mut document, image)?;
                 place(&mut document, image)?;
                 facility(&mut document, image)?;
+            }
+            "activity" => {
+                common(&mut document, image)?;
+                place(&mut document, image)?;
+                activity(&mut document, image)?;
+            }
+            "product" => {
+                common(&mut document, image)?;
+                product(&mut document, image)?;
             }
             _ => return Ok(Found::Hidden),
         }
@@ -97,6 +110,36 @@ fn facility(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     Ok(())
 }
 
+/// What activities have besides.
+fn activity(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
+    document
+        .keyword("type", image.optional_text("activityType")?.as_deref())
+        .keyword("subType", image.optional_text("subType")?.as_deref())
+        .keyword("activityKey", Some(key(image)?.document_id().as_str()));
+    Ok(())
+}
+
+/// What products have besides. An activity is found through the days of its products, by the key that both carry.
+fn product(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
+    let activity = ItemKey::parse(&key(image)?).and_then(|key| key.parent().key());
+    let activity = activity.ok_or_else(|| unfit("pk", "the key of a product"))?;
+    document
+        .number("number", image.optional_number("number")?)
+        .keyword("type", image.optional_text("activityType")?.as_deref())
+        .keyword("activityKey", Some(activity.document_id().as_str()));
+    if let Some(ranges) = image.optional_texts("openRanges")? {
+        let open = OpenDays::of_ranges(ranges);
+        let open =
+            open.ok_or_else(|| unfit("openRanges", "a list of ranges as 2025-12-24/2025-12-26 of at most 1500 days"))?;
+        document.keywords("openDates", open.each().map(|day| day.to_string()));
+    }
+    Ok(())
+}
+
+fn key(image: &Image<'_>) -> Result<Key, Unfit> {
+    Ok(Key::new(image.text("pk")?, image.text("sk")?))
+}
+
 /// A shape from the item's own text or, where that is absent, from the object that it names.
 fn shape(image: &Image<'_>, inline: &str, reference: &str) -> Result<Option<ShapeSource>, Unfit> {
     let stored = image.optional_map(reference)?;
@@ -115,13 +158,13 @@ fn shape(image: &Image<'_>, inline: &str, reference: &str) -> Result<Option<Shap
 
 fn size(image: &Image<'_>, attribute: &str) -> Result<u64, Unfit> {
     let number = image.number(attribute)?.integer().and_then(|number| number.try_into().ok());
-    number.ok_or_else(|| Unfit { attribute: attribute.to_owned(), expected: "a whole number from 0" })
+    number.ok_or_else(|| unfit(attribute, "a whole number from 0"))
 }
 
 /// West, south, east, north as the text that they are.
 fn degrees(attribute: &str, numbers: Vec<Number<'_>>) -> Result<[String; 4], Unfit> {
     let texts: Vec<String> = numbers.iter().map(|number| number.as_str().to_owned()).collect();
-    texts.try_into().map_err(|_| Unfit { attribute: attribute.to_owned(), expected: "four numbers" })
+    texts.try_into().map_err(|_| unfit(attribute, "four numbers"))
 }
 
 fn counted<'a>(
@@ -130,7 +173,11 @@ fn counted<'a>(
     numbers: Vec<Number<'a>>,
     counts: &[usize],
 ) -> Result<Vec<Number<'a>>, Unfit> {
-    if counts.contains(&numbers.len()) { Ok(numbers) } else { Err(Unfit { attribute: attribute.to_owned(), expected }) }
+    if counts.contains(&numbers.len()) { Ok(numbers) } else { Err(unfit(attribute, expected)) }
+}
+
+fn unfit(attribute: &str, expected: &'static str) -> Unfit {
+    Unfit { attribute: attribute.to_owned(), expected }
 }
 
 #[cfg(test)]
@@ -187,12 +234,62 @@ mod tests {
         assert_eq!(documented("facility", &facility()), Ok(expected));
     }
 
+    fn product() -> Value {
+        json!({
+            "pk": {"S": "product::bcparks_1::dayuse::1"}, "sk": {"S": "2"}, "rev": {"N": "10"},
+            "entity": {"S": "product"}, "globalId": {"S": "0199"}, "collectionId": {"S": "bcparks_1"},
+            "displayName": {"S": "Day pass"}, "isVisible": {"BOOL": true}, "isDeleted": {"BOOL": false},
+            "number": {"N": "2"}, "activityType": {"S": "dayuse"},
+            "openRanges": {"L": [{"S": "2025-12-31/2026-01-01"}, {"S": "2026-01-03/2026-01-03"}]}
+        })
+    }
+
+    fn activity() -> Value {
+        let mut activity = facility();
+        (activity["pk"], activity["sk"]) = (json!({"S": "activity::bcparks_1"}), json!({"S": "dayuse::1"}));
+        for other in ["facilityType", "address", "isOpen", "showOnMap"] {
+            activity.as_object_mut().unwrap().remove(other);
+        }
+        activity["activityType"] = json!({"S": "dayuse"});
+        activity
+    }
+
+    #[test]
+    fn a_product_has_its_open_days_and_the_key_of_its_activity() {
+        let expected = json!({
+            "globalId": "0199", "collectionId": "bcparks_1", "name": "Day pass", "isVisible": true, "isDeleted": false,
+            "number": 2, "type": "dayuse", "activityKey": "activity::bcparks_1#dayuse::1",
+            "openDates": ["2025-12-31", "2026-01-01", "2026-01-03"]
+        });
+        assert_eq!(documented("product", &product()), Ok(expected));
+        let activity = documented("activity", &activity()).unwrap();
+        assert_eq!(
+            (&activity["type"], &activity["activityKey"]),
+            (&json!("dayuse"), &json!("activity::bcparks_1#dayuse::1"))
+        );
+    }
+
+    #[test]
+    fn ranges_that_are_no_ranges_are_unfit() {
+        let long = json!({"S": "1900-01-01/2199-12-31"});
+        for wrong in [json!({"S": "2025-12-31"}), json!({"S": "2026-01-02/2026-01-01"}), json!({"N": "1"}), long] {
+            let mut item = product();
+            item["openRanges"] = json!({"L": [wrong]});
+            assert_eq!(documented("product", &item).unwrap_err().attribute, "openRanges");
+        }
+        let mut foreign = product();
+        foreign["pk"] = json!({"S": "product::bcparks_1::walking::1"});
+        assert_eq!(documented("product", &foreign).unwrap_err().attribute, "pk");
+    }
+
     #[test]
     fn every_field_is_in_the_mapping() {
         let mapping: Value = serde_json::from_str(MAPPING.body).unwrap();
         let known = mapping["mappings"]["properties"].as_object().unwrap();
-        for name in documented("facility", &facility()).unwrap().as_object().unwrap().keys() {
-            assert!(known.contains_key(name), "{name}");
+        for (entity, item) in [("facility", facility()), ("activity", activity()), ("product", product())] {
+            for name in documented(entity, &item).unwrap().as_object().unwrap().keys() {
+                assert!(known.contains_key(name), "{name}");
+            }
         }
         for shape in ["boundary", "path"] {
             for field in ["", "Status", "Tolerance", "Outline"] {
@@ -204,16 +301,21 @@ mod tests {
     #[test]
     fn an_attribute_of_another_type_is_unfit() {
         let unread = ["pk", "sk", "rev", "entity", "listPk"];
-        let whole = facility();
-        for name in whole.as_object().unwrap().keys().filter(|name| !unread.contains(&name.as_str())) {
-            for wrong in
-                [json!({"S": "x"}), json!({"N": "1"}), json!({"BOOL": true}), json!({"NULL": true}), json!({"M": {}})]
-            {
-                let mut item = whole.clone();
-                let same_type = whole[name].as_object().unwrap().keys().eq(wrong.as_object().unwrap().keys());
-                item[name] = wrong;
-                let read = documented("facility", &item);
-                assert_eq!(read.is_ok(), same_type && name != "pathRef", "{name}: {:?}", item[name]);
+        for (entity, whole) in [("facility", facility()), ("activity", activity()), ("product", product())] {
+            for name in whole.as_object().unwrap().keys().filter(|name| !unread.contains(&name.as_str())) {
+                for wrong in [
+                    json!({"S": "x"}),
+                    json!({"N": "1"}),
+                    json!({"BOOL": true}),
+                    json!({"NULL": true}),
+                    json!({"M": {}}),
+                ] {
+                    let mut item = whole.clone();
+                    let same_type = whole[name].as_object().unwrap().keys().eq(wrong.as_object().unwrap().keys());
+                    item[name] = wrong;
+                    let read = documented(entity, &item);
+                    assert_eq!(read.is_ok(), same_type && name != "pathRef", "{name}: {:?}", item[name]);
+                }
             }
         }
     }

@@ -1,62 +1,47 @@
 //! The kinds of item that this system serves, and what tells one from another.
 
+mod path;
+
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use table::{EntityKey, Key, Number};
+use table::Number;
 use utoipa::ToSchema;
 
-use crate::fields::{CollectionFields, FacilityFields, GeozoneFields, NewCollection, NewFacility, NewGeozone, NewItem};
-use crate::item::Item;
-use crate::keys::{CollectionKey, FacilityKey, GeozoneKey};
-use crate::names::{CollectionId, Kind, ShapeName};
+use crate::fields::{
+    ActivityFields, CollectionFields, FacilityFields, GeozoneFields, NewActivity, NewCollection, NewFacility,
+    NewGeozone, NewItem, NewProduct, ProductFields,
+};
+use crate::items::list::{ActivityListQuery, FacilityListQuery, ListQuery, Listing};
+use crate::keys::{ActivityKey, CollectionKey, FacilityKey, GeozoneKey, ItemKey, Parent, ProductKey};
+use crate::names::Kind;
+
+pub use path::{ItemPath, ListPath, Parts};
 
 /// A kind of item: its paths, its keys and the bodies that it takes.
 pub trait Entity: Send + Sync + 'static {
     const KIND: Kind;
-    /// The path's parameters of the route that lists and creates.
-    type Parent: DeserializeOwned + ToSchema + Send + 'static;
-    /// The path's parameters of one item.
-    type Path: DeserializeOwned + ToSchema + Send + 'static;
+    /// The path at which its items are listed and made.
+    const LIST: &'static str;
+    /// The path of one item.
+    const ITEM: &'static str;
+    /// The parameters of its lists.
+    type ListQuery: DeserializeOwned + ToSchema + Into<Listing> + Send + 'static;
     /// The body that creates one.
     type New: NewItem;
     /// What may be changed of one.
     type Fields: ToSchema + Send + 'static;
 
-    /// The collection whose items are listed, where they lie in one; nothing for a name that no collection can have.
-    fn parent(path: &Self::Parent) -> Option<Parent>;
+    /// What the items of a list lie in; nothing for a path that no list can have.
+    fn parent(path: &Parts) -> Option<Parent>;
 
     /// The key of the item; nothing for a path that no item can have.
-    fn key(path: &Self::Path) -> Option<Key>;
+    fn key(path: &Parts) -> Option<ItemKey>;
 
-    /// The path at which the item is served.
-    fn href(item: &Item) -> String;
+    /// The key of a new item; nothing where its kind lies elsewhere.
+    fn new_key(parent: &Parent, new: &Self::New, number: Number) -> Option<ItemKey>;
 }
 
-/// A kind of item that lies on the map.
-pub trait OnMap: Entity {
-    /// The path's parameters of one of its shapes.
-    type ShapePath: DeserializeOwned + ToSchema + Send + 'static;
-
-    fn shape(path: &Self::ShapePath) -> (Option<Key>, ShapeName);
-}
-
-/// Where the items of a list lie.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Parent {
-    /// Collections lie in none.
-    Root,
-    Collection(CollectionId),
-}
-
-impl Parent {
-    /// The partition key of the children of one kind.
-    pub fn partition(&self, kind: Kind) -> String {
-        match self {
-            Self::Root => kind.to_string(),
-            Self::Collection(collection) => format!("{kind}::{collection}"),
-        }
-    }
-}
+/// A kind of item that lies on the map, with a boundary and a path.
+pub trait OnMap: Entity {}
 
 #[derive(Debug)]
 pub struct Collection;
@@ -67,179 +52,175 @@ pub struct Geozone;
 #[derive(Debug)]
 pub struct Facility;
 
-/// The path of all collections has no parameters.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
-pub struct Root {}
+#[derive(Debug)]
+pub struct Activity;
 
-#[derive(Debug, Deserialize, ToSchema)]
-pub struct InCollection {
-    #[schema(example = "bcparks_1")]
-    pub collection: String,
-}
+#[derive(Debug)]
+pub struct Product;
 
-#[derive(Debug, Deserialize, ToSchema)]
-pub struct GeozonePath {
-    #[schema(example = "bcparks_1")]
-    pub collection: String,
-    #[schema(example = "1")]
-    pub number: String,
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FacilityPath {
-    #[schema(example = "bcparks_1")]
-    pub collection: String,
-    #[schema(example = "campground")]
-    pub facility_type: String,
-    #[schema(example = "1")]
-    pub number: String,
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-pub struct GeozoneShapePath {
-    #[schema(example = "bcparks_1")]
-    pub collection: String,
-    #[schema(example = "1")]
-    pub number: String,
-    #[schema(inline)]
-    pub shape: ShapeName,
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FacilityShapePath {
-    #[schema(example = "bcparks_1")]
-    pub collection: String,
-    #[schema(example = "campground")]
-    pub facility_type: String,
-    #[schema(example = "1")]
-    pub number: String,
-    #[schema(inline)]
-    pub shape: ShapeName,
-}
-
-impl OnMap for Geozone {
-    type ShapePath = GeozoneShapePath;
-
-    fn shape(path: &GeozoneShapePath) -> (Option<Key>, ShapeName) {
-        let item = GeozonePath { collection: path.collection.clone(), number: path.number.clone() };
-        (Self::key(&item), path.shape)
-    }
-}
-
-impl OnMap for Facility {
-    type ShapePath = FacilityShapePath;
-
-    fn shape(path: &FacilityShapePath) -> (Option<Key>, ShapeName) {
-        let FacilityShapePath { collection, facility_type, number, shape } = path;
-        let item = FacilityPath {
-            collection: collection.clone(),
-            facility_type: facility_type.clone(),
-            number: number.clone(),
-        };
-        (Self::key(&item), *shape)
-    }
-}
+impl OnMap for Geozone {}
+impl OnMap for Facility {}
+impl OnMap for Activity {}
 
 impl Entity for Collection {
     const KIND: Kind = Kind::Collection;
-    type Parent = Root;
-    type Path = InCollection;
+    const LIST: &'static str = "/parks/collections";
+    const ITEM: &'static str = "/parks/collections/{collection}";
+    type ListQuery = ListQuery;
     type New = NewCollection;
     type Fields = CollectionFields;
 
-    fn parent(_: &Root) -> Option<Parent> {
+    fn parent(_: &Parts) -> Option<Parent> {
         Some(Parent::Root)
     }
 
-    fn key(path: &InCollection) -> Option<Key> {
-        Some(CollectionKey { collection: path.collection.parse().ok()? }.key())
+    fn key(path: &Parts) -> Option<ItemKey> {
+        Some(ItemKey::Collection(CollectionKey { collection: path.part("collection")? }))
     }
 
-    fn href(item: &Item) -> String {
-        format!("/parks/collections/{}", item.sk)
+    fn new_key(_: &Parent, new: &NewCollection, _: Number) -> Option<ItemKey> {
+        Some(ItemKey::Collection(CollectionKey { collection: new.collection_id.parse().ok()? }))
     }
 }
 
 impl Entity for Geozone {
     const KIND: Kind = Kind::Geozone;
-    type Parent = InCollection;
-    type Path = GeozonePath;
+    const LIST: &'static str = "/parks/geozones/{collection}";
+    const ITEM: &'static str = "/parks/geozones/{collection}/{number}";
+    type ListQuery = ListQuery;
     type New = NewGeozone;
     type Fields = GeozoneFields;
 
-    fn parent(path: &InCollection) -> Option<Parent> {
-        path.collection.parse().ok().map(Parent::Collection)
+    fn parent(path: &Parts) -> Option<Parent> {
+        in_collection(path)
     }
 
-    fn key(path: &GeozonePath) -> Option<Key> {
-        Some(GeozoneKey { collection: path.collection.parse().ok()?, number: path.number.parse().ok()? }.key())
+    fn key(path: &Parts) -> Option<ItemKey> {
+        Some(ItemKey::Geozone(GeozoneKey { collection: path.part("collection")?, number: path.part("number")? }))
     }
 
-    fn href(item: &Item) -> String {
-        in_collection("geozones", item)
+    fn new_key(parent: &Parent, _: &NewGeozone, number: Number) -> Option<ItemKey> {
+        let Parent::Collection(CollectionKey { collection }) = parent.clone() else { return None };
+        Some(ItemKey::Geozone(GeozoneKey { collection, number }))
     }
 }
 
 impl Entity for Facility {
     const KIND: Kind = Kind::Facility;
-    type Parent = InCollection;
-    type Path = FacilityPath;
+    const LIST: &'static str = "/parks/facilities/{collection}";
+    const ITEM: &'static str = "/parks/facilities/{collection}/{facilityType}/{number}";
+    type ListQuery = FacilityListQuery;
     type New = NewFacility;
     type Fields = FacilityFields;
 
-    fn parent(path: &InCollection) -> Option<Parent> {
-        path.collection.parse().ok().map(Parent::Collection)
+    fn parent(path: &Parts) -> Option<Parent> {
+        in_collection(path)
     }
 
-    fn key(path: &FacilityPath) -> Option<Key> {
-        let number: Number = path.number.parse().ok()?;
-        let facility_type = path.facility_type.parse().ok()?;
-        Some(FacilityKey { collection: path.collection.parse().ok()?, facility_type, number }.key())
+    fn key(path: &Parts) -> Option<ItemKey> {
+        Some(ItemKey::Facility(FacilityKey {
+            collection: path.part("collection")?,
+            facility_type: path.part("facilityType")?,
+            number: path.part("number")?,
+        }))
     }
 
-    fn href(item: &Item) -> String {
-        in_collection("facilities", item)
-    }
-}
-
-/// The path of an item whose entity is known only from the item.
-pub fn href(item: &Item) -> String {
-    match item.kind() {
-        Some(Kind::Geozone) => Geozone::href(item),
-        Some(Kind::Facility) => Facility::href(item),
-        _ => Collection::href(item),
+    fn new_key(parent: &Parent, new: &NewFacility, number: Number) -> Option<ItemKey> {
+        let Parent::Collection(CollectionKey { collection }) = parent.clone() else { return None };
+        Some(ItemKey::Facility(FacilityKey { collection, facility_type: new.facility_type, number }))
     }
 }
 
-fn in_collection(list: &str, item: &Item) -> String {
-    let collection = item.pk.split("::").nth(1).unwrap_or_default();
-    format!("/parks/{list}/{collection}/{}", item.sk.replace("::", "/"))
+impl Entity for Activity {
+    const KIND: Kind = Kind::Activity;
+    const LIST: &'static str = "/parks/activities/{collection}";
+    const ITEM: &'static str = "/parks/activities/{collection}/{activityType}/{number}";
+    type ListQuery = ActivityListQuery;
+    type New = NewActivity;
+    type Fields = ActivityFields;
+
+    fn parent(path: &Parts) -> Option<Parent> {
+        in_collection(path)
+    }
+
+    fn key(path: &Parts) -> Option<ItemKey> {
+        Some(ItemKey::Activity(ActivityKey {
+            collection: path.part("collection")?,
+            activity_type: path.part("activityType")?,
+            number: path.part("number")?,
+        }))
+    }
+
+    fn new_key(parent: &Parent, new: &NewActivity, number: Number) -> Option<ItemKey> {
+        let Parent::Collection(CollectionKey { collection }) = parent.clone() else { return None };
+        Some(ItemKey::Activity(ActivityKey { collection, activity_type: new.activity_type, number }))
+    }
+}
+
+impl Product {
+    /// The key of the product that a path names.
+    pub fn at(path: &Parts) -> Option<ProductKey> {
+        Some(ProductKey {
+            collection: path.part("collection")?,
+            activity_type: path.part("activityType")?,
+            activity: path.part("activity")?,
+            number: path.part("number")?,
+        })
+    }
+}
+
+impl Entity for Product {
+    const KIND: Kind = Kind::Product;
+    const LIST: &'static str = "/parks/products/{collection}/{activityType}/{activity}";
+    const ITEM: &'static str = "/parks/products/{collection}/{activityType}/{activity}/{number}";
+    type ListQuery = ListQuery;
+    type New = NewProduct;
+    type Fields = ProductFields;
+
+    fn parent(path: &Parts) -> Option<Parent> {
+        Some(Parent::Activity(ActivityKey {
+            collection: path.part("collection")?,
+            activity_type: path.part("activityType")?,
+            number: path.part("activity")?,
+        }))
+    }
+
+    fn key(path: &Parts) -> Option<ItemKey> {
+        Self::at(path).map(ItemKey::Product)
+    }
+
+    fn new_key(parent: &Parent, _: &NewProduct, number: Number) -> Option<ItemKey> {
+        let Parent::Activity(ActivityKey { collection, activity_type, number: activity }) = parent.clone() else {
+            return None;
+        };
+        Some(ItemKey::Product(ProductKey { collection, activity_type, activity, number }))
+    }
+}
+
+fn in_collection(path: &Parts) -> Option<Parent> {
+    Some(Parent::Collection(CollectionKey { collection: path.part("collection")? }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn parts(pairs: &[(&str, &str)]) -> Parts {
+        pairs.iter().copied().collect()
+    }
+
     #[test]
     fn an_item_is_served_at_its_key() {
-        let path = FacilityPath {
-            collection: "bcparks_1".to_owned(),
-            facility_type: "campground".to_owned(),
-            number: "10".to_owned(),
-        };
-        let key = Facility::key(&path).unwrap();
-        let item = Item { pk: key.pk, sk: key.sk.unwrap(), ..Item::default() };
-        assert_eq!(Facility::href(&item), "/parks/facilities/bcparks_1/campground/10");
-        assert_eq!(href(&item), Facility::href(&item));
+        let path = parts(&[("collection", "bcparks_1"), ("facilityType", "campground"), ("number", "10")]);
+        assert_eq!(Facility::key(&path).unwrap().href(), "/parks/facilities/bcparks_1/campground/10");
+        let path = parts(&[("collection", "a"), ("activityType", "dayuse"), ("activity", "3"), ("number", "1")]);
+        assert_eq!(Product::key(&path).unwrap().parent(), Product::parent(&path).unwrap());
     }
 
     #[test]
     fn no_item_has_another_spelling() {
         for number in ["01", "+1", "1.0", "-1", "x", ""] {
-            let path = GeozonePath { collection: "a".to_owned(), number: number.to_owned() };
-            assert_eq!(Geozone::key(&path), None, "{number:?}");
+            assert_eq!(Geozone::key(&parts(&[("collection", "a"), ("number", number)])), None, "{number:?}");
         }
     }
 }

@@ -6,7 +6,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, Type};
 
-use crate::names::{FacilityType, ShapeName};
+use crate::days::Day;
+use crate::names::{ActivityType, FacilityType, ShapeName};
 
 /// The fields that every kind of item has, followed by a kind's own.
 macro_rules! fields {
@@ -69,6 +70,49 @@ macro_rules! place_fields {
     };
 }
 
+/// The same with shapes, as an item to be made carries them.
+macro_rules! new_place {
+    ($fields:ident $(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+        $fields! {
+            $(#[$doc])*
+            $name {
+                /// GeoJSON: a Polygon or a MultiPolygon.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(value_type = Option<Object>)]
+                pub boundary: Option<Value>,
+                /// GeoJSON: a LineString or a MultiLineString.
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(value_type = Option<Object>)]
+                pub path: Option<Value>,
+                $($own)*
+            }
+        }
+
+        impl NewItem for $name {
+            fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
+                let boundary = self.boundary.take().map(|shape| (ShapeName::Boundary, shape));
+                let path = self.path.take().map(|shape| (ShapeName::Path, shape));
+                boundary.into_iter().chain(path).collect()
+            }
+        }
+    };
+}
+
+/// The same with what activities have besides.
+macro_rules! activity_fields {
+    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+        place_fields! {
+            $(#[$doc])*
+            $name {
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(pattern = "^[a-z][A-Za-z0-9]{0,31}$")]
+                pub sub_type: Option<String>,
+                $($own)*
+            }
+        }
+    };
+}
+
 /// The same with what facilities have besides.
 macro_rules! facility_fields {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
@@ -111,18 +155,9 @@ place_fields! {
     GeozoneFields {}
 }
 
-place_fields! {
+new_place! { place_fields
     /// A geozone to be made. Without a location it takes a point in or on its shape.
-    NewGeozone {
-        /// GeoJSON: a Polygon or a MultiPolygon.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schema(value_type = Option<Object>)]
-        pub boundary: Option<Value>,
-        /// GeoJSON: a LineString or a MultiLineString.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schema(value_type = Option<Object>)]
-        pub path: Option<Value>,
-    }
+    NewGeozone {}
 }
 
 facility_fields! {
@@ -130,30 +165,60 @@ facility_fields! {
     FacilityFields {}
 }
 
-facility_fields! {
+new_place! { facility_fields
     /// A facility to be made. Without a location it takes a point in or on its shape.
     NewFacility {
         /// Stands in its key.
         pub facility_type: FacilityType,
-        /// GeoJSON: a Polygon or a MultiPolygon.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schema(value_type = Option<Object>)]
-        pub boundary: Option<Value>,
-        /// GeoJSON: a LineString or a MultiLineString.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schema(value_type = Option<Object>)]
-        pub path: Option<Value>,
     }
 }
 
-/// A body that creates an item.
-pub trait NewItem: Serialize + DeserializeOwned + ToSchema + Send + 'static {
-    /// What it puts in front of the number in the sort key, where its kind has types.
-    fn facility_type(&self) -> Option<FacilityType> {
-        None
-    }
+activity_fields! {
+    /// What may be set of an activity.
+    ActivityFields {}
+}
 
-    /// GeoJSON documents that it carries.
+new_place! { activity_fields
+    /// An activity to be made.
+    NewActivity {
+        /// Stands in its key.
+        pub activity_type: ActivityType,
+    }
+}
+
+/// What products have beside the fields of every kind of item.
+macro_rules! product_fields {
+    ($(#[$doc:meta])* $name:ident) => {
+        fields! {
+            $(#[$doc])*
+            $name {
+                /// The first day that it may have; the last is at most 1499 days later.
+                pub range_start: Day,
+                pub range_end: Day,
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(minimum = 1, maximum = 365)]
+                pub min_stay_days: Option<u16>,
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                #[schema(minimum = 1, maximum = 365)]
+                pub max_stay_days: Option<u16>,
+            }
+        }
+    };
+}
+
+product_fields! {
+    /// What may be set of a product.
+    ProductFields
+}
+
+product_fields! {
+    /// A product to be made.
+    NewProduct
+}
+
+/// A body that creates an item.
+pub trait NewItem: Serialize + DeserializeOwned + ToSchema + Send + Sync + 'static {
+    /// Takes out the GeoJSON documents that it carries.
     fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
         Vec::new()
     }
@@ -161,27 +226,7 @@ pub trait NewItem: Serialize + DeserializeOwned + ToSchema + Send + 'static {
 
 impl NewItem for NewCollection {}
 
-impl NewItem for NewGeozone {
-    fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
-        carried(&mut self.boundary, &mut self.path)
-    }
-}
-
-impl NewItem for NewFacility {
-    fn facility_type(&self) -> Option<FacilityType> {
-        Some(self.facility_type)
-    }
-
-    fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
-        carried(&mut self.boundary, &mut self.path)
-    }
-}
-
-fn carried(boundary: &mut Option<Value>, path: &mut Option<Value>) -> Vec<(ShapeName, Value)> {
-    let boundary = boundary.take().map(|shape| (ShapeName::Boundary, shape));
-    let path = path.take().map(|shape| (ShapeName::Path, shape));
-    boundary.into_iter().chain(path).collect()
-}
+impl NewItem for NewProduct {}
 
 fn texts(max_items: usize, text: ObjectBuilder) -> Schema {
     ArrayBuilder::new()

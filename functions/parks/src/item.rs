@@ -1,11 +1,14 @@
-//! What the table stores for a collection, a geozone or a facility.
+//! What the table stores for an item that people look for, of whichever kind.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use table::item::{same, to_item};
 use table::{Changes, Error, Key, Stored};
 
-use crate::names::{CollectionId, FacilityType, Kind, ShapeName};
+use crate::days::{Day, Days};
+use crate::keys::ItemKey;
+use crate::names::{ActivityType, CollectionId, FacilityType, Kind, ShapeName};
+use crate::open_days::OpenDays;
 
 /// The attributes that items may have, each by its name in the table.
 macro_rules! attributes {
@@ -31,8 +34,8 @@ macro_rules! attributes {
 }
 
 attributes! {
-    /// A collection, a geozone or a facility. An attribute of a wrong type, which only a write past the platform can
-    /// have made, reads as absent: the item can still be seen, and the next change writes it anew.
+    /// An item of any kind. An attribute of a wrong type, which only a write past the platform can have made, reads as
+    /// absent: the item can still be seen, and the next change writes it anew.
     Item {
         "entity" entity: Kind,
         "globalId" global_id: String,
@@ -72,10 +75,18 @@ attributes! {
         "maxMapZoom" max_map_zoom: u8,
         "externalId" external_id: String,
         "facilityType" facility_type: FacilityType,
+        "activityType" activity_type: ActivityType,
         "subType" sub_type: String,
         "address" address: String,
         "isOpen" is_open: bool,
         "showOnMap" show_on_map: bool,
+        /// The days that a product may have, both included.
+        "rangeStart" range_start: Day,
+        "rangeEnd" range_end: Day,
+        "minStayDays" min_stay_days: u16,
+        "maxStayDays" max_stay_days: u16,
+        /// The days on which a product is open, kept with its dates; absent where there are none.
+        "openRanges" open_ranges: OpenDays,
     }
 }
 
@@ -116,6 +127,16 @@ impl Item {
         Key::new(self.pk.clone(), self.sk.clone())
     }
 
+    /// Its key as one of its kind; none where a write past the platform has given it another.
+    pub fn item_key(&self) -> Option<ItemKey> {
+        ItemKey::parse(&self.key())
+    }
+
+    /// The path at which it is served.
+    pub fn href(&self) -> String {
+        self.item_key().map(|key| key.href()).unwrap_or_default()
+    }
+
     pub fn visible(&self) -> bool {
         self.is_visible.unwrap_or(false)
     }
@@ -128,9 +149,19 @@ impl Item {
         self.entity.or_else(|| self.pk.split("::").next().and_then(|kind| kind.parse().ok()))
     }
 
+    /// Whether it must have a place on the map.
+    pub fn needs_location(&self) -> bool {
+        matches!(self.kind(), Some(Kind::Geozone | Kind::Facility))
+    }
+
     /// The collection it lies in; a collection lies in none.
     pub fn collection(&self) -> Option<CollectionId> {
         self.pk.split("::").nth(1).and_then(|id| id.parse().ok())
+    }
+
+    /// The days that a product may have.
+    pub fn range(&self) -> Option<Days> {
+        Days::new(self.range_start?, self.range_end?)
     }
 
     /// Gives a new item its key.
@@ -146,6 +177,12 @@ impl Item {
             Some(Kind::Collection) => Some(self.sk.clone()),
             _ => self.collection().map(|id| id.as_str().to_owned()),
         };
+        match self.item_key() {
+            Some(ItemKey::Facility(key)) => self.facility_type = Some(key.facility_type),
+            Some(ItemKey::Activity(key)) => self.activity_type = Some(key.activity_type),
+            Some(ItemKey::Product(key)) => self.activity_type = Some(key.activity_type),
+            Some(ItemKey::Collection(_) | ItemKey::Geozone(_)) | None => {}
+        }
         self.number = self.sk.rsplit("::").next().and_then(|number| number.parse().ok());
         self.global_id.get_or_insert_with(|| uuid::Uuid::now_v7().to_string());
         self.is_visible.get_or_insert(false);
@@ -171,7 +208,7 @@ impl Item {
     /// Sets the index keys as visibility and deletion want them.
     pub fn index(&mut self) {
         self.list_pk = Some(if self.deleted() { format!("deleted::{}", self.pk) } else { self.pk.clone() });
-        self.list_sk = Some(crate::keys::list_sk(&self.key()));
+        self.list_sk = Some(self.item_key().map_or_else(|| self.sk.clone(), |key| key.list_sk()));
         self.public_pk = (self.visible() && !self.deleted()).then(|| self.pk.clone());
     }
 
@@ -198,6 +235,7 @@ impl Item {
     }
 }
 
-fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result<Option<T>, D::Error> {
+/// What is of another type reads as absent.
+pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result<Option<T>, D::Error> {
     Ok(T::deserialize(value).ok())
 }

@@ -9,10 +9,11 @@ pub mod list;
 pub mod read;
 pub mod restore;
 
-use table::{AccessPattern, Cause, Error, Key, Rev, Stored};
+use table::{AccessPattern, Action, Cause, Condition, Error, Key, Rev, Stored, item};
 use web::{Answer, EntityTag, Problem, Request};
 
 use crate::item::Item;
+use crate::keys::Parent;
 use crate::schema::PARKS;
 use crate::view::{ItemView, View};
 
@@ -64,6 +65,12 @@ pub fn administrators_answer(read: &Read) -> Answer {
 pub fn stamp(request: &Request) -> (String, Option<String>) {
     let now = table::clock::rfc3339(request.engines().clock.now());
     (now, request.principal().known().map(|known| known.idpid().to_owned()))
+}
+
+/// Fails unless the parent is there and not deleted. The root always is.
+pub fn live(parent: &Parent) -> Option<Action> {
+    let live = Condition::Equals("isDeleted", item::flag(false));
+    parent.key().map(|key| Action::check(&PARKS, key).when(live))
 }
 
 /// Whether a transaction failed because the item of its first action has changed since it was read.

@@ -1,9 +1,11 @@
-//! Park reference data with geospatial discovery: collections, geozones and facilities with their boundaries, by HTTP
-//! into DynamoDB and, through the mirror, into search.
+//! Park reference data with geospatial discovery: collections, geozones, facilities and activities with their boundaries,
+//! and products with the days on which they are open, by HTTP into DynamoDB and, through the mirror, into search.
 
 pub mod access;
 pub mod change;
 pub mod checks;
+pub mod dates;
+pub mod days;
 pub mod dependents;
 pub mod documents;
 pub mod entity;
@@ -15,6 +17,7 @@ pub mod item;
 pub mod items;
 pub mod keys;
 pub mod names;
+pub mod open_days;
 pub mod routes;
 pub mod schema;
 pub mod search;

@@ -1,10 +1,14 @@
 //! The routes of parks, a file for each first part of the path below `/parks`.
 
+mod activities;
 mod collections;
+mod dates;
+mod each_kind;
 mod facilities;
 mod geometries;
 mod geozones;
 mod items;
+mod products;
 mod search;
 
 use web::{Route, Who};
@@ -17,6 +21,9 @@ pub fn all() -> Vec<Route> {
         collections::routes(),
         geozones::routes(),
         facilities::routes(),
+        activities::routes(),
+        products::routes(),
+        dates::routes(),
         items::routes(),
         geometries::routes(),
         search::routes(),

@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use web::{Answer, Request};
 
+use crate::days::Day;
 use crate::item::Item;
-use crate::names::{FacilityType, Kind};
+use crate::names::{ActivityType, FacilityType, Kind};
+use crate::open_days::OpenDays;
 
 /// The role that sees and changes everything.
 pub const ADMINISTRATOR: &str = "parks-admin";
@@ -63,6 +65,8 @@ pub struct ItemView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facility_type: Option<FacilityType>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub activity_type: Option<ActivityType>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_type: Option<String>,
     pub display_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,6 +83,18 @@ pub struct ItemView {
     pub is_open: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub show_on_map: Option<bool>,
+    /// The first and the last day that a product may have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_start: Option<Day>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range_end: Option<Day>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_stay_days: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_stay_days: Option<u16>,
+    /// The days on which a product is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_ranges: Option<OpenDays>,
     pub is_visible: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<Vec<f64>>,
@@ -150,6 +166,7 @@ impl ItemView {
             collection_id: item.collection_id,
             number: item.number,
             facility_type: item.facility_type,
+            activity_type: item.activity_type,
             sub_type: item.sub_type,
             display_name: item.display_name.unwrap_or_default(),
             description: item.description,
@@ -159,6 +176,11 @@ impl ItemView {
             address: item.address,
             is_open: item.is_open,
             show_on_map: item.show_on_map,
+            range_start: item.range_start,
+            range_end: item.range_end,
+            min_stay_days: item.min_stay_days,
+            max_stay_days: item.max_stay_days,
+            open_ranges: item.open_ranges,
             location: item.location,
             envelope: item.envelope,
             min_map_zoom: item.min_map_zoom,
@@ -193,6 +215,8 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facility_type: Option<FacilityType>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub activity_type: Option<ActivityType>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sub_type: Option<String>,
     pub display_name: String,
     pub is_visible: bool,
@@ -217,6 +241,7 @@ impl Summary {
             collection_id: item.collection_id,
             number: item.number,
             facility_type: item.facility_type,
+            activity_type: item.activity_type,
             sub_type: item.sub_type,
             display_name: item.display_name.unwrap_or_default(),
             location: item.location,

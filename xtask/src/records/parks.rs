@@ -1,10 +1,11 @@
 //! A morning in a park: a collection and a geozone are made, a campground is shown, a trail's item is removed by hand,
-//! and a count that search never shows goes up.
+//! a product opens for some days, and a count that search never shows goes up.
 
 use parks::dependents::COUNT;
 use parks::item::Item;
-use parks::keys::{CollectionKey, FacilityKey, GeozoneKey, LiveKey, Partition};
-use parks::names::{CollectionId, FacilityType, Kind};
+use parks::keys::{CollectionKey, FacilityKey, GeozoneKey, LiveKey, Parent, ProductKey};
+use parks::names::{ActivityType, CollectionId, FacilityType, Kind};
+use parks::open_days::OpenDays;
 use parks::schema::PARKS;
 use serde_json::{Value, json};
 use table::{EntityKey, Key, Number};
@@ -18,16 +19,23 @@ const REV: u64 = 3_534_508_800_000_000;
 /// The stream records of all this.
 pub fn records() -> Vec<Value> {
     let Ok(collection) = "bcparks_1".parse::<CollectionId>() else { return Vec::new() };
-    let partition = Partition::children(Kind::Geozone, &collection);
+    let partition = Parent::Collection(CollectionKey { collection: collection.clone() }).partition(Kind::Geozone);
     let live = |rev: u64, value: u64| json!({ COUNT: value, "rev": rev });
     let campground =
         FacilityKey { collection: collection.clone(), facility_type: FacilityType::Campground, number: Number(1) };
     let trail = FacilityKey { collection: collection.clone(), facility_type: FacilityType::Trail, number: Number(2) };
+    let pass = ProductKey {
+        collection: collection.clone(),
+        activity_type: ActivityType::DayUse,
+        activity: Number(1),
+        number: Number(1),
+    };
+    let open = Item { open_ranges: OpenDays::of_ranges(["2025-12-24/2025-12-26"]), ..named("Day pass", 5) };
     let hidden = Item { admin_notes: Some("den nearby".to_owned()), ..named("Bear Camp", 1) };
     let shown = Item { is_visible: Some(true), updated_at: Some(CHANGED.to_owned()), ..hidden.clone() };
     let writes = [
         made(CollectionKey { collection: collection.clone() }.key(), visible(named("Strathcona Park", 2))),
-        made(GeozoneKey { collection, number: Number(1) }.key(), visible(lakes())),
+        made(GeozoneKey { collection: collection.clone(), number: Number(1) }.key(), visible(lakes())),
         Write {
             key: campground.key(),
             before: Some(stored(&campground.key(), hidden, REV)),
@@ -38,7 +46,12 @@ pub fn records() -> Vec<Value> {
             before: Some(stored(&trail.key(), visible(named("Elk River Trail", 4)), REV)),
             after: None,
         },
-        counted(LiveKey { partition }.key(), live(REV, 0), live(REV + 12, 1)),
+        Write {
+            key: pass.key(),
+            before: Some(stored(&pass.key(), visible(named("Day pass", 5)), REV)),
+            after: Some(stored(&pass.key(), visible(open), REV + 12)),
+        },
+        counted(LiveKey { partition }.key(), live(REV, 0), live(REV + 14, 1)),
     ];
     of(&PARKS, &writes)
 }
@@ -77,7 +90,7 @@ fn made(key: Key, item: Item) -> Write {
 /// The item as the table keeps it.
 fn stored(key: &Key, mut item: Item, rev: u64) -> Value {
     item.place(key.clone(), MADE);
-    if item.kind() == Some(Kind::Collection) {
+    if matches!(item.kind(), Some(Kind::Collection | Kind::Product)) {
         item.location = None;
     }
     with(serde_json::to_value(item).unwrap_or_default(), &json!({ "rev": rev }))

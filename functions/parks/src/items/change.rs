@@ -5,16 +5,17 @@ use web::{Answer, Problem, Request};
 
 use super::{administrators_answer, again, lost, read, stamp};
 use crate::change::Change;
-use crate::entity::Entity;
+use crate::entity::{Entity, ItemPath};
 use crate::schema::PARKS;
 use crate::view::View;
-use crate::{access, checks, dependents, external_id};
+use crate::{access, checks, dates, dependents, external_id};
 
 pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
-    let path: E::Path = request.path()?;
+    let path: ItemPath<E> = request.path()?;
     let change: Change<E::Fields> = request.json()?;
     loop {
-        let before = read(&request, &access::ITEM, E::key(&path), View::Administrator).await?;
+        let before =
+            read(&request, &access::ITEM, E::key(&path.parts).map(|key| key.key()), View::Administrator).await?;
         if before.item.deleted() {
             return Err(Problem::not_found());
         }
@@ -31,6 +32,7 @@ pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
         }
         (after.updated_at, after.updated_by) = (Some(now), who);
 
+        dates::stay_inside(&request, &before.item, &after).await?;
         let change = Action::update(&PARKS, before.stored.key.clone(), after.changes_of(&before.stored)?);
         let mut actions = vec![change.if_unchanged(&before.stored)];
         if before.item.visible() != after.visible() {

@@ -1,4 +1,4 @@
-//! `POST` of a geozone or a facility: the next number of its partition, under a collection that is live.
+//! `POST` of an item: the next number of its partition, under a parent that is live.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -6,31 +6,25 @@ use table::idempotency::FirstAnswer;
 use table::{AccessPattern, Action, EntityKey, Error, Key, Number, Rev};
 use web::{Answer, Problem, Request};
 
-use super::restore::live_collection;
-use super::stamp;
-use crate::entity::{Entity, Parent};
+use super::{live, stamp};
+use crate::entity::{Entity, ListPath};
 use crate::fields::NewItem;
 use crate::item::Item;
-use crate::keys::{CollectionKey, FacilityKey, GeozoneKey, Partition, SequenceKey};
+use crate::keys::{ItemKey, SequenceKey};
 use crate::schema::PARKS;
 use crate::shapes::{Incoming, Uses};
 use crate::view::{ItemView, View};
 use crate::{access, checks, dependents, external_id};
 
 pub async fn create<E: Entity>(request: Request) -> Result<Answer, Problem> {
-    let path: E::Parent = request.path()?;
-    let Some(Parent::Collection(collection)) = E::parent(&path) else { return Err(Problem::not_found()) };
+    let path: ListPath<E> = request.path()?;
+    let parent = E::parent(&path.parts).ok_or_else(Problem::not_found)?;
+    let parent_is_live = live(&parent).ok_or_else(Problem::not_found)?;
     let mut new: E::New = request.json()?;
-    let facility_type = new.facility_type();
     let (shapes, mut faults) = Incoming::all(new.shapes()).await?;
-    let key = |number| match facility_type {
-        Some(facility_type) => {
-            FacilityKey { collection: collection.clone(), facility_type, number: Number(number) }.key()
-        }
-        None => GeozoneKey { collection: collection.clone(), number: Number(number) }.key(),
-    };
+    let key = |number| E::new_key(&parent, &new, Number(number)).ok_or_else(Problem::not_found);
     let (now, who) = stamp(&request);
-    let mut item = first(&new, &key(0), &now, who)?;
+    let mut item = first(&new, &key(0)?.key(), &now, who)?;
     shapes.locate(&mut item);
     faults.extend(checks::faults(&item));
     if !faults.is_empty() {
@@ -43,11 +37,12 @@ pub async fn create<E: Entity>(request: Request) -> Result<Answer, Problem> {
     if external_id::is_held(request.access(), &access::CREATE_ITEM, &item).await? {
         return Err(external_id::problem());
     }
-    // A missing sequence is a missing collection.
-    let sequence = SequenceKey { partition: Partition::children(E::KIND, &collection) }.key();
+    // A missing sequence is a missing parent.
+    let sequence = SequenceKey { partition: parent.partition(E::KIND) }.key();
     let numbers = request.access().table(&access::NEXT_NUMBER, &PARKS).next_numbers(sequence, 1).await;
     let number = *numbers?.start();
-    item.place(key(number), &now);
+    let key = key(number)?;
+    item.place(key.key(), &now);
     let mut uses = Uses::default();
     for (name, shape) in shapes.store(request.access()).await? {
         uses.replace(None, Some(&shape));
@@ -55,16 +50,23 @@ pub async fn create<E: Entity>(request: Request) -> Result<Answer, Problem> {
     }
     item.envelope = crate::shapes::envelope(&item);
 
-    let mut actions = vec![live_collection(CollectionKey { collection }), Action::create(&PARKS, item.key(), &item)?];
+    let mut actions = vec![parent_is_live, Action::create(&PARKS, item.key(), &item)?];
+    actions.extend(sequences(&key));
     actions.extend(dependents::count(&item, 1));
     let hold = actions.len();
     actions.extend(external_id::hold(&item)?);
     actions.extend(uses.actions(request.access(), &access::CREATE_ITEM).await?);
     let view = ItemView::new(&item, View::Administrator);
-    once(&request, &access::CREATE_ITEM, actions, E::href(&item), &view).await.map_err(|error| {
+    once(&request, &access::CREATE_ITEM, actions, key.href(), &view).await.map_err(|error| {
         let parent = error.failed(0).map(|_| Problem::not_found());
         parent.or_else(|| external_id::taken(&error, hold)).unwrap_or_else(|| error.into())
     })
+}
+
+/// Makes the sequences of what will lie in a new item.
+pub fn sequences(key: &ItemKey) -> impl Iterator<Item = Action> {
+    let partitions = key.children().into_iter().map(|(_, partition)| partition);
+    partitions.map(|partition| Action::create_sequence(&PARKS, SequenceKey { partition }.key()))
 }
 
 /// A new item of what a client has sent: not yet numbered, stored or shown.

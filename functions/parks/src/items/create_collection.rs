@@ -1,14 +1,13 @@
 //! `POST /parks/collections`: a collection with the sequences of what will lie in it.
 
-use table::{Action, EntityKey};
+use table::Action;
 use web::{Answer, Fault, Problem, Request};
 
-use super::create::{earlier, first, once};
+use super::create::{earlier, first, once, sequences};
 use super::stamp;
-use crate::entity::{Collection, Entity};
 use crate::fields::NewCollection;
-use crate::keys::{CollectionKey, Partition, SequenceKey};
-use crate::names::{CollectionId, Kind};
+use crate::keys::{CollectionKey, ItemKey};
+use crate::names::CollectionId;
 use crate::schema::PARKS;
 use crate::view::{ItemView, View};
 use crate::{access, checks};
@@ -18,9 +17,9 @@ pub async fn create_collection(request: Request) -> Result<Answer, Problem> {
     let collection: CollectionId = new.collection_id.parse().map_err(|_| {
         Problem::faults(vec![Fault::pointer("/collectionId", format!("expected {}", CollectionId::EXPECTED))])
     })?;
-    let key = CollectionKey { collection: collection.clone() }.key();
+    let key = ItemKey::Collection(CollectionKey { collection });
     let (now, who) = stamp(&request);
-    let item = first(&new, &key, &now, who)?;
+    let item = first(&new, &key.key(), &now, who)?;
     let faults = checks::faults(&item);
     if !faults.is_empty() {
         return Err(Problem::faults(faults));
@@ -28,14 +27,10 @@ pub async fn create_collection(request: Request) -> Result<Answer, Problem> {
     if let Some(answer) = earlier(&request, &access::CREATE_COLLECTION).await? {
         return Ok(answer);
     }
-    let mut actions = vec![Action::create(&PARKS, key, &item)?];
-    for kind in [Kind::Geozone, Kind::Facility, Kind::Activity] {
-        let partition = Partition::children(kind, &collection);
-        actions.push(Action::create_sequence(&PARKS, SequenceKey { partition }.key()));
-    }
+    let mut actions = vec![Action::create(&PARKS, key.key(), &item)?];
+    actions.extend(sequences(&key));
     let view = ItemView::new(&item, View::Administrator);
-    let location = Collection::href(&item);
-    once(&request, &access::CREATE_COLLECTION, actions, location, &view).await.map_err(|error| {
+    once(&request, &access::CREATE_COLLECTION, actions, key.href(), &view).await.map_err(|error| {
         let exists = error.failed(0).is_some() || error.failed(1).is_some();
         if exists { Problem::exists("A collection of this name exists, or is deleted.") } else { error.into() }
     })

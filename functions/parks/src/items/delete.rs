@@ -4,15 +4,15 @@ use table::Action;
 use web::{Answer, Problem, Request};
 
 use super::{again, lost, read, stamp};
-use crate::entity::Entity;
+use crate::entity::{Entity, ItemPath};
 use crate::schema::PARKS;
 use crate::view::View;
 use crate::{access, dependents};
 
 pub async fn delete<E: Entity>(request: Request) -> Result<Answer, Problem> {
-    let path: E::Path = request.path()?;
+    let path: ItemPath<E> = request.path()?;
     loop {
-        let read = read(&request, &access::ITEM, E::key(&path), View::Administrator).await?;
+        let read = read(&request, &access::ITEM, E::key(&path.parts).map(|key| key.key()), View::Administrator).await?;
         if read.item.deleted() {
             return Err(Problem::not_found());
         }

@@ -10,7 +10,7 @@ use web::{Answer, EntityTag, Fault, Problem, Request};
 
 use super::{Read, again, lost, read, stamp};
 use crate::access;
-use crate::entity::OnMap;
+use crate::entity::{ItemPath, OnMap};
 use crate::geojson;
 use crate::item::StoredShape;
 use crate::names::ShapeName;
@@ -45,6 +45,13 @@ pub struct Attached {
     pub repairs: Vec<String>,
 }
 
+/// The path's last parameter.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct OfShape {
+    #[schema(inline)]
+    pub shape: ShapeName,
+}
+
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ShapeQuery {
     /// Simplified: no position of the whole shape is farther off than so many metres.
@@ -62,7 +69,7 @@ pub struct ShapeQuery {
 }
 
 pub async fn put<E: OnMap>(request: Request) -> Result<Answer, Problem> {
-    let (key, name) = E::shape(&request.path()?);
+    let (key, name) = shape_of::<E>(&request)?;
     let key = key.ok_or_else(Problem::not_found)?;
     let before = live(&request, &key).await?;
     let (stored, repairs) = match serde_json::from_slice::<FromUpload>(request.bytes()) {
@@ -78,7 +85,7 @@ pub async fn put<E: OnMap>(request: Request) -> Result<Answer, Problem> {
 }
 
 pub async fn delete<E: OnMap>(request: Request) -> Result<Answer, Problem> {
-    let (key, name) = E::shape(&request.path()?);
+    let (key, name) = shape_of::<E>(&request)?;
     let before = live(&request, &key.ok_or_else(Problem::not_found)?).await?;
     if before.item.shape(name).is_none() {
         return Err(Problem::not_found());
@@ -88,7 +95,7 @@ pub async fn delete<E: OnMap>(request: Request) -> Result<Answer, Problem> {
 }
 
 pub async fn get<E: OnMap>(request: Request) -> Result<Answer, Problem> {
-    let (key, name) = E::shape(&request.path()?);
+    let (key, name) = shape_of::<E>(&request)?;
     let query: ShapeQuery = request.query()?;
     if query.tolerance.is_some() && query.zoom.is_some() {
         return Err(Problem::faults(vec![Fault::parameter("zoom", "cannot be asked for together with `tolerance`")]));
@@ -119,6 +126,12 @@ pub async fn get<E: OnMap>(request: Request) -> Result<Answer, Problem> {
         return Err(Problem::faults(vec![Fault::parameter(asked, "is too fine: what it gives has more than 5 MiB")]));
     }
     Ok(view.cached(Answer::bytes(StatusCode::OK, geojson::CONTENT_TYPE, body).etag(tag)))
+}
+
+/// The item's key, and which of its shapes the path names.
+fn shape_of<E: OnMap>(request: &Request) -> Result<(Option<Key>, ShapeName), Problem> {
+    let path: ItemPath<E, OfShape> = request.path()?;
+    Ok((E::key(&path.parts).map(|key| key.key()), path.below.shape))
 }
 
 /// The item, for as long as it is not deleted.

@@ -6,10 +6,10 @@ use utoipa::ToSchema;
 use web::{Answer, Limit, Page, Problem, Request};
 
 use crate::access;
-use crate::entity::Entity;
+use crate::entity::{Entity, ListPath};
 use crate::geojson::{self, FeatureCollection};
 use crate::item::Item;
-use crate::names::FacilityType;
+use crate::names::{ActivityType, FacilityType};
 use crate::schema::PARKS;
 use crate::view::{ADMINISTRATOR, AskedView, Summary, View};
 
@@ -22,9 +22,21 @@ pub enum Order {
     Desc,
 }
 
-/// The parameters of a list, followed by a kind's own.
+/// What is asked of a list, whatever its kind.
+#[derive(Debug)]
+pub struct Listing {
+    limit: Limit,
+    cursor: Option<String>,
+    order: Order,
+    view: Option<AskedView>,
+    deleted: bool,
+    /// Only items of this type, where their kind has types.
+    of_type: Option<&'static str>,
+}
+
+/// The parameters of a list; in the end the names of the types that its kind may have.
 macro_rules! list_query {
-    ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
+    ($(#[$doc:meta])* $name:ident $($types:ident)?) => {
         $(#[$doc])*
         #[derive(Debug, Deserialize, ToSchema)]
         pub struct $name {
@@ -42,45 +54,40 @@ macro_rules! list_query {
             /// For administrators: what is deleted instead of what is live.
             #[serde(default)]
             pub deleted: bool,
-            $($own)*
+            $(
+                /// Only items of this type.
+                #[serde(default, rename = "type")]
+                #[schema(nullable = false)]
+                pub of_type: Option<$types>,
+            )?
+        }
+
+        impl From<$name> for Listing {
+            fn from(query: $name) -> Self {
+                let mut of_type = None;
+                $(of_type = of_type.or(query.of_type.map($types::as_str));)?
+                let $name { limit, cursor, order, view, deleted, .. } = query;
+                Self { limit, cursor, order, view, deleted, of_type: of_type.take() }
+            }
         }
     };
 }
 
-list_query! {
-    ListQuery {}
-}
-
-list_query! {
-    FacilityListQuery {
-        /// Only facilities of this type.
-        #[serde(default, rename = "type")]
-        #[schema(nullable = false)]
-        pub facility_type: Option<FacilityType>,
-    }
-}
+list_query! { ListQuery }
+list_query! { FacilityListQuery FacilityType }
+list_query! { ActivityListQuery ActivityType }
 
 pub async fn list<E: Entity>(request: Request) -> Result<Answer, Problem> {
-    let query: ListQuery = request.query()?;
-    page::<E>(&request, query, None).await
-}
-
-pub async fn list_of_type<E: Entity>(request: Request) -> Result<Answer, Problem> {
-    let query: FacilityListQuery = request.query()?;
-    let FacilityListQuery { limit, cursor, order, view, deleted, facility_type } = query;
-    page::<E>(&request, ListQuery { limit, cursor, order, view, deleted }, facility_type).await
-}
-
-async fn page<E: Entity>(request: &Request, query: ListQuery, of: Option<FacilityType>) -> Result<Answer, Problem> {
-    let view = View::of(request, query.view);
+    let query: Listing = request.query::<E::ListQuery>()?.into();
+    let view = View::of(&request, query.view);
     if query.deleted && view == View::Visitor {
         request.principal().signed_in()?;
         return Err(Problem::forbidden(format!("`deleted` is for administrators (the role `{ADMINISTRATOR}`).")));
     }
-    let path: E::Parent = request.path()?;
+    let path: ListPath<E> = request.path()?;
     let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let Some(parent) = E::parent(&path) else { return Ok(answer(request, view, Vec::new(), None)) };
-    let partition = parent.partition(E::KIND);
+    let Some(parent) = E::parent(&path.parts) else { return Ok(answer(&request, view, Vec::new(), None)) };
+    let partition = parent.partition(E::KIND).to_string();
     let parks = request.access();
     let listed = match view {
         View::Visitor => parks.table(&access::PUBLIC_LIST, &PARKS).query(partition).index("publicList"),
@@ -89,9 +96,9 @@ async fn page<E: Entity>(request: &Request, query: ListQuery, of: Option<Facilit
         }
         View::Administrator => parks.table(&access::LIST, &PARKS).query(partition).index("list"),
     };
-    let listed = match of {
+    let listed = match query.of_type {
         // With the delimiter, so that no type stands for another that begins like it.
-        Some(of) => listed.begins_with(format!("{of}::")),
+        Some(of_type) => listed.begins_with(format!("{of_type}::")),
         None => listed,
     };
     let listed = if query.order == Order::Desc { listed.backward() } else { listed };
@@ -99,7 +106,7 @@ async fn page<E: Entity>(request: &Request, query: ListQuery, of: Option<Facilit
     let items: Result<Vec<Summary>, Problem> =
         page.items.iter().map(|stored| Ok(Summary::new(stored.read::<Item>()?, view))).collect();
     let next = page.next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(answer(request, view, items?, next))
+    Ok(answer(&request, view, items?, next))
 }
 
 fn answer(request: &Request, view: View, items: Vec<Summary>, next_cursor: Option<String>) -> Answer {

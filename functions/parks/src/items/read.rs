@@ -6,7 +6,7 @@ use web::{Answer, Problem, Request};
 
 use super::{Read, read};
 use crate::access;
-use crate::entity::Entity;
+use crate::entity::{Entity, ItemPath};
 use crate::geojson::{self, Feature};
 use crate::keys;
 use crate::shapes;
@@ -42,10 +42,10 @@ pub struct GlobalIdPath {
 }
 
 pub async fn get<E: Entity>(request: Request) -> Result<Answer, Problem> {
-    let path: E::Path = request.path()?;
+    let path: ItemPath<E> = request.path()?;
     let query: ItemQuery = request.query()?;
     let view = View::of(&request, query.view);
-    let read = read(&request, &access::ITEM, E::key(&path), view).await?;
+    let read = read(&request, &access::ITEM, E::key(&path.parts).map(|key| key.key()), view).await?;
     answer(&request, read, query, view).await
 }
 

@@ -1,11 +1,10 @@
 //! `POST …/restore` of a deleted item, as it was.
 
-use table::{Action, Condition, EntityKey, item};
+use table::Action;
 use web::{Answer, Kind, Problem, Request};
 
-use super::{administrators_answer, lost, read, stamp};
-use crate::entity::Entity;
-use crate::keys::CollectionKey;
+use super::{administrators_answer, live, lost, read, stamp};
+use crate::entity::{Entity, ItemPath};
 use crate::schema::PARKS;
 use crate::view::View;
 use crate::{access, dependents};
@@ -14,9 +13,10 @@ pub const NOT_DELETED: Kind = Kind::new(409, "not-deleted", "It is not deleted")
 pub const PARENT_DELETED: Kind = Kind::new(409, "parent-deleted", "What it lies in is deleted");
 
 pub async fn restore<E: Entity>(request: Request) -> Result<Answer, Problem> {
-    let path: E::Path = request.path()?;
+    let path: ItemPath<E> = request.path()?;
     loop {
-        let before = read(&request, &access::ITEM, E::key(&path), View::Administrator).await?;
+        let before =
+            read(&request, &access::ITEM, E::key(&path.parts).map(|key| key.key()), View::Administrator).await?;
         if !before.item.deleted() {
             return Err(NOT_DELETED.because("Only what was deleted can be restored."));
         }
@@ -29,9 +29,7 @@ pub async fn restore<E: Entity>(request: Request) -> Result<Answer, Problem> {
 
         let changes = after.changes_of(&before.stored)?;
         let mut actions = vec![Action::update(&PARKS, before.stored.key.clone(), changes).if_unchanged(&before.stored)];
-        if let Some(collection) = after.collection() {
-            actions.push(live_collection(CollectionKey { collection }));
-        }
+        actions.extend(after.item_key().and_then(|key| live(&key.parent())));
         actions.extend(dependents::count(&after, 1));
         match request.access().transact(&access::DELETE_OR_RESTORE, &actions).await {
             Ok(rev) => {
@@ -39,14 +37,9 @@ pub async fn restore<E: Entity>(request: Request) -> Result<Answer, Problem> {
             }
             Err(error) if lost(&error) => {}
             Err(error) if error.failed(1).is_some() => {
-                return Err(PARENT_DELETED.because("Restore its collection first."));
+                return Err(PARENT_DELETED.because("Restore what it lies in first."));
             }
             Err(error) => return Err(error.into()),
         }
     }
-}
-
-/// Fails unless the collection is there and not deleted.
-pub fn live_collection(key: CollectionKey) -> Action {
-    Action::check(&PARKS, key.key()).when(Condition::Equals("isDeleted", item::flag(false)))
 }

@@ -1,11 +1,10 @@
 //! Days on which something is offered.
 
-use jiff::ToSpan;
-use jiff::civil::Date;
 use serde_json::{Value, json};
 
 use super::extent::any;
 use super::form::OpenMatch;
+use crate::days::Days;
 
 /// The most days of which each, or any, must be open.
 const ALL: usize = 31;
@@ -17,23 +16,19 @@ pub const ACTIVITIES: usize = 10_000;
 /// From the first day to the last, and whether all of them or any must be open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Open {
-    days: Vec<Date>,
+    days: Days,
     matching: OpenMatch,
 }
 
 impl Open {
     /// Reads `from/to`.
     pub fn parse(text: &str, matching: OpenMatch) -> Result<Self, String> {
-        const EXPECTED: &str = "must be two calendar days as 2025-12-24/2025-12-26, the first not after the last";
-        let (from, to) = text.split_once('/').ok_or(EXPECTED)?;
-        let from = day(from).ok_or(EXPECTED)?;
-        let to = day(to).filter(|to| *to >= from).ok_or(EXPECTED)?;
+        let days: Days = text.parse().map_err(|_| format!("must be {}", Days::EXPECTED))?;
         let (most, name) = match matching {
             OpenMatch::All => (ALL, "all"),
             OpenMatch::Any => (ANY, "any"),
         };
-        let days: Vec<Date> = from.series(1.day()).take_while(|day| *day <= to).take(most + 1).collect();
-        if days.len() > most {
+        if days.count() > most {
             return Err(format!("must be at most {most} days for `openMatch={name}`"));
         }
         Ok(Self { days, matching })
@@ -51,20 +46,16 @@ impl Open {
     /// Products that are open on these days.
     pub fn products(&self) -> Value {
         let mut filters = vec![json!({ "term": { "entity": "product" } })];
-        match (self.matching, self.days.first(), self.days.last()) {
-            (OpenMatch::Any, Some(from), Some(to)) => {
-                filters.push(json!({ "range": { "openDates": { "gte": from, "lte": to } } }));
+        match self.matching {
+            OpenMatch::Any => {
+                filters.push(json!({ "range": { "openDates": { "gte": self.days.from(), "lte": self.days.to() } } }));
             }
-            _ => filters.extend(self.days.iter().map(|day| json!({ "term": { "openDates": day } }))),
+            OpenMatch::All => {
+                filters.extend(self.days.each().map(|day| json!({ "term": { "openDates": day } })));
+            }
         }
         json!({ "bool": { "filter": filters } })
     }
-}
-
-/// A day as it is written in full, between the years that a product date may have.
-fn day(text: &str) -> Option<Date> {
-    let day: Date = text.parse().ok()?;
-    (day.to_string() == text && (1900..=2199).contains(&day.year())).then_some(day)
 }
 
 #[cfg(test)]

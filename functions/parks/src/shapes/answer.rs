@@ -6,7 +6,6 @@ use web::Problem;
 
 use super::store;
 use crate::access;
-use crate::entity::href;
 use crate::item::{Item, StoredShape};
 use crate::items::read::AskedGeometry;
 use crate::names::ShapeName;
@@ -41,7 +40,7 @@ pub async fn embed(access: &Access, item: &Item, view: &mut ItemView, asked: Ask
 /// Where the shape can be had: one object in S3 for five minutes, or its own route.
 pub async fn link(access: &Access, item: &Item, name: ShapeName, stored: &StoredShape) -> Result<String, Problem> {
     match stored {
-        StoredShape::Inline(_) => Ok(format!("{}/geometry/{name}", href(item))),
+        StoredShape::Inline(_) => Ok(format!("{}/geometry/{name}", item.href())),
         StoredShape::Object(reference) => {
             let objects = access.objects(&access::READ_SHAPE, BUCKET, store::PREFIX);
             Ok(objects.get_link(&store::object(&reference.sha256)).await?.url)

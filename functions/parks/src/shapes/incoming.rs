@@ -31,9 +31,9 @@ impl Incoming {
         Ok((Self(passed), faults))
     }
 
-    /// Gives an item without a location a point in or on its first shape.
+    /// Gives an item that needs a location and has none a point in or on its first shape.
     pub fn locate(&self, item: &mut Item) {
-        if let (None, Some((_, checked))) = (&item.location, self.0.first()) {
+        if let (None, true, Some((_, checked))) = (&item.location, item.needs_location(), self.0.first()) {
             item.location = Some(checked.shape.representative_point().to_vec());
         }
     }

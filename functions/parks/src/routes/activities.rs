@@ -1,0 +1,34 @@
+//! `/parks/activities/{collection}` and what lies below it.
+
+use web::{Route, Sample};
+
+use super::each_kind::{create, delete, delete_geometry, get, get_geometry, list, put_geometry, restore, update};
+use crate::entity::Activity;
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        list::<Activity>("listActivities")
+            .summary("The activities of a collection by type and number")
+            .sample(Sample::new("/parks/activities/bcparks_1?type=dayuse")),
+        create::<Activity>("createActivity")
+            .summary("Makes an activity with the next number of its collection")
+            .sample(Sample::new("/parks/activities/bcparks_1").body(
+                r#"{"activityType":"dayuse","displayName":"Day use at Buttle Lake","location":[-125.5,49.6],"isVisible":true}"#,
+            )),
+        get::<Activity>("getActivity").summary("One activity").sample(Sample::new("/parks/activities/bcparks_1/dayuse/1")),
+        update::<Activity>("updateActivity")
+            .summary("Changes what the merge patch names")
+            .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1").body(r#"{"description":"Docks and a beach."}"#)),
+        delete::<Activity>("deleteActivity")
+            .summary("Deletes an activity without products and relationships; it can be restored")
+            .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1")),
+        restore::<Activity>("restoreActivity")
+            .summary("Brings a deleted activity back as it was")
+            .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/restore")),
+        get_geometry::<Activity>("getActivityGeometry").sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/geometry/boundary?zoom=8")),
+        put_geometry::<Activity>("putActivityGeometry").sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/geometry/boundary").body(
+            r#"{"type":"Polygon","coordinates":[[[-125.7,49.4],[-125.5,49.4],[-125.5,49.6],[-125.7,49.6],[-125.7,49.4]]]}"#,
+        )),
+        delete_geometry::<Activity>("deleteActivityGeometry").sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/geometry/boundary")),
+    ]
+}

@@ -1,0 +1,92 @@
+//! `/parks/products/{collection}/{activityType}/{activity}/{number}/dates`: the dates of a product.
+
+use web::{Page, Route, Sample, problem};
+
+use super::{ADMINISTRATORS, BOTH};
+use crate::access::{CHANGE_DATE, CHANGE_DATES, DATES, ITEM};
+use crate::change::Change;
+use crate::dates::{
+    Changed, DateQuery, DatesQuery, DaysQuery, Deleted, OfDate, ProductDateFields, ProductDateView, Seed, Seeded,
+    change, change_one, delete, delete_one, get, list, seed,
+};
+use crate::entity::{ItemPath, Product};
+
+const DATES_OF: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates";
+const DATE: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates/{date}";
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("listProductDates", DATES_OF, BOTH, list)
+            .summary("The dates of a product in order")
+            .patterns(&[&ITEM, &DATES])
+            .path::<ItemPath<Product>>()
+            .query::<DatesQuery>()
+            .answers::<Page<ProductDateView>>(200)
+            .problems(&[problem::NOT_FOUND])
+            .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2025-12-01&to=2025-12-31")),
+        Route::post("seedProductDates", DATES_OF, ADMINISTRATORS, seed)
+            .summary("Makes the dates that are missing among some days, and leaves the others alone")
+            .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
+            .path::<ItemPath<Product>>()
+            .takes::<Seed>()
+            .if_match()
+            .answers::<Seeded>(200)
+            .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, problem::CONFLICT])
+            .sample(
+                Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates")
+                    .body(r#"{"from":"2025-12-01","to":"2026-01-31","status":"open"}"#),
+            ),
+        Route::patch("changeProductDates", DATES_OF, ADMINISTRATORS, change)
+            .summary("One merge patch for all dates that exist among some days")
+            .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
+            .path::<ItemPath<Product>>()
+            .query::<DaysQuery>()
+            .takes_patch::<Change<ProductDateFields>>()
+            .if_match()
+            .answers::<Changed>(200)
+            .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, problem::CONFLICT])
+            .sample(
+                Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2025-12-25&to=2025-12-25")
+                    .body(r#"{"status":"closed","reason":"holiday"}"#),
+            ),
+        Route::delete("deleteProductDates", DATES_OF, ADMINISTRATORS, delete)
+            .summary("Deletes all dates that exist among some days")
+            .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
+            .path::<ItemPath<Product>>()
+            .query::<DaysQuery>()
+            .if_match()
+            .answers::<Deleted>(200)
+            .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, problem::CONFLICT])
+            .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2026-01-01&to=2026-01-31")),
+        Route::get("getProductDate", DATE, BOTH, get)
+            .summary("One date")
+            .patterns(&[&ITEM, &DATES])
+            .path::<ItemPath<Product, OfDate>>()
+            .query::<DateQuery>()
+            .if_none_match()
+            .answers::<ProductDateView>(200)
+            .answers_empty(304)
+            .problems(&[problem::NOT_FOUND])
+            .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates/2025-12-31")),
+        Route::patch("updateProductDate", DATE, ADMINISTRATORS, change_one)
+            .summary("Changes what the merge patch names")
+            .patterns(&[&ITEM, &DATES, &CHANGE_DATE])
+            .path::<ItemPath<Product, OfDate>>()
+            .takes_patch::<Change<ProductDateFields>>()
+            .if_match()
+            .answers::<ProductDateView>(200)
+            .problems(&[problem::NOT_FOUND, problem::CONFLICT])
+            .sample(
+                Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates/2025-12-31")
+                    .body(r#"{"status":"closed","reason":"wildfire"}"#),
+            ),
+        Route::delete("deleteProductDate", DATE, ADMINISTRATORS, delete_one)
+            .summary("Deletes one date")
+            .patterns(&[&ITEM, &DATES, &CHANGE_DATE])
+            .path::<ItemPath<Product, OfDate>>()
+            .if_match()
+            .answers_empty(204)
+            .problems(&[problem::NOT_FOUND, problem::CONFLICT])
+            .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates/2025-12-31")),
+    ]
+}

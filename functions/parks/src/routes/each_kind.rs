@@ -1,0 +1,118 @@
+//! The routes that each kind of item has. What differs from kind to kind is said where they are put together: the
+//! operation's name, its summary, its sample.
+
+use web::{Page, Route, problem};
+
+use super::{ADMINISTRATORS, BOTH, GEOJSON_BODIES, WITH_SHAPES};
+use crate::access::{
+    ATTACH, CHANGE_ITEM, CREATE_ITEM, DELETE_OR_RESTORE, ITEM, LIST, NEXT_NUMBER, PUBLIC_LIST, READ_SHAPE, STORE_SHAPE,
+};
+use crate::change::Change;
+use crate::entity::{Entity, ItemPath, ListPath, OnMap};
+use crate::geojson::{CONTENT_TYPE, Feature, FeatureCollection, ShapeFeature};
+use crate::items::geometry::{Attached, NewShape, OfShape, ShapeQuery};
+use crate::items::read::ItemQuery;
+use crate::items::restore::{NOT_DELETED, PARENT_DELETED};
+use crate::items::{self, geometry};
+use crate::shapes::GEOMETRY_UNAVAILABLE;
+use crate::uploads::NOT_READY;
+use crate::view::{ItemView, Summary};
+
+pub fn list<E: Entity>(name: &'static str) -> Route {
+    Route::get(name, E::LIST, BOTH, items::list::list::<E>)
+        .patterns(&[&LIST, &PUBLIC_LIST])
+        .path::<ListPath<E>>()
+        .query::<E::ListQuery>()
+        .answers::<Page<Summary>>(200)
+        .answers_as::<FeatureCollection>(200, CONTENT_TYPE)
+        .problems(&[problem::FORBIDDEN])
+}
+
+pub fn create<E: Entity>(name: &'static str) -> Route {
+    Route::post(name, E::LIST, ADMINISTRATORS, items::create::create::<E>)
+        .patterns(&[&NEXT_NUMBER, &CREATE_ITEM, &STORE_SHAPE])
+        .path::<ListPath<E>>()
+        .takes::<E::New>()
+        .body_limit(WITH_SHAPES)
+        .creates()
+        .answers::<ItemView>(201)
+        .problems(&[problem::NOT_FOUND, problem::TAKEN, problem::CONFLICT])
+}
+
+pub fn get<E: Entity>(name: &'static str) -> Route {
+    Route::get(name, E::ITEM, BOTH, items::read::get::<E>)
+        .patterns(&[&ITEM, &READ_SHAPE])
+        .path::<ItemPath<E>>()
+        .query::<ItemQuery>()
+        .if_none_match()
+        .answers::<ItemView>(200)
+        .answers_as::<Feature>(200, CONTENT_TYPE)
+        .answers_empty(304)
+        .problems(&[problem::NOT_FOUND, GEOMETRY_UNAVAILABLE])
+}
+
+pub fn update<E: Entity>(name: &'static str) -> Route {
+    Route::patch(name, E::ITEM, ADMINISTRATORS, items::change::change::<E>)
+        .patterns(&[&ITEM, &CHANGE_ITEM])
+        .path::<ItemPath<E>>()
+        .takes_patch::<Change<E::Fields>>()
+        .if_match()
+        .answers::<ItemView>(200)
+        .problems(&[problem::NOT_FOUND, problem::TAKEN, problem::CONFLICT])
+}
+
+pub fn delete<E: Entity>(name: &'static str) -> Route {
+    Route::delete(name, E::ITEM, ADMINISTRATORS, items::delete::delete::<E>)
+        .patterns(&[&ITEM, &DELETE_OR_RESTORE])
+        .path::<ItemPath<E>>()
+        .if_match()
+        .answers_empty(204)
+        .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, problem::CONFLICT])
+}
+
+pub fn restore<E: Entity>(name: &'static str) -> Route {
+    Route::post(name, format!("{}/restore", E::ITEM), ADMINISTRATORS, items::restore::restore::<E>)
+        .patterns(&[&ITEM, &DELETE_OR_RESTORE])
+        .path::<ItemPath<E>>()
+        .answers::<ItemView>(200)
+        .problems(&[problem::NOT_FOUND, NOT_DELETED, PARENT_DELETED, problem::CONFLICT])
+}
+
+fn shape<E: OnMap>() -> String {
+    format!("{}/geometry/{{shape}}", E::ITEM)
+}
+
+pub fn get_geometry<E: OnMap>(name: &'static str) -> Route {
+    Route::get(name, shape::<E>(), BOTH, geometry::get::<E>)
+        .summary("The boundary or the path as GeoJSON, whole or simplified")
+        .patterns(&[&ITEM, &READ_SHAPE])
+        .path::<ItemPath<E, OfShape>>()
+        .query::<ShapeQuery>()
+        .if_none_match()
+        .answers_as::<ShapeFeature>(200, CONTENT_TYPE)
+        .answers_empty(303)
+        .answers_empty(304)
+        .problems(&[problem::NOT_FOUND, GEOMETRY_UNAVAILABLE])
+}
+
+pub fn put_geometry<E: OnMap>(name: &'static str) -> Route {
+    Route::put(name, shape::<E>(), ADMINISTRATORS, geometry::put::<E>)
+        .summary("Attaches a boundary or a path: a GeoJSON document, or an upload that is ready")
+        .patterns(&[&ITEM, &STORE_SHAPE, &READ_SHAPE, &ATTACH])
+        .path::<ItemPath<E, OfShape>>()
+        .takes_bytes::<NewShape>(GEOJSON_BODIES)
+        .body_limit(WITH_SHAPES)
+        .if_match()
+        .answers::<Attached>(200)
+        .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, NOT_READY, GEOMETRY_UNAVAILABLE, problem::CONFLICT])
+}
+
+pub fn delete_geometry<E: OnMap>(name: &'static str) -> Route {
+    Route::delete(name, shape::<E>(), ADMINISTRATORS, geometry::delete::<E>)
+        .summary("Detaches the boundary or the path")
+        .patterns(&[&ITEM, &ATTACH])
+        .path::<ItemPath<E, OfShape>>()
+        .if_match()
+        .answers_empty(204)
+        .problems(&[problem::NOT_FOUND, problem::CONFLICT])
+}
