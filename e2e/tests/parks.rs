@@ -1,6 +1,8 @@
 //! Parks, a file for each theme.
 
+mod activities;
 mod collections;
+mod dates;
 mod facilities;
 mod found;
 mod geometry;
@@ -10,9 +12,12 @@ mod hostile;
 mod idempotency;
 mod identity;
 mod items;
+mod open_days;
 mod pages;
 mod places;
+mod products;
 mod search;
+mod season;
 pub mod shapes;
 mod uploads;
 
@@ -23,6 +28,11 @@ pub fn tests() -> Vec<Test> {
         collections::tests(),
         geozones::tests(),
         facilities::tests(),
+        activities::tests(),
+        products::tests(),
+        dates::tests(),
+        season::tests(),
+        open_days::tests(),
         geometry::tests(),
         geometry_rules::tests(),
         uploads::tests(),
