@@ -1,4 +1,5 @@
-//! The sample stream events are what they say: the mirror makes documents of them.
+//! What the systems declare can be served, and the sample stream events are what they say: the mirror makes documents of
+//! them.
 
 use mirror::transform;
 use parks::documents::Parks;
@@ -15,14 +16,22 @@ async fn the_stream_event_of_parks_becomes_documents_and_a_tombstone() {
         .chunks(2)
         .map(|pair| (pair[0]["index"]["_id"].as_str().unwrap(), pair[1]["deleted"] == Value::Bool(true)))
         .collect();
-    // The fifth record is a counter's, which search never shows.
+    // The sixth record is a counter's, which search never shows.
     let expected = [
         ("collection#bcparks_1", false),
         ("geozone::bcparks_1#1", false),
         ("facility::bcparks_1#campground::1", false),
         ("facility::bcparks_1#trail::2", true),
+        ("product::bcparks_1::dayuse::1#1", false),
     ];
     assert_eq!(written, expected);
+}
+
+#[test]
+fn what_the_systems_declare_can_be_served_and_described() {
+    for declared in xtask::systems::all() {
+        assert_eq!(declared.app.misdeclared(), Vec::<String>::new(), "{}", declared.app.system().name);
+    }
 }
 
 /// Of a deployment on AWS without a prefix, as the events' names are.

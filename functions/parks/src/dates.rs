@@ -26,10 +26,10 @@ use crate::schema::PARKS;
 use crate::view::View;
 
 pub use bulk::DaysQuery;
-pub use change::{Changed, Deleted, change, delete};
+pub use change::{ChangedProductDates, DeletedProductDates, change, delete};
 pub use list::{DatesQuery, list};
 pub use one::{DateQuery, OfDate, change_one, delete_one, get};
-pub use seed::{Seed, Seeded, seed};
+pub use seed::{NewProductDates, SeededProductDates, seed};
 
 pub const DATES_OUTSIDE: Kind = Kind::new(409, "dates-outside", "It has dates outside this range");
 

@@ -12,12 +12,12 @@ use crate::view::View;
 
 /// How many dates the patch has changed; those that were so already are not among them.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Changed {
+pub struct ChangedProductDates {
     pub changed: usize,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Deleted {
+pub struct DeletedProductDates {
     pub deleted: usize,
 }
 
@@ -38,7 +38,7 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
         Ok(edits)
     });
     let changed = changed.await?;
-    Ok(View::Administrator.cached(Answer::ok(&Changed { changed })))
+    Ok(View::Administrator.cached(Answer::ok(&ChangedProductDates { changed })))
 }
 
 pub async fn delete(request: Request) -> Result<Answer, Problem> {
@@ -50,5 +50,5 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         Ok(dates.into_iter().map(|(day, read)| (day, Edit::Delete(read))).collect())
     });
     let deleted = deleted.await?;
-    Ok(View::Administrator.cached(Answer::ok(&Deleted { deleted })))
+    Ok(View::Administrator.cached(Answer::ok(&DeletedProductDates { deleted })))
 }

@@ -1,6 +1,6 @@
 //! A product as its dates are changed: live, with the days on which it is open.
 
-use table::{Action, Error, Rev};
+use table::{Action, EntityKey, Error, Rev};
 use web::{Problem, Request};
 
 use super::ProductDate;
@@ -11,8 +11,8 @@ use crate::keys::ProductKey;
 use crate::open_days::OpenDays;
 use crate::schema::PARKS;
 use crate::view::View;
-use table::EntityKey;
 
+/// The product's item as it was read, and its open days as they are to be.
 #[derive(Debug)]
 pub struct Season {
     pub read: Read,

@@ -13,7 +13,7 @@ use crate::view::View;
 
 /// The dates to be made.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
-pub struct Seed {
+pub struct NewProductDates {
     pub from: Day,
     /// At most 365 days later.
     pub to: Day,
@@ -42,12 +42,12 @@ pub enum DayOfWeek {
 
 /// How many dates were made, and how many were there.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Seeded {
+pub struct SeededProductDates {
     pub created: usize,
     pub existing: usize,
 }
 
-impl Seed {
+impl NewProductDates {
     fn wants(&self, day: Day) -> bool {
         self.weekdays.as_ref().is_none_or(|weekdays| weekdays.iter().any(|weekday| weekday.is(day.weekday())))
     }
@@ -61,7 +61,7 @@ impl DayOfWeek {
 
 pub async fn seed(request: Request) -> Result<Answer, Problem> {
     let path: ItemPath<Product> = request.path()?;
-    let seed: Seed = request.json()?;
+    let seed: NewProductDates = request.json()?;
     let product = Product::at(&path.parts).ok_or_else(Problem::not_found)?;
     let all = days(seed.from, seed.to, at_member)?;
     let created = carry_out(&request, &product, all, at_member, |left, dates| {
@@ -70,5 +70,6 @@ pub async fn seed(request: Request) -> Result<Answer, Problem> {
     });
     let created = created.await?;
     let wanted = all.each().filter(|day| seed.wants(*day)).count();
-    Ok(View::Administrator.cached(Answer::ok(&Seeded { created, existing: wanted.saturating_sub(created) })))
+    Ok(View::Administrator
+        .cached(Answer::ok(&SeededProductDates { created, existing: wanted.saturating_sub(created) })))
 }

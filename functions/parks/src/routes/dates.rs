@@ -6,8 +6,8 @@ use super::{ADMINISTRATORS, BOTH};
 use crate::access::{CHANGE_DATE, CHANGE_DATES, DATES, ITEM};
 use crate::change::Change;
 use crate::dates::{
-    Changed, DateQuery, DatesQuery, DaysQuery, Deleted, OfDate, ProductDateFields, ProductDateView, Seed, Seeded,
-    change, change_one, delete, delete_one, get, list, seed,
+    ChangedProductDates, DateQuery, DatesQuery, DaysQuery, DeletedProductDates, NewProductDates, OfDate,
+    ProductDateFields, ProductDateView, SeededProductDates, change, change_one, delete, delete_one, get, list, seed,
 };
 use crate::entity::{ItemPath, Product};
 
@@ -28,9 +28,9 @@ pub fn routes() -> Vec<Route> {
             .summary("Makes the dates that are missing among some days, and leaves the others alone")
             .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
             .path::<ItemPath<Product>>()
-            .takes::<Seed>()
+            .takes::<NewProductDates>()
             .if_match()
-            .answers::<Seeded>(200)
+            .answers::<SeededProductDates>(200)
             .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, problem::CONFLICT])
             .sample(
                 Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates")
@@ -43,7 +43,7 @@ pub fn routes() -> Vec<Route> {
             .query::<DaysQuery>()
             .takes_patch::<Change<ProductDateFields>>()
             .if_match()
-            .answers::<Changed>(200)
+            .answers::<ChangedProductDates>(200)
             .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, problem::CONFLICT])
             .sample(
                 Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2025-12-25&to=2025-12-25")
@@ -55,7 +55,7 @@ pub fn routes() -> Vec<Route> {
             .path::<ItemPath<Product>>()
             .query::<DaysQuery>()
             .if_match()
-            .answers::<Deleted>(200)
+            .answers::<DeletedProductDates>(200)
             .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, problem::CONFLICT])
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2026-01-01&to=2026-01-31")),
         Route::get("getProductDate", DATE, BOTH, get)
