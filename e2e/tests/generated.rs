@@ -51,6 +51,13 @@ async fn no_request_breaks_the_platform_or_its_description() {
     admin.post("/parks/geozones/bcparks_1", zone).await.is(201);
     let camp = json!({ "displayName": "Bedwell", "location": [1, 2], "facilityType": "campground", "isVisible": true });
     admin.post("/parks/facilities/bcparks_1", camp).await.is(201);
+    let activity = json!({ "displayName": "Bedwell", "activityType": "dayuse", "isVisible": true });
+    admin.post("/parks/activities/bcparks_1", activity).await.is(201);
+    let pass =
+        json!({ "displayName": "Bedwell", "rangeStart": "2025-12-01", "rangeEnd": "2026-11-30", "isVisible": true });
+    admin.post("/parks/products/bcparks_1/dayuse/1", pass).await.is(201);
+    let days = json!({ "from": "2025-12-01", "to": "2026-01-31", "status": "open" });
+    admin.post("/parks/products/bcparks_1/dayuse/1/1/dates", days).await.is(200);
     let users = [admin, cairn.visitor(), cairn.user("a stranger", "Bearer nonsense")];
 
     let description = users[1].get("/parks/openapi.json").await.is(200).body.clone();
@@ -59,7 +66,13 @@ async fn no_request_breaks_the_platform_or_its_description() {
     let operations = operations(&description);
     for operation in &operations {
         // The one before may have deleted what the examples name.
-        for deleted in ["collections/bcparks_1", "geozones/bcparks_1/1", "facilities/bcparks_1/campground/1"] {
+        for deleted in [
+            "collections/bcparks_1",
+            "geozones/bcparks_1/1",
+            "facilities/bcparks_1/campground/1",
+            "activities/bcparks_1/dayuse/1",
+            "products/bcparks_1/dayuse/1/1",
+        ] {
             users[0].call(Method::POST, &format!("/parks/{deleted}/restore")).await;
         }
         let requests: Vec<Generated> = (0..EACH).map(|_| operation.request(&mut generator)).collect();

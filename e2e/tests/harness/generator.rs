@@ -68,7 +68,7 @@ impl<'a> Generator<'a> {
 
     /// A text as it stands in a path, a query or a header.
     pub fn text(&mut self, schema: &Value) -> String {
-        if let Some(example) = schema["example"].as_str().filter(|_| !self.once_in(10)) {
+        if let Some(example) = example(schema).as_str().filter(|_| !self.once_in(10)) {
             return example.to_owned();
         }
         let value = self.value(schema);
@@ -93,8 +93,8 @@ impl<'a> Generator<'a> {
             let parts = parts.iter().filter_map(|part| self.fitting(part).as_object().cloned());
             return Value::Object(parts.flatten().collect());
         }
-        if !schema["example"].is_null() && self.random.bool() {
-            return schema["example"].clone();
+        if !example(schema).is_null() && self.random.bool() {
+            return example(schema).clone();
         }
         let kind = match &schema["type"] {
             Value::Array(kinds) => self.pick(kinds),
@@ -186,6 +186,11 @@ impl<'a> Generator<'a> {
             json!(true),
         ])
     }
+}
+
+/// What a schema gives as an example; null if nothing.
+fn example(schema: &Value) -> &Value {
+    if schema["examples"].is_null() { &schema["example"] } else { &schema["examples"][0] }
 }
 
 fn plain_text(value: &Value) -> String {

@@ -73,6 +73,7 @@ impl PartialSchema for Day {
             .schema_type(Type::String)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))
             .pattern(Some("^(19|20|21)"))
+            .examples(["2025-12-31"])
             .description(Some("A calendar day from 1900 to 2199."))
             .into()
     }
