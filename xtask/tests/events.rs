@@ -1,5 +1,4 @@
-//! What the systems declare can be served, and the sample stream events are what they say: the mirror makes documents of
-//! them.
+//! The sample stream events are what they say: the mirror makes documents of them.
 
 use mirror::transform;
 use parks::documents::Parks;
@@ -25,13 +24,6 @@ async fn the_stream_event_of_parks_becomes_documents_and_a_tombstone() {
         ("product::bcparks_1::dayuse::1#1", false),
     ];
     assert_eq!(written, expected);
-}
-
-#[test]
-fn what_the_systems_declare_can_be_served_and_described() {
-    for declared in xtask::systems::all() {
-        assert_eq!(declared.app.misdeclared(), Vec::<String>::new(), "{}", declared.app.system().name);
-    }
 }
 
 /// Of a deployment on AWS without a prefix, as the events' names are.
