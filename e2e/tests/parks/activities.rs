@@ -129,10 +129,10 @@ async fn its_shapes_are_found_and_need_no_location() {
     let path = json!({ "type": "LineString", "coordinates": [[20, 20], [21, 21]] });
     admin.put(&format!("{url}/geometry/path"), path).await.is(200);
     assert_eq!(visitor.get(&format!("{url}/geometry/path")).await.is(200)["geometry"]["type"], "LineString");
-    visitor.search("bbox=20.4,20.4,20.6,20.6").await.are(&["Ridge"]);
+    visitor.search("bbox=10.4,10.4,10.6,10.6").await.are(&["Ridge"]);
     visitor.search("near=11,11&radius=1").await.are(&["Ridge"]);
-    admin.delete(&format!("{url}/geometry/path")).await.is(204);
-    visitor.search("bbox=20.4,20.4,20.6,20.6").await.is_nothing();
+    admin.delete(&format!("{url}/geometry/boundary")).await.is(204);
+    visitor.search("bbox=10.4,10.4,10.6,10.6").await.is_nothing();
 }
 
 async fn an_external_id_is_held_by_one_activity() {
