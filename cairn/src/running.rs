@@ -71,6 +71,7 @@ pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
             credentials: Some((id.to_owned(), secret.to_owned())),
             cursor_secrets: Vec::new(),
             issuers: Vec::new(),
+            lease: table::config::LEASE,
         }
     };
     Ok(Engines::new(config, Clock::system()))

@@ -7,7 +7,7 @@ use table::part::NotAPart;
 use table::{Access, EntityKey, Error, Escaped, Key, Number};
 
 use crate::access::BY_GLOBAL_ID;
-use crate::names::{CollectionId, FacilityType, Kind, Sha256, UploadId};
+use crate::names::{CollectionId, FacilityType, JobId, Kind, Sha256, UploadId};
 use crate::schema::PARKS;
 
 table::key! {
@@ -62,6 +62,13 @@ table::key! {
     pub struct UploadKey { upload: UploadId }
     pk "upload::{upload}"
     sk "upload"
+}
+
+table::key! {
+    /// Work that outlives its request.
+    pub struct JobKey { job: JobId }
+    pk "job::{job}"
+    sk "job"
 }
 
 /// What a counter counts: the items of a partition, or the relationships of one item.

@@ -4,7 +4,9 @@ mod collections;
 mod facilities;
 mod geometries;
 mod geozones;
+mod imports;
 mod items;
+mod jobs;
 mod search;
 
 use web::{Route, Who};
@@ -20,6 +22,8 @@ pub fn all() -> Vec<Route> {
         items::routes(),
         geometries::routes(),
         search::routes(),
+        imports::routes(),
+        jobs::routes(),
     ]
     .concat()
 }
