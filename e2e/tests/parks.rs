@@ -9,11 +9,14 @@ mod geozones;
 mod hostile;
 mod idempotency;
 mod identity;
+pub mod imports;
+mod imports_killed;
 mod items;
 mod pages;
 mod places;
 mod search;
 pub mod shapes;
+mod sweep;
 mod uploads;
 
 use crate::harness::Test;
@@ -26,6 +29,9 @@ pub fn tests() -> Vec<Test> {
         geometry::tests(),
         geometry_rules::tests(),
         uploads::tests(),
+        imports::tests(),
+        imports_killed::tests(),
+        sweep::tests(),
         hostile::tests(),
         idempotency::tests(),
         identity::tests(),
