@@ -36,5 +36,6 @@ fn config() -> Config {
         credentials: None,
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
+        lease: table::config::LEASE,
     }
 }

@@ -238,7 +238,7 @@ async fn a_file_that_is_none_is_refused_whole() {
         ("geojson", cut[..cut.len() - 1].to_owned(), "ends before"),
         ("geojson", good.clone(), "FeatureCollection"),
         ("geojson", "externalId,displayName\na,b\n".to_owned(), "JSON"),
-        ("csv", cut.clone(), "column"),
+        ("csv", cut.clone(), "header"),
         ("csv", "externalId,displayName\na,\"b\n".to_owned(), "quote"),
         ("csv", "externalId,displayName,price\na,b,3\n".to_owned(), "`price`"),
     ] {
@@ -359,7 +359,7 @@ async fn a_hostile_file_is_refused_and_harms_nobody() {
     assert_eq!(told.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2, 3]);
     assert_eq!(admin.pages(TRAILS, 100).await[0].each("displayName"), ["Good"]);
 
-    let around = format!(r#"{{"name":"{}","type":"FeatureCollection","features":[]}}"#, "x".repeat(2_000_000));
+    let around = format!(r#"{{"name":"{}","type":"FeatureCollection","features":[]}}"#, "x".repeat(4_000_000));
     let job = import(&admin, "geojson", &around).await;
     assert!(job.text("reason").contains("too much"), "{}", job.told());
     for file in ["\0", "{", "\u{feff}", "{\"type\":\"FeatureCollection\",\"features\":[\u{0}]}"] {

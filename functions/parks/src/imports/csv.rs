@@ -86,7 +86,8 @@ impl Csv {
 }
 
 fn header(record: &[u8]) -> Result<Vec<String>, String> {
-    let columns = cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record))?;
+    let columns = cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record));
+    let columns = columns.map_err(|reason| format!("its header {reason}"))?;
     let known = COLUMNS.join(", ");
     for (place, column) in columns.iter().enumerate() {
         let shown: String = column.chars().take(64).collect();

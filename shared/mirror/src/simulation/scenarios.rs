@@ -280,7 +280,7 @@ fn a_name_that_was_used_before_is_not_used_again() {
 }
 
 impl Shared {
-    fn world_len(&self) -> usize {
+    pub(super) fn world_len(&self) -> usize {
         self.world().stream.len()
     }
 }
