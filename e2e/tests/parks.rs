@@ -11,6 +11,7 @@ mod idempotency;
 mod identity;
 pub mod imports;
 mod imports_killed;
+mod imports_refused;
 mod items;
 mod pages;
 mod places;
@@ -31,6 +32,7 @@ pub fn tests() -> Vec<Test> {
         uploads::tests(),
         imports::tests(),
         imports_killed::tests(),
+        imports_refused::tests(),
         sweep::tests(),
         hostile::tests(),
         idempotency::tests(),
