@@ -51,8 +51,8 @@ async fn a_worker_that_dies_at_every_batch_leaves_each_row_done_once() {
     let handler = app.event_handlers().iter().find(|handler| handler.name() == "runWork").unwrap();
     let access = Access::new(engines, handler.declared_patterns());
     let stored = async || {
-        let job = access.table(&::parks::access::WORK, &PARKS).get_consistent(JobKey { job: id }.key());
-        job.await.unwrap().unwrap()
+        let jobs = access.table(&::parks::access::WORK, &PARKS);
+        jobs.get_consistent(JobKey { job: id }.key()).await.unwrap().unwrap()
     };
     let waiting = stored().await;
     let begun = Job { status: JobStatus::Running, expires: None, ..waiting.read::<Job>().unwrap() };
@@ -123,7 +123,7 @@ async fn killed_at_random_moments_it_ends_with_each_item_once() {
     let job = announced.header("location").to_owned();
     let mut before = 0;
     for _ in 0..3 {
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let now = done(&admin, &job).await;
             assert!(now < ROWS, "it ended before it was killed");
@@ -131,7 +131,7 @@ async fn killed_at_random_moments_it_ends_with_each_item_once() {
                 before = now;
                 break;
             }
-            assert!(tokio::time::Instant::now() < deadline, "it does not go on after {now}");
+            assert!(Instant::now() < deadline, "it does not go on after {now}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         tokio::time::sleep(Duration::from_millis(fastrand::u64(0..50))).await;
