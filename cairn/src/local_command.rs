@@ -1,9 +1,12 @@
 //! `cairn local`: runs the platform until it is told to stop or an engine dies; `cairn local reset` empties its folder.
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 use local::search::Choice;
 use local::{Dynamodb, Options, Platform, Progress};
 use table::Clock;
+use table::config::LEASE;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::StateFolder;
@@ -30,6 +33,9 @@ pub struct Local {
     /// `dynoxide`, or `local` for Amazon's DynamoDB Local.
     #[arg(long, value_name = "ENGINE", value_parser = dynamodb, default_value = "dynoxide")]
     dynamodb: Dynamodb,
+    /// Seconds for which long work is its worker's: after a crash nobody goes on with it before.
+    #[arg(long, value_name = "SECONDS", default_value_t = LEASE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
+    lease: u64,
 }
 
 #[derive(Debug, Subcommand)]
@@ -59,6 +65,7 @@ impl Local {
             port: self.port,
             search: self.search.clone().unwrap_or_default(),
             dynamodb: self.dynamodb.clone(),
+            lease: Duration::from_secs(self.lease),
             ..Options::new(systems::all(), &self.state.folder)
         };
         let show = Show::new();

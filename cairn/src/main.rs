@@ -1,9 +1,11 @@
 //! `cairn`: the whole platform on one machine, and the operator's commands.
 
 mod failure;
+mod import;
 mod local_command;
 mod log;
 mod quarantine;
+mod repair;
 mod running;
 mod show;
 mod systems;
@@ -28,8 +30,12 @@ enum Command {
     Local(local_command::Local),
     /// Print a bearer token for the local platform.
     Token(token::Token),
+    /// Make items of the rows of a file, or change those that have their external ids.
+    Import(import::Import),
     /// See what could not be indexed, and why.
     Quarantine(quarantine::Quarantine),
+    /// Bring the document of one item to what the table has.
+    Repair(repair::Repair),
 }
 
 /// Where a local platform keeps everything.
@@ -45,7 +51,9 @@ async fn main() -> ExitCode {
     let outcome = match Cairn::parse().command {
         Command::Local(local) => local.run().await,
         Command::Token(token) => token.run(),
+        Command::Import(import) => import.run().await,
         Command::Quarantine(quarantine) => quarantine.run().await,
+        Command::Repair(repair) => repair.run().await,
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 /// Endpoints of engines.
 #[derive(Debug, Serialize, Deserialize)]
 struct Endpoints {
+    gateway: String,
     dynamodb: String,
     s3: String,
     search: String,
@@ -31,6 +32,7 @@ impl Running {
     pub fn announce(platform: &Platform, folder: &Path) -> Result<Self, Failure> {
         let config = &platform.engines.config;
         let endpoints = Endpoints {
+            gateway: platform.url.clone(),
             dynamodb: config.dynamodb.clone().unwrap_or_default(),
             s3: config.s3.clone().unwrap_or_default(),
             search: config.search.clone(),
@@ -48,19 +50,28 @@ impl Drop for Running {
     }
 }
 
+/// The gateway of the platform that runs on the folder.
+pub fn gateway(folder: &Path) -> Result<String, Failure> {
+    Ok(endpoints(folder)?.gateway)
+}
+
+fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
+    let text = std::fs::read(file(folder)).map_err(|_| {
+        Failure::new(format!(
+            "No platform runs on `{}`.\nStart it with `cargo local`, or name a deployment's engines with \
+             CAIRN_SEARCH_ENDPOINT, AWS_REGION, CAIRN_PREFIX and CAIRN_CURSOR_SECRETS, or its gateway with `--url`.",
+            folder.display()
+        ))
+    })?;
+    serde_json::from_slice(&text).map_err(Failure::new)
+}
+
 /// The engines to operate on: those that the environment names, else those of the platform that runs on the folder.
 pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
     let config = if std::env::var_os("CAIRN_SEARCH_ENDPOINT").is_some() {
         Config::from_env().map_err(Failure::new)?
     } else {
-        let text = std::fs::read(file(folder)).map_err(|_| {
-            Failure::new(format!(
-                "No platform runs on `{}`.\nStart it with `cargo local`, or name a deployment's engines with \
-                 CAIRN_SEARCH_ENDPOINT, AWS_REGION, CAIRN_PREFIX and CAIRN_CURSOR_SECRETS.",
-                folder.display()
-            ))
-        })?;
-        let endpoints: Endpoints = serde_json::from_slice(&text).map_err(Failure::new)?;
+        let endpoints = endpoints(folder)?;
         let (id, secret) = local::platform::CREDENTIALS;
         Config {
             prefix: String::new(),
@@ -71,6 +82,7 @@ pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
             credentials: Some((id.to_owned(), secret.to_owned())),
             cursor_secrets: Vec::new(),
             issuers: Vec::new(),
+            lease: table::config::LEASE,
         }
     };
     Ok(Engines::new(config, Clock::system()))

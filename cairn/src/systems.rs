@@ -1,9 +1,12 @@
 //! The systems that this command runs and operates.
 
+use std::sync::Arc;
+
 use local::Served;
-use mirror::create_first_index;
+use mirror::{Fault, Repaired, create_first_index, repair_key};
 use parks::documents::{BucketShapes, Parks, SHAPE};
-use table::Access;
+use table::schema::{System, Table};
+use table::{Access, Engines, Key};
 
 pub fn all() -> Vec<Served> {
     vec![parks()]
@@ -19,5 +22,21 @@ fn parks() -> Served {
                 create_first_index(&Parks, &shapes, &engines, scanned).await
             })
         },
+    }
+}
+
+/// Repairs the documents of one key; none where its items have none.
+pub async fn repair(
+    system: &'static System,
+    engines: &Arc<Engines>,
+    table: &'static Table,
+    key: &Key,
+) -> Result<Option<Vec<Repaired>>, Fault> {
+    match system.name {
+        "parks" => {
+            let shapes = BucketShapes::new(Access::new(Arc::clone(engines), &[&SHAPE]));
+            repair_key(&Parks, &shapes, engines, table, key).await
+        }
+        _ => Ok(None),
     }
 }

@@ -11,6 +11,9 @@ mod geozones;
 mod hostile;
 mod idempotency;
 mod identity;
+pub mod imports;
+mod imports_killed;
+mod imports_refused;
 mod items;
 mod open_days;
 mod pages;
@@ -19,6 +22,7 @@ mod products;
 mod search;
 mod season;
 pub mod shapes;
+mod sweep;
 mod uploads;
 
 use crate::harness::Test;
@@ -36,6 +40,10 @@ pub fn tests() -> Vec<Test> {
         geometry::tests(),
         geometry_rules::tests(),
         uploads::tests(),
+        imports::tests(),
+        imports_killed::tests(),
+        imports_refused::tests(),
+        sweep::tests(),
         hostile::tests(),
         idempotency::tests(),
         identity::tests(),

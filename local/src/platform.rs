@@ -8,10 +8,12 @@ mod sources;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
+use table::config::LEASE;
 use table::schema::{System, create_tables};
 use table::{Clock, Config, Engines};
 use tokio::net::TcpListener;
@@ -58,6 +60,8 @@ pub struct Options {
     pub prefix: String,
     pub clock: Clock,
     pub sources: source::Settings,
+    /// How long work that outlives a request is its worker's after the worker died.
+    pub lease: Duration,
     pub tools: Tools,
     pub cache: Cache,
 }
@@ -93,6 +97,7 @@ impl Options {
             prefix: String::new(),
             clock: Clock::system(),
             sources: source::Settings::default(),
+            lease: LEASE,
             tools: Tools::from_env(),
             cache: Cache::from_env(),
         }
@@ -121,6 +126,7 @@ impl Platform {
             credentials: Some((CREDENTIALS.0.to_owned(), CREDENTIALS.1.to_owned())),
             cursor_secrets: vec![identity.cursor_secret.clone()],
             issuers: vec![identity.issuer()],
+            lease: options.lease,
         };
         let engines = Engines::new(config, options.clock);
         for served in &options.systems {
@@ -171,6 +177,7 @@ impl Platform {
 
     /// Finishes requests, invocations and their checkpoints that are under way, then stops the engines.
     pub async fn stop(self) {
+        self.engines.wind_down();
         self.gateway.stop().await;
         self.sources.stop().await;
         self.objects.stop().await;

@@ -23,6 +23,7 @@ pub fn all() -> Vec<Declared> {
         credentials: None,
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
+        lease: table::config::LEASE,
     };
     let engines = Engines::new(config, Clock::system());
     vec![Declared { app: parks::app(engines), records: records::parks::records() }]

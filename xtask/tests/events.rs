@@ -37,5 +37,6 @@ fn config() -> Config {
         credentials: None,
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
+        lease: table::config::LEASE,
     }
 }

@@ -63,6 +63,7 @@ fn config() -> Config {
         credentials: None,
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
+        lease: table::config::LEASE,
     }
 }
 

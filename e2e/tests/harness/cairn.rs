@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ::mirror::{Marker, create_first_index};
+use ::mirror::{Marker, Repaired, create_first_index, repair_key};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
 use local::{Dynamodb, Options, Platform, Progress, Served};
 use reqwest::Method;
@@ -145,6 +145,15 @@ impl Cairn {
         self.caught_up().await;
         let found = ::mirror::quarantined(&::parks::SYSTEM, self.engines()).await.unwrap();
         found.into_iter().map(|(_, marker)| marker).collect()
+    }
+
+    /// What the operator's command makes of an item's document.
+    pub async fn repair(&self, pk: &str, sk: &str) -> Vec<Repaired> {
+        self.caught_up().await;
+        let shapes = BucketShapes::new(Access::new(Arc::clone(self.engines()), &[&SHAPE]));
+        let key = table::Key::new(pk, sk);
+        let repaired = repair_key(&Parks, &shapes, self.engines(), &::parks::schema::PARKS, &key).await.unwrap();
+        repaired.expect("its items have documents")
     }
 
     /// Calls an event handler as Lambda does.

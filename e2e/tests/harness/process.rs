@@ -23,7 +23,8 @@ pub struct Process {
 static PROGRAM: OnceCell<PathBuf> = OnceCell::const_new();
 
 impl Process {
-    /// Starts it on the folder and waits until it is ready. It dies at the failpoint, where one is named.
+    /// Starts it on the folder and waits until it is ready. It dies at the failpoint, where one is named. What a dead one
+    /// has begun is gone on with after a second.
     pub async fn start(state: &Path, failpoint: Option<&str>) -> Self {
         let (search, dynamodb) = match engines::set() {
             Set::Embedded => ("opensearch", "dynoxide"),
@@ -31,7 +32,9 @@ impl Process {
             Set::WithoutJava => ("osmem", "dynoxide"),
         };
         let mut command = Command::new(program().await);
-        command.args(["local", "--port", "0", "--search", search, "--dynamodb", dynamodb, "--state"]).arg(state);
+        command
+            .args(["local", "--port", "0", "--search", search, "--dynamodb", dynamodb, "--lease", "1", "--state"])
+            .arg(state);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         match failpoint {
             Some(failpoint) => command.env("CAIRN_FAILPOINT", failpoint),

@@ -24,13 +24,13 @@ tests! { uploads:
 const UPLOADS: &str = "/parks/geometries/uploads";
 const ZONES: &str = "/parks/geozones/bcparks_1";
 
-async fn zone(admin: &User, name: &str, location: [f64; 2]) -> String {
+pub async fn zone(admin: &User, name: &str, location: [f64; 2]) -> String {
     let new = json!({ "displayName": name, "location": location, "isVisible": true });
     admin.post(ZONES, new).await.is(201).header("location").to_owned()
 }
 
 /// Announces a file, sends it and waits until it is settled.
-async fn upload(admin: &User, file: &str) -> Answer {
+pub async fn upload(admin: &User, file: &str) -> Answer {
     let announced = admin.post(UPLOADS, json!({ "bytes": file.len() })).await.is(201);
     assert_eq!(send_file(&announced, file).await, 200);
     settled(admin, announced.header("location")).await

@@ -99,10 +99,11 @@ pub const ATTACH: AccessPattern = AccessPattern {
 pub const STORE_SHAPE: AccessPattern = AccessPattern {
     name: "storeShape",
     calls: &[
-        on_objects("geometries/", ObjectAction::HeadObject),
         on_objects("geometries/", ObjectAction::PutObject),
+        on_objects("geometries/", ObjectAction::GetObject),
         on_table(TableAction::PutItem),
         on_table(TableAction::GetItem),
+        on_table(TableAction::UpdateItem),
     ],
 };
 
@@ -127,5 +128,66 @@ pub const CHECK_UPLOAD: AccessPattern = AccessPattern {
         on_table(TableAction::GetItem),
         on_table(TableAction::UpdateItem),
         on_objects("uploads/", ObjectAction::GetObject),
+    ],
+};
+
+/// 17: the jobs that are open, each then read by its key.
+pub const OPEN_JOBS: AccessPattern = AccessPattern {
+    name: "openJobs",
+    calls: &[on_index("list"), on_table(TableAction::GetItem), on_table(TableAction::BatchGetItem)],
+};
+
+/// A job made, and its lease and checkpoint moved on, together with what each of its batches writes.
+pub const WORK: AccessPattern = AccessPattern {
+    name: "work",
+    calls: &[on_table(TableAction::GetItem), on_table(TableAction::PutItem), on_table(TableAction::UpdateItem)],
+};
+
+/// A file to import announced, with the link that takes it, for a collection that is there.
+pub const IMPORT: AccessPattern = AccessPattern {
+    name: "import",
+    calls: &[
+        on_objects("imports/", ObjectAction::PutObject),
+        on_table(TableAction::GetItem),
+        on_table(TableAction::PutItem),
+    ],
+};
+
+/// A file to import, read block by block.
+pub const READ_IMPORT: AccessPattern =
+    AccessPattern { name: "readImport", calls: &[on_objects("imports/", ObjectAction::GetObject)] };
+
+/// Up to 30 rows of a file: items made and changed, with the guards of their external ids, the counts of them and of
+/// their shapes' uses, and the job's checkpoint.
+pub const IMPORT_ROWS: AccessPattern = AccessPattern {
+    name: "importRows",
+    calls: &[
+        on_table(TableAction::GetItem),
+        on_table(TableAction::BatchGetItem),
+        on_table(TableAction::ConditionCheckItem),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::UpdateItem),
+    ],
+};
+
+/// The faults of a job, kept batch by batch and put together in the end.
+pub const KEEP_FAULTS: AccessPattern = AccessPattern {
+    name: "keepFaults",
+    calls: &[on_objects("faults/", ObjectAction::PutObject), on_objects("faults/", ObjectAction::GetObject)],
+};
+
+/// A link to the faults of a job.
+pub const READ_FAULTS: AccessPattern =
+    AccessPattern { name: "readFaults", calls: &[on_objects("faults/", ObjectAction::GetObject)] };
+
+/// 17: shapes without uses, or whose removal has begun, and their removal.
+pub const SWEEP: AccessPattern = AccessPattern {
+    name: "sweep",
+    calls: &[
+        on_index("list"),
+        on_table(TableAction::GetItem),
+        on_table(TableAction::UpdateItem),
+        on_table(TableAction::DeleteItem),
+        on_objects("geometries/", ObjectAction::DeleteObject),
     ],
 };

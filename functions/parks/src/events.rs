@@ -1,13 +1,24 @@
-//! What calls the system besides HTTP: records of its table's stream, and files that have arrived.
+//! What calls the system besides HTTP: records of its table's stream, files that have
+//! arrived, and the clock.
 
 use std::time::Duration;
 
 use bytes::Bytes;
+use table::AccessPattern;
 use web::{Batch, Event, EventFailure, EventHandler};
 
-use crate::access::{CHECK_UPLOAD, STORE_SHAPE};
+use crate::access::{
+    CHECK_UPLOAD, IMPORT_ROWS, KEEP_FAULTS, NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, WORK,
+};
 use crate::documents::{BucketShapes, Parks, SHAPE};
+use crate::imports::start_import;
+use crate::jobs;
+use crate::shapes::{finish_removals, sweep_geometries};
 use crate::uploads::check_upload;
+
+/// What jobs of every kind need.
+const JOBS: &[&AccessPattern] =
+    &[&OPEN_JOBS, &WORK, &READ_IMPORT, &IMPORT_ROWS, &NEXT_NUMBER, &STORE_SHAPE, &KEEP_FAULTS, &SWEEP];
 
 pub fn handlers() -> Vec<EventHandler> {
     vec![
@@ -15,6 +26,10 @@ pub fn handlers() -> Vec<EventHandler> {
         EventHandler::new("checkUpload", check_upload)
             .patterns(&[&CHECK_UPLOAD, &STORE_SHAPE])
             .timeout(Duration::from_secs(60)),
+        // What they do not finish in their time is left to the next `runWork`.
+        EventHandler::new("startImport", start_import).patterns(JOBS).timeout(Duration::from_secs(300)),
+        EventHandler::new("runWork", run_work).patterns(JOBS).timeout(Duration::from_secs(60)),
+        EventHandler::new("sweepGeometries", sweep_geometries).patterns(&[&SWEEP]).timeout(Duration::from_secs(300)),
     ]
 }
 
@@ -39,4 +54,13 @@ async fn mirror(event: Event) -> Result<Bytes, EventFailure> {
         lag: Duration::from_millis(handled.lag.try_into().unwrap_or_default()),
     });
     Ok(handled.answer)
+}
+
+/// Every minute: goes on with what was begun and is nobody's now.
+async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
+    let (access, until) = (event.access(), event.deadline);
+    let (jobs, removals) = futures::join!(jobs::go_on(access, until), finish_removals(access, until));
+    jobs.map_err(EventFailure::new)?;
+    removals.map_err(EventFailure::new)?;
+    Ok(Bytes::from_static(b"{}"))
 }

@@ -7,7 +7,7 @@ use table::{Access, Error, Escaped, Key, Number};
 
 use crate::access::BY_GLOBAL_ID;
 use crate::days::Day;
-use crate::names::{ActivityType, CollectionId, FacilityType, Kind, Sha256, UploadId};
+use crate::names::{ActivityType, CollectionId, FacilityType, JobId, Kind, Sha256, UploadId};
 use crate::schema::PARKS;
 
 pub use item::{ItemKey, Parent};
@@ -87,6 +87,13 @@ table::key! {
     pub struct UploadKey { upload: UploadId }
     pk "upload::{upload}"
     sk "upload"
+}
+
+table::key! {
+    /// Work that outlives its request.
+    pub struct JobKey { job: JobId }
+    pk "job::{job}"
+    sk "job"
 }
 
 /// The key of the item with this global id, as the index knows it.

@@ -7,7 +7,9 @@ mod each_kind;
 mod facilities;
 mod geometries;
 mod geozones;
+mod imports;
 mod items;
+mod jobs;
 mod products;
 mod search;
 
@@ -27,6 +29,8 @@ pub fn all() -> Vec<Route> {
         items::routes(),
         geometries::routes(),
         search::routes(),
+        imports::routes(),
+        jobs::routes(),
     ]
     .concat()
 }

@@ -5,10 +5,16 @@ use table::schema::{Bucket, Entity, EventSource, Index, Projection, Search, Syst
 pub static SYSTEM: System = System {
     name: "parks",
     tables: &[&PARKS, &MIRROR],
-    buckets: &[Bucket { name: "parks", expiring: &[("uploads/", 7), ("quarantine/", 90)] }],
+    buckets: &[Bucket {
+        name: "parks",
+        expiring: &[("uploads/", 7), ("imports/", 7), ("faults/", 38), ("quarantine/", 90)],
+    }],
     sources: &[
         EventSource::Streams { handler: "mirror" },
         EventSource::Objects { bucket: "parks", prefix: "uploads/", handler: "checkUpload" },
+        EventSource::Objects { bucket: "parks", prefix: "imports/", handler: "startImport" },
+        EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+        EventSource::Schedule { every_minutes: 1440, handler: "sweepGeometries" },
     ],
 };
 

@@ -3,6 +3,7 @@
 mod answer;
 mod incoming;
 mod store;
+mod sweep;
 mod uses;
 
 pub use answer::{describe, embed, link, text};
@@ -10,6 +11,7 @@ pub use incoming::{Incoming, check, kind};
 pub use store::{
     GEOMETRY_UNAVAILABLE, Geometry, GeometryStatus, PREFIX, coarse_object, key, object, store, store_object,
 };
+pub use sweep::{finish as finish_removals, sweep_geometries};
 pub use uses::Uses;
 
 use geometry::{Envelope, Shape};

@@ -89,6 +89,7 @@ impl World {
             credentials: Some(credentials),
             cursor_secrets: vec!["secret".to_owned()],
             issuers: Vec::new(),
+            lease: table::config::LEASE,
         };
         let engines = Engines::new(config, Clock::system());
         create_tables(engines.dynamodb(), &engines.config, &SYSTEM).await.unwrap();

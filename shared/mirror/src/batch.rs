@@ -177,7 +177,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             Class::Done => self.tasks.finished.push(Finished { group, target, version }),
             Class::Conflict => {
                 self.note(group, Outcome::Superseded);
-                self.tasks.settles.push(Settle { group, target, own: Some(version) });
+                self.tasks.settles.push(Settle { group, target, own: Some(version), repair: false });
             }
             Class::Retry => again.push(write),
             Class::Report => self.fail(group, &format_args!("{}: {}", answer.status, failure(answer.error).reason())),
@@ -199,7 +199,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     /// Sends a write to quarantine: its document cannot be indexed. A tombstone can; if not, that is no document's
     /// fault.
     pub(crate) fn poison(&mut self, write: &Write<'a>, code: Code, reason: String) {
-        let Content::Item(item) = &write.content else {
+        let Content::Item(item, _) = &write.content else {
             return self.fail(write.group, &format_args!("a tombstone was refused: {reason}"));
         };
         let Some(group) = self.groups.get(write.group) else { return };

@@ -25,7 +25,7 @@ pub(crate) struct Write<'a> {
 #[derive(Debug)]
 pub(crate) enum Content<'a> {
     /// What the item in this DynamoDB JSON maps to.
-    Item(Cow<'a, str>),
+    Item(Cow<'a, str>, Versioning),
     Tombstone(Versioning),
 }
 
@@ -116,12 +116,12 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     built: &mut Built<'_>,
 ) -> Result<(), Obstacle> {
     let lines = &mut built.bulk.lines;
-    let item = match &write.content {
+    let (item, versioning) = match &write.content {
         Content::Tombstone(versioning) => {
             R::write_tombstone(lines, identity, write.version, *versioning, materials.now);
             return Ok(());
         }
-        Content::Item(item) => item,
+        Content::Item(item, versioning) => (item, *versioning),
     };
     let image = Image::parse(item).map_err(|fault| Obstacle::Unfit(fault.to_string()))?;
     let found = materials.documents.document(identity.entity, &image);
@@ -129,11 +129,11 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
         Found::Document(document) => document,
         // At its own revision: it is the item's present state, and not a delete.
         Found::Hidden => {
-            R::write_tombstone(lines, identity, write.version, Versioning::External, materials.now);
+            R::write_tombstone(lines, identity, write.version, versioning, materials.now);
             return Ok(());
         }
     };
-    open_document(lines, identity, write.version, document.fields());
+    open_document(lines, identity, write.version, versioning, document.fields());
     for (place, (field, source)) in document.shapes().iter().enumerate() {
         if write.rungs.len() == place {
             write.rungs.push((field, Rung::Full));

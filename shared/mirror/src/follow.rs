@@ -72,14 +72,22 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         if rounds.is_none_or(|rounds| rounds > ROUNDS * self.context.targets.len()) {
             return self.fail(group, &"the key would not settle");
         }
-        match R::settle(version, present) {
+        let (settlement, versioning) = if settle.repair {
+            (R::repair(version, present), Versioning::ExternalGte)
+        } else {
+            (R::settle(version, present), Versioning::External)
+        };
+        if let Some(group) = self.groups.get_mut(group).filter(|_| settle.repair) {
+            group.repaired = Some(settlement);
+        }
+        match settlement {
             Settlement::Done => self.finish(settle, version),
             Settlement::Tombstone(version) => {
                 self.tasks.writes.push_back(Write::tombstone(group, target, version, Versioning::ExternalGte));
             }
             Settlement::Index(version) => {
                 let item = item.map(Item::into_string).unwrap_or_default();
-                let content = Content::Item(Cow::Owned(item));
+                let content = Content::Item(Cow::Owned(item), versioning);
                 self.tasks.writes.push_back(Write { group, target, version, content, rungs: Vec::new() });
             }
             Settlement::Stamp { above } => {
@@ -167,9 +175,15 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         }
     }
 
+    /// Has a document brought to its item.
+    pub(crate) fn repair(&mut self, settle: Settle) {
+        self.tasks.settles.push(settle);
+        self.reopen(settle.group, 1);
+    }
+
     pub(crate) fn open_settles(&mut self, group: usize) {
         let targets = self.context.targets.len();
-        self.tasks.settles.extend((0..targets).map(|target| Settle { group, target, own: None }));
+        self.tasks.settles.extend((0..targets).map(|target| Settle { group, target, own: None, repair: false }));
         self.reopen(group, targets);
     }
 

@@ -13,6 +13,7 @@ use crate::quarantine::Subject;
 use crate::record::{Record, Side, Strange, Tables};
 use crate::report::{Outcome, Unhandled};
 use crate::rules::Rules;
+use crate::settle::Settlement;
 
 /// What is handled, or not, as a whole: the records of one key, one record of no known key, or one scanned item.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub(crate) struct Group<'a> {
     pub(crate) failed: bool,
     /// How often it was settled.
     pub(crate) rounds: usize,
+    /// What a repair found to do.
+    pub(crate) repaired: Option<Settlement>,
 }
 
 #[derive(Debug)]
@@ -67,6 +70,7 @@ impl<'a> Group<'a> {
             open: 0,
             failed: false,
             rounds: 0,
+            repaired: None,
         }
     }
 

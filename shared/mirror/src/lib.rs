@@ -26,6 +26,7 @@ mod operate;
 mod ports;
 mod quarantine;
 mod record;
+mod repair;
 mod report;
 mod rules;
 pub mod schema;
@@ -49,6 +50,8 @@ pub use operate::{generations, quarantined};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};
 pub use record::NotAnEvent;
+pub use repair::{Repaired, repair_key};
 pub use report::Ledger;
+pub use settle::Settlement;
 #[doc(hidden)]
 pub use transform::transform;

@@ -27,8 +27,14 @@ pub enum Versioning {
 }
 
 /// Begins the document of an item at its version; its shapes follow, and then its end.
-pub(crate) fn open_document(lines: &mut String, identity: &Identity, version: u64, fields: &str) {
-    write_action(lines, identity, version, Versioning::External);
+pub(crate) fn open_document(
+    lines: &mut String,
+    identity: &Identity,
+    version: u64,
+    versioning: Versioning,
+    fields: &str,
+) {
+    write_action(lines, identity, version, versioning);
     write_identity(lines, identity, version);
     if !fields.is_empty() {
         lines.push(',');
@@ -114,7 +120,7 @@ mod tests {
         };
         let shapes = [("area", area), ("path", Shape::NONE)];
         let mut lines = String::new();
-        open_document(&mut lines, &identity, 12, r#""name":"x""#);
+        open_document(&mut lines, &identity, 12, Versioning::External, r#""name":"x""#);
         shapes.iter().for_each(|(field, shape)| write_shape(&mut lines, field, shape));
         close_document(&mut lines);
         let expected = [

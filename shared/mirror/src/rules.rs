@@ -5,6 +5,7 @@ use crate::classify::{Answer, Class, classify};
 use crate::fold::Presence;
 use crate::fold::{Change, Decision, Fold, decide, fold};
 use crate::lines::{Identity, Versioning, write_tombstone};
+use crate::repair::repair;
 use crate::report::{Unhandled, report};
 use crate::settle::{Settlement, settle};
 
@@ -27,6 +28,10 @@ pub trait Rules: Send + Sync + 'static {
 
     fn settle(version: Option<u64>, item: Presence) -> Settlement {
         settle(version, item)
+    }
+
+    fn repair(version: Option<u64>, item: Presence) -> Settlement {
+        repair(version, item)
     }
 
     fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {

@@ -2,6 +2,7 @@
 
 use crate::fold::Presence;
 
+/// What brings a document to its item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settlement {
     /// The item is above the document: index it at its revision.

@@ -26,6 +26,8 @@ pub(crate) struct Settle {
     pub(crate) target: usize,
     /// The version that was refused: if it is the document's, it was written already.
     pub(crate) own: Option<u64>,
+    /// Whether the document is brought to the item even where their versions are equal.
+    pub(crate) repair: bool,
 }
 
 /// The item is to be given a revision, if it still has the one that was seen.
@@ -86,7 +88,7 @@ pub(crate) fn ask_fold<'a, R: Rules>(tasks: &mut Tasks<'a>, group: &Group<'a>, a
     match R::decide(fold) {
         Decision::Index(version) => {
             let item = Cow::Borrowed(group.image.map(|image| image.text).unwrap_or_default());
-            tasks.writes.push_back(Write { content: Content::Item(item), ..tombstone(version) });
+            tasks.writes.push_back(Write { content: Content::Item(item, Versioning::External), ..tombstone(version) });
             1
         }
         Decision::Tombstone(version) => {
@@ -100,7 +102,7 @@ pub(crate) fn ask_fold<'a, R: Rules>(tasks: &mut Tasks<'a>, group: &Group<'a>, a
             stamps + 1
         }
         Decision::Settle => {
-            tasks.settles.push(Settle { group: at, target, own: None });
+            tasks.settles.push(Settle { group: at, target, own: None, repair: false });
             1
         }
     }

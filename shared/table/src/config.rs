@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fmt;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -22,7 +23,12 @@ pub struct Config {
     /// Secrets that sign cursors: the first signs, all verify, so that a secret can be rotated.
     pub cursor_secrets: Vec<String>,
     pub issuers: Vec<Issuer>,
+    /// How long work that outlives a request is its worker's: when the worker dies, others wait for so long.
+    pub lease: Duration,
 }
+
+/// The usual [`Config::lease`]: two minutes.
+pub const LEASE: Duration = Duration::from_secs(120);
 
 /// Somebody whose bearer tokens are accepted.
 #[derive(Clone, Debug, Deserialize)]
@@ -58,6 +64,7 @@ impl Config {
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
     /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience", "keys"}`; may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
+    /// | `CAIRN_LEASE_SECONDS` | how long work is its worker's after it died; 120 if absent |
     /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` | read here only for local engines |
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::read(|variable| env::var(variable).ok().filter(|value| !value.is_empty()))
@@ -89,6 +96,7 @@ impl Config {
             credentials,
             cursor_secrets,
             issuers: get("CAIRN_ISSUERS").map_or_else(|| Ok(Vec::new()), |text| issuers(&text))?,
+            lease: get("CAIRN_LEASE_SECONDS").map_or(Ok(LEASE), |text| lease(&text))?,
         })
     }
 
@@ -130,6 +138,14 @@ fn issuers(text: &str) -> Result<Vec<Issuer>, ConfigError> {
     serde_json::from_str(text).map_err(|error| ConfigError {
         variable: "CAIRN_ISSUERS",
         fault: format!("is not a list of issuers with name, issuer, audience and keys: {error}"),
+    })
+}
+
+fn lease(text: &str) -> Result<Duration, ConfigError> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
+    seconds.map(Duration::from_secs).ok_or_else(|| ConfigError {
+        variable: "CAIRN_LEASE_SECONDS",
+        fault: "is not a whole number of seconds above 0".to_owned(),
     })
 }
 
@@ -188,6 +204,16 @@ mod tests {
                        {"name": "b", "issuer": "https://b", "audience": "x", "keys": "{\"keys\":[]}"}]"#;
         let config = read(&[AWS, &[("CAIRN_ISSUERS", text)]].concat()).unwrap();
         assert_eq!(config.issuers[0].keys, config.issuers[1].keys);
+    }
+
+    #[test]
+    fn a_lease_is_two_minutes_unless_said_otherwise() {
+        assert_eq!(read(AWS).unwrap().lease, LEASE);
+        let set = |text| read(&[AWS, &[("CAIRN_LEASE_SECONDS", text)]].concat());
+        assert_eq!(set("3").unwrap().lease, Duration::from_secs(3));
+        for wrong in ["0", "-1", "1.5", "x"] {
+            assert_eq!(set(wrong).unwrap_err().variable, "CAIRN_LEASE_SECONDS");
+        }
     }
 
     #[test]

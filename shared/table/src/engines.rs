@@ -1,5 +1,6 @@
 //! What handlers of one process share: configuration, clock, and clients made when first needed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ const S3_PATIENCE: Duration = Duration::from_secs(15);
 pub struct Engines {
     pub config: Config,
     pub clock: Clock,
+    winding_down: AtomicBool,
     dynamodb: OnceLock<aws_sdk_dynamodb::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
     search: OnceLock<OpenSearch>,
@@ -40,7 +42,23 @@ pub struct SearchClientError {
 
 impl Engines {
     pub fn new(config: Config, clock: Clock) -> Arc<Self> {
-        Arc::new(Self { config, clock, dynamodb: OnceLock::new(), s3: OnceLock::new(), search: OnceLock::new() })
+        Arc::new(Self {
+            config,
+            clock,
+            winding_down: AtomicBool::new(false),
+            dynamodb: OnceLock::new(),
+            s3: OnceLock::new(),
+            search: OnceLock::new(),
+        })
+    }
+
+    /// Tells work that could go on for long to stop at its next checkpoint: the process is about to end.
+    pub fn wind_down(&self) {
+        self.winding_down.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_winding_down(&self) -> bool {
+        self.winding_down.load(Ordering::Relaxed)
     }
 
     pub fn dynamodb(&self) -> &aws_sdk_dynamodb::Client {
@@ -143,6 +161,7 @@ mod tests {
             credentials: Some(("local".to_owned(), "local".to_owned())),
             cursor_secrets: vec!["secret".to_owned()],
             issuers: Vec::new(),
+            lease: crate::config::LEASE,
         };
         Engines::new(config, Clock::system())
     }

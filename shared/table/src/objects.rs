@@ -90,6 +90,26 @@ impl Objects<'_> {
         Ok(body.collect().await.map_err(|error| Error::Engine { engine: "S3", source: Box::new(error) })?.into_bytes())
     }
 
+    /// A part of an object: so many bytes from this one on, fewer where it ends before. [`Error::NotFound`] as for
+    /// [`Objects::get`]. The range must begin in the object.
+    pub async fn get_range(&self, name: &str, from: u64, length: u64) -> Result<Bytes, Error> {
+        let (key, call) = self.permit(name, ObjectAction::GetObject)?;
+        let range = format!("bytes={from}-{}", from.saturating_add(length).saturating_sub(1));
+        let sent = self.client().get_object().bucket(self.bucket()).key(key).range(range).send().await;
+        self.record(call);
+        let body = sent.map_err(missing_or_fault)?.body;
+        Ok(body.collect().await.map_err(|error| Error::Engine { engine: "S3", source: Box::new(error) })?.into_bytes())
+    }
+
+    /// Stores an object, over an earlier one of the same name.
+    pub async fn put(&self, name: &str, body: Bytes, content_type: &str) -> Result<(), Error> {
+        let (key, call) = self.permit(name, ObjectAction::PutObject)?;
+        let request = self.client().put_object().bucket(self.bucket()).key(key).content_type(content_type);
+        let sent = request.body(ByteStream::from(body)).send().await;
+        self.record(call);
+        sent.map(|_| ()).map_err(fault)
+    }
+
     /// Size and type of an object; [`Error::NotFound`] as for [`Objects::get`].
     pub async fn head(&self, name: &str) -> Result<ObjectHead, Error> {
         let (key, call) = self.permit(name, ObjectAction::HeadObject)?;

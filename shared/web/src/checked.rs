@@ -37,9 +37,14 @@ impl Checked {
     /// What is wrong with a body.
     pub fn body(&self, body: &Bytes, formats: &[Format]) -> Vec<Fault> {
         match parse(body) {
-            Ok(value) => self.faults(&value, formats, false),
+            Ok(value) => self.value(&value, formats),
             Err(fault) => vec![fault],
         }
+    }
+
+    /// What is wrong with a value.
+    pub fn value(&self, value: &Value, formats: &[Format]) -> Vec<Fault> {
+        self.faults(value, formats, false)
     }
 
     /// Where anything is wrong by the schema, or is already, the rules judge what is right so far, so that all faults

@@ -1,8 +1,12 @@
 //! Shapes in S3, under the hash of their canonical form, each with an item that counts its uses.
 
+use std::time::Duration;
+
+use bytes::Bytes;
 use geometry::{COARSE_POSITIONS, Shape};
 use serde::{Deserialize, Serialize};
-use table::{Access, Action, EntityKey, Error, Key};
+use table::{Access, Action, Changes, EntityKey, Error, Key, item};
+use tokio::time::Instant;
 use web::{Kind, Problem};
 
 use crate::access;
@@ -17,6 +21,10 @@ pub const PREFIX: &str = "geometries/";
 
 /// The partition that lists shapes without uses, by the time since.
 pub const UNREFERENCED: &str = "geometry::unreferenced";
+
+/// How long to wait for a sweep of the same shape to end.
+const FOR_A_SWEEP: Duration = Duration::from_secs(3);
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// What the table holds of a shape in S3.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,6 +41,9 @@ pub struct Geometry {
     pub status: GeometryStatus,
     /// How many items use it.
     pub refs: u64,
+    /// While it is being swept: epoch seconds until which one run has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_until: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub list_pk: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,26 +86,63 @@ pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> R
         tolerances: Tolerances { coarse: coarse.tolerance },
         status: GeometryStatus::Stored,
         refs: 0,
+        lease_until: None,
         list_pk: Some(UNREFERENCED.to_owned()),
         list_sk: Some(table::clock::rfc3339(access.engines().clock.now())),
     };
     let reference = reference(access, &sha256, &geometry);
-    // Objects first: an item always has its objects, and an object without an item is put again by the next try.
-    let objects = access.objects(&access::STORE_SHAPE, BUCKET, PREFIX);
-    for (name, body) in [(object(&sha256), canonical), (coarse_object(&sha256), coarse.shape.canonical())] {
-        // S3 may refuse what it has before it has read it, and cut off the client that is still sending.
-        match objects.head(&name).await {
-            Ok(_) => continue,
-            Err(Error::NotFound) => {}
+    // The item first: from then on no sweep takes it for one that nobody wants. Whoever finds the item puts the objects
+    // all the same, so that a shape is whole before anybody attaches it, and one that was lost is healed.
+    register(access, key(&sha256)?, &geometry).await?;
+    put_object(access, &object(&sha256), canonical.into()).await?;
+    put_object(access, &coarse_object(&sha256), coarse.shape.canonical().into()).await?;
+    Ok(reference)
+}
+
+/// Makes the item of a shape, or, where nobody uses the one that is there, counts its unused time from now on.
+async fn register(access: &Access, key: Key, geometry: &Geometry) -> Result<(), Problem> {
+    let given_up = Instant::now() + FOR_A_SWEEP;
+    loop {
+        match access.write(&access::STORE_SHAPE, Action::create(&PARKS, key.clone(), geometry)?).await {
+            Ok(_) => return Ok(()),
+            Err(Error::Exists) => {}
             Err(error) => return Err(error.into()),
         }
-        match objects.put_new(&name, body.into(), crate::geojson::CONTENT_TYPE).await {
-            Ok(()) | Err(Error::Exists) => {}
-            Err(error) => return Err(error.into()),
+        let Some(stored) = access.table(&access::STORE_SHAPE, &PARKS).get_consistent(key.clone()).await? else {
+            continue;
+        };
+        let there: Geometry = stored.read()?;
+        match there.status {
+            GeometryStatus::Stored if there.refs > 0 => return Ok(()),
+            GeometryStatus::Stored => {
+                let since = table::clock::rfc3339(access.engines().clock.now());
+                let wanted = Changes::new().set("listPk", item::text(UNREFERENCED)).set("listSk", item::text(since));
+                let wanted = Action::update(&PARKS, key.clone(), wanted).if_unchanged(&stored);
+                match access.write(&access::STORE_SHAPE, wanted).await {
+                    Ok(_) => return Ok(()),
+                    Err(Error::Stale { .. } | Error::NotFound) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            // It is being swept, and comes anew when that is done.
+            GeometryStatus::Deleting if Instant::now() < given_up => tokio::time::sleep(AGAIN).await,
+            GeometryStatus::Deleting => return Err(Problem::conflict()),
         }
     }
-    match access.write(&access::STORE_SHAPE, Action::create(&PARKS, key(&sha256)?, &geometry)?).await {
-        Ok(_) | Err(Error::Exists) => Ok(reference),
+}
+
+/// Puts an object where none is, or where one is that holds something else: objects are named by what they hold. It is
+/// asked for first, because S3 may refuse what it has before it has read it, and cut off the client that still sends.
+async fn put_object(access: &Access, name: &str, body: Bytes) -> Result<(), Problem> {
+    let objects = access.objects(&access::STORE_SHAPE, BUCKET, PREFIX);
+    let put = match objects.get(name).await {
+        Ok(there) if there == body => return Ok(()),
+        Ok(_) => objects.put(name, body, crate::geojson::CONTENT_TYPE).await,
+        Err(Error::NotFound) => objects.put_new(name, body, crate::geojson::CONTENT_TYPE).await,
+        Err(error) => Err(error),
+    };
+    match put {
+        Ok(()) | Err(Error::Exists) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }

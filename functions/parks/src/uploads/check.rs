@@ -3,42 +3,16 @@
 
 use bytes::Bytes;
 use geometry::{Kind, Limits, Refused};
-use serde::Deserialize;
 use table::{Access, Action, Error, Stored};
 use web::{Event, EventFailure, Problem};
 
 use super::{PREFIX, Status, Upload, UploadFault, key};
-use crate::access;
 use crate::schema::{BUCKET, PARKS};
-use crate::shapes;
-
-/// An S3 notification (AWS, "Event message structure"): of it, only the keys of objects.
-#[derive(Debug, Deserialize)]
-struct Notification {
-    #[serde(rename = "Records", default)]
-    records: Vec<Record>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Record {
-    s3: S3,
-}
-
-#[derive(Debug, Deserialize)]
-struct S3 {
-    object: Object,
-}
-
-#[derive(Debug, Deserialize)]
-struct Object {
-    /// Encoded like a form, which changes nothing in the names that uploads have.
-    key: String,
-}
+use crate::{access, notification, shapes};
 
 pub async fn check_upload(event: Event) -> Result<Bytes, EventFailure> {
-    let notification: Notification = serde_json::from_slice(&event.payload).map_err(EventFailure::new)?;
-    for record in notification.records {
-        settle(event.access(), &record.s3.object.key).await.map_err(EventFailure::new)?;
+    for object in notification::arrived(&event.payload).map_err(EventFailure::new)? {
+        settle(event.access(), &object).await.map_err(EventFailure::new)?;
     }
     Ok(Bytes::from_static(b"{}"))
 }

@@ -5,14 +5,15 @@ use std::sync::LazyLock;
 use std::task::{Context, Poll};
 
 use futures::task::noop_waker_ref;
-use table::Config;
+use table::{Config, Key};
 
-use super::toy::{Leaves, TOY};
+use super::toy::{Leaves, TOY, TREES};
 use super::world::{Fate, Kind, Shared};
 use crate::first_index;
 use crate::handle::Failure;
 use crate::ports::Fault;
 use crate::record::Tables;
+use crate::repair::in_every_generation;
 use crate::rules::Rules;
 use crate::work::{Worked, work};
 
@@ -26,6 +27,7 @@ pub(crate) struct Invocation {
 pub(crate) enum Ended {
     Batch(Result<Worked, Failure>),
     FirstIndex(Result<(), Fault>),
+    Repair(Result<(), Fault>),
 }
 
 pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(|| {
@@ -38,6 +40,7 @@ pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         credentials: None,
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
+        lease: table::config::LEASE,
     };
     Tables::new(&TOY, &config)
 });
@@ -55,6 +58,15 @@ impl Invocation {
         let future = async move {
             let made = first_index::create::<R, _, _>(&ports, &Leaves, "toy", &|_| ()).await;
             Ended::FirstIndex(made.map(drop))
+        };
+        Self { future: Box::pin(future), records: 0..0 }
+    }
+
+    pub(crate) fn repair<R: Rules>(shared: &Shared, key: Key) -> Self {
+        let ports = shared.clone();
+        let future = async move {
+            let repaired = in_every_generation::<R, _, _>(&ports, &Leaves, &TREES, &key).await;
+            Ended::Repair(repaired.map(drop))
         };
         Self { future: Box::pin(future), records: 0..0 }
     }

@@ -7,6 +7,7 @@ mod faults;
 mod invariants;
 mod mutants;
 mod ports;
+mod repairs;
 mod scenarios;
 mod schedule;
 mod search;

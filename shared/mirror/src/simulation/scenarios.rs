@@ -15,7 +15,7 @@ use crate::rules::AsWritten;
 use crate::work::{Worked, work};
 
 /// A world with an index that serves.
-fn serving() -> Shared {
+pub(super) fn serving() -> Shared {
     let shared = Shared::default();
     shared.world().now = 1_000_000;
     make_first_index(&shared);
@@ -31,35 +31,35 @@ fn deliver(shared: &Shared, payload: &str) -> Worked {
 }
 
 /// Delivers what the stream has from there on.
-fn deliver_from(shared: &Shared, from: usize) -> Worked {
+pub(super) fn deliver_from(shared: &Shared, from: usize) -> Worked {
     let to = shared.world_len();
     let payload = shared.world().event(from, to);
     deliver(shared, &payload)
 }
 
-fn leaf(name: &str, rev: u64) -> Attributes {
+pub(super) fn leaf(name: &str, rev: u64) -> Attributes {
     attributes(json!({"name": {"S": name}, "rev": {"N": rev.to_string()}}))
 }
 
-fn attributes(value: Value) -> Attributes {
+pub(super) fn attributes(value: Value) -> Attributes {
     let Value::Object(attributes) = value else { panic!("an item is an object") };
     attributes
 }
 
-fn key(tree: &str) -> Key {
+pub(super) fn key(tree: &str) -> Key {
     Key::new(format!("TREE#{tree}"), "LEAF#1")
 }
 
-fn put(shared: &Shared, tree: &str, item: Option<Attributes>) {
+pub(super) fn put(shared: &Shared, tree: &str, item: Option<Attributes>) {
     shared.world().put(&key(tree), item);
 }
 
-fn visible(shared: &Shared) -> Vec<(String, u64)> {
+pub(super) fn visible(shared: &Shared) -> Vec<(String, u64)> {
     let documents = shared.world().search.visible("toy");
     documents.into_iter().map(|(id, document)| (id, document.version)).collect()
 }
 
-fn codes(shared: &Shared) -> Vec<(Code, u64)> {
+pub(super) fn codes(shared: &Shared) -> Vec<(Code, u64)> {
     shared.world().markers.values().map(|marker| (marker.code, marker.rev)).collect()
 }
 
@@ -280,7 +280,7 @@ fn a_name_that_was_used_before_is_not_used_again() {
 }
 
 impl Shared {
-    fn world_len(&self) -> usize {
+    pub(super) fn world_len(&self) -> usize {
         self.world().stream.len()
     }
 }

@@ -12,7 +12,7 @@ use super::faults;
 use super::invariants::{always, at_rest};
 use super::toy::Leaves;
 use super::world::{Fate, Kind, Shared, sequence};
-use super::writers::{Habits, write};
+use super::writers::{Habits, keys, write};
 use crate::documents::Documents;
 use crate::generation::{Generation, Generations, index_name, write_alias};
 use crate::mapping::index_body;
@@ -44,6 +44,7 @@ struct Budget {
     deaths: usize,
     forgets: usize,
     lost_answers: usize,
+    repairs: usize,
 }
 
 /// More steps than any schedule needs: what has not come to rest by then never will.
@@ -61,9 +62,11 @@ impl<R: Rules> Schedule<R> {
             deaths: rng.usize(0..2),
             forgets: rng.usize(0..3),
             lost_answers: rng.usize(0..2),
+            repairs: 0,
         };
         let habits = Habits::draw(&mut rng);
         let first_index = rng.u8(0..4) == 0;
+        let left = Budget { repairs: rng.usize(0..3), ..left };
         let mut schedule = Self {
             shared,
             rng,
@@ -125,6 +128,7 @@ impl<R: Rules> Schedule<R> {
             5 if self.left.zombies > 0 && self.current.is_some() => self.time_out(),
             6 if self.left.deaths > 0 && !self.invocations.is_empty() => self.die(),
             7 if self.left.forgets > 0 => self.forget(),
+            8 if self.left.repairs > 0 => self.repair()?,
             8 => self.shared.world().now += 1_000,
             9 if self.left.faults > 0 => return self.expire().map(|()| true),
             10..13 if self.begin()? => {}
@@ -190,6 +194,8 @@ impl<R: Rules> Schedule<R> {
                     }
                 }
             }
+            // One that failed is begun again by hand, if at all.
+            Ended::Repair(repaired) => self.say(|_| format!("the repair: {repaired:?}")),
             Ended::FirstIndex(made) => {
                 self.say(|_| format!("the first index: {made:?}"));
                 self.operator = None;
@@ -222,6 +228,18 @@ impl<R: Rules> Schedule<R> {
         self.begun += 1;
         self.invocations.insert(number, invocation);
         self.poll(number).map(|()| true)
+    }
+
+    /// An operator repairs a key, whatever else goes on.
+    fn repair(&mut self) -> Result<(), String> {
+        self.left.repairs -= 1;
+        let keys = keys();
+        let key = keys[self.rng.usize(0..keys.len())].clone();
+        let number = self.begun;
+        self.begun += 1;
+        self.say(|_| format!("invocation {number} repairs {key:?}"));
+        self.invocations.insert(number, Invocation::repair::<R>(&self.shared, key));
+        self.poll(number)
     }
 
     fn write(&mut self) {

@@ -54,6 +54,15 @@ impl Search {
         documents.filter(|(_, document)| document.source["deleted"] != json!(true)).collect()
     }
 
+    /// Puts a document, or nothing, in the place of what an index has, as no write of the mirror does.
+    pub(crate) fn set(&mut self, index: &str, id: &str, document: Option<Document>) {
+        let index = self.indexes.get_mut(index).unwrap();
+        match document {
+            Some(document) => index.documents.insert(id.to_owned(), document),
+            None => index.documents.remove(id),
+        };
+    }
+
     /// Forgets the versions of real deletes, as a restart or a minute does.
     pub(crate) fn forget(&mut self) {
         self.indexes.values_mut().for_each(|index| index.deleted.clear());

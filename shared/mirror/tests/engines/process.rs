@@ -36,6 +36,7 @@ pub fn engines(dynamodb: &str, s3: &str) -> Arc<Engines> {
         credentials: Some(("local".to_owned(), "local".to_owned())),
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
+        lease: table::config::LEASE,
     };
     Engines::new(config, Clock::system())
 }

@@ -129,6 +129,7 @@ pub fn engines(dynamodb: &str) -> Arc<Engines> {
         credentials: Some(("local".to_owned(), "local".to_owned())),
         cursor_secrets: vec!["a secret of the tests".to_owned()],
         issuers: Vec::new(),
+        lease: table::config::LEASE,
     };
     Engines::new(config, Clock::system())
 }

@@ -326,6 +326,7 @@ pub fn config(issuers: Vec<Issuer>) -> Config {
         credentials: None,
         cursor_secrets: vec!["secret".into()],
         issuers,
+        lease: table::config::LEASE,
     }
 }
 

@@ -1,0 +1,76 @@
+//! `cairn repair`: brings the document of one item to what the table has.
+
+use clap::Args;
+use local::Served;
+use mirror::{Repaired, Settlement};
+use table::Key;
+use table::schema::{Search, Table};
+
+use crate::failure::Failure;
+use crate::{StateFolder, running, systems};
+
+#[derive(Debug, Args)]
+pub struct Repair {
+    /// The item, by its document id: `geozone::bcparks_1#1`; with the table before it, as `cairn quarantine ls` has it,
+    /// where several tables could have it: `parks/geozone::bcparks_1#1`.
+    key: String,
+    #[command(flatten)]
+    state: StateFolder,
+}
+
+impl Repair {
+    pub async fn run(self) -> Result<(), Failure> {
+        let engines = running::engines(&self.state.folder)?;
+        let known = systems::all();
+        let (served, table, key) = match found(&known, &self.key).as_slice() {
+            [one] => one.clone(),
+            [] => {
+                return Err(Failure::new(format!(
+                    "No item that is searched has the key `{}`.\nGive its partition key, `#` and its sort key: \
+                     `geozone::bcparks_1#1`.",
+                    self.key
+                )));
+            }
+            several => {
+                let tables: Vec<&str> = several.iter().map(|(_, table, _)| table.name).collect();
+                return Err(Failure::new(format!(
+                    "The key may be one of several tables: {}.\nPut the table before it: `{}/{}`.",
+                    tables.join(", "),
+                    tables.first().unwrap_or(&"table"),
+                    self.key
+                )));
+            }
+        };
+        let repaired = systems::repair(served.system, &engines, table, &key).await.map_err(Failure::new)?;
+        for Repaired { generation, done } in repaired.unwrap_or_default() {
+            println!("{generation}  {}", told(done));
+        }
+        Ok(())
+    }
+}
+
+/// The tables that could have the key. Where it could be cut in several places, only an entity's templates fit.
+fn found<'a>(known: &'a [Served], text: &str) -> Vec<(&'a Served, &'static Table, Key)> {
+    let tables = known.iter().flat_map(|served| served.system.tables.iter().map(move |table| (served, *table)));
+    tables
+        .filter_map(|(served, table)| {
+            let id = text.strip_prefix(table.name).and_then(|rest| rest.strip_prefix('/')).unwrap_or(text);
+            let cuts = id.match_indices('#').filter_map(|(at, _)| Some(Key::new(id.get(..at)?, id.get(at + 1..)?)));
+            let keys = cuts.chain([Key::partition(id)]);
+            let searched = |key: &Key| table.entity_of(key).is_some_and(|entity| entity.search == Search::Document);
+            keys.into_iter().find(searched).map(|key| (served, table, key))
+        })
+        .collect()
+}
+
+fn told(done: Settlement) -> String {
+    match done {
+        Settlement::Index(version) => format!("written at revision {version}"),
+        Settlement::Stamp { .. } => {
+            "the item was below its document, or had no revision: it has a new one, whose stream record brings it"
+                .into()
+        }
+        Settlement::Tombstone(version) => format!("the item is gone: its delete is remembered at {version}"),
+        Settlement::Done => "there is no item and no document".into(),
+    }
+}

@@ -1,0 +1,245 @@
+//! `/parks/imports` and `/parks/jobs`: layers of many items in one file.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::shapes::{ellipse, rectangle};
+use crate::harness::{Answer, Cairn, User, send_file};
+use crate::tests;
+
+tests! { imports:
+    a_geojson_layer_becomes_items,
+    a_csv_layer_becomes_items,
+    a_second_import_changes_nothing_and_a_third_what_differs,
+    an_import_needs_its_collection,
+    what_is_announced_has_bounds,
+    an_import_without_a_file_expires,
+    an_event_that_comes_twice_changes_nothing,
+}
+
+const IMPORTS: &str = "/parks/imports";
+pub const TRAILS: &str = "/parks/facilities/bcparks_1";
+
+/// Announces a file of facilities, sends it and waits for the end of its job.
+pub async fn import(admin: &User, format: &str, file: &str) -> Answer {
+    import_of(admin, "facility", format, file).await
+}
+
+async fn import_of(admin: &User, entity: &str, format: &str, file: &str) -> Answer {
+    let new = json!({ "collectionId": "bcparks_1", "entity": entity, "format": format, "bytes": file.len() });
+    let announced = admin.post(IMPORTS, new).await.is(201);
+    assert_eq!(announced["status"], "waiting");
+    assert_eq!(send_file(&announced, file).await, 200);
+    ended(admin, announced.header("location")).await
+}
+
+pub async fn ended(admin: &User, job: &str) -> Answer {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(120);
+    loop {
+        let read = admin.get(job).await.is(200);
+        if !["waiting", "running"].contains(&read.text("status")) {
+            return read;
+        }
+        assert_eq!(read.header("retry-after"), "1");
+        assert!(tokio::time::Instant::now() < deadline, "it never ends: {}", read.told());
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+}
+
+pub fn collection(features: &[Value]) -> String {
+    json!({ "type": "FeatureCollection", "features": features }).to_string()
+}
+
+pub fn feature(external_id: &str, name: &str, geometry: &Value) -> Value {
+    json!({ "type": "Feature", "geometry": geometry, "properties": {
+        "externalId": external_id, "displayName": name, "facilityType": "trail", "isVisible": true
+    } })
+}
+
+pub fn point(x: f64, y: f64) -> Value {
+    json!({ "type": "Point", "coordinates": [x, y] })
+}
+
+async fn a_geojson_layer_becomes_items() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
+    let mut features = vec![
+        feature("area", "Area", &rectangle(-125.6, 49.4, -125.4, 49.6)),
+        feature("large", "Large", &json!({ "type": "Polygon", "coordinates": [ring] })),
+        feature("line", "Line", &json!({ "type": "LineString", "coordinates": [[-125.0, 49.0], [-124.9, 49.1]] })),
+    ];
+    features.extend((0..100).map(|n| feature(&format!("p{n}"), &format!("Point {n}"), &point(-125.0, 49.0))));
+    let job = import(&admin, "geojson", &collection(&features)).await;
+    assert_eq!(job["counts"], json!({ "total": 103, "done": 103, "failed": 0 }), "{}", job.told());
+    assert_eq!((job.text("status"), job.text("kind"), job.text("root")), ("done", "import", "collection#bcparks_1"));
+    assert!(job.body.get("faults").is_none() && job["endedAt"].is_string());
+
+    let area = visitor.get(&format!("{TRAILS}/trail/1")).await.is(200);
+    assert_eq!(area["envelope"], json!([-125.6, 49.4, -125.4, 49.6]));
+    let line = admin.get(&format!("{TRAILS}/trail/3")).await.is(200);
+    assert_eq!((&line["path"]["type"], line.text("externalId")), (&json!("LineString"), "line"));
+    assert_eq!(line["createdBy"], job["createdBy"]);
+    let pages = visitor.pages(TRAILS, 25).await;
+    let numbers: Vec<u64> = pages.iter().flat_map(|page| page.each("number")).filter_map(Value::as_u64).collect();
+    assert_eq!(numbers, (1..=103).collect::<Vec<_>>());
+    visitor.search("q=large&bbox=-125.51,49.59,-125.49,49.61").await.are(&["Large"]);
+    assert_eq!(visitor.search("entity=facility&limit=1").await.total(), 103);
+    // They count as children, and their shapes as used.
+    let refused = admin.delete("/parks/collections/bcparks_1").await.refused(409, "has-dependents");
+    assert_eq!(refused["counts"], json!({ "facilities": 103 }));
+    let large = admin.get(&format!("{TRAILS}/trail/2")).await.is(200);
+    let shape = format!("geometry::{}", large["boundary"]["sha256"].as_str().unwrap());
+    assert_eq!(cairn.table().get(&shape, "object").await.unwrap()["refs"].as_n().unwrap(), "1");
+}
+
+async fn a_csv_layer_becomes_items() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let file = "\u{feff}latitude,longitude,externalId,displayName,type,searchTerms,description\r\n\
+        49.6,-125.5,a,\"Bear, Camp\",campground,bears | tents,\"Two\nlines, \"\"quoted\"\"\"\r\n\
+        \r\n\
+        49.7,-125.6,b,Forbidden Plateau,viewpoint,,\r\n";
+    let job = import(&admin, "csv", file).await;
+    assert_eq!(job["counts"], json!({ "total": 2, "done": 2, "failed": 0 }), "{}", job.told());
+    let camp = admin.get(&format!("{TRAILS}/campground/1")).await.is(200);
+    assert_eq!(camp["displayName"], "Bear, Camp");
+    assert_eq!((&camp["searchTerms"], &camp["location"]), (&json!(["bears", "tents"]), &json!([-125.5, 49.6])));
+    assert_eq!((camp.text("description"), &camp["isVisible"]), ("Two\nlines, \"quoted\"", &json!(false)));
+    admin.get(&format!("{TRAILS}/viewpoint/2")).await.is(200);
+
+    let zones = import_of(&admin, "geozone", "csv", "externalId,displayName,longitude,latitude\nz,Zone,1,2\n").await;
+    assert_eq!(zones["counts"]["done"], 1, "{}", zones.told());
+    assert_eq!(admin.get("/parks/geozones/bcparks_1/1").await.is(200)["location"], json!([1, 2]));
+}
+
+async fn a_second_import_changes_nothing_and_a_third_what_differs() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
+    let mut features: Vec<Value> = (0..40).map(|n| feature(&format!("p{n}"), "Point", &point(-125.0, 49.0))).collect();
+    features.push(feature("large", "Large", &json!({ "type": "Polygon", "coordinates": [ring] })));
+    features.push(feature("small", "Small", &rectangle(1.0, 1.0, 2.0, 2.0)));
+    import(&admin, "geojson", &collection(&features)).await;
+    let items = async || {
+        let pages = admin.pages(TRAILS, 100).await;
+        let mut items = Vec::new();
+        for sk in pages.iter().flat_map(Answer::sks) {
+            let item = cairn.table().get("facility::bcparks_1", sk).await.unwrap();
+            items.push(item);
+        }
+        items
+    };
+    let before = items().await;
+    // What administrators have added stays.
+    admin.patch(&format!("{TRAILS}/trail/1"), json!({ "adminNotes": "mine" })).await.is(200);
+    let noted = items().await;
+    let again = import(&admin, "geojson", &collection(&features)).await;
+    assert_eq!(again["counts"], json!({ "total": 42, "done": 42, "failed": 0 }));
+    assert_eq!(items().await, noted);
+    assert_eq!(before.len(), 42);
+
+    features[3]["properties"]["displayName"] = json!("Moved");
+    features[3]["geometry"] = point(-124.0, 48.0);
+    features[40]["geometry"] = rectangle(3.0, 3.0, 4.0, 4.0);
+    let changed = import(&admin, "geojson", &collection(&features)).await;
+    assert_eq!(changed["counts"], json!({ "total": 42, "done": 42, "failed": 0 }));
+    let after = items().await;
+    let different: Vec<usize> = (0..42).filter(|at| after[*at]["rev"] != noted[*at]["rev"]).collect();
+    assert_eq!(different, [3, 40]);
+    let moved = admin.get(&format!("{TRAILS}/trail/4")).await.is(200);
+    assert_eq!((moved.text("displayName"), &moved["location"]), ("Moved", &json!([-124, 48])));
+    let large = admin.get(&format!("{TRAILS}/trail/41")).await.is(200);
+    assert_eq!(large["envelope"], json!([3, 3, 4, 4]));
+    // The shape that it had is unused now.
+    let partitions = cairn.table().partitions().await;
+    let shape = partitions.iter().find(|pk| pk.starts_with("geometry::")).unwrap();
+    assert_eq!(cairn.table().get(shape, "object").await.unwrap()["refs"].as_n().unwrap(), "0");
+}
+
+async fn an_import_needs_its_collection() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let new = |id: &str| json!({ "collectionId": id, "entity": "facility", "format": "csv", "bytes": 60 });
+    admin.post(IMPORTS, new("nowhere")).await.refused(422, "unprocessable").at(&["/collectionId"]);
+    let file = "externalId,displayName,type,longitude,latitude\na,A,trail,1,1\n";
+    let mut announced = new("bcparks_1");
+    announced["bytes"] = json!(file.len());
+    let announced = admin.post(IMPORTS, announced).await.is(201);
+    admin.delete("/parks/collections/bcparks_1").await.is(204);
+    admin.post(IMPORTS, new("bcparks_1")).await.refused(422, "unprocessable").at(&["/collectionId"]);
+    assert_eq!(send_file(&announced, file).await, 200);
+    let job = ended(&admin, announced.header("location")).await;
+    assert_eq!(job["status"], "failed");
+    assert!(job.text("reason").contains("deleted"), "{}", job.told());
+    admin.post("/parks/collections/bcparks_1/restore", json!({})).await.is(200);
+    assert!(admin.get(TRAILS).await.is(200).sks().is_empty());
+}
+
+async fn what_is_announced_has_bounds() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let new = |changes: Value| {
+        let mut new = json!({ "collectionId": "bcparks_1", "entity": "geozone", "format": "geojson", "bytes": 100 });
+        new.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        new
+    };
+    let largest = 100 * 1024 * 1024;
+    admin.post(IMPORTS, new(json!({ "bytes": largest }))).await.is(201);
+    admin.post(IMPORTS, new(json!({ "bytes": largest + 1 }))).await.refused(413, "too-large");
+    for (changes, place) in [
+        (json!({ "bytes": 0 }), "/bytes"),
+        (json!({ "entity": "product" }), "/entity"),
+        (json!({ "format": "shapefile" }), "/format"),
+        (json!({ "collectionId": "a::b" }), "/collectionId"),
+        (json!({ "name": "x" }), "/name"),
+    ] {
+        admin.post(IMPORTS, new(changes)).await.faulty(&[place]);
+    }
+    visitor.post(IMPORTS, new(json!({}))).await.refused(401, "not-signed-in");
+    visitor.get("/parks/jobs").await.refused(401, "not-signed-in");
+    admin.get("/parks/jobs/nonsense").await.refused(404, "not-found");
+    let once = admin.post(IMPORTS, new(json!({}))).once("same").await.is(201);
+    let again = admin.post(IMPORTS, new(json!({}))).once("same").await.is(201);
+    assert_eq!(once.body, again.body);
+}
+
+async fn an_import_without_a_file_expires() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let new = json!({ "collectionId": "bcparks_1", "entity": "geozone", "format": "geojson", "bytes": 100 });
+    let announced = admin.post(IMPORTS, new).await.is(201);
+    let job = announced.header("location");
+    assert_eq!(admin.get(job).await.is(200)["status"], "waiting");
+    cairn.clock.advance(Duration::from_secs(16 * 60));
+    assert_eq!(admin.get(job).await.is(200)["status"], "expired");
+    assert_eq!(admin.get("/parks/jobs").await.is(200).body, json!({ "items": [] }));
+    cairn.clock.advance(Duration::from_secs(7 * 24 * 3600));
+    admin.get(job).await.refused(404, "not-found");
+}
+
+async fn an_event_that_comes_twice_changes_nothing() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let job = import(&admin, "geojson", &collection(&[feature("a", "A", &point(1.0, 1.0))])).await;
+    let key = format!("imports/{}", job.text("jobId"));
+    let event = |key: &str| {
+        json!({ "Records": [{
+            "eventSource": "aws:s3", "eventName": "ObjectCreated:Put",
+            "s3": { "bucket": { "name": "parks" }, "object": { "key": key, "size": 1, "eTag": "x" } }
+        }] })
+    };
+    for key in [&key, &key, "imports/01890a5d-ac96-774b-bcce-b302099a8057", "imports/nonsense", "elsewhere/x"] {
+        cairn.event("parks", "startImport", &event(key)).await.unwrap();
+    }
+    let again = admin.get(&format!("/parks/jobs/{}", job.text("jobId"))).await.is(200);
+    assert_eq!(again.body, job.body);
+    // It is kept for 30 days after its end.
+    cairn.clock.advance(Duration::from_secs(29 * 24 * 3600));
+    let admin = cairn.administrator().await;
+    admin.get(&format!("/parks/jobs/{}", job.text("jobId"))).await.is(200);
+    cairn.clock.advance(Duration::from_secs(2 * 24 * 3600));
+    let admin = cairn.administrator().await;
+    admin.get(&format!("/parks/jobs/{}", job.text("jobId"))).await.refused(404, "not-found");
+}

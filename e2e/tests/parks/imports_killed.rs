@@ -1,0 +1,150 @@
+//! An import whose worker, or whose whole platform, is killed again and again: in the end each row is one item.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use ::parks::jobs::{Held, Job, JobStatus, carry_on};
+use ::parks::keys::JobKey;
+use ::parks::schema::PARKS;
+use serde_json::{Value, json};
+use table::{Access, Clock, Engines, EntityKey};
+use tokio::time::Instant;
+
+use super::imports::{TRAILS, collection, ended, feature, point};
+use super::imports_refused::faults;
+use super::shapes::ellipse;
+use crate::harness::process::Process;
+use crate::harness::{Answer, Cairn, User, send_file};
+use crate::tests;
+
+tests! { imports_killed:
+    a_worker_that_dies_at_every_batch_leaves_each_row_done_once,
+    killed_at_random_moments_it_ends_with_each_item_once,
+}
+
+const ROWS: u64 = 3000;
+
+async fn a_worker_that_dies_at_every_batch_leaves_each_row_done_once() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
+    let large = json!({ "type": "Polygon", "coordinates": [ring] });
+    let geometry = |n: u64| match n % 50 {
+        0 => large.clone(),
+        7 => point(0.0, 0.0),
+        _ => point(-125.0, 49.0),
+    };
+    let features: Vec<Value> = (1..=300).map(|n| feature(&format!("row-{n}"), "Row", &geometry(n))).collect();
+    let file = collection(&features);
+    let new = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": "geojson", "bytes": file.len() });
+    let announced = admin.post("/parks/imports", new).await.is(201);
+    let id = announced.text("jobId").parse().unwrap();
+    let folder = cairn.bucket("parks").join("imports");
+    std::fs::create_dir_all(&folder).unwrap();
+    // Put there by hand, so that no event begins the job.
+    std::fs::write(folder.join(announced.text("jobId")), &file).unwrap();
+
+    // A worker whose clock runs ahead: the platform's own never finds the lease ended.
+    let clock = Clock::system();
+    let engines = Engines::new(cairn.engines().config.clone(), clock.clone());
+    let app = ::parks::app(engines.clone());
+    let handler = app.event_handlers().iter().find(|handler| handler.name() == "runWork").unwrap();
+    let access = Access::new(engines, handler.declared_patterns());
+    let stored = async || {
+        let jobs = access.table(&::parks::access::WORK, &PARKS);
+        jobs.get_consistent(JobKey { job: id }.key()).await.unwrap().unwrap()
+    };
+    let waiting = stored().await;
+    let begun = Job { status: JobStatus::Running, expires: None, ..waiting.read::<Job>().unwrap() };
+    let mut held = Some(Held::begin(&access, id, waiting, begun).await.unwrap());
+    let (mut deaths, mut before) = (0, 0);
+    while let Some(job) = held.take() {
+        let working = access.clone();
+        let run = tokio::spawn(async move { carry_on(&working, job, Instant::now() + Duration::from_secs(60)).await });
+        loop {
+            let counts = stored().await.read::<Job>().unwrap().counts;
+            if counts.done + counts.failed > before || run.is_finished() {
+                before = counts.done + counts.failed;
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tokio::time::sleep(Duration::from_micros(fastrand::u64(0..8000))).await;
+        run.abort();
+        // What it had sent may still arrive.
+        let _ = run.await;
+        deaths += 1;
+        clock.advance(Duration::from_secs(121));
+        for _ in 0..5 {
+            held = Held::take(&access, id).await.unwrap();
+            if held.is_some() {
+                break;
+            }
+        }
+    }
+    assert!(deaths >= 5, "it died {deaths} times only");
+    let job = ended(&admin, announced.header("location")).await;
+    assert_eq!(job["counts"], json!({ "total": 300, "done": 294, "failed": 6 }), "{}", job.told());
+    let told = faults(&job).await;
+    let numbers: Vec<u64> =
+        told["faults"].as_array().unwrap().iter().map(|fault| fault["feature"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, [7, 57, 107, 157, 207, 257]);
+    let pages = admin.pages(TRAILS, 100).await;
+    let mut ids = BTreeSet::new();
+    for sk in pages.iter().flat_map(Answer::sks) {
+        let item = cairn.table().get("facility::bcparks_1", sk).await.unwrap();
+        assert!(ids.insert(item["externalId"].as_s().unwrap().clone()), "{sk} is there twice");
+    }
+    assert_eq!(ids.len(), 294);
+    let refused = admin.delete("/parks/collections/bcparks_1").await.refused(409, "has-dependents");
+    assert_eq!(refused["counts"], json!({ "facilities": 294 }));
+    let partitions = cairn.table().partitions().await;
+    let shape = partitions.iter().find(|pk| pk.starts_with("geometry::")).unwrap();
+    assert_eq!(cairn.table().get(shape, "object").await.unwrap()["refs"].as_n().unwrap(), "6");
+}
+
+async fn done(admin: &User, job: &str) -> u64 {
+    admin.get(job).await.is(200)["counts"]["done"].as_u64().unwrap()
+}
+
+async fn killed_at_random_moments_it_ends_with_each_item_once() {
+    let state = tempfile::tempdir().unwrap();
+    let mut process = Process::start(state.path(), None).await;
+    let mut admin = process.administrator();
+    let new = json!({ "collectionId": "bcparks_1", "displayName": "Strathcona Park", "isVisible": true });
+    admin.post("/parks/collections", new).await.is(201);
+    let place = |n: u64| json!({ "type": "Point", "coordinates": [-125.0, n as f64 / 100.0] });
+    let features: Vec<Value> =
+        (1..=ROWS).map(|n| feature(&format!("row-{n}"), &format!("Row {n}"), &place(n))).collect();
+    let file = collection(&features);
+    let new = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": "geojson", "bytes": file.len() });
+    let announced = admin.post("/parks/imports", new).await.is(201);
+    assert_eq!(send_file(&announced, &file).await, 200);
+    let job = announced.header("location").to_owned();
+    let mut before = 0;
+    for _ in 0..3 {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let now = done(&admin, &job).await;
+            assert!(now < ROWS, "it ended before it was killed");
+            if now > before {
+                before = now;
+                break;
+            }
+            assert!(Instant::now() < deadline, "it does not go on after {now}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(0..50))).await;
+        process.kill().await;
+        process = Process::start(state.path(), None).await;
+        admin = process.administrator();
+    }
+    let job = ended(&admin, &job).await;
+    assert_eq!(job["counts"], json!({ "total": ROWS, "done": ROWS, "failed": 0 }), "{}", job.told());
+    let pages = admin.pages("/parks/facilities/bcparks_1", 100).await;
+    let names: Vec<&str> = pages.iter().flat_map(|page| page.each("displayName")).filter_map(Value::as_str).collect();
+    assert_eq!((names.len() as u64, names.iter().collect::<BTreeSet<_>>().len() as u64), (ROWS, ROWS));
+    // Each counts once, and a second time it changes nothing.
+    let counts = |refused: Answer| refused.refused(409, "has-dependents")["counts"].clone();
+    assert_eq!(counts(admin.delete("/parks/collections/bcparks_1").await), json!({ "facilities": ROWS }));
+}

@@ -1,0 +1,198 @@
+//! `sweepGeometries` and what is left of a shape when its object or its uses are gone.
+
+use std::time::Duration;
+
+use futures::future::join;
+use serde_json::{Value, json};
+
+use super::shapes::ellipse;
+use super::uploads::{upload, zone};
+use crate::harness::table::text;
+use crate::harness::{Answer, Cairn, User};
+use crate::tests;
+
+tests! { sweep:
+    scenario_18_lost_and_swept,
+    a_shape_that_is_wanted_again_is_kept,
+    a_sweep_that_died_is_finished,
+    an_object_that_holds_something_else_is_healed,
+}
+
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// A shape too large to stay on an item.
+fn large(x: f64) -> String {
+    format!(r#"{{"type":"Polygon","coordinates":[{}]}}"#, ellipse([x, 49.6], [0.4, 0.25], 1000, 7))
+}
+
+async fn attach(admin: &User, zone: &str, upload: &Answer) -> Answer {
+    admin.put(&format!("{zone}/geometry/boundary"), json!({ "uploadId": upload["uploadId"] })).await
+}
+
+fn objects(cairn: &Cairn) -> usize {
+    let folder = cairn.bucket("parks").join("geometries");
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(".geojson")).count()
+}
+
+async fn sweep(cairn: &Cairn) {
+    cairn.event("parks", "sweepGeometries", &json!({})).await.unwrap();
+}
+
+async fn refs(cairn: &Cairn, sha256: &str) -> Option<String> {
+    let item = cairn.table().get(&format!("geometry::{sha256}"), "object").await?;
+    Some(item["refs"].as_n().unwrap().clone())
+}
+
+async fn scenario_18_lost_and_swept() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let zones = [zone(&admin, "One", [10.0, 10.0]).await, zone(&admin, "Other", [10.0, 10.0]).await];
+    let file = large(-125.5);
+    let ready = upload(&admin, &file).await;
+    let sha256 = ready.text("sha256").to_owned();
+    for zone in &zones {
+        attach(&admin, zone, &ready).await.is(200);
+    }
+    assert_eq!((objects(&cairn), refs(&cairn, &sha256).await.as_deref()), (1, Some("2")));
+
+    // Lost by hand: the shape cannot be had, its items can.
+    cairn.caught_up().await;
+    std::fs::remove_file(cairn.bucket("parks").join(format!("geometries/{sha256}.geojson"))).unwrap();
+    for zone in &zones {
+        visitor.get(&format!("{zone}/geometry/boundary")).may_fail().await.refused(503, "geometry-unavailable");
+        visitor.get(&format!("{zone}?geometry=none")).await.is(200);
+    }
+    visitor.search("bbox=-125.6,49.5,-125.4,49.7").await.are(&["One", "Other"]);
+    for number in ["1", "2"] {
+        cairn.repair("geozone::bcparks_1", number).await;
+    }
+    let missing = visitor.search("bbox=-125.89,49.36,-125.88,49.37").await;
+    missing.are(&["One", "Other"]);
+    assert_eq!(missing[0]["boundaryStatus"], "missing");
+
+    // The same content heals the object, and a repair the documents.
+    assert_eq!(upload(&admin, &file).await["status"], "ready");
+    for (zone, number) in zones.iter().zip(["1", "2"]) {
+        visitor.get(&format!("{zone}/geometry/boundary")).await.is(200);
+        cairn.repair("geozone::bcparks_1", number).await;
+    }
+    visitor.search("bbox=-125.89,49.36,-125.88,49.37").await.is_nothing();
+    let whole = visitor.search("bbox=-125.6,49.5,-125.4,49.7").await;
+    assert_eq!((whole.total(), &whole[1]["boundaryStatus"]), (2, &json!("full")));
+
+    // Unused it is kept for seven days.
+    for zone in &zones {
+        admin.delete(&format!("{zone}/geometry/boundary")).await.is(204);
+    }
+    cairn.clock.advance(WEEK - Duration::from_secs(3600));
+    sweep(&cairn).await;
+    assert_eq!((objects(&cairn), refs(&cairn, &sha256).await.as_deref()), (1, Some("0")));
+    cairn.clock.advance(Duration::from_secs(2 * 3600));
+    sweep(&cairn).await;
+    assert_eq!((objects(&cairn), refs(&cairn, &sha256).await), (0, None));
+    assert!(!cairn.bucket("parks").join(format!("geometries/{sha256}")).join("10000.geojson").exists());
+
+    // At once with an attach, one of them wins.
+    let admin = cairn.administrator().await;
+    let mut won = [0, 0];
+    for round in 0..30_u32 {
+        let ready = upload(&admin, &large(f64::from(round))).await;
+        let sha256 = ready.text("sha256").to_owned();
+        forgotten(&cairn, &sha256).await;
+        let late = async {
+            tokio::time::sleep(Duration::from_micros(u64::from(round % 10) * 500)).await;
+            attach(&admin, &zones[0], &ready).await
+        };
+        let (attached, ()) = join(late, sweep(&cairn)).await;
+        let object = cairn.bucket("parks").join(format!("geometries/{sha256}.geojson"));
+        if attached.status == 200 {
+            won[0] += 1;
+            assert_eq!((refs(&cairn, &sha256).await.as_deref(), object.exists()), (Some("1"), true));
+        } else {
+            won[1] += 1;
+            attached.is(409);
+            assert_eq!((refs(&cairn, &sha256).await, object.exists()), (None, false));
+        }
+    }
+    assert_eq!(won.iter().sum::<u32>(), 30);
+}
+
+/// Makes a shape one that was unused for longer than it is kept.
+async fn forgotten(cairn: &Cairn, sha256: &str) {
+    let mut item = cairn.table().get(&format!("geometry::{sha256}"), "object").await.unwrap();
+    item.insert("listSk".to_owned(), text("2020-01-01T00:00:00.000000Z"));
+    cairn.table().put(item).await;
+}
+
+async fn a_shape_that_is_wanted_again_is_kept() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let file = large(-125.5);
+    let first = upload(&admin, &file).await;
+    cairn.clock.advance(WEEK - Duration::from_secs(3600));
+    // Sent again after almost a week: the time counts anew.
+    assert_eq!(upload(&admin, &file).await["sha256"], first["sha256"]);
+    cairn.clock.advance(Duration::from_secs(2 * 3600));
+    sweep(&cairn).await;
+    assert_eq!(refs(&cairn, first.text("sha256")).await.as_deref(), Some("0"));
+    assert_eq!(objects(&cairn), 1);
+    // A deleted item keeps its uses.
+    let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
+    let body: Value = serde_json::from_str(&file).unwrap();
+    admin.put(&format!("{zone}/geometry/boundary"), body).await.is(200);
+    admin.delete(&zone).await.is(204);
+    cairn.clock.advance(WEEK * 2);
+    sweep(&cairn).await;
+    assert_eq!((objects(&cairn), refs(&cairn, first.text("sha256")).await.as_deref()), (1, Some("1")));
+}
+
+async fn a_sweep_that_died_is_finished() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let file = large(-125.5);
+    let ready = upload(&admin, &file).await;
+    let sha256 = ready.text("sha256").to_owned();
+    let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
+    // It was marked, and whoever did has the lease for two minutes more.
+    let mut item = cairn.table().get(&format!("geometry::{sha256}"), "object").await.unwrap();
+    item.insert("status".to_owned(), text("deleting"));
+    item.insert("listPk".to_owned(), text("geometry::deleting"));
+    let until = (cairn.clock.seconds() + 120).to_string();
+    item.insert("leaseUntil".to_owned(), aws_sdk_dynamodb::types::AttributeValue::N(until));
+    cairn.table().put(item).await;
+    attach(&admin, &zone, &ready).await.refused(409, "conflict");
+    sweep(&cairn).await;
+    cairn.event("parks", "runWork", &json!({})).await.unwrap();
+    assert_eq!(refs(&cairn, &sha256).await.as_deref(), Some("0"));
+    // Sent again meanwhile, it waits for the end of the sweep.
+    let body: Value = serde_json::from_str(&file).unwrap();
+    admin.put(&format!("{zone}/geometry/boundary"), body.clone()).await.refused(409, "conflict");
+    cairn.clock.advance(Duration::from_secs(121));
+    cairn.event("parks", "runWork", &json!({})).await.unwrap();
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(10);
+    while refs(&cairn, &sha256).await.is_some() {
+        assert!(tokio::time::Instant::now() < deadline, "it is never finished");
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    assert_eq!(objects(&cairn), 0);
+    attach(&admin, &zone, &ready).await.refused(409, "upload-not-ready");
+    admin.put(&format!("{zone}/geometry/boundary"), body).await.is(200);
+    assert_eq!((objects(&cairn), refs(&cairn, &sha256).await.as_deref()), (1, Some("1")));
+}
+
+async fn an_object_that_holds_something_else_is_healed() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
+    let file = large(-125.5);
+    let ready = upload(&admin, &file).await;
+    attach(&admin, &zone, &ready).await.is(200);
+    let object = cairn.bucket("parks").join(format!("geometries/{}.geojson", ready.text("sha256")));
+    let right = std::fs::read(&object).unwrap();
+    std::fs::write(&object, vec![b'x'; right.len()]).unwrap();
+    visitor.get(&format!("{zone}/geometry/boundary")).may_fail().await.refused(503, "geometry-unavailable");
+    assert_eq!(upload(&admin, &file).await["status"], "ready");
+    assert_eq!(std::fs::read(&object).unwrap(), right);
+    visitor.get(&format!("{zone}/geometry/boundary")).await.is(200);
+}

@@ -1,0 +1,51 @@
+//! The kinds of item that files may hold.
+
+use serde::{Deserialize, Serialize};
+use table::{EntityKey, Key, Number};
+use utoipa::ToSchema;
+use web::{Problem, Schema};
+
+use crate::fields::{NewFacility, NewGeozone};
+use crate::keys::{FacilityKey, GeozoneKey};
+use crate::names::{CollectionId, Kind};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Layer {
+    Geozone,
+    Facility,
+}
+
+impl Layer {
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Geozone => Kind::Geozone,
+            Self::Facility => Kind::Facility,
+        }
+    }
+
+    /// The field that stands in the key, where the kind has types.
+    pub(super) fn type_field(self) -> Option<&'static str> {
+        match self {
+            Self::Geozone => None,
+            Self::Facility => Some("facilityType"),
+        }
+    }
+
+    /// What a row's fields are checked against: a body that makes one.
+    pub(super) fn schema(self) -> Result<Schema, Problem> {
+        match self {
+            Self::Geozone => Schema::of::<NewGeozone>(),
+            Self::Facility => Schema::of::<NewFacility>(),
+        }
+    }
+
+    /// The key of the item with this number; nothing for a type that its kind does not have.
+    pub(super) fn key(self, collection: &CollectionId, of_type: Option<&str>, number: u64) -> Option<Key> {
+        let (collection, number) = (collection.clone(), Number(number));
+        Some(match self {
+            Self::Geozone => GeozoneKey { collection, number }.key(),
+            Self::Facility => FacilityKey { collection, facility_type: of_type?.parse().ok()?, number }.key(),
+        })
+    }
+}

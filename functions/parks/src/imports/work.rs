@@ -1,0 +1,173 @@
+//! The job of an import: first the whole file is looked through and its rows are counted, so that nothing is written of
+//! a file that is none; then its rows become items, batch by batch.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use table::{Access, EntityKey};
+use web::Problem;
+
+use super::row::{Draft, Reading, RowFault};
+use super::rows::{At, Next, Row, Rows};
+use super::write::{self, Written};
+use super::{MOST_ROWS, Phase, Plan, faults};
+use crate::access::IMPORT_ROWS;
+use crate::item::Item;
+use crate::jobs::{Held, Step, Then, Work};
+use crate::keys::CollectionKey;
+use crate::names::CollectionId;
+use crate::schema::PARKS;
+
+/// How much of a file is looked through before the count is written down.
+const LOOKED_THROUGH: u64 = 8 * 1024 * 1024;
+/// And how long that may take.
+const AT_MOST: Duration = Duration::from_millis(500);
+
+/// The most rows of a batch.
+const ROWS: usize = 30;
+/// The most bytes of a batch's rows, unless one alone is larger: a transaction has at most 4 MB.
+const BYTES: usize = 1024 * 1024;
+
+#[derive(Debug)]
+pub struct Import {
+    plan: Plan,
+    collection: CollectionId,
+    /// Whether the collection was there, and not deleted, when this run began.
+    live: bool,
+    rows: Rows,
+    reading: Arc<Reading>,
+    /// Rows that were read and belong to a later batch, with their places.
+    ahead: VecDeque<(At, Row)>,
+}
+
+impl Work for Import {
+    async fn resume(access: &Access, held: &Held) -> Result<Self, Problem> {
+        let plan: Plan = serde_json::from_value(held.job.checkpoint.clone()).map_err(Problem::internal)?;
+        let collection: CollectionId = plan.collection.parse().map_err(Problem::internal)?;
+        let key = CollectionKey { collection: collection.clone() }.key();
+        let stored = access.table(&IMPORT_ROWS, &PARKS).get_consistent(key).await?;
+        let live = stored.map(|stored| stored.read::<Item>()).transpose()?.is_some_and(|item| !item.deleted());
+        let rows = Rows::new(held.id.to_string(), &plan, &plan.at);
+        let reading = Reading { format: plan.format, layer: plan.layer, schema: plan.layer.schema()? };
+        Ok(Self { plan, collection, live, rows, reading: Arc::new(reading), ahead: VecDeque::new() })
+    }
+
+    async fn step(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
+        match self.plan.phase {
+            _ if !self.live => self.end(access, held, Then::Failed("its collection is deleted".to_owned())).await,
+            Phase::Counting => self.count(access, held).await,
+            Phase::Writing => self.write(access, held).await,
+        }
+    }
+}
+
+impl Import {
+    async fn count(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
+        let mut counts = held.job.counts;
+        let (began, from) = (Instant::now(), self.rows.offset());
+        while began.elapsed() < AT_MOST && self.rows.offset() - from < LOOKED_THROUGH {
+            match self.rows.next(access).await? {
+                Next::Row(_) if counts.total == MOST_ROWS => {
+                    let reason = format!("it has more than {MOST_ROWS} rows; cut it into several files");
+                    return Ok(Step::failed(held, reason));
+                }
+                Next::Row(_) => counts.total += 1,
+                Next::Broken(reason) => {
+                    let reason = format!("{reason} (after byte {})", self.rows.offset());
+                    return Ok(Step::failed(held, reason));
+                }
+                Next::End => {
+                    self.plan.phase = Phase::Writing;
+                    self.plan.at = At::default();
+                    self.rows = Rows::new(held.id.to_string(), &self.plan, &self.plan.at);
+                    return Step::more(Vec::new(), &self.plan, counts);
+                }
+            }
+        }
+        self.plan.at = self.rows.at();
+        Step::more(Vec::new(), &self.plan, counts)
+    }
+
+    async fn write(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
+        let rows = match self.batch(access).await? {
+            Ok(rows) => rows,
+            Err(reason) => return self.end(access, held, Then::Failed(reason)).await,
+        };
+        if rows.is_empty() {
+            return self.end(access, held, Then::Done).await;
+        }
+        let (reading, columns) = (Arc::clone(&self.reading), self.rows.columns().to_vec());
+        let read =
+            move || rows.into_iter().map(|(at, row)| (at, reading.read(&row, &columns), row)).collect::<Vec<_>>();
+        let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
+
+        let (mut drafts, mut told, mut failed) = (Vec::<Draft>::new(), Vec::<RowFault>::new(), 0);
+        let mut room = write::ROOM;
+        let mut later = VecDeque::new();
+        for (at, row, text) in read {
+            // One transaction writes an item once: a later row of the same item is another batch's.
+            let fits = |draft: &Draft| {
+                write::cost(draft) <= room && !drafts.iter().any(|before| before.external_id == draft.external_id)
+            };
+            match row {
+                _ if !later.is_empty() => later.push_back((at, text)),
+                Ok(draft) if fits(&draft) => {
+                    room -= write::cost(&draft);
+                    drafts.push(draft);
+                }
+                Ok(_) => later.push_back((at, text)),
+                Err(faults) => {
+                    told.extend(faults);
+                    failed += 1;
+                }
+            }
+        }
+        later.append(&mut self.ahead);
+        self.ahead = later;
+
+        let sound = drafts.len() as u64;
+        let who = held.job.created_by.clone();
+        let Written { actions, faults: found, failed: refused } =
+            write::rows(access, &self.reading, &self.collection, who, drafts).await?;
+        told.extend(found);
+        told.sort_by_key(|fault| fault.number);
+        faults::keep(access, held.id, &mut self.plan, &told).await?;
+        self.plan.at = self.ahead.front().map_or_else(|| self.rows.at(), |(at, _)| at.clone());
+        let mut counts = held.job.counts;
+        counts.done += sound - refused;
+        counts.failed += failed + refused;
+        Step::more(actions, &self.plan, counts)
+    }
+
+    /// The next rows with their places; none at the end.
+    async fn batch(&mut self, access: &Access) -> Result<Result<Vec<(At, Row)>, String>, Problem> {
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        while rows.len() < ROWS {
+            let (at, row) = match self.ahead.pop_front() {
+                Some(ahead) => ahead,
+                None => {
+                    let at = self.rows.at();
+                    match self.rows.next(access).await? {
+                        Next::Row(row) => (at, row),
+                        Next::End => break,
+                        Next::Broken(reason) => return Ok(Err(reason)),
+                    }
+                }
+            };
+            bytes += row.text.as_ref().map_or(0, Vec::len);
+            if !rows.is_empty() && bytes > BYTES {
+                self.ahead.push_front((at, row));
+                break;
+            }
+            rows.push((at, row));
+        }
+        Ok(Ok(rows))
+    }
+
+    /// The faults are where the job links to before it has ended.
+    async fn end(&mut self, access: &Access, held: &Held, then: Then) -> Result<Step, Problem> {
+        faults::gather(access, held.id, &self.plan).await?;
+        Ok(Step { then, ..Step::last(Vec::new(), held, held.job.counts) })
+    }
+}

@@ -1,0 +1,254 @@
+//! Rows as writes: the external id decides whether an item is made or changed, and what is as the row says stays alone.
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use serde::Deserialize;
+use serde_json::Value;
+use table::{Access, Action, EntityKey, Escaped, Key, Stored};
+use web::Problem;
+
+use super::row::{Draft, Reading, RowFault};
+use crate::access::{IMPORT_ROWS, NEXT_NUMBER};
+use crate::change::Change;
+use crate::dependents::{self, COUNT};
+use crate::item::{INLINE_BYTES, Item, StoredShape};
+use crate::items::create::first;
+use crate::items::live;
+use crate::keys::{CollectionKey, ExternalIdKey, LiveKey, Parent, Partition, SequenceKey};
+use crate::names::{CollectionId, ShapeName};
+use crate::schema::PARKS;
+use crate::shapes::{self, Uses};
+use crate::{checks, external_id};
+
+/// How many actions a batch of rows may take; the rest of a transaction's 100 are the collection's, its count's and the
+/// job's.
+pub const ROOM: usize = 96;
+
+/// How many large shapes are stored at once.
+const AT_ONCE: usize = 8;
+
+/// What a batch of rows comes to.
+#[derive(Debug)]
+pub struct Written {
+    pub actions: Vec<Action>,
+    pub faults: Vec<RowFault>,
+    /// How many rows the faults are of.
+    pub failed: u64,
+}
+
+/// What one row makes.
+struct Outcome {
+    item: Item,
+    /// What it was; none for a new item.
+    before: Option<(Stored, Item)>,
+    shape: Option<(ShapeName, geometry::Shape)>,
+}
+
+#[derive(Deserialize)]
+struct Guard {
+    item: Key,
+}
+
+/// The most actions that a row may take: its item, the guard of its external id or the check that it has no
+/// relationships, and the uses of its shapes, before and after.
+pub fn cost(draft: &Draft) -> usize {
+    if draft.shape.is_some() { 4 } else { 2 }
+}
+
+/// Reads what is there, and says what to write. No two rows may have one external id.
+pub async fn rows(
+    access: &Access,
+    reading: &Reading,
+    collection: &CollectionId,
+    who: Option<String>,
+    drafts: Vec<Draft>,
+) -> Result<Written, Problem> {
+    let now = table::clock::rfc3339(access.engines().clock.now());
+    let held = holders(access, reading, collection, &drafts).await?;
+    let (mut outcomes, mut faults, mut failed) = (Vec::new(), Vec::new(), 0);
+    for (draft, held) in drafts.into_iter().zip(held) {
+        let outcome = match held {
+            None => create(reading, collection, &now, who.clone(), draft)?,
+            Some(stored) => change(access, reading, collection, (&now, &who), draft, stored).await?,
+        };
+        match outcome {
+            Ok(outcome) => outcomes.push(outcome),
+            Err(told) => {
+                faults.extend(told);
+                failed += 1;
+            }
+        }
+    }
+    let actions = actions(access, reading, collection, outcomes, (&now, &who)).await?;
+    Ok(Written { actions, faults, failed })
+}
+
+/// The items that hold the rows' external ids. They may be read late: then the transaction fails, and is made anew.
+async fn holders(
+    access: &Access,
+    reading: &Reading,
+    collection: &CollectionId,
+    drafts: &[Draft],
+) -> Result<Vec<Option<Stored>>, Problem> {
+    let parks = access.table(&IMPORT_ROWS, &PARKS);
+    let guard = |draft: &Draft| {
+        let external_id = Escaped::new(&draft.external_id).map_err(Problem::internal)?;
+        let (entity, collection) = (reading.layer.kind(), collection.clone());
+        Ok(ExternalIdKey { entity, collection, external_id }.key())
+    };
+    let guards: Result<Vec<Key>, Problem> = drafts.iter().map(guard).collect();
+    let guards = parks.batch_get(&guards?).await?;
+    let held: Result<Vec<Option<Key>>, table::Error> =
+        guards.iter().map(|guard| guard.as_ref().map(|guard| Ok(guard.read::<Guard>()?.item)).transpose()).collect();
+    let held = held?;
+    let keys: Vec<Key> = held.iter().flatten().cloned().collect();
+    let mut items = parks.batch_get(&keys).await?.into_iter();
+    let mut holders = Vec::new();
+    for key in held {
+        holders.push(match key {
+            None => None,
+            Some(key) => match items.next().flatten() {
+                Some(item) => Some(item),
+                // The guard was there and its item was not seen yet: both are written together.
+                None => parks.get_consistent(key).await?,
+            },
+        });
+    }
+    Ok(holders)
+}
+
+fn create(
+    reading: &Reading,
+    collection: &CollectionId,
+    now: &str,
+    who: Option<String>,
+    draft: Draft,
+) -> Result<Result<Outcome, Vec<RowFault>>, Problem> {
+    // The number comes when it is known that there will be an item.
+    let Some(key) = reading.layer.key(collection, draft.of_type.as_deref(), 0) else {
+        return Ok(Err(reading.field(&draft, reading.layer.type_field().unwrap_or_default(), "is no type")));
+    };
+    let mut item = first(&draft.fields, &key, now, who)?;
+    if let (None, Some((_, shape))) = (&item.location, &draft.shape) {
+        item.location = Some(shape.representative_point().to_vec());
+    }
+    let faults = checks::faults(&item);
+    if !faults.is_empty() {
+        return Ok(Err(reading.told_of_item(draft.number, faults)));
+    }
+    Ok(Ok(Outcome { item, before: None, shape: draft.shape }))
+}
+
+async fn change(
+    access: &Access,
+    reading: &Reading,
+    collection: &CollectionId,
+    (now, who): (&str, &Option<String>),
+    draft: Draft,
+    stored: Stored,
+) -> Result<Result<Outcome, Vec<RowFault>>, Problem> {
+    let before: Item = stored.read()?;
+    if before.deleted() {
+        return Ok(Err(reading.field(&draft, "externalId", "is that of a deleted item; restore it first")));
+    }
+    let key = reading.layer.key(collection, draft.of_type.as_deref(), before.number.unwrap_or_default());
+    if key.as_ref() != Some(&stored.key) {
+        let field = reading.layer.type_field().unwrap_or("externalId");
+        let detail = format!("differs from that of its item `{}`, which never changes by an import", before.sk);
+        return Ok(Err(reading.field(&draft, field, &detail)));
+    }
+    let change: Change<()> = serde_json::from_value(Value::Object(draft.fields.clone())).map_err(Problem::internal)?;
+    let mut item = change.apply(&before).map_err(Problem::internal)?;
+    item.complete(now);
+    let mut faults = checks::faults(&item);
+    if item.visible() != before.visible() {
+        let partition = Partition::relationships(&item.pk, &item.sk);
+        let counter = access.table(&IMPORT_ROWS, &PARKS).get_consistent(LiveKey { partition }.key()).await?;
+        let related = counter.and_then(|counter| counter.item.get(COUNT)?.as_n().ok()?.parse::<u64>().ok());
+        if related.is_some_and(|related| related > 0) {
+            let detail = "cannot change by an import while the item has relationships";
+            faults.push(web::Fault::pointer("/isVisible", detail));
+        }
+    }
+    if !faults.is_empty() {
+        return Ok(Err(reading.told_of_item(draft.number, faults)));
+    }
+    let shape = draft.shape.filter(|(name, shape)| !is_same(before.shape(*name).as_ref(), shape));
+    if item != before {
+        (item.updated_at, item.updated_by) = (Some(now.to_owned()), who.clone());
+    }
+    Ok(Ok(Outcome { item, before: Some((stored, before)), shape }))
+}
+
+fn is_same(stored: Option<&StoredShape>, shape: &geometry::Shape) -> bool {
+    let canonical = shape.canonical();
+    match stored {
+        None => false,
+        Some(StoredShape::Inline(text)) => *text == canonical,
+        Some(StoredShape::Object(object)) => {
+            canonical.len() > INLINE_BYTES && object.sha256 == geometry::sha256(canonical.as_bytes())
+        }
+    }
+}
+
+/// Stores the shapes, takes the numbers, and makes the actions.
+async fn actions(
+    access: &Access,
+    reading: &Reading,
+    collection: &CollectionId,
+    outcomes: Vec<Outcome>,
+    (now, who): (&str, &Option<String>),
+) -> Result<Vec<Action>, Problem> {
+    let made = outcomes.iter().filter(|outcome| outcome.before.is_none()).count() as u32;
+    let mut numbers = 1..=0;
+    if made > 0 {
+        let sequence = SequenceKey { partition: Parent::Collection(CollectionKey { collection: collection.clone() }).partition(reading.layer.kind()) }.key();
+        numbers = access.table(&NEXT_NUMBER, &PARKS).next_numbers(sequence, made).await?;
+    }
+    let stored = stream::iter(outcomes).map(|outcome| with_shape(access, outcome)).buffered(AT_ONCE);
+    let stored: Vec<(Outcome, Option<(ShapeName, StoredShape)>)> = stored.try_collect().await?;
+
+    let (mut actions, mut uses, mut counted) = (Vec::new(), Uses::default(), None);
+    for (Outcome { mut item, before, .. }, shape) in stored {
+        if let Some((name, shape)) = shape {
+            uses.replace(item.shape(name).as_ref(), Some(&shape));
+            item.set_shape(name, Some(shape));
+            item.envelope = shapes::envelope(&item);
+            (item.updated_at, item.updated_by) = (Some(now.to_owned()), who.clone());
+        }
+        match before {
+            None => {
+                let of_type = item.facility_type.map(|of_type| of_type.as_str());
+                let key = numbers.next().and_then(|number| reading.layer.key(collection, of_type, number));
+                item.place(key.ok_or_else(|| Problem::internal("a row without a number"))?, now);
+                actions.push(Action::create(&PARKS, item.key(), &item)?);
+                actions.extend(external_id::hold(&item)?);
+                counted.get_or_insert(item);
+            }
+            Some((stored, before)) => {
+                let changes = item.changes_of(&stored)?;
+                if changes.is_empty() {
+                    continue;
+                }
+                actions.push(Action::update(&PARKS, stored.key.clone(), changes).if_unchanged(&stored));
+                if item.visible() != before.visible() {
+                    actions.push(dependents::relationships(&item).none());
+                }
+            }
+        }
+    }
+    if let Some(item) = counted {
+        actions.extend(live(&Parent::Collection(CollectionKey { collection: collection.clone() })));
+        actions.extend(dependents::count(&item, i64::from(made)));
+    }
+    actions.extend(uses.actions(access, &IMPORT_ROWS).await?);
+    Ok(actions)
+}
+
+async fn with_shape(
+    access: &Access,
+    mut outcome: Outcome,
+) -> Result<(Outcome, Option<(ShapeName, StoredShape)>), Problem> {
+    let Some((name, shape)) = outcome.shape.take() else { return Ok((outcome, None)) };
+    let stored = shapes::store(access, shape).await?;
+    Ok((outcome, Some((name, stored))))
+}
