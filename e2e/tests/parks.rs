@@ -19,6 +19,7 @@ mod open_days;
 mod pages;
 mod places;
 mod products;
+mod relationships;
 mod search;
 mod season;
 pub mod shapes;
@@ -50,6 +51,7 @@ pub fn tests() -> Vec<Test> {
         items::tests(),
         pages::tests(),
         places::tests(),
+        relationships::tests(),
         search::tests(),
         found::tests(),
         vec![found::scenario_19()],

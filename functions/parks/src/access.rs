@@ -62,10 +62,15 @@ pub const CHANGE_ITEM: AccessPattern = AccessPattern {
     ],
 };
 
-/// 8: delete or restore of an item that nothing depends on, with its partition's count.
+/// 8: delete or restore of an item with its partition's count and its relationships, to detached and from there.
 pub const DELETE_OR_RESTORE: AccessPattern = AccessPattern {
     name: "deleteOrRestore",
-    calls: &[on_table(TableAction::UpdateItem), on_table(TableAction::ConditionCheckItem)],
+    calls: &[
+        on_table(TableAction::UpdateItem),
+        on_table(TableAction::ConditionCheckItem),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::DeleteItem),
+    ],
 };
 
 /// 9: one date of a product; its dates in a range. For visitors the product is read before.
@@ -88,6 +93,66 @@ pub const CHANGE_DATE: AccessPattern = AccessPattern {
     name: "changeDate",
     calls: &[on_table(TableAction::UpdateItem), on_table(TableAction::DeleteItem)],
 };
+
+/// An item under another key, with what bears the old one: its relationships, their counter, its external id, and the
+/// unused sequences of what might have lain in it.
+pub const RETYPE: AccessPattern = AccessPattern {
+    name: "retype",
+    calls: &[
+        on_table(TableAction::DeleteItem),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::UpdateItem),
+        on_table(TableAction::ConditionCheckItem),
+    ],
+};
+
+/// 8: all relationships of an item, with the counter that proves it. The index has keys only.
+pub const ALL_RELATIONSHIPS: AccessPattern = AccessPattern {
+    name: "allRelationships",
+    calls: &[
+        on_table(TableAction::GetItem),
+        on_table(TableAction::Query),
+        on_index("reverse"),
+        on_table(TableAction::BatchGetItem),
+    ],
+};
+
+/// 8: the relationships that were kept when an item was deleted.
+pub const DETACHED: AccessPattern =
+    AccessPattern { name: "detached", calls: &[on_table(TableAction::GetItem), on_table(TableAction::Query)] };
+
+/// 8: the items below another, or those that a deletion took along. The index has summaries only.
+pub const BELOW: AccessPattern = AccessPattern {
+    name: "below",
+    calls: &[on_table(TableAction::GetItem), on_index("list"), on_table(TableAction::BatchGetItem)],
+};
+
+/// 12: a page of relationships forward.
+pub const RELATIONSHIPS: AccessPattern =
+    AccessPattern { name: "relationships", calls: &[on_table(TableAction::Query), on_index("publicList")] };
+
+/// 13: a page of relationships in reverse.
+pub const REVERSE: AccessPattern =
+    AccessPattern { name: "reverse", calls: &[on_index("reverse"), on_index("publicReverse")] };
+
+/// 14: the items at the other ends of such a page.
+pub const OTHER_ENDS: AccessPattern =
+    AccessPattern { name: "otherEnds", calls: &[on_table(TableAction::BatchGetItem)] };
+
+/// 15: a relationship made between two live items.
+pub const RELATE: AccessPattern = AccessPattern {
+    name: "relate",
+    calls: &[
+        on_table(TableAction::GetItem),
+        on_table(TableAction::ConditionCheckItem),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::UpdateItem),
+    ],
+};
+
+/// 15: a relationship ended.
+pub const UNRELATE: AccessPattern =
+    AccessPattern { name: "unrelate", calls: &[on_table(TableAction::DeleteItem), on_table(TableAction::UpdateItem)] };
 
 /// 16: a shape in S3 attached or detached, with the counts of its uses.
 pub const ATTACH: AccessPattern = AccessPattern {

@@ -1,7 +1,7 @@
 //! External ids: unique among the items of one kind in one collection, by an item of their own.
 
 use serde::Serialize;
-use table::{Access, AccessPattern, Action, Cause, EntityKey, Error, Escaped, Key};
+use table::{Access, AccessPattern, Action, Cause, Changes, EntityKey, Error, Escaped, Key};
 use web::{Fault, Problem};
 
 use crate::item::Item;
@@ -23,6 +23,13 @@ pub fn hold(item: &Item) -> Result<Option<Action>, Error> {
 /// Lets go of the item's external id, where it has one.
 pub fn release(item: &Item) -> Option<Action> {
     key(item).map(|key| Action::delete(&PARKS, key.key()))
+}
+
+/// Names the item by its new key, where it has an external id.
+pub fn moved(from: &Item, to: &Item) -> Result<Option<Action>, Error> {
+    let (old, new) = (from.key(), to.key());
+    let changes = Changes::between(&Guard { item: &old }, &Guard { item: &new })?;
+    Ok(key(to).map(|key| Action::update(&PARKS, key.key(), changes)))
 }
 
 /// Whether another item holds it already: known before a number is taken, a refused create leaves no gap.

@@ -39,7 +39,7 @@ attributes! {
     Item {
         "entity" entity: Kind,
         "globalId" global_id: String,
-        /// The partition in which administrators list it: its own, or `deleted::{pk}`.
+        /// The partition in which administrators list it: its own, `deleted::{pk}`, or `deleted::{deletedWith}`.
         "listPk" list_pk: String,
         /// Its sort key with numbers in order.
         "listSk" list_sk: String,
@@ -61,6 +61,14 @@ attributes! {
         "updatedBy" updated_by: String,
         "deletedBy" deleted_by: String,
         "adminNotes" admin_notes: String,
+        /// The deletion of what it lay in that took it along.
+        "deletedWith" deleted_with: String,
+        /// On what was deleted with all below it: the deletion, by which the others are listed.
+        "deletion" deletion: String,
+        /// How many others the deletion took along.
+        "took" took: u64,
+        /// While a job works on it or below it.
+        "busy" busy: bool,
         /// `[lon, lat]` or `[lon, lat, metres]`.
         "location" location: Vec<f64>,
         /// A shape of up to [`INLINE_BYTES`] as canonical GeoJSON text.
@@ -145,6 +153,10 @@ impl Item {
         self.is_deleted.unwrap_or(false)
     }
 
+    pub fn busy(&self) -> bool {
+        self.busy.unwrap_or(false)
+    }
+
     pub fn kind(&self) -> Option<Kind> {
         self.entity.or_else(|| self.pk.split("::").next().and_then(|kind| kind.parse().ok()))
     }
@@ -207,7 +219,8 @@ impl Item {
 
     /// Sets the index keys as visibility and deletion want them.
     pub fn index(&mut self) {
-        self.list_pk = Some(if self.deleted() { format!("deleted::{}", self.pk) } else { self.pk.clone() });
+        let deleted_with = self.deleted_with.as_ref().unwrap_or(&self.pk);
+        self.list_pk = Some(if self.deleted() { format!("deleted::{deleted_with}") } else { self.pk.clone() });
         self.list_sk = Some(self.item_key().map_or_else(|| self.sk.clone(), |key| key.list_sk()));
         self.public_pk = (self.visible() && !self.deleted()).then(|| self.pk.clone());
     }

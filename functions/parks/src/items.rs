@@ -8,6 +8,7 @@ pub mod geometry;
 pub mod list;
 pub mod read;
 pub mod restore;
+pub mod retype;
 
 use table::{AccessPattern, Action, Cause, Condition, Error, Key, Rev, Stored, item};
 use web::{Answer, EntityTag, Problem, Request};

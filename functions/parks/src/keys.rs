@@ -8,6 +8,7 @@ use table::{Access, Error, Escaped, Key, Number};
 use crate::access::BY_GLOBAL_ID;
 use crate::days::Day;
 use crate::names::{ActivityType, CollectionId, FacilityType, JobId, Kind, Sha256, UploadId};
+use crate::relationships::End;
 use crate::schema::PARKS;
 
 pub use item::{ItemKey, Parent};
@@ -66,6 +67,20 @@ table::key! {
     pub struct LiveKey { partition: Partition }
     pk "counter::{partition}"
     sk "live"
+}
+
+table::key! {
+    /// A relationship, under its earlier end.
+    pub struct RelationshipKey { end1: End, end2: End }
+    pk "rel::{end1}"
+    sk "{end2}"
+}
+
+table::key! {
+    /// A relationship that a deletion took along, under the end that is deleted.
+    pub struct DetachedKey { deleted: End, other: End }
+    pk "detached::{deleted}"
+    sk "{other}"
 }
 
 table::key! {

@@ -21,10 +21,12 @@ pub mod keys;
 pub mod names;
 mod notification;
 pub mod open_days;
+pub mod relationships;
 pub mod routes;
 pub mod schema;
 pub mod search;
 pub mod shapes;
+pub mod structure;
 pub mod uploads;
 pub mod view;
 

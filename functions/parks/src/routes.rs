@@ -11,6 +11,7 @@ mod imports;
 mod items;
 mod jobs;
 mod products;
+mod relationships;
 mod search;
 
 use web::{Route, Who};
@@ -27,6 +28,7 @@ pub fn all() -> Vec<Route> {
         products::routes(),
         dates::routes(),
         items::routes(),
+        relationships::routes(),
         geometries::routes(),
         search::routes(),
         imports::routes(),

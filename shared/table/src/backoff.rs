@@ -1,13 +1,20 @@
-//! Waiting before a call is repeated.
+//! Waiting before a call is repeated, or work is done again on what is now there.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
 /// Pauses of random length (full jitter) whose bound doubles from 25 ms to 1 s, for ten seconds in all.
-pub(crate) struct Backoff {
+#[derive(Debug)]
+pub struct Backoff {
     bound: Duration,
     end: Instant,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Backoff {

@@ -47,6 +47,7 @@
 //! | declare keys, tables, buckets | [`key!`], [`schema`], [`part`], [`ordered`] |
 //! | read | [`TableAccess`], [`Query`] |
 //! | write, alone or in a transaction | [`Action`], [`Changes`], [`Access::write`], [`Access::transact`] |
+//! | do work again that lost against another | [`Backoff`] |
 //! | create once, however often asked | [`Access::transact_once`], [`Idempotency`] |
 //! | give pages a cursor | [`cursor`] |
 //! | keep objects in S3, read search | [`Objects`], [`Access::search`] |
@@ -80,6 +81,7 @@ mod write;
 
 pub use access::{Access, AccessPattern, Call};
 pub use action::{Action, Changes};
+pub use backoff::Backoff;
 pub use clock::Clock;
 pub use config::Config;
 pub use engines::Engines;

@@ -1,18 +1,21 @@
 //! `PATCH` of an item.
 
-use table::Action;
+use table::{Action, Backoff, Error};
 use web::{Answer, Problem, Request};
 
 use super::{administrators_answer, again, lost, read, stamp};
 use crate::change::Change;
 use crate::entity::{Entity, ItemPath};
+use crate::relationships::End;
 use crate::schema::PARKS;
+use crate::structure::{self, Plan};
 use crate::view::View;
-use crate::{access, checks, dates, dependents, external_id};
+use crate::{access, checks, dates, external_id};
 
 pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
     let path: ItemPath<E> = request.path()?;
     let change: Change<E::Fields> = request.json()?;
+    let mut backoff = Backoff::new();
     loop {
         let before =
             read(&request, &access::ITEM, E::key(&path.parts).map(|key| key.key()), View::Administrator).await?;
@@ -33,12 +36,15 @@ pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
         (after.updated_at, after.updated_by) = (Some(now), who);
 
         dates::stay_inside(&request, &before.item, &after).await?;
+        let mut plan = Plan::default();
         let change = Action::update(&PARKS, before.stored.key.clone(), after.changes_of(&before.stored)?);
-        let mut actions = vec![change.if_unchanged(&before.stored)];
-        if before.item.visible() != after.visible() {
-            // The public keys of its relationships would have to go with it.
-            actions.push(dependents::relationships(&after).none());
+        plan.push(change.if_unchanged(&before.stored));
+        if before.item.visible() != after.visible()
+            && let Some(end) = End::of(&after.pk, &after.sk)
+        {
+            structure::visibility(request.access(), &end, after.visible(), &mut plan).await?;
         }
+        let mut actions = plan.into_actions();
         let mut hold = None;
         if before.item.external_id != after.external_id {
             actions.extend(external_id::release(&before.item));
@@ -49,7 +55,12 @@ pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
         match request.access().transact(&access::CHANGE_ITEM, &actions).await {
             Ok(rev) => return Ok(administrators_answer(&before.changed(after, rev))),
             Err(error) if lost(&error) => again(&request)?,
-            Err(error) => return Err(external_id::taken(&error, place).unwrap_or_else(|| error.into())),
+            Err(error) => match external_id::taken(&error, place) {
+                Some(taken) => return Err(taken),
+                // Its relationships have changed since they were read.
+                None if matches!(error, Error::ConditionFailed(_)) && backoff.wait().await => {}
+                None => return Err(structure::unsettled(error)),
+            },
         }
     }
 }

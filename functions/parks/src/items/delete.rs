@@ -1,42 +1,67 @@
-//! `DELETE` of an item that nothing depends on: it stays in the table, marked, and can be restored.
+//! `DELETE` of an item: it stays in the table, marked, and can be restored. What depends on it keeps it, or goes along.
 
-use table::Action;
+use serde::Deserialize;
+use table::{Action, Backoff, Error};
+use utoipa::ToSchema;
 use web::{Answer, Problem, Request};
 
-use super::{again, lost, read, stamp};
+use super::{Read, again, lost, read, stamp};
 use crate::entity::{Entity, ItemPath};
 use crate::schema::PARKS;
+use crate::structure::{self, BUSY, TOO_MANY};
 use crate::view::View;
 use crate::{access, dependents};
 
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct DeleteQuery {
+    /// Takes along what depends on it: its relationships and what lies below it. A restore brings them back.
+    #[serde(default)]
+    pub cascade: bool,
+}
+
 pub async fn delete<E: Entity>(request: Request) -> Result<Answer, Problem> {
     let path: ItemPath<E> = request.path()?;
+    let cascade = request.query::<DeleteQuery>()?.cascade;
+    let mut backoff = Backoff::new();
     loop {
         let read = read(&request, &access::ITEM, E::key(&path.parts).map(|key| key.key()), View::Administrator).await?;
         if read.item.deleted() {
             return Err(Problem::not_found());
         }
+        if read.item.busy() {
+            return Err(BUSY.because("It is still being restored, shown or hidden."));
+        }
         request.if_match().check(read.tag())?;
-        let mut after = read.item.clone();
-        let (now, who) = stamp(&request);
-        after.is_deleted = Some(true);
-        after.deleted_at = Some(now.clone());
-        after.deleted_by = who;
-        after.complete(&now);
-
-        let dependents = dependents::of(&read.item);
-        let changes = after.changes_of(&read.stored)?;
-        let mut actions = vec![Action::update(&PARKS, read.stored.key.clone(), changes).if_unchanged(&read.stored)];
-        actions.extend(dependents.iter().map(dependents::Dependents::none));
-        actions.extend(dependents::count(&after, -1));
-        match request.access().transact(&access::DELETE_OR_RESTORE, &actions).await {
-            Ok(_) => return Ok(Answer::no_content()),
-            Err(error) if lost(&error) => again(&request)?,
-            Err(error) => {
-                let counts = dependents::found(&dependents, 1, &error);
-                let stopped = if counts.is_empty() { error.into() } else { Problem::has_dependents(&counts) };
-                return Err(stopped);
-            }
+        let error = match if cascade { with_all(&request, read).await } else { alone(&request, read).await }? {
+            Ok(()) => return Ok(Answer::no_content()),
+            Err(error) => error,
+        };
+        if lost(&error) {
+            again(&request)?;
+        }
+        if !matches!(error, Error::ConditionFailed(_)) || !backoff.wait().await {
+            return Err(structure::unsettled(error));
         }
     }
+}
+
+/// Deletes an item that nothing depends on.
+async fn alone(request: &Request, read: Read) -> Result<Result<(), Error>, Problem> {
+    let after = structure::deleted(&read.item, &stamp(request));
+    let dependents = dependents::of(&read.item);
+    let changes = after.changes_of(&read.stored)?;
+    let mut actions = vec![Action::update(&PARKS, read.stored.key.clone(), changes).if_unchanged(&read.stored)];
+    actions.extend(dependents.iter().map(dependents::Dependents::none));
+    actions.extend(dependents::count(&after, -1));
+    let Err(error) = request.access().transact(&access::DELETE_OR_RESTORE, &actions).await else { return Ok(Ok(())) };
+    let counts = if lost(&error) { Vec::new() } else { dependents::found(&dependents, 1, &error) };
+    if counts.is_empty() { Ok(Err(error)) } else { Err(Problem::has_dependents(&counts)) }
+}
+
+/// Deletes an item with all that depends on it.
+async fn with_all(request: &Request, read: Read) -> Result<Result<(), Error>, Problem> {
+    let Some(plan) = structure::deletion(request.access(), read, &stamp(request)).await? else {
+        return Err(TOO_MANY.because("Delete some of what depends on it first."));
+    };
+    Ok(request.access().transact(&access::DELETE_OR_RESTORE, &plan.into_actions()).await.map(|_| ()))
 }

@@ -2,7 +2,7 @@
 
 use web::{Route, Sample};
 
-use super::each_kind::{create, delete, delete_geometry, get, get_geometry, list, put_geometry, restore, update};
+use super::each_kind::{create, delete, delete_geometry, get, get_geometry, list, put_geometry, restore, retype, update};
 use crate::entity::Activity;
 
 pub fn routes() -> Vec<Route> {
@@ -20,11 +20,14 @@ pub fn routes() -> Vec<Route> {
             .summary("Changes what the merge patch names")
             .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1").body(r#"{"description":"Docks and a beach."}"#)),
         delete::<Activity>("deleteActivity")
-            .summary("Deletes an activity without products and relationships; it can be restored")
+            .summary("Deletes an activity, with what depends on it if told so; it can be restored")
             .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1")),
         restore::<Activity>("restoreActivity")
-            .summary("Brings a deleted activity back as it was")
+            .summary("Brings a deleted activity back as it was, with what went along")
             .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/restore")),
+        retype::<Activity>("retypeActivity")
+            .summary("Gives it another type; its number and its global id stay")
+            .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/retype").body(r#"{"activityType":"hiking"}"#)),
         get_geometry::<Activity>("getActivityGeometry").sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/geometry/boundary?zoom=8")),
         put_geometry::<Activity>("putActivityGeometry").sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/geometry/boundary").body(
             r#"{"type":"Polygon","coordinates":[[[-125.7,49.4],[-125.5,49.4],[-125.5,49.6],[-125.7,49.6],[-125.7,49.4]]]}"#,

@@ -9,6 +9,7 @@ use crate::entity::{Collection, Entity};
 use crate::fields::NewCollection;
 use crate::items::create_collection;
 use crate::items::restore::NOT_DELETED;
+use crate::structure::{BUSY, TOO_MANY};
 use crate::view::ItemView;
 
 pub fn routes() -> Vec<Route> {
@@ -36,11 +37,11 @@ pub fn routes() -> Vec<Route> {
             .problems(&[problem::NOT_FOUND, problem::CONFLICT])
             .sample(Sample::new("/parks/collections/bcparks_1").body(r#"{"description":"The oldest of them."}"#)),
         delete::<Collection>("deleteCollection")
-            .summary("Deletes an empty collection; it can be restored")
+            .summary("Deletes a collection, with all that lies in it if told so; it can be restored")
             .sample(Sample::new("/parks/collections/bcparks_1")),
         restore::<Collection>("restoreCollection")
-            .summary("Brings a deleted collection back as it was")
-            .problems(&[problem::NOT_FOUND, NOT_DELETED, problem::CONFLICT])
+            .summary("Brings a deleted collection back as it was, with what went along")
+            .problems(&[problem::NOT_FOUND, NOT_DELETED, BUSY, TOO_MANY, problem::CONFLICT])
             .sample(Sample::new("/parks/collections/bcparks_1/restore")),
     ]
 }

@@ -5,16 +5,20 @@ use web::{Page, Route, problem};
 
 use super::{ADMINISTRATORS, BOTH, GEOJSON_BODIES, WITH_SHAPES};
 use crate::access::{
-    ATTACH, CHANGE_ITEM, CREATE_ITEM, DELETE_OR_RESTORE, ITEM, LIST, NEXT_NUMBER, PUBLIC_LIST, READ_SHAPE, STORE_SHAPE,
+    ALL_RELATIONSHIPS, ATTACH, BELOW, BY_GLOBAL_ID, CHANGE_ITEM, CREATE_ITEM, DELETE_OR_RESTORE, DETACHED, ITEM, LIST,
+    NEXT_NUMBER, PUBLIC_LIST, READ_SHAPE, RETYPE, STORE_SHAPE,
 };
 use crate::change::Change;
 use crate::entity::{Entity, ItemPath, ListPath, OnMap};
 use crate::geojson::{CONTENT_TYPE, Feature, FeatureCollection, ShapeFeature};
+use crate::items::delete::DeleteQuery;
 use crate::items::geometry::{Attached, NewShape, OfShape, ShapeQuery};
 use crate::items::read::ItemQuery;
 use crate::items::restore::{NOT_DELETED, PARENT_DELETED};
+use crate::items::retype::{HAS_HAD_PRODUCTS, Typed};
 use crate::items::{self, geometry};
 use crate::shapes::GEOMETRY_UNAVAILABLE;
+use crate::structure::{BUSY, TOO_MANY};
 use crate::uploads::NOT_READY;
 use crate::view::{ItemView, Summary};
 
@@ -53,7 +57,7 @@ pub fn get<E: Entity>(name: &'static str) -> Route {
 
 pub fn update<E: Entity>(name: &'static str) -> Route {
     Route::patch(name, E::ITEM, ADMINISTRATORS, items::change::change::<E>)
-        .patterns(&[&ITEM, &CHANGE_ITEM])
+        .patterns(&[&ITEM, &CHANGE_ITEM, &ALL_RELATIONSHIPS])
         .path::<ItemPath<E>>()
         .takes_patch::<Change<E::Fields>>()
         .if_match()
@@ -63,19 +67,30 @@ pub fn update<E: Entity>(name: &'static str) -> Route {
 
 pub fn delete<E: Entity>(name: &'static str) -> Route {
     Route::delete(name, E::ITEM, ADMINISTRATORS, items::delete::delete::<E>)
-        .patterns(&[&ITEM, &DELETE_OR_RESTORE])
+        .patterns(&[&ITEM, &DELETE_OR_RESTORE, &BELOW, &ALL_RELATIONSHIPS])
         .path::<ItemPath<E>>()
+        .query::<DeleteQuery>()
         .if_match()
         .answers_empty(204)
-        .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, problem::CONFLICT])
+        .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, BUSY, TOO_MANY, problem::CONFLICT])
 }
 
 pub fn restore<E: Entity>(name: &'static str) -> Route {
     Route::post(name, format!("{}/restore", E::ITEM), ADMINISTRATORS, items::restore::restore::<E>)
-        .patterns(&[&ITEM, &DELETE_OR_RESTORE])
+        .patterns(&[&ITEM, &DELETE_OR_RESTORE, &BELOW, &DETACHED, &BY_GLOBAL_ID])
         .path::<ItemPath<E>>()
         .answers::<ItemView>(200)
-        .problems(&[problem::NOT_FOUND, NOT_DELETED, PARENT_DELETED, problem::CONFLICT])
+        .problems(&[problem::NOT_FOUND, NOT_DELETED, PARENT_DELETED, BUSY, TOO_MANY, problem::CONFLICT])
+}
+
+pub fn retype<E: Typed>(name: &'static str) -> Route {
+    Route::post(name, format!("{}/retype", E::ITEM), ADMINISTRATORS, items::retype::retype::<E>)
+        .patterns(&[&ITEM, &RETYPE, &ALL_RELATIONSHIPS])
+        .path::<ItemPath<E>>()
+        .takes::<E::NewType>()
+        .if_match()
+        .answers::<ItemView>(200)
+        .problems(&[problem::NOT_FOUND, HAS_HAD_PRODUCTS, BUSY, TOO_MANY, problem::CONFLICT])
 }
 
 fn shape<E: OnMap>() -> String {

@@ -2,7 +2,7 @@
 
 use web::{Route, Sample};
 
-use super::each_kind::{create, delete, delete_geometry, get, get_geometry, list, put_geometry, restore, update};
+use super::each_kind::{create, delete, delete_geometry, get, get_geometry, list, put_geometry, restore, retype, update};
 use crate::entity::Facility;
 
 pub fn routes() -> Vec<Route> {
@@ -20,11 +20,14 @@ pub fn routes() -> Vec<Route> {
             .summary("Changes what the merge patch names")
             .sample(Sample::new("/parks/facilities/bcparks_1/campground/1").body(r#"{"description":"Nine pads on a ridge."}"#)),
         delete::<Facility>("deleteFacility")
-            .summary("Deletes a facility without relationships; it can be restored")
+            .summary("Deletes a facility, with what depends on it if told so; it can be restored")
             .sample(Sample::new("/parks/facilities/bcparks_1/campground/1")),
         restore::<Facility>("restoreFacility")
-            .summary("Brings a deleted facility back as it was")
+            .summary("Brings a deleted facility back as it was, with what went along")
             .sample(Sample::new("/parks/facilities/bcparks_1/campground/1/restore")),
+        retype::<Facility>("retypeFacility")
+            .summary("Gives it another type; its number and its global id stay")
+            .sample(Sample::new("/parks/facilities/bcparks_1/campground/1/retype").body(r#"{"facilityType":"dayUseArea"}"#)),
         get_geometry::<Facility>("getFacilityGeometry").sample(Sample::new("/parks/facilities/bcparks_1/campground/1/geometry/boundary?zoom=8")),
         put_geometry::<Facility>("putFacilityGeometry").sample(Sample::new("/parks/facilities/bcparks_1/campground/1/geometry/boundary").body(
             r#"{"type":"Polygon","coordinates":[[[-125.7,49.4],[-125.5,49.4],[-125.5,49.6],[-125.7,49.6],[-125.7,49.4]]]}"#,

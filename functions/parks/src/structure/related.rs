@@ -1,0 +1,54 @@
+//! All relationships of an item, and all that were kept when it was deleted.
+
+use table::{Access, Backoff, Error, Key};
+
+use super::counters::{self, Counter};
+use crate::access;
+use crate::relationships::{End, Relationship};
+use crate::schema::PARKS;
+
+/// All relationships of an item, with the counter that proves it as long as it stays as it is.
+#[derive(Debug)]
+pub struct Relationships {
+    pub counter: Counter,
+    pub all: Vec<Relationship>,
+}
+
+/// The relationships of an item. Where the index lags behind the counter, waits for it.
+///
+/// [`Error::Conflict`] if others keep relating it meanwhile.
+pub async fn relationships(access: &Access, end: &End) -> Result<Relationships, Error> {
+    let mut backoff = Backoff::new();
+    loop {
+        let counter = counters::read(access, &access::ALL_RELATIONSHIPS, counters::of_relationships(end)).await?;
+        if counter.count == 0 {
+            return Ok(Relationships { counter, all: Vec::new() });
+        }
+        let all = listed(access, end).await?;
+        if all.len() == counter.count {
+            return Ok(Relationships { counter, all });
+        }
+        if !backoff.wait().await {
+            return Err(Error::Conflict);
+        }
+    }
+}
+
+/// What the table and the index show: the index only names them, so they are read besides.
+async fn listed(access: &Access, end: &End) -> Result<Vec<Relationship>, Error> {
+    let parks = access.table(&access::ALL_RELATIONSHIPS, &PARKS);
+    let of = format!("rel::{end}");
+    let mut all = parks.query(&of).consistent().all().await?;
+    let reverse: Vec<Key> =
+        parks.query(of).index("reverse").all().await?.into_iter().map(|stored| stored.key).collect();
+    if !reverse.is_empty() {
+        all.extend(parks.batch_get(&reverse).await?.into_iter().flatten());
+    }
+    all.iter().map(Relationship::read).collect()
+}
+
+/// What was related to an item when it was deleted.
+pub async fn detached(access: &Access, end: &End) -> Result<Vec<Relationship>, Error> {
+    let parks = access.table(&access::DETACHED, &PARKS);
+    parks.query(format!("detached::{end}")).consistent().all().await?.iter().map(Relationship::read).collect()
+}
