@@ -24,6 +24,7 @@ mod search;
 mod season;
 pub mod shapes;
 mod sweep;
+mod structure;
 mod uploads;
 
 use crate::harness::Test;
@@ -53,6 +54,7 @@ pub fn tests() -> Vec<Test> {
         places::tests(),
         relationships::tests(),
         search::tests(),
+        structure::tests(),
         found::tests(),
         vec![found::scenario_19()],
     ];

@@ -128,6 +128,12 @@ pub struct ItemView {
     pub deleted_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<String>,
+    /// The deletion of what it lay in that took it along.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted_with: Option<String>,
+    /// Whether a job is at work on it or below it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub busy: Option<bool>,
 }
 
 /// One of an item's shapes: the shape itself where the request asked for it and it is small enough, else a link.
@@ -196,6 +202,8 @@ impl ItemView {
             updated_by: administrators(item.updated_by),
             deleted_at: administrators(item.deleted_at),
             deleted_by: administrators(item.deleted_by),
+            deleted_with: administrators(item.deleted_with),
+            busy: item.busy.filter(|_| view == View::Administrator),
         }
     }
 }

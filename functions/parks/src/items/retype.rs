@@ -3,7 +3,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use table::{Action, Backoff, Cause, Condition, Error, item};
+use table::{Action, Backoff, Cause, Condition, EntityKey, Error, item};
 use utoipa::ToSchema;
 use web::{Answer, Kind, Problem, Request};
 

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use table::part::NotAPart;
 use table::Key;
+use table::part::NotAPart;
 
 use crate::keys::ItemKey;
 use crate::names::Kind;

@@ -2,7 +2,9 @@
 
 use web::{Route, Sample};
 
-use super::each_kind::{create, delete, delete_geometry, get, get_geometry, list, put_geometry, restore, retype, update};
+use super::each_kind::{
+    create, delete, delete_geometry, get, get_geometry, list, put_geometry, restore, retype, update,
+};
 use crate::entity::Activity;
 
 pub fn routes() -> Vec<Route> {

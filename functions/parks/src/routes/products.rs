@@ -26,7 +26,9 @@ pub fn routes() -> Vec<Route> {
             .problems(&[problem::NOT_FOUND, DATES_OUTSIDE, problem::CONFLICT])
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1").body(r#"{"maxStayDays":3}"#)),
         delete::<Product>("deleteProduct")
-            .summary("Deletes a product, with its relationships if told so; its dates return with it when it is restored")
+            .summary(
+                "Deletes a product, with its relationships if told so; its dates return with it when it is restored",
+            )
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1")),
         restore::<Product>("restoreProduct")
             .summary("Brings a deleted product back as it was, with its dates")
