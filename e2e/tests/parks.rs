@@ -1,6 +1,7 @@
 //! Parks, a file for each theme.
 
 mod activities;
+mod cascades;
 mod collections;
 mod dates;
 mod facilities;
@@ -23,14 +24,15 @@ mod relationships;
 mod search;
 mod season;
 pub mod shapes;
-mod sweep;
 mod structure;
+mod sweep;
 mod uploads;
 
 use crate::harness::Test;
 
 pub fn tests() -> Vec<Test> {
     let themes = [
+        cascades::tests(),
         collections::tests(),
         geozones::tests(),
         facilities::tests(),

@@ -23,9 +23,13 @@ pub const COUNT: &str = "live";
 pub fn of(item: &Item) -> Vec<Dependents> {
     let children = item.item_key().map(|key| key.children()).unwrap_or_default().into_iter();
     let children = children.map(|(name, partition)| Dependents { name, counter: counters::of_items(partition) });
-    let end = End::of(&item.pk, &item.sk);
-    let related = end.map(|end| Dependents { name: "relationships", counter: counters::of_relationships(&end) });
-    children.chain(related).collect()
+    children.chain(relationships(item)).collect()
+}
+
+/// The relationships of an item, in which either end counts; a collection has none.
+pub fn relationships(item: &Item) -> Option<Dependents> {
+    let end = End::of(&item.pk, &item.sk)?;
+    Some(Dependents { name: "relationships", counter: counters::of_relationships(&end) })
 }
 
 /// How the count of the partition that the item lies in changes when the item comes or goes; a collection lies in none.

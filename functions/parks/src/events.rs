@@ -8,7 +8,8 @@ use table::AccessPattern;
 use web::{Batch, Event, EventFailure, EventHandler};
 
 use crate::access::{
-    CHECK_UPLOAD, IMPORT_ROWS, KEEP_FAULTS, NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, WORK,
+    ALL_RELATIONSHIPS, BELOW, BY_GLOBAL_ID, CHECK_UPLOAD, DELETE_OR_RESTORE, DETACHED, IMPORT_ROWS, KEEP_FAULTS,
+    NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, WORK,
 };
 use crate::documents::{BucketShapes, Parks, SHAPE};
 use crate::imports::start_import;
@@ -17,8 +18,21 @@ use crate::shapes::{finish_removals, sweep_geometries};
 use crate::uploads::check_upload;
 
 /// What jobs of every kind need.
-const JOBS: &[&AccessPattern] =
-    &[&OPEN_JOBS, &WORK, &READ_IMPORT, &IMPORT_ROWS, &NEXT_NUMBER, &STORE_SHAPE, &KEEP_FAULTS, &SWEEP];
+const JOBS: &[&AccessPattern] = &[
+    &OPEN_JOBS,
+    &WORK,
+    &READ_IMPORT,
+    &IMPORT_ROWS,
+    &NEXT_NUMBER,
+    &STORE_SHAPE,
+    &KEEP_FAULTS,
+    &SWEEP,
+    &DELETE_OR_RESTORE,
+    &ALL_RELATIONSHIPS,
+    &DETACHED,
+    &BELOW,
+    &BY_GLOBAL_ID,
+];
 
 pub fn handlers() -> Vec<EventHandler> {
     vec![

@@ -10,7 +10,7 @@ pub mod read;
 pub mod restore;
 pub mod retype;
 
-use table::{AccessPattern, Action, Cause, Condition, Error, Key, Rev, Stored, item};
+use table::{Access, AccessPattern, Action, Cause, Condition, Error, Key, Rev, Stored, item};
 use web::{Answer, EntityTag, Problem, Request};
 
 use crate::item::Item;
@@ -64,8 +64,12 @@ pub fn administrators_answer(read: &Read) -> Answer {
 
 /// The present as items store it, and who is acting.
 pub fn stamp(request: &Request) -> (String, Option<String>) {
-    let now = table::clock::rfc3339(request.engines().clock.now());
-    (now, request.principal().known().map(|known| known.idpid().to_owned()))
+    stamped(request.access(), request.principal().known().map(|known| known.idpid().to_owned()))
+}
+
+/// The present as items store it, for this person.
+pub fn stamped(access: &Access, who: Option<String>) -> (String, Option<String>) {
+    (table::clock::rfc3339(access.engines().clock.now()), who)
 }
 
 /// Fails unless the parent is there and not deleted. The root always is.

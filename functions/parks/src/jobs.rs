@@ -53,6 +53,14 @@ pub struct Job {
 pub enum JobKind {
     /// The rows of a file become items.
     Import,
+    /// What depends on an item that was deleted goes along.
+    Delete,
+    /// What a deletion took along comes back.
+    Restore,
+    /// An item is hidden, and visitors see none of its relationships any more.
+    Hide,
+    /// An item is shown, and visitors see its relationships.
+    Show,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

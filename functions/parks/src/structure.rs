@@ -10,14 +10,15 @@ mod related;
 mod restore;
 mod show;
 mod take;
+pub mod work;
 
 use table::Error;
 use web::{Kind, Problem};
 
 pub use plan::{MOST, Plan, as_read};
 pub use related::{Relationships, relationships};
-pub use restore::restoration;
-pub use show::visibility;
+pub use restore::{back_first, restoration};
+pub use show::{Visibility, visibility};
 pub use take::{deleted, deletion};
 
 /// A job is still at work on the item or below it.

@@ -201,7 +201,11 @@ async fn actions(
     let made = outcomes.iter().filter(|outcome| outcome.before.is_none()).count() as u32;
     let mut numbers = 1..=0;
     if made > 0 {
-        let sequence = SequenceKey { partition: Parent::Collection(CollectionKey { collection: collection.clone() }).partition(reading.layer.kind()) }.key();
+        let sequence = SequenceKey {
+            partition: Parent::Collection(CollectionKey { collection: collection.clone() })
+                .partition(reading.layer.kind()),
+        }
+        .key();
         numbers = access.table(&NEXT_NUMBER, &PARKS).next_numbers(sequence, made).await?;
     }
     let stored = stream::iter(outcomes).map(|outcome| with_shape(access, outcome)).buffered(AT_ONCE);
@@ -231,7 +235,7 @@ async fn actions(
                 }
                 actions.push(Action::update(&PARKS, stored.key.clone(), changes).if_unchanged(&stored));
                 if item.visible() != before.visible() {
-                    actions.push(dependents::relationships(&item).none());
+                    actions.extend(dependents::relationships(&item).map(|relationships| relationships.none()));
                 }
             }
         }

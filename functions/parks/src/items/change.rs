@@ -6,9 +6,10 @@ use web::{Answer, Problem, Request};
 use super::{administrators_answer, again, lost, read, stamp};
 use crate::change::Change;
 use crate::entity::{Entity, ItemPath};
+use crate::jobs;
 use crate::relationships::End;
 use crate::schema::PARKS;
-use crate::structure::{self, Plan};
+use crate::structure::{self, BUSY, Visibility, work};
 use crate::view::View;
 use crate::{access, checks, dates, external_id};
 
@@ -36,15 +37,25 @@ pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
         (after.updated_at, after.updated_by) = (Some(now), who);
 
         dates::stay_inside(&request, &before.item, &after).await?;
-        let mut plan = Plan::default();
-        let change = Action::update(&PARKS, before.stored.key.clone(), after.changes_of(&before.stored)?);
-        plan.push(change.if_unchanged(&before.stored));
+        let (mut with_it, mut begun) = (Vec::new(), None);
         if before.item.visible() != after.visible()
             && let Some(end) = End::of(&after.pk, &after.sk)
         {
-            structure::visibility(request.access(), &end, after.visible(), &mut plan).await?;
+            if before.item.busy() {
+                return Err(BUSY.because("Wait until the job that is at work on it has ended."));
+            }
+            match structure::visibility(request.access(), &end, after.visible()).await? {
+                Visibility::Plan(plan) => with_it = plan.into_actions(),
+                Visibility::TooMany(count) => {
+                    let (id, job, made) = work::show(&request, &mut after, count)?;
+                    with_it.push(made);
+                    begun = Some((id, job));
+                }
+            }
         }
-        let mut actions = plan.into_actions();
+        let change = Action::update(&PARKS, before.stored.key.clone(), after.changes_of(&before.stored)?);
+        let mut actions = vec![change.if_unchanged(&before.stored)];
+        actions.extend(with_it);
         let mut hold = None;
         if before.item.external_id != after.external_id {
             actions.extend(external_id::release(&before.item));
@@ -53,7 +64,12 @@ pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
         let place = actions.len();
         actions.extend(hold);
         match request.access().transact(&access::CHANGE_ITEM, &actions).await {
-            Ok(rev) => return Ok(administrators_answer(&before.changed(after, rev))),
+            Ok(rev) => {
+                return Ok(match begun {
+                    Some((id, job)) => jobs::accepted(id, job),
+                    None => administrators_answer(&before.changed(after, rev)),
+                });
+            }
             Err(error) if lost(&error) => again(&request)?,
             Err(error) => match external_id::taken(&error, place) {
                 Some(taken) => return Err(taken),

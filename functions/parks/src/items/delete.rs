@@ -7,8 +7,10 @@ use web::{Answer, Problem, Request};
 
 use super::{Read, again, lost, read, stamp};
 use crate::entity::{Entity, ItemPath};
+use crate::jobs::{self, JobKind};
+use crate::names::JobId;
 use crate::schema::PARKS;
-use crate::structure::{self, BUSY, TOO_MANY};
+use crate::structure::{self, BUSY, work};
 use crate::view::View;
 use crate::{access, dependents};
 
@@ -33,7 +35,7 @@ pub async fn delete<E: Entity>(request: Request) -> Result<Answer, Problem> {
         }
         request.if_match().check(read.tag())?;
         let error = match if cascade { with_all(&request, read).await } else { alone(&request, read).await }? {
-            Ok(()) => return Ok(Answer::no_content()),
+            Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
         if lost(&error) {
@@ -46,22 +48,35 @@ pub async fn delete<E: Entity>(request: Request) -> Result<Answer, Problem> {
 }
 
 /// Deletes an item that nothing depends on.
-async fn alone(request: &Request, read: Read) -> Result<Result<(), Error>, Problem> {
+async fn alone(request: &Request, read: Read) -> Result<Result<Answer, Error>, Problem> {
     let after = structure::deleted(&read.item, &stamp(request));
     let dependents = dependents::of(&read.item);
     let changes = after.changes_of(&read.stored)?;
     let mut actions = vec![Action::update(&PARKS, read.stored.key.clone(), changes).if_unchanged(&read.stored)];
     actions.extend(dependents.iter().map(dependents::Dependents::none));
     actions.extend(dependents::count(&after, -1));
-    let Err(error) = request.access().transact(&access::DELETE_OR_RESTORE, &actions).await else { return Ok(Ok(())) };
+    let Err(error) = request.access().transact(&access::DELETE_OR_RESTORE, &actions).await else {
+        return Ok(Ok(Answer::no_content()));
+    };
     let counts = if lost(&error) { Vec::new() } else { dependents::found(&dependents, 1, &error) };
     if counts.is_empty() { Ok(Err(error)) } else { Err(Problem::has_dependents(&counts)) }
 }
 
-/// Deletes an item with all that depends on it.
-async fn with_all(request: &Request, read: Read) -> Result<Result<(), Error>, Problem> {
-    let Some(plan) = structure::deletion(request.access(), read, &stamp(request)).await? else {
-        return Err(TOO_MANY.because("Delete some of what depends on it first."));
-    };
-    Ok(request.access().transact(&access::DELETE_OR_RESTORE, &plan.into_actions()).await.map(|_| ()))
+/// Deletes an item with all that depends on it; by a job where that is more than one transaction can do.
+async fn with_all(request: &Request, read: Read) -> Result<Result<Answer, Error>, Problem> {
+    let (access, stamp) = (request.access(), stamp(request));
+    let id = JobId::new();
+    let mut after = structure::deleted(&read.item, &stamp);
+    (after.deletion, after.took, after.busy) = (Some(id.to_string()), Some(0), Some(true));
+    let changes = after.changes_of(&read.stored)?;
+    let gone = Action::update(&PARKS, read.stored.key.clone(), changes).if_unchanged(&read.stored);
+    if let Some(plan) = structure::deletion(access, read, &stamp).await? {
+        let done = access.transact(&access::DELETE_OR_RESTORE, &plan.into_actions()).await;
+        return Ok(done.map(|_| Answer::no_content()));
+    }
+    // First of all it is gone, and closed to what would be made below it or related to it.
+    let (job, made) =
+        work::begin(access, JobKind::Delete, id, &after, work::dependents(access, &after).await?, stamp.1)?;
+    let actions: Vec<Action> = [gone, made].into_iter().chain(dependents::count(&after, -1)).collect();
+    Ok(access.transact(&access::DELETE_OR_RESTORE, &actions).await.map(|_| jobs::accepted(id, job)))
 }

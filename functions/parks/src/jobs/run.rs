@@ -13,6 +13,7 @@ use crate::access;
 use crate::imports::Import;
 use crate::names::JobId;
 use crate::schema::PARKS;
+use crate::structure::work::{Deletion, Restoration, Showing};
 
 /// How many jobs one run of the worker goes on with at once.
 const AT_ONCE: usize = 4;
@@ -51,6 +52,9 @@ pub(super) fn id_of(pk: &str) -> Option<JobId> {
 pub async fn carry_on(access: &Access, held: Held, until: Instant) -> Result<Job, Problem> {
     match held.job.kind {
         JobKind::Import => batches::<Import>(access, held, until).await,
+        JobKind::Delete => batches::<Deletion>(access, held, until).await,
+        JobKind::Restore => batches::<Restoration>(access, held, until).await,
+        JobKind::Hide | JobKind::Show => batches::<Showing>(access, held, until).await,
     }
 }
 
@@ -58,6 +62,7 @@ pub async fn carry_on(access: &Access, held: Held, until: Instant) -> Result<Job
 fn pattern(kind: JobKind) -> &'static AccessPattern {
     match kind {
         JobKind::Import => &access::IMPORT_ROWS,
+        JobKind::Delete | JobKind::Restore | JobKind::Hide | JobKind::Show => &access::DELETE_OR_RESTORE,
     }
 }
 

@@ -130,6 +130,10 @@ impl Relationship {
         if self.first.end == *end { &self.second } else { &self.first }
     }
 
+    pub fn own(&self, end: &End) -> &Joined {
+        if self.first.end == *end { &self.first } else { &self.second }
+    }
+
     /// The same with another item, or the same one under another key, at this end.
     pub fn with(self, end: &End, joined: Joined) -> Self {
         let other = self.other(end).clone();

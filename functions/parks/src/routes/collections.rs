@@ -9,7 +9,7 @@ use crate::entity::{Collection, Entity};
 use crate::fields::NewCollection;
 use crate::items::create_collection;
 use crate::items::restore::NOT_DELETED;
-use crate::structure::{BUSY, TOO_MANY};
+use crate::structure::BUSY;
 use crate::view::ItemView;
 
 pub fn routes() -> Vec<Route> {
@@ -41,7 +41,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/collections/bcparks_1")),
         restore::<Collection>("restoreCollection")
             .summary("Brings a deleted collection back as it was, with what went along")
-            .problems(&[problem::NOT_FOUND, NOT_DELETED, BUSY, TOO_MANY, problem::CONFLICT])
+            .problems(&[problem::NOT_FOUND, NOT_DELETED, BUSY, problem::CONFLICT])
             .sample(Sample::new("/parks/collections/bcparks_1/restore")),
     ]
 }

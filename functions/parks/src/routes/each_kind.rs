@@ -17,6 +17,7 @@ use crate::items::read::ItemQuery;
 use crate::items::restore::{NOT_DELETED, PARENT_DELETED};
 use crate::items::retype::{HAS_HAD_PRODUCTS, Typed};
 use crate::items::{self, geometry};
+use crate::jobs::JobView;
 use crate::shapes::GEOMETRY_UNAVAILABLE;
 use crate::structure::{BUSY, TOO_MANY};
 use crate::uploads::NOT_READY;
@@ -62,7 +63,8 @@ pub fn update<E: Entity>(name: &'static str) -> Route {
         .takes_patch::<Change<E::Fields>>()
         .if_match()
         .answers::<ItemView>(200)
-        .problems(&[problem::NOT_FOUND, problem::TAKEN, problem::CONFLICT])
+        .answers::<JobView>(202)
+        .problems(&[problem::NOT_FOUND, problem::TAKEN, BUSY, problem::CONFLICT])
 }
 
 pub fn delete<E: Entity>(name: &'static str) -> Route {
@@ -72,7 +74,8 @@ pub fn delete<E: Entity>(name: &'static str) -> Route {
         .query::<DeleteQuery>()
         .if_match()
         .answers_empty(204)
-        .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, BUSY, TOO_MANY, problem::CONFLICT])
+        .answers::<JobView>(202)
+        .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, BUSY, problem::CONFLICT])
 }
 
 pub fn restore<E: Entity>(name: &'static str) -> Route {
@@ -80,7 +83,8 @@ pub fn restore<E: Entity>(name: &'static str) -> Route {
         .patterns(&[&ITEM, &DELETE_OR_RESTORE, &BELOW, &DETACHED, &BY_GLOBAL_ID])
         .path::<ItemPath<E>>()
         .answers::<ItemView>(200)
-        .problems(&[problem::NOT_FOUND, NOT_DELETED, PARENT_DELETED, BUSY, TOO_MANY, problem::CONFLICT])
+        .answers::<JobView>(202)
+        .problems(&[problem::NOT_FOUND, NOT_DELETED, PARENT_DELETED, BUSY, problem::CONFLICT])
 }
 
 pub fn retype<E: Typed>(name: &'static str) -> Route {

@@ -8,12 +8,12 @@ use super::counters;
 use super::related::detached;
 use super::take::{Stamp, listed};
 use super::{MOST, Plan};
-use crate::access;
 use crate::item::Item;
 use crate::items::{Read, live};
 use crate::keys::{Partition, by_global_id};
 use crate::relationships::{End, Joined, Relationship};
 use crate::schema::PARKS;
+use crate::{access, dependents};
 
 /// One transaction that restores an item with all that its deletion took along. The item comes first and what it lies
 /// in second, if it lies in anything. Nothing if that is more than a transaction can do.
@@ -38,12 +38,28 @@ pub async fn restoration(access: &Access, root: &Read, stamp: &Stamp) -> Result<
     for item in coming.values() {
         let Some(end) = End::of(&item.pk, &item.sk) else { continue };
         plan.count(counters::of_items(Partition::of(&item.pk)), 1);
-        bring_back(access, &end, item, &coming, &mut plan).await?;
+        bring_back(access, &end, item, &coming, MOST, &mut plan).await?;
         if plan.size() > MOST {
             return Ok(None);
         }
     }
     Ok((plan.size() <= MOST).then_some((plan, after)))
+}
+
+/// The item alone, back before the rest of what went with it, while a job brings that back: its own change first, what
+/// it lies in second.
+pub fn back_first(root: &Read, stamp: &Stamp) -> Result<(Item, Vec<Action>), Error> {
+    let after = Item {
+        deletion: root.item.deletion.clone(),
+        took: root.item.took,
+        busy: Some(true),
+        ..restored(&root.item, stamp)
+    };
+    let changes = after.changes_of(&root.stored)?;
+    let mut actions = vec![Action::update(&PARKS, root.stored.key.clone(), changes).if_unchanged(&root.stored)];
+    actions.extend(after.item_key().and_then(|key| live(&key.parent())));
+    actions.extend(dependents::count(&after, 1));
+    Ok((after, actions))
 }
 
 /// The item as it is from now on.
@@ -79,17 +95,20 @@ async fn taken(access: &Access, root: &Item) -> Result<Option<Vec<Read>>, Error>
 
 /// Adds what the relationships of an item take to come back, with the proof that they are all: each whose other end is
 /// live, among those that come back with it or without. One whose other end is deleted waits for that end from now on,
-/// and one whose other end is no more goes.
+/// and one whose other end is no more goes. At most so many; says whether there are more.
 pub async fn bring_back(
     access: &Access,
     end: &End,
     item: &Item,
     coming: &BTreeMap<Key, &Item>,
+    limit: usize,
     plan: &mut Plan,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let counter = counters::read(access, &access::DETACHED, counters::of_relationships(end)).await?;
     plan.proves(counter);
-    for relationship in detached(access, end).await? {
+    let detached = detached(access, end).await?;
+    let more = detached.len() > limit;
+    for relationship in detached.into_iter().take(limit) {
         plan.push(Action::delete(&PARKS, relationship.detached_key(end)));
         let Some(other) = current(access, relationship.other(end), coming).await? else { continue };
         let Some(other_end) = End::of(&other.pk, &other.sk) else { continue };
@@ -109,7 +128,7 @@ pub async fn bring_back(
             plan.count(counters::of_relationships(&other_end), 1);
         }
     }
-    Ok(())
+    Ok(more)
 }
 
 /// The item at an end as it is now: under its key, or, where that has changed since, by its global id.

@@ -3,7 +3,7 @@
 use table::{Access, Action, Backoff, Error, Key, Stored};
 
 use super::counters::{self, Counter};
-use super::{MOST, Plan, relationships};
+use super::{MOST, Plan, Relationships, relationships};
 use crate::access;
 use crate::item::Item;
 use crate::items::Read;
@@ -36,7 +36,14 @@ pub async fn deletion(access: &Access, root: Read, stamp: &Stamp) -> Result<Opti
             (after.deletion, after.took) = (Some(id.clone()), u64::try_from(others).ok());
         }
         after.index();
-        take(access, &node.read, &after, &mut plan).await?;
+        let related = match End::of(&after.pk, &after.sk) {
+            Some(end) => Some(relationships(access, &end).await?),
+            None => None,
+        };
+        match related {
+            Some(related) => take(&node.read, &after, related, &mut plan)?,
+            None => plan.push(changed(&node.read, &after)?),
+        }
         for counter in node.below {
             plan.proves(counter);
         }
@@ -58,12 +65,10 @@ pub fn deleted(item: &Item, (now, who): &Stamp) -> Item {
 
 /// Adds what one item takes to go: its own change, its place among its like, and its relationships with the proof that
 /// they are all.
-pub async fn take(access: &Access, read: &Read, after: &Item, plan: &mut Plan) -> Result<(), Error> {
-    let changes = after.changes_of(&read.stored)?;
-    plan.push(Action::update(&PARKS, read.stored.key.clone(), changes).if_unchanged(&read.stored));
+pub fn take(read: &Read, after: &Item, relationships: Relationships, plan: &mut Plan) -> Result<(), Error> {
+    plan.push(changed(read, after)?);
     let Some(end) = End::of(&after.pk, &after.sk) else { return Ok(()) };
     plan.count(counters::of_items(Partition::of(&after.pk)), -1);
-    let relationships = relationships(access, &end).await?;
     for relationship in &relationships.all {
         // Another end that goes, too, may have taken it already.
         if plan.moves(relationship.pair()) {
@@ -75,6 +80,11 @@ pub async fn take(access: &Access, read: &Read, after: &Item, plan: &mut Plan) -
     }
     plan.proves(relationships.counter);
     Ok(())
+}
+
+fn changed(read: &Read, after: &Item) -> Result<Action, Error> {
+    let changes = after.changes_of(&read.stored)?;
+    Ok(Action::update(&PARKS, read.stored.key.clone(), changes).if_unchanged(&read.stored))
 }
 
 /// The item and all live items below it, the item first; nothing if they are too many for a transaction.

@@ -1,0 +1,235 @@
+//! Changes of structure that are more than one transaction can do: jobs that go on whoever dies.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream;
+use serde_json::json;
+use table::Engines;
+use tokio::runtime::Builder;
+use tokio::time::{Instant, sleep};
+
+use super::relationships::{counted, relate, seen, with_camps};
+use crate::harness::{Answer, Cairn, User};
+use crate::tests;
+
+tests! { cascades:
+    scenario_10_crash,
+    many_relationships_are_hidden_and_shown,
+    many_relationships_go_and_come_back,
+    what_a_job_works_on_is_left_alone,
+}
+
+const COLLECTION: &str = "/parks/collections/bcparks_1";
+
+/// `bcparks_1` with so many facilities, and relationships: a third of them to one geozone elsewhere, the others between
+/// neighbours.
+async fn with_facilities(facilities: usize, relationships: usize) -> (Cairn, User, User) {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    cairn.collection("other", "Garibaldi").await;
+    let zone = json!({ "displayName": "Rubble Creek", "location": [-123, 49.9], "isVisible": true });
+    admin.post("/parks/geozones/other", zone).await.is(201);
+    let make = |number: usize| {
+        let admin = admin.clone();
+        async move {
+            let new = json!({
+                "facilityType": "campground", "displayName": format!("Camp {number}"), "location": [-125.5, 49.5],
+                "isVisible": true
+            });
+            admin.post("/parks/facilities/bcparks_1", new).await.is(201);
+        }
+    };
+    stream::iter(1..=facilities).for_each_concurrent(16, make).await;
+    let join = |number: usize| {
+        let admin = admin.clone();
+        let other = if number % 3 == 0 { "geozone::other/1".to_owned() } else { camp(number + 1) };
+        async move {
+            relate(&admin, &camp(number), &other).await.is(201);
+        }
+    };
+    stream::iter(1..=relationships).for_each_concurrent(8, join).await;
+    (cairn, admin, visitor)
+}
+
+fn camp(number: usize) -> String {
+    format!("facility::bcparks_1/campground::{number}")
+}
+
+async fn done(admin: &User, job: &str) -> (String, u64) {
+    let job = admin.get(job).await.is(200);
+    (job.text("status").to_owned(), job["counts"]["done"].as_u64().unwrap())
+}
+
+/// Lets one worker after another die as soon as it has moved the job on; nobody else works. Returns how many it took.
+async fn worked_on_by_the_dying(cairn: &Cairn, admin: &User, job: &str) -> usize {
+    // The platform's own worker lets go of whatever it takes.
+    cairn.engines().wind_down();
+    let mut workers = 0;
+    let deadline = Instant::now() + Duration::from_secs(400);
+    loop {
+        let before = done(admin, job).await;
+        if before.0 != "running" {
+            assert_eq!(before.0, "done");
+            return workers;
+        }
+        assert!(Instant::now() < deadline, "it does not come to its end: {before:?}");
+        let config = cairn.engines().config.clone();
+        let engines = Engines::new(config, cairn.clock.clone());
+        let worker = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let app = ::parks::app(Arc::clone(&engines));
+        worker.spawn(async move {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let _ = app.event("runWork", "{}".into(), deadline).await;
+        });
+        let patience = Instant::now() + Duration::from_secs(5);
+        while done(admin, job).await == before && Instant::now() < patience {
+            sleep(Duration::from_millis(2)).await;
+        }
+        worker.shutdown_background();
+        workers += 1;
+        // What it held is anybody's after two minutes.
+        cairn.clock.advance(Duration::from_secs(121));
+    }
+}
+
+/// Waits until the platform's own worker has done it.
+async fn ended(admin: &User, job: &str) -> Answer {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        let read = admin.get(job).await.is(200);
+        if read["status"] != "running" {
+            assert_eq!(read["status"], "done", "{}", read.told());
+            return read;
+        }
+        assert!(Instant::now() < deadline, "{}", read.told());
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn live_facilities(admin: &User) -> usize {
+    admin.pages("/parks/facilities/bcparks_1", 100).await.iter().map(|page| page.each("sk").len()).sum()
+}
+
+async fn all_related(user: &User, facilities: usize) -> usize {
+    let of_each = stream::iter(1..=facilities).map(|number| async move {
+        let pages = user.pages(&format!("/parks/relationships/{}?direction=forward", camp(number)), 100).await;
+        pages.iter().map(|page| page.each("sk1").len()).sum::<usize>()
+    });
+    let forward: Vec<usize> = of_each.buffer_unordered(8).collect().await;
+    forward.into_iter().sum::<usize>() + seen(user, "geozone::other/1").await.len()
+}
+
+async fn sum_of_counters(cairn: &Cairn, facilities: usize) -> u64 {
+    let mut sum = counted(cairn, "geozone::other::1").await;
+    for number in 1..=facilities {
+        sum += counted(cairn, &format!("facility::bcparks_1::campground::{number}")).await;
+    }
+    let live = cairn.table().get("counter::facility::bcparks_1", "live").await.unwrap();
+    sum + live["live"].as_n().unwrap().parse::<u64>().unwrap()
+}
+
+async fn scenario_10_crash() {
+    const FACILITIES: usize = 500;
+    const RELATIONSHIPS: usize = 300;
+    let (cairn, admin, visitor) = with_facilities(FACILITIES, RELATIONSHIPS).await;
+    let new = json!({ "facilityType": "trail", "displayName": "Late", "location": [1, 2] });
+    let gone = async || {
+        visitor.get(COLLECTION).await.refused(404, "not-found");
+        admin.post("/parks/facilities/bcparks_1", new.clone()).await.refused(404, "not-found");
+    };
+    admin.delete(COLLECTION).await.refused(409, "has-dependents");
+    cairn.engines().wind_down();
+    let deletion = admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202);
+    let job = deletion.header("location").to_owned();
+    gone().await;
+    let workers = worked_on_by_the_dying(&cairn, &admin, &job).await;
+    assert!(workers >= FACILITIES / 50, "{workers}");
+    gone().await;
+    assert_eq!((live_facilities(&admin).await, all_related(&admin, FACILITIES).await), (0, 0));
+    assert_eq!(sum_of_counters(&cairn, FACILITIES).await, 0);
+    let deleted = admin.get("/parks/facilities/bcparks_1/campground/7").await.is(200);
+    assert_eq!(deleted["deletedWith"], json!(job.rsplit_once('/').unwrap().1));
+    assert_eq!(done(&admin, &job).await.1, FACILITIES as u64);
+
+    let restoring = admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202);
+    worked_on_by_the_dying(&cairn, &admin, restoring.header("location")).await;
+    visitor.get(COLLECTION).await.is(200);
+    for user in [&admin, &visitor] {
+        assert_eq!((live_facilities(user).await, all_related(user, FACILITIES).await), (FACILITIES, RELATIONSHIPS));
+    }
+    assert_eq!(sum_of_counters(&cairn, FACILITIES).await, (FACILITIES + 2 * RELATIONSHIPS) as u64);
+    assert!(admin.get(COLLECTION).await.is(200).body.get("busy").is_none());
+}
+
+/// Geozone 1, related to this many campgrounds.
+async fn with_hub(count: usize) -> (Cairn, User, User) {
+    let (cairn, admin, visitor) = with_camps(count).await;
+    let join = |number: usize| {
+        let admin = admin.clone();
+        async move {
+            relate(&admin, "geozone::bcparks_1/1", &camp(number)).await.is(201);
+        }
+    };
+    stream::iter(1..=count).for_each_concurrent(4, join).await;
+    (cairn, admin, visitor)
+}
+
+const ZONE: &str = "/parks/geozones/bcparks_1/1";
+
+async fn many_relationships_are_hidden_and_shown() {
+    let (_cairn, admin, visitor) = with_hub(120).await;
+    for visible in [false, true, false] {
+        let change = json!({ "isVisible": visible, "description": format!("{visible}") });
+        let begun = admin.patch(ZONE, change).await.is(202);
+        ended(&admin, begun.header("location")).await;
+        let zone = admin.get(ZONE).await.is(200);
+        assert_eq!((&zone["isVisible"], zone.text("description")), (&json!(visible), visible.to_string().as_str()));
+        assert!(zone.body.get("busy").is_none());
+        let expected = if visible { 120 } else { 0 };
+        assert_eq!(seen(&visitor, "geozone::bcparks_1/1").await.len(), expected);
+        assert_eq!(seen(&visitor, &camp(77)).await.len(), usize::from(visible));
+        assert_eq!(seen(&admin, "geozone::bcparks_1/1").await.len(), 120);
+    }
+}
+
+async fn many_relationships_go_and_come_back() {
+    let (cairn, admin, visitor) = with_hub(60).await;
+    let begun = admin.delete(&format!("{ZONE}?cascade=true")).await.is(202);
+    visitor.get(ZONE).await.refused(404, "not-found");
+    relate(&admin, "geozone::bcparks_1/1", &camp(1)).await.refused(404, "not-found");
+    ended(&admin, begun.header("location")).await;
+    assert_eq!(counted(&cairn, "geozone::bcparks_1::1").await, 0);
+    assert!(seen(&admin, &camp(60)).await.is_empty());
+    admin.delete("/parks/facilities/bcparks_1/campground/60").await.is(204);
+
+    let begun = admin.post(&format!("{ZONE}/restore"), json!({})).await.is(202);
+    ended(&admin, begun.header("location")).await;
+    assert_eq!(seen(&visitor, "geozone::bcparks_1/1").await.len(), 59);
+    admin.post("/parks/facilities/bcparks_1/campground/60/restore", json!({})).await.is(200);
+    assert_eq!(seen(&visitor, "geozone::bcparks_1/1").await.len(), 60);
+    assert_eq!(counted(&cairn, "geozone::bcparks_1::1").await, 60);
+    let retype = admin
+        .post(&format!("{}/retype", "/parks/facilities/bcparks_1/campground/2"), json!({ "facilityType": "trail" }));
+    retype.await.is(200);
+}
+
+async fn what_a_job_works_on_is_left_alone() {
+    let (cairn, admin, _) = with_hub(60).await;
+    // Nobody works.
+    cairn.engines().wind_down();
+    let begun = admin.delete(&format!("{ZONE}?cascade=true")).await.is(202);
+    assert_eq!(admin.get(ZONE).await.is(200)["busy"], true);
+    admin.post(&format!("{ZONE}/restore"), json!({})).await.refused(409, "busy");
+    admin.delete(ZONE).await.refused(404, "not-found");
+    admin.patch(ZONE, json!({ "isVisible": false })).await.refused(404, "not-found");
+    worked_on_by_the_dying(&cairn, &admin, begun.header("location")).await;
+    let begun = admin.post(&format!("{ZONE}/restore"), json!({})).await.is(202);
+    admin.delete(&format!("{ZONE}?cascade=true")).await.refused(409, "busy");
+    admin.patch(ZONE, json!({ "isVisible": false })).await.refused(409, "busy");
+    admin.patch(ZONE, json!({ "description": "Back." })).await.is(200);
+    worked_on_by_the_dying(&cairn, &admin, begun.header("location")).await;
+    assert_eq!(admin.get(ZONE).await.is(200)["description"], "Back.");
+    assert_eq!(seen(&admin, "geozone::bcparks_1/1").await.len(), 60);
+}

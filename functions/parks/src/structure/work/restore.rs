@@ -1,0 +1,143 @@
+//! Restoring what a deletion took along, where that is too much for one transaction: the item is back already, and what
+//! went with it follows, what others lie in first.
+
+use std::collections::BTreeMap;
+
+use table::{Access, Key};
+use web::Problem;
+
+use super::super::related::detached;
+use super::super::restore::{bring_back, restored};
+use super::super::{Plan, counters};
+use super::{LAG, MOST, PAGE, Place, place, read, took, update};
+use crate::access;
+use crate::item::Item;
+use crate::items::{Read, stamped};
+use crate::jobs::{Held, Step, Work};
+use crate::keys::Partition;
+use crate::relationships::End;
+use crate::schema::PARKS;
+
+/// A relationship that comes back takes two writes, the other end's counter, and a look at the other end.
+const EACH: usize = 4;
+
+#[derive(Debug)]
+pub struct Restoration {
+    place: Place,
+}
+
+impl Work for Restoration {
+    async fn resume(_: &Access, held: &Held) -> Result<Self, Problem> {
+        Ok(Self { place: place(held)? })
+    }
+
+    async fn step(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
+        if let Some(key) = self.place.unfinished.clone() {
+            return self.finish(access, held, &key).await;
+        }
+        let Some(root) = read(access, &self.place.root).await? else {
+            return Ok(Step::failed(held, "its item is gone"));
+        };
+        let mut counts = held.job.counts;
+        if root.item.took.unwrap_or(0) == 0 {
+            let mut after = root.item.clone();
+            (after.busy, after.deletion, after.took) = (None, None, None);
+            return Ok(Step::last(vec![update(&root, &after)?], held, counts));
+        }
+        let deletion = root.item.deletion.clone().unwrap_or_default();
+        let (plan, back) = self.batch(access, held, &deletion).await?;
+        if back == 0 {
+            tokio::time::sleep(LAG).await;
+            return Step::more(Vec::new(), &self.place, counts);
+        }
+        counts.done += back;
+        let mut actions = plan.into_actions();
+        actions.push(took(&root, -i64::try_from(back).unwrap_or(i64::MAX)));
+        Step::more(actions, &self.place, counts)
+    }
+}
+
+impl Restoration {
+    /// Goes on with the relationships of an item that is back.
+    async fn finish(&mut self, access: &Access, held: &Held, key: &Key) -> Result<Step, Problem> {
+        let mut plan = Plan::default();
+        let mut more = false;
+        if let Some(Read { item, .. }) = read(access, key).await?
+            && let Some(end) = End::of(&item.pk, &item.sk)
+            // Deleted again meanwhile, it keeps the rest until it is restored for itself.
+            && !item.deleted()
+        {
+            plan.as_read(&item);
+            more = bring_back(access, &end, &item, &BTreeMap::new(), (MOST - 2) / EACH, &mut plan).await?;
+        }
+        if !more {
+            self.place.unfinished = None;
+        }
+        Step::more(plan.into_actions(), &self.place, held.job.counts)
+    }
+
+    /// What comes back next, and how many items that are.
+    async fn batch(&mut self, access: &Access, held: &Held, deletion: &str) -> Result<(Plan, u64), Problem> {
+        let stamp = stamped(access, held.job.created_by.clone());
+        let (mut picked, mut cost) = (BTreeMap::<Key, (Read, Item)>::new(), 1);
+        let mut limit = usize::MAX;
+        for read in next(access, deletion).await? {
+            let Some(end) = End::of(&read.item.pk, &read.item.sk) else { continue };
+            // The item, its own counter and its partition's.
+            let takes = 3 + EACH * detached(access, &end).await?.len();
+            if cost + takes > MOST {
+                if picked.is_empty() {
+                    limit = (MOST - 4) / EACH;
+                    self.place.unfinished = Some(read.item.key());
+                    let after = restored(&read.item, &stamp);
+                    picked.insert(read.item.key(), (read, after));
+                }
+                break;
+            }
+            cost += takes;
+            let after = restored(&read.item, &stamp);
+            picked.insert(read.item.key(), (read, after));
+        }
+        let mut plan = Plan::default();
+        let coming: BTreeMap<Key, &Item> = picked.iter().map(|(key, (_, after))| (key.clone(), after)).collect();
+        for (read, after) in picked.values() {
+            plan.push(update(read, after)?);
+            plan.count(counters::of_items(Partition::of(&after.pk)), 1);
+            if let Some(end) = End::of(&after.pk, &after.sk) {
+                bring_back(access, &end, after, &coming, limit, &mut plan).await?;
+            }
+        }
+        Ok((plan, picked.len() as u64))
+    }
+}
+
+/// Some of what a deletion took along: no item before the one that it lies in.
+async fn next(access: &Access, deletion: &str) -> Result<Vec<Read>, Problem> {
+    let parks = access.table(&access::BELOW, &PARKS);
+    let page = parks.query(format!("deleted::{deletion}")).index("list").page(PAGE).await?;
+    let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
+    let (mut found, mut parents) = (BTreeMap::new(), BTreeMap::new());
+    for stored in if keys.is_empty() { Vec::new() } else { parks.batch_get(&keys).await? }.into_iter().flatten() {
+        let item: Item = stored.read()?;
+        if item.deleted_with.as_deref() != Some(deletion) || !item.deleted() {
+            continue;
+        }
+        let read = Read { stored, item };
+        let parent = read.item.item_key().and_then(|key| key.parent().key());
+        let parent = match parent.filter(|parent| parent.pk.starts_with("activity::")) {
+            Some(parent) if !parents.contains_key(&parent) => {
+                let read = super::read(access, &parent).await?.filter(|parent| parent.item.deleted());
+                parents.insert(parent.clone(), read.is_some());
+                if let Some(read) = read {
+                    found.insert(parent.clone(), read);
+                }
+                Some(parent)
+            }
+            parent => parent,
+        };
+        if parent.is_none_or(|parent| parents.get(&parent) == Some(&false)) {
+            found.insert(read.item.key(), read);
+        }
+    }
+    Ok(found.into_values().collect())
+}
