@@ -46,7 +46,7 @@ async fn unknown_fields_are_named() {
         .faulty(&["/number"]);
     admin.post(&format!("{ZONES}/1/restore"), json!({ "cascade": true })).await.faulty(&[""]);
     admin.get(&format!("{ZONES}/1?lat=40.7")).await.faulty(&["lat"]);
-    admin.delete(&format!("{ZONES}/1?cascade=true")).await.faulty(&["cascade"]);
+    admin.delete(&format!("{ZONES}/1?force=true")).await.faulty(&["force"]);
     assert_eq!(admin.get(ZONES).await.is(200).sks(), ["1"]);
 }
 

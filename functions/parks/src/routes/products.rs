@@ -3,9 +3,10 @@
 use web::{Route, Sample, problem};
 
 use super::each_kind::{create, delete, get, list, restore, update};
-use crate::access::{CHANGE_ITEM, DATES, ITEM};
+use crate::access::{ALL_RELATIONSHIPS, CHANGE_ITEM, DATES, ITEM};
 use crate::dates::DATES_OUTSIDE;
 use crate::entity::Product;
+use crate::structure::BUSY;
 
 pub fn routes() -> Vec<Route> {
     vec![
@@ -22,8 +23,8 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1")),
         update::<Product>("updateProduct")
             .summary("Changes what the merge patch names; no date may be left outside the range")
-            .patterns(&[&ITEM, &CHANGE_ITEM, &DATES])
-            .problems(&[problem::NOT_FOUND, DATES_OUTSIDE, problem::CONFLICT])
+            .patterns(&[&ITEM, &CHANGE_ITEM, &ALL_RELATIONSHIPS, &DATES])
+            .problems(&[problem::NOT_FOUND, DATES_OUTSIDE, BUSY, problem::CONFLICT])
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1").body(r#"{"maxStayDays":3}"#)),
         delete::<Product>("deleteProduct")
             .summary(
