@@ -199,10 +199,10 @@ async fn actions(
     (now, who): (&str, &Option<String>),
 ) -> Result<Vec<Action>, Problem> {
     let made = outcomes.iter().filter(|outcome| outcome.before.is_none()).count() as u32;
-    let mut numbers = 1..=0;
+    let mut numbers = None;
     if made > 0 {
         let sequence = SequenceKey { partition: Partition::children(reading.layer.kind(), collection) }.key();
-        numbers = access.table(&NEXT_NUMBER, &PARKS).next_numbers(sequence, made).await?;
+        numbers = Some(access.table(&NEXT_NUMBER, &PARKS).next_numbers(sequence, made).await?);
     }
     let stored = stream::iter(outcomes).map(|outcome| with_shape(access, outcome)).buffered(AT_ONCE);
     let stored: Vec<(Outcome, Option<(ShapeName, StoredShape)>)> = stored.try_collect().await?;
@@ -218,7 +218,8 @@ async fn actions(
         match before {
             None => {
                 let of_type = item.facility_type.map(|of_type| of_type.as_str());
-                let key = numbers.next().and_then(|number| reading.layer.key(collection, of_type, number));
+                let number = numbers.as_mut().and_then(Iterator::next);
+                let key = number.and_then(|number| reading.layer.key(collection, of_type, number));
                 item.place(key.ok_or_else(|| Problem::internal("a row without a number"))?, now);
                 actions.push(Action::create(&PARKS, item.key(), &item)?);
                 actions.extend(external_id::hold(&item)?);
