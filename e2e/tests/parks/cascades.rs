@@ -44,7 +44,7 @@ async fn with_facilities(facilities: usize, relationships: usize) -> (Cairn, Use
     stream::iter(1..=facilities).for_each_concurrent(16, make).await;
     let join = |number: usize| {
         let admin = admin.clone();
-        let other = if number % 3 == 0 { "geozone::other/1".to_owned() } else { camp(number + 1) };
+        let other = if number.is_multiple_of(3) { "geozone::other/1".to_owned() } else { camp(number + 1) };
         async move {
             relate(&admin, &camp(number), &other).await.is(201);
         }

@@ -11,6 +11,7 @@ use crate::tests;
 tests! { imports:
     a_geojson_layer_becomes_items,
     a_csv_layer_becomes_items,
+    activities_of_a_layer_can_have_products,
     a_second_import_changes_nothing_and_a_third_what_differs,
     an_import_needs_its_collection,
     what_is_announced_has_bounds,
@@ -112,6 +113,19 @@ async fn a_csv_layer_becomes_items() {
     let zones = import_of(&admin, "geozone", "csv", "externalId,displayName,longitude,latitude\nz,Zone,1,2\n").await;
     assert_eq!(zones["counts"]["done"], 1, "{}", zones.told());
     assert_eq!(admin.get("/parks/geozones/bcparks_1/1").await.is(200)["location"], json!([1, 2]));
+}
+
+async fn activities_of_a_layer_can_have_products() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let file = "externalId,displayName,type,longitude,latitude\na,Day use,dayuse,1,2\nb,Canoes,canoeing,1,2\n";
+    let job = import_of(&admin, "activity", "csv", file).await;
+    assert_eq!(job["counts"], json!({ "total": 2, "done": 2, "failed": 0 }), "{}", job.told());
+    let season = json!({ "displayName": "Summer", "rangeStart": "2026-05-15", "rangeEnd": "2026-09-30" });
+    for activity in ["dayuse/1", "canoeing/2"] {
+        let made = admin.post(&format!("/parks/products/bcparks_1/{activity}"), season.clone()).await.is(201);
+        assert_eq!(made.header("location"), format!("/parks/products/bcparks_1/{activity}/1"));
+    }
 }
 
 async fn a_second_import_changes_nothing_and_a_third_what_differs() {

@@ -8,8 +8,8 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { relationships:
-    scenario_7_relationship,
-    scenario_8_no_short_pages,
+    scenario_07_relationship,
+    scenario_08_no_short_pages,
     either_order_names_the_same_one,
     what_cannot_be_related,
     an_end_must_be_there_and_live,
@@ -63,7 +63,7 @@ async fn hide(admin: &User, path: &str) -> Answer {
     admin.patch(path, json!({ "isVisible": false })).await
 }
 
-async fn scenario_7_relationship() {
+async fn scenario_07_relationship() {
     let (_cairn, admin, visitor) = with_camps(1).await;
     let made = relate(&admin, CAMP, ZONE).await.is(201);
     assert_eq!(made.header("location"), format!("{LIST}/{ZONE}/{CAMP}"));
@@ -85,7 +85,7 @@ async fn scenario_7_relationship() {
     relate(&admin, ZONE, ZONE).await.faulty(&["pk2"]);
 }
 
-async fn scenario_8_no_short_pages() {
+async fn scenario_08_no_short_pages() {
     let (_cairn, admin, visitor) = with_camps(30).await;
     for number in 1..=30 {
         relate(&admin, ZONE, &camp_number(number)).await.is(201);

@@ -8,7 +8,7 @@ use crate::harness::{Cairn, User};
 use crate::tests;
 
 tests! { structure:
-    scenario_9_delete_and_restore,
+    scenario_09_delete_and_restore,
     a_collection_takes_all_that_lies_in_it,
     a_restore_brings_back_only_what_went_along,
     related_items_that_go_together_come_back_together,
@@ -29,7 +29,7 @@ async fn restore(admin: &User, path: &str) {
     admin.post(&format!("{path}/restore"), json!({})).await.is(200);
 }
 
-async fn scenario_9_delete_and_restore() {
+async fn scenario_09_delete_and_restore() {
     let (cairn, admin, visitor) = with_camps(1).await;
     relate(&admin, CAMP_END, ZONE_END).await.is(201);
     let refused = admin.delete(ZONE).await.refused(409, "has-dependents");

@@ -260,7 +260,7 @@ mod tests {
             match reader.find(&file.as_bytes()[from..to], to == file.len()) {
                 Found::Nothing(taken) => from += taken,
                 Found::Row { begin, end, taken } => {
-                    features.push(file[from + begin..from + end].to_owned());
+                    features.push(file.get(from + begin..from + end).unwrap().to_owned());
                     from += taken;
                     let place: Place = serde_json::from_str(&serde_json::to_string(&reader.place()).unwrap()).unwrap();
                     reader = FeatureCollection::at(place);

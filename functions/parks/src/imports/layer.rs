@@ -5,8 +5,8 @@ use table::{EntityKey, Key, Number};
 use utoipa::ToSchema;
 use web::{Problem, Schema};
 
-use crate::fields::{NewFacility, NewGeozone};
-use crate::keys::{FacilityKey, GeozoneKey};
+use crate::fields::{NewActivity, NewFacility, NewGeozone};
+use crate::keys::{ActivityKey, FacilityKey, GeozoneKey};
 use crate::names::{CollectionId, Kind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -14,6 +14,7 @@ use crate::names::{CollectionId, Kind};
 pub enum Layer {
     Geozone,
     Facility,
+    Activity,
 }
 
 impl Layer {
@@ -21,6 +22,7 @@ impl Layer {
         match self {
             Self::Geozone => Kind::Geozone,
             Self::Facility => Kind::Facility,
+            Self::Activity => Kind::Activity,
         }
     }
 
@@ -29,6 +31,7 @@ impl Layer {
         match self {
             Self::Geozone => None,
             Self::Facility => Some("facilityType"),
+            Self::Activity => Some("activityType"),
         }
     }
 
@@ -37,6 +40,7 @@ impl Layer {
         match self {
             Self::Geozone => Schema::of::<NewGeozone>(),
             Self::Facility => Schema::of::<NewFacility>(),
+            Self::Activity => Schema::of::<NewActivity>(),
         }
     }
 
@@ -46,6 +50,7 @@ impl Layer {
         Some(match self {
             Self::Geozone => GeozoneKey { collection, number }.key(),
             Self::Facility => FacilityKey { collection, facility_type: of_type?.parse().ok()?, number }.key(),
+            Self::Activity => ActivityKey { collection, activity_type: of_type?.parse().ok()?, number }.key(),
         })
     }
 }

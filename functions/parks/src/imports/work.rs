@@ -103,17 +103,18 @@ impl Import {
         let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
 
         let (mut drafts, mut told, mut failed) = (Vec::<Draft>::new(), Vec::<RowFault>::new(), 0);
-        let mut room = write::ROOM;
+        let (layer, mut room) = (self.plan.layer, write::ROOM);
         let mut later = VecDeque::new();
         for (at, row, text) in read {
             // One transaction writes an item once: a later row of the same item is another batch's.
             let fits = |draft: &Draft| {
-                write::cost(draft) <= room && !drafts.iter().any(|before| before.external_id == draft.external_id)
+                write::cost(layer, draft) <= room
+                    && !drafts.iter().any(|before| before.external_id == draft.external_id)
             };
             match row {
                 _ if !later.is_empty() => later.push_back((at, text)),
                 Ok(draft) if fits(&draft) => {
-                    room -= write::cost(&draft);
+                    room -= write::cost(layer, &draft);
                     drafts.push(draft);
                 }
                 Ok(_) => later.push_back((at, text)),

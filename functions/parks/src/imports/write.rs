@@ -6,15 +6,16 @@ use serde_json::Value;
 use table::{Access, Action, EntityKey, Escaped, Key, Stored};
 use web::Problem;
 
+use super::Layer;
 use super::row::{Draft, Reading, RowFault};
 use crate::access::{IMPORT_ROWS, NEXT_NUMBER};
 use crate::change::Change;
 use crate::dependents::{self, COUNT};
 use crate::item::{INLINE_BYTES, Item, StoredShape};
-use crate::items::create::first;
+use crate::items::create::{first, sequences};
 use crate::items::live;
 use crate::keys::{CollectionKey, ExternalIdKey, LiveKey, Parent, Partition, SequenceKey};
-use crate::names::{CollectionId, ShapeName};
+use crate::names::{ActivityType, CollectionId, FacilityType, ShapeName};
 use crate::schema::PARKS;
 use crate::shapes::{self, Uses};
 use crate::{checks, external_id};
@@ -49,9 +50,11 @@ struct Guard {
 }
 
 /// The most actions that a row may take: its item, the guard of its external id or the check that it has no
-/// relationships, and the uses of its shapes, before and after.
-pub fn cost(draft: &Draft) -> usize {
-    if draft.shape.is_some() { 4 } else { 2 }
+/// relationships, the uses of its shapes, before and after, and the sequence of what will lie in it.
+pub fn cost(layer: Layer, draft: &Draft) -> usize {
+    let shapes = if draft.shape.is_some() { 2 } else { 0 };
+    let sequences = if layer == Layer::Activity { 1 } else { 0 };
+    2 + shapes + sequences
 }
 
 /// Reads what is there, and says what to write. No two rows may have one external id.
@@ -128,7 +131,8 @@ fn create(
         return Ok(Err(reading.field(&draft, reading.layer.type_field().unwrap_or_default(), "is no type")));
     };
     let mut item = first(&draft.fields, &key, now, who)?;
-    if let (None, Some((_, shape))) = (&item.location, &draft.shape) {
+    let needs_location = reading.layer != Layer::Activity;
+    if let (true, None, Some((_, shape))) = (needs_location, &item.location, &draft.shape) {
         item.location = Some(shape.representative_point().to_vec());
     }
     let faults = checks::faults(&item);
@@ -199,14 +203,11 @@ async fn actions(
     (now, who): (&str, &Option<String>),
 ) -> Result<Vec<Action>, Problem> {
     let made = outcomes.iter().filter(|outcome| outcome.before.is_none()).count() as u32;
-    let mut numbers = 1..=0;
+    let mut numbers = None;
     if made > 0 {
-        let sequence = SequenceKey {
-            partition: Parent::Collection(CollectionKey { collection: collection.clone() })
-                .partition(reading.layer.kind()),
-        }
-        .key();
-        numbers = access.table(&NEXT_NUMBER, &PARKS).next_numbers(sequence, made).await?;
+        let parent = Parent::Collection(CollectionKey { collection: collection.clone() });
+        let sequence = SequenceKey { partition: parent.partition(reading.layer.kind()) }.key();
+        numbers = Some(access.table(&NEXT_NUMBER, &PARKS).next_numbers(sequence, made).await?);
     }
     let stored = stream::iter(outcomes).map(|outcome| with_shape(access, outcome)).buffered(AT_ONCE);
     let stored: Vec<(Outcome, Option<(ShapeName, StoredShape)>)> = stored.try_collect().await?;
@@ -221,10 +222,13 @@ async fn actions(
         }
         match before {
             None => {
-                let of_type = item.facility_type.map(|of_type| of_type.as_str());
-                let key = numbers.next().and_then(|number| reading.layer.key(collection, of_type, number));
+                let facility_type = item.facility_type.map(FacilityType::as_str);
+                let of_type = facility_type.or(item.activity_type.map(ActivityType::as_str));
+                let number = numbers.as_mut().and_then(Iterator::next);
+                let key = number.and_then(|number| reading.layer.key(collection, of_type, number));
                 item.place(key.ok_or_else(|| Problem::internal("a row without a number"))?, now);
                 actions.push(Action::create(&PARKS, item.key(), &item)?);
+                actions.extend(item.item_key().iter().flat_map(sequences));
                 actions.extend(external_id::hold(&item)?);
                 counted.get_or_insert(item);
             }
