@@ -19,6 +19,7 @@ mod harness;
 mod kill;
 mod mirror;
 mod parks;
+mod samples;
 
 use std::process::ExitCode;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
             faults::tests(),
             depot::tests(),
             kill::tests(),
+            samples::tests(),
         ]
         .into_iter()
         .flatten()

@@ -1,29 +1,32 @@
-//! Real places for a first look: collections, boundaries and named points, sent through the gateway like any
-//! administrator's requests. What is there already stays as it is, so loading twice changes nothing.
+//! Real places for a first look, and what a rule makes of them, sent through the gateway like any administrator's
+//! requests. What is there already stays as it is, so loading twice changes nothing, and a load that was broken off is
+//! completed by the next.
 
 mod data;
+mod offers;
+mod outline;
+mod target;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashMap;
 
-use reqwest::{Client, Response, StatusCode};
-use serde_json::Value;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use futures::stream::{self, Stream, StreamExt};
+use reqwest::StatusCode;
 
 use crate::Progress;
-use data::Feature;
+pub use data::{Feature, Name, Samples};
+use offers::DATES;
+use target::{Answered, Outcome, Target};
 
 const STAGE: &str = "samples";
 
 /// How many requests are under way at once.
 const AT_ONCE: usize = 8;
 
-/// What became of the samples.
+/// What became of the samples: collections, geozones, facilities, activities, products, dates and relationships.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     pub made: u64,
-    /// Were there before.
+    /// Were there before, or lie below what has been deleted since.
     pub present: u64,
     /// Broke a rule: the feature by name, and the first fault.
     pub refused: Vec<Refused>,
@@ -41,100 +44,117 @@ pub struct Refused {
 pub enum SampleError {
     #[error("the samples that are part of this program cannot be read: {0}")]
     Unreadable(String),
-    #[error("the gateway did not answer {feature}: {reason}")]
-    Gateway { feature: String, reason: String },
-    #[error("{feature} was answered with {status}: {body}")]
-    Unexpected { feature: String, status: StatusCode, body: String },
-}
-
-/// Where the samples go, and as whom.
-#[derive(Clone, Debug)]
-struct Target {
-    client: Client,
-    gateway: String,
-    token: String,
-}
-
-enum Outcome {
-    Made,
-    Present,
-    Refused(Refused),
+    #[error("the gateway did not answer {request}: {reason}")]
+    Gateway { request: String, reason: String },
+    #[error("{request} was answered with {status}: {body}")]
+    Unexpected { request: String, status: StatusCode, body: String },
 }
 
 /// Sends every sample to the gateway at this address, with an administrator's token.
 pub async fn load(gateway: &str, token: &str, progress: &Progress) -> Result<Loaded, SampleError> {
-    let target = Target { client: Client::new(), gateway: gateway.to_owned(), token: token.to_owned() };
-    let (collections, features) = tokio::task::spawn_blocking(|| Ok((data::collections()?, data::features()?)))
-        .await
-        .map_err(|error| SampleError::Unreadable(error.to_string()))??;
-    let total = (collections.len() + features.len()) as u64;
+    let samples = tokio::task::spawn_blocking(Samples::read).await;
+    load_these(samples.map_err(|error| SampleError::Unreadable(error.to_string()))??, gateway, token, progress).await
+}
+
+/// Sends these. Each kind goes after those that it needs to be there.
+pub async fn load_these(
+    samples: Samples,
+    gateway: &str,
+    token: &str,
+    progress: &Progress,
+) -> Result<Loaded, SampleError> {
     progress.started(STAGE);
-    let mut loaded = Loaded::default();
-    // What lies in a collection needs it to be there.
-    for collection in collections {
-        loaded.count(target.send(collection).await?);
+    let target = &Target::new(gateway, token);
+    let mut load = Load::new(progress, samples.count());
+    let Samples { collections, features, activities, relationships } = samples;
+    for features in [collections, features] {
+        load.all(features.into_iter().map(|feature| target.make(feature))).await?;
     }
-    let done = Arc::new(AtomicU64::new(loaded.made + loaded.present));
-    let places = Arc::new(Semaphore::new(AT_ONCE));
-    let mut requests = JoinSet::new();
-    for feature in features {
-        let place = Arc::clone(&places).acquire_owned().await;
-        let (target, done, progress) = (target.clone(), Arc::clone(&done), progress.clone());
-        requests.spawn(async move {
-            let outcome = target.send(feature).await;
-            progress.advanced(STAGE, done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
-            drop(place);
-            outcome
-        });
-        while let Some(outcome) = requests.try_join_next() {
-            loaded.count(flat(outcome)?);
+    let mut products = Vec::new();
+    let mut requests = Vec::new();
+    for activity in activities {
+        if load.found.contains_key(&activity.facility) {
+            products.extend(activity.product.map(|product| (activity.feature.name.clone(), product)));
+            requests.push(target.make(activity.feature));
         }
     }
-    while let Some(outcome) = requests.join_next().await {
-        loaded.count(flat(outcome)?);
+    load.all(requests).await?;
+    let products = products.into_iter().filter_map(|(activity, product)| Some((load.found.get(&activity)?, product)));
+    let requests: Vec<_> = products.map(|(activity, product)| target.offer(activity.clone(), product)).collect();
+    let offered = load.all(requests).await?;
+    load.all(offered.into_iter().map(|product| target.seed(product, DATES))).await?;
+    let ends = |[one, other]: [Name; 2]| Some((load.path(&one)?, load.path(&other)?));
+    let related: Vec<_> = relationships.into_iter().filter_map(ends).collect();
+    load.all(related.iter().map(|(one, other)| target.relate(one, other))).await?;
+    Ok(load.finish())
+}
+
+/// A load under way.
+struct Load<'a> {
+    progress: &'a Progress,
+    total: u64,
+    loaded: Loaded,
+    found: HashMap<Name, Found>,
+}
+
+/// Where an item is.
+#[derive(Clone, Debug)]
+struct Found {
+    path: String,
+    /// By this load.
+    made: bool,
+}
+
+impl<'a> Load<'a> {
+    fn new(progress: &'a Progress, total: u64) -> Self {
+        Self { progress, total, loaded: Loaded::default(), found: HashMap::new() }
     }
-    loaded.refused.sort_by(|one, other| one.feature.cmp(&other.feature));
-    let summary = format!("{} made, {} there before, {} refused", loaded.made, loaded.present, loaded.refused.len());
-    progress.finished(STAGE, summary);
-    Ok(loaded)
-}
 
-fn flat(outcome: Result<Result<Outcome, SampleError>, tokio::task::JoinError>) -> Result<Outcome, SampleError> {
-    outcome.map_err(|error| SampleError::Unreadable(error.to_string()))?
-}
-
-impl Loaded {
-    fn count(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Made => self.made += 1,
-            Outcome::Present => self.present += 1,
-            Outcome::Refused(refused) => self.refused.push(refused),
-        }
+    /// Sends some at once and counts what became of them. Returns the paths at which there is something to go on with.
+    async fn all<R>(&mut self, requests: impl IntoIterator<Item = R>) -> Result<Vec<String>, SampleError>
+    where
+        R: Future<Output = Result<Answered, SampleError>>,
+    {
+        let answers = stream::iter(requests).buffer_unordered(AT_ONCE);
+        self.count(std::pin::pin!(answers)).await
     }
-}
 
-impl Target {
-    async fn send(&self, feature: Feature) -> Result<Outcome, SampleError> {
-        let named = format!("{} {}", feature.list, feature.id);
-        let silent = |error: reqwest::Error| SampleError::Gateway { feature: named.clone(), reason: error.to_string() };
-        let request = self.client.post(format!("{}{}", self.gateway, feature.list)).bearer_auth(&self.token);
-        let request = request.header("content-type", "application/json").body(feature.body);
-        let response: Response = request.send().await.map_err(silent)?;
-        let status = response.status();
-        let body = response.text().await.map_err(silent)?;
-        match status {
-            StatusCode::CREATED => Ok(Outcome::Made),
-            StatusCode::CONFLICT => Ok(Outcome::Present),
-            StatusCode::BAD_REQUEST => {
-                Ok(Outcome::Refused(Refused { feature: named, name: feature.name, fault: first_fault(&body) }))
+    async fn count(
+        &mut self,
+        mut answers: impl Stream<Item = Result<Answered, SampleError>> + Unpin,
+    ) -> Result<Vec<String>, SampleError> {
+        let mut paths = Vec::new();
+        while let Some(answered) = answers.next().await {
+            let Answered { name, outcome, path } = answered?;
+            let made = matches!(outcome, Outcome::Done { made: 1.., .. });
+            match outcome {
+                Outcome::Done { made, present } => {
+                    self.loaded.made += made;
+                    self.loaded.present += present;
+                }
+                Outcome::Refused(refused) => self.loaded.refused.push(refused),
             }
-            status => Err(SampleError::Unexpected { feature: named, status, body }),
+            if let Some(path) = path {
+                if let Some(name) = name {
+                    self.found.insert(name, Found { path: path.clone(), made });
+                }
+                paths.push(path);
+            }
+            let done = self.loaded.made + self.loaded.present + self.loaded.refused.len() as u64;
+            self.progress.advanced(STAGE, done, Some(self.total));
         }
+        Ok(paths)
     }
-}
 
-/// The first fault of a problem, with its place and how many more there are.
-fn first_fault(problem: &str) -> String {
-    let problem: Value = serde_json::from_str(problem).unwrap_or_default();
-    problem.get("detail").and_then(Value::as_str).unwrap_or("no reason was given").to_owned()
+    fn path(&self, name: &Name) -> Option<String> {
+        self.found.get(name).map(|found| found.path.clone())
+    }
+
+    fn finish(mut self) -> Loaded {
+        self.loaded.refused.sort_by(|one, other| one.feature.cmp(&other.feature));
+        let Loaded { made, present, refused } = &self.loaded;
+        let summary = format!("{made} made, {present} there before, {} refused", refused.len());
+        self.progress.finished(STAGE, summary);
+        self.loaded
+    }
 }

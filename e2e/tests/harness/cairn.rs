@@ -94,6 +94,11 @@ impl Cairn {
         cairn
     }
 
+    /// The gateway's address.
+    pub fn url(&self) -> &str {
+        self.shared.url()
+    }
+
     pub fn visitor(&self) -> User {
         User::new(Arc::clone(&self.shared), "visitor", None)
     }

@@ -34,8 +34,8 @@ pub async fn create<E: Entity>(request: Request) -> Result<Answer, Problem> {
     if let Some(answer) = earlier(&request, &access::CREATE_ITEM).await? {
         return Ok(answer);
     }
-    if external_id::is_held(request.access(), &access::CREATE_ITEM, &item).await? {
-        return Err(external_id::problem());
+    if let Some(problem) = external_id::held(request.access(), &access::CREATE_ITEM, &item).await? {
+        return Err(problem);
     }
     // A missing sequence is a missing parent.
     let sequence = SequenceKey { partition: parent.partition(E::KIND) }.key();

@@ -1,0 +1,219 @@
+//! The requests of a load. Each may be sent again, after any crash and beside itself, and changes nothing then.
+
+use reqwest::{Client, Method, StatusCode, header};
+use serde_json::Value;
+
+use super::data::{Feature, Name};
+use super::offers::{Product, SEASON};
+use super::{Found, Refused, SampleError};
+
+/// How often a request is sent that others get in the way of.
+const TRIES: u32 = 10;
+
+/// Where the samples go, and as whom.
+#[derive(Clone, Debug)]
+pub struct Target {
+    client: Client,
+    gateway: String,
+    token: String,
+}
+
+/// What became of one request.
+pub struct Answered {
+    /// Of the item, where others look for it by name.
+    pub name: Option<Name>,
+    pub outcome: Outcome,
+    /// Where the item is, if it is there.
+    pub path: Option<String>,
+}
+
+pub enum Outcome {
+    Done { made: u64, present: u64 },
+    Refused(Refused),
+}
+
+/// What the gateway has answered.
+struct Answer {
+    request: String,
+    status: StatusCode,
+    location: Option<String>,
+    body: String,
+}
+
+impl Target {
+    pub fn new(gateway: &str, token: &str) -> Self {
+        Self { client: Client::new(), gateway: gateway.to_owned(), token: token.to_owned() }
+    }
+
+    /// Makes an item that its list knows by an id, or finds it by that.
+    pub async fn make(&self, feature: Feature) -> Result<Answered, SampleError> {
+        let Feature { name, display_name, body } = feature;
+        let answer = self.call(Method::POST, &name.list, body, None).await?;
+        let outcome = match answer.status {
+            StatusCode::CREATED => made(),
+            StatusCode::CONFLICT => present(),
+            StatusCode::BAD_REQUEST => Outcome::Refused(Refused {
+                feature: name.to_string(),
+                name: display_name,
+                fault: answer.text("detail").unwrap_or_else(|| "no reason was given".to_owned()),
+            }),
+            _ => return Err(answer.unexpected()),
+        };
+        Ok(Answered { name: Some(name), outcome, path: answer.location })
+    }
+
+    /// Makes the product of an activity that has none yet, not even a deleted one: products have no id by which they
+    /// might be told. Without an answer the request may have been carried out or still be, and the index of the list
+    /// may lag: its `Idempotency-Key` is the same in every load.
+    pub async fn offer(&self, activity: Found, product: Product) -> Result<Answered, SampleError> {
+        let list = activity.path.replacen("/activities/", "/products/", 1);
+        if !activity.made {
+            for deleted in [false, true] {
+                let page = format!("{list}?limit=1&deleted={deleted}");
+                let answer = self.call(Method::GET, &page, String::new(), None).await?;
+                if answer.status != StatusCode::OK {
+                    return Err(answer.unexpected());
+                }
+                let page: Value = serde_json::from_str(&answer.body).unwrap_or_default();
+                let Some(first) = page.pointer("/items/0") else { continue };
+                // Dates are missing only where they were to be made.
+                let ours = !deleted && first.get("displayName").and_then(Value::as_str) == Some(&product.name);
+                let number = first.get("number").and_then(Value::as_u64).filter(|_| ours);
+                let path = number.map(|number| format!("{list}/{number}"));
+                return Ok(Answered { name: None, outcome: present(), path });
+            }
+            // A deleted one may have taken its product along, where no list of its own shows it.
+            let answer = self.call(Method::GET, &activity.path, String::new(), None).await?;
+            if answer.member("isDeleted") == Some(Value::Bool(true)) {
+                return Ok(Answered { name: None, outcome: present(), path: None });
+            }
+        }
+        let answer = self.call(Method::POST, &list, product.body, Some(format!("sample {list}"))).await?;
+        match answer.status {
+            StatusCode::CREATED => Ok(Answered { name: None, outcome: made(), path: answer.location }),
+            // Its activity has been deleted.
+            StatusCode::NOT_FOUND => Ok(Answered { name: None, outcome: present(), path: None }),
+            _ => Err(answer.unexpected()),
+        }
+    }
+
+    /// Makes what is missing of a product's dates, which are as many as this.
+    pub async fn seed(&self, product: String, dates: u64) -> Result<Answered, SampleError> {
+        let answer = self.call(Method::POST, &format!("{product}/dates"), SEASON.to_owned(), None).await?;
+        let made = match answer.status {
+            StatusCode::OK => answer.number("created").unwrap_or_default(),
+            // The product has been deleted, or its range no longer holds the season.
+            StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => 0,
+            _ => return Err(answer.unexpected()),
+        };
+        let outcome = Outcome::Done { made, present: dates.saturating_sub(made) };
+        Ok(Answered { name: None, outcome, path: None })
+    }
+
+    /// Relates two items by their paths.
+    pub async fn relate(&self, one: &str, other: &str) -> Result<Answered, SampleError> {
+        let (one, other) = (end(one), end(other));
+        let answer =
+            self.call(Method::PUT, &format!("/parks/relationships/{one}/{other}"), String::new(), None).await?;
+        let outcome = match answer.status {
+            StatusCode::CREATED => made(),
+            // Not found is an end that has been deleted.
+            StatusCode::OK | StatusCode::NOT_FOUND => present(),
+            _ => return Err(answer.unexpected()),
+        };
+        Ok(Answered { name: None, outcome, path: None })
+    }
+
+    /// Sends a request until nobody gets in its way.
+    async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: String,
+        once: Option<String>,
+    ) -> Result<Answer, SampleError> {
+        let named = format!("{method} {path}");
+        let silent = |error: reqwest::Error| SampleError::Gateway { request: named.clone(), reason: error.to_string() };
+        let mut request = self.client.request(method.clone(), format!("{}{path}", self.gateway));
+        request = request.bearer_auth(&self.token);
+        if !body.is_empty() {
+            request = request.header(header::CONTENT_TYPE, "application/json").body(body);
+        }
+        if let Some(once) = once {
+            request = request.header("idempotency-key", once);
+        }
+        let request = request.build().map_err(silent)?;
+        let mut tries = 0;
+        loop {
+            let Some(again) = request.try_clone() else {
+                return Err(SampleError::Unreadable(format!("{named} has a body that cannot be sent again")));
+            };
+            let response = self.client.execute(again).await.map_err(silent)?;
+            let status = response.status();
+            let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
+            let location = location.map(str::to_owned);
+            let answer =
+                Answer { request: named.clone(), status, location, body: response.text().await.map_err(silent)? };
+            tries += 1;
+            if !answer.others_came_first() || tries >= TRIES {
+                return Ok(answer);
+            }
+        }
+    }
+}
+
+impl Answer {
+    /// Whether it was kept from what it wanted at the same moment: afterwards it is known what there is.
+    fn others_came_first(&self) -> bool {
+        let exists = || self.text("type").is_some_and(|kind| kind == "urn:cairn:problem:exists");
+        self.status == StatusCode::CONFLICT && self.location.is_none() && !exists()
+    }
+
+    fn member(&self, name: &str) -> Option<Value> {
+        serde_json::from_str::<Value>(&self.body).ok()?.get_mut(name).map(Value::take)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.member(name)?.as_str().map(str::to_owned)
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        self.member(name)?.as_u64()
+    }
+
+    fn unexpected(self) -> SampleError {
+        SampleError::Unexpected { request: self.request, status: self.status, body: self.body }
+    }
+}
+
+fn made() -> Outcome {
+    Outcome::Done { made: 1, present: 0 }
+}
+
+fn present() -> Outcome {
+    Outcome::Done { made: 0, present: 1 }
+}
+
+/// `/parks/facilities/c/trail/1` as an end of a relationship, `facility::c/trail::1`.
+fn end(path: &str) -> String {
+    let mut parts = path.trim_start_matches("/parks/").splitn(3, '/');
+    let mut part = || parts.next().unwrap_or_default();
+    let kind = match part() {
+        "geozones" => "geozone",
+        "facilities" => "facility",
+        "activities" => "activity",
+        other => other,
+    };
+    format!("{kind}::{}/{}", part(), part().replace('/', "::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_an_end() {
+        assert_eq!(end("/parks/facilities/c/trail/1"), "facility::c/trail::1");
+        assert_eq!(end("/parks/geozones/c/12"), "geozone::c/12");
+    }
+}
