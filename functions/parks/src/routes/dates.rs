@@ -1,5 +1,7 @@
 //! `/parks/products/{collection}/{activityType}/{activity}/{number}/dates`: the dates of a product.
 
+use std::time::Duration;
+
 use web::{Page, Route, Sample, problem};
 
 use super::{ADMINISTRATORS, BOTH};
@@ -14,6 +16,9 @@ use crate::entity::{ItemPath, Product};
 const DATES_OF: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates";
 const DATE: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates/{date}";
 
+/// A year takes four transactions, each of which may have to wait for others.
+const MANY_DAYS: Duration = Duration::from_secs(29);
+
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("listProductDates", DATES_OF, BOTH, list)
@@ -26,6 +31,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2025-12-01&to=2025-12-31")),
         Route::post("seedProductDates", DATES_OF, ADMINISTRATORS, seed)
             .summary("Makes the dates that are missing among some days, and leaves the others alone")
+            .timeout(MANY_DAYS)
             .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
             .path::<ItemPath<Product>>()
             .takes::<NewProductDates>()
@@ -38,6 +44,7 @@ pub fn routes() -> Vec<Route> {
             ),
         Route::patch("changeProductDates", DATES_OF, ADMINISTRATORS, change)
             .summary("One merge patch for all dates that exist among some days")
+            .timeout(MANY_DAYS)
             .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
             .path::<ItemPath<Product>>()
             .query::<DaysQuery>()
@@ -51,6 +58,7 @@ pub fn routes() -> Vec<Route> {
             ),
         Route::delete("deleteProductDates", DATES_OF, ADMINISTRATORS, delete)
             .summary("Deletes all dates that exist among some days")
+            .timeout(MANY_DAYS)
             .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
             .path::<ItemPath<Product>>()
             .query::<DaysQuery>()
