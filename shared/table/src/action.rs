@@ -10,7 +10,7 @@ use crate::error::{Cause, Error};
 use crate::expression::{Condition, Placeholders, exists};
 use crate::item::{self, Item, Stored, to_item};
 use crate::rev::{self, Rev};
-use crate::schema::{EXPIRES, Table};
+use crate::schema::{EXPIRES, Search, Table};
 use crate::{Config, Key};
 
 /// A write of one item, alone ([`crate::Access::write`]) or in a transaction ([`crate::Access::transact`]). The client
@@ -114,14 +114,17 @@ impl Action {
         self.seen.as_ref()?.as_ref()?.as_n().ok().and_then(|number| Rev::parse(number))
     }
 
-    /// The request for one attempt. A transaction has one rev and one time for all its actions.
-    pub(crate) fn request(&self, config: &Config, rev: Rev, seconds: i64) -> Request {
+    /// The request for one attempt. A transaction has one rev and one time for all its actions; `once` says that its
+    /// token keeps it from being done twice.
+    pub(crate) fn request(&self, config: &Config, rev: Rev, seconds: i64, once: bool) -> Request {
         let mut placeholders = Placeholders::default();
-        let condition = self.condition(rev, seconds, &mut placeholders);
+        let commutes = once && self.commutes();
+        let condition = self.condition(rev, seconds, commutes, &mut placeholders);
         let (item, update) = match &self.write {
             Write::Create(_) | Write::CreateSequence => (self.item(rev), String::new()),
             Write::Update(changes) => {
-                (item::key_item(self.table, &self.key), changes.express(self.table, rev, &mut placeholders))
+                let update = changes.express(self.table, rev, commutes, &mut placeholders);
+                (item::key_item(self.table, &self.key), update)
             }
             Write::Delete | Write::Check => (item::key_item(self.table, &self.key), String::new()),
         };
@@ -145,7 +148,15 @@ impl Action {
         item
     }
 
-    fn condition(&self, rev: Rev, seconds: i64, placeholders: &mut Placeholders) -> String {
+    /// Whether it counts in an item that has no document, in whatever order others count there, too. Its revision then
+    /// grows from the item's own: under a condition, those who count at once would refuse each other.
+    fn commutes(&self) -> bool {
+        let never = || self.table.entity_of(&self.key).is_some_and(|entity| entity.search == Search::Never);
+        let counts = |changes: &Changes| changes.set.is_empty() && !changes.add.is_empty();
+        self.seen.is_none() && matches!(&self.write, Write::Update(changes) if counts(changes)) && never()
+    }
+
+    fn condition(&self, rev: Rev, seconds: i64, commutes: bool, placeholders: &mut Placeholders) -> String {
         let older = |placeholders: &mut Placeholders| {
             let (attribute, new) = (placeholders.name(rev::ATTRIBUTE), placeholders.value(item::number(rev.number())));
             format!("(attribute_not_exists({attribute}) OR {attribute} < {new})")
@@ -165,7 +176,7 @@ impl Action {
                 all.push(format!("{attribute} = {read}"));
             }
             Some(None) => all.push(format!("attribute_not_exists({})", placeholders.name(rev::ATTRIBUTE))),
-            None if matches!(self.write, Write::Update(_)) => all.push(older(placeholders)),
+            None if matches!(self.write, Write::Update(_)) && !commutes => all.push(older(placeholders)),
             None => {}
         }
         all.extend(self.conditions.iter().map(|condition| condition.express(placeholders)));
@@ -268,13 +279,18 @@ impl Changes {
         self.set.is_empty() && self.remove.is_empty() && self.add.is_empty()
     }
 
-    fn express(&self, table: &Table, rev: Rev, placeholders: &mut Placeholders) -> String {
+    fn express(&self, table: &Table, rev: Rev, commutes: bool, placeholders: &mut Placeholders) -> String {
         let ours = |name: &String| name == rev::ATTRIBUTE || name == table.pk || Some(name.as_str()) == table.sk;
-        let rev = (rev::ATTRIBUTE.to_owned(), item::number(rev.number()));
-        let set = self.set.iter().filter(|(name, _)| !ours(name)).chain([(&rev.0, &rev.1)]);
-        let set: Vec<_> = set
+        let set = self.set.iter().filter(|(name, _)| !ours(name));
+        let mut set: Vec<_> = set
             .map(|(name, value)| format!("{} = {}", placeholders.name(name), placeholders.value(value.clone())))
             .collect();
+        let (name, rev) = (placeholders.name(rev::ATTRIBUTE), placeholders.value(item::number(rev.number())));
+        set.push(if commutes {
+            format!("{name} = if_not_exists({name}, {rev}) + {}", placeholders.value(item::number(rev::STEP)))
+        } else {
+            format!("{name} = {rev}")
+        });
         let remove = self.remove.iter().filter(|name| !ours(name));
         let remove: Vec<_> = remove.map(|name| placeholders.name(name)).collect();
         let add = self.add.iter();

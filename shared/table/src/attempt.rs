@@ -93,7 +93,7 @@ impl Attempt {
     }
 
     async fn send_single(&self, access: &Access, action: &Action) -> Answer {
-        let request = self.request(access, action);
+        let request = self.request(access, action, false);
         let client = access.engines().dynamodb();
         let sendings = Sendings::default();
         let consumed = match &action.write {
@@ -145,7 +145,7 @@ impl Attempt {
     }
 
     fn transact_item(&self, access: &Access, action: &Action) -> Result<TransactWriteItem, Error> {
-        let request = self.request(access, action);
+        let request = self.request(access, action, true);
         let (item, part) = (Some(request.item), TransactWriteItem::builder());
         let built = match &action.write {
             Write::Create(_) | Write::CreateSequence => {
@@ -169,8 +169,8 @@ impl Attempt {
         }
     }
 
-    fn request(&self, access: &Access, action: &Action) -> Request {
-        action.request(&access.engines().config, self.rev, self.seconds)
+    fn request(&self, access: &Access, action: &Action, once: bool) -> Request {
+        action.request(&access.engines().config, self.rev, self.seconds, once)
     }
 }
 

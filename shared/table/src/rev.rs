@@ -9,6 +9,9 @@ pub struct Rev(u64);
 /// The attribute that carries it, in every table.
 pub const ATTRIBUTE: &str = "rev";
 
+/// The distance between two revisions.
+pub(crate) const STEP: u64 = 2;
+
 const LIMIT: u64 = 1 << 53;
 
 impl Rev {
@@ -28,8 +31,8 @@ impl Rev {
     /// The next revision of an item: `max(2 * now in microseconds, old + 2)`.
     pub fn next(old: Option<Self>, now_micros: i64) -> Self {
         let clock = u64::try_from(now_micros).unwrap_or(0).saturating_mul(2).max(2);
-        let grown = old.map_or(0, |rev| rev.0 + 2);
-        Self(clock.max(grown).min(LIMIT - 2))
+        let grown = old.map_or(0, |rev| rev.0 + STEP);
+        Self(clock.max(grown).min(LIMIT - STEP))
     }
 
     pub const fn number(self) -> u64 {

@@ -87,6 +87,32 @@ async fn counters_lose_nothing_when_many_count_at_once() {
 }
 
 #[tokio::test]
+async fn those_who_count_where_no_document_is_never_refuse_each_other() {
+    let access = open().await;
+    let visit = || VisitKey { visitor: Escaped::new("ann").unwrap() };
+    let read = async || access.table(&ALL, &VISITS).get_consistent(visit()).await.unwrap().unwrap();
+    access.write(&ALL, Action::create(&VISITS, visit(), &book("")).unwrap()).await.unwrap();
+    let (first, before) = (read().await, access.performed().len());
+    let all = (0..60).map(|number| {
+        let access = access.clone();
+        let count = Action::update(&VISITS, visit(), Changes::new().add("pages", 1));
+        let create = Action::create(&SHOP, book_key(number), &book("Fern")).unwrap();
+        tokio::spawn(async move { access.transact(&ALL, &[create, count]).await.unwrap() })
+    });
+    for done in all.collect::<Vec<_>>() {
+        done.await.unwrap();
+    }
+    let last = read().await;
+    assert_eq!(last.read::<Book>().unwrap().pages, 60);
+    assert_eq!(last.rev.unwrap().number(), first.rev.unwrap().number() + 2 * 60);
+    assert_eq!(access.performed().len() - before, 60 * 2 + 1, "each transaction was sent once");
+
+    let stale = Action::update(&VISITS, visit(), Changes::new().add("pages", 1)).if_unchanged(&first);
+    let error = access.transact(&ALL, &[stale, Action::check(&SHOP, book_key(1))]).await.unwrap_err();
+    assert_eq!(error.failed(0).unwrap().cause, Cause::Stale);
+}
+
+#[tokio::test]
 async fn a_stale_part_stops_the_whole_and_names_itself() {
     let access = open().await;
     let old = access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
