@@ -1,5 +1,7 @@
 //! The requests of a load. Each may be sent again, after any crash and beside itself, and changes nothing then.
 
+use std::time::Duration;
+
 use reqwest::{Client, Method, StatusCode, header};
 use serde_json::Value;
 
@@ -7,7 +9,7 @@ use super::data::{Feature, Name};
 use super::offers::{Product, SEASON};
 use super::{Found, Refused, SampleError};
 
-/// How often a request is sent that others get in the way of.
+/// How often a request is sent that others get in the way of, or that the platform has no time for.
 const TRIES: u32 = 10;
 
 /// Where the samples go, and as whom.
@@ -37,6 +39,8 @@ struct Answer {
     request: String,
     status: StatusCode,
     location: Option<String>,
+    /// How long the platform asks to be left alone.
+    retry_after: Option<Duration>,
     body: String,
 }
 
@@ -124,7 +128,7 @@ impl Target {
         Ok(Answered { name: None, outcome, path: None })
     }
 
-    /// Sends a request until nobody gets in its way.
+    /// Sends a request until nobody gets in its way, and the platform has time for it.
     async fn call(
         &self,
         method: Method,
@@ -150,13 +154,17 @@ impl Target {
             };
             let response = self.client.execute(again).await.map_err(silent)?;
             let status = response.status();
-            let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-            let location = location.map(str::to_owned);
-            let answer =
-                Answer { request: named.clone(), status, location, body: response.text().await.map_err(silent)? };
+            let told = |name| response.headers().get(name).and_then(|value| value.to_str().ok());
+            let location = told(header::LOCATION).map(str::to_owned);
+            let retry_after = told(header::RETRY_AFTER).and_then(|text| text.parse().ok()).map(Duration::from_secs);
+            let body = response.text().await.map_err(silent)?;
+            let answer = Answer { request: named.clone(), status, location, retry_after, body };
             tries += 1;
-            if !answer.others_came_first() || tries >= TRIES {
-                return Ok(answer);
+            match answer.retry_after {
+                _ if tries >= TRIES => return Ok(answer),
+                Some(pause) if status.is_server_error() => tokio::time::sleep(pause).await,
+                _ if answer.others_came_first() => {}
+                _ => return Ok(answer),
             }
         }
     }
@@ -209,7 +217,28 @@ fn end(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
     use super::*;
+
+    #[tokio::test]
+    async fn what_the_platform_has_no_time_for_is_sent_again() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = Target::new(&format!("http://{}", listener.local_addr().unwrap()), "token");
+        let gateway = tokio::spawn(async move {
+            for head in ["503 Service Unavailable\r\nretry-after: 0", "201 Created"] {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut request = [0; 4096];
+                assert!(stream.read(&mut request).await.unwrap() > 0);
+                let answer = format!("HTTP/1.1 {head}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+                stream.write_all(answer.as_bytes()).await.unwrap();
+            }
+        });
+        let related = target.relate("/parks/geozones/c/1", "/parks/geozones/c/2").await.unwrap();
+        assert!(matches!(related.outcome, Outcome::Done { made: 1, present: 0 }));
+        gateway.await.unwrap();
+    }
 
     #[test]
     fn a_path_is_an_end() {
