@@ -18,7 +18,7 @@ use web::token::{Claims, SigningKey};
 use super::description::Description;
 use super::suite::RUNTIME;
 use super::table::Table;
-use super::{User, engines};
+use super::{Set, User, engines};
 
 /// A platform; gone when dropped.
 pub struct Cairn {
@@ -216,12 +216,19 @@ impl Shared {
         }
     }
 
-    /// Deletes its indexes: each costs the engine a little for as long as it is there.
+    /// Deletes its indexes and tables: each costs an engine a little for as long as it is there.
     async fn forget(&self) {
         for system in &self.systems {
             let index = format!("{}-000001", self.engines.config.search_name(system));
             // An engine of the test's own may be gone already.
             let _ = reqwest::Client::new().delete(format!("{}/{index}", self.engines.config.search)).send().await;
+        }
+        if engines::set() == Set::Real {
+            let (dynamodb, prefix) = (self.engines.dynamodb(), &self.engines.config.prefix);
+            let tables = dynamodb.list_tables().exclusive_start_table_name(prefix).send().await.unwrap();
+            for table in tables.table_names().iter().filter(|table| table.starts_with(prefix)) {
+                dynamodb.delete_table().table_name(table).send().await.unwrap();
+            }
         }
     }
 
