@@ -83,6 +83,7 @@ pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
             cursor_secrets: Vec::new(),
             issuers: Vec::new(),
             lease: table::config::LEASE,
+            batch: table::config::BATCH,
         }
     };
     Ok(Engines::new(config, Clock::system()))

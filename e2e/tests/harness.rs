@@ -2,6 +2,7 @@
 
 mod answer;
 mod cairn;
+pub mod consumed;
 pub mod description;
 pub mod differences;
 pub mod engines;
@@ -9,6 +10,7 @@ pub mod generator;
 pub mod metrics;
 pub mod process;
 pub mod proxy;
+pub mod stopper;
 mod suite;
 pub mod table;
 mod user;

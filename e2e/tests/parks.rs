@@ -2,7 +2,9 @@
 
 mod activities;
 mod cascades;
+mod cascades_stopped;
 mod collections;
+mod costs;
 mod dates;
 mod facilities;
 mod found;
@@ -33,7 +35,9 @@ use crate::harness::Test;
 pub fn tests() -> Vec<Test> {
     let themes = [
         cascades::tests(),
+        cascades_stopped::tests(),
         collections::tests(),
+        costs::tests(),
         geozones::tests(),
         facilities::tests(),
         activities::tests(),

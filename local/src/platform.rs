@@ -127,6 +127,7 @@ impl Platform {
             cursor_secrets: vec![identity.cursor_secret.clone()],
             issuers: vec![identity.issuer()],
             lease: options.lease,
+            batch: table::config::BATCH,
         };
         let engines = Engines::new(config, options.clock);
         for served in &options.systems {

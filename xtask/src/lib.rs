@@ -2,6 +2,7 @@
 //! the docs. `cargo xtask generate` writes all of it, and a test fails when any of it has drifted.
 
 pub mod artefact;
+pub mod costs;
 pub mod description;
 pub mod drift;
 pub mod events;
@@ -36,6 +37,7 @@ pub fn artefacts() -> Vec<Artefact> {
             ("its indexes", schema::indexes(app.system())),
             ("what else it has", schema::resources(app.system())),
             ("its access patterns", patterns::table(app)),
+            ("its costs", costs::table(declared.costs)),
         ];
         artefacts.extend(blocks.into_iter().map(|(block, text)| Artefact::block(&docs, block, text)));
     }

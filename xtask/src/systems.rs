@@ -1,14 +1,16 @@
 //! The systems of the platform, as this tool sees them: their declarations, on engines that nobody asks anything.
 
 use serde_json::Value;
+use table::access::Cost;
 use table::{Clock, Config, Engines};
 use web::App;
 
 use crate::records;
 
-/// A system, and writes to its tables that show its mirror at work.
+/// A system, what its access patterns cost, and writes to its tables that show its mirror at work.
 pub struct Declared {
     pub app: App,
+    pub costs: &'static [Cost],
     pub records: Vec<Value>,
 }
 
@@ -24,9 +26,10 @@ pub fn all() -> Vec<Declared> {
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
         lease: table::config::LEASE,
+        batch: table::config::BATCH,
     };
     let engines = Engines::new(config, Clock::system());
-    vec![Declared { app: parks::app(engines), records: records::parks::records() }]
+    vec![Declared { app: parks::app(engines), costs: parks::costs::COSTS, records: records::parks::records() }]
 }
 
 #[cfg(test)]

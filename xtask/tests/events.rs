@@ -38,5 +38,6 @@ fn config() -> Config {
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
         lease: table::config::LEASE,
+        batch: table::config::BATCH,
     }
 }

@@ -64,6 +64,7 @@ fn config() -> Config {
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
         lease: table::config::LEASE,
+        batch: table::config::BATCH,
     }
 }
 

@@ -17,6 +17,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::cairn;
+use super::consumed;
 use super::differences::Differences;
 use super::engines;
 use super::metrics;
@@ -137,12 +138,14 @@ fn expected_panics_are_silent() {
     }));
 }
 
-/// Metrics lines are counted; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
+/// Metrics lines are counted, and what requests consumed is kept; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
 fn logs() {
     let shown = std::env::var_os("RUST_LOG").map(|_| {
         let filter = tracing_subscriber::EnvFilter::from_default_env();
         tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(filter)
     });
     let counted = metrics::Counted.with_filter(Targets::new().with_target(metrics::TARGET, Level::INFO));
-    tracing_subscriber::registry().with(counted).with(shown).init();
+    let consumed = consumed::OF_REQUESTS.clone();
+    let consumed = consumed.with_filter(Targets::new().with_target(consumed::TARGET, Level::INFO));
+    tracing_subscriber::registry().with(counted).with(consumed).with(shown).init();
 }

@@ -46,10 +46,15 @@ impl Table {
         delete.key("pk", text(pk)).key("sk", text(sk)).send().await.unwrap();
     }
 
+    /// All items, if they fit into one page.
+    pub async fn items(&self) -> Vec<Item> {
+        let scan = self.0.dynamodb().scan().table_name(self.name()).consistent_read(true).send().await.unwrap();
+        scan.items.unwrap()
+    }
+
     /// The partition keys of all items.
     pub async fn partitions(&self) -> Vec<String> {
-        let scan = self.0.dynamodb().scan().table_name(self.name()).send().await.unwrap();
-        scan.items().iter().map(|item| item["pk"].as_s().unwrap().clone()).collect()
+        self.items().await.iter().map(|item| item["pk"].as_s().unwrap().clone()).collect()
     }
 
     /// The table's stream, by a name as streams have.

@@ -21,11 +21,11 @@ tests! { cascades:
     what_a_job_works_on_is_left_alone,
 }
 
-const COLLECTION: &str = "/parks/collections/bcparks_1";
+pub const COLLECTION: &str = "/parks/collections/bcparks_1";
 
 /// `bcparks_1` with so many facilities, and relationships: a third of them to one geozone elsewhere, the others between
 /// neighbours.
-async fn with_facilities(facilities: usize, relationships: usize) -> (Cairn, User, User) {
+pub async fn with_facilities(facilities: usize, relationships: usize) -> (Cairn, User, User) {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     cairn.collection("other", "Garibaldi").await;

@@ -90,6 +90,7 @@ impl World {
             cursor_secrets: vec!["secret".to_owned()],
             issuers: Vec::new(),
             lease: table::config::LEASE,
+            batch: table::config::BATCH,
         };
         let engines = Engines::new(config, Clock::system());
         create_tables(engines.dynamodb(), &engines.config, &SYSTEM).await.unwrap();

@@ -25,7 +25,12 @@ pub struct Config {
     pub issuers: Vec<Issuer>,
     /// How long work that outlives a request is its worker's: when the worker dies, others wait for so long.
     pub lease: Duration,
+    /// The most actions of one transaction of such work, from 10 to 100; smaller ones meet fewer others.
+    pub batch: usize,
 }
+
+/// The usual [`Config::batch`]: as many as DynamoDB takes.
+pub const BATCH: usize = 100;
 
 /// The usual [`Config::lease`]: two minutes.
 pub const LEASE: Duration = Duration::from_secs(120);
@@ -96,6 +101,7 @@ impl Config {
             credentials,
             cursor_secrets,
             issuers: get("CAIRN_ISSUERS").map_or_else(|| Ok(Vec::new()), |text| issuers(&text))?,
+            batch: BATCH,
             lease: get("CAIRN_LEASE_SECONDS").map_or(Ok(LEASE), |text| lease(&text))?,
         })
     }

@@ -162,6 +162,7 @@ mod tests {
             cursor_secrets: vec!["secret".to_owned()],
             issuers: Vec::new(),
             lease: crate::config::LEASE,
+            batch: crate::config::BATCH,
         };
         Engines::new(config, Clock::system())
     }

@@ -7,6 +7,7 @@
 //! | `http.method`, `http.route`, `http.status` | request | the route's template, never the path |
 //! | `latency.ms` | both | in milliseconds |
 //! | `consumed.read`, `consumed.write` | both | DynamoDB's capacity units |
+//! | `consumed.patterns` | both | the same by access pattern: `item 0.5 R, createItem 18 W` |
 //! | `principal.hash` | request | the first 16 hex digits of SHA-256 of the caller's `{idpid}`; empty for anonymous |
 //! | `problem.slug`, `problem.cause` | request | why it failed; causes are of a 5xx only |
 //! | `batch.records`, `batch.retried`, `batch.quarantined` | event | of a stream batch |
@@ -66,6 +67,7 @@ impl Entry<'_> {
             latency.ms = milliseconds(self.latency),
             consumed.read = read,
             consumed.write = write,
+            consumed.patterns = by_pattern(self.performed),
             principal.hash = self.principal.unwrap_or_default(),
             problem.slug = self.problem.map_or("", |problem| problem.kind().slug),
             problem.cause = self.problem.and_then(Problem::cause).unwrap_or_default(),
@@ -93,6 +95,7 @@ impl EventEntry<'_> {
             latency.ms = milliseconds(self.latency),
             consumed.read = read,
             consumed.write = write,
+            consumed.patterns = by_pattern(self.performed),
             batch.records = batch.records,
             batch.retried = batch.retried,
             batch.quarantined = batch.quarantined,
@@ -119,6 +122,23 @@ pub(crate) fn principal(principal: &Principal) -> Option<String> {
     let known = principal.known()?;
     let digest = Sha256::digest(known.idpid());
     Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Each pattern that consumed anything, in the order of first use.
+fn by_pattern(performed: &[Performed]) -> String {
+    let mut patterns: Vec<(&str, f64, f64)> = Vec::new();
+    for call in performed.iter().filter(|call| call.read_units + call.write_units > 0.0) {
+        match patterns.iter_mut().find(|(name, ..)| *name == call.pattern) {
+            Some((_, read, write)) => (*read, *write) = (*read + call.read_units, *write + call.write_units),
+            None => patterns.push((call.pattern, call.read_units, call.write_units)),
+        }
+    }
+    let told = |(name, read, write): &(&str, f64, f64)| {
+        let units = [(*read, "R"), (*write, "W")];
+        let units = units.iter().filter(|(units, _)| *units > 0.0).map(|(units, unit)| format!(" {units} {unit}"));
+        format!("{name}{}", units.collect::<String>())
+    };
+    patterns.iter().map(told).collect::<Vec<_>>().join(", ")
 }
 
 fn consumed(performed: &[Performed]) -> (f64, f64) {

@@ -22,7 +22,9 @@ use crate::schema::PARKS;
 use super::counters;
 
 /// The most actions of a batch: beside them, the transaction moves the job on.
-const MOST: usize = super::MOST - 1;
+fn most(access: &Access) -> usize {
+    access.engines().config.batch - 1
+}
 
 /// How many items a batch looks at.
 const PAGE: u32 = 50;

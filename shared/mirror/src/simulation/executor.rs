@@ -41,6 +41,7 @@ pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(|| {
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
         lease: table::config::LEASE,
+        batch: table::config::BATCH,
     };
     Tables::new(&TOY, &config)
 });

@@ -37,6 +37,7 @@ pub fn engines(dynamodb: &str, s3: &str) -> Arc<Engines> {
         cursor_secrets: Vec::new(),
         issuers: Vec::new(),
         lease: table::config::LEASE,
+        batch: table::config::BATCH,
     };
     Engines::new(config, Clock::system())
 }

@@ -130,6 +130,7 @@ pub fn engines(dynamodb: &str) -> Arc<Engines> {
         cursor_secrets: vec!["a secret of the tests".to_owned()],
         issuers: Vec::new(),
         lease: table::config::LEASE,
+        batch: table::config::BATCH,
     };
     Engines::new(config, Clock::system())
 }

@@ -60,7 +60,7 @@ async fn a_request_has_one_line_of_each() {
     let expected = json!({
         "level": "INFO", "message": "request", "system": "zoo", "operation": "listAnimals", "request.id": "id-of-one",
         "http.method": "GET", "http.route": "/zoo/animals/{enclosure}", "http.status": 200, "consumed.read": 1.5,
-        "consumed.write": 0.0, "principal.hash": "79d137e4ccecc3ea", "problem.slug": "", "problem.cause": "",
+        "consumed.write": 0.0, "consumed.patterns": "listAnimals 1.5 R", "principal.hash": "79d137e4ccecc3ea", "problem.slug": "", "problem.cause": "",
         "target": "web::log",
     });
     let mut told = line.as_object().unwrap().clone();

@@ -327,6 +327,7 @@ pub fn config(issuers: Vec<Issuer>) -> Config {
         cursor_secrets: vec!["secret".into()],
         issuers,
         lease: table::config::LEASE,
+        batch: table::config::BATCH,
     }
 }
 

@@ -6,7 +6,7 @@ use web::Problem;
 
 use super::super::take::{deleted, take};
 use super::super::{Plan, Relationships, counters, relationships};
-use super::{LAG, MOST, PAGE, Place, place, read, took, update};
+use super::{LAG, PAGE, Place, most, place, read, took, update};
 use crate::access;
 use crate::item::Item;
 use crate::items::{Read, stamped};
@@ -62,9 +62,9 @@ async fn batch(access: &Access, root: &Item, held: &Held) -> Result<(Plan, u64),
         // The item, its relationships' counter, its partition's and its children's; and of each relationship two
         // writes and the other end's counter.
         let cost = 3 + below.len() + 3 * related.all.len();
-        if plan.size() + cost + 1 > MOST {
+        if plan.size() + cost + 1 > most(access) {
             if plan.size() == 0 {
-                detach(&end, related, &mut plan)?;
+                detach(access, &end, related, &mut plan)?;
             }
             break;
         }
@@ -82,15 +82,15 @@ async fn batch(access: &Access, root: &Item, held: &Held) -> Result<(Plan, u64),
     {
         let related = relationships(access, &end).await?;
         if !related.all.is_empty() {
-            detach(&end, related, &mut plan)?;
+            detach(access, &end, related, &mut plan)?;
         }
     }
     Ok((plan, taken))
 }
 
 /// Detaches as many relationships of an item as fit.
-fn detach(end: &End, related: Relationships, plan: &mut Plan) -> Result<(), Problem> {
-    for relationship in related.all.into_iter().take((MOST - 1) / 3) {
+fn detach(access: &Access, end: &End, related: Relationships, plan: &mut Plan) -> Result<(), Problem> {
+    for relationship in related.all.into_iter().take((most(access) - 1) / 3) {
         plan.push(Action::delete(&PARKS, relationship.key()));
         plan.push(relationship.detach(end)?);
         plan.count(counters::of_relationships(end), -1);
@@ -118,7 +118,7 @@ async fn next(access: &Access, root: &Item) -> Result<Vec<(Read, Vec<counters::C
                 found.push((read, below));
             }
             found.extend(children.into_iter().map(|child| (child, Vec::new())));
-            if found.len() >= MOST / 3 {
+            if found.len() >= most(access) / 3 {
                 return Ok(found);
             }
         }

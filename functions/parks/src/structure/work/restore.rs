@@ -9,7 +9,7 @@ use web::Problem;
 use super::super::related::detached;
 use super::super::restore::{bring_back, restored};
 use super::super::{Plan, counters};
-use super::{LAG, MOST, PAGE, Place, place, read, took, update};
+use super::{LAG, PAGE, Place, most, place, read, took, update};
 use crate::access;
 use crate::item::Item;
 use crate::items::{Read, stamped};
@@ -68,7 +68,7 @@ impl Restoration {
             && !item.deleted()
         {
             plan.as_read(&item);
-            more = bring_back(access, &end, &item, &BTreeMap::new(), (MOST - 2) / EACH, &mut plan).await?;
+            more = bring_back(access, &end, &item, &BTreeMap::new(), (most(access) - 2) / EACH, &mut plan).await?;
         }
         if !more {
             self.place.unfinished = None;
@@ -85,9 +85,9 @@ impl Restoration {
             let Some(end) = End::of(&read.item.pk, &read.item.sk) else { continue };
             // The item, its own counter and its partition's.
             let takes = 3 + EACH * detached(access, &end).await?.len();
-            if cost + takes > MOST {
+            if cost + takes > most(access) {
                 if picked.is_empty() {
-                    limit = (MOST - 4) / EACH;
+                    limit = (most(access) - 4) / EACH;
                     self.place.unfinished = Some(read.item.key());
                     let after = restored(&read.item, &stamp);
                     picked.insert(read.item.key(), (read, after));

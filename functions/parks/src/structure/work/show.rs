@@ -5,7 +5,7 @@ use table::Access;
 use web::Problem;
 
 use super::super::{Plan, relationships};
-use super::{MOST, Place, place, read, update};
+use super::{Place, most, place, read, update};
 use crate::jobs::{Held, JobKind, Step, Work};
 use crate::relationships::End;
 
@@ -27,8 +27,8 @@ impl Work for Showing {
         let related = relationships(access, &end).await?;
         let mut left: Vec<_> = related.all.into_iter().filter(|one| one.own(&end).shown != shown).collect();
         // The item and the counter take two more.
-        let last = left.len() <= MOST - 2;
-        left.truncate(MOST - 2);
+        let last = left.len() <= most(access) - 2;
+        left.truncate(most(access) - 2);
         let mut plan = Plan::default();
         for relationship in &left {
             plan.push(relationship.show(&end, shown));

@@ -1,0 +1,104 @@
+//! A DynamoDB in front of which a worker stops: a proxy that holds one of its transactions for ever.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::task::AbortHandle;
+
+/// The proxy; gone when dropped.
+pub struct Stopper {
+    pub url: String,
+    shared: Arc<Shared>,
+    accepting: AbortHandle,
+}
+
+/// When the transaction is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// DynamoDB never sees it.
+    BeforeItIsSent,
+    /// It is done, and its answer never comes.
+    AfterItIsDone,
+}
+
+struct Shared {
+    target: String,
+    client: reqwest::Client,
+    /// Which transaction is held, counted from 0, and when.
+    held: Option<(usize, Moment)>,
+    transactions: AtomicUsize,
+    stopped: Notify,
+}
+
+impl Stopper {
+    /// In front of this DynamoDB. Without a place it only counts.
+    pub async fn before(target: String, held: Option<(usize, Moment)>) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let client = reqwest::Client::builder().no_proxy().build().unwrap();
+        let shared = Shared { target, client, held, transactions: AtomicUsize::new(0), stopped: Notify::new() };
+        let shared = Arc::new(shared);
+        let serving = Arc::clone(&shared);
+        let accepting = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let shared = Arc::clone(&serving);
+                let service = service_fn(move |request| answer(Arc::clone(&shared), request));
+                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+            }
+        });
+        Self { url, shared, accepting: accepting.abort_handle() }
+    }
+
+    /// How many transactions have come.
+    pub fn transactions(&self) -> usize {
+        self.shared.transactions.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the transaction is held.
+    pub async fn stopped(&self) {
+        self.shared.stopped.notified().await;
+    }
+}
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, reqwest::Error> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+    let operation = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let number = operation.ends_with(".TransactWriteItems").then(|| shared.transactions.fetch_add(1, Ordering::SeqCst));
+    let moment = shared.held.and_then(|(held, moment)| (number == Some(held)).then_some(moment));
+    if moment == Some(Moment::BeforeItIsSent) {
+        shared.stop().await;
+    }
+    let sent = shared.client.post(&shared.target).headers(parts.headers).body(body).send().await?;
+    let mut response = Response::builder().status(sent.status());
+    for (name, value) in sent.headers() {
+        response = response.header(name, value);
+    }
+    let body = sent.bytes().await?;
+    if moment == Some(Moment::AfterItIsDone) {
+        shared.stop().await;
+    }
+    Ok(response.body(Full::new(body)).unwrap())
+}
+
+impl Shared {
+    async fn stop(&self) {
+        self.stopped.notify_one();
+        std::future::pending::<()>().await;
+    }
+}

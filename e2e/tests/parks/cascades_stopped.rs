@@ -1,0 +1,118 @@
+//! A deletion and a restoration whose workers die at each of their batches in turn.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::json;
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::cascades::{COLLECTION, with_facilities};
+use crate::harness::stopper::{Moment, Stopper};
+use crate::harness::table::Item;
+use crate::harness::{Cairn, Set, Test, User, engines};
+
+/// How often is in the name.
+pub fn tests() -> Vec<Test> {
+    let (times, told) = if engines::set() == Set::Real { (10, "ten") } else { (100, "a_hundred") };
+    vec![Test::new(format!("cascades::scenario_10_crash_{told}_times"), move || scenario_10_crash(times))]
+}
+
+const FACILITIES: usize = 50;
+const RELATIONSHIPS: usize = 30;
+
+/// Ten facilities, each with its relationships' counter and its partition's.
+const BATCH: usize = 32;
+
+/// What the table holds but for the jobs themselves, and but for when it was written.
+async fn kept(cairn: &Cairn) -> BTreeMap<(String, String), Item> {
+    let mut kept = BTreeMap::new();
+    for mut item in cairn.table().items().await {
+        let key = ["pk", "sk"].map(|name| item[name].as_s().unwrap().clone());
+        for name in ["rev", "updatedAt", "updatedBy"] {
+            item.remove(name);
+        }
+        if !key[0].starts_with("job::") {
+            kept.insert(key.into(), item);
+        }
+    }
+    kept
+}
+
+/// A worker of small batches, which dies where it is told to. Returns how many transactions it sent.
+async fn worker(cairn: &Cairn, dies: Option<(usize, Moment)>) -> usize {
+    let config = cairn.engines().config.clone();
+    let stopper = Stopper::before(config.dynamodb.clone().unwrap(), dies).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), batch: BATCH, ..config };
+    let app = ::parks::app(Engines::new(config, cairn.clock.clone()));
+    let run = tokio::spawn(async move {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        app.event("runWork", "{}".into(), deadline).await.unwrap();
+    });
+    let abort = run.abort_handle();
+    tokio::select! {
+        done = run => done.unwrap(),
+        () = stopper.stopped() => abort.abort(),
+    }
+    // What it held is anybody's after two minutes.
+    cairn.clock.advance(Duration::from_secs(121));
+    stopper.transactions()
+}
+
+/// Does a job to its end, with one worker that dies. Returns how many transactions took the job on.
+async fn job(cairn: &Cairn, admin: &User, job: &str, dies: Option<(usize, Moment)>) -> usize {
+    let mut transactions = 0;
+    if let Some((number, _)) = dies {
+        while transactions == 0 {
+            transactions = worker(cairn, dies).await;
+        }
+        assert_eq!(transactions, number + 1, "it did not come to where it dies");
+        assert_eq!(admin.get(job).await.is(200)["status"], "running");
+    }
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        transactions += worker(cairn, None).await;
+        let read = admin.get(job).await.is(200);
+        if read["status"] == "done" {
+            return transactions;
+        }
+        assert!(Instant::now() < deadline, "it does not come to its end: {}", read.told());
+    }
+}
+
+async fn scenario_10_crash(times: usize) {
+    let (cairn, admin, visitor) = with_facilities(FACILITIES, RELATIONSHIPS).await;
+    // The platform's own worker lets go of whatever it takes.
+    cairn.engines().wind_down();
+    let delete =
+        async || admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202).header("location").to_owned();
+    let restore =
+        async || admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202).header("location").to_owned();
+    let live = kept(&cairn).await;
+    let batches_of_deletion = job(&cairn, &admin, &delete().await, None).await;
+    let gone = kept(&cairn).await;
+    assert!(gone.keys().any(|(pk, _)| pk.starts_with("detached::")) && gone != live);
+    let batches_of_restoration = job(&cairn, &admin, &restore().await, None).await;
+    assert!(kept(&cairn).await == live, "restored, it is not what it was");
+    assert!(batches_of_deletion > 5 && batches_of_restoration > 5);
+
+    for round in 0..times / 2 {
+        let moment = if round % 2 == 0 { Moment::BeforeItIsSent } else { Moment::AfterItIsDone };
+        // After the last batch nothing is left to do.
+        let dies = |batches: usize| Some((round / 2 % (batches - 1), moment));
+        let deletion = delete().await;
+        visitor.get(COLLECTION).await.refused(404, "not-found");
+        job(&cairn, &admin, &deletion, dies(batches_of_deletion)).await;
+        for (key, item) in kept(&cairn).await {
+            assert!(!key.0.starts_with("rel::"), "{key:?} is left in round {round}");
+            let deleted =
+                !item.contains_key("entity") || item.get("isDeleted").is_some_and(|is| *is.as_bool().unwrap());
+            assert!(deleted || key.0.ends_with("other") || key.1 == "other", "{key:?} is left in round {round}");
+            let count = item.get("live").map_or("0", |count| count.as_n().unwrap());
+            assert!(count == "0" || key.0.ends_with("::other"), "{key:?} counts {count} in round {round}");
+        }
+        job(&cairn, &admin, &restore().await, dies(batches_of_restoration)).await;
+        assert!(kept(&cairn).await == live, "restored in round {round}, it is not what it was");
+        visitor.get(COLLECTION).await.is(200);
+    }
+}
