@@ -21,7 +21,7 @@ pub struct Import {
     /// The collection that the items lie in.
     #[arg(long)]
     collection: String,
-    /// What the rows are: `geozone`, `facility`.
+    /// What the rows are: `geozone`, `facility`, `activity`.
     #[arg(long)]
     entity: String,
     /// The file's format; by its name, if not given.

@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn killed_it_leaves_no_opensearch_behind_and_the_folder_can_be_used_again() {
+    fn killed_it_leaves_no_engine_behind_and_the_folder_can_be_used_again() {
         let folder = tempfile::tempdir().unwrap();
-        let arguments = ["local", "--port", "0", "--search", "opensearch"];
+        let arguments = ["local", "--port", "0"];
         let mut running = start(&mut cairn(folder.path(), &arguments));
         let [search] = children(running.child.id())[..] else { panic!("one engine runs as a process") };
         running.child.kill().unwrap();
         running.child.wait().unwrap();
-        until("OpenSearch outlives cairn", Duration::from_secs(2), || !Path::new(&format!("/proc/{search}")).exists());
+        until("the engine outlives cairn", Duration::from_secs(2), || !Path::new(&format!("/proc/{search}")).exists());
         let again = start(&mut cairn(folder.path(), &arguments));
         assert!(get(&again.url, "/parks/health").starts_with("HTTP/1.1 200 OK"));
     }

@@ -10,6 +10,7 @@ tests! { imports_refused:
     bad_rows_are_reported_by_row_and_pointer_and_skipped,
     a_file_that_is_none_is_refused_whole,
     a_hostile_file_is_refused_and_harms_nobody,
+    a_row_never_takes_an_external_id_from_another_item,
 }
 
 /// The faults of a job, by the link that it gives.
@@ -132,4 +133,20 @@ async fn a_hostile_file_is_refused_and_harms_nobody() {
             assert_ne!(import(&admin, format, file).await["counts"]["done"], 1);
         }
     }
+}
+
+async fn a_row_never_takes_an_external_id_from_another_item() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    import(&admin, "geojson", &collection(&[feature("a", "A", &point(1.0, 1.0))])).await;
+    // As one sees it who has read the guard, and then the item, while an administrator gave the item another id.
+    let guard = cairn.table().get("external::facility::bcparks_1", "a").await.unwrap();
+    let trail = format!("{TRAILS}/trail/1");
+    let other = admin.patch(&trail, json!({ "externalId": "b" })).await.is(200);
+    cairn.table().put(guard).await;
+    let job = import(&admin, "geojson", &collection(&[feature("a", "Another", &point(2.0, 2.0))])).await;
+    assert_eq!(job["counts"], json!({ "total": 1, "done": 0, "failed": 1 }), "{}", job.told());
+    let told = faults(&job).await;
+    assert_eq!(place("feature")(&told["faults"][0]), (1, "/properties/externalId"));
+    assert_eq!(admin.get(&trail).await.is(200).tag(), other.tag());
 }

@@ -151,6 +151,10 @@ async fn change(
     stored: Stored,
 ) -> Result<Result<Outcome, Vec<RowFault>>, Problem> {
     let before: Item = stored.read()?;
+    if before.external_id.as_deref() != Some(draft.external_id.as_str()) {
+        // Its guard was read before the item was given another.
+        return Ok(Err(reading.field(&draft, "externalId", "goes from one item to another; send the row again")));
+    }
     if before.deleted() {
         return Ok(Err(reading.field(&draft, "externalId", "is that of a deleted item; restore it first")));
     }
