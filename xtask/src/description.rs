@@ -1,17 +1,18 @@
 //! A system's API description as a file, so that a change of it is reviewed.
 
-use serde_json::Value;
+use std::fmt::Display;
+
 use web::{App, openapi};
 
 use crate::artefact::MARK;
 
 /// OpenAPI 3.1 as `GET /{system}/openapi.json` serves it, indented.
 pub fn of(app: &App) -> String {
-    marked(&openapi::describe(app.system().name, app.routes()))
+    marked(&openapi::Ordered(&openapi::describe(app.system().name, app.routes())))
 }
 
 /// A JSON object as text that says in its first member that it is generated, since JSON has no comments.
-pub fn marked(object: &Value) -> String {
+pub fn marked(object: &impl Display) -> String {
     let text = format!("{object:#}");
     let members = text.strip_prefix("{\n").unwrap_or("}");
     format!("{{\n  \"x-generated\": \"{MARK}\",\n{members}\n")
@@ -19,7 +20,7 @@ pub fn marked(object: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

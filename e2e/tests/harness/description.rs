@@ -21,6 +21,8 @@ struct Operation {
     template: Vec<String>,
     /// By status and content type what the body must be; none where there is no body.
     answers: HashMap<(String, String), Option<Validator>>,
+    /// By status the header fields that are always there.
+    headers: HashMap<String, Vec<String>>,
 }
 
 static PARKS: OnceLock<Description> = OnceLock::new();
@@ -43,6 +45,9 @@ impl Description {
         {
             return;
         }
+        for name in operation.headers.get(&answer.status.to_string()).into_iter().flatten() {
+            assert!(answer.headers.contains_key(name), "the API description promises {name}: {}", answer.told());
+        }
         let content_type = answer.header("content-type").to_owned();
         let promised = operation.answers.get(&(answer.status.to_string(), content_type));
         match promised {
@@ -62,10 +67,12 @@ impl Description {
         let mut operations = Vec::new();
         for (template, methods) in document["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
+                let responses = responses(document, &operation["responses"]);
                 operations.push(Operation {
                     method: method.to_uppercase(),
                     template: template.split('/').map(str::to_owned).collect(),
-                    answers: answers(document, &operation["responses"]),
+                    answers: answers(document, &responses),
+                    headers: responses.iter().map(|(status, response)| (status.clone(), headers(response))).collect(),
                 });
             }
         }
@@ -90,12 +97,26 @@ impl Operation {
     }
 }
 
-fn answers(document: &Value, responses: &Value) -> HashMap<(String, String), Option<Validator>> {
-    let mut answers = HashMap::new();
-    for (status, response) in responses.as_object().unwrap() {
-        let response = response["$ref"].as_str().map_or(response, |path| {
+/// The responses by status, each as it stands among the components.
+fn responses<'a>(document: &'a Value, responses: &'a Value) -> HashMap<String, &'a Value> {
+    let resolved = |response: &'a Value| {
+        response["$ref"].as_str().map_or(response, |path| {
             document.pointer(path.trim_start_matches('#')).unwrap_or_else(|| panic!("{path} is not described"))
-        });
+        })
+    };
+    let responses = responses.as_object().unwrap().iter();
+    responses.map(|(status, response)| (status.clone(), resolved(response))).collect()
+}
+
+/// The header fields that a response always has.
+fn headers(response: &Value) -> Vec<String> {
+    let headers = response["headers"].as_object().into_iter().flatten();
+    headers.filter(|(_, header)| header["required"] == true).map(|(name, _)| name.clone()).collect()
+}
+
+fn answers(document: &Value, responses: &HashMap<String, &Value>) -> HashMap<(String, String), Option<Validator>> {
+    let mut answers = HashMap::new();
+    for (status, response) in responses {
         let Some(content) = response["content"].as_object() else {
             answers.insert((status.clone(), String::new()), None);
             continue;

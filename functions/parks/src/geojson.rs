@@ -2,23 +2,61 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::ToSchema;
+use utoipa::openapi::schema::Schema;
+use utoipa::openapi::{ObjectBuilder, RefOr};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::view::{ItemView, Summary};
 
 pub const CONTENT_TYPE: &str = "application/geo+json";
 
+/// A GeoJSON document that somebody sends. What is wrong with it is told at its place, so all else is checked later.
+#[derive(Debug)]
+pub struct GeoJson;
+
+impl PartialSchema for GeoJson {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().required("type").description(Some("A GeoJSON document.")).into()
+    }
+}
+
+impl ToSchema for GeoJson {}
+
+/// A geometry, as the API description tells of it.
+#[derive(Debug, ToSchema)]
+#[serde(tag = "type")]
+pub enum Geometry {
+    Point { coordinates: Vec<f64> },
+    LineString { coordinates: Vec<Vec<f64>> },
+    MultiLineString { coordinates: Vec<Vec<Vec<f64>>> },
+    Polygon { coordinates: Vec<Vec<Vec<f64>>> },
+    MultiPolygon { coordinates: Vec<Vec<Vec<Vec<f64>>>> },
+}
+
+/// What stands as the `type` of a Feature.
+#[derive(Debug, ToSchema)]
+pub enum FeatureType {
+    Feature,
+}
+
+/// What stands as the `type` of a FeatureCollection.
+#[derive(Debug, ToSchema)]
+pub enum CollectionType {
+    FeatureCollection,
+}
+
 /// A GeoJSON Feature whose `id` is the item's global id and whose properties are the rest of the item.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Feature {
     #[serde(rename = "type")]
+    #[schema(value_type = FeatureType)]
     pub feature_type: &'static str,
     pub id: String,
     /// `[west, south, east, north]`; `west > east` across 180 degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bbox: Option<[f64; 4]>,
     /// A geometry, or null.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Geometry>, required)]
     pub geometry: Value,
     #[schema(value_type = Object)]
     pub properties: Value,
@@ -28,10 +66,11 @@ pub struct Feature {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ShapeFeature {
     #[serde(rename = "type")]
+    #[schema(value_type = FeatureType)]
     pub feature_type: &'static str,
     /// `[west, south, east, north]` of the whole shape; `west > east` across 180 degrees.
     pub bbox: [f64; 4],
-    #[schema(value_type = Object)]
+    #[schema(value_type = Geometry)]
     pub geometry: Value,
     pub properties: ShapeProperties,
 }
@@ -49,6 +88,7 @@ pub struct ShapeProperties {
 #[serde(rename_all = "camelCase")]
 pub struct FeatureCollection {
     #[serde(rename = "type")]
+    #[schema(value_type = CollectionType)]
     pub collection_type: &'static str,
     pub features: Vec<Feature>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 use web::{Answer, Request};
 
 use crate::days::Day;
+use crate::geojson::Geometry;
 use crate::item::Item;
 use crate::names::{ActivityType, FacilityType, Kind};
 use crate::open_days::OpenDays;
@@ -153,7 +154,7 @@ pub struct ShapeView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Geometry>)]
     pub geometry: Option<serde_json::Value>,
 }
 

@@ -238,7 +238,10 @@ impl App {
 
     /// The API description as it is served, made once.
     fn description(&self) -> Bytes {
-        let make = || Bytes::from(openapi::describe(self.system.name, self.routes()).to_string());
+        let make = || {
+            let description = openapi::describe(self.system.name, self.routes());
+            Bytes::from(openapi::Ordered(&description).to_string())
+        };
         self.description.get_or_init(make).clone()
     }
 

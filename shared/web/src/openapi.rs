@@ -1,32 +1,51 @@
 //! The API description in OpenAPI 3.1, made from the routes: what it says of requests is what they are checked against.
 
-use std::collections::BTreeMap;
+mod headers;
+mod ordered;
+mod prose;
+mod refusal;
+mod security;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::Route;
 use crate::problem;
 use crate::route::{Body, Described};
 use crate::shape::{Parameter, Shape};
-use crate::{Route, Who};
+
+pub use ordered::Ordered;
 
 /// The API description of a system, as `GET /{system}/openapi.json` serves it.
 pub fn describe<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -> Value {
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     let mut components = Components::default();
+    let (mut tags, mut schemes) = (BTreeSet::new(), Map::new());
     for route in routes {
         components.add_route(route);
+        tags.insert(tag(route));
+        schemes.extend(security::schemes(route.who()));
         let item = paths.entry(route.template()).or_default();
         item.insert(route.method().as_str().to_lowercase(), describe_route(route));
     }
-    components.schemas.insert("Problem".into(), problem_schema());
+    components.schemas.insert("Problem".into(), refusal::schema());
     json!({
         "openapi": "3.1.0",
-        "info": { "title": system, "version": env!("CARGO_PKG_VERSION") },
+        "info": {
+            "title": system,
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": prose::EVERYWHERE,
+            "contact": { "name": "Cairn" },
+            "license": { "name": env!("CARGO_PKG_LICENSE"), "identifier": env!("CARGO_PKG_LICENSE") },
+        },
+        "servers": [{ "url": "/", "description": "The host that serves this description." }],
+        "tags": tags.into_iter().map(|tag| describe_tag(system, tag)).collect::<Value>(),
         "paths": paths,
         "components": {
             "schemas": components.schemas,
             "responses": components.responses,
-            "securitySchemes": { "bearer": { "type": "http", "scheme": "bearer", "bearerFormat": "JWT" } },
+            "securitySchemes": schemes,
         },
     })
 }
@@ -71,7 +90,10 @@ impl Components {
             self.responses.entry(name).or_insert_with(|| {
                 let schema = json!({ "$ref": "#/components/schemas/Problem" });
                 let content = json!({ (problem::CONTENT_TYPE): { "schema": schema } });
-                json!({ "description": format!("Problem: {}", slugs.join(" or ")), "content": content })
+                let headers = headers::of_problem(slugs);
+                let description = format!("Problem: {}", slugs.join(" or "));
+                let response = [("description".to_owned(), description.into()), ("content".to_owned(), content)];
+                with_headers(response.into_iter().collect(), headers)
             });
         }
     }
@@ -112,7 +134,9 @@ fn describe_route(route: &Route) -> Value {
     let mut operation = Map::new();
     operation.insert("operationId".into(), route.name().into());
     operation.insert("summary".into(), route.summary.into());
-    operation.insert("security".into(), security(route.who()));
+    operation.insert("description".into(), prose::of(route).into());
+    operation.insert("tags".into(), json!([tag(route)]));
+    operation.insert("security".into(), security::of(route.who()));
     operation.insert("parameters".into(), parameters(route));
     if let Body::Json { types, shape } | Body::Bytes { types, shape } = &route.body {
         let content = types.iter().map(|content_type| (content_type.to_string(), media_type(shape)));
@@ -123,29 +147,20 @@ fn describe_route(route: &Route) -> Value {
     Value::Object(operation)
 }
 
-fn security(who: Who) -> Value {
-    match who {
-        Who::Public => json!([]),
-        Who::Views { fuller } => json!([{}, { "bearer": [fuller] }]),
-        Who::SignedIn => json!([{ "bearer": [] }]),
-        Who::Role(role) => json!([{ "bearer": [role] }]),
-        Who::AnyRole(roles) => roles.iter().map(|role| json!({ "bearer": [role] })).collect(),
-    }
+/// The first part of the path below the system.
+fn tag(route: &Route) -> &str {
+    route.template().split('/').nth(2).unwrap_or_default()
+}
+
+fn describe_tag(system: &str, tag: &str) -> Value {
+    json!({ "name": tag, "description": format!("What is at `/{system}/{tag}` and below it.") })
 }
 
 fn parameters(route: &Route) -> Value {
     let of = |shape: &Option<Shape>| shape.as_ref().map(Shape::parameters).unwrap_or_default();
     let mut all: Vec<Value> = of(&route.path).iter().map(|own| parameter("path", own)).collect();
     all.extend(of(&route.query).iter().map(|own| parameter("query", own)));
-    let mut header = |wanted: bool, name: &str, schema: Value| {
-        if wanted {
-            all.push(json!({ "name": name, "in": "header", "required": false, "schema": schema }));
-        }
-    };
-    header(route.if_match, "If-Match", json!({ "type": "string" }));
-    header(route.if_none_match, "If-None-Match", json!({ "type": "string" }));
-    let key = json!({ "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[ -~]+$" });
-    header(route.creates, "Idempotency-Key", key);
+    all.extend(headers::of_request(route));
     Value::Array(all)
 }
 
@@ -179,19 +194,23 @@ fn responses(route: &Route) -> Value {
         if !content.is_empty() {
             response.insert("content".into(), content.into());
         }
-        if status == 201 {
-            let text = json!({ "schema": { "type": "string" } });
-            response.insert("headers".into(), json!({ "Location": text, "ETag": text }));
-        }
-        responses.insert(status.to_string(), response.into());
+        responses.insert(status.to_string(), with_headers(response, headers::of_answer(route, status)));
     }
     if route.if_none_match {
-        responses.insert("304".into(), json!({ "description": "Not Modified" }));
+        let unchanged = [("description".to_owned(), "Not Modified".into())].into_iter().collect();
+        responses.insert("304".into(), with_headers(unchanged, headers::of_answer(route, 304)));
     }
     for (status, slugs) in problems(route) {
         responses.insert(status.to_string(), json!({ "$ref": format!("#/components/responses/{}", slugs.join(".")) }));
     }
     json!(responses)
+}
+
+fn with_headers(mut response: Map<String, Value>, headers: Map<String, Value>) -> Value {
+    if !headers.is_empty() {
+        response.insert("headers".into(), headers.into());
+    }
+    response.into()
 }
 
 /// By status the slugs of the problems that a route may answer: those that follow from its declaration, then its own.
@@ -225,36 +244,4 @@ fn problems(route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
 
 fn media_type(shape: &Shape) -> Value {
     json!({ "schema": shape.reference() })
-}
-
-/// RFC 9457 with the members that the platform adds.
-fn problem_schema() -> Value {
-    let place = |name: &str| json!({ "required": [name] });
-    json!({
-        "type": "object",
-        "required": ["type", "title", "status", "detail", "instance"],
-        "properties": {
-            "type": { "type": "string", "pattern": "^urn:cairn:problem:" },
-            "title": { "type": "string" },
-            "status": { "type": "integer", "minimum": 400, "maximum": 599 },
-            "detail": { "type": "string" },
-            "instance": { "type": "string", "description": "The request's id." },
-            "errorCount": { "type": "integer", "description": "How many faults there are, where not all are listed." },
-            "errors": {
-                "type": "array",
-                "maxItems": problem::MAX_FAULTS,
-                "items": {
-                    "type": "object",
-                    "required": ["detail"],
-                    "properties": {
-                        "pointer": { "type": "string", "description": "A JSON pointer into the body." },
-                        "parameter": { "type": "string", "description": "A parameter of the path or the query string." },
-                        "header": { "type": "string" },
-                        "detail": { "type": "string" },
-                    },
-                    "oneOf": [place("pointer"), place("parameter"), place("header")],
-                },
-            },
-        },
-    })
 }

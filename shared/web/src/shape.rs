@@ -118,6 +118,8 @@ impl Shape {
         all.insert(self.name(), self.schema());
         if self.closed {
             closed::close_all(&mut all);
+        } else {
+            all.values_mut().for_each(parameter::leave_out_null);
         }
         all
     }

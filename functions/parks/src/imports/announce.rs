@@ -46,7 +46,6 @@ pub struct ImportLink {
     /// Takes one `PUT` for 15 minutes.
     pub link: String,
     /// Header fields that the `PUT` must carry.
-    #[schema(value_type = Object, additional_properties)]
     pub headers: std::collections::BTreeMap<String, String>,
 }
 

@@ -3,7 +3,7 @@
 use geometry::{Limits, Shape, zoom_tolerance};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use table::{Action, Cause, Key, Rev};
 use utoipa::ToSchema;
 use web::{Answer, EntityTag, Fault, Problem, Request};
@@ -11,7 +11,7 @@ use web::{Answer, EntityTag, Fault, Problem, Request};
 use super::{Read, again, lost, read, stamp};
 use crate::access;
 use crate::entity::{ItemPath, OnMap};
-use crate::geojson;
+use crate::geojson::{self, GeoJson};
 use crate::item::StoredShape;
 use crate::names::ShapeName;
 use crate::schema::PARKS;
@@ -24,9 +24,9 @@ const ANSWER: u64 = 5 * 1024 * 1024;
 
 /// A body that attaches a shape: a GeoJSON document, or an upload that is ready.
 #[derive(Debug, ToSchema)]
+#[serde(untagged)]
 pub enum NewShape {
-    #[schema(value_type = Object)]
-    Document(Value),
+    Document(GeoJson),
     Upload(FromUpload),
 }
 

@@ -12,13 +12,14 @@ use super::answer::{Found, FoundItem};
 use super::facets::Count;
 use super::form::ShapeAs;
 use super::question::Source;
-use crate::geojson::CONTENT_TYPE;
+use crate::geojson::{CONTENT_TYPE, CollectionType, FeatureType, Geometry};
 
 /// A page of hits as a FeatureCollection.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundFeatures {
     #[serde(rename = "type")]
+    #[schema(value_type = CollectionType)]
     pub collection_type: &'static str,
     pub features: Vec<FoundFeature>,
     /// Absent where counting stopped before the end.
@@ -42,6 +43,7 @@ pub struct FoundFeatures {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundFeature {
     #[serde(rename = "type")]
+    #[schema(value_type = FeatureType)]
     pub feature_type: &'static str,
     pub id: String,
     /// `[west, south, east, north]`; west lies beyond east across 180 degrees.
@@ -49,7 +51,7 @@ pub struct FoundFeature {
     #[schema(nullable = false)]
     pub bbox: Option<[f64; 4]>,
     /// As `shapeAs` says, or null.
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Geometry>, required)]
     pub geometry: Option<Box<RawValue>>,
     #[schema(value_type = Object)]
     pub properties: Value,

@@ -41,7 +41,6 @@ pub struct UploadLink {
     /// Takes one `PUT` for 15 minutes.
     pub link: String,
     /// Header fields that the `PUT` must carry.
-    #[schema(value_type = Object, additional_properties)]
     pub headers: std::collections::BTreeMap<String, String>,
 }
 

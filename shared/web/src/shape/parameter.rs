@@ -83,6 +83,15 @@ fn resolved<'a>(schema: &'a Value, components: &'a BTreeMap<String, Value>, dept
     }
 }
 
+/// A member of an answer that need not be there is left out rather than null.
+pub(super) fn leave_out_null(object: &mut Value) {
+    let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let Some(Value::Object(properties)) = object.get_mut("properties") else { return };
+    for (_, schema) in properties.iter_mut().filter(|(name, _)| !required.iter().any(|own| own == name.as_str())) {
+        *schema = without_null(schema);
+    }
+}
+
 /// A parameter is there or it is not; no text of it is null.
 fn without_null(schema: &Value) -> Value {
     let is_null = |form: &Value| form == "null" || form.get("type").is_some_and(|name| name == "null");

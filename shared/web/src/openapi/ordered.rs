@@ -1,0 +1,49 @@
+//! JSON text in which `application/json` stands before other content types: who asks for none gets it, and generators
+//! of clients take the first one of an answer for its type.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+const FIRST: &str = "application/json";
+
+/// A value as it is, but for the order in which its members are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Ordered<'a>(pub &'a Value);
+
+impl Serialize for Ordered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Object(members) => {
+                let first = members.get_key_value(FIRST).into_iter();
+                let others = members.iter().filter(|(name, _)| *name != FIRST);
+                serializer.collect_map(first.chain(others).map(|(name, value)| (name, Ordered(value))))
+            }
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Ordered)),
+            other => other.serialize(serializer),
+        }
+    }
+}
+
+/// JSON text, indented with `{:#}`.
+impl fmt::Display for Ordered<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let write = if formatter.alternate() { serde_json::to_string_pretty } else { serde_json::to_string };
+        formatter.write_str(&write(self).map_err(|_| fmt::Error)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn json_comes_first_among_content_types() {
+        let value = json!({ "b": [{ "application/geo+json": 1, "application/json": 2 }], "a": null });
+        let text = Ordered(&value).to_string();
+        assert_eq!(text, r#"{"a":null,"b":[{"application/json":2,"application/geo+json":1}]}"#);
+    }
+}
