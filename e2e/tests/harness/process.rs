@@ -98,7 +98,8 @@ async fn program() -> &'static Path {
     let build = async || {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "cairn"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        // As the tests are built: another choice of packages would build the dependencies anew.
+        build.args(["build", "--quiet", "--workspace", "--bins", "--tests"]).current_dir(env!("CARGO_MANIFEST_DIR"));
         assert!(build.status().await.unwrap().success(), "cairn does not build");
         // Beside the folder in which this test is.
         let tests = std::env::current_exe().unwrap();
