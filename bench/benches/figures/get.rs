@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::Failure;
 use crate::event::prose;
 use crate::figure::{Figure, Goal, Table, milliseconds};
-use crate::platform::{COLLECTION, Platform, json_of};
+use crate::gateway::{COLLECTION, json_of};
+use crate::platform::Platform;
 use crate::timing::Times;
 
 /// What API Gateway hands to the function.
@@ -22,9 +23,9 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
     let item = json!({
         "displayName": "Bedwell Lakes", "location": [-125.589, 49.498], "isVisible": true, "description": prose(500)
     });
-    platform.create(&path, &item).await?;
+    platform.gateway().create(&path, &item).await?;
     platform.caught_up().await;
-    json_of(platform.get(&format!("{path}/1")).send().await?).await?;
+    json_of(platform.gateway().get(&format!("{path}/1")).send().await?).await?;
 
     let function = platform.function("getGeozone")?;
     let invoke = || async {
@@ -33,7 +34,7 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
         if answer.get().contains(r#""statusCode":200"#) { Ok(()) } else { Err(Failure::from(answer.get())) }
     };
     let ask = || async {
-        let answer = platform.get(&format!("{path}/1")).send().await?.error_for_status()?;
+        let answer = platform.gateway().get(&format!("{path}/1")).send().await?.error_for_status()?;
         answer.bytes().await.map(drop).map_err(Failure::from)
     };
     let (mut bare, mut adapter, mut gateway) = (Times::default(), Times::default(), Times::default());

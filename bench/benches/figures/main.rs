@@ -2,6 +2,7 @@
 
 mod event;
 mod figure;
+mod gateway;
 mod geometry;
 mod get;
 mod memory;

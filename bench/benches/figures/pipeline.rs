@@ -12,7 +12,8 @@ use web::lambda::Function;
 use crate::Failure;
 use crate::event::{event, modified};
 use crate::figure::{Figure, Goal, Table, per_second};
-use crate::platform::{Platform, json_of};
+use crate::gateway::json_of;
+use crate::platform::Platform;
 use crate::timing::Times;
 
 const EVENTS: usize = 5;
@@ -89,7 +90,7 @@ async fn straight(platform: &Platform, bulk: &str, requests: &[String]) -> Resul
     for lines in requests {
         let mut encoder = GzEncoder::new(Vec::with_capacity(lines.len() / 4), Compression::fast());
         encoder.write_all(lines.as_bytes())?;
-        let request = platform.client().post(bulk).header("content-type", "application/x-ndjson");
+        let request = platform.gateway().client().post(bulk).header("content-type", "application/x-ndjson");
         let answer = request.header("content-encoding", "gzip").body(encoder.finish()?).send().await?;
         let answer = json_of(answer).await?;
         if answer.to_string().contains("error") {

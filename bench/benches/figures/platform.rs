@@ -10,25 +10,19 @@ use local::search::Choice;
 use local::{Options, Progress};
 use mirror::create_first_index;
 use parks::documents::{BucketShapes, Parks, SHAPE};
-use reqwest::{Client, RequestBuilder, Response};
-use serde_json::{Value, json};
 use table::{Access, Engines};
 use tempfile::TempDir;
 use web::lambda::{Function, Scope};
 
 use crate::Failure;
+use crate::gateway::Gateway;
 
 #[derive(Debug)]
 pub struct Platform {
     platform: local::Platform,
-    client: Client,
-    /// An administrator's.
-    token: String,
+    gateway: Gateway,
     _state: TempDir,
 }
-
-/// The collection that everything lies in; the sample events name it.
-pub const COLLECTION: &str = "bcparks_1";
 
 /// Fetches what a real OpenSearch needs. The error says what is missing.
 pub async fn engines() -> Result<(), Failure> {
@@ -46,10 +40,8 @@ impl Platform {
         let options = Options { search: Choice::OpenSearch, ..Options::new(vec![parks()], state.path()) };
         let platform = local::Platform::start(options, &progress()).await?;
         let token = platform.identity.token("bench", &["parks-admin"], &platform.engines.clock)?;
-        let started = Self { platform, client: Client::builder().no_proxy().build()?, token, _state: state };
-        let collection = json!({"collectionId": COLLECTION, "displayName": "Strathcona Park", "isVisible": true});
-        started.create("/parks/collections", &collection).await?;
-        Ok(started)
+        let gateway = Gateway::open(&platform.url, token).await?;
+        Ok(Self { platform, gateway, _state: state })
     }
 
     pub async fn stop(self) {
@@ -60,8 +52,8 @@ impl Platform {
         &self.platform.engines
     }
 
-    pub fn client(&self) -> &Client {
-        &self.client
+    pub fn gateway(&self) -> &Gateway {
+        &self.gateway
     }
 
     /// Waits until search has been written what the table has.
@@ -91,24 +83,6 @@ impl Platform {
         let generation = generations.and_then(|generations| generations.written.into_iter().next());
         Ok(generation.ok_or("parks has no index")?.write_alias())
     }
-
-    /// A visitor's request to the gateway.
-    pub fn get(&self, path: &str) -> RequestBuilder {
-        self.client.get(format!("{}{path}", self.platform.url))
-    }
-
-    /// An administrator's `POST`, answered with what was made.
-    pub async fn create(&self, path: &str, body: &Value) -> Result<Value, Failure> {
-        let request = self.client.post(format!("{}{path}", self.platform.url)).bearer_auth(&self.token).json(body);
-        json_of(request.send().await?).await
-    }
-}
-
-/// The answer's JSON, if it is a success.
-pub async fn json_of(response: Response) -> Result<Value, Failure> {
-    let status = response.status();
-    let text = response.text().await?;
-    if status.is_success() { Ok(serde_json::from_str(&text)?) } else { Err(format!("{status}: {text}").into()) }
 }
 
 fn parks() -> Served {

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::figure::{Figure, Goal, Table, milliseconds};
-use crate::platform::{COLLECTION, Platform, json_of};
+use crate::gateway::{COLLECTION, json_of};
+use crate::platform::Platform;
 use crate::timing::Times;
 
 const WRITES: usize = 1000;
@@ -26,7 +27,8 @@ const BARE_INDEX: &str = "bench-bare";
 
 pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> {
     let search = &platform.engines().config.search;
-    let index = platform.client().put(format!("{search}/{BARE_INDEX}")).header("content-type", "application/json");
+    let index =
+        platform.gateway().client().put(format!("{search}/{BARE_INDEX}")).header("content-type", "application/json");
     json_of(index.body(MAPPING.body).send().await?).await?;
     let (mut writes, mut bare) = (Times::default(), Times::default());
     for write in 0..WRITES {
@@ -57,10 +59,10 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
 async fn write_to_hit(platform: &Platform, word: &str) -> Result<Duration, Failure> {
     let item = json!({"displayName": word, "location": [-125.589, 49.498], "isVisible": true});
     let start = Instant::now();
-    let made = platform.create(&format!("/parks/geozones/{COLLECTION}"), &item).await?;
+    let made = platform.gateway().create(&format!("/parks/geozones/{COLLECTION}"), &item).await?;
     let path = format!("/parks/search?q={word}");
     until(start, || async {
-        let found = json_of(platform.get(&path).send().await?).await?;
+        let found = json_of(platform.gateway().get(&path).send().await?).await?;
         let items = found.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         Ok(items.iter().any(|item| item.get("globalId") == made.get("globalId")))
     })
@@ -72,10 +74,10 @@ async fn put_to_hit(platform: &Platform, word: &str) -> Result<Duration, Failure
     let index = format!("{}/{BARE_INDEX}", platform.engines().config.search);
     let document = json!({"name": word, "location": [-125.589, 49.498], "isVisible": true, "isDeleted": false});
     let start = Instant::now();
-    json_of(platform.client().put(format!("{index}/_doc/{word}")).json(&document).send().await?).await?;
+    json_of(platform.gateway().client().put(format!("{index}/_doc/{word}")).json(&document).send().await?).await?;
     let path = format!("{index}/_search?q=name:{word}");
     until(start, || async {
-        let found = json_of(platform.client().get(&path).send().await?).await?;
+        let found = json_of(platform.gateway().client().get(&path).send().await?).await?;
         Ok(found.pointer("/hits/total/value").is_some_and(|total| *total == 1))
     })
     .await
