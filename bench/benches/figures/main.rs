@@ -1,14 +1,18 @@
 //! What Cairn costs, each figure beside its baseline of the same run: `cargo bench`, or `cargo bench -- NAME` for one.
 
+mod child;
 mod event;
 mod figure;
 mod gateway;
 mod geometry;
 mod get;
+mod import;
+mod layer;
 mod memory;
 mod mirror;
 mod pipeline;
 mod platform;
+mod scaling;
 mod shapes;
 mod timing;
 mod write;
@@ -44,24 +48,35 @@ enum Run {
 }
 
 /// In this order: the events of `memory` leave things in quarantine, which every later batch would look at.
-const BENCHES: [Bench; 6] = [
+const BENCHES: [Bench; 8] = [
     Bench { name: "mirror", run: Run::Alone(mirror::run) },
     Bench { name: "geometry", run: Run::Alone(geometry::run) },
     Bench { name: "get", run: Run::OnPlatform(|platform, table| get::run(platform, table).boxed()) },
     Bench { name: "pipeline", run: Run::OnPlatform(|platform, table| pipeline::run(platform, table).boxed()) },
     Bench { name: "write", run: Run::OnPlatform(|platform, table| write::run(platform, table).boxed()) },
+    Bench { name: "import", run: Run::OnPlatform(|platform, table| import::run(platform, table).boxed()) },
+    Bench { name: "scaling", run: Run::OnPlatform(|platform, table| scaling::run(platform, table).boxed()) },
     Bench { name: "memory", run: Run::OnPlatform(|platform, table| memory::run(platform, table).boxed()) },
 ];
 
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
     let names: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if let [mode, folder, search, prefix] = names.as_slice()
+        && mode == child::MODE
+    {
+        return ended(serve(folder, search, prefix));
+    }
     if let Some(unknown) = names.iter().find(|name| BENCHES.iter().all(|bench| bench.name != **name)) {
         let known = BENCHES.map(|bench| bench.name).join(", ");
         eprintln!("There is no figure `{unknown}`; give some of {known}, or nothing for all.");
         return ExitCode::from(2);
     }
-    match measure(&names) {
+    ended(measure(&names))
+}
+
+fn ended(outcome: Result<(), Failure>) -> ExitCode {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -70,12 +85,21 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures what is named, or everything.
-fn measure(names: &[String]) -> Result<(), Failure> {
-    // Log lines are made as in production, and go nowhere.
+/// Log lines are made as in production, and go nowhere.
+fn log() {
     let lines = tracing_subscriber::fmt().json().flatten_event(true).with_env_filter(EnvFilter::new("info"));
     lines.with_writer(std::io::sink).init();
+}
 
+/// Is a platform for another run of this program.
+fn serve(folder: &str, search: &str, prefix: &str) -> Result<(), Failure> {
+    log();
+    tokio::runtime::Runtime::new()?.block_on(child::run(folder, search, prefix))
+}
+
+/// Measures what is named, or everything.
+fn measure(names: &[String]) -> Result<(), Failure> {
+    log();
     let mut table = Table::begin();
     let mut on_platform = Vec::new();
     for bench in BENCHES.iter().filter(|bench| names.is_empty() || names.iter().any(|name| name == bench.name)) {

@@ -1,5 +1,6 @@
 //! The whole platform with a real OpenSearch, in a folder that is gone afterwards.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,9 +37,17 @@ pub async fn engines() -> Result<(), Failure> {
 
 impl Platform {
     pub async fn start() -> Result<Self, Failure> {
+        Self::searching(Choice::OpenSearch, "").await
+    }
+
+    /// Another one with tables of its own, and under this prefix an index of its own in the same OpenSearch.
+    pub async fn beside(&self, prefix: &str) -> Result<Self, Failure> {
+        Self::searching(Choice::Url(self.engines().config.search.clone()), prefix).await
+    }
+
+    async fn searching(search: Choice, prefix: &str) -> Result<Self, Failure> {
         let state = tempfile::tempdir()?;
-        let options = Options { search: Choice::OpenSearch, ..Options::new(vec![parks()], state.path()) };
-        let platform = local::Platform::start(options, &progress()).await?;
+        let platform = local::Platform::start(options(state.path(), search, prefix), &progress()).await?;
         let token = platform.identity.token("bench", &["parks-admin"], &platform.engines.clock)?;
         let gateway = Gateway::open(&platform.url, token).await?;
         Ok(Self { platform, gateway, _state: state })
@@ -85,6 +94,11 @@ impl Platform {
     }
 }
 
+/// The platform with everything in this folder.
+pub fn options(state: &Path, search: Choice, prefix: &str) -> Options {
+    Options { search, prefix: prefix.to_owned(), ..Options::new(vec![parks()], state) }
+}
+
 fn parks() -> Served {
     Served {
         system: &parks::SYSTEM,
@@ -99,7 +113,7 @@ fn parks() -> Served {
 }
 
 /// Says on standard error what takes time.
-fn progress() -> Progress {
+pub fn progress() -> Progress {
     let begun = Instant::now();
     Progress::new(move |event| match event {
         Event::Finished { stage, outcome } => eprintln!("{stage}: {outcome} ({:.1?})", begun.elapsed()),

@@ -21,7 +21,7 @@ const REFRESH: Duration = Duration::from_millis(200);
 
 /// Between two searches for one thing.
 const PAUSE: Duration = Duration::from_millis(4);
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 const BARE_INDEX: &str = "bench-bare";
 
@@ -84,7 +84,7 @@ async fn put_to_hit(platform: &Platform, word: &str) -> Result<Duration, Failure
 }
 
 /// How long it takes until it is found.
-async fn until<F: Future<Output = Result<bool, Failure>>>(
+pub async fn until<F: Future<Output = Result<bool, Failure>>>(
     start: Instant,
     found: impl Fn() -> F,
 ) -> Result<Duration, Failure> {
@@ -98,6 +98,6 @@ async fn until<F: Future<Output = Result<bool, Failure>>>(
 }
 
 /// A name that nothing else has.
-fn word() -> String {
+pub fn word() -> String {
     std::iter::repeat_with(fastrand::lowercase).take(16).collect()
 }
