@@ -83,8 +83,11 @@ pub async fn load_these(
     let requests: Vec<_> = products.map(|(activity, product)| target.offer(activity.clone(), product)).collect();
     let offered = load.all(requests).await?;
     load.all(offered.into_iter().map(|product| target.seed(product, DATES))).await?;
+    let planned = relationships.len();
     let ends = |[one, other]: [Name; 2]| Some((load.path(&one)?, load.path(&other)?));
     let related: Vec<_> = relationships.into_iter().filter_map(ends).collect();
+    // The others have an end that was refused.
+    load.total -= (planned - related.len()) as u64;
     load.all(related.iter().map(|(one, other)| target.relate(one, other))).await?;
     Ok(load.finish())
 }

@@ -136,7 +136,8 @@ async fn an_external_id_is_held_by_one() {
         new
     };
     admin.post(FACILITIES, with("A::1#/%")).await.is(201);
-    admin.post(FACILITIES, with("A::1#/%")).await.refused(409, "taken").at(&["/externalId"]);
+    let taken = admin.post(FACILITIES, with("A::1#/%")).await.refused(409, "taken").at(&["/externalId"]);
+    assert_eq!(taken.header("location"), format!("{FACILITIES}/campground/1"), "it is told who holds it");
     // Another spelling, another collection, another kind: another id.
     admin.post(FACILITIES, with("A~3a~3a1#/%")).await.is(201);
     admin.post("/parks/facilities/other", with("A::1#/%")).await.is(201);
