@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ::mirror::{Marker, Repaired, create_first_index, repair_key};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
+use local::process::Process;
 use local::{Dynamodb, Options, Platform, Progress, Served};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use web::token::{Claims, SigningKey};
 use super::description::Description;
 use super::suite::RUNTIME;
 use super::table::Table;
-use super::{Set, User, engines};
+use super::{User, engines};
 
 /// A platform; gone when dropped.
 pub struct Cairn {
@@ -39,6 +40,7 @@ pub struct Shared {
     platform: RwLock<Option<Platform>>,
     engines: Arc<Engines>,
     systems: Vec<&'static str>,
+    dynamodb: Mutex<Option<Process>>,
     folder: Mutex<Option<TempDir>>,
 }
 
@@ -75,7 +77,8 @@ impl Cairn {
             None => engines::search().await,
         };
         options.search = local::search::Choice::Url(search);
-        options.dynamodb = engines::dynamodb().await.map_or(Dynamodb::InMemory, Dynamodb::Url);
+        let (dynamodb, url) = engines::own_dynamodb(folder.path()).await.unzip();
+        options.dynamodb = url.map_or(Dynamodb::InMemory, Dynamodb::Url);
         options.prefix = format!("t{}-", STARTED.fetch_add(1, Ordering::SeqCst));
         options.clock = clock.clone();
         let platform = Platform::start(options, &Progress::silent()).await.unwrap();
@@ -84,6 +87,7 @@ impl Cairn {
             engines: Arc::clone(&platform.engines),
             platform: RwLock::new(Some(platform)),
             systems: systems.clone(),
+            dynamodb: Mutex::new(dynamodb),
             folder: Mutex::new(Some(folder)),
         });
         let cairn = Self { clock, shared };
@@ -216,19 +220,12 @@ impl Shared {
         }
     }
 
-    /// Deletes its indexes and tables: each costs an engine a little for as long as it is there.
+    /// Deletes its indexes: each costs the engine a little for as long as it is there.
     async fn forget(&self) {
         for system in &self.systems {
             let index = format!("{}-000001", self.engines.config.search_name(system));
             // An engine of the test's own may be gone already.
             let _ = reqwest::Client::new().delete(format!("{}/{index}", self.engines.config.search)).send().await;
-        }
-        if engines::set() == Set::Real {
-            let (dynamodb, prefix) = (self.engines.dynamodb(), &self.engines.config.prefix);
-            let tables = dynamodb.list_tables().exclusive_start_table_name(prefix).send().await.unwrap();
-            for table in tables.table_names().iter().filter(|table| table.starts_with(prefix)) {
-                dynamodb.delete_table().table_name(table).send().await.unwrap();
-            }
         }
     }
 
@@ -254,6 +251,10 @@ impl Drop for Cairn {
                 platform.stop().await;
             }
             shared.forget().await;
+            let dynamodb = shared.dynamodb.lock().unwrap().take();
+            if let Some(dynamodb) = dynamodb {
+                dynamodb.stop().await;
+            }
             drop(shared.folder.lock().unwrap().take());
         });
         STOPPING.lock().unwrap().push(stopping);

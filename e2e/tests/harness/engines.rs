@@ -1,4 +1,5 @@
-//! The engines that all tests of a run share, each test under a prefix of its own.
+//! The engines of a run. All tests share one search engine, each under a prefix of its own; each platform has a DynamoDB
+//! of its own, since DynamoDB Local looks through the stream records of all its tables each time that it is asked for some.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -27,8 +28,7 @@ pub enum Set {
 /// The engines of a run, once a test has needed them.
 struct Engines {
     search: String,
-    dynamodb: Option<String>,
-    processes: Vec<Process>,
+    process: Process,
     folder: TempDir,
 }
 
@@ -57,9 +57,14 @@ pub async fn search() -> String {
     with(|engines| engines.search.clone()).await
 }
 
-/// The endpoint of the run's DynamoDB; without one each platform has its own.
-pub async fn dynamodb() -> Option<String> {
-    with(|engines| engines.dynamodb.clone()).await
+/// A DynamoDB Local with its log in this folder; none where a platform has dynoxide.
+pub async fn own_dynamodb(folder: &Path) -> Option<(Process, String)> {
+    if set() != Set::Real {
+        return None;
+    }
+    let installed = dynamodb_local::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await;
+    let installed = installed.unwrap_or_else(|error| panic!("{error:?}"));
+    Some(dynamodb_local::start(&installed, None, &folder.join("dynamodb.log")).await.unwrap())
 }
 
 /// A search engine of one test's own, of the same kind as the run's.
@@ -70,9 +75,7 @@ pub async fn own_search(folder: &Path) -> (Process, String) {
 /// Ends what was started.
 pub async fn stop() {
     if let Some(engines) = STARTED.write().await.take() {
-        for process in engines.processes {
-            process.stop().await;
-        }
+        engines.process.stop().await;
         engines.folder.close().unwrap();
     }
 }
@@ -103,17 +106,7 @@ async fn choose() -> (Set, Option<Installed>) {
 async fn start() -> Engines {
     let folder = tempfile::tempdir().unwrap();
     let (process, search) = start_search(folder.path()).await;
-    let mut engines = Engines { search, dynamodb: None, processes: vec![process], folder };
-    if set() == Set::Real {
-        let installed =
-            dynamodb_local::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await;
-        let installed = installed.unwrap_or_else(|error| panic!("{error:?}"));
-        let log = engines.folder.path().join("dynamodb.log");
-        let (process, endpoint) = dynamodb_local::start(&installed, None, &log).await.unwrap();
-        engines.processes.push(process);
-        engines.dynamodb = Some(endpoint);
-    }
-    engines
+    Engines { search, process, folder }
 }
 
 async fn start_search(folder: &Path) -> (Process, String) {
