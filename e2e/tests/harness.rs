@@ -10,6 +10,7 @@ pub mod generator;
 pub mod metrics;
 pub mod process;
 pub mod proxy;
+mod server;
 pub mod stopper;
 mod suite;
 pub mod table;

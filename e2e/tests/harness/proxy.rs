@@ -8,19 +8,16 @@ use bytes::Bytes;
 use flate2::read::GzDecoder;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::task::AbortHandle;
+
+use super::server::Server;
 
 /// The proxy; gone when dropped.
 pub struct Proxy {
     pub url: String,
     shared: Arc<Shared>,
-    accepting: AbortHandle,
+    _server: Server,
 }
 
 /// What becomes of a bulk request.
@@ -54,8 +51,6 @@ struct Shared {
 impl Proxy {
     /// In front of this search engine, honest as yet.
     pub async fn before(target: String) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let shared = Arc::new(Shared {
             target: Mutex::new(target),
             faults: Mutex::default(),
@@ -64,15 +59,8 @@ impl Proxy {
             limit: Mutex::new((usize::MAX, 0)),
         });
         let serving = Arc::clone(&shared);
-        let accepting = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let shared = Arc::clone(&serving);
-                let service = service_fn(move |request| answer(Arc::clone(&shared), request));
-                // A service that fails closes its connection without an answer.
-                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-            }
-        });
-        Self { url, shared, accepting: accepting.abort_handle() }
+        let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
+        Self { url: server.url.clone(), shared, _server: server }
     }
 
     /// From now on in front of another search engine.
@@ -108,12 +96,6 @@ impl Proxy {
     /// How many bulk requests were too large.
     pub fn too_large(&self) -> u32 {
         self.shared.limit.lock().unwrap().1
-    }
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.accepting.abort();
     }
 }
 

@@ -6,19 +6,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
+
+use super::server::Server;
 
 /// The proxy; gone when dropped.
 pub struct Stopper {
     pub url: String,
     shared: Arc<Shared>,
-    accepting: AbortHandle,
+    _server: Server,
 }
 
 /// When the transaction is held.
@@ -42,20 +39,12 @@ struct Shared {
 impl Stopper {
     /// In front of this DynamoDB. Without a place it only counts.
     pub async fn before(target: String, held: Option<(usize, Moment)>) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let shared = Shared { target, client, held, transactions: AtomicUsize::new(0), stopped: Notify::new() };
         let shared = Arc::new(shared);
         let serving = Arc::clone(&shared);
-        let accepting = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let shared = Arc::clone(&serving);
-                let service = service_fn(move |request| answer(Arc::clone(&shared), request));
-                tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
-            }
-        });
-        Self { url, shared, accepting: accepting.abort_handle() }
+        let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
+        Self { url: server.url.clone(), shared, _server: server }
     }
 
     /// How many transactions have come.
@@ -66,12 +55,6 @@ impl Stopper {
     /// Waits until the transaction is held.
     pub async fn stopped(&self) {
         self.shared.stopped.notified().await;
-    }
-}
-
-impl Drop for Stopper {
-    fn drop(&mut self) {
-        self.accepting.abort();
     }
 }
 

@@ -12,7 +12,7 @@ use local::install::maven::{Installed, Unavailable};
 use local::install::{Cache, Tools};
 use serde_json::{Value, json};
 
-/// OpenSearch's program; none on a machine without Java or Maven, of which it says which.
+/// OpenSearch's program; none on a machine without Java or Maven, of which it says which is missing.
 async fn program() -> Option<Installed> {
     match opensearch::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await {
         Ok(installed) => Some(installed),
@@ -41,9 +41,12 @@ async fn count(url: &str) -> u64 {
 /// The example `engines`, which starts OpenSearch and prints where it is, killed like a developer's terminal.
 #[tokio::test]
 async fn opensearch_dies_with_its_parent_and_its_data_is_there_at_the_next_start() {
-    let Some(program) = program().await else { return };
     let folder = tempfile::tempdir().unwrap();
     let mut parent = engines_example(folder.path());
+    let Some(program) = program().await else {
+        assert!(!parent.wait().unwrap().success(), "it has started what is not there");
+        return;
+    };
     let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines();
     let url = lines.next().unwrap().unwrap().strip_prefix("CAIRN_SEARCH_ENDPOINT=").unwrap().to_owned();
     lines.next().unwrap().unwrap();

@@ -25,7 +25,8 @@ pub struct Config {
     pub issuers: Vec<Issuer>,
     /// How long work that outlives a request is its worker's: when the worker dies, others wait for so long.
     pub lease: Duration,
-    /// The most actions of one transaction of such work, from 10 to 100; smaller ones meet fewer others.
+    /// The most actions of one transaction with which such work changes the structure of what is there, from 10 to 100:
+    /// smaller ones meet fewer others.
     pub batch: usize,
 }
 

@@ -2,8 +2,8 @@
 
 mod headers;
 mod ordered;
+mod problem_details;
 mod prose;
-mod refusal;
 mod security;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ pub fn describe<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -> Va
         let item = paths.entry(route.template()).or_default();
         item.insert(route.method().as_str().to_lowercase(), describe_route(route));
     }
-    components.schemas.insert("Problem".into(), refusal::schema());
+    components.schemas.insert("Problem".into(), problem_details::schema());
     json!({
         "openapi": "3.1.0",
         "info": {

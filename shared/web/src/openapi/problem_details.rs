@@ -1,10 +1,10 @@
-//! The schema of problems.
+//! The schema of problem details (RFC 9457).
 
 use serde_json::{Value, json};
 
 use crate::problem;
 
-/// RFC 9457 with the members that the platform adds.
+/// With the members that the platform adds.
 pub(super) fn schema() -> Value {
     let place = |name: &str| json!({ "required": [name] });
     json!({
