@@ -75,6 +75,7 @@ pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
         let (id, secret) = local::platform::CREDENTIALS;
         Config {
             prefix: String::new(),
+            bucket_suffix: String::new(),
             region: "local".to_owned(),
             dynamodb: Some(endpoints.dynamodb),
             s3: Some(endpoints.s3),

@@ -11,7 +11,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use tokio::net::TcpListener;
 use tokio::time::Instant;
-use web::{Deadline, RequestId};
+use web::{Deadline, RequestId, cors};
 
 use crate::listen::Server;
 
@@ -23,17 +23,6 @@ pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How much of a body that is too large is read, so that its sender gets to see the answer.
 const DRAIN: usize = 64 * 1024 * 1024;
-
-/// CORS, the same for every system. No credentials of the browser's own are involved, so every origin may call.
-const CORS: [(header::HeaderName, &str); 2] = [
-    (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "ETag,Location,Retry-After,Link,apigw-requestid"),
-];
-const PREFLIGHT: [(header::HeaderName, &str); 3] = [
-    (header::ACCESS_CONTROL_ALLOW_METHODS, "GET,POST,PUT,PATCH,DELETE"),
-    (header::ACCESS_CONTROL_ALLOW_HEADERS, "authorization,content-type,accept,if-match,if-none-match,idempotency-key"),
-    (header::ACCESS_CONTROL_MAX_AGE, "7200"),
-];
 
 /// A running gateway.
 #[derive(Debug)]
@@ -62,6 +51,7 @@ impl Gateway {
     }
 }
 
+/// No credentials of the browser's own are involved, so every origin may call.
 async fn answer<H, F>(handle: H, request: Request<Incoming>) -> Response<Full<Bytes>>
 where
     H: Fn(Request<Bytes>) -> F,
@@ -73,7 +63,8 @@ where
         if *request.method() == Method::OPTIONS { preflight(cross_origin) } else { invoke(handle, request, &id).await };
     let headers = response.headers_mut();
     if cross_origin {
-        put(headers, &CORS);
+        put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*".to_owned());
+        put(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, cors::EXPOSED.join(","));
     }
     if let Ok(id) = HeaderValue::from_str(&id) {
         headers.insert("apigw-requestid", id);
@@ -116,14 +107,17 @@ fn preflight(cross_origin: bool) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
     if cross_origin {
-        put(response.headers_mut(), &PREFLIGHT);
+        let headers = response.headers_mut();
+        put(headers, header::ACCESS_CONTROL_ALLOW_METHODS, cors::METHODS.join(","));
+        put(headers, header::ACCESS_CONTROL_ALLOW_HEADERS, cors::ALLOWED.join(","));
+        put(headers, header::ACCESS_CONTROL_MAX_AGE, cors::MAX_AGE.to_string());
     }
     response
 }
 
-fn put(headers: &mut HeaderMap, values: &[(header::HeaderName, &'static str)]) {
-    for (name, value) in values {
-        headers.insert(name, HeaderValue::from_static(value));
+fn put(headers: &mut HeaderMap, name: header::HeaderName, value: String) {
+    if let Ok(value) = HeaderValue::try_from(value) {
+        headers.insert(name, value);
     }
 }
 

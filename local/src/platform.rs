@@ -119,6 +119,7 @@ impl Platform {
         let objects = Objects::start(&state.path("objects"), CREDENTIALS, tell.clone()).await?;
         let config = Config {
             prefix: options.prefix,
+            bucket_suffix: String::new(),
             region: "local".to_owned(),
             dynamodb: Some(dynamodb.endpoint.clone()),
             s3: Some(objects.endpoint.clone()),

@@ -12,16 +12,8 @@ use crate::systems::Declared;
 pub fn of(declared: &Declared) -> Vec<(&'static str, String)> {
     let system = declared.app.system();
     let requests = declared.app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
-    let sources = system.sources.iter().map(|source| (handler(source), marked(&event(system, source, declared))));
+    let sources = system.sources.iter().map(|source| (source.handler(), marked(&event(system, source, declared))));
     requests.chain(sources).collect()
-}
-
-fn handler(source: &EventSource) -> &'static str {
-    match source {
-        EventSource::Streams { handler }
-        | EventSource::Objects { handler, .. }
-        | EventSource::Schedule { handler, .. } => handler,
-    }
 }
 
 fn event(system: &System, source: &EventSource, declared: &Declared) -> Value {

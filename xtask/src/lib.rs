@@ -6,6 +6,7 @@ pub mod costs;
 pub mod description;
 pub mod drift;
 pub mod events;
+pub mod infra;
 pub mod patterns;
 pub mod records;
 pub mod schema;
@@ -31,6 +32,7 @@ pub fn artefacts() -> Vec<Artefact> {
         }
         let routes = operation::route_table(app.routes());
         artefacts.push(Artefact::block("README.md", &format!("the routes of {name}"), routes));
+        artefacts.push(Artefact::file(format!("infra/{name}.yaml"), infra::system::template(app)));
         let docs = format!("docs/{name}.md");
         let blocks = [
             ("its entities", schema::entities(app.system())),
@@ -41,6 +43,11 @@ pub fn artefacts() -> Vec<Artefact> {
         ];
         artefacts.extend(blocks.into_iter().map(|(block, text)| Artefact::block(&docs, block, text)));
     }
+    let names: Vec<&str> = systems.iter().map(|declared| declared.app.system().name).collect();
+    artefacts.push(Artefact::file("infra/shared.yaml", infra::shared::template()));
+    let declaration = infra::declaration::declaration(systems.iter().map(|declared| &declared.app));
+    artefacts.push(Artefact::file("infra/declaration.json", declaration));
+    artefacts.push(Artefact::file("template.yaml", infra::root::template(&names)));
     artefacts.push(Artefact::block("Cargo.toml", "the router of `cargo lambda watch`", routers));
     artefacts
 }

@@ -18,6 +18,7 @@ pub struct Declared {
 pub fn all() -> Vec<Declared> {
     let config = Config {
         prefix: String::new(),
+        bucket_suffix: String::new(),
         region: records::REGION.to_owned(),
         dynamodb: None,
         s3: None,

@@ -30,6 +30,7 @@ async fn the_stream_event_of_parks_becomes_documents_and_a_tombstone() {
 fn config() -> Config {
     Config {
         prefix: String::new(),
+        bucket_suffix: String::new(),
         region: xtask::records::REGION.to_owned(),
         dynamodb: None,
         s3: None,

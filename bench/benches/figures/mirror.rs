@@ -56,6 +56,7 @@ fn transform(event: &str, config: &Config, request: impl FnMut(&str)) -> Result<
 fn config() -> Config {
     Config {
         prefix: String::new(),
+        bucket_suffix: String::new(),
         region: "local".to_owned(),
         dynamodb: None,
         s3: None,

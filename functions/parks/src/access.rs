@@ -166,6 +166,7 @@ pub const STORE_SHAPE: AccessPattern = AccessPattern {
     calls: &[
         on_objects("geometries/", ObjectAction::PutObject),
         on_objects("geometries/", ObjectAction::GetObject),
+        on_objects("geometries/", ObjectAction::ListBucket),
         on_table(TableAction::PutItem),
         on_table(TableAction::GetItem),
         on_table(TableAction::UpdateItem),
@@ -193,6 +194,7 @@ pub const CHECK_UPLOAD: AccessPattern = AccessPattern {
         on_table(TableAction::GetItem),
         on_table(TableAction::UpdateItem),
         on_objects("uploads/", ObjectAction::GetObject),
+        on_objects("uploads/", ObjectAction::ListBucket),
     ],
 };
 
@@ -219,8 +221,10 @@ pub const IMPORT: AccessPattern = AccessPattern {
 };
 
 /// A file to import, read block by block.
-pub const READ_IMPORT: AccessPattern =
-    AccessPattern { name: "readImport", calls: &[on_objects("imports/", ObjectAction::GetObject)] };
+pub const READ_IMPORT: AccessPattern = AccessPattern {
+    name: "readImport",
+    calls: &[on_objects("imports/", ObjectAction::GetObject), on_objects("imports/", ObjectAction::ListBucket)],
+};
 
 /// Up to 30 rows of a file: items made and changed, with the guards of their external ids, the counts of them and of
 /// their shapes' uses, and the job's checkpoint.

@@ -82,6 +82,7 @@ impl World {
         objects.create_bucket("toys").unwrap();
         let config = Config {
             prefix: String::new(),
+            bucket_suffix: String::new(),
             region: "local".to_owned(),
             dynamodb: Some(dynoxide.endpoint.clone()),
             s3: Some(objects.endpoint.clone()),

@@ -44,6 +44,8 @@ pub enum ObjectAction {
     HeadObject,
     PutObject,
     DeleteObject,
+    /// To be told that an object is missing: without it S3 answers 403, and nobody knows.
+    ListBucket,
 }
 
 /// A call that was made, and its price.

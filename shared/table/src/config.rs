@@ -12,6 +12,8 @@ pub struct Config {
     /// Before every table, bucket, function and index name.
     pub prefix: String,
     pub region: String,
+    /// After every bucket's name, which must be unique in the world: on AWS the account and the region.
+    pub bucket_suffix: String,
     /// Endpoint of DynamoDB; absent on AWS.
     pub dynamodb: Option<String>,
     /// Endpoint of S3; absent on AWS.
@@ -65,8 +67,10 @@ impl Config {
     /// | variable | holds |
     /// |---|---|
     /// | `CAIRN_PREFIX` | what every physical name begins with; may be absent |
+    /// | `CAIRN_BUCKET_SUFFIX` | what every bucket's name ends with; may be absent |
     /// | `AWS_REGION` | the region |
     /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT` | local engines; absent on AWS |
+    /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
     /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience", "keys"}`; may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
@@ -80,6 +84,7 @@ impl Config {
         let required = |variable: &'static str, holds: &str| {
             get(variable).ok_or_else(|| ConfigError { variable, fault: format!("is not set; set it to {holds}") })
         };
+        let emulated = |service| get(service).or_else(|| get("AWS_ENDPOINT_URL"));
         let dynamodb = get("CAIRN_DYNAMODB_ENDPOINT");
         let credentials = dynamodb.as_ref().map(|_| {
             let or_local = |variable| get(variable).unwrap_or_else(|| "local".to_owned());
@@ -96,8 +101,9 @@ impl Config {
         Ok(Self {
             prefix: get("CAIRN_PREFIX").unwrap_or_default(),
             region: required("AWS_REGION", "the region of the deployment")?,
-            dynamodb,
-            s3: get("CAIRN_S3_ENDPOINT"),
+            bucket_suffix: get("CAIRN_BUCKET_SUFFIX").unwrap_or_default(),
+            dynamodb: dynamodb.or_else(|| emulated("AWS_ENDPOINT_URL_DYNAMODB")),
+            s3: get("CAIRN_S3_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_S3")),
             search: required("CAIRN_SEARCH_ENDPOINT", "the URL of OpenSearch")?,
             credentials,
             cursor_secrets,
@@ -117,7 +123,7 @@ impl Config {
     }
 
     pub fn bucket(&self, name: &str) -> String {
-        format!("{}{name}", self.prefix)
+        format!("{}{name}{}", self.prefix, self.bucket_suffix)
     }
 
     /// The alias or index name in OpenSearch.
@@ -195,6 +201,16 @@ mod tests {
         assert_eq!(config.credentials, Some(("temporary".to_owned(), "local".to_owned())));
         assert!(!config.signs_search());
         assert_eq!(config.bucket("toy"), "dev-toy");
+    }
+
+    #[test]
+    fn an_emulated_cloud_is_used_with_the_functions_role() {
+        let emulator = [("AWS_ENDPOINT_URL", "http://127.0.0.1:1"), ("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:2")];
+        let config = read(&[AWS, &emulator, &[("CAIRN_BUCKET_SUFFIX", "-1")]].concat()).unwrap();
+        assert_eq!(config.dynamodb.as_deref(), Some("http://127.0.0.1:1"));
+        assert_eq!(config.s3.as_deref(), Some("http://127.0.0.1:2"));
+        assert!(config.credentials.is_none());
+        assert_eq!(config.bucket("toy"), "toy-1");
     }
 
     #[test]

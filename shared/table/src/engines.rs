@@ -154,6 +154,7 @@ mod tests {
     fn engines(search: &str) -> Arc<Engines> {
         let config = Config {
             prefix: String::new(),
+            bucket_suffix: String::new(),
             region: "ca-central-1".to_owned(),
             dynamodb: Some("http://127.0.0.1:1".to_owned()),
             s3: Some("http://127.0.0.1:1".to_owned()),

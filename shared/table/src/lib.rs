@@ -52,6 +52,7 @@
 //! | give pages a cursor | [`cursor`] |
 //! | keep objects in S3, read search | [`Objects`], [`Access::search`] |
 //! | know where engines are | [`Config`], [`Engines`], [`Clock`] |
+//! | know what a policy must allow | [`grant`] |
 
 pub mod access;
 mod action;
@@ -64,6 +65,7 @@ pub mod cursor;
 pub mod engines;
 pub mod error;
 mod expression;
+pub mod grant;
 pub mod idempotency;
 pub mod item;
 pub mod key;
@@ -87,6 +89,7 @@ pub use config::Config;
 pub use engines::Engines;
 pub use error::{Cause, Error, Failed};
 pub use expression::Condition;
+pub use grant::Grant;
 pub use idempotency::{FirstAnswer, Idempotency};
 pub use item::{Item, Stored};
 pub use key::{EntityKey, Key};

@@ -81,12 +81,13 @@ impl Objects<'_> {
         }
     }
 
-    /// The whole object. [`Error::NotFound`] means that it is gone; whatever else S3 refuses is a fault, which may end.
+    /// The whole object. [`Error::NotFound`] means that it is gone, where the pattern declares
+    /// [`ObjectAction::ListBucket`]; whatever else S3 refuses is a fault, which may end.
     pub async fn get(&self, name: &str) -> Result<Bytes, Error> {
         let (key, call) = self.permit(name, ObjectAction::GetObject)?;
         let sent = self.client().get_object().bucket(self.bucket()).key(key).send().await;
         self.record(call);
-        let body = sent.map_err(missing_or_fault)?.body;
+        let body = sent.map_err(|error| self.missing_or_fault(error))?.body;
         Ok(body.collect().await.map_err(|error| Error::Engine { engine: "S3", source: Box::new(error) })?.into_bytes())
     }
 
@@ -97,7 +98,7 @@ impl Objects<'_> {
         let range = format!("bytes={from}-{}", from.saturating_add(length).saturating_sub(1));
         let sent = self.client().get_object().bucket(self.bucket()).key(key).range(range).send().await;
         self.record(call);
-        let body = sent.map_err(missing_or_fault)?.body;
+        let body = sent.map_err(|error| self.missing_or_fault(error))?.body;
         Ok(body.collect().await.map_err(|error| Error::Engine { engine: "S3", source: Box::new(error) })?.into_bytes())
     }
 
@@ -115,7 +116,7 @@ impl Objects<'_> {
         let (key, call) = self.permit(name, ObjectAction::HeadObject)?;
         let sent = self.client().head_object().bucket(self.bucket()).key(key).send().await;
         self.record(call);
-        let head = sent.map_err(missing_or_fault)?;
+        let head = sent.map_err(|error| self.missing_or_fault(error))?;
         let bytes = head.content_length.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default();
         Ok(ObjectHead { bytes, content_type: head.content_type })
     }
@@ -159,6 +160,22 @@ impl Objects<'_> {
         Ok((format!("{}{name}", self.prefix), call))
     }
 
+    /// 404 means missing only to who may list the prefix; to others S3 says 403, which is a fault, and so is a 404 that
+    /// the pattern does not declare to be told. A missing bucket is a fault, too, though an answer to HEAD has no body
+    /// that could tell it.
+    fn missing_or_fault<E>(&self, error: SdkError<E, HttpResponse>) -> Error
+    where
+        E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
+    {
+        let told = Call::Objects { bucket: self.bucket, prefix: self.prefix, action: ObjectAction::ListBucket };
+        let missing = error.raw_response().is_some_and(|response| response.status().as_u16() == 404);
+        if missing && error.code() != Some("NoSuchBucket") && self.pattern.calls.contains(&told) {
+            Error::NotFound
+        } else {
+            fault(error)
+        }
+    }
+
     fn record(&self, call: Call) {
         self.access.record(Performed { pattern: self.pattern.name, call, read_units: 0.0, write_units: 0.0 });
     }
@@ -181,16 +198,6 @@ impl From<PresignedRequest> for Link {
 
 fn lives(time: Duration) -> Result<PresigningConfig, Error> {
     PresigningConfig::expires_in(time).map_err(|error| Error::Engine { engine: "S3", source: Box::new(error) })
-}
-
-/// 404 means missing only to who may list the prefix; to others S3 says 403, which is a fault. A missing bucket is a
-/// fault, too, though an answer to HEAD has no body that could tell it.
-fn missing_or_fault<E>(error: SdkError<E, HttpResponse>) -> Error
-where
-    E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
-{
-    let missing = error.raw_response().is_some_and(|response| response.status().as_u16() == 404);
-    if missing && error.code() != Some("NoSuchBucket") { Error::NotFound } else { fault(error) }
 }
 
 fn fault<E: StdError + Send + Sync + 'static>(error: SdkError<E, HttpResponse>) -> Error {

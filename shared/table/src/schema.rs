@@ -120,6 +120,15 @@ pub enum EventSource {
     Schedule { every_minutes: u32, handler: &'static str },
 }
 
+impl EventSource {
+    /// The name of the handler that it calls.
+    pub fn handler(&self) -> &'static str {
+        match self {
+            Self::Streams { handler } | Self::Objects { handler, .. } | Self::Schedule { handler, .. } => handler,
+        }
+    }
+}
+
 /// The TTL attribute of every table, in epoch seconds. An expired item counts as absent.
 pub const EXPIRES: &str = "expires";
 

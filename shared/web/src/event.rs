@@ -11,6 +11,7 @@ use table::{Access, AccessPattern, Engines};
 use tokio::time::Instant;
 
 use crate::metrics::Batch;
+use crate::route::DEFAULT_MEMORY;
 
 /// A handler of events, declared like a route: its name is the function's `_HANDLER`.
 #[derive(Clone)]
@@ -19,6 +20,7 @@ pub struct EventHandler {
     pub(crate) handler: Arc<dyn Fn(Event) -> Handling + Send + Sync>,
     pub(crate) patterns: &'static [&'static AccessPattern],
     pub(crate) timeout: Duration,
+    pub(crate) memory: u64,
 }
 
 pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Bytes, EventFailure>> + Send>>;
@@ -47,7 +49,7 @@ impl EventHandler {
         Fut: Future<Output = Result<Bytes, EventFailure>> + Send + 'static,
     {
         let handler = Arc::new(move |event| -> Handling { Box::pin(handler(event)) });
-        Self { name, handler, patterns: &[], timeout: Duration::from_secs(60) }
+        Self { name, handler, patterns: &[], timeout: Duration::from_secs(60), memory: DEFAULT_MEMORY }
     }
 
     /// The access patterns through which [`Event::access`] reaches engines.
@@ -62,6 +64,12 @@ impl EventHandler {
         self
     }
 
+    /// The function's memory in MB. 256 unless said otherwise.
+    pub fn memory(mut self, megabytes: u64) -> Self {
+        self.memory = megabytes;
+        self
+    }
+
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -72,6 +80,10 @@ impl EventHandler {
 
     pub fn declared_timeout(&self) -> Duration {
         self.timeout
+    }
+
+    pub fn declared_memory(&self) -> u64 {
+        self.memory
     }
 }
 

@@ -8,6 +8,7 @@ pub mod answer;
 pub mod app;
 mod check;
 mod checked;
+pub mod cors;
 mod cursor;
 pub mod entity_tag;
 pub mod event;

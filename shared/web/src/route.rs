@@ -36,6 +36,7 @@ pub struct Route {
     pub(crate) if_match: bool,
     pub(crate) if_none_match: bool,
     pub(crate) timeout: Duration,
+    pub(crate) memory: u64,
     pub(crate) sample: Sample,
 }
 
@@ -80,6 +81,8 @@ pub struct Sample {
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(29);
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A function's memory in MB where its declaration says nothing else.
+pub(crate) const DEFAULT_MEMORY: u64 = 256;
 const DEFAULT_BODY_LIMIT: usize = 64 * 1024;
 const JSON: &[&str] = &["application/json"];
 const MERGE_PATCH: &[&str] = &["application/merge-patch+json", "application/json"];
@@ -156,6 +159,7 @@ impl Route {
             if_match: false,
             if_none_match: false,
             timeout: DEFAULT_TIMEOUT,
+            memory: DEFAULT_MEMORY,
             sample: Sample::default(),
         }
     }
@@ -269,6 +273,12 @@ impl Route {
         self
     }
 
+    /// The function's memory in MB, which decides its share of a processor, too. 256 unless said otherwise.
+    pub fn memory(mut self, megabytes: u64) -> Self {
+        self.memory = megabytes;
+        self
+    }
+
     pub fn sample(mut self, sample: Sample) -> Self {
         self.sample = sample;
         self
@@ -298,6 +308,10 @@ impl Route {
 
     pub fn declared_timeout(&self) -> Duration {
         self.timeout
+    }
+
+    pub fn declared_memory(&self) -> u64 {
+        self.memory
     }
 
     /// The content types of its answers, first the one given to who asks for none.

@@ -15,6 +15,7 @@ pub const SHAPE: AccessPattern = AccessPattern {
     calls: &[
         Call::Objects { bucket: BUCKET, prefix: PREFIX, action: ObjectAction::GetObject },
         Call::Objects { bucket: BUCKET, prefix: PREFIX, action: ObjectAction::HeadObject },
+        Call::Objects { bucket: BUCKET, prefix: PREFIX, action: ObjectAction::ListBucket },
     ],
 };
 

@@ -33,6 +33,7 @@ pub(crate) enum Ended {
 pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(|| {
     let config = Config {
         prefix: String::new(),
+        bucket_suffix: String::new(),
         region: String::new(),
         dynamodb: None,
         s3: None,

@@ -29,6 +29,7 @@ static STATE: Table = mirror::schema::state_table("orchard-mirror");
 pub fn engines(dynamodb: &str, s3: &str) -> Arc<Engines> {
     let config = Config {
         prefix: "test-".to_owned(),
+        bucket_suffix: String::new(),
         region: "ca-central-1".to_owned(),
         dynamodb: Some(dynamodb.to_owned()),
         s3: Some(s3.to_owned()),

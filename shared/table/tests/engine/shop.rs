@@ -122,6 +122,7 @@ pub async fn access_at(endpoint: &str) -> Access {
 pub fn engines(dynamodb: &str) -> Arc<Engines> {
     let config = Config {
         prefix: "test-".to_owned(),
+        bucket_suffix: String::new(),
         region: "ca-central-1".to_owned(),
         dynamodb: Some(dynamodb.to_owned()),
         s3: None,

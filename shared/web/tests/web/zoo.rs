@@ -319,6 +319,7 @@ impl Zoo {
 pub fn config(issuers: Vec<Issuer>) -> Config {
     Config {
         prefix: String::new(),
+        bucket_suffix: String::new(),
         region: "ca-central-1".into(),
         dynamodb: None,
         s3: None,

@@ -1,0 +1,38 @@
+//! What the policy of a system's mirror function has to allow beside the patterns by which its shapes are read.
+
+use table::grant::{Grant, Resource};
+use table::rev;
+use table::schema::{System, Table};
+
+use crate::schema::state_table_name;
+
+/// Everything that a batch may do: read items and set their `rev` and nothing else, keep its own state, keep what is
+/// quarantined, and write and read versions through the write aliases of the system's generations.
+pub fn grants(system: &System) -> Vec<Grant> {
+    let state = |action| Grant { action, resource: Resource::Table(state_table_name(system.name)) };
+    let search = |path| Grant {
+        action: "es:ESHttpPost",
+        resource: Resource::Search { path: format!("{}-*-write/{path}", system.name) },
+    };
+    let quarantine = Resource::Objects { bucket: system.name.to_owned(), prefix: "quarantine/".to_owned() };
+    let mut grants = vec![
+        state("dynamodb:GetItem"),
+        state("dynamodb:PutItem"),
+        state("dynamodb:Query"),
+        state("dynamodb:DeleteItem"),
+        Grant { action: "s3:PutObject", resource: quarantine },
+        search("_bulk"),
+        search("_mget"),
+    ];
+    for table in system.tables.iter().filter(|table| table.stream) {
+        grants.push(Grant { action: "dynamodb:GetItem", resource: Resource::Table(table.name.to_owned()) });
+        grants.push(Grant { action: "dynamodb:UpdateItem", resource: stamped(table) });
+    }
+    grants
+}
+
+/// A stamp names the key, in the request and in its condition, and `rev`.
+fn stamped(table: &Table) -> Resource {
+    let attributes = [Some(table.pk), table.sk, Some(rev::ATTRIBUTE)].into_iter().flatten();
+    Resource::Attributes { table: table.name.to_owned(), attributes: attributes.map(str::to_owned).collect() }
+}

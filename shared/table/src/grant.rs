@@ -1,0 +1,100 @@
+//! What an IAM policy has to allow so that a call can be made: single actions on single resources.
+
+use crate::access::{AccessPattern, Call, ObjectAction, TableAction};
+
+/// One action on one resource, as a policy's statement allows it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Grant {
+    /// As IAM spells it: `dynamodb:GetItem`.
+    pub action: &'static str,
+    pub resource: Resource,
+}
+
+/// What an action is allowed on, in logical names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Resource {
+    Table(String),
+    /// The items of a table, as far as they are named by their key and these attributes (`dynamodb:Attributes`).
+    Attributes {
+        table: String,
+        attributes: Vec<String>,
+    },
+    Index {
+        table: String,
+        index: String,
+    },
+    /// The objects under a prefix of a bucket.
+    Objects {
+        bucket: String,
+        prefix: String,
+    },
+    /// A bucket, as far as it is asked for names under a prefix (`s3:prefix`).
+    Names {
+        bucket: String,
+        prefix: String,
+    },
+    /// A path of the search domain, without the first slash; `*` stands for a generation's number.
+    Search {
+        path: String,
+    },
+}
+
+impl AccessPattern {
+    /// What a policy has to allow for all of its calls.
+    pub fn grants(&self) -> impl Iterator<Item = Grant> {
+        self.calls.iter().map(Call::grant)
+    }
+}
+
+impl Call {
+    /// What a policy has to allow for this call.
+    pub fn grant(&self) -> Grant {
+        match *self {
+            Self::Table { table, action } => {
+                Grant { action: action.iam(), resource: Resource::Table(table.to_owned()) }
+            }
+            Self::Index { table, index } => Grant {
+                action: TableAction::Query.iam(),
+                resource: Resource::Index { table: table.to_owned(), index: index.to_owned() },
+            },
+            Self::Objects { bucket, prefix, action } => {
+                let (bucket, prefix) = (bucket.to_owned(), prefix.to_owned());
+                let resource = match action {
+                    ObjectAction::ListBucket => Resource::Names { bucket, prefix },
+                    _ => Resource::Objects { bucket, prefix },
+                };
+                Grant { action: action.iam(), resource }
+            }
+            Self::Search { alias } => {
+                Grant { action: "es:ESHttpPost", resource: Resource::Search { path: format!("{alias}/_search") } }
+            }
+        }
+    }
+}
+
+impl TableAction {
+    fn iam(self) -> &'static str {
+        match self {
+            Self::GetItem => "dynamodb:GetItem",
+            Self::BatchGetItem => "dynamodb:BatchGetItem",
+            Self::BatchWriteItem => "dynamodb:BatchWriteItem",
+            Self::Query => "dynamodb:Query",
+            Self::PutItem => "dynamodb:PutItem",
+            Self::UpdateItem => "dynamodb:UpdateItem",
+            Self::DeleteItem => "dynamodb:DeleteItem",
+            Self::ConditionCheckItem => "dynamodb:ConditionCheckItem",
+        }
+    }
+}
+
+impl ObjectAction {
+    fn iam(self) -> &'static str {
+        match self {
+            // A HEAD is allowed by the same action.
+            Self::GetObject | Self::HeadObject => "s3:GetObject",
+            Self::PutObject => "s3:PutObject",
+            Self::DeleteObject => "s3:DeleteObject",
+            Self::ListBucket => "s3:ListBucket",
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Templates for AWS, made from what the systems declare: `infra/{system}.yaml`, `infra/shared.yaml`, `template.yaml`.
+
+// First, for its macros.
+#[macro_use]
+pub mod node;
+
+pub mod alarms;
+pub mod api;
+pub mod declaration;
+pub mod function;
+pub mod names;
+pub mod parameters;
+pub mod policy;
+pub mod root;
+pub mod shared;
+pub mod sources;
+pub mod storage;
+pub mod system;

@@ -1,0 +1,175 @@
+//! What wakes somebody: per system, and where wanted per route.
+
+use table::schema::{EventSource, System};
+use web::metrics::NAMESPACE;
+
+use super::function::Function;
+use super::names;
+use super::node::{Map, Node, reference, sub};
+use super::storage::failures_name;
+
+/// An alarm on the sum or the maximum of one metric.
+struct Alarm<'a> {
+    name: String,
+    about: &'a str,
+    namespace: &'a str,
+    metric: &'a str,
+    dimensions: Map,
+    statistic: &'a str,
+    /// Above this.
+    threshold: u64,
+    /// So many seconds make a period, and so many periods in a row an alarm.
+    period: u64,
+    periods: u64,
+}
+
+const MINUTE: u64 = 60;
+const DAY: u64 = 24 * 60 * 60;
+
+/// The alarms of a system.
+pub fn system(system: &System, functions: &[Function]) -> Map {
+    let name = system.name;
+    let base = Alarm {
+        name: String::new(),
+        about: "",
+        namespace: NAMESPACE,
+        metric: "",
+        dimensions: Map::new(),
+        statistic: "Sum",
+        threshold: 0,
+        period: 5 * MINUTE,
+        periods: 1,
+    };
+    let of_handler = |handler: &Function| vec![("FunctionName".to_owned(), sub(names::function(name, handler.name)))];
+    let mut alarms = vec![(
+        "ApiServerErrorsAlarm".to_owned(),
+        Alarm {
+            name: format!("{name} answers 5xx"),
+            about: "The API answered 5xx: a function failed, was throttled or ran out of time.",
+            namespace: "AWS/ApiGateway",
+            metric: "5xx",
+            dimensions: vec![("ApiId".to_owned(), reference("Api"))],
+            ..base
+        },
+    )];
+    for handler in functions.iter().filter(|function| function.route.is_none()) {
+        alarms.push((
+            handler.resource("ErrorsAlarm"),
+            Alarm {
+                name: format!("{name} {} fails", handler.name),
+                about: "Invocations failed or ran out of time; their source sends them again.",
+                namespace: "AWS/Lambda",
+                metric: "Errors",
+                dimensions: of_handler(handler),
+                periods: 3,
+                ..base
+            },
+        ));
+    }
+    let mirrors = system.sources.iter().filter(|source| matches!(source, EventSource::Streams { .. }));
+    for mirror in mirrors.filter_map(|source| functions.iter().find(|function| function.name == source.handler())) {
+        let own = || {
+            vec![("System".to_owned(), sub(format!("${{Prefix}}{name}"))), ("Operation".to_owned(), mirror.name.into())]
+        };
+        alarms.extend([
+            (
+                mirror.resource("LagAlarm"),
+                Alarm {
+                    name: format!("{name} search lags"),
+                    about: "Search is more than a minute behind the tables, for five minutes.",
+                    metric: "Lag",
+                    dimensions: own(),
+                    statistic: "Maximum",
+                    threshold: 60_000,
+                    period: MINUTE,
+                    periods: 5,
+                    ..base
+                },
+            ),
+            (
+                mirror.resource("QuarantineAlarm"),
+                Alarm {
+                    name: format!("{name} quarantines"),
+                    about: "Items cannot be indexed: see cairn quarantine ls.",
+                    metric: "Quarantined",
+                    dimensions: own(),
+                    ..base
+                },
+            ),
+            (
+                mirror.resource("ThrottlesAlarm"),
+                Alarm {
+                    name: format!("{name} mirror is throttled"),
+                    about: "The account has no concurrency left for the mirror.",
+                    namespace: "AWS/Lambda",
+                    metric: "Throttles",
+                    dimensions: of_handler(mirror),
+                    periods: 3,
+                    ..base
+                },
+            ),
+            (
+                mirror.resource("GivenUpAlarm"),
+                Alarm {
+                    name: format!("{name} gave records up"),
+                    about: "Stream records could not be handled for 20 hours and lie in the bucket of failures.",
+                    namespace: "AWS/S3",
+                    metric: "NumberOfObjects",
+                    dimensions: vec![
+                        ("BucketName".to_owned(), sub(names::bucket(&failures_name(name)))),
+                        ("StorageType".to_owned(), "AllStorageTypes".into()),
+                    ],
+                    statistic: "Maximum",
+                    period: DAY,
+                    ..base
+                },
+            ),
+        ]);
+    }
+    alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(None))).collect()
+}
+
+/// The alarm of a route, which costs more than it is worth to many.
+pub fn route(system: &str, function: &Function) -> (String, Node) {
+    let alarm = Alarm {
+        name: format!("{system} {} answers 5xx", function.name),
+        about: "The route answered 5xx.",
+        namespace: NAMESPACE,
+        metric: "ServerErrors",
+        dimensions: vec![
+            ("System".to_owned(), sub(format!("${{Prefix}}{system}"))),
+            ("Operation".to_owned(), function.name.into()),
+        ],
+        statistic: "Sum",
+        threshold: 0,
+        period: 5 * MINUTE,
+        periods: 1,
+    };
+    (function.resource("Alarm"), alarm.resource(Some("HasRouteAlarms")))
+}
+
+impl Alarm<'_> {
+    fn resource(self, condition: Option<&str>) -> Node {
+        let dimensions: Vec<Node> =
+            self.dimensions.into_iter().map(|(name, value)| map! { "Name" => name, "Value" => value }).collect();
+        let told = map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] };
+        let properties = map! {
+            "AlarmName" => sub(format!("${{Prefix}}{}", self.name)),
+            "AlarmDescription" => self.about,
+            "Namespace" => self.namespace,
+            "MetricName" => self.metric,
+            "Dimensions" => dimensions,
+            "Statistic" => self.statistic,
+            "Period" => self.period,
+            "EvaluationPeriods" => self.periods,
+            "Threshold" => self.threshold,
+            "ComparisonOperator" => "GreaterThanThreshold",
+            "TreatMissingData" => "notBreaching",
+            "AlarmActions" => told,
+        };
+        let mut resource: Map = vec![("Type".to_owned(), "AWS::CloudWatch::Alarm".into())];
+        resource.extend(condition.map(|condition| ("Condition".to_owned(), condition.into())));
+        resource.push(("Properties".to_owned(), properties));
+        Node::Map(resource)
+    }
+}

@@ -1,0 +1,89 @@
+//! What the systems declare, as data for other tools than this one: `infra/declaration.json`. Names are logical.
+
+use serde_json::{Value, json};
+use table::grant::{Grant, Resource};
+use table::schema::{EventSource, Index, Projection, Table};
+use web::{App, cors};
+
+use super::function::{Function, functions};
+use crate::artefact::MARK;
+
+pub fn declaration<'a>(apps: impl Iterator<Item = &'a App>) -> String {
+    let systems: Vec<Value> = apps.map(system).collect();
+    let declaration = json!({
+        "//": format!("{MARK}: what the systems declare"),
+        "cors": { "methods": cors::METHODS, "allowed": cors::ALLOWED, "exposed": cors::EXPOSED, "maxAge": cors::MAX_AGE },
+        "systems": systems,
+    });
+    format!("{declaration:#}\n")
+}
+
+fn system(app: &App) -> Value {
+    let system = app.system();
+    let buckets = system.buckets.iter().map(|bucket| {
+        let expiring = bucket.expiring.iter().map(|(prefix, days)| json!({ "prefix": prefix, "days": days }));
+        json!({ "name": bucket.name, "expiring": expiring.collect::<Vec<_>>() })
+    });
+    json!({
+        "name": system.name,
+        "tables": system.tables.iter().map(|declared| table(declared)).collect::<Vec<_>>(),
+        "buckets": buckets.collect::<Vec<_>>(),
+        "sources": system.sources.iter().map(source).collect::<Vec<_>>(),
+        "functions": functions(app).iter().map(function).collect::<Vec<_>>(),
+    })
+}
+
+fn table(table: &Table) -> Value {
+    let indexes = table.indexes.iter().map(|Index { name, pk, sk, projection }| {
+        let (kind, attributes): (_, &[&str]) = match projection {
+            Projection::KeysOnly => ("KEYS_ONLY", &[]),
+            Projection::All => ("ALL", &[]),
+            Projection::Include(attributes) => ("INCLUDE", attributes),
+        };
+        json!({ "name": name, "pk": pk, "sk": sk, "projection": kind, "attributes": attributes })
+    });
+    json!({
+        "name": table.name,
+        "pk": table.pk,
+        "sk": table.sk,
+        "stream": table.stream,
+        "indexes": indexes.collect::<Vec<_>>(),
+    })
+}
+
+fn source(source: &EventSource) -> Value {
+    match source {
+        EventSource::Streams { handler } => json!({ "kind": "streams", "handler": handler }),
+        EventSource::Objects { bucket, prefix, handler } => {
+            json!({ "kind": "objects", "handler": handler, "bucket": bucket, "prefix": prefix })
+        }
+        EventSource::Schedule { every_minutes, handler } => {
+            json!({ "kind": "schedule", "handler": handler, "everyMinutes": every_minutes })
+        }
+    }
+}
+
+fn function(function: &Function) -> Value {
+    let route = function.route.as_ref().map(|(method, path)| json!({ "method": method, "path": path }));
+    json!({
+        "name": function.name,
+        "route": route,
+        "timeoutSeconds": function.timeout.as_secs(),
+        "memory": function.memory,
+        "grants": function.grants.iter().map(grant).collect::<Vec<_>>(),
+    })
+}
+
+fn grant(grant: &Grant) -> Value {
+    let action = grant.action;
+    match &grant.resource {
+        Resource::Table(table) => json!({ "action": action, "table": table }),
+        Resource::Attributes { table, attributes } => {
+            json!({ "action": action, "table": table, "attributes": attributes })
+        }
+        Resource::Index { table, index } => json!({ "action": action, "table": table, "index": index }),
+        Resource::Objects { bucket, prefix } => json!({ "action": action, "bucket": bucket, "objects": prefix }),
+        Resource::Names { bucket, prefix } => json!({ "action": action, "bucket": bucket, "names": prefix }),
+        Resource::Search { path } => json!({ "action": action, "searchPath": path }),
+    }
+}

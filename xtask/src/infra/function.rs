@@ -1,0 +1,60 @@
+//! The functions of a system, as its routes and event handlers declare them.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use table::Grant;
+use table::schema::EventSource;
+use web::App;
+
+/// One AWS Lambda function: a route, or a handler of events.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// The operation: its handler, and its name behind the system's.
+    pub name: &'static str,
+    /// Method and path; none for a handler of events.
+    pub route: Option<(String, String)>,
+    pub timeout: Duration,
+    /// In MB, before the deployment's memory class.
+    pub memory: u64,
+    pub grants: BTreeSet<Grant>,
+}
+
+/// All functions of a system: its routes, then its event handlers.
+pub fn functions(app: &App) -> Vec<Function> {
+    let routes = app.routes().map(|route| Function {
+        name: route.name(),
+        route: Some((route.method().to_string(), route.template().to_owned())),
+        timeout: route.declared_timeout(),
+        memory: route.declared_memory(),
+        grants: route.declared_patterns().iter().flat_map(|pattern| pattern.grants()).collect(),
+    });
+    let system = app.system();
+    let mirrors = |name| {
+        system.sources.iter().any(|source| matches!(source, EventSource::Streams { handler } if *handler == name))
+    };
+    let handlers = app.event_handlers().iter().map(|handler| {
+        let mut grants: BTreeSet<Grant> =
+            handler.declared_patterns().iter().flat_map(|pattern| pattern.grants()).collect();
+        if mirrors(handler.name()) {
+            grants.extend(mirror::grants(system));
+        }
+        Function {
+            name: handler.name(),
+            route: None,
+            timeout: handler.declared_timeout(),
+            memory: handler.declared_memory(),
+            grants,
+        }
+    });
+    routes.chain(handlers).collect()
+}
+
+impl Function {
+    /// The name of its resources in a template: `getGeozone` has `GetGeozoneFunction`, `GetGeozoneRole` and so on.
+    pub fn resource(&self, kind: &str) -> String {
+        let mut letters = self.name.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+        first.into_iter().chain(letters).chain(kind.chars()).collect()
+    }
+}

@@ -1,0 +1,50 @@
+//! Physical names in templates: the parameter `Prefix`, then the logical name.
+
+use super::node::{Node, sub};
+
+pub fn function(system: &str, operation: &str) -> String {
+    format!("${{Prefix}}{system}-{operation}")
+}
+
+pub fn table(table: &str) -> String {
+    format!("${{Prefix}}{table}")
+}
+
+/// A bucket's name is unique in the world by the account and the region.
+pub fn bucket(bucket: &str) -> String {
+    format!("${{Prefix}}{bucket}{BUCKET_SUFFIX}")
+}
+
+pub const BUCKET_SUFFIX: &str = "-${AWS::AccountId}-${AWS::Region}";
+
+/// One for all functions of a system.
+pub fn log_group(system: &str) -> String {
+    format!("/cairn/${{Prefix}}{system}")
+}
+
+pub fn table_arn(name: &str) -> String {
+    format!("{}:table/{}", regional("dynamodb"), table(name))
+}
+
+pub fn bucket_arn(name: &str) -> String {
+    format!("arn:${{AWS::Partition}}:s3:::{}", bucket(name))
+}
+
+pub fn log_group_arn(system: &str) -> String {
+    format!("{}:log-group:{}", regional("logs"), log_group(system))
+}
+
+/// A path of the search domain.
+pub fn search_arn(path: &str) -> Node {
+    sub(format!("${{SearchDomainArn}}/${{Prefix}}{path}"))
+}
+
+/// The beginning of an ARN of this account and region.
+pub fn regional(service: &str) -> String {
+    format!("arn:${{AWS::Partition}}:{service}:${{AWS::Region}}:${{AWS::AccountId}}")
+}
+
+/// What whoever pays sees at each resource that can be tagged.
+pub fn tags(system: &str) -> Node {
+    map! { "cairn:system" => system }
+}

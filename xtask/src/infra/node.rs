@@ -1,0 +1,109 @@
+//! A value of a template: YAML whose members keep the order in which they were written, since people read it.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::artefact::MARK;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    Text(String),
+    Number(u64),
+    Flag(bool),
+    List(Vec<Node>),
+    Map(Map),
+}
+
+/// Members in their order.
+pub type Map = Vec<(String, Node)>;
+
+/// `map! { "Type" => "AWS::S3::Bucket", "Properties" => map! { .. } }`
+macro_rules! map {
+    ($($name:expr => $value:expr),* $(,)?) => {
+        $crate::infra::node::Node::Map(vec![$((($name).to_string(), $crate::infra::node::Node::from($value))),*])
+    };
+}
+
+/// `list!["one", map! { .. }]`
+macro_rules! list {
+    ($($value:expr),* $(,)?) => {
+        $crate::infra::node::Node::List(vec![$($crate::infra::node::Node::from($value)),*])
+    };
+}
+
+/// A template as a file, with the line that says where it comes from.
+pub fn to_yaml(about: &str, template: &Node) -> String {
+    let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
+    let yaml = serde_saphyr::to_string_with_options(template, options);
+    // Nothing in a node is what YAML cannot say.
+    format!("# {MARK}: {about}\n{}", yaml.unwrap_or_else(|error| format!("# {error}\n")))
+}
+
+/// The value of a parameter, or the physical id of a resource.
+pub fn reference(name: impl Into<String>) -> Node {
+    map! { "Ref" => name.into() }
+}
+
+/// Text with `${..}` in it.
+pub fn sub(text: impl Into<String>) -> Node {
+    map! { "Fn::Sub" => text.into() }
+}
+
+/// An attribute of a resource.
+pub fn attribute(resource: impl Into<String>, name: &str) -> Node {
+    let resource: String = resource.into();
+    map! { "Fn::GetAtt" => list![resource, name] }
+}
+
+impl From<&str> for Node {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Node {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Node {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for Node {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<Vec<Node>> for Node {
+    fn from(list: Vec<Node>) -> Self {
+        Self::List(list)
+    }
+}
+
+impl From<Map> for Node {
+    fn from(map: Map) -> Self {
+        Self::Map(map)
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Number(number) => serializer.serialize_u64(*number),
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
+            Self::List(list) => list.serialize(serializer),
+            Self::Map(members) => {
+                let mut map = serializer.serialize_map(Some(members.len()))?;
+                for (name, value) in members {
+                    map.serialize_entry(name, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}

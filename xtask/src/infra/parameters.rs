@@ -1,0 +1,84 @@
+//! What whoever deploys a system may choose.
+
+use super::function::Function;
+use super::node::{Map, Node};
+
+/// The parameters of a system's template.
+pub fn system() -> Node {
+    map! {
+        "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,19})?$"),
+        "Architecture" => one_of("Of the functions; the zips must be built for it.", &["arm64", "x86_64"]),
+        "MemoryClass" => one_of("Multiplies the memory of each function by 1, 2 or 4, and its share of a processor with it.", &["small", "medium", "large"]),
+        "LogRetentionDays" => number("How long logs are kept, in days.", 30),
+        "ThrottleRate" => number("Requests a second that the API takes in the long run; what is above is answered 429.", 100),
+        "ThrottleBurst" => number("Requests that the API takes at one moment.", 200),
+        "CorsOrigins" => map! {
+            "Type" => "CommaDelimitedList",
+            "Description" => "The origins whose pages may call the API.",
+            "Default" => "*",
+        },
+        "Issuers" => text("Whose bearer tokens are taken: a JSON list of {\"name\", \"issuer\", \"audience\"} with \"jwks\" (the key set's URL) or \"keys\".", "[]", "^\\[[\\s\\S]*\\]$"),
+        "CursorSecrets" => map! {
+            "Type" => "String",
+            "Description" => "Secrets that sign cursors, with commas between; the first signs, all verify.",
+            "NoEcho" => true,
+            "MinLength" => 32,
+        },
+        "SearchEndpoint" => map! {
+            "Type" => "String",
+            "Description" => "The URL of OpenSearch, as shared.yaml puts it out or of a domain that exists.",
+            "AllowedPattern" => "^https?://[^/]+$",
+        },
+        "SearchDomainArn" => map! {
+            "Type" => "String",
+            "Description" => "The ARN of that domain.",
+            "AllowedPattern" => "^arn:[a-z-]+:es:.+$",
+        },
+        "DeletionProtection" => flag("Whether DynamoDB refuses to delete the tables.", true),
+        "RouteAlarms" => flag("Whether each route has an alarm of its own for 5xx (USD 0.10 a month each).", false),
+        "AlarmTopicArn" => text("The SNS topic that alarms tell; none if empty.", "", "^(arn:[a-z-]+:sns:.+)?$"),
+    }
+}
+
+pub fn conditions() -> Node {
+    map! {
+        "HasRouteAlarms" => equals("RouteAlarms", "true"),
+        "HasAlarmTopic" => map! { "Fn::Not" => list![equals("AlarmTopicArn", "")] },
+    }
+}
+
+pub fn equals(parameter: &str, value: &str) -> Node {
+    map! { "Fn::Equals" => list![super::node::reference(parameter), value] }
+}
+
+/// The memory of each declared size in each class, in MB.
+pub fn memory(functions: &[Function]) -> Node {
+    let mut sizes: Vec<u64> = functions.iter().map(|function| function.memory).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let class = |name: &str, times: u64| {
+        let sizes: Map = sizes.iter().map(|size| (format!("Mb{size}"), Node::from(size * times))).collect();
+        (name.to_owned(), Node::Map(sizes))
+    };
+    map! { "Memory" => vec![class("small", 1), class("medium", 2), class("large", 4)] }
+}
+
+pub fn text(description: &str, default: &str, pattern: &str) -> Node {
+    map! { "Type" => "String", "Description" => description, "Default" => default, "AllowedPattern" => pattern }
+}
+
+pub fn number(description: &str, default: u64) -> Node {
+    map! { "Type" => "Number", "Description" => description, "Default" => default, "MinValue" => 1 }
+}
+
+pub fn flag(description: &str, default: bool) -> Node {
+    let default = default.to_string();
+    map! { "Type" => "String", "Description" => description, "Default" => default, "AllowedValues" => list!["true", "false"] }
+}
+
+/// The first is the default.
+pub fn one_of(description: &str, values: &[&str]) -> Node {
+    let default = values.first().copied().unwrap_or_default();
+    let values: Vec<Node> = values.iter().map(|value| (*value).into()).collect();
+    map! { "Type" => "String", "Description" => description, "Default" => default, "AllowedValues" => values }
+}

@@ -1,0 +1,106 @@
+//! What all systems share: the search domain, unless one exists, and the dashboard. `infra/shared.yaml`.
+
+use web::metrics::NAMESPACE;
+
+use super::node::{Node, attribute, reference, sub, to_yaml};
+use super::parameters::{equals, number, text};
+
+pub fn template() -> String {
+    let conditions = map! { "MakesDomain" => equals("ExistingSearchEndpoint", "") };
+    let either = |own: Node, existing: &str| map! { "Fn::If" => list!["MakesDomain", own, reference(existing)] };
+    let outputs = map! {
+        "SearchEndpoint" => map! {
+            "Description" => "The URL of OpenSearch.",
+            "Value" => either(sub("https://${Domain.DomainEndpoint}"), "ExistingSearchEndpoint"),
+        },
+        "SearchDomainArn" => map! {
+            "Description" => "The ARN of the search domain.",
+            "Value" => either(attribute("Domain", "Arn"), "ExistingSearchDomainArn"),
+        },
+    };
+    let template = map! {
+        "AWSTemplateFormatVersion" => "2010-09-09",
+        "Description" => "Cairn: what its systems share, search and a dashboard.",
+        "Parameters" => parameters(),
+        "Conditions" => conditions,
+        "Resources" => map! { "Domain" => domain(), "Dashboard" => dashboard() },
+        "Outputs" => outputs,
+    };
+    to_yaml("what the systems share", &template)
+}
+
+/// A domain that takes signed requests over TLS only, and only such as name their index in the path: the policies of
+/// the functions are about paths.
+fn domain() -> Node {
+    let properties = map! {
+        "DomainName" => sub("${Prefix}search"),
+        "EngineVersion" => "OpenSearch_2.19",
+        "ClusterConfig" => map! {
+            "InstanceType" => reference("SearchInstanceType"),
+            "InstanceCount" => reference("SearchInstanceCount"),
+        },
+        "EBSOptions" => map! { "EBSEnabled" => true, "VolumeType" => "gp3", "VolumeSize" => reference("SearchVolumeGiB") },
+        "EncryptionAtRestOptions" => map! { "Enabled" => true },
+        "NodeToNodeEncryptionOptions" => map! { "Enabled" => true },
+        "DomainEndpointOptions" => map! { "EnforceHTTPS" => true, "TLSSecurityPolicy" => "Policy-Min-TLS-1-2-PFS-2023-10" },
+        "AdvancedOptions" => map! { "rest.action.multi.allow_explicit_index" => "false" },
+        "Tags" => list![map! { "Key" => "cairn:system", "Value" => "shared" }],
+    };
+    map! {
+        "Type" => "AWS::OpenSearchService::Domain",
+        "Condition" => "MakesDomain",
+        "DeletionPolicy" => "Retain",
+        "UpdateReplacePolicy" => "Retain",
+        "Properties" => properties,
+    }
+}
+
+/// Every system is found by the metrics that it sends: nothing is listed here.
+fn dashboard() -> Node {
+    map! {
+        "Type" => "AWS::CloudWatch::Dashboard",
+        "Properties" => map! { "DashboardName" => sub("${Prefix}cairn"), "DashboardBody" => sub(body()) },
+    }
+}
+
+fn body() -> String {
+    let widgets = [
+        ("Requests that failed", "ServerErrors", "Sum"),
+        ("Latency, the slowest of a hundred (ms)", "Latency", "p99"),
+        ("Search behind the tables (ms)", "Lag", "Maximum"),
+        ("Records quarantined", "Quarantined", "Sum"),
+        ("Records left for the next delivery", "Retried", "Sum"),
+        ("Read units", "ReadUnits", "Sum"),
+        ("Write units", "WriteUnits", "Sum"),
+        ("Requests refused", "ClientErrors", "Sum"),
+    ];
+    let widgets = widgets.iter().enumerate().map(|(number, (title, metric, statistic))| {
+        let found = format!("SEARCH('{{{NAMESPACE},Operation,System}} MetricName=\"{metric}\"', '{statistic}', 300)");
+        serde_json::json!({
+            "type": "metric",
+            "x": number % 2 * 12,
+            "y": number / 2 * 6,
+            "width": 12,
+            "height": 6,
+            "properties": {
+                "title": title,
+                "region": "${AWS::Region}",
+                "metrics": [[{ "expression": found }]],
+                "view": "timeSeries",
+            },
+        })
+    });
+    serde_json::json!({ "widgets": widgets.collect::<Vec<_>>() }).to_string()
+}
+
+/// What whoever deploys may choose of it.
+pub fn parameters() -> Node {
+    map! {
+        "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,19})?$"),
+        "ExistingSearchEndpoint" => text("The URL of an OpenSearch that exists; empty makes a domain.", "", "^(https?://[^/]+)?$"),
+        "ExistingSearchDomainArn" => text("The ARN of that domain.", "", "^(arn:[a-z-]+:es:.+)?$"),
+        "SearchInstanceType" => text("Of the domain's data nodes.", "t3.small.search", "^[a-z0-9-]+\\.[a-z0-9]+\\.search$"),
+        "SearchInstanceCount" => number("How many data nodes the domain has.", 1),
+        "SearchVolumeGiB" => number("The disk of each data node, in GiB.", 10),
+    }
+}

@@ -1,0 +1,110 @@
+//! What calls a system besides HTTP: streams, objects, schedules.
+
+use table::schema::{EventSource, System};
+
+use super::function::Function;
+use super::names;
+use super::node::{Map, Node, attribute, reference, sub};
+use super::policy::allow;
+use super::storage::{failures_name, resource};
+
+/// What invokes the function besides HTTP, and its right to do so.
+pub fn sources(system: &System, function: &Function) -> Map {
+    let own = system.sources.iter().filter(|source| source.handler() == function.name);
+    own.flat_map(|source| match source {
+        EventSource::Streams { .. } => streams(system, function),
+        EventSource::Objects { bucket, .. } => objects(function, bucket),
+        EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
+    })
+    .collect()
+}
+
+/// What the role of a function needs so that its event source can read for it and put aside what it gives up.
+pub fn statements(system: &System, function: &Function) -> Vec<Node> {
+    let reads = system
+        .sources
+        .iter()
+        .any(|source| matches!(source, EventSource::Streams { .. }) && source.handler() == function.name);
+    if !reads {
+        return Vec::new();
+    }
+    let streams = system.tables.iter().filter(|table| table.stream);
+    let mut statements: Vec<Node> = streams
+        .flat_map(|table| {
+            let name = resource(table.name, "");
+            let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
+            let arn = attribute(resource(table.name, "Table"), "StreamArn");
+            let every = sub(format!("{}/stream/*", names::table_arn(table.name)));
+            [
+                allow(&format!("Stream{name}"), &read, arn, None),
+                allow(&format!("Streams{name}"), &["dynamodb:ListStreams"], every, None),
+            ]
+        })
+        .collect();
+    let failures = names::bucket_arn(&failures_name(system.name));
+    statements.push(allow("GivenUp", &["s3:PutObject"], sub(format!("{failures}/*")), None));
+    statements.push(allow("GivenUpBucket", &["s3:ListBucket"], sub(failures), None));
+    statements
+}
+
+/// One mapping for each table with a stream, as the mirror's rules want it.
+fn streams(system: &System, function: &Function) -> Map {
+    let tables = system.tables.iter().filter(|table| table.stream);
+    tables
+        .map(|table| {
+            let failures = attribute(resource(&failures_name(system.name), "Bucket"), "Arn");
+            let properties = map! {
+                "FunctionName" => reference(function.resource("Function")),
+                "EventSourceArn" => attribute(resource(table.name, "Table"), "StreamArn"),
+                "StartingPosition" => "TRIM_HORIZON",
+                "BatchSize" => BATCH_RECORDS,
+                "ParallelizationFactor" => PARALLEL,
+                "FunctionResponseTypes" => list!["ReportBatchItemFailures"],
+                "BisectBatchOnFunctionError" => true,
+                // By age, below the 24 h that a stream keeps its records, and by no count of tries.
+                "MaximumRecordAgeInSeconds" => GIVEN_UP_SECONDS,
+                "DestinationConfig" => map! { "OnFailure" => map! { "Destination" => failures } },
+            };
+            let name = format!("{}{}", function.resource(""), resource(table.name, "Source"));
+            (name, map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
+        })
+        .collect()
+}
+
+/// Stream records in one invocation, at most; 6 MB is the other limit.
+const BATCH_RECORDS: u64 = 1000;
+
+/// Invocations for one shard at one moment. Records of one partition key stay in order.
+const PARALLEL: u64 = 2;
+
+const GIVEN_UP_SECONDS: u64 = 20 * 3600;
+
+/// The bucket says itself whom it tells.
+fn objects(function: &Function, bucket: &str) -> Map {
+    vec![permission(function, "s3.amazonaws.com", sub(names::bucket_arn(bucket)))]
+}
+
+fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
+    let rate = if minutes == 1 { "rate(1 minute)".to_owned() } else { format!("rate({minutes} minutes)") };
+    let rule = function.resource("Schedule");
+    let properties = map! {
+        "Name" => sub(names::function(system.name, function.name)),
+        "ScheduleExpression" => rate,
+        "Targets" => list![map! { "Id" => function.name, "Arn" => attribute(function.resource("Function"), "Arn") }],
+    };
+    vec![
+        (rule.clone(), map! { "Type" => "AWS::Events::Rule", "Properties" => properties }),
+        permission(function, "events.amazonaws.com", attribute(rule, "Arn")),
+    ]
+}
+
+fn permission(function: &Function, principal: &str, source: Node) -> (String, Node) {
+    let properties = map! {
+        "FunctionName" => reference(function.resource("Function")),
+        "Action" => "lambda:InvokeFunction",
+        "Principal" => principal,
+        "SourceArn" => source,
+        "SourceAccount" => reference("AWS::AccountId"),
+    };
+    (function.resource("Permission"), map! { "Type" => "AWS::Lambda::Permission", "Properties" => properties })
+}

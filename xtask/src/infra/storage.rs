@@ -1,0 +1,188 @@
+//! The tables and buckets of a system. They stay when their stack is deleted.
+
+use table::schema::{Bucket, EXPIRES, EventSource, Projection, System, Table};
+
+use super::function::Function;
+use super::names;
+use super::node::{Map, Node, attribute, reference, sub};
+
+/// The name of a logical thing's resource: `parks-mirror` is `ParksMirrorTable`.
+pub fn resource(name: &str, kind: &str) -> String {
+    let words = name.split('-').map(|word| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    });
+    words.chain([kind.to_owned()]).collect()
+}
+
+pub fn table(system: &str, table: &Table) -> Node {
+    let mut names: Vec<&str> = [Some(table.pk), table.sk].into_iter().flatten().collect();
+    for index in table.indexes {
+        names.extend([Some(index.pk), index.sk].into_iter().flatten());
+    }
+    names.sort_unstable();
+    names.dedup();
+    let attributes: Vec<Node> =
+        names.into_iter().map(|name| map! { "AttributeName" => name, "AttributeType" => "S" }).collect();
+    let indexes: Vec<Node> = table
+        .indexes
+        .iter()
+        .map(|index| {
+            let projection = match index.projection {
+                Projection::KeysOnly => map! { "ProjectionType" => "KEYS_ONLY" },
+                Projection::All => map! { "ProjectionType" => "ALL" },
+                Projection::Include(attributes) => {
+                    let attributes: Vec<Node> = attributes.iter().map(|name| (*name).into()).collect();
+                    map! { "ProjectionType" => "INCLUDE", "NonKeyAttributes" => attributes }
+                }
+            };
+            map! { "IndexName" => index.name, "KeySchema" => key(index.pk, index.sk), "Projection" => projection }
+        })
+        .collect();
+    let mut properties: Map = vec![
+        ("TableName".to_owned(), sub(names::table(table.name))),
+        ("BillingMode".to_owned(), "PAY_PER_REQUEST".into()),
+        ("AttributeDefinitions".to_owned(), attributes.into()),
+        ("KeySchema".to_owned(), key(table.pk, table.sk)),
+    ];
+    if !indexes.is_empty() {
+        properties.push(("GlobalSecondaryIndexes".to_owned(), indexes.into()));
+    }
+    if table.stream {
+        properties.push(("StreamSpecification".to_owned(), map! { "StreamViewType" => "NEW_AND_OLD_IMAGES" }));
+    }
+    properties.extend([
+        ("TimeToLiveSpecification".to_owned(), map! { "AttributeName" => EXPIRES, "Enabled" => true }),
+        ("PointInTimeRecoverySpecification".to_owned(), map! { "PointInTimeRecoveryEnabled" => true }),
+        ("DeletionProtectionEnabled".to_owned(), reference("DeletionProtection")),
+        ("Tags".to_owned(), tag_list(system)),
+    ]);
+    kept("AWS::DynamoDB::Table", None, properties)
+}
+
+fn key(pk: &str, sk: Option<&str>) -> Node {
+    let part = |name: &str, kind: &str| map! { "AttributeName" => name, "KeyType" => kind };
+    std::iter::once(part(pk, "HASH")).chain(sk.map(|sk| part(sk, "RANGE"))).collect::<Vec<_>>().into()
+}
+
+/// A bucket that the system declares, with the functions that hear of new objects.
+pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node {
+    let heard: Vec<(&str, &Function)> = system
+        .sources
+        .iter()
+        .filter_map(|source| match source {
+            EventSource::Objects { bucket: of, prefix, handler } if *of == bucket.name => {
+                Some((*prefix, functions.iter().find(|function| function.name == *handler)?))
+            }
+            _ => None,
+        })
+        .collect();
+    let notified: Vec<Node> = heard
+        .iter()
+        .map(|(prefix, function)| {
+            map! {
+                "Event" => "s3:ObjectCreated:*",
+                "Filter" => map! { "S3Key" => map! { "Rules" => list![map! { "Name" => "prefix", "Value" => *prefix }] } },
+                "Function" => attribute(function.resource("Function"), "Arn"),
+            }
+        })
+        .collect();
+    // S3 asks whether it may call a function when it is told to.
+    let after = heard.iter().map(|(_, function)| function.resource("Permission").into()).collect::<Vec<Node>>();
+    let mut properties = private(bucket.name, system.name, bucket.expiring);
+    if !notified.is_empty() {
+        properties.push(("NotificationConfiguration".to_owned(), map! { "LambdaConfigurations" => notified }));
+    }
+    // Signed links are used from pages as well.
+    let rule = map! {
+        "AllowedMethods" => list!["GET", "PUT"],
+        "AllowedOrigins" => reference("CorsOrigins"),
+        "AllowedHeaders" => list!["*"],
+        "ExposedHeaders" => list!["ETag"],
+        "MaxAge" => u64::from(web::cors::MAX_AGE),
+    };
+    properties.push(("CorsConfiguration".to_owned(), map! { "CorsRules" => list![rule] }));
+    kept("AWS::S3::Bucket", (!after.is_empty()).then_some(after), properties)
+}
+
+/// Where Lambda puts the stream records that the mirror could not handle in their time.
+pub fn failures(system: &str) -> Node {
+    kept("AWS::S3::Bucket", None, private(&failures_name(system), system, &[("", FAILURES_DAYS)]))
+}
+
+pub fn failures_name(system: &str) -> String {
+    format!("{system}-failures")
+}
+
+const FAILURES_DAYS: u32 = 90;
+
+/// Whoever comes without TLS is refused.
+pub fn bucket_policy(bucket: &str) -> Node {
+    let arn = names::bucket_arn(bucket);
+    let statement = map! {
+        "Sid" => "TlsOnly",
+        "Effect" => "Deny",
+        "Principal" => "*",
+        "Action" => "s3:*",
+        "Resource" => list![sub(arn.clone()), sub(format!("{arn}/*"))],
+        "Condition" => map! { "Bool" => map! { "aws:SecureTransport" => "false" } },
+    };
+    map! {
+        "Type" => "AWS::S3::BucketPolicy",
+        "Properties" => map! {
+            "Bucket" => reference(resource(bucket, "Bucket")),
+            "PolicyDocument" => map! { "Version" => super::policy::VERSION, "Statement" => list![statement] },
+        },
+    }
+}
+
+fn private(name: &str, system: &str, expiring: &[(&str, u32)]) -> Map {
+    let rule = |prefix: &str, days: u32| {
+        let mut rule: Map = vec![("Status".to_owned(), "Enabled".into())];
+        if !prefix.is_empty() {
+            rule.push(("Prefix".to_owned(), prefix.into()));
+        }
+        rule.push(("ExpirationInDays".to_owned(), u64::from(days).into()));
+        Node::Map(rule)
+    };
+    let mut rules: Vec<Node> = expiring.iter().map(|(prefix, days)| rule(prefix, *days)).collect();
+    let unfinished = map! { "DaysAfterInitiation" => 1 };
+    rules.push(map! { "Status" => "Enabled", "AbortIncompleteMultipartUpload" => unfinished });
+    let encryption = map! { "ServerSideEncryptionByDefault" => map! { "SSEAlgorithm" => "AES256" } };
+    vec![
+        ("BucketName".to_owned(), sub(names::bucket(name))),
+        ("BucketEncryption".to_owned(), map! { "ServerSideEncryptionConfiguration" => list![encryption] }),
+        (
+            "PublicAccessBlockConfiguration".to_owned(),
+            map! {
+                "BlockPublicAcls" => true,
+                "BlockPublicPolicy" => true,
+                "IgnorePublicAcls" => true,
+                "RestrictPublicBuckets" => true,
+            },
+        ),
+        (
+            "OwnershipControls".to_owned(),
+            map! { "Rules" => list![map! { "ObjectOwnership" => "BucketOwnerEnforced" }] },
+        ),
+        ("LifecycleConfiguration".to_owned(), map! { "Rules" => rules }),
+        ("Tags".to_owned(), tag_list(system)),
+    ]
+}
+
+fn tag_list(system: &str) -> Node {
+    list![map! { "Key" => "cairn:system", "Value" => system }]
+}
+
+/// A resource that outlives its stack: deleting a stack loses no data.
+fn kept(kind: &str, after: Option<Vec<Node>>, properties: Map) -> Node {
+    let mut resource: Map = vec![
+        ("Type".to_owned(), kind.into()),
+        ("DeletionPolicy".to_owned(), "Retain".into()),
+        ("UpdateReplacePolicy".to_owned(), "Retain".into()),
+    ];
+    resource.extend(after.map(|after| ("DependsOn".to_owned(), after.into())));
+    resource.push(("Properties".to_owned(), properties.into()));
+    Node::Map(resource)
+}

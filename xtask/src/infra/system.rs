@@ -1,0 +1,87 @@
+//! The template of one system, whole in itself: `infra/{system}.yaml`.
+
+use web::App;
+
+use super::function::{Function, functions};
+use super::node::{Map, Node, attribute, reference, sub, to_yaml};
+use super::{alarms, api, names, parameters, policy, sources, storage};
+
+pub fn template(app: &App) -> String {
+    let system = app.system();
+    let functions = functions(app);
+    let mut resources: Map = Map::new();
+    for table in system.tables {
+        resources.push((storage::resource(table.name, "Table"), storage::table(system.name, table)));
+    }
+    for bucket in system.buckets {
+        resources.push((storage::resource(bucket.name, "Bucket"), storage::bucket(system, bucket, &functions)));
+        resources.push((storage::resource(bucket.name, "BucketPolicy"), storage::bucket_policy(bucket.name)));
+    }
+    let failures = storage::failures_name(system.name);
+    resources.push((storage::resource(&failures, "Bucket"), storage::failures(system.name)));
+    resources.push((storage::resource(&failures, "BucketPolicy"), storage::bucket_policy(&failures)));
+    resources.extend(api::api(system.name));
+    resources.extend(alarms::system(system, &functions));
+    for own in &functions {
+        let more = sources::statements(system, own);
+        resources.push((own.resource("Function"), function(system.name, own)));
+        resources.push((own.resource("Role"), policy::role(system.name, own, more)));
+        resources.extend(api::route(own));
+        if own.route.is_some() {
+            resources.push(alarms::route(system.name, own));
+        }
+        resources.extend(sources::sources(system, own));
+    }
+    let template = map! {
+        "AWSTemplateFormatVersion" => "2010-09-09",
+        "Transform" => "AWS::Serverless-2016-10-31",
+        "Description" => format!("Cairn: the system {}, one function per route.", system.name),
+        "Parameters" => parameters::system(),
+        "Conditions" => parameters::conditions(),
+        "Mappings" => parameters::memory(&functions),
+        "Globals" => map! { "Function" => globals(system.name) },
+        "Resources" => resources,
+        "Outputs" => api::outputs(),
+    };
+    to_yaml(&format!("the system {}", system.name), &template)
+}
+
+/// What all functions of a system share: one zip, uploaded once.
+fn globals(system: &str) -> Node {
+    map! {
+        "Runtime" => "provided.al2023",
+        "CodeUri" => format!("../target/lambda/{system}/bootstrap.zip"),
+        "Architectures" => list![reference("Architecture")],
+        "Tracing" => "Active",
+        "LoggingConfig" => map! { "LogGroup" => reference("Logs") },
+        "Environment" => map! {
+            "Variables" => map! {
+                "CAIRN_PREFIX" => reference("Prefix"),
+                "CAIRN_BUCKET_SUFFIX" => sub(names::BUCKET_SUFFIX),
+                "CAIRN_SEARCH_ENDPOINT" => reference("SearchEndpoint"),
+                "CAIRN_ISSUERS" => reference("Issuers"),
+                "CAIRN_CURSOR_SECRETS" => reference("CursorSecrets"),
+            },
+        },
+        "Tags" => names::tags(system),
+    }
+}
+
+fn function(system: &str, function: &Function) -> Node {
+    let about = match &function.route {
+        Some((method, template)) => format!("{method} {template}"),
+        None => format!("Handler of events {}", function.name),
+    };
+    let memory = list!["Memory", reference("MemoryClass"), format!("Mb{}", function.memory)];
+    map! {
+        "Type" => "AWS::Serverless::Function",
+        "Properties" => map! {
+            "FunctionName" => sub(names::function(system, function.name)),
+            "Description" => about,
+            "Handler" => function.name,
+            "Timeout" => function.timeout.as_secs(),
+            "MemorySize" => map! { "Fn::FindInMap" => memory },
+            "Role" => attribute(function.resource("Role"), "Arn"),
+        },
+    }
+}
