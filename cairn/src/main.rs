@@ -1,5 +1,6 @@
 //! `cairn`: the whole platform on one machine, and the operator's commands.
 
+mod create_index;
 mod failure;
 mod import;
 mod local_command;
@@ -32,6 +33,8 @@ enum Command {
     Token(token::Token),
     /// Make items of the rows of a file, or change those that have their external ids.
     Import(import::Import),
+    /// Make the first index of a deployed system, filled from its tables.
+    CreateIndex(create_index::CreateIndex),
     /// See what could not be indexed, and why.
     Quarantine(quarantine::Quarantine),
     /// Bring the document of one item to what the table has.
@@ -52,6 +55,7 @@ async fn main() -> ExitCode {
         Command::Local(local) => local.run().await,
         Command::Token(token) => token.run(),
         Command::Import(import) => import.run().await,
+        Command::CreateIndex(create) => create.run().await,
         Command::Quarantine(quarantine) => quarantine.run().await,
         Command::Repair(repair) => repair.run().await,
     };

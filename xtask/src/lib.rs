@@ -3,12 +3,16 @@
 
 pub mod artefact;
 pub mod costs;
+pub mod deployed;
 pub mod description;
 pub mod drift;
 pub mod events;
+pub mod failure;
 pub mod infra;
 pub mod patterns;
+pub mod python;
 pub mod records;
+pub mod rehearsal;
 pub mod schema;
 pub mod systems;
 

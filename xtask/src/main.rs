@@ -1,10 +1,12 @@
-//! `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted.
+//! `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted;
+//! `cargo xtask deployed` deploys all of it to an emulated cloud and tries it there.
 
 use std::process::ExitCode;
 
 use xtask::drift;
 
-fn main() -> ExitCode {
+#[tokio::main]
+async fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     let done = match command.as_str() {
         "generate" => drift::mend(xtask::root(), &xtask::artefacts()).map(|mended| {
@@ -20,8 +22,17 @@ fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         }),
+        "deployed" => {
+            return match xtask::deployed::run(xtask::root()).await {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(failure) => {
+                    eprintln!("{failure}");
+                    ExitCode::FAILURE
+                }
+            };
+        }
         _ => {
-            eprintln!("usage: cargo xtask generate | check");
+            eprintln!("usage: cargo xtask generate | check | deployed");
             return ExitCode::from(2);
         }
     };

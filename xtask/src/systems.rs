@@ -1,17 +1,23 @@
 //! The systems of the platform, as this tool sees them: their declarations, on engines that nobody asks anything.
 
+use local::Served;
+use mirror::create_first_index;
+use parks::documents::{BucketShapes, Parks, SHAPE};
 use serde_json::Value;
 use table::access::Cost;
-use table::{Clock, Config, Engines};
+use table::{Access, Clock, Config, Engines};
 use web::App;
 
-use crate::records;
+use crate::rehearsal::Step;
+use crate::{records, rehearsal};
 
 /// A system, what its access patterns cost, and writes to its tables that show its mirror at work.
 pub struct Declared {
     pub app: App,
     pub costs: &'static [Cost],
     pub records: Vec<Value>,
+    /// An order in which all its sample events succeed.
+    pub rehearsal: &'static [Step],
 }
 
 /// All of them, in the order of the docs.
@@ -30,7 +36,26 @@ pub fn all() -> Vec<Declared> {
         batch: table::config::BATCH,
     };
     let engines = Engines::new(config, Clock::system());
-    vec![Declared { app: parks::app(engines), costs: parks::costs::COSTS, records: records::parks::records() }]
+    vec![Declared {
+        app: parks::app(engines),
+        costs: parks::costs::COSTS,
+        records: records::parks::records(),
+        rehearsal: rehearsal::parks::STEPS,
+    }]
+}
+
+/// All of them, as a platform serves them.
+pub fn served() -> Vec<Served> {
+    vec![Served {
+        system: &parks::SYSTEM,
+        app: parks::app,
+        first_index: |engines, scanned| {
+            Box::pin(async move {
+                let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
+                create_first_index(&Parks, &shapes, &engines, scanned).await
+            })
+        },
+    }]
 }
 
 #[cfg(test)]

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use local::{Options, Platform, Progress, Served, sample};
-use mirror::create_first_index;
-use parks::documents::{BucketShapes, Parks, SHAPE};
-use table::{Access, Clock};
+use local::{Options, Platform, Progress, sample};
+use table::Clock;
 use tempfile::TempDir;
 
 use crate::HERE;
@@ -23,7 +21,7 @@ impl Toured {
     /// The platform that `cargo local --sample` starts, on ports and in a folder of its own.
     pub async fn start() -> Self {
         let state = tempfile::tempdir().unwrap();
-        let options = Options::new(vec![parks()], state.path().join("state"));
+        let options = Options::new(xtask::systems::served(), state.path().join("state"));
         let platform = Platform::start(options, &Progress::silent()).await.unwrap();
         let token = platform.identity.token("samples", &["parks-admin"], &Clock::system()).unwrap();
         sample::load(&platform.url, &token, &Progress::silent()).await.unwrap();
@@ -55,18 +53,5 @@ impl Toured {
     pub async fn stop(self) {
         self.platform.stop().await;
         self.state.close().unwrap();
-    }
-}
-
-fn parks() -> Served {
-    Served {
-        system: &parks::SYSTEM,
-        app: parks::app,
-        first_index: |engines, scanned| {
-            Box::pin(async move {
-                let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
-                create_first_index(&Parks, &shapes, &engines, scanned).await
-            })
-        },
     }
 }

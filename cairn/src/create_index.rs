@@ -1,0 +1,34 @@
+//! `cairn create-index`: the first index of a system on AWS, where nothing else makes it.
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::{StateFolder, running, systems};
+
+#[derive(Debug, Args)]
+pub struct CreateIndex {
+    /// The system: `parks`.
+    system: String,
+    #[command(flatten)]
+    state: StateFolder,
+}
+
+impl CreateIndex {
+    /// Makes the index, fills it from what the tables have, and gives it to the readers. Stopped anywhere, it goes on
+    /// when it is called again; where the index is there, it changes nothing.
+    pub async fn run(self) -> Result<(), Failure> {
+        let engines = running::engines(&self.state.folder)?;
+        let known = systems::all();
+        let Some(served) = known.iter().find(|served| served.system.name == self.system) else {
+            let names: Vec<&str> = known.iter().map(|served| served.system.name).collect();
+            return Err(Failure::new(format!(
+                "There is no system `{}`.\nGive one of: {}.",
+                self.system,
+                names.join(", ")
+            )));
+        };
+        let generation = (served.first_index)(engines, Box::new(|_| ())).await.map_err(Failure::new)?;
+        println!("{}", generation.index);
+        Ok(())
+    }
+}

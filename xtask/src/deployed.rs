@@ -1,0 +1,234 @@
+//! `cargo xtask deployed`: the systems on an emulated cloud, deployed from their templates by SAM with the permissions
+//! of their roles enforced, and tried there over HTTP.
+
+pub mod emulator;
+pub mod smoke;
+pub mod stack;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use local::Progress;
+use local::identity::Identity;
+use local::install::{Cache, Tools};
+use local::search::{self, Choice};
+use local::state::State;
+use reqwest::Client;
+use table::Clock;
+use tokio::process::Command;
+
+use crate::failure::{Doing, Failure};
+use crate::python::{self, Environment, environment};
+use crate::rehearsal::Stage;
+use crate::systems::{self, Declared};
+use emulator::{ACCOUNT, Emulator, REGION};
+use stack::{Outputs, Sam};
+
+/// Deploys, tries, updates and takes down every system; says what it does, and how long that took.
+pub async fn run(root: &Path) -> Result<(), Failure> {
+    let folder = tempfile::tempdir().doing("a folder")?;
+    let sam = environment(root, "sam").await?;
+    let ministack = environment(root, "ministack").await?;
+    let systems = systems::all();
+    for declared in &systems {
+        build(root, &ministack, declared.app.system().name).await?;
+    }
+    let state = State::open(&folder.path().join("state")).doing("a state folder")?;
+    let identity = Identity::open(&folder.path().join("state")).doing("an identity")?;
+    let (tools, cache, silent) = (Tools::from_env(), Cache::from_env(), Progress::silent());
+    let search = search::start(&Choice::Best, &tools, &cache, &state, &silent).await.doing("search")?;
+    let emulator = Emulator::start(&ministack, folder.path()).await?;
+    let cloud = Cloud { root, sam: Sam { environment: &sam, emulator: &emulator, root }, python: &ministack };
+
+    let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
+    let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
+    let outputs = cloud.deploy("shared.yaml", "cairn-shared", &shared).await?;
+    let issuers = serde_json::to_string(&[issuer(&identity)]).doing("the issuer")?;
+    let parameters = [
+        ("Architecture", architecture()),
+        ("SearchEndpoint", outputs.get("SearchEndpoint")?),
+        ("SearchDomainArn", outputs.get("SearchDomainArn")?),
+        ("Issuers", issuers.as_str()),
+        ("CursorSecrets", SECRET),
+        ("DeletionProtection", "false"),
+    ];
+    for declared in &systems {
+        cloud.try_system(declared, &parameters, &identity, &search.url).await?;
+    }
+    cloud.sam.delete("cairn-shared").await?;
+    Ok(())
+}
+
+/// Signs the cursors of this one run.
+const SECRET: &str = "a-secret-that-signs-cursors-of-nobody";
+
+/// An emulated cloud and what deploys to it.
+struct Cloud<'a> {
+    root: &'a Path,
+    sam: Sam<'a>,
+    python: &'a Environment,
+}
+
+impl Cloud<'_> {
+    async fn try_system(
+        &self,
+        declared: &Declared,
+        parameters: &[(&str, &str)],
+        identity: &Identity,
+        search: &str,
+    ) -> Result<(), Failure> {
+        let system = declared.app.system().name;
+        let (template, stack) = (format!("{system}.yaml"), format!("cairn-{system}"));
+        let outputs = self.deploy(&template, &stack, parameters).await?;
+        let api = Api::at(outputs.get("ApiUrl")?, self.sam.emulator.port)?;
+        self.create_index(system, search).await?;
+
+        let token = identity.token("deployed", &[&format!("{system}-admin")], &Clock::system()).doing("a token")?;
+        let stage = Stage { app: &declared.app, client: &api.client, url: &api.url, token: &token };
+        timed("smoke suite", smoke::run(&stage)).await?;
+        let answers = timed("every route once", stage.rehearse(declared.rehearsal)).await?;
+        let wrong: Vec<String> =
+            answers.iter().filter(|answered| !answered.is_expected()).map(|answered| format!("{answered:?}")).collect();
+        if !wrong.is_empty() {
+            return Err(Failure::new(wrong.join("\n")));
+        }
+        println!("{} routes answered as their sample events say, each with its own role", answers.len());
+
+        self.updates(&template, &stack, parameters, &stage).await?;
+        self.sam.delete(&stack).await
+    }
+
+    /// The operator's command that makes a system's first index.
+    async fn create_index(&self, system: &str, search: &str) -> Result<(), Failure> {
+        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.current_dir(self.root).args(["run", "--quiet", "--bin", "cairn", "--", "create-index", system]);
+        command.envs(self.sam.emulator.variables());
+        command.env("CAIRN_PREFIX", "cairn-").env("CAIRN_BUCKET_SUFFIX", format!("-{ACCOUNT}-{REGION}"));
+        command.env("CAIRN_SEARCH_ENDPOINT", search).env("CAIRN_CURSOR_SECRETS", SECRET);
+        timed("cairn create-index", python::run(command)).await.map(drop)
+    }
+
+    /// Deployments over what is there: with no change, with one function changed, and with new code.
+    async fn updates(
+        &self,
+        template: &str,
+        stack: &str,
+        parameters: &[(&str, &str)],
+        stage: &Stage<'_>,
+    ) -> Result<(), Failure> {
+        let system = stage.app.system().name;
+        let before = self.functions().await?;
+        self.deploy(template, stack, parameters).await?;
+        let same = self.functions().await?;
+        expect("a deployment with no change changes", &changed(&before, &same), 0)?;
+
+        let text = fs::read_to_string(self.root.join("infra").join(template)).doing(template)?;
+        let larger = text.replacen("        - Mb256\n", "        - Mb512\n", 1).replacen(
+            "    Mb256: 256\n",
+            "    Mb256: 256\n      Mb512: 512\n",
+            1,
+        );
+        let changed_template = self.root.join("infra").join(format!("changed-{template}"));
+        fs::write(&changed_template, larger).doing(changed_template.display())?;
+        let deployed = self.deploy(&format!("changed-{template}"), stack, parameters).await;
+        fs::remove_file(&changed_template).doing(changed_template.display())?;
+        deployed?;
+        let one = self.functions().await?;
+        expect("a deployment with one route's memory changed changes", &changed(&same, &one), 1)?;
+
+        let zip = zip(self.root, system);
+        let bytes = fs::read(&zip).doing(zip.display())?;
+        // A zip may have anything before its entries: another file, the same program.
+        fs::write(&zip, [b"#\n".as_slice(), &bytes].concat()).doing(zip.display())?;
+        let deployed = self.deploy(template, stack, parameters).await;
+        fs::write(&zip, bytes).doing(zip.display())?;
+        deployed?;
+        let new = self.functions().await?;
+        expect("a deployment with new code changes", &changed(&one, &new), new.len())?;
+        let answered = stage.sample("getHealth").await?;
+        if answered.is_expected() { Ok(()) } else { Err(Failure::new(format!("after an update: {answered:?}"))) }
+    }
+
+    async fn deploy(&self, template: &str, stack: &str, parameters: &[(&str, &str)]) -> Result<Outputs, Failure> {
+        let template = self.root.join("infra").join(template);
+        timed(&format!("sam deploy {stack}"), self.sam.deploy(&template, stack, parameters)).await
+    }
+
+    /// When each function was last changed.
+    async fn functions(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut command = self.python.command("python");
+        command.arg(self.root.join("infra/python/functions.py")).arg("cairn-").envs(self.sam.emulator.variables());
+        let said = python::run(command).await?;
+        serde_json::from_str(&said).doing("the list of functions")
+    }
+}
+
+/// An API of the emulator, which tells them apart by the host.
+struct Api {
+    client: Client,
+    url: String,
+}
+
+impl Api {
+    fn at(url: &str, port: u16) -> Result<Self, Failure> {
+        let url = reqwest::Url::parse(url).doing(url)?;
+        let host = url.host_str().unwrap_or_default();
+        let here = std::net::SocketAddr::from(([127, 0, 0, 1], port));
+        let client = Client::builder().resolve(host, here).build().doing("a client")?;
+        Ok(Self { client, url: url.as_str().trim_end_matches('/').to_owned() })
+    }
+}
+
+/// The program of a system for this machine, with the release profile, as a zip.
+async fn build(root: &Path, python: &Environment, system: &str) -> Result<(), Failure> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.current_dir(root).args(["build", "--quiet", "--release", "--package", system, "--bin", system]);
+    timed(&format!("build {system}"), python::run(cargo)).await?;
+    let zip = zip(root, system);
+    fs::create_dir_all(zip.parent().unwrap_or(root)).doing(zip.display())?;
+    let mut pack = python.command("python");
+    pack.arg(root.join("infra/python/zip.py")).arg(root.join("target/release").join(system)).arg(&zip);
+    python::run(pack).await?;
+    println!("{} has {} bytes", zip.display(), fs::metadata(&zip).doing(zip.display())?.len());
+    Ok(())
+}
+
+fn zip(root: &Path, system: &str) -> PathBuf {
+    root.join(format!("target/lambda/{system}/bootstrap.zip"))
+}
+
+/// This machine's, in AWS's words.
+fn architecture() -> &'static str {
+    if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }
+}
+
+fn issuer(identity: &Identity) -> serde_json::Value {
+    let issuer = identity.issuer();
+    serde_json::json!({
+        "name": issuer.name,
+        "issuer": issuer.issuer,
+        "audience": issuer.audience,
+        "keys": issuer.keys,
+    })
+}
+
+fn changed<'a>(before: &BTreeMap<String, String>, after: &'a BTreeMap<String, String>) -> Vec<&'a str> {
+    after.iter().filter(|(name, when)| before.get(*name) != Some(when)).map(|(name, _)| name.as_str()).collect()
+}
+
+fn expect(what: &str, changed: &[&str], expected: usize) -> Result<(), Failure> {
+    println!("{what} {} functions", changed.len());
+    if changed.len() == expected {
+        return Ok(());
+    }
+    Err(Failure::new(format!("{what} {} functions, not {expected}: {}", changed.len(), changed.join(", "))))
+}
+
+async fn timed<T>(what: &str, doing: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let begun = Instant::now();
+    let done = doing.await?;
+    println!("{what}: {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(done)
+}

@@ -1,0 +1,76 @@
+//! MiniStack, the emulated cloud: on loopback, with the permissions of roles enforced.
+
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+
+use crate::failure::{Doing, Failure};
+use crate::python::Environment;
+
+/// A running emulator; dropped, it is ended.
+#[derive(Debug)]
+pub struct Emulator {
+    pub port: u16,
+    _process: Child,
+}
+
+pub const REGION: &str = "ca-central-1";
+
+/// The emulator's own account.
+pub const ACCOUNT: &str = "000000000000";
+
+const STARTS_WITHIN: Duration = Duration::from_secs(60);
+
+impl Emulator {
+    /// Starts it with a clean environment: it reads a hundred variables.
+    pub async fn start(ministack: &Environment, folder: &Path) -> Result<Self, Failure> {
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).doing("a port")?.port();
+        let log = std::fs::File::create(folder.join("ministack.log")).doing(folder.display())?;
+        let errors = log.try_clone().doing("its log")?;
+        let mut command = Command::new(ministack.program("ministack"));
+        command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command
+            .env("HOME", folder)
+            .env("TMPDIR", folder)
+            .env("BIND_HOST", "127.0.0.1")
+            .env("GATEWAY_PORT", port.to_string())
+            .env("AWS_ENDPOINT_URL", endpoint(port))
+            .env("LAMBDA_EXECUTOR", "local")
+            .env("IOT_MTLS_ENABLED", "0")
+            .env("SFTP_ENABLED", "0")
+            .env("AUTH", "true");
+        let process = command.stdin(Stdio::null()).stdout(log).stderr(errors).kill_on_drop(true).spawn();
+        let emulator = Self { port, _process: process.doing("MiniStack")? };
+        let until = Instant::now() + STARTS_WITHIN;
+        while reqwest::get(format!("{}/_ministack/health", endpoint(port))).await.is_err() {
+            if Instant::now() > until {
+                return Err(Failure::new(format!("MiniStack does not answer; see {}/ministack.log", folder.display())));
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        Ok(emulator)
+    }
+
+    pub fn endpoint(&self) -> String {
+        endpoint(self.port)
+    }
+
+    /// What a client of AWS needs to reach it as the account's owner.
+    pub fn variables(&self) -> [(&'static str, String); 5] {
+        [
+            ("AWS_ENDPOINT_URL", self.endpoint()),
+            ("AWS_REGION", REGION.to_owned()),
+            ("AWS_DEFAULT_REGION", REGION.to_owned()),
+            ("AWS_ACCESS_KEY_ID", "test".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", "test".to_owned()),
+        ]
+    }
+}
+
+fn endpoint(port: u16) -> String {
+    format!("http://127.0.0.1:{port}")
+}

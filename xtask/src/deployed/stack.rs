@@ -1,0 +1,73 @@
+//! Stacks, deployed and taken down by SAM as users do it.
+
+use std::path::Path;
+
+use crate::failure::Failure;
+use crate::python::{Environment, run};
+
+use super::emulator::Emulator;
+
+/// SAM, and where it deploys to.
+#[derive(Debug)]
+pub struct Sam<'a> {
+    pub environment: &'a Environment,
+    pub emulator: &'a Emulator,
+    pub root: &'a Path,
+}
+
+/// What a stack puts out, by name.
+#[derive(Debug)]
+pub struct Outputs(Vec<(String, String)>);
+
+impl Sam<'_> {
+    /// `sam deploy` of a template, as the README has it.
+    pub async fn deploy(&self, template: &Path, stack: &str, parameters: &[(&str, &str)]) -> Result<Outputs, Failure> {
+        let mut command = self.environment.command("sam");
+        command.current_dir(self.root).envs(self.emulator.variables()).env("SAM_CLI_TELEMETRY", "0");
+        command.arg("deploy").arg("--template-file").arg(template).args(["--stack-name", stack, "--resolve-s3"]);
+        command.args(["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-progressbar"]);
+        command.args(["--no-fail-on-empty-changeset", "--parameter-overrides"]);
+        command.args(parameters.iter().map(|(name, value)| format!("{name}={value}")));
+        run(command).await.map(|said| Outputs(outputs(&said)))
+    }
+
+    pub async fn delete(&self, stack: &str) -> Result<(), Failure> {
+        let mut command = self.environment.command("sam");
+        command.current_dir(self.root).envs(self.emulator.variables()).env("SAM_CLI_TELEMETRY", "0");
+        command.args(["delete", "--stack-name", stack, "--no-prompts"]);
+        run(command).await.map(drop)
+    }
+}
+
+impl Outputs {
+    pub fn get(&self, name: &str) -> Result<&str, Failure> {
+        let found = self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+        found.ok_or_else(|| Failure::new(format!("the stack has no output {name}")))
+    }
+}
+
+/// The table of outputs that SAM prints in the end: a line for each key, one for its value.
+fn outputs(said: &str) -> Vec<(String, String)> {
+    let mut outputs = Vec::new();
+    let mut key = None;
+    for line in said.lines() {
+        match line.split_once(char::is_whitespace).map(|(name, rest)| (name, rest.trim())) {
+            Some(("Key", name)) => key = Some(name.to_owned()),
+            Some(("Value", value)) => outputs.extend(key.take().map(|key| (key, value.to_owned()))),
+            _ => {}
+        }
+    }
+    outputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outputs_are_read_from_what_sam_prints() {
+        let said = "Outputs\n-----\nKey                 ApiUrl                        \nDescription         Where the \
+                    API is.\nValue               http://a.example      \n-----\n";
+        assert_eq!(outputs(said), [("ApiUrl".to_owned(), "http://a.example".to_owned())]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Tools from PyPI, each set in a virtual environment of its own below `target/`: pinned, and checked by hash.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tokio::process::Command;
+
+use crate::failure::{Doing, Failure};
+
+/// The programs of an environment.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    programs: PathBuf,
+}
+
+/// The environment of `infra/python/{name}.txt`, made if it is not there as that file says.
+pub async fn environment(root: &Path, name: &str) -> Result<Environment, Failure> {
+    let requirements = root.join(format!("infra/python/{name}.txt"));
+    let wanted = fs::read_to_string(&requirements).doing(requirements.display())?;
+    let folder = root.join(format!("target/python/{name}"));
+    let done = folder.join("requirements.txt");
+    let environment = Environment { programs: folder.join(if cfg!(windows) { "Scripts" } else { "bin" }) };
+    if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
+        return Ok(environment);
+    }
+    println!("fetching {name} with pip");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).doing(folder.display())?;
+    }
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&folder);
+    run(venv).await.doing("Python 3 with venv is needed (on Debian: apt-get install python3-venv)")?;
+    let mut pip = Command::new(environment.program("python"));
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r"]);
+    pip.arg(&requirements);
+    run(pip).await?;
+    fs::write(&done, wanted).doing(done.display())?;
+    Ok(environment)
+}
+
+impl Environment {
+    pub fn program(&self, name: &str) -> PathBuf {
+        self.programs.join(name)
+    }
+
+    /// A program of it, with nothing of this process's environment that could lead it elsewhere.
+    pub fn command(&self, name: &str) -> Command {
+        let mut command = Command::new(self.program(name));
+        for (variable, _) in std::env::vars_os() {
+            if variable.to_string_lossy().starts_with("AWS_") {
+                command.env_remove(variable);
+            }
+        }
+        command
+    }
+}
+
+/// Runs a command to its end; what it said is the reason if it failed.
+pub async fn run(mut command: Command) -> Result<String, Failure> {
+    let program = command.as_std().get_program().to_string_lossy().into_owned();
+    let output = command.kill_on_drop(true).output().await.doing(&program)?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(said);
+    }
+    let complained = String::from_utf8_lossy(&output.stderr).into_owned();
+    Err(Failure::new(format!("{program} failed ({}):\n{said}{complained}", output.status)))
+}

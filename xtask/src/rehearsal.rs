@@ -1,0 +1,125 @@
+//! Every operation of a system, by its sample event, over HTTP: in an order in which each finds what it needs.
+
+pub mod parks;
+
+use std::time::Duration;
+
+use reqwest::{Client, Method};
+use serde_json::Value;
+use tokio::time::{Instant, sleep};
+use web::operation::{self, TOKEN};
+use web::{App, Route};
+
+use crate::failure::{Doing, Failure};
+
+/// What a rehearsal does next.
+#[derive(Clone, Copy, Debug)]
+pub enum Step {
+    /// The sample event of an operation.
+    Sample(&'static str),
+    /// The same, until it is answered as it should be: search is a moment behind.
+    Until(&'static str),
+    /// A request that the next steps need: method, path and body.
+    Request(&'static str, &'static str, &'static str),
+}
+
+/// What was answered to a sample event.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    pub operation: &'static str,
+    pub status: u16,
+    /// What the sample says.
+    pub expected: u16,
+    pub body: String,
+}
+
+/// How long search may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A deployment of a system, and somebody who may do everything in it.
+#[derive(Debug)]
+pub struct Stage<'a> {
+    pub app: &'a App,
+    pub client: &'a Client,
+    /// Scheme and host.
+    pub url: &'a str,
+    pub token: &'a str,
+}
+
+impl Stage<'_> {
+    /// Takes all steps; what was answered to each sample event, in their order.
+    pub async fn rehearse(&self, steps: &[Step]) -> Result<Vec<Answered>, Failure> {
+        let mut answers = Vec::new();
+        for step in steps {
+            match *step {
+                Step::Sample(operation) => answers.push(self.sample(operation).await?),
+                Step::Until(operation) => answers.push(self.until(operation).await?),
+                Step::Request(method, path, body) => self.request(method, path, body).await?,
+            }
+        }
+        Ok(answers)
+    }
+
+    /// The operations that the steps leave out.
+    pub fn forgotten(&self, steps: &[Step]) -> Vec<&'static str> {
+        let taken = |name: &str| {
+            steps.iter().any(|step| matches!(step, Step::Sample(known) | Step::Until(known) if *known == name))
+        };
+        self.app.routes().map(Route::name).filter(|name| !taken(name)).collect()
+    }
+
+    /// Sends the sample event of an operation.
+    pub async fn sample(&self, operation: &'static str) -> Result<Answered, Failure> {
+        let unknown = || Failure::new(format!("there is no operation {operation}"));
+        let route = self.app.routes().find(|route| route.name() == operation).ok_or_else(unknown)?;
+        let event = operation::sample_event(route);
+        let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let query = text("/rawQueryString");
+        let url = format!("{}{}{}{query}", self.url, text("/rawPath"), if query.is_empty() { "" } else { "?" });
+        let mut request = self.client.request(route.method().clone(), url);
+        for (name, value) in event.get("headers").and_then(Value::as_object).into_iter().flatten() {
+            if name != "host" {
+                request = request.header(name, value.as_str().unwrap_or_default().replace(TOKEN, self.token));
+            }
+        }
+        if let Some(body) = event.get("body").and_then(Value::as_str) {
+            request = request.body(body.to_owned());
+        }
+        let answer = request.send().await.doing(operation)?;
+        let status = answer.status().as_u16();
+        let body = answer.text().await.doing(operation)?;
+        Ok(Answered { operation, status, expected: operation::sample_status(route), body })
+    }
+
+    async fn until(&self, operation: &'static str) -> Result<Answered, Failure> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let answered = self.sample(operation).await?;
+            let empty = answered.body.starts_with("{\"items\":[]");
+            if (answered.is_expected() && !empty) || Instant::now() > until {
+                return Ok(answered);
+            }
+            sleep(Duration::from_millis(200)).await;
+        }
+    }
+
+    async fn request(&self, method: &str, path: &str, body: &'static str) -> Result<(), Failure> {
+        let method = Method::from_bytes(method.as_bytes()).doing(method)?;
+        let mut request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(self.token);
+        if !body.is_empty() {
+            request = request.header("content-type", "application/json").body(body);
+        }
+        let answer = request.send().await.doing(path)?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(());
+        }
+        Err(Failure::new(format!("{path} answered {status}: {}", answer.text().await.unwrap_or_default())))
+    }
+}
+
+impl Answered {
+    pub fn is_expected(&self) -> bool {
+        self.status == self.expected
+    }
+}
