@@ -37,7 +37,16 @@ impl Gateway {
         H: Fn(Request<Bytes>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<Bytes>> + Send + 'static,
     {
-        let answer = move |request| answer(handle.clone(), request);
+        Self::waiting(TIMEOUT, listener, handle)
+    }
+
+    /// The same, giving up on a function after this time.
+    pub fn waiting<H, F>(timeout: Duration, listener: TcpListener, handle: H) -> std::io::Result<Self>
+    where
+        H: Fn(Request<Bytes>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        let answer = move |request| answer(handle.clone(), request, timeout);
         Ok(Self { server: Server::start(listener, answer)? })
     }
 
@@ -52,15 +61,18 @@ impl Gateway {
 }
 
 /// No credentials of the browser's own are involved, so every origin may call.
-async fn answer<H, F>(handle: H, request: Request<Incoming>) -> Response<Full<Bytes>>
+async fn answer<H, F>(handle: H, request: Request<Incoming>, timeout: Duration) -> Response<Full<Bytes>>
 where
     H: Fn(Request<Bytes>) -> F,
     F: Future<Output = Response<Bytes>> + Send + 'static,
 {
     let id = uuid::Uuid::now_v7().to_string();
     let cross_origin = request.headers().contains_key(header::ORIGIN);
-    let mut response =
-        if *request.method() == Method::OPTIONS { preflight(cross_origin) } else { invoke(handle, request, &id).await };
+    let mut response = if *request.method() == Method::OPTIONS {
+        preflight(cross_origin)
+    } else {
+        invoke(handle, request, &id, timeout).await
+    };
     let headers = response.headers_mut();
     if cross_origin {
         put(headers, header::ACCESS_CONTROL_ALLOW_ORIGIN, "*".to_owned());
@@ -72,7 +84,7 @@ where
     response.map(Full::new)
 }
 
-async fn invoke<H, F>(handle: H, request: Request<Incoming>, id: &str) -> Response<Bytes>
+async fn invoke<H, F>(handle: H, request: Request<Incoming>, id: &str, timeout: Duration) -> Response<Bytes>
 where
     H: Fn(Request<Bytes>) -> F,
     F: Future<Output = Response<Bytes>> + Send + 'static,
@@ -85,10 +97,10 @@ where
         Err(Unread::Broken) => return message(StatusCode::BAD_REQUEST, "Bad Request"),
     };
     parts.extensions.insert(RequestId(id.to_owned()));
-    parts.extensions.insert(Deadline(Instant::now() + TIMEOUT));
+    parts.extensions.insert(Deadline(Instant::now() + timeout));
     // A task of its own: whatever happens in it, the gateway answers.
     let mut task = tokio::spawn(handle(Request::from_parts(parts, body)));
-    match tokio::time::timeout(TIMEOUT, &mut task).await {
+    match tokio::time::timeout(timeout, &mut task).await {
         Ok(Ok(response)) if response.body().len() <= PAYLOAD => response,
         Ok(Ok(_)) => {
             tracing::error!(id, "an answer is larger than the 6 MB that Lambda returns");

@@ -12,7 +12,8 @@ use tokio::sync::Notify;
 /// Told when `/slow` is under way; one test asks for it.
 static SLOW_HAS_BEGUN: Notify = Notify::const_new();
 
-/// A made-up function: `/echo` gives the body back, `/slow` takes a while, `/panic` panics, `/large` gives too much.
+/// A made-up function: `/echo` gives the body back, `/slow` takes a while, `/stuck` never ends, `/panic` panics, `/large`
+/// gives too much.
 async fn function(request: Request<Bytes>) -> Response<Bytes> {
     match request.uri().path() {
         "/echo" => Response::new(request.into_body()),
@@ -21,6 +22,7 @@ async fn function(request: Request<Bytes>) -> Response<Bytes> {
             tokio::time::sleep(Duration::from_millis(300)).await;
             Response::new(Bytes::from_static(b"done"))
         }
+        "/stuck" => std::future::pending().await,
         "/large" => Response::new(Bytes::from(vec![b'x'; PAYLOAD + 1])),
         "/panic" => panic!("as the test asks"),
         _ => web::app::not_found(),
@@ -68,6 +70,31 @@ async fn a_function_that_dies_or_says_too_much_is_an_internal_server_error() {
     let error = (StatusCode::INTERNAL_SERVER_ERROR, r#"{"message":"Internal Server Error"}"#.to_owned());
     for path in ["panic", "large"] {
         assert_eq!(parts(reqwest::get(format!("{url}/{path}")).await.unwrap()).await, error, "{path}");
+    }
+}
+
+/// The rows of the docs' table of what API Gateway answers itself, each brought about here but for the throttle.
+#[tokio::test]
+async fn what_the_docs_say_that_api_gateway_answers_is_answered_so() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let gateway = Gateway::waiting(Duration::from_millis(50), listener, function).unwrap();
+    let url = format!("http://{}", gateway.address());
+    let client = reqwest::Client::new();
+    let large = vec![b'x'; PAYLOAD + 1];
+    let answers = [
+        client.get(format!("{url}/nowhere")).send().await,
+        client.post(format!("{url}/echo")).body(large).send().await,
+        client.get(format!("{url}/panic")).send().await,
+        client.get(format!("{url}/stuck")).send().await,
+    ];
+    let docs = include_str!("../../../docs/deploying.md");
+    let (_, docs) = docs.split_once("## What API Gateway answers itself").unwrap();
+    let rows = docs.lines().filter(|line| line.starts_with("| 4") || line.starts_with("| 5"));
+    let rows: Vec<String> = rows.filter(|row| !row.contains("only on AWS")).map(str::to_owned).collect();
+    assert_eq!(rows.len(), answers.len(), "{rows:#?}");
+    for (answer, row) in answers.into_iter().zip(rows) {
+        let (status, body) = parts(answer.unwrap()).await;
+        assert!(row.starts_with(&format!("| {} | `{body}` |", status.as_u16())), "{status} {body}: {row}");
     }
 }
 
