@@ -35,6 +35,7 @@ pub struct Route {
     pub(crate) creates: bool,
     pub(crate) if_match: bool,
     pub(crate) if_none_match: bool,
+    pub(crate) tagged: bool,
     pub(crate) timeout: Duration,
     pub(crate) memory: u64,
     pub(crate) sample: Sample,
@@ -158,6 +159,7 @@ impl Route {
             creates: false,
             if_match: false,
             if_none_match: false,
+            tagged: false,
             timeout: DEFAULT_TIMEOUT,
             memory: DEFAULT_MEMORY,
             sample: Sample::default(),
@@ -261,9 +263,15 @@ impl Route {
         self
     }
 
-    /// It heeds `If-None-Match` and may answer 304.
+    /// It heeds `If-None-Match` and may answer 304. Its answers of 200 are tagged.
     pub fn if_none_match(mut self) -> Self {
-        self.if_none_match = true;
+        (self.if_none_match, self.tagged) = (true, true);
+        self
+    }
+
+    /// Its answers of 200 have an `ETag`, as those of 201 and 304 always have.
+    pub fn tagged(mut self) -> Self {
+        self.tagged = true;
         self
     }
 

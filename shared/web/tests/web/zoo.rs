@@ -149,6 +149,7 @@ pub fn routes() -> Vec<Route> {
             .path::<AnimalPath>()
             .takes_patch::<AnimalPatch>()
             .if_match()
+            .tagged()
             .answers::<Animal>(200)
             .sample(Sample::new("/zoo/animals/aviary/1").body(r#"{"species": null}"#)),
         Route::put("putPhoto", "/zoo/photos/{enclosure}", Who::Role("zoo-keeper"), put_photo)
