@@ -20,6 +20,7 @@ static FILES: AccessPattern = AccessPattern {
         on_covers(ObjectAction::GetObject),
         on_covers(ObjectAction::HeadObject),
         on_covers(ObjectAction::DeleteObject),
+        on_covers(ObjectAction::ListBucket),
     ],
 };
 
