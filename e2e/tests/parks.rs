@@ -17,6 +17,7 @@ mod identity;
 pub mod imports;
 mod imports_killed;
 mod imports_refused;
+mod imports_visibility;
 mod items;
 mod open_days;
 mod pages;
@@ -51,6 +52,7 @@ pub fn tests() -> Vec<Test> {
         imports::tests(),
         imports_killed::tests(),
         imports_refused::tests(),
+        imports_visibility::tests(),
         sweep::tests(),
         hostile::tests(),
         idempotency::tests(),

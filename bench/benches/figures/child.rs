@@ -1,13 +1,17 @@
-//! A platform in a process of its own, whose memory is nobody else's. The process is this program in another mode.
+//! A platform in a process of its own, whose memory is nobody else's, and its DynamoDB in another. Both are this program
+//! in other modes.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use local::engine::dynoxide::Dynoxide;
 use local::identity::Identity;
 use local::process::Process;
 use local::search::Choice;
+use local::{Dynamodb, Options};
 use serde::{Deserialize, Serialize};
 use table::{Clock, Config, Engines};
 use tempfile::TempDir;
@@ -17,17 +21,28 @@ use crate::Failure;
 use crate::gateway::Gateway;
 use crate::platform::{Platform, options, progress};
 
-/// The argument that makes this program a platform; a folder, the URL of an OpenSearch and a prefix follow.
-pub const MODE: &str = "--platform";
+/// The argument that makes this program a platform; a folder, the URLs of a DynamoDB and an OpenSearch and a prefix
+/// follow.
+pub const PLATFORM: &str = "--platform";
+
+/// The argument that makes this program a dynoxide; its file follows.
+pub const DYNAMODB: &str = "--dynamodb";
 
 const START: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 pub struct Child {
-    process: Process,
-    ready: Ready,
+    platform: Service,
+    dynamodb: Service,
     gateway: Gateway,
     state: TempDir,
+}
+
+/// A process that serves.
+#[derive(Debug)]
+pub struct Service {
+    process: Process,
+    ready: Ready,
 }
 
 /// What the process says of itself.
@@ -35,18 +50,33 @@ pub struct Child {
 struct Ready {
     id: u32,
     url: String,
-    dynamodb: String,
 }
 
 /// Runs a platform until the standard input ends.
-pub async fn run(folder: &str, search: &str, prefix: &str) -> Result<(), Failure> {
-    let options = options(Path::new(folder), Choice::Url(search.to_owned()), prefix);
+pub async fn platform(folder: &str, dynamodb: &str, search: &str, prefix: &str) -> Result<(), Failure> {
+    let options = Options {
+        dynamodb: Dynamodb::Url(dynamodb.to_owned()),
+        ..options(Path::new(folder), Choice::Url(search.to_owned()), prefix)
+    };
     let platform = local::Platform::start(options, &progress()).await?;
-    let dynamodb = platform.engines.config.dynamodb.clone().unwrap_or_default();
-    let ready = Ready { id: std::process::id(), url: platform.url.clone(), dynamodb };
+    ready(&platform.url).await?;
+    platform.stop().await;
+    Ok(())
+}
+
+/// Runs a dynoxide until the standard input ends.
+pub async fn dynamodb(file: &str) -> Result<(), Failure> {
+    let dynoxide = Dynoxide::start(Some(Path::new(file))).await?;
+    ready(&dynoxide.endpoint).await?;
+    dynoxide.stop().await;
+    Ok(())
+}
+
+/// Says where it serves, and returns when the standard input ends.
+async fn ready(url: &str) -> Result<(), Failure> {
+    let ready = Ready { id: std::process::id(), url: url.to_owned() };
     println!("{}", serde_json::to_string(&ready)?);
     tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
-    platform.stop().await;
     Ok(())
 }
 
@@ -55,14 +85,23 @@ impl Child {
     pub async fn beside(platform: &Platform, prefix: &str) -> Result<Self, Failure> {
         let state = tempfile::tempdir()?;
         let folder = state.path().join("state");
-        let mut command = Command::new(std::env::current_exe()?);
-        command.arg(MODE).arg(&folder).arg(&platform.engines().config.search).arg(prefix);
-        let ready = |line: &str| serde_json::from_str::<Ready>(line).ok();
-        let log = state.path().join("log");
-        let (process, ready) = Process::start("The platform", command, &log, START, ready).await?;
+        let file = state.path().join("dynamodb.sqlite");
+        let dynamodb = Service::start("dynoxide", state.path(), [DYNAMODB.as_ref(), file.as_os_str()]).await?;
+        let search = &platform.engines().config.search;
+        let arguments =
+            [PLATFORM.as_ref(), folder.as_os_str(), dynamodb.ready.url.as_ref(), search.as_ref(), prefix.as_ref()];
+        let platform = Service::start("platform", state.path(), arguments).await?;
         let token = Identity::open(&folder)?.token("bench", &["parks-admin"], &Clock::system())?;
-        let gateway = Gateway::open(&ready.url, token).await?;
-        Ok(Self { process, ready, gateway, state })
+        let gateway = Gateway::open(&platform.ready.url, token).await?;
+        Ok(Self { platform, dynamodb, gateway, state })
+    }
+
+    pub fn platform(&self) -> &Service {
+        &self.platform
+    }
+
+    pub fn dynamodb(&self) -> &Service {
+        &self.dynamodb
     }
 
     pub fn gateway(&self) -> &Gateway {
@@ -72,12 +111,30 @@ impl Child {
     /// Its DynamoDB, for tables whose names begin with this.
     pub fn engines(&self, platform: &Platform, prefix: &str) -> Arc<Engines> {
         let config = platform.engines().config.clone();
-        let dynamodb = Some(self.ready.dynamodb.clone());
+        let dynamodb = Some(self.dynamodb.ready.url.clone());
         Engines::new(Config { dynamodb, prefix: prefix.to_owned(), ..config }, Clock::system())
     }
 
+    pub async fn stop(self) -> Result<(), Failure> {
+        self.platform.process.stop().await;
+        self.dynamodb.process.stop().await;
+        Ok(self.state.close()?)
+    }
+}
+
+impl Service {
+    /// Starts this program with these arguments; what it logs goes to the folder.
+    async fn start<const N: usize>(name: &'static str, folder: &Path, arguments: [&OsStr; N]) -> Result<Self, Failure> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(arguments);
+        let log = folder.join(format!("{name}.log"));
+        let ready = |line: &str| serde_json::from_str::<Ready>(line).ok();
+        let (process, ready) = Process::start(name, command, &log, START, ready).await?;
+        Ok(Self { process, ready })
+    }
+
     /// The most memory that was resident since this was asked last, in bytes; none where the system does not say it as
-    /// Linux does. The platform's alone: engines that are other processes are not in it.
+    /// Linux does.
     pub fn peak(&self) -> Option<usize> {
         let of = |file: &str| format!("/proc/{}/{file}", self.ready.id);
         let status = std::fs::read_to_string(of("status")).ok()?;
@@ -85,10 +142,5 @@ impl Child {
         std::fs::write(of("clear_refs"), "5").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         Some(line.trim().strip_suffix(" kB")?.parse::<usize>().ok()? * 1024)
-    }
-
-    pub async fn stop(self) -> Result<(), Failure> {
-        self.process.stop().await;
-        Ok(self.state.close()?)
     }
 }

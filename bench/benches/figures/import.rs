@@ -9,7 +9,7 @@ use table::Engines;
 use table::schema::create_tables;
 
 use crate::Failure;
-use crate::child::Child;
+use crate::child::{Child, Service};
 use crate::figure::{Figure, Goal, Table, megabytes, milliseconds, per_second};
 use crate::gateway::{COLLECTION, json_of};
 use crate::layer::Grid;
@@ -34,11 +34,12 @@ struct Imported {
     /// From the job's end until search found the last feature.
     found: Duration,
     bare: Duration,
-    /// Where the system tells it.
+    /// Of the platform and of its DynamoDB, where the system tells it.
     memory: Option<Memory>,
+    dynamodb: Option<Memory>,
 }
 
-/// Resident in the platform's process, in bytes.
+/// Resident in a process, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Memory {
     idle: usize,
@@ -62,10 +63,24 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
         baseline: format!("after 5 000: {}", milliseconds(few.found)),
         ratio: Some(many.found.as_secs_f64() / few.found.as_secs_f64()),
     });
-    let (Some(few), Some(many)) = (few.memory, many.memory) else {
-        println!("Skipped: the memory of an import, which only Linux tells.");
-        return Ok(());
-    };
+    match [few.memory, many.memory, few.dynamodb, many.dynamodb] {
+        [Some(few), Some(many), Some(dynamodb_few), Some(dynamodb_many)] => {
+            memory(few, many, table);
+            table.add(&Figure {
+                name: "import: most memory of dynoxide, 50 000 points",
+                measured: megabytes(dynamodb_many.peak),
+                goal: Goal::None,
+                baseline: format!("5 000 points: {}", megabytes(dynamodb_few.peak)),
+                ratio: Some(dynamodb_many.peak as f64 / dynamodb_few.peak as f64),
+            });
+        }
+        _ => println!("Skipped: the memory of an import, which only Linux tells."),
+    }
+    Ok(())
+}
+
+/// What the platform itself holds while it imports.
+fn memory(few: Memory, many: Memory, table: &mut Table) {
     let (over_few, above_idle) = (many.peak as f64 / few.peak as f64, many.peak.saturating_sub(many.idle));
     table.add(&Figure {
         name: "import: most memory of the platform, 50 000 points",
@@ -81,7 +96,18 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
         baseline: format!("idle: {}", megabytes(many.idle)),
         ratio: None,
     });
-    Ok(())
+}
+
+impl Memory {
+    /// As it is now, from which the most is counted.
+    fn begin(service: &Service) -> Option<Self> {
+        service.peak();
+        service.peak().map(|idle| Self { idle, peak: idle })
+    }
+
+    fn end(self, service: &Service) -> Option<Self> {
+        service.peak().map(|peak| Self { peak, ..self })
+    }
 }
 
 /// Imports so many points into a new platform.
@@ -90,18 +116,19 @@ async fn import(platform: &Platform, prefix: &str, points: usize) -> Result<Impo
     let last = word();
     let name = |number| if number + 1 == points { last.clone() } else { format!("Camp {number}") };
     let file = Grid::of(points).features(0..points, name);
-    child.peak();
-    let idle = child.peak();
+    let platform_memory = Memory::begin(child.platform());
+    let dynamodb_memory = Memory::begin(child.dynamodb());
     let took = child.gateway().import(file, points).await?;
     let found = until(Instant::now(), || async {
         let found = json_of(child.gateway().get(&format!("/parks/search?q={last}")).send().await?).await?;
         Ok(found.pointer("/total/value").and_then(Value::as_u64) == Some(1))
     })
     .await?;
-    let memory = idle.zip(child.peak()).map(|(idle, peak)| Memory { idle, peak });
+    let memory = platform_memory.and_then(|memory| memory.end(child.platform()));
+    let dynamodb = dynamodb_memory.and_then(|memory| memory.end(child.dynamodb()));
     let bare = again(&child.engines(platform, prefix), &child.engines(platform, "bare-")).await?;
     child.stop().await?;
-    Ok(Imported { took, found, bare, memory })
+    Ok(Imported { took, found, bare, memory, dynamodb })
 }
 
 /// Puts the items that were made into tables with the same indexes, whose stream nobody reads; one transaction after

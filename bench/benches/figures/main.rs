@@ -62,10 +62,12 @@ const BENCHES: [Bench; 8] = [
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
     let names: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    if let [mode, folder, search, prefix] = names.as_slice()
-        && mode == child::MODE
-    {
-        return ended(serve(folder, search, prefix));
+    match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [child::DYNAMODB, file] => return ended(serve(child::dynamodb(file))),
+        [child::PLATFORM, folder, dynamodb, search, prefix] => {
+            return ended(serve(child::platform(folder, dynamodb, search, prefix)));
+        }
+        _ => {}
     }
     if let Some(unknown) = names.iter().find(|name| BENCHES.iter().all(|bench| bench.name != **name)) {
         let known = BENCHES.map(|bench| bench.name).join(", ");
@@ -91,10 +93,10 @@ fn log() {
     lines.with_writer(std::io::sink).init();
 }
 
-/// Is a platform for another run of this program.
-fn serve(folder: &str, search: &str, prefix: &str) -> Result<(), Failure> {
+/// Serves another run of this program.
+fn serve(service: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     log();
-    tokio::runtime::Runtime::new()?.block_on(child::run(folder, search, prefix))
+    tokio::runtime::Runtime::new()?.block_on(service)
 }
 
 /// Measures what is named, or everything.

@@ -48,6 +48,9 @@ impl Description {
         for name in operation.headers.get(&answer.status.to_string()).into_iter().flatten() {
             assert!(answer.headers.contains_key(name), "the API description promises {name}: {}", answer.told());
         }
+        let tagged =
+            operation.headers.get(&answer.status.to_string()).is_some_and(|own| own.contains(&"ETag".to_owned()));
+        assert!(tagged || !answer.headers.contains_key("etag"), "no ETag is promised: {}", answer.told());
         let content_type = answer.header("content-type").to_owned();
         let promised = operation.answers.get(&(answer.status.to_string(), content_type));
         match promised {

@@ -164,7 +164,7 @@ async fn scenario_10_crash() {
 }
 
 /// Geozone 1, related to this many campgrounds.
-async fn with_hub(count: usize) -> (Cairn, User, User) {
+pub async fn with_hub(count: usize) -> (Cairn, User, User) {
     let (cairn, admin, visitor) = with_camps(count).await;
     let join = |number: usize| {
         let admin = admin.clone();

@@ -25,7 +25,7 @@ const RELATIONSHIPS: usize = 30;
 const BATCH: usize = 32;
 
 /// What the table holds but for the jobs themselves, and but for when it was written.
-async fn kept(cairn: &Cairn) -> BTreeMap<(String, String), Item> {
+pub async fn kept(cairn: &Cairn) -> BTreeMap<(String, String), Item> {
     let mut kept = BTreeMap::new();
     for mut item in cairn.table().items().await {
         let key = ["pk", "sk"].map(|name| item[name].as_s().unwrap().clone());
@@ -60,7 +60,7 @@ async fn worker(cairn: &Cairn, dies: Option<(usize, Moment)>) -> usize {
 }
 
 /// Does a job to its end, with one worker that dies. Returns how many transactions took the job on.
-async fn job(cairn: &Cairn, admin: &User, job: &str, dies: Option<(usize, Moment)>) -> usize {
+pub async fn job(cairn: &Cairn, admin: &User, job: &str, dies: Option<(usize, Moment)>) -> usize {
     let mut transactions = 0;
     if let Some((number, _)) = dies {
         while transactions == 0 {

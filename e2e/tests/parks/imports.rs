@@ -27,7 +27,7 @@ pub async fn import(admin: &User, format: &str, file: &str) -> Answer {
     import_of(admin, "facility", format, file).await
 }
 
-async fn import_of(admin: &User, entity: &str, format: &str, file: &str) -> Answer {
+pub async fn import_of(admin: &User, entity: &str, format: &str, file: &str) -> Answer {
     let new = json!({ "collectionId": "bcparks_1", "entity": entity, "format": format, "bytes": file.len() });
     let announced = admin.post(IMPORTS, new).await.is(201);
     assert_eq!(announced["status"], "waiting");

@@ -227,7 +227,7 @@ pub const READ_IMPORT: AccessPattern = AccessPattern {
 };
 
 /// Up to 30 rows of a file: items made and changed, with the guards of their external ids, the counts of them and of
-/// their shapes' uses, and the job's checkpoint.
+/// their shapes' uses, the relationships of those that are hidden or shown, and the job's checkpoint.
 pub const IMPORT_ROWS: AccessPattern = AccessPattern {
     name: "importRows",
     calls: &[

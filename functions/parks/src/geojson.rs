@@ -1,5 +1,8 @@
 //! Items as GeoJSON (RFC 7946): a Feature each, and lists of them as a FeatureCollection.
 
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::openapi::schema::Schema;
@@ -45,6 +48,50 @@ pub enum CollectionType {
     FeatureCollection,
 }
 
+/// What a Feature tells of an item as its properties: all but the global id, which is the Feature's own.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub struct Properties<T> {
+    members: Value,
+    #[serde(skip)]
+    of: PhantomData<T>,
+}
+
+/// Those of an item, or of as much of it as a list tells.
+pub type ItemProperties = Properties<ItemView>;
+
+const GLOBAL_ID: &str = "globalId";
+
+impl<T> Properties<T> {
+    pub fn new(item: &impl Serialize) -> Self {
+        let mut members = serde_json::to_value(item).unwrap_or_default();
+        if let Some(members) = members.as_object_mut() {
+            members.remove(GLOBAL_ID);
+        }
+        Self { members, of: PhantomData }
+    }
+}
+
+impl<T: PartialSchema> PartialSchema for Properties<T> {
+    fn schema() -> RefOr<Schema> {
+        let RefOr::T(Schema::Object(mut object)) = T::schema() else { return T::schema() };
+        object.properties.remove(GLOBAL_ID);
+        object.required.retain(|name| name != GLOBAL_ID);
+        object.description = Some("What the Feature tells of its item beside the `id`.".to_owned());
+        RefOr::T(Schema::Object(object))
+    }
+}
+
+impl<T: ToSchema> ToSchema for Properties<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Properties", T::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        T::schemas(schemas);
+    }
+}
+
 /// A GeoJSON Feature whose `id` is the item's global id and whose properties are the rest of the item.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Feature {
@@ -58,8 +105,7 @@ pub struct Feature {
     /// A geometry, or null.
     #[schema(value_type = Option<Geometry>, required)]
     pub geometry: Value,
-    #[schema(value_type = Object)]
-    pub properties: Value,
+    pub properties: ItemProperties,
 }
 
 /// One of an item's shapes.
@@ -110,11 +156,7 @@ impl Feature {
     }
 
     fn new(id: String, bbox: Option<[f64; 4]>, geometry: Value, item: &impl Serialize) -> Self {
-        let mut properties = serde_json::to_value(item).unwrap_or_default();
-        if let Some(properties) = properties.as_object_mut() {
-            properties.remove("globalId");
-        }
-        Self { feature_type: "Feature", id, bbox, geometry, properties }
+        Self { feature_type: "Feature", id, bbox, geometry, properties: Properties::new(item) }
     }
 }
 

@@ -1,5 +1,5 @@
 //! Access patterns: named reads and writes with their exact calls. Handlers reach engines only through patterns
-//! that their route declares; every call is checked against the declaration and recorded with what it consumed.
+//! that their route declares; every call is checked against the declaration and counted with what it consumed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,11 +48,13 @@ pub enum ObjectAction {
     ListBucket,
 }
 
-/// A call that was made, and its price.
+/// The calls of one kind that were made under one pattern, and their price together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Performed {
     pub pattern: &'static str,
     pub call: Call,
+    /// How many there were. Each part of a transaction is one.
+    pub times: u64,
     /// Capacity units as DynamoDB reported them; 0 for other engines.
     pub read_units: f64,
     pub write_units: f64,
@@ -68,7 +70,8 @@ pub struct Cost {
     pub write_units: f64,
 }
 
-/// One request's way to the engines: only through the patterns of its route, and every call recorded.
+/// One request's way to the engines: only through the patterns of its route, and every call counted. What it knows of
+/// them does not grow with their number: one event may make thousands.
 #[derive(Clone, Debug)]
 pub struct Access {
     engines: Arc<Engines>,
@@ -102,11 +105,21 @@ impl Access {
         }
     }
 
-    pub fn record(&self, performed: Performed) {
-        self.performed.lock().unwrap_or_else(PoisonError::into_inner).push(performed);
+    /// Counts a call that was made, with the capacity units that it consumed.
+    pub fn record(&self, pattern: &'static AccessPattern, call: Call, (read_units, write_units): (f64, f64)) {
+        let pattern = pattern.name;
+        let mut performed = self.performed.lock().unwrap_or_else(PoisonError::into_inner);
+        match performed.iter_mut().find(|alike| alike.pattern == pattern && alike.call == call) {
+            Some(alike) => {
+                alike.times += 1;
+                alike.read_units += read_units;
+                alike.write_units += write_units;
+            }
+            None => performed.push(Performed { pattern, call, times: 1, read_units, write_units }),
+        }
     }
 
-    /// All calls so far, in order.
+    /// All calls so far, those that are alike together, in the order of the first of them.
     pub fn performed(&self) -> Vec<Performed> {
         self.performed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

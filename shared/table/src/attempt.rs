@@ -19,7 +19,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 use uuid::Uuid;
 
-use crate::access::{Access, AccessPattern, Performed};
+use crate::access::{Access, AccessPattern};
 use crate::action::{Action, Request, Write};
 use crate::error::{Error, speaks_of_size};
 use crate::item::Item;
@@ -235,12 +235,7 @@ fn record(access: &Access, pattern: &'static AccessPattern, actions: &[Action], 
         let table = access.engines().config.table(action.table.name);
         let place = left.iter().position(|consumed| consumed.table_name() == Some(table.as_str()));
         let units = place.and_then(|place| left.swap_remove(place).capacity_units());
-        access.record(Performed {
-            pattern: pattern.name,
-            call: action.call(),
-            read_units: 0.0,
-            write_units: units.unwrap_or_default(),
-        });
+        access.record(pattern, action.call(), (0.0, units.unwrap_or_default()));
     }
 }
 

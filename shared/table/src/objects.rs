@@ -11,7 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
-use crate::access::{Access, AccessPattern, Call, ObjectAction, Performed};
+use crate::access::{Access, AccessPattern, Call, ObjectAction};
 use crate::backoff::Backoff;
 use crate::error::Error;
 
@@ -177,7 +177,7 @@ impl Objects<'_> {
     }
 
     fn record(&self, call: Call) {
-        self.access.record(Performed { pattern: self.pattern.name, call, read_units: 0.0, write_units: 0.0 });
+        self.access.record(self.pattern, call, (0.0, 0.0));
     }
 
     fn client(&self) -> &aws_sdk_s3::Client {

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue};
 
-use crate::access::{Access, AccessPattern, Call, Performed, TableAction};
+use crate::access::{Access, AccessPattern, Call, TableAction};
 use crate::action::SEQUENCE;
 use crate::backoff::Backoff;
 use crate::error::Error;
@@ -168,8 +168,7 @@ impl<'a> TableAccess<'a> {
             }
             _ => true,
         };
-        let (read_units, write_units) = if reads { (units, 0.0) } else { (0.0, units) };
-        self.access.record(Performed { pattern: self.pattern.name, call, read_units, write_units });
+        self.access.record(self.pattern, call, if reads { (units, 0.0) } else { (0.0, units) });
     }
 
     pub(crate) fn is_alive(&self, item: &Item) -> bool {

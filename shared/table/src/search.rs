@@ -6,7 +6,7 @@ use opensearch::SearchParts;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Access, AccessPattern, Call, Performed, Undeclared};
+use crate::access::{Access, AccessPattern, Call, Undeclared};
 use crate::engines::SearchClientError;
 
 /// Longer than any search we make, shorter than a client waits.
@@ -44,7 +44,7 @@ impl Access {
             .body(body)
             .send()
             .await;
-        self.record(Performed { pattern: pattern.name, call, read_units: 0.0, write_units: 0.0 });
+        self.record(pattern, call, (0.0, 0.0));
         let answer = sent?;
         let status = answer.status_code().as_u16();
         let body = answer.text().await?;

@@ -12,6 +12,8 @@
 //! | `problem.slug`, `problem.cause` | request | why it failed; causes are of a 5xx only |
 //! | `batch.records`, `batch.retried`, `batch.quarantined` | event | of a stream batch |
 //! | `failure` | event | why the invocation failed |
+//!
+//! A line stays short however long the work was: what was consumed is summed by access pattern, and a reason is cut.
 
 use std::time::Duration;
 
@@ -23,6 +25,9 @@ use tracing_subscriber::EnvFilter;
 use crate::event::EventFailure;
 use crate::metrics::{Batch, Line, milliseconds};
 use crate::{Principal, Problem, Route};
+
+/// The most of a reason that is told, in bytes: engines may answer with pages.
+const REASON: usize = 4096;
 
 /// Writes log lines as JSON to standard output, as CloudWatch reads them; `RUST_LOG` filters them. What has been set up
 /// before stays.
@@ -70,7 +75,7 @@ impl Entry<'_> {
             consumed.patterns = by_pattern(self.performed),
             principal.hash = self.principal.unwrap_or_default(),
             problem.slug = self.problem.map_or("", |problem| problem.kind().slug),
-            problem.cause = self.problem.and_then(Problem::cause).unwrap_or_default(),
+            problem.cause = self.problem.and_then(Problem::cause).map_or("", cut),
             "request"
         );
     }
@@ -99,7 +104,7 @@ impl EventEntry<'_> {
             batch.records = batch.records,
             batch.retried = batch.retried,
             batch.quarantined = batch.quarantined,
-            failure = self.failure.map_or("", |failure| failure.0.as_str()),
+            failure = self.failure.map_or("", |failure| cut(&failure.0)),
             "event"
         );
     }
@@ -122,6 +127,11 @@ pub(crate) fn principal(principal: &Principal) -> Option<String> {
     let known = principal.known()?;
     let digest = Sha256::digest(known.idpid());
     Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The begin of a reason.
+fn cut(reason: &str) -> &str {
+    reason.get(..reason.floor_char_boundary(REASON)).unwrap_or(reason)
 }
 
 /// Each pattern that consumed anything, in the order of first use.

@@ -1,5 +1,7 @@
 //! One declaration per route: the router, the API description, sample events and the docs are made from it.
 
+mod sample;
+
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -15,6 +17,8 @@ use crate::rules::Rules;
 use crate::shape::Shape;
 use crate::who::Who;
 use crate::{Answer, Problem, Request};
+
+pub use sample::Sample;
 
 /// A route of a system, built like a row of its table: name, path, who, handler, then what else there is to say.
 #[derive(Clone)]
@@ -35,6 +39,7 @@ pub struct Route {
     pub(crate) creates: bool,
     pub(crate) if_match: bool,
     pub(crate) if_none_match: bool,
+    pub(crate) tagged: bool,
     pub(crate) timeout: Duration,
     pub(crate) memory: u64,
     pub(crate) sample: Sample,
@@ -67,15 +72,6 @@ pub(crate) enum Handler {
 
 /// A handler's answer in the making.
 pub type Answering = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
-
-/// A request that shows the route at work: its sample event, and what it is answered on sample data.
-#[derive(Clone, Debug, Default)]
-pub struct Sample {
-    pub(crate) target: Option<&'static str>,
-    pub(crate) body: Option<&'static str>,
-    pub(crate) headers: &'static [(&'static str, &'static str)],
-    pub(crate) status: Option<u16>,
-}
 
 /// At most the longest that API Gateway waits.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(29);
@@ -158,6 +154,7 @@ impl Route {
             creates: false,
             if_match: false,
             if_none_match: false,
+            tagged: false,
             timeout: DEFAULT_TIMEOUT,
             memory: DEFAULT_MEMORY,
             sample: Sample::default(),
@@ -261,9 +258,15 @@ impl Route {
         self
     }
 
-    /// It heeds `If-None-Match` and may answer 304.
+    /// It heeds `If-None-Match` and may answer 304. Its answers of 200 are tagged.
     pub fn if_none_match(mut self) -> Self {
-        self.if_none_match = true;
+        (self.if_none_match, self.tagged) = (true, true);
+        self
+    }
+
+    /// Its answers of 200 have an `ETag`, as those of 201 and 304 always have.
+    pub fn tagged(mut self) -> Self {
+        self.tagged = true;
         self
     }
 
@@ -317,36 +320,6 @@ impl Route {
     /// The content types of its answers, first the one given to who asks for none.
     pub(crate) fn content_types(&self) -> impl Iterator<Item = &'static str> {
         self.answers.iter().filter_map(|answer| answer.content.as_ref().map(|(content_type, _)| *content_type))
-    }
-}
-
-impl Sample {
-    /// The path, with a query string where there is one: `/zoo/animals/cat/1?view=full`.
-    pub const fn new(target: &'static str) -> Self {
-        Self { target: Some(target), body: None, headers: &[], status: None }
-    }
-
-    /// A request for the template as it stands, which has no parameters.
-    pub(crate) const fn own_path() -> Self {
-        Self { target: None, body: None, headers: &[], status: None }
-    }
-
-    /// The body as JSON text.
-    pub const fn body(mut self, json: &'static str) -> Self {
-        self.body = Some(json);
-        self
-    }
-
-    /// Header fields beside the content type and the token, names in small letters.
-    pub const fn headers(mut self, headers: &'static [(&'static str, &'static str)]) -> Self {
-        self.headers = headers;
-        self
-    }
-
-    /// The status that it is answered with, where it is not the first declared one.
-    pub const fn expects(mut self, status: u16) -> Self {
-        self.status = Some(status);
-        self
     }
 }
 

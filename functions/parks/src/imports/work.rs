@@ -102,9 +102,9 @@ impl Import {
             move || rows.into_iter().map(|(at, row)| (at, reading.read(&row, &columns), row)).collect::<Vec<_>>();
         let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
 
-        let (mut drafts, mut told, mut failed) = (Vec::<Draft>::new(), Vec::<RowFault>::new(), 0);
+        let (mut drafts, mut told, mut failed) = (Vec::<Draft>::new(), Vec::<RowFault>::new(), Vec::new());
         let (layer, mut room) = (self.plan.layer, write::ROOM);
-        let mut later = VecDeque::new();
+        let (mut taken, mut later) = (VecDeque::<(At, Row)>::new(), VecDeque::new());
         for (at, row, text) in read {
             // One transaction writes an item once: a later row of the same item is another batch's.
             let fits = |draft: &Draft| {
@@ -112,32 +112,46 @@ impl Import {
                     && !drafts.iter().any(|before| before.external_id == draft.external_id)
             };
             match row {
-                _ if !later.is_empty() => later.push_back((at, text)),
-                Ok(draft) if fits(&draft) => {
+                Ok(draft) if later.is_empty() && fits(&draft) => {
                     room -= write::cost(layer, &draft);
                     drafts.push(draft);
                 }
-                Ok(_) => later.push_back((at, text)),
-                Err(faults) => {
+                Err(faults) if later.is_empty() => {
+                    failed.push(text.number);
                     told.extend(faults);
-                    failed += 1;
+                }
+                _ => {
+                    later.push_back((at, text));
+                    continue;
                 }
             }
+            taken.push_back((at, text));
+        }
+        if let [(_, only)] = taken.make_contiguous() {
+            // It is this batch's in any case, and may be large.
+            only.text = None;
+        }
+
+        let who = held.job.created_by.clone();
+        let Written { actions, faults: found, failed: refused, next } =
+            write::rows(access, &self.reading, &self.collection, who, drafts).await?;
+        told.extend(found);
+        if let Some(next) = next {
+            told.retain(|fault| fault.number < next);
+            failed.retain(|number| *number < next);
+            let mut rest = taken.split_off(taken.partition_point(|(_, row)| row.number < next));
+            rest.append(&mut later);
+            later = rest;
         }
         later.append(&mut self.ahead);
         self.ahead = later;
-
-        let sound = drafts.len() as u64;
-        let who = held.job.created_by.clone();
-        let Written { actions, faults: found, failed: refused } =
-            write::rows(access, &self.reading, &self.collection, who, drafts).await?;
-        told.extend(found);
         told.sort_by_key(|fault| fault.number);
         faults::keep(access, held.id, &mut self.plan, &told).await?;
         self.plan.at = self.ahead.front().map_or_else(|| self.rows.at(), |(at, _)| at.clone());
         let mut counts = held.job.counts;
-        counts.done += sound - refused;
-        counts.failed += failed + refused;
+        let failed = failed.len() + refused;
+        counts.done += (taken.len() - failed) as u64;
+        counts.failed += failed as u64;
         Step::more(actions, &self.plan, counts)
     }
 

@@ -4,21 +4,22 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use serde::Deserialize;
 use serde_json::Value;
 use table::{Access, Action, EntityKey, Escaped, Key, Stored};
-use web::Problem;
+use web::{Fault, Problem};
 
 use super::Layer;
 use super::row::{Draft, Reading, RowFault};
 use crate::access::{IMPORT_ROWS, NEXT_NUMBER};
 use crate::change::Change;
-use crate::dependents::{self, COUNT};
 use crate::item::{INLINE_BYTES, Item, StoredShape};
 use crate::items::create::{first, sequences};
 use crate::items::live;
-use crate::keys::{CollectionKey, ExternalIdKey, LiveKey, Parent, Partition, SequenceKey};
+use crate::keys::{CollectionKey, ExternalIdKey, Parent, SequenceKey};
 use crate::names::{ActivityType, CollectionId, FacilityType, ShapeName};
+use crate::relationships::End;
 use crate::schema::PARKS;
 use crate::shapes::{self, Uses};
-use crate::{checks, external_id};
+use crate::structure::{self, Plan, Visibility, work};
+use crate::{checks, dependents, external_id};
 
 /// How many actions a batch of rows may take; the rest of a transaction's 100 are the collection's, its count's and the
 /// job's.
@@ -33,7 +34,10 @@ pub struct Written {
     pub actions: Vec<Action>,
     pub faults: Vec<RowFault>,
     /// How many rows the faults are of.
-    pub failed: u64,
+    pub failed: usize,
+    /// The number of the first row that a later batch has to do: this one has no room for it, or moves a relationship
+    /// that it moves as well.
+    pub next: Option<u64>,
 }
 
 /// What one row makes.
@@ -42,6 +46,8 @@ struct Outcome {
     /// What it was; none for a new item.
     before: Option<(Stored, Item)>,
     shape: Option<(ShapeName, geometry::Shape)>,
+    /// What becomes of its relationships where it is hidden or shown.
+    along: Plan,
 }
 
 #[derive(Deserialize)]
@@ -49,8 +55,8 @@ struct Guard {
     item: Key,
 }
 
-/// The most actions that a row may take: its item, the guard of its external id or the check that it has no
-/// relationships, the uses of its shapes, before and after, and the sequence of what will lie in it.
+/// The most actions that a row may take by itself: its item, the guard of its external id or the proof of how many
+/// relationships it has, the uses of its shapes, before and after, and the sequence of what will lie in it.
 pub fn cost(layer: Layer, draft: &Draft) -> usize {
     let shapes = if draft.shape.is_some() { 2 } else { 0 };
     let sequences = if layer == Layer::Activity { 1 } else { 0 };
@@ -67,14 +73,25 @@ pub async fn rows(
 ) -> Result<Written, Problem> {
     let now = table::clock::rfc3339(access.engines().clock.now());
     let held = holders(access, reading, collection, &drafts).await?;
-    let (mut outcomes, mut faults, mut failed) = (Vec::new(), Vec::new(), 0);
+    let (mut outcomes, mut faults, mut failed) = (Vec::<Outcome>::new(), Vec::new(), 0);
+    let (mut room, mut next) = (ROOM, None);
     for (draft, held) in drafts.into_iter().zip(held) {
+        let (number, cost) = (draft.number, cost(reading.layer, &draft));
         let outcome = match held {
             None => create(reading, collection, &now, who.clone(), draft)?,
             Some(stored) => change(access, reading, collection, (&now, &who), draft, stored).await?,
         };
         match outcome {
-            Ok(outcome) => outcomes.push(outcome),
+            Ok(outcome) => {
+                let cost = cost + outcome.along.size().saturating_sub(1);
+                let met = outcomes.iter().any(|before| before.along.meets(&outcome.along));
+                if !outcomes.is_empty() && (cost > room || met) {
+                    next = Some(number);
+                    break;
+                }
+                room = room.saturating_sub(cost);
+                outcomes.push(outcome);
+            }
             Err(told) => {
                 faults.extend(told);
                 failed += 1;
@@ -82,7 +99,7 @@ pub async fn rows(
         }
     }
     let actions = actions(access, reading, collection, outcomes, (&now, &who)).await?;
-    Ok(Written { actions, faults, failed })
+    Ok(Written { actions, faults, failed, next })
 }
 
 /// The items that hold the rows' external ids. They may be read late: then the transaction fails, and is made anew.
@@ -139,7 +156,7 @@ fn create(
     if !faults.is_empty() {
         return Ok(Err(reading.told_of_item(draft.number, faults)));
     }
-    Ok(Ok(Outcome { item, before: None, shape: draft.shape }))
+    Ok(Ok(Outcome { item, before: None, shape: draft.shape, along: Plan::default() }))
 }
 
 async fn change(
@@ -168,14 +185,10 @@ async fn change(
     let mut item = change.apply(&before).map_err(Problem::internal)?;
     item.complete(now);
     let mut faults = checks::faults(&item);
-    if item.visible() != before.visible() {
-        let partition = Partition::relationships(&item.pk, &item.sk);
-        let counter = access.table(&IMPORT_ROWS, &PARKS).get_consistent(LiveKey { partition }.key()).await?;
-        let related = counter.and_then(|counter| counter.item.get(COUNT)?.as_n().ok()?.parse::<u64>().ok());
-        if related.is_some_and(|related| related > 0) {
-            let detail = "cannot change by an import while the item has relationships";
-            faults.push(web::Fault::pointer("/isVisible", detail));
-        }
+    let turned = item.visible() != before.visible();
+    if turned && before.busy() {
+        let detail = "cannot change while a job is at work on the item; send the row again when it has ended";
+        faults.push(Fault::pointer("/isVisible", detail));
     }
     if !faults.is_empty() {
         return Ok(Err(reading.told_of_item(draft.number, faults)));
@@ -184,7 +197,25 @@ async fn change(
     if item != before {
         (item.updated_at, item.updated_by) = (Some(now.to_owned()), who.clone());
     }
-    Ok(Ok(Outcome { item, before: Some((stored, before)), shape }))
+    let along = match End::of(&item.pk, &item.sk).filter(|_| turned) {
+        Some(end) => along(access, &end, &mut item).await?,
+        None => Plan::default(),
+    };
+    Ok(Ok(Outcome { item, before: Some((stored, before)), shape, along }))
+}
+
+/// What becomes of the relationships of an item that is hidden or shown; where they are too many for a transaction, the
+/// job that does it, and as much of it as comes first.
+async fn along(access: &Access, end: &End, item: &mut Item) -> Result<Plan, Problem> {
+    match structure::visibility(access, end, item.visible()).await? {
+        Visibility::Plan(plan) => Ok(plan),
+        Visibility::TooMany(count) => {
+            let (_, _, made) = work::show(access, item, count)?;
+            let mut plan = Plan::default();
+            plan.push(made);
+            Ok(plan)
+        }
+    }
 }
 
 fn is_same(stored: Option<&StoredShape>, shape: &geometry::Shape) -> bool {
@@ -217,7 +248,7 @@ async fn actions(
     let stored: Vec<(Outcome, Option<(ShapeName, StoredShape)>)> = stored.try_collect().await?;
 
     let (mut actions, mut uses, mut counted) = (Vec::new(), Uses::default(), None);
-    for (Outcome { mut item, before, .. }, shape) in stored {
+    for (Outcome { mut item, before, along, .. }, shape) in stored {
         if let Some((name, shape)) = shape {
             uses.replace(item.shape(name).as_ref(), Some(&shape));
             item.set_shape(name, Some(shape));
@@ -236,15 +267,13 @@ async fn actions(
                 actions.extend(external_id::hold(&item)?);
                 counted.get_or_insert(item);
             }
-            Some((stored, before)) => {
+            Some((stored, _)) => {
                 let changes = item.changes_of(&stored)?;
                 if changes.is_empty() {
                     continue;
                 }
                 actions.push(Action::update(&PARKS, stored.key.clone(), changes).if_unchanged(&stored));
-                if item.visible() != before.visible() {
-                    actions.extend(dependents::relationships(&item).map(|relationships| relationships.none()));
-                }
+                actions.extend(along.into_actions());
             }
         }
     }

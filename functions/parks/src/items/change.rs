@@ -47,7 +47,7 @@ pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
             match structure::visibility(request.access(), &end, after.visible()).await? {
                 Visibility::Plan(plan) => with_it = plan.into_actions(),
                 Visibility::TooMany(count) => {
-                    let (id, job, made) = work::show(&request, &mut after, count)?;
+                    let (id, job, made) = work::show(request.access(), &mut after, count)?;
                     with_it.push(made);
                     begun = Some((id, job));
                 }

@@ -82,6 +82,7 @@ pub fn routes() -> Vec<Route> {
             .path::<ItemPath<Product, OfDate>>()
             .takes_patch::<Change<ProductDateFields>>()
             .if_match()
+            .tagged()
             .answers::<ProductDateView>(200)
             .problems(&[problem::NOT_FOUND, problem::CONFLICT])
             .sample(

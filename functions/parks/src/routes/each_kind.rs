@@ -62,6 +62,7 @@ pub fn update<E: Entity>(name: &'static str) -> Route {
         .path::<ItemPath<E>>()
         .takes_patch::<Change<E::Fields>>()
         .if_match()
+        .tagged()
         .answers::<ItemView>(200)
         .answers::<JobView>(202)
         .problems(&[problem::NOT_FOUND, problem::TAKEN, BUSY, problem::CONFLICT])
@@ -82,6 +83,7 @@ pub fn restore<E: Entity>(name: &'static str) -> Route {
     Route::post(name, format!("{}/restore", E::ITEM), ADMINISTRATORS, items::restore::restore::<E>)
         .patterns(&[&ITEM, &DELETE_OR_RESTORE, &BELOW, &DETACHED, &BY_GLOBAL_ID])
         .path::<ItemPath<E>>()
+        .tagged()
         .answers::<ItemView>(200)
         .answers::<JobView>(202)
         .problems(&[problem::NOT_FOUND, NOT_DELETED, PARENT_DELETED, BUSY, problem::CONFLICT])
@@ -93,6 +95,7 @@ pub fn retype<E: Typed>(name: &'static str) -> Route {
         .path::<ItemPath<E>>()
         .takes::<E::NewType>()
         .if_match()
+        .tagged()
         .answers::<ItemView>(200)
         .problems(&[problem::NOT_FOUND, HAS_HAD_PRODUCTS, BUSY, TOO_MANY, problem::CONFLICT])
 }
@@ -122,6 +125,7 @@ pub fn put_geometry<E: OnMap>(name: &'static str) -> Route {
         .takes_bytes::<NewShape>(GEOJSON_BODIES)
         .body_limit(WITH_SHAPES)
         .if_match()
+        .tagged()
         .answers::<Attached>(200)
         .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, NOT_READY, GEOMETRY_UNAVAILABLE, problem::CONFLICT])
 }

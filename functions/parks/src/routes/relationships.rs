@@ -25,6 +25,7 @@ pub fn routes() -> Vec<Route> {
             .summary("Relates two items, whichever is named first; as often as one likes")
             .patterns(&[&RELATE])
             .path::<RelationshipPath>()
+            .tagged()
             .answers::<RelationshipView>(200)
             .answers::<RelationshipView>(201)
             .problems(&[problem::NOT_FOUND, problem::CONFLICT])
@@ -34,6 +35,7 @@ pub fn routes() -> Vec<Route> {
             .patterns(&[&ITEM])
             .path::<RelationshipPath>()
             .query::<RelationshipQuery>()
+            .tagged()
             .answers::<RelationshipView>(200)
             .problems(&[problem::NOT_FOUND])
             .sample(Sample::new(SAMPLE)),

@@ -12,7 +12,7 @@ use super::answer::{Found, FoundItem};
 use super::facets::Count;
 use super::form::ShapeAs;
 use super::question::Source;
-use crate::geojson::{CONTENT_TYPE, CollectionType, FeatureType, Geometry};
+use crate::geojson::{CONTENT_TYPE, CollectionType, FeatureType, Geometry, Properties};
 
 /// A page of hits as a FeatureCollection.
 #[derive(Debug, Serialize, ToSchema)]
@@ -39,6 +39,9 @@ pub struct FoundFeatures {
     pub links: Vec<Link>,
 }
 
+/// Those of a hit.
+pub type FoundItemProperties = Properties<FoundItem>;
+
 /// A hit whose `id` is the item's global id and whose properties are the rest of the item.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundFeature {
@@ -53,8 +56,7 @@ pub struct FoundFeature {
     /// As `shapeAs` says, or null.
     #[schema(value_type = Option<Geometry>, required)]
     pub geometry: Option<Box<RawValue>>,
-    #[schema(value_type = Object)]
-    pub properties: Value,
+    pub properties: FoundItemProperties,
 }
 
 /// Where to go on. A POST is repeated with this `body` merged into its own.
@@ -121,16 +123,12 @@ impl FoundFeature {
             }),
             ShapeAs::Outline => outline,
         };
-        let mut properties = serde_json::to_value(&item).unwrap_or_default();
-        if let Some(properties) = properties.as_object_mut() {
-            properties.remove("globalId");
-        }
         Self {
             feature_type: "Feature",
             bbox: item.envelope.or(point),
             geometry: geometry.and_then(|text| RawValue::from_string(text).ok()),
+            properties: Properties::new(&item),
             id: item.global_id,
-            properties,
         }
     }
 }

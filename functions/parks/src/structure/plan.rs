@@ -46,6 +46,11 @@ impl Plan {
         self.moved.insert(pair)
     }
 
+    /// Whether both move one relationship, so that they cannot be one transaction.
+    pub fn meets(&self, other: &Self) -> bool {
+        !self.moved.is_disjoint(&other.moved)
+    }
+
     /// The counter has to be as it was read, but for what is counted here.
     pub fn proves(&mut self, counter: Counter) {
         let key = counter.key().clone();

@@ -6,7 +6,8 @@ use super::{MOST, Plan, counters, relationships};
 use crate::access;
 use crate::relationships::End;
 
-/// How many actions a change of the item itself may take besides: its own, and those of its external ids.
+/// How many actions a change of the item itself may take besides: its own, and those of its external ids; or, of an
+/// import's row, those of its shapes and of the job.
 const OWN: usize = 4;
 
 /// What the relationships of an item have to be told when it is shown, or hidden.
@@ -26,6 +27,7 @@ pub async fn visibility(access: &Access, end: &End, shown: bool) -> Result<Visib
     let relationships = relationships(access, end).await?;
     let mut plan = Plan::default();
     for relationship in &relationships.all {
+        plan.moves(relationship.pair());
         plan.push(relationship.show(end, shown));
     }
     plan.proves(relationships.counter);

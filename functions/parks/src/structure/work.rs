@@ -10,7 +10,7 @@ pub use show::Showing;
 
 use serde::{Deserialize, Serialize};
 use table::{Access, Action, Changes, Key};
-use web::{Problem, Request};
+use web::Problem;
 
 use crate::access;
 use crate::item::Item;
@@ -59,12 +59,12 @@ pub fn begin(
 }
 
 /// A job that hides an item in the end, or goes on with showing it; so much of that as comes first is done to the item.
-pub fn show(request: &Request, item: &mut Item, relationships: u64) -> Result<(JobId, Job, Action), Problem> {
+pub fn show(access: &Access, item: &mut Item, relationships: u64) -> Result<(JobId, Job, Action), Problem> {
     let kind = if item.visible() { JobKind::Show } else { JobKind::Hide };
     (item.is_visible, item.busy) = (Some(true), Some(true));
     item.index();
     let id = JobId::new();
-    let (job, made) = begin(request.access(), kind, id, item, relationships, item.updated_by.clone())?;
+    let (job, made) = begin(access, kind, id, item, relationships, item.updated_by.clone())?;
     Ok((id, job, made))
 }
 

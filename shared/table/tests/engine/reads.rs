@@ -1,5 +1,5 @@
 use table::Call;
-use table::access::TableAction;
+use table::access::{Performed, TableAction};
 use table::{Access, AccessPattern, Action, Error, Escaped, Key, Number};
 
 use crate::shop::{ALL, Book, SHOP, SequenceKey, VISITS, VisitKey, book, book_key, open};
@@ -82,9 +82,8 @@ async fn only_declared_calls_are_made_and_each_is_recorded_with_its_price() {
         refused.to_string(),
         "`other` does not declare Table { table: \"shop\", action: GetItem }, or the route does not declare `other`"
     );
-    let performed = access.performed();
-    assert_eq!(performed.iter().map(|call| call.read_units).collect::<Vec<_>>(), [1.0, 2.0]);
-    assert!(performed.iter().all(|call| call.pattern == "read" && call.call == GET[0]));
+    let both = Performed { pattern: "read", call: GET[0], times: 2, read_units: 1.0 + 2.0, write_units: 0.0 };
+    assert_eq!(access.performed(), [both], "what is alike is told together");
 }
 
 #[tokio::test]

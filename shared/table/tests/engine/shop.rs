@@ -112,11 +112,22 @@ pub async fn engine() -> String {
     endpoint
 }
 
+static GRANTED: &[&AccessPattern] = &[&ALL];
+
 pub async fn access_at(endpoint: &str) -> Access {
-    static GRANTED: &[&AccessPattern] = &[&ALL];
     let access = Access::new(engines(endpoint), GRANTED);
     create_tables(access.engines().dynamodb(), &access.engines().config, &SYSTEM).await.unwrap();
     access
+}
+
+/// Another request's way to the same engines.
+pub fn again(access: &Access) -> Access {
+    Access::new(access.engines().clone(), GRANTED)
+}
+
+/// How many calls were made.
+pub fn calls(access: &Access) -> u64 {
+    access.performed().iter().map(|performed| performed.times).sum()
 }
 
 pub fn engines(dynamodb: &str) -> Arc<Engines> {

@@ -23,7 +23,7 @@ pub(super) fn of_request(route: &Route) -> Vec<Value> {
 
 /// Those of a successful answer with this status.
 pub(super) fn of_answer(route: &Route, status: u16) -> Map<String, Value> {
-    let tagged = status == 201 || (route.if_none_match && matches!(status, 200 | 304));
+    let tagged = matches!(status, 201 | 304) || (route.tagged && status == 200);
     let fields = [
         (tagged, "ETag", "Names the state that is answered, for `If-Match` and `If-None-Match`."),
         (status == 201, "Location", "The path of what was made."),

@@ -92,6 +92,16 @@ async fn a_failure_says_why_in_the_log_and_nowhere_else() {
 }
 
 #[tokio::test]
+async fn a_line_stays_short_however_long_its_reason_is() {
+    let log = LazyLock::force(&LOG);
+    let request = Request::get("/zoo/animals/aviary/501").extension(RequestId("id-of-long".into()));
+    Zoo::open().send(request.body(Bytes::new()).unwrap()).await;
+    let [line] = <[Value; 1]>::try_from(log.lines("request.id", "id-of-long")).unwrap();
+    assert_eq!(line["problem.cause"], "é".repeat(2048));
+    assert!(line.to_string().len() < 5000);
+}
+
+#[tokio::test]
 async fn a_batch_has_one_line_of_each() {
     let log = LazyLock::force(&LOG);
     let zoo = Zoo::open();

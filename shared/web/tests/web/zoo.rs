@@ -8,10 +8,9 @@ use bytes::Bytes;
 use http::{HeaderName, Response, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use table::access::Performed;
 use table::config::Issuer;
 use table::schema::{EventSource, System};
-use table::{Call, Clock, Config, Engines, Rev};
+use table::{AccessPattern, Call, Clock, Config, Engines, Rev};
 use utoipa::ToSchema;
 use web::token::{Claims, SigningKey};
 use web::{
@@ -30,6 +29,8 @@ pub static SYSTEM: System = System {
 };
 
 const ASKED: Call = Call::Search { alias: "zoo" };
+
+static LIST_ANIMALS: AccessPattern = AccessPattern { name: "listAnimals", calls: &[ASKED] };
 
 const FORMATS: &[Format] =
     &[Format { name: "latin", check: |text| text.split(' ').count() == 2, expected: "a genus and a species" }];
@@ -148,6 +149,7 @@ pub fn routes() -> Vec<Route> {
             .path::<AnimalPath>()
             .takes_patch::<AnimalPatch>()
             .if_match()
+            .tagged()
             .answers::<Animal>(200)
             .sample(Sample::new("/zoo/animals/aviary/1").body(r#"{"species": null}"#)),
         Route::put("putPhoto", "/zoo/photos/{enclosure}", Who::Role("zoo-keeper"), put_photo)
@@ -165,7 +167,7 @@ pub fn routes() -> Vec<Route> {
 async fn list_animals(request: Request) -> Result<Answer, Problem> {
     let _: EnclosurePath = request.path()?;
     let query: ListQuery = request.query()?;
-    request.access().record(Performed { pattern: "listAnimals", call: ASKED, read_units: 1.5, write_units: 0.0 });
+    request.access().record(&LIST_ANIMALS, ASKED, (1.5, 0.0));
     let first = request.cursor::<u64>(query.cursor.as_deref())?.unwrap_or(1);
     if request.content_type() == "text/csv" {
         return Ok(Answer::bytes(StatusCode::OK, "text/csv", format!("{first}")));
@@ -202,6 +204,7 @@ async fn get_animal(request: Request) -> Result<Answer, Problem> {
     match number {
         404 => Err(Problem::not_found()),
         500 => panic!("secret of {}", enclosure.0),
+        501 => Err(Problem::internal("é".repeat(100_000))),
         _ if request.if_none_match().has(rev(8)) => Ok(Answer::not_modified(rev(8))),
         _ => Ok(Answer::ok(&Animal { number, name: "Polly".into(), species: None }).etag(rev(8))),
     }
