@@ -2,14 +2,15 @@
 
 mod answer;
 mod cairn;
-pub mod consumed;
 pub mod description;
 pub mod differences;
 pub mod engines;
 pub mod generator;
+pub mod lines;
 pub mod metrics;
 pub mod process;
 pub mod proxy;
+pub mod relay;
 mod server;
 pub mod stopper;
 mod suite;

@@ -20,6 +20,7 @@ mod kill;
 mod mirror;
 mod parks;
 mod samples;
+mod traces;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             depot::tests(),
             kill::tests(),
             samples::tests(),
+            traces::tests(),
         ]
         .into_iter()
         .flatten()

@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
+use table::{Trace, trace};
 use tokio::net::TcpListener;
 use tokio::time::Instant;
 use web::{Deadline, RequestId, cors};
@@ -98,8 +99,13 @@ where
     };
     parts.extensions.insert(RequestId(id.to_owned()));
     parts.extensions.insert(Deadline(Instant::now() + timeout));
+    let sent = parts.headers.get(trace::HEADER).and_then(|header| header.to_str().ok()).and_then(Trace::read);
+    let call = handle(Request::from_parts(parts, body));
     // A task of its own: whatever happens in it, the gateway answers.
-    let mut task = tokio::spawn(handle(Request::from_parts(parts, body)));
+    let mut task = match sent {
+        Some(trace) => tokio::spawn(trace.scope(call)),
+        None => tokio::spawn(call),
+    };
     match tokio::time::timeout(timeout, &mut task).await {
         Ok(Ok(response)) if response.body().len() <= PAYLOAD => response,
         Ok(Ok(_)) => {

@@ -17,9 +17,9 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::cairn;
-use super::consumed;
 use super::differences::Differences;
 use super::engines;
+use super::lines;
 use super::metrics;
 
 /// One test.
@@ -138,14 +138,14 @@ fn expected_panics_are_silent() {
     }));
 }
 
-/// Metrics lines are counted, and what requests consumed is kept; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
+/// Metrics lines are counted, and the lines of requests and events are kept; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
 fn logs() {
     let shown = std::env::var_os("RUST_LOG").map(|_| {
         let filter = tracing_subscriber::EnvFilter::from_default_env();
         tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_filter(filter)
     });
     let counted = metrics::Counted.with_filter(Targets::new().with_target(metrics::TARGET, Level::INFO));
-    let consumed = consumed::OF_REQUESTS.clone();
-    let consumed = consumed.with_filter(Targets::new().with_target(consumed::TARGET, Level::INFO));
-    tracing_subscriber::registry().with(counted).with(consumed).with(shown).init();
+    let kept = lines::OF_THE_RUN.clone();
+    let kept = kept.with_filter(Targets::new().with_target(lines::TARGET, Level::INFO));
+    tracing_subscriber::registry().with(counted).with(kept).with(shown).init();
 }

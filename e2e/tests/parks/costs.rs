@@ -12,7 +12,7 @@ use tracing::instrument::WithSubscriber;
 use tracing_subscriber::layer::SubscriberExt;
 
 use super::shapes::ellipse;
-use crate::harness::consumed::{Consumed, OF_REQUESTS, Units};
+use crate::harness::lines::{Lines, OF_THE_RUN, Units};
 use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
@@ -36,7 +36,7 @@ impl Measured {
     /// The answer to a request, and what it consumed.
     async fn of(&mut self, what: &'static str, call: impl IntoFuture<Output = Answer>, status: u16) -> Answer {
         let answer = call.await.is(status);
-        self.costs.push((what, OF_REQUESTS.of(answer.header("apigw-requestid"))));
+        self.costs.push((what, OF_THE_RUN.of(answer.header("apigw-requestid")).consumed()));
         answer
     }
 
@@ -45,11 +45,11 @@ impl Measured {
         let clock = Clock::system();
         clock.advance(later);
         let app = ::parks::app(Engines::new(cairn.engines().config.clone(), clock));
-        let lines = Consumed::default();
+        let lines = Lines::default();
         let here = tracing_subscriber::registry().with(lines.clone());
         let deadline = Instant::now() + Duration::from_secs(60);
         app.event(handler, "{}".into(), deadline).with_subscriber(here).await.unwrap();
-        self.costs.push((what, lines.of(handler)));
+        self.costs.push((what, lines.of(handler).consumed()));
     }
 }
 

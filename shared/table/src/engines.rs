@@ -14,6 +14,7 @@ use opensearch::OpenSearch;
 use opensearch::http::Url;
 use opensearch::http::transport::{SingleNodeConnectionPool, TransportBuilder};
 
+use crate::trace::TraceInterceptor;
 use crate::{Clock, Config};
 
 /// A request without an answer is sent again after this time.
@@ -66,7 +67,7 @@ impl Engines {
             let mut config = aws_sdk_dynamodb::config::Builder::from(&self.aws());
             let timeouts = TimeoutConfig::builder().operation_attempt_timeout(DYNAMODB_PATIENCE).build();
             config.set_endpoint_url(self.config.dynamodb.clone()).set_timeout_config(Some(timeouts));
-            aws_sdk_dynamodb::Client::from_conf(config.build())
+            aws_sdk_dynamodb::Client::from_conf(config.interceptor(TraceInterceptor).build())
         })
     }
 
@@ -82,7 +83,7 @@ impl Engines {
                 .set_request_checksum_calculation(Some(RequestChecksumCalculation::WhenRequired))
                 .set_response_checksum_validation(Some(ResponseChecksumValidation::WhenRequired))
                 .set_timeout_config(Some(timeouts));
-            aws_sdk_s3::Client::from_conf(config.build())
+            aws_sdk_s3::Client::from_conf(config.interceptor(TraceInterceptor).build())
         })
     }
 

@@ -53,6 +53,7 @@
 //! | keep objects in S3, read search | [`Objects`], [`Access::search`] |
 //! | know where engines are | [`Config`], [`Engines`], [`Clock`] |
 //! | know what a policy must allow | [`grant`] |
+//! | find what belongs to one request | [`Trace`] |
 
 pub mod access;
 mod action;
@@ -79,6 +80,7 @@ pub mod rev;
 pub mod schema;
 pub mod search;
 pub mod template;
+pub mod trace;
 mod write;
 
 pub use access::{Access, AccessPattern, Call};
@@ -99,3 +101,4 @@ pub use query::{Page, Position, Query};
 pub use read::TableAccess;
 pub use rev::Rev;
 pub use search::SearchError;
+pub use trace::Trace;

@@ -14,6 +14,7 @@ use bytes::Bytes;
 use crate::access::{Access, AccessPattern, Call, ObjectAction};
 use crate::backoff::Backoff;
 use crate::error::Error;
+use crate::trace;
 
 /// How long a link for sending lives.
 const PUT_LINK: Duration = Duration::from_secs(15 * 60);
@@ -191,7 +192,9 @@ impl Objects<'_> {
 
 impl From<PresignedRequest> for Link {
     fn from(request: PresignedRequest) -> Self {
-        let headers = request.headers().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        // The trace is of who signs, not of who sends, and is no part of the signature.
+        let needed = request.headers().filter(|(name, _)| *name != trace::HEADER);
+        let headers = needed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self { url: request.uri().to_owned(), headers }
     }
 }

@@ -6,6 +6,7 @@ use opensearch::SearchParts;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::Trace;
 use crate::access::{Access, AccessPattern, Call, Undeclared};
 use crate::engines::SearchClientError;
 
@@ -37,13 +38,12 @@ impl Access {
         self.permit(pattern, call)?;
         let name = self.engines().config.search_name(alias);
         let client = self.engines().search()?;
-        let sent = client
-            .search(SearchParts::Index(&[&name]))
-            .allow_partial_search_results(false)
-            .request_timeout(PATIENCE)
-            .body(body)
-            .send()
-            .await;
+        let index = [name.as_str()];
+        let mut search = client.search(SearchParts::Index(&index));
+        if let Some((name, value)) = Trace::current_header() {
+            search = search.header(name, value);
+        }
+        let sent = search.allow_partial_search_results(false).request_timeout(PATIENCE).body(body).send().await;
         self.record(pattern, call, (0.0, 0.0));
         let answer = sent?;
         let status = answer.status_code().as_u16();

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use percent_encoding::percent_decode_str;
 use table::schema::System;
-use table::{Access, Engines};
+use table::{Access, Engines, Trace};
 use tokio::time::Instant;
 
 use crate::event::{Event, EventFailure, EventHandler};
@@ -158,6 +158,7 @@ impl App {
         let deadline = stop_at(started, served.route.timeout, outside);
         let id = request.extensions().get::<RequestId>().map(|id| id.0.clone());
         let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let trace = self.trace();
         let principal = Principal::of(request.headers(), &self.trust, &self.engines);
         let hash = log::principal(&principal);
         let access = Access::new(Arc::clone(&self.engines), served.route.patterns);
@@ -181,7 +182,7 @@ impl App {
                 }
             }
         };
-        let outcome = guard::run(call, deadline).await;
+        let outcome = guard::run(trace.clone().scope(call), deadline).await;
 
         let (problem, response) = match outcome.and_then(Answer::into_response) {
             Ok(response) => (None, response),
@@ -192,6 +193,7 @@ impl App {
             system: self.system.name,
             route: &served.route,
             id: &id,
+            trace: trace.as_str(),
             status: response.status(),
             latency: started.elapsed(),
             performed: &access.performed(),
@@ -213,10 +215,12 @@ impl App {
         let event = Event::new(&self.engines, declared, payload, deadline);
         let (call, ran) = (Arc::clone(&declared.handler), event.clone());
         let until = stop_at(started, declared.timeout, Some(deadline));
-        let outcome = guard::run(async move { call(ran).await }, until).await;
+        let trace = self.trace();
+        let outcome = guard::run(trace.clone().scope(async move { call(ran).await }), until).await;
         let entry = log::EventEntry {
             system: self.system.name,
             handler: declared.name,
+            trace: trace.as_str(),
             latency: started.elapsed(),
             performed: &event.access().performed(),
             failure: outcome.as_ref().err(),
@@ -243,6 +247,11 @@ impl App {
             Bytes::from(openapi::Ordered(&description).to_string())
         };
         self.description.get_or_init(make).clone()
+    }
+
+    /// The trace of whoever runs the app, who may have none.
+    fn trace(&self) -> Trace {
+        Trace::current().unwrap_or_else(|| Trace::new(&self.engines.clock))
     }
 
     fn now_millis(&self) -> i64 {

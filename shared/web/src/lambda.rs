@@ -10,6 +10,7 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use lambda_runtime::{Context, Diagnostic, LambdaEvent, service_fn};
 use serde_json::value::RawValue;
+use table::Trace;
 use tokio::time::Instant;
 
 use crate::app::{App, UnknownHandler};
@@ -50,7 +51,13 @@ pub async fn run(app: App) -> Result<(), StartError> {
     let function = Arc::new(Function::new(app, Scope::of(std::env::var("_HANDLER").ok().as_deref()))?);
     let service = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let function = Arc::clone(&function);
-        async move { function.invoke(event.payload.get(), deadline(&event.context)).await }
+        async move {
+            let invocation = function.invoke(event.payload.get(), deadline(&event.context));
+            match event.context.xray_trace_id.as_deref().and_then(Trace::read) {
+                Some(trace) => trace.scope(invocation).await,
+                None => invocation.await,
+            }
+        }
     });
     lambda_runtime::Runtime::new(service).run().await.map_err(StartError::Runtime)
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `system`, `operation` | both | which handler |
 //! | `request.id` | request | `instance` of its problem |
+//! | `trace.id` | both | the `x-amzn-trace-id` that its requests to engines carry |
 //! | `http.method`, `http.route`, `http.status` | request | the route's template, never the path |
 //! | `latency.ms` | both | in milliseconds |
 //! | `consumed.read`, `consumed.write` | both | DynamoDB's capacity units |
@@ -42,6 +43,7 @@ pub(crate) struct Entry<'a> {
     pub system: &'a str,
     pub route: &'a Route,
     pub id: &'a str,
+    pub trace: &'a str,
     pub status: StatusCode,
     pub latency: Duration,
     pub performed: &'a [Performed],
@@ -53,6 +55,7 @@ pub(crate) struct Entry<'a> {
 pub(crate) struct EventEntry<'a> {
     pub system: &'a str,
     pub handler: &'a str,
+    pub trace: &'a str,
     pub latency: Duration,
     pub performed: &'a [Performed],
     pub failure: Option<&'a EventFailure>,
@@ -66,6 +69,7 @@ impl Entry<'_> {
             system = self.system,
             operation = self.route.name(),
             request.id = self.id,
+            trace.id = self.trace,
             http.method = self.route.method().as_str(),
             http.route = self.route.template(),
             http.status = self.status.as_u16(),
@@ -97,6 +101,7 @@ impl EventEntry<'_> {
         tracing::info!(
             system = self.system,
             operation = self.handler,
+            trace.id = self.trace,
             latency.ms = milliseconds(self.latency),
             consumed.read = read,
             consumed.write = write,

@@ -108,6 +108,19 @@ fn one_clock_and_one_configuration() {
 }
 
 #[test]
+fn a_request_keeps_its_trace() {
+    for file in ["shared", "functions"].iter().flat_map(|folder| files(folder, "rs")).filter(Source::is_not_test) {
+        let code = code_of(without_tests(&file.text));
+        let spawns = ["tokio::spawn", "task::spawn", "JoinSet"].iter().any(|word| mentions(&code, word));
+        assert!(
+            !spawns || file.path == "shared/web/src/guard.rs",
+            "{} spawns a task, which loses its trace",
+            file.path
+        );
+    }
+}
+
+#[test]
 fn every_version_stands_in_one_place() {
     let members = Manifest::members();
     let root = Manifest::workspace();

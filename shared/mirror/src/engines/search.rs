@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue};
 use opensearch::OpenSearch;
 use opensearch::http::Method;
 use serde_json::{Value, json};
-use table::Engines;
+use table::{Engines, Trace};
 
 use crate::ports::{Fault, Index, Reply};
 
@@ -34,7 +34,14 @@ impl<'e> OpenSearchIndex<'e> {
         Ok(Self { client })
     }
 
-    async fn send(&self, method: Method, path: &str, headers: HeaderMap, body: Option<Bytes>) -> Result<Reply, Fault> {
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        mut headers: HeaderMap,
+        body: Option<Bytes>,
+    ) -> Result<Reply, Fault> {
+        headers.extend(Trace::current_header());
         let transport = self.client.transport();
         let answer = transport.send(method, path, headers, None::<&()>, body, Some(LONGEST)).await;
         let answer = answer.map_err(|error| Fault::passing(ENGINE, error))?;

@@ -6,7 +6,7 @@ use s3s::service::S3ServiceBuilder;
 use s3s_fs::FileSystem;
 use sha2::{Digest, Sha256};
 use table::access::ObjectAction;
-use table::{Access, AccessPattern, Call, Clock, Config, Declared, Engines, Error, Link};
+use table::{Access, AccessPattern, Call, Clock, Config, Declared, Engines, Error, Link, Trace};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -103,7 +103,8 @@ async fn a_put_link_takes_what_was_declared_and_takes_it_once() {
     let covers = access.objects(&FILES, "shop", "covers/");
     let sha256: [u8; 32] = Sha256::digest("fern").into();
     let declared = Declared { bytes: 4, sha256: Some(&sha256) };
-    let link = covers.put_link("1", declared).await.unwrap();
+    let trace = Trace::new(&access.engines().clock);
+    let link = trace.scope(covers.put_link("1", declared)).await.unwrap();
     assert!(link.url.contains("X-Amz-Expires=900"), "{}", link.url);
     let mut names: Vec<_> = link.headers.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();

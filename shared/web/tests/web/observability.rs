@@ -9,6 +9,7 @@ use crate::zoo::Zoo;
 use bytes::Bytes;
 use http::Request;
 use serde_json::{Value, json};
+use table::Trace;
 use tokio::time::Instant;
 use web::RequestId;
 
@@ -66,6 +67,7 @@ async fn a_request_has_one_line_of_each() {
     let mut told = line.as_object().unwrap().clone();
     assert!(told.remove("latency.ms").unwrap().as_f64().unwrap() > 0.0);
     assert!(told.remove("timestamp").is_some());
+    assert!(Trace::read(told.remove("trace.id").unwrap().as_str().unwrap()).is_some());
     assert_eq!(Value::Object(told), expected);
     assert!(!line.to_string().contains(&token) && !line.to_string().contains("user#1"));
 
@@ -106,10 +108,12 @@ async fn a_batch_has_one_line_of_each() {
     let log = LazyLock::force(&LOG);
     let zoo = Zoo::open();
     let soon = Instant::now() + Duration::from_secs(10);
-    zoo.app.event("mirror", Bytes::from_static(b"{}"), soon).await.unwrap();
+    let trace = Trace::new(&zoo.clock);
+    trace.clone().scope(zoo.app.event("mirror", Bytes::from_static(b"{}"), soon)).await.unwrap();
     let [line] = <[Value; 1]>::try_from(log.lines("operation", "mirror")).unwrap();
     let told = ["message", "operation", "batch.records", "batch.retried", "failure"].map(|name| &line[name]);
     assert_eq!(told, [&json!("event"), &json!("mirror"), &json!(3), &json!(1), &json!("")]);
+    assert_eq!(line["trace.id"], trace.as_str());
 
     let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
     let expected = [

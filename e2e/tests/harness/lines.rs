@@ -1,4 +1,4 @@
-//! What requests and events consumed of DynamoDB's capacity, as their log lines say.
+//! What the log lines of requests and events say: what each consumed of DynamoDB's capacity, and its trace.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -15,18 +15,32 @@ pub const TARGET: &str = "web::log";
 /// Read and write units by the name of the access pattern.
 pub type Units = BTreeMap<String, (f64, f64)>;
 
-/// `consumed.patterns` of each line, by `request.id`; of an event by `operation`.
+/// Lines by `request.id` and by `trace.id`; the last one of an event by `operation`, too.
 #[derive(Clone, Default)]
-pub struct Consumed(Arc<Mutex<HashMap<String, String>>>);
+pub struct Lines(Arc<Mutex<HashMap<String, Line>>>);
 
-/// The requests of all platforms of the run.
-pub static OF_REQUESTS: LazyLock<Consumed> = LazyLock::new(Consumed::default);
+#[derive(Clone, Debug, Default)]
+pub struct Line {
+    request: Option<String>,
+    pub operation: String,
+    /// `trace.id`
+    pub trace: String,
+    /// `consumed.patterns`
+    patterns: String,
+}
 
-impl Consumed {
-    pub fn of(&self, line: &str) -> Units {
-        let lines = self.0.lock().unwrap();
-        let patterns = lines.get(line).unwrap_or_else(|| panic!("no line tells what {line} consumed"));
-        patterns.split(", ").filter(|told| !told.is_empty()).map(units).collect()
+/// The lines of all platforms of the run.
+pub static OF_THE_RUN: LazyLock<Lines> = LazyLock::new(Lines::default);
+
+impl Lines {
+    pub fn of(&self, key: &str) -> Line {
+        self.0.lock().unwrap().get(key).cloned().unwrap_or_else(|| panic!("{key} has no log line"))
+    }
+}
+
+impl Line {
+    pub fn consumed(&self) -> Units {
+        self.patterns.split(", ").filter(|told| !told.is_empty()).map(units).collect()
     }
 }
 
@@ -41,20 +55,15 @@ fn units(told: &str) -> (String, (f64, f64)) {
     (pattern, (read, write))
 }
 
-impl<S: Subscriber> Layer<S> for Consumed {
+impl<S: Subscriber> Layer<S> for Lines {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let mut line = Line::default();
         event.record(&mut line);
-        let key = line.request.unwrap_or(line.operation);
-        self.0.lock().unwrap().insert(key, line.patterns);
+        let key = line.request.clone().unwrap_or_else(|| line.operation.clone());
+        let mut lines = self.0.lock().unwrap();
+        lines.insert(line.trace.clone(), line.clone());
+        lines.insert(key, line);
     }
-}
-
-#[derive(Default)]
-struct Line {
-    request: Option<String>,
-    operation: String,
-    patterns: String,
 }
 
 impl Visit for Line {
@@ -62,6 +71,7 @@ impl Visit for Line {
         match field.name() {
             "request.id" => self.request = Some(value.to_owned()),
             "operation" => value.clone_into(&mut self.operation),
+            "trace.id" => value.clone_into(&mut self.trace),
             "consumed.patterns" => value.clone_into(&mut self.patterns),
             _ => {}
         }

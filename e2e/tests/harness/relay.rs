@@ -1,0 +1,63 @@
+//! A relay in front of an engine: it passes everything on as it is, and keeps what it saw.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+use http::HeaderMap;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use reqwest::Client;
+
+use super::server::Server;
+
+/// The relay; gone when dropped.
+pub struct Relay {
+    pub url: String,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    _server: Server,
+}
+
+/// A request that passed.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// `POST /alias/_search?...`
+    pub request: String,
+    pub headers: HeaderMap,
+}
+
+impl Relay {
+    pub async fn before(target: String) -> Self {
+        let seen = Arc::<Mutex<Vec<Seen>>>::default();
+        let (kept, client) = (Arc::clone(&seen), Client::builder().no_proxy().build().unwrap());
+        let server = Server::start(move |request: Request<Incoming>| {
+            let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+            let told = format!("{} {path}", request.method());
+            kept.lock().unwrap().push(Seen { request: told, headers: request.headers().clone() });
+            pass_on(client.clone(), format!("{target}{path}"), request)
+        })
+        .await;
+        Self { url: server.url.clone(), seen, _server: server }
+    }
+
+    /// What passed since this was asked last.
+    pub fn seen(&self) -> Vec<Seen> {
+        take(&mut self.seen.lock().unwrap())
+    }
+}
+
+/// The `Host` stays as it is, too: signatures cover it.
+async fn pass_on(
+    client: Client,
+    url: String,
+    request: Request<Incoming>,
+) -> Result<Response<Full<bytes::Bytes>>, reqwest::Error> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let answer = client.request(parts.method, url).headers(parts.headers).body(body).send().await?;
+    let mut response = Response::builder().status(answer.status());
+    for (name, value) in answer.headers().iter().filter(|(name, _)| *name != "transfer-encoding") {
+        response = response.header(name, value);
+    }
+    Ok(response.body(Full::new(answer.bytes().await?)).unwrap())
+}

@@ -1,0 +1,149 @@
+//! The trace id of the request or event that is being handled. Every request to DynamoDB, S3 and OpenSearch that is
+//! made meanwhile carries it in the header `x-amzn-trace-id`, and the log line has it, so that one search finds all that
+//! belongs together ("AWS X-Ray concepts", tracing header).
+
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextMut;
+use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::config_bag::ConfigBag;
+use opensearch::http::headers::{HeaderName, HeaderValue};
+
+use crate::Clock;
+
+/// The header in which a trace id travels.
+pub const HEADER: &str = "x-amzn-trace-id";
+
+/// The longest trace id that is taken from outside, in bytes; AWS's own have about 100.
+const LONGEST: usize = 512;
+
+/// A trace id in AWS's form: `Root=1-67891233-abcdef012345678912345678`, and what AWS or a client adds to it, as
+/// `;Parent=463ac35c9f6413ad;Sampled=1`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace(String);
+
+tokio::task_local! {
+    static CURRENT: Trace;
+}
+
+impl Trace {
+    /// A new one, as API Gateway makes it for a request that has none.
+    pub fn new(clock: &Clock) -> Self {
+        Self(format!("Root=1-{:08x}-{:024x}", clock.seconds(), fastrand::u128(..) >> 32))
+    }
+
+    /// The trace id that a header states; none if it is not well formed: fields `name=value` with `;` between, one of
+    /// them a `Root`.
+    pub fn read(header: &str) -> Option<Self> {
+        let mut roots = 0;
+        for field in header.split(';') {
+            let (name, value) = field.trim().split_once('=')?;
+            let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+            if !is_word(name) || !is_word(value) {
+                return None;
+            }
+            if name == "Root" {
+                roots += 1;
+                is_root(value).then_some(())?;
+            }
+        }
+        (roots == 1 && header.len() <= LONGEST).then(|| Self(header.to_owned()))
+    }
+
+    /// The trace id of what is being handled; none outside of [`Trace::scope`].
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(Self::clone).ok()
+    }
+
+    /// Makes this the trace id of whatever the future does, on whichever task it runs. A task that it spawns leaves the
+    /// scope, and needs one of its own.
+    pub fn scope<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
+        CURRENT.scope(self, future)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The header of a request to OpenSearch that is made now.
+    pub fn current_header() -> Option<(HeaderName, HeaderValue)> {
+        let value = HeaderValue::from_str(Self::current()?.as_str()).ok()?;
+        Some((HeaderName::from_static(HEADER), value))
+    }
+}
+
+/// `1-` and the time in 8 and a random number in 24 hexadecimal digits.
+fn is_root(value: &str) -> bool {
+    let is_hex = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let parts = value.strip_prefix("1-").and_then(|rest| rest.split_once('-'));
+    parts.is_some_and(|(time, number)| is_hex(time, 8) && is_hex(number, 24))
+}
+
+/// Puts the header into requests of AWS's clients. They put one there themselves, from a variable of the process that
+/// may be another invocation's; theirs gives way.
+#[derive(Debug)]
+pub(crate) struct TraceInterceptor;
+
+#[dyn_dispatch_hint]
+impl Intercept for TraceInterceptor {
+    fn name(&self) -> &'static str {
+        "TraceInterceptor"
+    }
+
+    fn modify_before_signing(
+        &self,
+        context: &mut BeforeTransmitInterceptorContextMut<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        if let Some(trace) = Trace::current() {
+            context.request_mut().headers_mut().try_insert(HEADER, trace.0)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_one_is_well_formed_and_says_when() {
+        let clock = Clock::system();
+        let (trace, now) = (Trace::new(&clock), clock.seconds());
+        assert_eq!(Trace::read(trace.as_str()), Some(trace.clone()));
+        let seconds = i64::from_str_radix(trace.as_str().split('-').nth(1).unwrap(), 16).unwrap();
+        assert!((now - 1..=now).contains(&seconds), "{trace:?}");
+        assert_ne!(Trace::new(&clock), trace);
+    }
+
+    #[test]
+    fn what_aws_and_clients_send_is_taken() {
+        let root = "Root=1-67891233-abcdef012345678912345678";
+        for more in ["", ";Parent=463ac35c9f6413ad;Sampled=1", ";CalledFrom=app", ";Lineage=a87bd80c:1|68fd508a:5"] {
+            assert!(Trace::read(&format!("{root}{more}")).is_some(), "{more}");
+        }
+        assert!(Trace::read(&format!("Self=1-67891234-12456789abcdef012345678;{root}")).is_some());
+    }
+
+    #[test]
+    fn anything_else_is_not() {
+        let long = format!("Root=1-67891233-abcdef012345678912345678;x={}", "x".repeat(LONGEST));
+        for wrong in [
+            "",
+            "x",
+            "Root=",
+            "Sampled=1",
+            "Root=2-67891233-abcdef012345678912345678",
+            "Root=1-67891233-abcdef01234567891234567",
+            "Root=1-6789123x-abcdef012345678912345678",
+            "Root=1-67891233-abcdef012345678912345678;",
+            "Root=1-67891233-abcdef012345678912345678;x=é",
+            "Root=1-67891233-abcdef012345678912345678;x=a b",
+            "Root=1-67891233-abcdef012345678912345678;Root=1-67891233-abcdef012345678912345678",
+            &long,
+        ] {
+            assert_eq!(Trace::read(wrong), None, "{wrong}");
+        }
+    }
+}
