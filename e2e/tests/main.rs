@@ -16,6 +16,7 @@ mod depot;
 mod faults;
 mod generated;
 mod harness;
+mod issuers;
 mod kill;
 mod mirror;
 mod parks;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             faults::tests(),
             depot::tests(),
             kill::tests(),
+            issuers::tests(),
             samples::tests(),
             traces::tests(),
         ]

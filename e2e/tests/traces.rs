@@ -1,16 +1,12 @@
 //! Traces: the id with which a request comes stands in its log line and on each request to an engine that it leads to.
 
-use std::sync::Arc;
-
 use http::HeaderMap;
-use local::gateway::Gateway;
 use serde_json::json;
-use table::{Engines, Trace, trace};
-use tokio::net::TcpListener;
+use table::{Trace, trace};
 
 use crate::harness::lines::OF_THE_RUN;
 use crate::harness::relay::{Relay, Seen};
-use crate::harness::{Answer, Cairn, Setup, User, engines};
+use crate::harness::{Answer, Cairn, Front, Setup, User, engines};
 use crate::parks::shapes::ellipse;
 use crate::tests;
 
@@ -25,17 +21,16 @@ const ZONE: &str = "/parks/geozones/bcparks_1/1";
 const BOUNDARY: &str = "/parks/geozones/bcparks_1/1/geometry/boundary";
 const SEARCH: &str = "/parks/search?q=lakes";
 
-/// Parks once more on a platform's engines, with a relay before each of them.
-struct Front {
+/// Parks with a relay before each of its engines.
+struct Relayed {
+    front: Front,
     dynamodb: Relay,
     s3: Relay,
     search: Relay,
-    gateway: Gateway,
     administrator: User,
-    cairn: Cairn,
 }
 
-impl Front {
+impl Relayed {
     /// With a geozone, "Lakes".
     async fn start() -> Self {
         let cairn = Cairn::with_strathcona().await;
@@ -49,16 +44,14 @@ impl Front {
         config.dynamodb = Some(dynamodb.url.clone());
         config.s3 = Some(s3.url.clone());
         config.search = search.url.clone();
-        let app = Arc::new(::parks::app(Engines::new(config, cairn.clock.clone())).metrics_to(|_| {}));
-        let handle = move |request| {
-            let app = Arc::clone(&app);
-            async move { app.handle(request).await }
-        };
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let gateway = Gateway::start(listener, handle).unwrap();
-        let token = format!("Bearer {}", cairn.token("ada", &["parks-admin"]).await);
-        let administrator = User::outside(&format!("http://{}", gateway.address()), "administrator", Some(token));
-        Self { dynamodb, s3, search, gateway, administrator, cairn }
+        let token = cairn.token("ada", &["parks-admin"]).await;
+        let front = Front::of(cairn, config).await;
+        let administrator = front.user("administrator", &token);
+        Self { front, dynamodb, s3, search, administrator }
+    }
+
+    fn new_trace(&self) -> String {
+        Trace::new(&self.front.cairn.clock).as_str().to_owned()
     }
 }
 
@@ -82,51 +75,48 @@ fn logged(answer: &Answer) -> String {
 }
 
 async fn a_request_s_trace_is_on_its_requests_to_engines_and_in_its_log_line() {
-    let front = Front::start().await;
-    let admin = &front.administrator;
-    let traces = ["", ";Parent=463ac35c9f6413ad;Sampled=1", ";CalledFrom=test"].map(|more| {
-        let root = Trace::new(&front.cairn.clock);
-        format!("{}{more}", root.as_str())
-    });
+    let relayed = Relayed::start().await;
+    let admin = &relayed.administrator;
+    let traces = ["", ";Parent=463ac35c9f6413ad;Sampled=1", ";CalledFrom=test"]
+        .map(|more| format!("{}{more}", relayed.new_trace()));
     let [reading, attaching, searching] = &traces;
 
     let read = admin.get(ZONE).header("X-Amzn-Trace-Id", reading.as_str()).await.is(200);
-    all_have(&front.dynamodb.seen(), reading);
+    all_have(&relayed.dynamodb.seen(), reading);
     assert_eq!(logged(&read), *reading);
 
     let shape = format!(r#"{{"type":"Polygon","coordinates":[{}]}}"#, ellipse([-125.5, 49.6], [0.4, 0.25], 2000, 7));
     let call = admin.put(BOUNDARY, serde_json::from_str(&shape).unwrap());
     let attached = call.header("x-amzn-trace-id", attaching.as_str()).await.is(200);
-    let stored = front.s3.seen();
+    let stored = relayed.s3.seen();
     assert!(stored.iter().any(|seen| seen.request.starts_with("PUT ")), "{stored:?}");
     all_have(&stored, attaching);
-    all_have(&front.dynamodb.seen(), attaching);
+    all_have(&relayed.dynamodb.seen(), attaching);
     assert_eq!(logged(&attached), *attaching);
 
     let found = admin.get(SEARCH).header("x-amzn-trace-id", searching.as_str()).await.is(200);
-    all_have(&front.search.seen(), searching);
+    all_have(&relayed.search.seen(), searching);
     assert_eq!(logged(&found), *searching);
-    front.gateway.stop().await;
 }
 
 async fn a_request_without_a_trace_gets_one() {
-    let front = Front::start().await;
+    let relayed = Relayed::start().await;
     let mut before = None;
     for sent in [None, Some("nonsense"), Some("Root=1-1-1"), Some("Root=1-67891233-abcdef012345678912345678;é")] {
-        let call = front.administrator.get(ZONE);
+        let call = relayed.administrator.get(ZONE);
         let call = sent.into_iter().fold(call, |call, sent| call.header("x-amzn-trace-id", sent));
         let trace = logged(&call.await.is(200));
         assert!(trace.len() == 40 && Trace::read(&trace).is_some(), "{trace}");
-        all_have(&front.dynamodb.seen(), &trace);
+        all_have(&relayed.dynamodb.seen(), &trace);
         assert_ne!(before.replace(trace.clone()), Some(trace));
     }
 }
 
 async fn requests_at_once_keep_their_traces_apart() {
-    let front = Front::start().await;
+    let relayed = Relayed::start().await;
     let calls = (0..40).map(|number| {
-        let trace = Trace::new(&front.cairn.clock).as_str().to_owned();
-        let admin = &front.administrator;
+        let trace = relayed.new_trace();
+        let admin = &relayed.administrator;
         async move {
             let call = if number % 2 == 0 { admin.get(ZONE) } else { admin.get(SEARCH) };
             let answer = call.header("x-amzn-trace-id", trace.as_str()).await.is(200);
@@ -135,7 +125,7 @@ async fn requests_at_once_keep_their_traces_apart() {
         }
     });
     let mut sent = futures::future::join_all(calls).await;
-    let seen = front.dynamodb.seen().into_iter().chain(front.search.seen());
+    let seen = relayed.dynamodb.seen().into_iter().chain(relayed.search.seen());
     let mut seen: Vec<String> = seen.map(|seen| trace_of(&seen.headers)).collect();
     seen.sort();
     seen.dedup();

@@ -7,7 +7,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use table::Clock;
-use table::config::Issuer;
+use table::config::{Issuer, Keys};
 use web::token::{Claims, SigningKey};
 
 use crate::error::StartError;
@@ -61,7 +61,7 @@ impl Identity {
             name: "local".to_owned(),
             issuer: ISSUER.to_owned(),
             audience: AUDIENCE.to_owned(),
-            keys: self.key.jwks(),
+            keys: Keys::Set(self.key.jwks()),
         }
     }
 

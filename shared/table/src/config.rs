@@ -1,10 +1,12 @@
 //! Physical names and endpoints of one deployment. Nothing else reads the environment for them.
 
+mod issuer;
+
 use std::env;
 use std::fmt;
 use std::time::Duration;
 
-use serde::Deserialize;
+pub use issuer::{Issuer, Keys};
 
 /// Where this deployment's engines are and what its resources are called.
 #[derive(Clone)]
@@ -38,21 +40,6 @@ pub const BATCH: usize = 100;
 /// The usual [`Config::lease`]: two minutes.
 pub const LEASE: Duration = Duration::from_secs(120);
 
-/// Somebody whose bearer tokens are accepted.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Issuer {
-    /// The short name that stands in keys: `{name}:{subject}`.
-    pub name: String,
-    /// The `iss` claim.
-    pub issuer: String,
-    /// The `aud` claim.
-    pub audience: String,
-    /// Its public keys as a JWK set document.
-    #[serde(deserialize_with = "key_set")]
-    pub keys: String,
-}
-
 /// A variable that is missing or cannot be read, and what it should hold.
 #[derive(Debug, thiserror::Error)]
 #[error("{variable} {fault}")]
@@ -72,7 +59,7 @@ impl Config {
     /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT` | local engines; absent on AWS |
     /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
-    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience", "keys"}`; may be absent |
+    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
     /// | `CAIRN_LEASE_SECONDS` | how long work is its worker's after it died; 120 if absent |
     /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` | read here only for local engines |
@@ -107,7 +94,7 @@ impl Config {
             search: required("CAIRN_SEARCH_ENDPOINT", "the URL of OpenSearch")?,
             credentials,
             cursor_secrets,
-            issuers: get("CAIRN_ISSUERS").map_or_else(|| Ok(Vec::new()), |text| issuers(&text))?,
+            issuers: get("CAIRN_ISSUERS").map_or_else(|| Ok(Vec::new()), |text| issuer::read(&text))?,
             batch: BATCH,
             lease: get("CAIRN_LEASE_SECONDS").map_or(Ok(LEASE), |text| lease(&text))?,
         })
@@ -147,26 +134,11 @@ impl fmt::Debug for Config {
     }
 }
 
-fn issuers(text: &str) -> Result<Vec<Issuer>, ConfigError> {
-    serde_json::from_str(text).map_err(|error| ConfigError {
-        variable: "CAIRN_ISSUERS",
-        fault: format!("is not a list of issuers with name, issuer, audience and keys: {error}"),
-    })
-}
-
 fn lease(text: &str) -> Result<Duration, ConfigError> {
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
     seconds.map(Duration::from_secs).ok_or_else(|| ConfigError {
         variable: "CAIRN_LEASE_SECONDS",
         fault: "is not a whole number of seconds above 0".to_owned(),
-    })
-}
-
-/// A key set may stand in the JSON as itself or as a string that holds it.
-fn key_set<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    Ok(match serde_json::Value::deserialize(deserializer)? {
-        serde_json::Value::String(text) => text,
-        document => document.to_string(),
     })
 }
 
@@ -219,14 +191,6 @@ mod tests {
             let rest: Vec<_> = AWS.iter().copied().filter(|(name, _)| name != left_out).collect();
             assert_eq!(read(&rest).unwrap_err().variable, *left_out);
         }
-    }
-
-    #[test]
-    fn issuers_take_their_keys_in_both_forms() {
-        let text = r#"[{"name": "a", "issuer": "https://a", "audience": "x", "keys": {"keys": []}},
-                       {"name": "b", "issuer": "https://b", "audience": "x", "keys": "{\"keys\":[]}"}]"#;
-        let config = read(&[AWS, &[("CAIRN_ISSUERS", text)]].concat()).unwrap();
-        assert_eq!(config.issuers[0].keys, config.issuers[1].keys);
     }
 
     #[test]

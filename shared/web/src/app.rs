@@ -35,7 +35,7 @@ pub struct Deadline(pub Instant);
 pub struct App {
     system: &'static System,
     engines: Arc<Engines>,
-    trust: Trust,
+    trust: Arc<Trust>,
     formats: &'static [Format],
     served: Vec<Arc<Served>>,
     /// The one handler that is served, where it is not all of them.
@@ -67,7 +67,7 @@ impl App {
     ) -> Self {
         let mut routes = routes;
         routes.extend(crate::free::routes(system.name));
-        let trust = Trust::new(&engines.config.issuers, None);
+        let trust = Arc::new(Trust::new(&engines.config.issuers, None));
         let served = routes.into_iter().map(|route| Arc::new(Served::new(route))).collect();
         let mut app = Self {
             system,
@@ -88,7 +88,7 @@ impl App {
 
     /// Trusts only these of the configured issuers.
     pub fn trusting(mut self, issuers: &[&str]) -> Self {
-        self.trust = Trust::new(&self.engines.config.issuers, Some(issuers));
+        self.trust = Arc::new(Trust::new(&self.engines.config.issuers, Some(issuers)));
         self
     }
 
@@ -159,21 +159,17 @@ impl App {
         let id = request.extensions().get::<RequestId>().map(|id| id.0.clone());
         let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
         let trace = self.trace();
-        let principal = Principal::of(request.headers(), &self.trust, &self.engines);
-        let hash = log::principal(&principal);
         let access = Access::new(Arc::clone(&self.engines), served.route.patterns);
+        let caller = Arc::<OnceLock<String>>::default();
 
-        let arrived = Arrived {
-            id: id.clone(),
-            target,
-            principal,
-            engines: Arc::clone(&self.engines),
-            access: access.clone(),
-            deadline,
-        };
         let (serving, formats) = (Arc::clone(&served), self.formats);
+        let (trust, engines, known) = (Arc::clone(&self.trust), Arc::clone(&self.engines), Arc::clone(&caller));
+        let (instance, permitted) = (id.clone(), access.clone());
         let description = matches!(served.route.handler, Handler::Description).then(|| self.description());
         let call = async move {
+            let principal = Principal::of(request.headers(), &trust, &engines.clock).await?;
+            log::principal(&principal).map(|hash| known.set(hash));
+            let arrived = Arrived { id: instance, target, principal, engines, access: permitted, deadline };
             let request = serving.take(request, arrived, formats)?;
             match (&serving.route.handler, description) {
                 (Handler::Function(handler), _) => handler.handle(request).await,
@@ -197,7 +193,7 @@ impl App {
             status: response.status(),
             latency: started.elapsed(),
             performed: &access.performed(),
-            principal: hash.as_deref(),
+            principal: caller.get().map(String::as_str),
             problem: problem.as_ref(),
         };
         entry.write();

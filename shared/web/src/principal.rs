@@ -1,10 +1,10 @@
 //! Who makes a request.
 
 use http::{HeaderMap, header};
-use table::{Engines, Escaped};
+use table::{Clock, Escaped};
 
-use crate::Problem;
-use crate::trust::Trust;
+use crate::trust::{Refused, Trust, Unavailable};
+use crate::{Problem, problem};
 
 /// The caller of a request, in one of three states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,22 +64,25 @@ impl Known {
 }
 
 impl Principal {
-    /// Reads and verifies the bearer token of a request, as of the engines' clock.
-    pub(crate) fn of(headers: &HeaderMap, trust: &Trust, engines: &Engines) -> Self {
+    /// Reads and verifies the bearer token of a request, as of this clock. A problem is one of ours: the token may be
+    /// valid.
+    pub(crate) async fn of(headers: &HeaderMap, trust: &Trust, clock: &Clock) -> Result<Self, Problem> {
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
         let token = match (values.next(), values.next()) {
-            (None, _) => return Self::Anonymous,
-            (Some(_), Some(_)) => return Self::Invalid("There are several Authorization headers."),
+            (None, _) => return Ok(Self::Anonymous),
+            (Some(_), Some(_)) => return Ok(Self::Invalid("There are several Authorization headers.")),
             (Some(value), None) => value.to_str().ok().and_then(|text| text.split_once(' ')),
         };
-        match token {
-            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
-                match trust.verify(token.trim(), engines.clock.seconds()) {
-                    Ok(known) => Self::Known(Box::new(known)),
-                    Err(reason) => Self::Invalid(reason),
-                }
-            }
-            _ => Self::Invalid("The Authorization header is not `Bearer` and a token."),
+        let Some((_, token)) = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")) else {
+            return Ok(Self::Invalid("The Authorization header is not `Bearer` and a token."));
+        };
+        match trust.verify(token.trim(), clock).await {
+            Ok(known) => Ok(Self::Known(Box::new(known))),
+            Err(Refused::Invalid(reason)) => Ok(Self::Invalid(reason)),
+            Err(Refused::Unknown(Unavailable { cause, retry_after })) => Err(problem::UNAVAILABLE
+                .because("The keys of the token's issuer cannot be had now; try again shortly.")
+                .retry_after(retry_after)
+                .caused_by(cause)),
         }
     }
 

@@ -1,14 +1,21 @@
 //! Verifying bearer tokens (RFC 7519, RFC 8725) against the keys of the issuers that a system trusts.
 
-use std::sync::OnceLock;
+mod keys;
+mod remote;
 
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, PublicKeyUse};
-use jsonwebtoken::{Algorithm, DecodingKey, crypto, dangerous, decode_header};
+use std::sync::{Arc, OnceLock};
+
+use jsonwebtoken::{crypto, dangerous, decode_header};
 use serde::Deserialize;
 use serde_json::Value;
-use table::config::Issuer;
+use table::Clock;
+use table::config::{Issuer, Keys};
 
 use crate::principal::Known;
+use keys::{ALGORITHMS, Key, KeySet};
+use remote::Remote;
+
+pub(crate) use remote::Unavailable;
 
 /// How far an issuer's clock may differ from ours.
 pub const LEEWAY_SECONDS: i64 = 30;
@@ -22,16 +29,27 @@ pub(crate) struct Trust {
 #[derive(Debug)]
 struct Trusted {
     issuer: Issuer,
-    /// Read from the issuer's JWK set when its first token comes.
-    keys: OnceLock<Vec<Key>>,
+    source: Source,
 }
 
-/// A public key with the one algorithm that it is for, whatever a token says.
+/// Where an issuer's keys come from.
 #[derive(Debug)]
-struct Key {
-    id: Option<String>,
-    algorithm: Algorithm,
-    key: DecodingKey,
+enum Source {
+    /// A JWK set of the configuration, read when the issuer's first token comes.
+    Given {
+        document: String,
+        keys: OnceLock<Option<KeySet>>,
+    },
+    Published(Remote),
+}
+
+/// Why a token says nothing of its bearer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// It is not valid; why, in words that may be answered.
+    Invalid(&'static str),
+    /// Whether it is valid cannot be known now.
+    Unknown(Unavailable),
 }
 
 #[derive(Deserialize)]
@@ -60,14 +78,15 @@ impl Trust {
     pub fn new(issuers: &[Issuer], only: Option<&[&str]>) -> Self {
         let trusted = |issuer: &&Issuer| only.is_none_or(|names| names.contains(&issuer.name.as_str()));
         let issuers = issuers.iter().filter(trusted).cloned();
-        Self { issuers: issuers.map(|issuer| Trusted { issuer, keys: OnceLock::new() }).collect() }
+        let trusted = |issuer: Issuer| Trusted { source: Source::new(&issuer), issuer };
+        Self { issuers: issuers.map(trusted).collect() }
     }
 
-    /// The caller whom a token speaks of, at this time in epoch seconds; else why it is not valid.
-    pub fn verify(&self, token: &str, now: i64) -> Result<Known, &'static str> {
+    /// The caller whom a token speaks of, as of this clock.
+    pub async fn verify(&self, token: &str, clock: &Clock) -> Result<Known, Refused> {
         const MALFORMED: &str = "The bearer token is not a JWT.";
         let header = decode_header(token).map_err(|_| MALFORMED)?;
-        // Nothing of the claims is believed before the signature is checked; `iss` only says with whose keys.
+        let (message, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
         let claims: Claims = dangerous::insecure_decode_claims(token)
             .map_err(|_| "The token's claims lack `iss`, `sub` or `exp`, or one of them has a wrong type.")?;
         let trusted = self
@@ -75,27 +94,48 @@ impl Trust {
             .iter()
             .find(|trusted| trusted.issuer.issuer == claims.iss)
             .ok_or("The token's issuer is not trusted here.")?;
-        let key = trusted.key(header.kid.as_deref()).ok_or("The token's key is not one of its issuer's.")?;
-        if header.alg != key.algorithm {
-            return Err("The token's algorithm is not the one of its key.");
+        // Nothing that is wrong already is worth asking an issuer for. And nothing is believed before the signature
+        // is checked.
+        if !ALGORITHMS.contains(&header.alg) {
+            return Err("The token's algorithm is none of RS256, ES256 and EdDSA.".into());
         }
-        let (message, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
+        let known = claims.into_known(&trusted.issuer, clock.seconds())?;
+        let key = trusted.source.key(header.kid.as_deref(), clock).await.map_err(Refused::Unknown)?;
+        let key = key.ok_or("The token's key is not one of its issuer's.")?;
+        if header.alg != key.algorithm {
+            return Err("The token's algorithm is not the one of its key.".into());
+        }
         match crypto::verify(signature, message.as_bytes(), &key.key, key.algorithm) {
-            Ok(true) => claims.into_known(&trusted.issuer, now),
-            Ok(false) | Err(_) => Err("The token's signature is wrong."),
+            Ok(true) => Ok(known),
+            Ok(false) | Err(_) => Err("The token's signature is wrong.".into()),
         }
     }
 }
 
-impl Trusted {
-    /// The key of this id; without an id, the only key there is.
-    fn key(&self, id: Option<&str>) -> Option<&Key> {
-        let keys = self.keys.get_or_init(|| read_keys(&self.issuer));
-        match (id, keys.as_slice()) {
-            (Some(id), keys) => keys.iter().find(|key| key.id.as_deref() == Some(id)),
-            (None, [only]) => Some(only),
-            (None, _) => None,
+impl From<&'static str> for Refused {
+    fn from(reason: &'static str) -> Self {
+        Self::Invalid(reason)
+    }
+}
+
+impl Source {
+    fn new(issuer: &Issuer) -> Self {
+        match &issuer.keys {
+            Keys::Set(document) => Self::Given { document: document.clone(), keys: OnceLock::new() },
+            Keys::At(url) => Self::Published(Remote::new(url)),
         }
+    }
+
+    async fn key(&self, id: Option<&str>, clock: &Clock) -> Result<Option<Arc<Key>>, Unavailable> {
+        let (document, keys) = match self {
+            Self::Given { document, keys } => (document, keys),
+            Self::Published(remote) => return remote.key(id, clock).await,
+        };
+        let keys = keys.get_or_init(|| KeySet::read(document.as_bytes()));
+        if keys.is_none() {
+            tracing::error!("a configured JWK set has no key for RS256, ES256 or EdDSA");
+        }
+        Ok(keys.as_ref().and_then(|keys| keys.find(id)))
     }
 }
 
@@ -127,52 +167,13 @@ impl Claims {
     }
 }
 
-/// The keys of a JWK set that sign by an algorithm we take; one that we cannot read is no reason to refuse the others.
-fn read_keys(issuer: &Issuer) -> Vec<Key> {
-    let set: Value = serde_json::from_str(&issuer.keys).unwrap_or_default();
-    let entries = set.get("keys").and_then(Value::as_array).cloned().unwrap_or_default();
-    let keys: Vec<Key> =
-        entries.into_iter().filter_map(|entry| read_key(&serde_json::from_value(entry).ok()?)).collect();
-    if keys.is_empty() {
-        tracing::error!(issuer = issuer.name, "the issuer's JWK set has no key for RS256, ES256 or EdDSA");
-    }
-    keys
-}
-
-fn read_key(jwk: &Jwk) -> Option<Key> {
-    let algorithm = match (&jwk.algorithm, jwk.common.key_algorithm) {
-        (AlgorithmParameters::RSA(_), None | Some(KeyAlgorithm::RS256)) => Algorithm::RS256,
-        (AlgorithmParameters::EllipticCurve(key), None | Some(KeyAlgorithm::ES256))
-            if key.curve == EllipticCurve::P256 =>
-        {
-            Algorithm::ES256
-        }
-        (AlgorithmParameters::OctetKeyPair(key), None | Some(KeyAlgorithm::EdDSA))
-            if key.curve == EllipticCurve::Ed25519 =>
-        {
-            Algorithm::EdDSA
-        }
-        _ => return None,
-    };
-    if jwk.common.public_key_use.as_ref().is_some_and(|purpose| *purpose != PublicKeyUse::Signature) {
-        return None;
-    }
-    let key = DecodingKey::from_jwk(jwk).ok()?;
-    // The verifier takes the first 32 bytes of an Ed25519 key for granted.
-    if algorithm == Algorithm::EdDSA && key.try_get_as_bytes().ok()?.len() != 32 {
-        return None;
-    }
-    Some(Key { id: jwk.common.key_id.clone(), algorithm, key })
-}
-
 #[cfg(test)]
 mod tests {
-    use jsonwebtoken::{EncodingKey, Header};
+    use jsonwebtoken::jwk::Jwk;
+    use jsonwebtoken::{Algorithm, EncodingKey, Header};
     use serde_json::json;
 
     use super::*;
-
-    const NOW: i64 = 1_800_000_000;
 
     /// PKCS #8 of a P-256 key (RFC 5915) up to the 32 bytes of the key itself.
     const P256_HEAD: [u8; 35] = [
@@ -196,7 +197,7 @@ mod tests {
     }
 
     fn trust(keys: &[Value]) -> Trust {
-        let keys = json!({ "keys": keys }).to_string();
+        let keys = Keys::Set(json!({ "keys": keys }).to_string());
         let issuer = Issuer { name: "i".into(), issuer: "https://i.test".into(), audience: "a".into(), keys };
         Trust::new(&[issuer], None)
     }
@@ -207,72 +208,70 @@ mod tests {
     }
 
     fn claims() -> Value {
-        json!({ "iss": "https://i.test", "sub": "s", "aud": ["b", "a"], "exp": NOW + 60, "scope": "read  write",
+        let exp = Clock::system().seconds() + 60;
+        json!({ "iss": "https://i.test", "sub": "s", "aud": ["b", "a"], "exp": exp, "scope": "read  write",
             "roles": ["r"], "email": "s@i.test" })
     }
 
-    #[test]
-    fn rsa_and_elliptic_curves_verify() {
+    async fn verify(trust: &Trust, token: &str) -> Result<Known, &'static str> {
+        trust.verify(token, &Clock::system()).await.map_err(|refused| match refused {
+            Refused::Invalid(reason) => reason,
+            Refused::Unknown(unavailable) => panic!("{unavailable:?}"),
+        })
+    }
+
+    #[tokio::test]
+    async fn rsa_and_elliptic_curves_verify() {
         for (key, algorithm) in [(rsa(), Algorithm::RS256), (p256(), Algorithm::ES256)] {
-            let known = trust(&[jwk(&key, algorithm, Some("k"))]);
-            let token = token(&key, algorithm, Some("k"), &claims());
-            let known = known.verify(&token, NOW).unwrap();
+            let trust = trust(&[jwk(&key, algorithm, Some("k"))]);
+            let known = verify(&trust, &token(&key, algorithm, Some("k"), &claims())).await.unwrap();
             assert_eq!((known.idpid(), known.scopes.len(), known.has_role("r")), ("i:s", 2, true));
         }
     }
 
-    #[test]
-    fn an_algorithm_that_is_not_the_keys_is_refused() {
-        let known = trust(&[jwk(&rsa(), Algorithm::RS256, None)]);
-        let pss = token(&rsa(), Algorithm::PS256, None, &claims());
-        assert_eq!(known.verify(&pss, NOW), Err("The token's algorithm is not the one of its key."));
+    #[tokio::test]
+    async fn an_algorithm_that_is_not_the_keys_is_refused() {
+        let trust = trust(&[jwk(&rsa(), Algorithm::RS256, None)]);
+        for algorithm in [Algorithm::PS256, Algorithm::RS512] {
+            let other = token(&rsa(), algorithm, None, &claims());
+            let reason = "The token's algorithm is none of RS256, ES256 and EdDSA.";
+            assert_eq!(verify(&trust, &other).await, Err(reason));
+        }
+        let other = token(&p256(), Algorithm::ES256, None, &claims());
+        assert_eq!(verify(&trust, &other).await, Err("The token's algorithm is not the one of its key."));
     }
 
-    #[test]
-    fn a_token_without_a_key_id_needs_an_only_key() {
+    #[tokio::test]
+    async fn a_token_without_a_key_id_needs_an_only_key() {
         let (rsa, p256) = (rsa(), p256());
         let unnamed = token(&rsa, Algorithm::RS256, None, &claims());
         let one = jwk(&rsa, Algorithm::RS256, Some("k"));
         let other = jwk(&p256, Algorithm::ES256, Some("l"));
-        assert!(trust(std::slice::from_ref(&one)).verify(&unnamed, NOW).is_ok());
-        assert_eq!(trust(&[one, other]).verify(&unnamed, NOW), Err("The token's key is not one of its issuer's."));
+        assert!(verify(&trust(std::slice::from_ref(&one)), &unnamed).await.is_ok());
+        let refused = verify(&trust(&[one, other]), &unnamed).await;
+        assert_eq!(refused, Err("The token's key is not one of its issuer's."));
     }
 
-    #[test]
-    fn keys_that_cannot_be_read_leave_the_others() {
-        let good = jwk(&p256(), Algorithm::ES256, Some("k"));
-        let odd = [
-            json!({ "kty": "OKP", "crv": "Ed25519", "x": "AAAA" }),
-            json!({ "kty": "EC", "crv": "P-384", "x": "", "y": "" }),
-            json!({ "kty": "oct", "k": "AAAA" }),
-            json!({ "kty": "RSA", "n": "AQAB", "e": "AQAB", "use": "enc" }),
-            json!(7),
-        ];
-        let token = token(&p256(), Algorithm::ES256, Some("k"), &claims());
-        let keys = [odd.as_slice(), &[good]].concat();
-        assert!(trust(&keys).verify(&token, NOW).is_ok());
-    }
-
-    #[test]
-    fn an_address_is_one_that_the_issuer_has_verified() {
+    #[tokio::test]
+    async fn an_address_is_one_that_the_issuer_has_verified() {
         let key = p256();
-        let known = trust(&[jwk(&key, Algorithm::ES256, None)]);
+        let trust = trust(&[jwk(&key, Algorithm::ES256, None)]);
         for (verified, expected) in [(json!(true), Some("s@i.test")), (json!(false), None), (json!("true"), None)] {
             let mut claims = claims();
             claims["email_verified"] = verified;
-            let known = known.verify(&token(&key, Algorithm::ES256, None, &claims), NOW).unwrap();
+            let known = verify(&trust, &token(&key, Algorithm::ES256, None, &claims)).await.unwrap();
             assert_eq!(known.address.as_deref(), expected);
         }
     }
 
-    #[test]
-    fn claims_of_a_wrong_type_are_refused() {
+    #[tokio::test]
+    async fn claims_of_a_wrong_type_are_refused() {
         let key = p256();
-        let known = trust(&[jwk(&key, Algorithm::ES256, None)]);
+        let trust = trust(&[jwk(&key, Algorithm::ES256, None)]);
         for (name, value) in [("exp", json!("soon")), ("exp", Value::Null), ("sub", json!(1)), ("roles", json!("r"))] {
             let mut claims = claims();
             claims[name] = value;
-            let refused = known.verify(&token(&key, Algorithm::ES256, None, &claims), NOW);
+            let refused = verify(&trust, &token(&key, Algorithm::ES256, None, &claims)).await;
             assert!(refused.is_err_and(|reason| reason.contains("wrong type")), "{name}");
         }
     }

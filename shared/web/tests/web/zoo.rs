@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{HeaderName, Response, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use table::config::Issuer;
+use table::config::{Issuer, Keys};
 use table::schema::{EventSource, System};
 use table::{AccessPattern, Call, Clock, Config, Engines, Rev};
 use utoipa::ToSchema;
@@ -269,8 +269,8 @@ impl Zoo {
     pub fn open() -> Self {
         let key = SigningKey::generate().unwrap();
         let clock = Clock::system();
-        let issuer =
-            Issuer { name: "local".into(), issuer: ISSUER.into(), audience: AUDIENCE.into(), keys: key.jwks() };
+        let keys = Keys::Set(key.jwks());
+        let issuer = Issuer { name: "local".into(), issuer: ISSUER.into(), audience: AUDIENCE.into(), keys };
         let engines = Engines::new(config(vec![issuer]), clock.clone());
         let metrics = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&metrics);

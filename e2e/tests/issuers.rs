@@ -1,0 +1,261 @@
+//! Tokens of an existing issuer, whose keys are fetched by URL.
+
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures::future::join_all;
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use serde_json::{Value, json};
+use web::token::Claims;
+
+use crate::harness::issuer::{KeyPair, Published, TestIssuer};
+use crate::harness::{Cairn, Front};
+use crate::tests;
+
+tests! { issuers:
+    keys_are_fetched_when_the_first_token_comes,
+    unknown_keys_fetch_the_keys_once_a_minute,
+    a_hundred_with_one_new_key_fetch_it_once,
+    keys_change_while_requests_run,
+    keys_that_cannot_be_had_refuse_nobody,
+    keys_that_were_had_go_on_working,
+    a_withdrawn_key_is_forgotten_within_the_hour,
+    forged_tokens_are_refused,
+    the_clocks_may_differ_a_little,
+}
+
+const COLLECTIONS: &str = "/parks/collections";
+const ZONES: &str = "/parks/geozones/bcparks_1";
+
+/// A platform that trusts these issuers, beside its own.
+async fn trusting(issuers: &[&TestIssuer]) -> Front {
+    let cairn = Cairn::with_strathcona().await;
+    let mut config = cairn.engines().config.clone();
+    config.issuers.extend(issuers.iter().map(|issuer| issuer.trusted()));
+    Front::of(cairn, config).await
+}
+
+fn lakes() -> Value {
+    json!({ "displayName": "Lakes", "location": [1, 2] })
+}
+
+async fn keys_are_fetched_when_the_first_token_comes() {
+    let keys = [KeyPair::rs256("r"), KeyPair::es256("e", 1), KeyPair::eddsa("d")];
+    let issuer = TestIssuer::publishing("office", &keys.each_ref()).await;
+    let front = trusting(&[&issuer]).await;
+    front.visitor().get(COLLECTIONS).await.is(200);
+    let own = front.cairn.token("ada", &["parks-admin"]).await;
+    front.user("own", &own).post(ZONES, lakes()).await.is(201);
+    assert_eq!(issuer.fetched(), 0, "nobody has shown a token of this issuer");
+    for key in &keys {
+        let admin = front.user("administrator", &issuer.token(key, &front.cairn.clock));
+        admin.post(ZONES, lakes()).await.is(201);
+        let visitor = Claims { roles: Vec::new(), ..issuer.claims(&front.cairn.clock) };
+        let visitor = front.user("visitor of the office", &key.sign(&visitor));
+        visitor.post(ZONES, lakes()).await.refused(403, "forbidden");
+    }
+    assert_eq!(issuer.fetched(), 1);
+}
+
+async fn unknown_keys_fetch_the_keys_once_a_minute() {
+    let (known, unknown) = (KeyPair::eddsa("known"), KeyPair::eddsa("unknown"));
+    let issuer = TestIssuer::publishing("office", &[&known]).await;
+    let front = trusting(&[&issuer]).await;
+    let clock = &front.cairn.clock;
+    for minute in 1..=2 {
+        for id in ["unknown", "another", "unknown"] {
+            let liar = front.user("liar", &unknown.sign_as(id, &issuer.claims(clock)));
+            let refused = liar.get(COLLECTIONS).await.refused(401, "not-signed-in");
+            assert_eq!(refused["detail"], "The token's key is not one of its issuer's.");
+        }
+        assert_eq!(issuer.fetched(), minute);
+        front.user("ada", &issuer.token(&known, clock)).get(COLLECTIONS).await.is(200);
+        clock.advance(Duration::from_secs(61));
+    }
+    assert_eq!(issuer.fetched(), 2);
+}
+
+async fn a_hundred_with_one_new_key_fetch_it_once() {
+    let (first, new, unknown) = (KeyPair::eddsa("first"), KeyPair::es256("new", 2), KeyPair::es256("unknown", 3));
+    let issuer = TestIssuer::publishing("office", &[&first]).await;
+    let front = trusting(&[&issuer]).await;
+    let clock = &front.cairn.clock;
+    front.user("ada", &issuer.token(&first, clock)).get(COLLECTIONS).await.is(200);
+    issuer.publish(Published::of(&[&first, &new]));
+    for (key, status) in [(&new, 200), (&unknown, 401)] {
+        let (fetched, begun) = (issuer.fetched(), front.begun());
+        issuer.hold(true);
+        let user = front.user("ada", &issuer.token(key, clock));
+        let calls = join_all((0..100).map(|_| async { user.get(COLLECTIONS).await.is(status) }));
+        let release = async {
+            let deadline = tokio::time::Instant::now() + Duration::from_secs(20);
+            while front.begun() < begun + 100 {
+                assert!(tokio::time::Instant::now() < deadline, "the requests do not come");
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            issuer.hold(false);
+        };
+        tokio::join!(calls, release);
+        assert_eq!(issuer.fetched(), fetched + 1, "{}", key.id);
+    }
+}
+
+async fn keys_change_while_requests_run() {
+    let (old, new) = (KeyPair::es256("old", 4), KeyPair::rs256("new"));
+    let issuer = TestIssuer::publishing("office", &[&old]).await;
+    let front = trusting(&[&issuer]).await;
+    let clock = &front.cairn.clock;
+    let before = front.user("before", &issuer.token(&old, clock));
+    let after = front.user("after", &issuer.token(&new, clock));
+    before.get(COLLECTIONS).await.is(200);
+    let running = join_all((0..40).map(|number| {
+        let (before, after, issuer) = (&before, &after, &issuer);
+        let keys = [&old, &new];
+        async move {
+            if number == 20 {
+                issuer.publish(Published::of(&keys));
+                after.get(COLLECTIONS).await.is(200);
+            }
+            before.get(COLLECTIONS).await.is(200);
+        }
+    }));
+    running.await;
+    after.post(ZONES, lakes()).await.is(201);
+    before.post(ZONES, lakes()).await.is(201);
+    assert_eq!(issuer.fetched(), 2);
+}
+
+async fn keys_that_cannot_be_had_refuse_nobody() {
+    let key = KeyPair::eddsa("k");
+    let cases = [
+        ("failing", Published::Status(500)),
+        ("gone", Published::Status(404)),
+        ("elsewhere", Published::Status(302)),
+        ("html", Published::Text("<html>".to_owned())),
+        ("odd", Published::Text(r#"{"keys": {}}"#.to_owned())),
+        ("empty", Published::Keys(Vec::new())),
+        ("large", Published::Text(json!({ "keys": [key.public()], "x": "x".repeat(300_000) }).to_string())),
+        ("silent", Published::Nothing),
+    ];
+    let published = [&key];
+    let issuers = join_all(cases.iter().map(|(name, _)| TestIssuer::publishing(name, &published))).await;
+    let front = trusting(&issuers.iter().collect::<Vec<_>>()).await;
+    for (issuer, (name, published)) in issuers.iter().zip(cases) {
+        issuer.publish(published);
+        let token = issuer.token(&key, &front.cairn.clock);
+        let user = front.user(name, &token);
+        for call in [user.get(COLLECTIONS), user.post(ZONES, lakes())] {
+            let refused = call.may_fail().await.refused(503, "unavailable");
+            assert!((1..=5).contains(&refused.header("retry-after").parse().unwrap()), "{}", refused.told());
+            assert!(!refused.told().contains("127.0.0.1") && !refused.told().contains(&token), "{}", refused.told());
+        }
+        assert_eq!(issuer.fetched(), 1, "{name}");
+        // What cannot be good is told so without the keys.
+        let expired = Claims { exp: 1, ..issuer.claims(&front.cairn.clock) };
+        front.user(name, &key.sign(&expired)).get(COLLECTIONS).await.refused(401, "not-signed-in");
+        front.visitor().get(COLLECTIONS).await.is(200);
+        issuer.publish(Published::of(&[&key]));
+    }
+    front.cairn.clock.advance(Duration::from_secs(5));
+    for issuer in &issuers {
+        front.user("ada", &issuer.token(&key, &front.cairn.clock)).post(ZONES, lakes()).await.is(201);
+    }
+}
+
+async fn keys_that_were_had_go_on_working() {
+    let (known, new) = (KeyPair::es256("known", 5), KeyPair::eddsa("new"));
+    let issuer = TestIssuer::publishing("office", &[&known]).await;
+    let front = trusting(&[&issuer]).await;
+    let clock = &front.cairn.clock;
+    let known_works = async || {
+        front.user("ada", &issuer.token(&known, clock)).post(ZONES, lakes()).await.is(201);
+    };
+    known_works().await;
+    issuer.publish(Published::Status(500));
+    for _ in 0..3 {
+        let user = front.user("new", &issuer.token(&new, clock));
+        let refused = user.get(COLLECTIONS).may_fail().await.refused(503, "unavailable");
+        assert!((50..=60).contains(&refused.header("retry-after").parse().unwrap()), "{}", refused.told());
+        known_works().await;
+    }
+    assert_eq!(issuer.fetched(), 2);
+    // Also when they are old.
+    clock.advance(Duration::from_secs(2 * 3600));
+    known_works().await;
+    known_works().await;
+    assert_eq!(issuer.fetched(), 3);
+    issuer.publish(Published::of(&[&known, &new]));
+    clock.advance(Duration::from_secs(61));
+    front.user("new", &issuer.token(&new, clock)).get(COLLECTIONS).await.is(200);
+}
+
+async fn a_withdrawn_key_is_forgotten_within_the_hour() {
+    let (stolen, good) = (KeyPair::es256("stolen", 6), KeyPair::es256("good", 7));
+    let issuer = TestIssuer::publishing("office", &[&stolen, &good]).await;
+    let front = trusting(&[&issuer]).await;
+    let clock = &front.cairn.clock;
+    front.user("thief", &issuer.token(&stolen, clock)).post(ZONES, lakes()).await.is(201);
+    issuer.publish(Published::of(&[&good]));
+    clock.advance(Duration::from_secs(3601));
+    front.user("thief", &issuer.token(&stolen, clock)).post(ZONES, lakes()).await.refused(401, "not-signed-in");
+    front.user("ada", &issuer.token(&good, clock)).post(ZONES, lakes()).await.is(201);
+    assert_eq!(issuer.fetched(), 2);
+}
+
+async fn forged_tokens_are_refused() {
+    let (rsa, ec, ed) = (KeyPair::rs256("r"), KeyPair::es256("e", 8), KeyPair::eddsa("d"));
+    let issuer = TestIssuer::publishing("office", &[&rsa, &ec, &ed]).await;
+    let front = trusting(&[&issuer]).await;
+    let claims = issuer.claims(&front.cairn.clock);
+    front.user("ada", &rsa.sign(&claims)).post(ZONES, lakes()).await.is(201);
+    let mut forged = Vec::new();
+    // Key confusion: the public key, which everybody has, as the secret of a hash.
+    for key in [&rsa, &ec, &ed] {
+        let public = key.public();
+        let modulus = public["n"].as_str().or(public["x"].as_str()).unwrap().to_owned();
+        let bytes = URL_SAFE_NO_PAD.decode(&modulus).unwrap();
+        let secrets = [public.to_string().into_bytes(), modulus.into_bytes(), bytes];
+        for (secret, algorithm) in
+            secrets.iter().flat_map(|secret| [(secret, Algorithm::HS256), (secret, Algorithm::HS512)])
+        {
+            let header = Header { kid: Some(key.id.to_owned()), ..Header::new(algorithm) };
+            forged.push(jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(secret)).unwrap());
+        }
+    }
+    // No signature at all.
+    let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+    for algorithm in ["none", "None", "NONE", ""] {
+        let header = part(&json!({ "alg": algorithm, "kid": "r" }));
+        forged.push(format!("{header}.{}.", part(&json!(claims))));
+    }
+    // A good signature, but of another key than the one that is named; and that of another algorithm.
+    let others = [(&rsa, "e"), (&rsa, "d"), (&ec, "r"), (&ec, "d"), (&ed, "r"), (&ed, "e")];
+    forged.extend(others.map(|(key, id)| key.sign_as(id, &claims)));
+    forged.push(KeyPair::es256("e", 9).sign(&claims));
+    // The token brings its own key.
+    let stranger = KeyPair::es256("e", 9);
+    let signed = stranger.sign(&claims);
+    let (_, rest) = signed.split_once('.').unwrap();
+    forged.push(format!("{}.{rest}", part(&json!({ "alg": "ES256", "kid": "e", "jwk": stranger.public() }))));
+    for token in forged {
+        let liar = front.user("liar", &token);
+        liar.post(ZONES, lakes()).await.refused(401, "not-signed-in");
+        liar.get(COLLECTIONS).await.refused(401, "not-signed-in");
+    }
+    assert_eq!(issuer.fetched(), 1);
+}
+
+async fn the_clocks_may_differ_a_little() {
+    let key = KeyPair::eddsa("k");
+    let issuer = TestIssuer::publishing("office", &[&key]).await;
+    let front = trusting(&[&issuer]).await;
+    let claims = issuer.claims(&front.cairn.clock);
+    let now = front.cairn.clock.seconds();
+    for (seconds, status) in [(10, 200), (90, 401)] {
+        for claims in [Claims { exp: now - seconds, ..claims.clone() }, Claims { nbf: now + seconds, ..claims.clone() }]
+        {
+            front.user("ada", &key.sign(&claims)).get(COLLECTIONS).await.is(status);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Whose bearer tokens are accepted.
+
+use std::net::IpAddr;
+
+use opensearch::http::Url;
+use serde::Deserialize;
+
+use super::ConfigError;
+
+/// Somebody whose bearer tokens are accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Declared")]
+pub struct Issuer {
+    /// The short name that stands in keys: `{name}:{subject}`.
+    pub name: String,
+    /// The `iss` claim.
+    pub issuer: String,
+    /// The `aud` claim.
+    pub audience: String,
+    pub keys: Keys,
+}
+
+/// Where an issuer's public keys are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Keys {
+    /// A JWK set document (RFC 7517), part of the configuration.
+    Set(String),
+    /// The URL of a JWK set document: https, or http on a loopback address.
+    At(String),
+}
+
+/// An issuer as `CAIRN_ISSUERS` has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Declared {
+    name: String,
+    issuer: String,
+    audience: String,
+    /// A key set as itself, or as a string that holds it.
+    keys: Option<serde_json::Value>,
+    jwks: Option<String>,
+}
+
+impl TryFrom<Declared> for Issuer {
+    type Error = String;
+
+    fn try_from(declared: Declared) -> Result<Self, String> {
+        let Declared { name, issuer, audience, keys, jwks } = declared;
+        let keys = match (keys, jwks) {
+            (Some(serde_json::Value::String(text)), None) => Keys::Set(text),
+            (Some(document), None) => Keys::Set(document.to_string()),
+            (None, Some(url)) => Keys::At(checked(&name, url)?),
+            (Some(_), Some(_)) => return Err(format!("`{name}` has both `keys` and `jwks`; leave out one of them")),
+            (None, None) => {
+                return Err(format!("`{name}` has neither `keys`, a JWK set, nor `jwks`, the URL of one"));
+            }
+        };
+        Ok(Self { name, issuer, audience, keys })
+    }
+}
+
+/// Whoever can change the key set on its way can sign tokens, so it comes by TLS or from this machine.
+fn checked(name: &str, url: String) -> Result<String, String> {
+    let is_safe = Url::parse(&url).is_ok_and(|parsed| match parsed.scheme() {
+        "https" => parsed.host_str().is_some_and(|host| !host.is_empty()),
+        "http" => parsed.host_str().and_then(address).is_some_and(|address| address.is_loopback()),
+        _ => false,
+    });
+    if is_safe { Ok(url) } else { Err(format!("`jwks` of `{name}` is no https URL, nor http on a loopback address")) }
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_matches(['[', ']']).parse().ok()
+}
+
+/// The value of `CAIRN_ISSUERS`.
+pub(super) fn read(text: &str) -> Result<Vec<Issuer>, ConfigError> {
+    serde_json::from_str(text).map_err(|error| ConfigError {
+        variable: "CAIRN_ISSUERS",
+        fault: format!("is not a list of issuers with name, issuer, audience, and keys or jwks: {error}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(keys: &str) -> Result<Keys, String> {
+        let text = format!(r#"[{{"name": "a", "issuer": "https://a", "audience": "x"{keys}}}]"#);
+        read(&text).map(|issuers| issuers[0].keys.clone()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_key_set_stands_in_both_forms() {
+        let set = Ok(Keys::Set(r#"{"keys":[]}"#.to_owned()));
+        assert_eq!(with(r#", "keys": {"keys": []}"#), set);
+        assert_eq!(with(r#", "keys": "{\"keys\":[]}""#), set);
+    }
+
+    #[test]
+    fn a_key_set_comes_by_tls_or_from_this_machine() {
+        for url in ["https://a.test/jwks", "http://127.0.0.1:8080/jwks", "http://127.1.2.3/", "http://[::1]:1/"] {
+            assert_eq!(with(&format!(r#", "jwks": "{url}""#)), Ok(Keys::At(url.to_owned())));
+        }
+        for url in [
+            "http://a.test/jwks",
+            "http://localhost/jwks",
+            "http://127.0.0.1.a.test/",
+            "http://169.254.169.254/",
+            "file:///etc/passwd",
+            "a.test",
+            "",
+        ] {
+            let refused = with(&format!(r#", "jwks": "{url}""#)).unwrap_err();
+            assert!(refused.contains("`jwks` of `a` is no https URL"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn keys_come_from_one_place() {
+        let both = with(r#", "keys": {}, "jwks": "https://a.test""#).unwrap_err();
+        assert!(both.contains("both `keys` and `jwks`"), "{both}");
+        let neither = with("").unwrap_err();
+        assert!(neither.contains("neither `keys`"), "{neither}");
+        assert!(with(r#", "keys": {}, "kyes": 1"#).unwrap_err().contains("kyes"));
+    }
+}
