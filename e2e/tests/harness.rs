@@ -13,6 +13,7 @@ pub mod metrics;
 pub mod process;
 pub mod proxy;
 pub mod relay;
+pub mod runtime_api;
 mod server;
 pub mod stopper;
 mod suite;

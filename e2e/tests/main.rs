@@ -14,6 +14,7 @@
 mod contract;
 mod depot;
 mod faults;
+mod functions;
 mod generated;
 mod harness;
 mod issuers;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
             depot::tests(),
             kill::tests(),
             issuers::tests(),
+            functions::tests(),
             samples::tests(),
             traces::tests(),
         ]

@@ -20,7 +20,8 @@ pub struct Process {
     token: String,
 }
 
-static PROGRAM: OnceCell<PathBuf> = OnceCell::const_new();
+/// The folder of programs, once they are built.
+static PROGRAMS: OnceCell<PathBuf> = OnceCell::const_new();
 
 impl Process {
     /// Starts it on the folder and waits until it is ready. It dies at the failpoint, where one is named. What a dead one
@@ -31,7 +32,7 @@ impl Process {
             Set::Real => ("opensearch", "local"),
             Set::WithoutJava => ("osmem", "dynoxide"),
         };
-        let mut command = Command::new(program().await);
+        let mut command = Command::new(program("cairn").await);
         command
             .args(["local", "--port", "0", "--search", search, "--dynamodb", dynamodb, "--lease", "1", "--state"])
             .arg(state);
@@ -58,7 +59,8 @@ impl Process {
         // Read on, or it stops when the pipe is full.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         let url = url.unwrap();
-        let token = Command::new(program().await).args(["token", "parks-admin", "--state"]).arg(state).output().await;
+        let token =
+            Command::new(program("cairn").await).args(["token", "parks-admin", "--state"]).arg(state).output().await;
         let token = String::from_utf8(token.unwrap().stdout).unwrap().trim().to_owned();
         let process = Self { child, url, search, token };
         Description::keep(&process.visitor().get("/parks/openapi.json").await.is(200).body);
@@ -93,17 +95,17 @@ impl Process {
     }
 }
 
-/// The command as `cargo` builds it.
-async fn program() -> &'static Path {
+/// A program as `cargo` builds it: the command, or that of a system.
+pub async fn program(name: &str) -> PathBuf {
     let build = async || {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
         // As the tests are built: another choice of packages would build the dependencies anew.
         build.args(["build", "--quiet", "--workspace", "--bins", "--tests"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-        assert!(build.status().await.unwrap().success(), "cairn does not build");
+        assert!(build.status().await.unwrap().success(), "the programs do not build");
         // Beside the folder in which this test is.
         let tests = std::env::current_exe().unwrap();
-        tests.parent().and_then(Path::parent).unwrap().join("cairn")
+        tests.parent().and_then(Path::parent).unwrap().to_owned()
     };
-    PROGRAM.get_or_init(build).await
+    PROGRAMS.get_or_init(build).await.join(name)
 }

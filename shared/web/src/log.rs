@@ -13,9 +13,11 @@
 //! | `problem.slug`, `problem.cause` | request | why it failed; causes are of a 5xx only |
 //! | `batch.records`, `batch.retried`, `batch.quarantined` | event | of a stream batch |
 //! | `failure` | event | why the invocation failed |
+//! | `panic.place`, `panic.message` | a line before that of its request or event | where a handler panicked, and with what |
 //!
 //! A line stays short however long the work was: what was consumed is summed by access pattern, and a reason is cut.
 
+use std::panic;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -30,12 +32,17 @@ use crate::{Principal, Problem, Route};
 /// The most of a reason that is told, in bytes: engines may answer with pages.
 const REASON: usize = 4096;
 
-/// Writes log lines as JSON to standard output, as CloudWatch reads them; `RUST_LOG` filters them. What has been set up
-/// before stays.
+/// Writes log lines as JSON to standard output, as CloudWatch reads them; `RUST_LOG` filters them. Where a handler
+/// panicked is told in such a line, too. What has been set up before stays.
 pub fn to_standard_output() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt().json().flatten_event(true).with_env_filter(filter);
-    let _ = lines.try_init();
+    if lines.try_init().is_ok() {
+        panic::set_hook(Box::new(|panic| {
+            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            tracing::error!(panic.place = place, panic.message = panic.payload_as_str(), "panic");
+        }));
+    }
 }
 
 /// A request that has been answered.

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,6 +17,9 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
+
+/// The trace of every invocation.
+const TRACE: &str = "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Parent=9a9197af755a6419;Sampled=1";
 
 /// What the function said of an invocation: `response` or `error`, and the body.
 type Said = (String, Value);
@@ -53,6 +57,17 @@ impl RuntimeApi {
     }
 }
 
+impl RuntimeApi {
+    /// The lines of JSON that the function has logged until now, when it ends.
+    fn logged(mut self) -> Vec<Value> {
+        self.function.kill().unwrap();
+        let mut output = String::new();
+        self.function.stdout.take().unwrap().read_to_string(&mut output).unwrap();
+        // The harness of the tests writes there, too.
+        output.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+}
+
 impl Drop for RuntimeApi {
     fn drop(&mut self) {
         let _ = self.function.kill();
@@ -74,6 +89,7 @@ async fn answer(
         let response = Response::builder()
             .header("lambda-runtime-aws-request-id", "8476a536-e9f4-11e8-9739-2dfe598c3fcd")
             .header("lambda-runtime-deadline-ms", deadline.to_string())
+            .header("lambda-runtime-trace-id", TRACE)
             .header("lambda-runtime-invoked-function-arn", "arn:aws:lambda:ca-central-1:1:function:zoo");
         return Ok(response.body(Full::new(Bytes::from(payload.to_string()))).unwrap());
     }
@@ -149,6 +165,18 @@ async fn a_function_named_after_an_event_handler_takes_its_events_as_they_come()
     let payload = json!({ "Records": [{ "eventSource": "aws:dynamodb", "price": 1.50 }] });
     let mut api = RuntimeApi::invoke("mirror", vec![payload.clone()]).await;
     assert_eq!(api.said().await, ("response".into(), payload));
+}
+
+#[tokio::test]
+async fn log_lines_have_the_invocations_trace_and_tell_where_a_handler_panicked() {
+    let mut api = RuntimeApi::invoke("getAnimal", vec![get("/zoo/animals/aviary/500")]).await;
+    assert_eq!(api.said().await.1["statusCode"], 500);
+    let lines = api.logged();
+    let request = lines.iter().find(|line| line["message"] == "request").unwrap();
+    assert_eq!((&request["trace.id"], &request["http.status"]), (&json!(TRACE), &json!(500)));
+    let panic = lines.iter().find(|line| line["message"] == "panic").unwrap();
+    assert_eq!((&panic["level"], &panic["panic.message"]), (&json!("ERROR"), &json!("secret of aviary")));
+    assert!(panic["panic.place"].as_str().unwrap().contains("zoo.rs:"), "{panic}");
 }
 
 #[tokio::test]

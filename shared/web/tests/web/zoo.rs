@@ -1,7 +1,7 @@
 //! A made-up system, as a user of it sees it: animals in enclosures.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -274,15 +274,14 @@ impl Zoo {
         let engines = Engines::new(config(vec![issuer]), clock.clone());
         let metrics = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&metrics);
-        let app = App::new(engines, &SYSTEM, routes(), handlers()).formats(FORMATS).metrics_to(move |line| {
-            sink.lock().unwrap_or_else(PoisonError::into_inner).push(serde_json::from_str(line).unwrap())
-        });
+        let keep = move |line: &str| sink.lock().unwrap().push(serde_json::from_str(line).unwrap());
+        let app = App::new(engines, &SYSTEM, routes(), handlers()).formats(FORMATS).metrics_to(keep);
         Self { app, key, clock, metrics }
     }
 
     /// The metrics lines so far.
     pub fn metrics(&self) -> Vec<Value> {
-        self.metrics.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.metrics.lock().unwrap().clone()
     }
 
     pub fn claims(&self, roles: &[&str]) -> Claims {

@@ -1,0 +1,166 @@
+//! The program of a system as Lambda runs it: what it does before its first event, with one, and with a wrong name.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use table::{Trace, trace};
+
+use crate::harness::relay::Relay;
+use crate::harness::runtime_api::Function;
+use crate::harness::{Cairn, engines};
+use crate::tests;
+
+tests! { functions:
+    no_socket_opens_before_the_first_event,
+    each_invocation_has_its_trace,
+    another_name_refuses_to_start,
+}
+
+fn request(path: &str) -> Value {
+    json!({
+        "version": "2.0", "routeKey": "$default", "rawPath": path, "rawQueryString": "",
+        "headers": { "accept": "*/*" },
+        "requestContext": {
+            "http": { "method": "GET", "path": path }, "requestId": "id-1", "stage": "$default",
+        },
+        "isBase64Encoded": false,
+    })
+}
+
+/// The engines of a platform, each behind a relay.
+struct Relayed {
+    cairn: Cairn,
+    dynamodb: Relay,
+    s3: Relay,
+    search: Relay,
+}
+
+impl Relayed {
+    async fn start() -> Self {
+        let cairn = Cairn::with_strathcona().await;
+        cairn.caught_up().await;
+        let config = &cairn.engines().config;
+        let dynamodb = Relay::before(config.dynamodb.clone().unwrap()).await;
+        let s3 = Relay::before(config.s3.clone().unwrap()).await;
+        let search = Relay::before(config.search.clone()).await;
+        Self { cairn, dynamodb, s3, search }
+    }
+
+    async fn function(&self, handler: &str) -> Function {
+        let environment = [
+            ("AWS_REGION", "local"),
+            ("AWS_ACCESS_KEY_ID", local::platform::CREDENTIALS.0),
+            ("AWS_SECRET_ACCESS_KEY", local::platform::CREDENTIALS.1),
+            ("CAIRN_PREFIX", &self.cairn.engines().config.prefix),
+            ("CAIRN_DYNAMODB_ENDPOINT", &self.dynamodb.url),
+            ("CAIRN_S3_ENDPOINT", &self.s3.url),
+            ("CAIRN_SEARCH_ENDPOINT", &self.search.url),
+            ("CAIRN_CURSOR_SECRETS", "secret"),
+            (
+                "CAIRN_ISSUERS",
+                r#"[{"name":"a","issuer":"https://a.test","audience":"x","jwks":"http://127.0.0.1:1/"}]"#,
+            ),
+        ];
+        Function::start("parks", handler, &environment).await
+    }
+
+    fn asked(&self) -> usize {
+        self.dynamodb.seen().len() + self.s3.seen().len() + self.search.seen().len()
+    }
+}
+
+/// The remote ends of a process's sockets, as `/proc` shows them: those of UDP, too.
+fn sockets(process: u32) -> Vec<String> {
+    let folder = Path::new("/proc").join(process.to_string());
+    let open = std::fs::read_dir(folder.join("fd")).unwrap();
+    let open = open.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+    let open = open.filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.to_owned()));
+    let open: BTreeSet<String> = open.collect();
+    let mut remote = Vec::new();
+    for family in ["tcp", "tcp6", "udp", "udp6"] {
+        let table = std::fs::read_to_string(folder.join("net").join(family)).unwrap_or_default();
+        for row in table.lines().skip(1) {
+            let columns: Vec<&str> = row.split_whitespace().collect();
+            if open.contains(columns[9]) {
+                let (_, port) = columns[2].rsplit_once(':').unwrap();
+                remote.push(format!("{family} {}", u16::from_str_radix(port, 16).unwrap()));
+            }
+        }
+    }
+    remote
+}
+
+fn lines(output: &str) -> Vec<Value> {
+    output.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}"))).collect()
+}
+
+async fn no_socket_opens_before_the_first_event() {
+    let relayed = Relayed::start().await;
+    for (handler, path) in [("listCollections", "/parks/collections"), ("bootstrap", "/parks/search")] {
+        let mut function = relayed.function(handler).await;
+        function.ready().await;
+        let (_, port) = function.runtime_api.rsplit_once(':').unwrap();
+        if cfg!(target_os = "linux") {
+            assert_eq!(
+                sockets(function.id()),
+                [format!("tcp {port}")],
+                "{handler}: only its invocations are asked for"
+            );
+        }
+        assert_eq!(relayed.asked(), 0, "{handler}");
+        let answer = function.invoke(request(path), "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700").await;
+        assert_eq!(answer["statusCode"], 200, "{answer}");
+        assert!(relayed.asked() > 0, "{handler}");
+    }
+}
+
+async fn each_invocation_has_its_trace() {
+    let relayed = Relayed::start().await;
+    let mut function = relayed.function("bootstrap").await;
+    let traces = [(); 3].map(|()| format!("{};Sampled=1", Trace::new(&relayed.cairn.clock).as_str()));
+    let paths = ["/parks/collections", "/parks/search", "/parks/collections"];
+    for (path, given) in paths.into_iter().zip(&traces) {
+        let answer = function.invoke(request(path), given).await;
+        assert_eq!(answer["statusCode"], 200, "{answer}");
+        let seen = [relayed.dynamodb.seen(), relayed.search.seen()].concat();
+        assert!(!seen.is_empty(), "{path} asked no engine");
+        for seen in seen {
+            // The client of AWS takes it from the process's environment, and may not say it a second time.
+            let told: Vec<&str> =
+                seen.headers.get_all(trace::HEADER).iter().map(|told| told.to_str().unwrap()).collect();
+            assert_eq!(told, [given], "{}", seen.request);
+        }
+    }
+    let (said, complained) = function.end().await;
+    let lines = lines(&said);
+    let logged: Vec<&Value> =
+        lines.iter().filter(|line| line["message"] == "request").map(|line| &line["trace.id"]).collect();
+    assert_eq!(logged, traces.iter().collect::<Vec<_>>());
+    let metrics = lines.iter().filter(|line| line["_aws"].is_object()).count();
+    assert_eq!((metrics, complained.as_str()), (3, ""));
+}
+
+async fn another_name_refuses_to_start() {
+    let search = engines::search().await;
+    let environment = [
+        ("AWS_REGION", "local"),
+        ("CAIRN_DYNAMODB_ENDPOINT", "http://127.0.0.1:1"),
+        ("CAIRN_SEARCH_ENDPOINT", search.as_str()),
+        ("CAIRN_CURSOR_SECRETS", "secret"),
+    ];
+    let wrong_issuer = [("CAIRN_ISSUERS", r#"[{"name":"a","issuer":"https://a.test","audience":"x"}]"#)];
+    let cases = [
+        ("getGeozones", environment.to_vec(), "the system `parks` has no handler `getGeozones`; it has "),
+        ("getGeozone", environment[..3].to_vec(), "CAIRN_CURSOR_SECRETS is not set"),
+        ("getGeozone", [&environment[..], &wrong_issuer].concat(), "`a` has neither `keys`, a JWK set, nor `jwks`"),
+    ];
+    for (handler, environment, expected) in cases {
+        let (well, (said, complained)) = Function::start("parks", handler, &environment).await.ended().await;
+        assert!(!well, "{handler} starts");
+        let told = lines(&said);
+        let told: Vec<&str> = told.iter().filter_map(|line| line["error"].as_str()).collect();
+        assert!(told.len() == 1 && told[0].contains(expected), "{told:?}");
+        assert_eq!(complained, "");
+    }
+}
