@@ -45,7 +45,7 @@ pub async fn run(root: &Path) -> Result<(), Failure> {
     let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
     let outputs = cloud.deploy("shared.yaml", "cairn-shared", &shared).await?;
-    let issuers = serde_json::to_string(&[issuer(&identity)]).doing("the issuer")?;
+    let issuers = serde_json::to_string(&[identity.issuer()]).doing("the issuer")?;
     let parameters = [
         ("Architecture", architecture()),
         ("SearchEndpoint", outputs.get("SearchEndpoint")?),
@@ -202,16 +202,6 @@ fn zip(root: &Path, system: &str) -> PathBuf {
 /// This machine's, in AWS's words.
 fn architecture() -> &'static str {
     if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }
-}
-
-fn issuer(identity: &Identity) -> serde_json::Value {
-    let issuer = identity.issuer();
-    serde_json::json!({
-        "name": issuer.name,
-        "issuer": issuer.issuer,
-        "audience": issuer.audience,
-        "keys": issuer.keys,
-    })
 }
 
 fn changed<'a>(before: &BTreeMap<String, String>, after: &'a BTreeMap<String, String>) -> Vec<&'a str> {

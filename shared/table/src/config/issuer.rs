@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use opensearch::http::Url;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 
 /// Somebody whose bearer tokens are accepted.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Declared")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(try_from = "Declared", into = "Declared")]
 pub struct Issuer {
     /// The short name that stands in keys: `{name}:{subject}`.
     pub name: String,
@@ -30,14 +30,16 @@ pub enum Keys {
 }
 
 /// An issuer as `CAIRN_ISSUERS` has it.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct Declared {
     name: String,
     issuer: String,
     audience: String,
     /// A key set as itself, or as a string that holds it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<serde_json::Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     jwks: Option<String>,
 }
 
@@ -56,6 +58,17 @@ impl TryFrom<Declared> for Issuer {
             }
         };
         Ok(Self { name, issuer, audience, keys })
+    }
+}
+
+impl From<Issuer> for Declared {
+    fn from(issuer: Issuer) -> Self {
+        let Issuer { name, issuer, audience, keys } = issuer;
+        let (keys, jwks) = match keys {
+            Keys::Set(document) => (Some(document.into()), None),
+            Keys::At(url) => (None, Some(url)),
+        };
+        Self { name, issuer, audience, keys, jwks }
     }
 }
 
@@ -113,6 +126,16 @@ mod tests {
         ] {
             let refused = with(&format!(r#", "jwks": "{url}""#)).unwrap_err();
             assert!(refused.contains("`jwks` of `a` is no https URL"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for keys in [Keys::Set(r#"{"keys":[]}"#.to_owned()), Keys::At("https://a.test/jwks".to_owned())] {
+            let issuer =
+                Issuer { name: "a".to_owned(), issuer: "https://a".to_owned(), audience: "x".to_owned(), keys };
+            let written = serde_json::to_string(&[&issuer]).unwrap();
+            assert_eq!(read(&written).unwrap(), [issuer], "{written}");
         }
     }
 
