@@ -74,17 +74,10 @@ pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
         let endpoints = endpoints(folder)?;
         let (id, secret) = local::platform::CREDENTIALS;
         Config {
-            prefix: String::new(),
-            bucket_suffix: String::new(),
-            region: "local".to_owned(),
             dynamodb: Some(endpoints.dynamodb),
             s3: Some(endpoints.s3),
-            search: endpoints.search,
             credentials: Some((id.to_owned(), secret.to_owned())),
-            cursor_secrets: Vec::new(),
-            issuers: Vec::new(),
-            lease: table::config::LEASE,
-            batch: table::config::BATCH,
+            ..Config::new("local", &endpoints.search)
         }
     };
     Ok(Engines::new(config, Clock::system()))

@@ -119,16 +119,13 @@ impl Platform {
         let objects = Objects::start(&state.path("objects"), CREDENTIALS, tell.clone()).await?;
         let config = Config {
             prefix: options.prefix,
-            bucket_suffix: String::new(),
-            region: "local".to_owned(),
             dynamodb: Some(dynamodb.endpoint.clone()),
             s3: Some(objects.endpoint.clone()),
-            search: search.url,
             credentials: Some((CREDENTIALS.0.to_owned(), CREDENTIALS.1.to_owned())),
             cursor_secrets: vec![identity.cursor_secret.clone()],
             issuers: vec![identity.issuer()],
             lease: options.lease,
-            batch: table::config::BATCH,
+            ..Config::new("local", &search.url)
         };
         let engines = Engines::new(config, options.clock);
         for served in &options.systems {

@@ -22,19 +22,7 @@ pub struct Declared {
 
 /// All of them, in the order of the docs.
 pub fn all() -> Vec<Declared> {
-    let config = Config {
-        prefix: String::new(),
-        bucket_suffix: String::new(),
-        region: records::REGION.to_owned(),
-        dynamodb: None,
-        s3: None,
-        search: String::new(),
-        credentials: None,
-        cursor_secrets: Vec::new(),
-        issuers: Vec::new(),
-        lease: table::config::LEASE,
-        batch: table::config::BATCH,
-    };
+    let config = Config::new(records::REGION, "");
     let engines = Engines::new(config, Clock::system());
     vec![Declared {
         app: parks::app(engines),

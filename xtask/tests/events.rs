@@ -28,17 +28,5 @@ async fn the_stream_event_of_parks_becomes_documents_and_a_tombstone() {
 
 /// Of a deployment on AWS without a prefix, as the events' names are.
 fn config() -> Config {
-    Config {
-        prefix: String::new(),
-        bucket_suffix: String::new(),
-        region: xtask::records::REGION.to_owned(),
-        dynamodb: None,
-        s3: None,
-        search: String::new(),
-        credentials: None,
-        cursor_secrets: Vec::new(),
-        issuers: Vec::new(),
-        lease: table::config::LEASE,
-        batch: table::config::BATCH,
-    }
+    Config::new(xtask::records::REGION, "")
 }

@@ -54,19 +54,7 @@ fn transform(event: &str, config: &Config, request: impl FnMut(&str)) -> Result<
 
 /// The tables' names of the made-up events.
 fn config() -> Config {
-    Config {
-        prefix: String::new(),
-        bucket_suffix: String::new(),
-        region: "local".to_owned(),
-        dynamodb: None,
-        s3: None,
-        search: String::new(),
-        credentials: None,
-        cursor_secrets: Vec::new(),
-        issuers: Vec::new(),
-        lease: table::config::LEASE,
-        batch: table::config::BATCH,
-    }
+    Config::new("local", "")
 }
 
 /// The baseline: the same bytes as a structure that borrows from them.

@@ -81,17 +81,11 @@ impl World {
         let objects = Objects::start(&folder.path().join("objects"), ("local", "local"), stored).await.unwrap();
         objects.create_bucket("toys").unwrap();
         let config = Config {
-            prefix: String::new(),
-            bucket_suffix: String::new(),
-            region: "local".to_owned(),
             dynamodb: Some(dynoxide.endpoint.clone()),
             s3: Some(objects.endpoint.clone()),
-            search: "http://127.0.0.1:1".to_owned(),
             credentials: Some(credentials),
             cursor_secrets: vec!["secret".to_owned()],
-            issuers: Vec::new(),
-            lease: table::config::LEASE,
-            batch: table::config::BATCH,
+            ..Config::new("local", "http://127.0.0.1:1")
         };
         let engines = Engines::new(config, Clock::system());
         create_tables(engines.dynamodb(), &engines.config, &SYSTEM).await.unwrap();

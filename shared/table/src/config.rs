@@ -49,6 +49,23 @@ pub struct ConfigError {
 }
 
 impl Config {
+    /// A deployment on AWS in this region, with search at this URL: everything else is absent, or as usual.
+    pub fn new(region: &str, search: &str) -> Self {
+        Self {
+            prefix: String::new(),
+            region: region.to_owned(),
+            bucket_suffix: String::new(),
+            dynamodb: None,
+            s3: None,
+            search: search.to_owned(),
+            credentials: None,
+            cursor_secrets: Vec::new(),
+            issuers: Vec::new(),
+            lease: LEASE,
+            batch: BATCH,
+        }
+    }
+
     /// Reads the environment of a deployed function or of the operator's shell:
     ///
     /// | variable | holds |

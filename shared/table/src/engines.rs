@@ -154,17 +154,11 @@ mod tests {
 
     fn engines(search: &str) -> Arc<Engines> {
         let config = Config {
-            prefix: String::new(),
-            bucket_suffix: String::new(),
-            region: "ca-central-1".to_owned(),
             dynamodb: Some("http://127.0.0.1:1".to_owned()),
             s3: Some("http://127.0.0.1:1".to_owned()),
-            search: search.to_owned(),
             credentials: Some(("local".to_owned(), "local".to_owned())),
             cursor_secrets: vec!["secret".to_owned()],
-            issuers: Vec::new(),
-            lease: crate::config::LEASE,
-            batch: crate::config::BATCH,
+            ..Config::new("ca-central-1", search)
         };
         Engines::new(config, Clock::system())
     }

@@ -31,19 +31,7 @@ pub(crate) enum Ended {
 }
 
 pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-    let config = Config {
-        prefix: String::new(),
-        bucket_suffix: String::new(),
-        region: String::new(),
-        dynamodb: None,
-        s3: None,
-        search: String::new(),
-        credentials: None,
-        cursor_secrets: Vec::new(),
-        issuers: Vec::new(),
-        lease: table::config::LEASE,
-        batch: table::config::BATCH,
-    };
+    let config = Config::new("", "");
     Tables::new(&TOY, &config)
 });
 

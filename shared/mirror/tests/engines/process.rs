@@ -29,16 +29,10 @@ static STATE: Table = mirror::schema::state_table("orchard-mirror");
 pub fn engines(dynamodb: &str, s3: &str) -> Arc<Engines> {
     let config = Config {
         prefix: "test-".to_owned(),
-        bucket_suffix: String::new(),
-        region: "ca-central-1".to_owned(),
         dynamodb: Some(dynamodb.to_owned()),
         s3: Some(s3.to_owned()),
-        search: "http://127.0.0.1:1".to_owned(),
         credentials: Some(("local".to_owned(), "local".to_owned())),
-        cursor_secrets: Vec::new(),
-        issuers: Vec::new(),
-        lease: table::config::LEASE,
-        batch: table::config::BATCH,
+        ..Config::new("ca-central-1", "http://127.0.0.1:1")
     };
     Engines::new(config, Clock::system())
 }

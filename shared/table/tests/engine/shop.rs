@@ -133,16 +133,10 @@ pub fn calls(access: &Access) -> u64 {
 pub fn engines(dynamodb: &str) -> Arc<Engines> {
     let config = Config {
         prefix: "test-".to_owned(),
-        bucket_suffix: String::new(),
-        region: "ca-central-1".to_owned(),
         dynamodb: Some(dynamodb.to_owned()),
-        s3: None,
-        search: "http://127.0.0.1:1".to_owned(),
         credentials: Some(("local".to_owned(), "local".to_owned())),
         cursor_secrets: vec!["a secret of the tests".to_owned()],
-        issuers: Vec::new(),
-        lease: table::config::LEASE,
-        batch: table::config::BATCH,
+        ..Config::new("ca-central-1", "http://127.0.0.1:1")
     };
     Engines::new(config, Clock::system())
 }

@@ -319,19 +319,7 @@ impl Zoo {
 }
 
 pub fn config(issuers: Vec<Issuer>) -> Config {
-    Config {
-        prefix: String::new(),
-        bucket_suffix: String::new(),
-        region: "ca-central-1".into(),
-        dynamodb: None,
-        s3: None,
-        search: "http://127.0.0.1:9".into(),
-        credentials: None,
-        cursor_secrets: vec!["secret".into()],
-        issuers,
-        lease: table::config::LEASE,
-        batch: table::config::BATCH,
-    }
+    Config { cursor_secrets: vec!["secret".into()], issuers, ..Config::new("ca-central-1", "http://127.0.0.1:9") }
 }
 
 pub fn json(response: &Response<Bytes>) -> Value {
