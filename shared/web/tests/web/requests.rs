@@ -1,10 +1,26 @@
 //! What a client of a system meets: answers, problems with all faults at once, and never a 5xx by its own doing.
 
-use crate::zoo::{Zoo, faults, json};
+use std::collections::BTreeMap;
+
+use crate::zoo::{Zoo, json};
 use bytes::Bytes;
-use http::{Request, StatusCode};
-use serde_json::json;
+use http::{Request, Response, StatusCode};
+use serde_json::{Value, json};
 use web::RequestId;
+
+/// `place detail` of each fault of a problem, sorted.
+fn faults(response: &Response<Bytes>) -> Vec<String> {
+    let body = json(response);
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let fault = |fault: &Value| {
+        let place: BTreeMap<String, Value> = serde_json::from_value(fault.clone()).unwrap();
+        let at = place.iter().find(|(name, _)| *name != "detail").map(|(_, value)| text(value)).unwrap();
+        format!("{at} {}", text(&fault["detail"]))
+    };
+    let mut faults: Vec<String> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
+    faults.sort();
+    faults
+}
 
 #[tokio::test]
 async fn the_declarations_can_be_served() {
@@ -200,7 +216,7 @@ async fn a_cursor_continues_where_it_was_given_and_nowhere_else() {
     assert_eq!((&second["items"][0]["number"], second["items"].as_array().unwrap().len()), (&json!(41), 50));
     let cursor_of_last = second["nextCursor"].as_str().unwrap();
     let last = page(format!("/zoo/animals/aviary?limit=9&diet=meat&cursor={cursor_of_last}")).await;
-    assert_eq!(last["nextCursor"], serde_json::Value::Null);
+    assert_eq!(last["nextCursor"], Value::Null);
 
     let mut changed = cursor.clone();
     changed.replace_range(0..1, if cursor.starts_with('A') { "B" } else { "A" });
@@ -258,14 +274,14 @@ async fn entity_tags_decide() {
 #[tokio::test]
 async fn a_merge_patch_tells_absent_null_and_value_apart() {
     let zoo = Zoo::open();
-    let patch = async |body: serde_json::Value| {
+    let patch = async |body: Value| {
         let request = Request::patch("/zoo/animals/aviary/1").header("content-type", "application/json");
         let request = request.header("authorization", format!("Bearer {}", zoo.keeper()));
         zoo.send(request.body(Bytes::from(body.to_string())).unwrap()).await
     };
     let species = async |body| json(&patch(body).await)["species"].clone();
     assert_eq!(species(json!({})).await, "Ara ararauna");
-    assert_eq!(species(json!({ "species": null })).await, serde_json::Value::Null);
+    assert_eq!(species(json!({ "species": null })).await, Value::Null);
     assert_eq!(species(json!({ "species": "Ara macao" })).await, "Ara macao");
     assert_eq!(faults(&patch(json!({ "species": "Ara" })).await), ["/species must be a genus and a species"]);
     assert_eq!(faults(&patch(json!({ "name": null })).await), ["/name must be text"]);

@@ -1,6 +1,5 @@
 //! A made-up system, as a user of it sees it: animals in enclosures.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -324,18 +323,4 @@ pub fn config(issuers: Vec<Issuer>) -> Config {
 
 pub fn json(response: &Response<Bytes>) -> Value {
     serde_json::from_slice(response.body()).unwrap()
-}
-
-/// `place detail` of each fault of a problem, sorted.
-pub fn faults(response: &Response<Bytes>) -> Vec<String> {
-    let body = json(response);
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let fault = |fault: &Value| {
-        let place: BTreeMap<String, Value> = serde_json::from_value(fault.clone()).unwrap();
-        let at = place.iter().find(|(name, _)| *name != "detail").map(|(_, value)| text(value)).unwrap();
-        format!("{at} {}", text(&fault["detail"]))
-    };
-    let mut faults: Vec<String> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
-    faults.sort();
-    faults
 }
