@@ -2,6 +2,7 @@
 //! of their roles enforced, and tried there over HTTP.
 
 pub mod emulator;
+pub mod publisher;
 pub mod smoke;
 pub mod stack;
 
@@ -24,6 +25,7 @@ use crate::python::{self, Environment, environment};
 use crate::rehearsal::Stage;
 use crate::systems::{self, Declared};
 use emulator::{ACCOUNT, Emulator, REGION};
+use publisher::Publisher;
 use stack::{Outputs, Sam};
 
 /// Deploys, tries, updates and takes down every system; says what it does, and how long that took.
@@ -45,7 +47,8 @@ pub async fn run(root: &Path) -> Result<(), Failure> {
     let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
     let outputs = cloud.deploy("shared.yaml", "cairn-shared", &shared).await?;
-    let issuers = serde_json::to_string(&[identity.issuer()]).doing("the issuer")?;
+    let publisher = Publisher::start(identity.issuer()).await?;
+    let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
     let parameters = [
         ("Architecture", architecture()),
         ("SearchEndpoint", outputs.get("SearchEndpoint")?),

@@ -197,7 +197,7 @@ impl App {
             problem: problem.as_ref(),
         };
         entry.write();
-        (self.metrics)(&entry.metrics(self.now_millis()));
+        (self.metrics)(&entry.metrics(&self.deployment(), self.now_millis()));
         response
     }
 
@@ -223,7 +223,7 @@ impl App {
             batch: event.reported(),
         };
         entry.write();
-        (self.metrics)(&entry.metrics(self.now_millis()));
+        (self.metrics)(&entry.metrics(&self.deployment(), self.now_millis()));
         outcome
     }
 
@@ -248,6 +248,11 @@ impl App {
     /// The trace of whoever runs the app, who may have none.
     fn trace(&self) -> Trace {
         Trace::current().unwrap_or_else(|| Trace::new(&self.engines.clock))
+    }
+
+    /// What metrics call it.
+    fn deployment(&self) -> String {
+        format!("{}{}", self.engines.config.prefix, self.system.name)
     }
 
     fn now_millis(&self) -> i64 {

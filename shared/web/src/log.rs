@@ -91,8 +91,9 @@ impl Entry<'_> {
         );
     }
 
-    pub fn metrics(&self, millis: i64) -> String {
-        Line::new(self.system, self.route.name())
+    /// `deployment` is the system with the deployment's prefix: several may share an account.
+    pub fn metrics(&self, deployment: &str, millis: i64) -> String {
+        Line::new(deployment, self.route.name())
             .property("Status", self.status.as_u16())
             .consumed(self.latency, self.performed)
             .metric("ClientErrors", "Count", u8::from(self.status.is_client_error()))
@@ -121,8 +122,8 @@ impl EventEntry<'_> {
         );
     }
 
-    pub fn metrics(&self, millis: i64) -> String {
-        let line = Line::new(self.system, self.handler).consumed(self.latency, self.performed).metric(
+    pub fn metrics(&self, deployment: &str, millis: i64) -> String {
+        let line = Line::new(deployment, self.handler).consumed(self.latency, self.performed).metric(
             "Failures",
             "Count",
             u8::from(self.failure.is_some()),

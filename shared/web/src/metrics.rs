@@ -1,6 +1,8 @@
 //! One metrics line per request and per stream batch, in CloudWatch's embedded metric format. The names are fixed:
 //! dashboards and alarms are built on them.
 //!
+//! `System` is the system's name after the deployment's prefix.
+//!
 //! | line | dimensions | metrics |
 //! |---|---|---|
 //! | request | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `ClientErrors`, `ServerErrors`; property `Status` |

@@ -94,7 +94,8 @@ impl Smoke<'_> {
             put = put.header(name, value.as_str().unwrap_or_default());
         }
         let answer = put.body(geometry).send().await.doing("the upload's link")?;
-        self.is(answer.status(), 200, &format!("the upload's link of {upload}"))?;
+        let status = answer.status();
+        self.is(status, 200, &format!("the upload's link: {}", answer.text().await.unwrap_or_default()))?;
         let path = format!("/parks/geometries/uploads/{}", text("/uploadId"));
         let until = Instant::now() + PATIENCE;
         loop {

@@ -27,7 +27,8 @@ impl Sam<'_> {
         command.arg("deploy").arg("--template-file").arg(template).args(["--stack-name", stack, "--resolve-s3"]);
         command.args(["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-progressbar"]);
         command.args(["--no-fail-on-empty-changeset", "--parameter-overrides"]);
-        command.args(parameters.iter().map(|(name, value)| format!("{name}={value}")));
+        // In quotes, with backslashes before quotes: that is how SAM reads values, and how JSON writes texts.
+        command.args(parameters.iter().map(|(name, value)| format!("{name}={}", serde_json::Value::from(*value))));
         run(command).await.map(|said| Outputs(outputs(&said)))
     }
 
