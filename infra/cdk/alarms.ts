@@ -18,7 +18,8 @@ export class Alarms {
 
   // The alarms of a system.
   system(system: System, apiId: string): void {
-    this.add('ApiServerErrorsAlarm', 'answers 5xx', 'The API answered 5xx: a function failed, was throttled or ran out of time.', {
+    const failed = 'The API answered 5xx: a function failed, was throttled or ran out of time.';
+    this.add('ApiServerErrorsAlarm', 'answers 5xx', failed, {
       namespace: 'AWS/ApiGateway',
       metricName: '5xx',
       dimensions: { ApiId: apiId },

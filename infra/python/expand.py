@@ -2,7 +2,8 @@
 
     expand.py TEMPLATE OUT
 
-Says how large both are, and fails where a stack would come near CloudFormation's 500 resources. A local zip has no place in an expanded template: as after packaging, a bucket and key stand for it.
+Says how large both are, and fails where a stack would come near CloudFormation's 500 resources. A local zip has no place
+in an expanded template: as after packaging, a bucket and key stand for it.
 """
 
 import json

@@ -72,7 +72,7 @@ function optional(value: Json | undefined): Json | undefined {
 }
 
 function values(found: Difference, sam: Json | undefined, cdk: Json | undefined): Difference[] {
-  if (members(sam) && members(cdk)) {
+  if (members(sam) && members(cdk) && Array.isArray(sam) === Array.isArray(cdk)) {
     return both(sam, cdk).flatMap((name) => {
       const property = found.property === '' ? name : `${found.property}.${name}`;
       return values({ ...found, property }, sam[name], cdk[name]);
