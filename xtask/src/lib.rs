@@ -9,12 +9,14 @@ pub mod drift;
 pub mod events;
 pub mod failure;
 pub mod infra;
+pub mod node;
 pub mod patterns;
 pub mod python;
 pub mod records;
 pub mod rehearsal;
 pub mod schema;
 pub mod systems;
+pub mod templates;
 
 use std::path::Path;
 

@@ -1,9 +1,11 @@
 //! `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted;
-//! `cargo xtask deployed` deploys all of it to an emulated cloud and tries it there.
+//! `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them; `cargo xtask
+//! deployed` deploys all of it to an emulated cloud and tries it there.
 
 use std::process::ExitCode;
 
 use xtask::drift;
+use xtask::failure::Failure;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -22,17 +24,10 @@ async fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         }),
-        "deployed" => {
-            return match xtask::deployed::run(xtask::root()).await {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(failure) => {
-                    eprintln!("{failure}");
-                    ExitCode::FAILURE
-                }
-            };
-        }
+        "templates" => return told(xtask::templates::check(xtask::root()).await),
+        "deployed" => return told(xtask::deployed::run(xtask::root()).await),
         _ => {
-            eprintln!("usage: cargo xtask generate | check | deployed");
+            eprintln!("usage: cargo xtask generate | check | templates | deployed");
             return ExitCode::from(2);
         }
     };
@@ -40,4 +35,14 @@ async fn main() -> ExitCode {
         eprintln!("{error}");
         ExitCode::FAILURE
     })
+}
+
+fn told(done: Result<(), Failure>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -2,8 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "tests say what they expect by unwrapping it")]
 
+use std::collections::BTreeSet;
+
+use local::search::Choice;
 use local::{Options, Platform, Progress};
+use reqwest::StatusCode;
+use serde_json::Value;
 use table::Clock;
+use web::operation::sample_event;
 use xtask::rehearsal::Stage;
 
 #[tokio::test]
@@ -20,6 +26,35 @@ async fn every_sample_event_is_answered_as_it_says() {
         let answers = stage.rehearse(declared.rehearsal).await.unwrap();
         let wrong: Vec<_> = answers.iter().filter(|answered| !answered.is_expected()).collect();
         assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+    platform.stop().await;
+}
+
+#[tokio::test]
+async fn only_what_is_on_the_list_answers_without_a_token() {
+    let state = tempfile::tempdir().unwrap();
+    let mut options = Options::new(xtask::systems::served(), state.path().join("state"));
+    options.search = Choice::Osmem;
+    let platform = Platform::start(options, &Progress::silent()).await.unwrap();
+    let list: Value = serde_json::from_slice(&std::fs::read(xtask::root().join("infra/public.json")).unwrap()).unwrap();
+    let client = reqwest::Client::new();
+    for declared in xtask::systems::all() {
+        let mut open = BTreeSet::new();
+        for route in declared.app.routes() {
+            let event = sample_event(route);
+            let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let url = format!("{}{}?{}", platform.url, text("/rawPath"), text("/rawQueryString"));
+            let mut request = client.request(route.method().clone(), url).body(text("/body"));
+            for name in ["accept", "content-type", "if-match"] {
+                request = request.header(name, text(&format!("/headers/{name}")));
+            }
+            if request.send().await.unwrap().status() != StatusCode::UNAUTHORIZED {
+                open.insert(route.name().to_owned());
+            }
+        }
+        let name = declared.app.system().name;
+        let public: BTreeSet<String> = serde_json::from_value(list[name].clone()).unwrap();
+        assert_eq!(open, public, "{name}: these operations answer without a token");
     }
     platform.stop().await;
 }

@@ -111,8 +111,8 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             (
                 mirror.resource("GivenUpAlarm"),
                 Alarm {
-                    name: format!("{name} gave records up"),
-                    about: "Stream records could not be handled for 20 hours and lie in the bucket of failures.",
+                    name: format!("{name} gave something up"),
+                    about: "Stream records or events of objects could not be handled and lie in the bucket of failures.",
                     namespace: "AWS/S3",
                     metric: "NumberOfObjects",
                     dimensions: vec![

@@ -9,7 +9,7 @@ pub fn system() -> Node {
         "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,19})?$"),
         "Architecture" => one_of("Of the functions; the zips must be built for it.", &["arm64", "x86_64"]),
         "MemoryClass" => one_of("Multiplies the memory of each function by 1, 2 or 4, and its share of a processor with it.", &["small", "medium", "large"]),
-        "LogRetentionDays" => number("How long logs are kept, in days.", 30),
+        "LogRetentionDays" => log_retention(),
         "ThrottleRate" => number("Requests a second that the API takes in the long run; what is above is answered 429.", 100),
         "ThrottleBurst" => number("Requests that the API takes at one moment.", 200),
         "CorsOrigins" => map! {
@@ -38,6 +38,10 @@ pub fn system() -> Node {
         "RouteAlarms" => flag("Whether each route has an alarm of its own for 5xx (USD 0.10 a month each).", false),
         "AlarmTopicArn" => text("The SNS topic that alarms tell; none if empty.", "", "^(arn:[a-z-]+:sns:.+)?$"),
     }
+}
+
+pub fn log_retention() -> Node {
+    number("How long logs are kept, in days.", 30)
 }
 
 pub fn conditions() -> Node {

@@ -2,10 +2,16 @@
 
 use web::metrics::NAMESPACE;
 
+use super::names;
 use super::node::{Node, attribute, reference, sub, to_yaml};
-use super::parameters::{equals, number, text};
+use super::parameters::{equals, log_retention, number, text};
 
 pub fn template() -> String {
+    to_yaml("what the systems share", &node())
+}
+
+/// The same, as a value.
+pub fn node() -> Node {
     let conditions = map! { "MakesDomain" => equals("ExistingSearchEndpoint", "") };
     let either = |own: Node, existing: &str| map! { "Fn::If" => list!["MakesDomain", own, reference(existing)] };
     let outputs = map! {
@@ -18,15 +24,19 @@ pub fn template() -> String {
             "Value" => either(attribute("Domain", "Arn"), "ExistingSearchDomainArn"),
         },
     };
-    let template = map! {
+    map! {
         "AWSTemplateFormatVersion" => "2010-09-09",
         "Description" => "Cairn: what its systems share, search and a dashboard.",
         "Parameters" => parameters(),
         "Conditions" => conditions,
-        "Resources" => map! { "Domain" => domain(), "Dashboard" => dashboard() },
+        "Resources" => map! {
+            "Domain" => domain(),
+            "SearchLogs" => search_logs(),
+            "SearchLogsPolicy" => search_logs_policy(),
+            "Dashboard" => dashboard(),
+        },
         "Outputs" => outputs,
-    };
-    to_yaml("what the systems share", &template)
+    }
 }
 
 /// A domain that takes signed requests over TLS only, and only such as name their index in the path: the policies of
@@ -43,6 +53,12 @@ fn domain() -> Node {
         "EncryptionAtRestOptions" => map! { "Enabled" => true },
         "NodeToNodeEncryptionOptions" => map! { "Enabled" => true },
         "DomainEndpointOptions" => map! { "EnforceHTTPS" => true, "TLSSecurityPolicy" => "Policy-Min-TLS-1-2-PFS-2023-10" },
+        "LogPublishingOptions" => map! {
+            "ES_APPLICATION_LOGS" => map! {
+                "CloudWatchLogsLogGroupArn" => attribute("SearchLogs", "Arn"),
+                "Enabled" => true,
+            },
+        },
         "AdvancedOptions" => map! { "rest.action.multi.allow_explicit_index" => "false" },
         "Tags" => list![map! { "Key" => "cairn:system", "Value" => "shared" }],
     };
@@ -51,8 +67,37 @@ fn domain() -> Node {
         "Condition" => "MakesDomain",
         "DeletionPolicy" => "Retain",
         "UpdateReplacePolicy" => "Retain",
+        // The domain asks whether it may write its log when it is told to.
+        "DependsOn" => list!["SearchLogsPolicy"],
         "Properties" => properties,
     }
+}
+
+/// What the domain itself warns of and fails in.
+fn search_logs() -> Node {
+    let properties = map! {
+        "LogGroupName" => sub(names::log_group("search")),
+        "RetentionInDays" => reference("LogRetentionDays"),
+    };
+    map! { "Type" => "AWS::Logs::LogGroup", "Condition" => "MakesDomain", "Properties" => properties }
+}
+
+fn search_logs_policy() -> Node {
+    let document = serde_json::json!({
+        "Version": super::policy::VERSION,
+        "Statement": [{
+            "Effect": "Allow",
+            "Principal": { "Service": "es.amazonaws.com" },
+            "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+            "Resource": format!("{}:*", names::log_group_arn("search")),
+            "Condition": { "StringEquals": { "aws:SourceAccount": "${AWS::AccountId}" } },
+        }],
+    });
+    let properties = map! {
+        "PolicyName" => sub("${Prefix}search-logs"),
+        "PolicyDocument" => sub(document.to_string()),
+    };
+    map! { "Type" => "AWS::Logs::ResourcePolicy", "Condition" => "MakesDomain", "Properties" => properties }
 }
 
 /// Every system is found by the metrics that it sends: nothing is listed here.
@@ -97,6 +142,7 @@ fn body() -> String {
 pub fn parameters() -> Node {
     map! {
         "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,19})?$"),
+        "LogRetentionDays" => log_retention(),
         "ExistingSearchEndpoint" => text("The URL of an OpenSearch that exists; empty makes a domain.", "", "^(https?://[^/]+)?$"),
         "ExistingSearchDomainArn" => text("The ARN of that domain.", "", "^(arn:[a-z-]+:es:.+)?$"),
         "SearchInstanceType" => text("Of the domain's data nodes.", "t3.small.search", "^[a-z0-9-]+\\.[a-z0-9]+\\.search$"),

@@ -13,7 +13,7 @@ pub fn sources(system: &System, function: &Function) -> Map {
     let own = system.sources.iter().filter(|source| source.handler() == function.name);
     own.flat_map(|source| match source {
         EventSource::Streams { .. } => streams(system, function),
-        EventSource::Objects { bucket, .. } => objects(function, bucket),
+        EventSource::Objects { bucket, .. } => objects(system, function, bucket),
         EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
     })
     .collect()
@@ -21,14 +21,10 @@ pub fn sources(system: &System, function: &Function) -> Map {
 
 /// What the role of a function needs so that its event source can read for it and put aside what it gives up.
 pub fn statements(system: &System, function: &Function) -> Vec<Node> {
-    let reads = system
-        .sources
-        .iter()
-        .any(|source| matches!(source, EventSource::Streams { .. }) && source.handler() == function.name);
-    if !reads {
-        return Vec::new();
-    }
-    let streams = system.tables.iter().filter(|table| table.stream);
+    let mut own = system.sources.iter().filter(|source| source.handler() == function.name);
+    let Some(source) = own.find(|source| !matches!(source, EventSource::Schedule { .. })) else { return Vec::new() };
+    let reads = matches!(source, EventSource::Streams { .. });
+    let streams = system.tables.iter().filter(|table| reads && table.stream);
     let mut statements: Vec<Node> = streams
         .flat_map(|table| {
             let name = resource(table.name, "");
@@ -52,7 +48,6 @@ fn streams(system: &System, function: &Function) -> Map {
     let tables = system.tables.iter().filter(|table| table.stream);
     tables
         .map(|table| {
-            let failures = attribute(resource(&failures_name(system.name), "Bucket"), "Arn");
             let properties = map! {
                 "FunctionName" => reference(function.resource("Function")),
                 "EventSourceArn" => attribute(resource(table.name, "Table"), "StreamArn"),
@@ -63,7 +58,7 @@ fn streams(system: &System, function: &Function) -> Map {
                 "BisectBatchOnFunctionError" => true,
                 // By age, below the 24 h that a stream keeps its records, and by no count of tries.
                 "MaximumRecordAgeInSeconds" => GIVEN_UP_SECONDS,
-                "DestinationConfig" => map! { "OnFailure" => map! { "Destination" => failures } },
+                "DestinationConfig" => put_aside(system),
             };
             let name = format!("{}{}", function.resource(""), resource(table.name, "Source"));
             (name, map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
@@ -79,10 +74,33 @@ const PARALLEL: u64 = 2;
 
 const GIVEN_UP_SECONDS: u64 = 20 * 3600;
 
-/// The bucket says itself whom it tells.
-fn objects(function: &Function, bucket: &str) -> Map {
-    vec![permission(function, "s3.amazonaws.com", sub(names::bucket_arn(bucket)))]
+/// Where goes what was given up.
+fn put_aside(system: &System) -> Node {
+    let failures = attribute(resource(&failures_name(system.name), "Bucket"), "Arn");
+    map! { "OnFailure" => map! { "Destination" => failures } }
 }
+
+/// The bucket says itself whom it tells. Nobody tells it again what Lambda has given up, so that is put aside, too; a
+/// schedule comes again by itself.
+fn objects(system: &System, function: &Function, bucket: &str) -> Map {
+    let properties = map! {
+        "FunctionName" => reference(function.resource("Function")),
+        "Qualifier" => "$LATEST",
+        "MaximumRetryAttempts" => 2,
+        "MaximumEventAgeInSeconds" => EVENT_GIVEN_UP_SECONDS,
+        "DestinationConfig" => put_aside(system),
+    };
+    vec![
+        permission(function, "s3.amazonaws.com", sub(names::bucket_arn(bucket))),
+        (
+            function.resource("Invocations"),
+            map! { "Type" => "AWS::Lambda::EventInvokeConfig", "Properties" => properties },
+        ),
+    ]
+}
+
+/// The longest that Lambda keeps an event for a function that has no room.
+const EVENT_GIVEN_UP_SECONDS: u64 = 6 * 3600;
 
 fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
     let rate = if minutes == 1 { "rate(1 minute)".to_owned() } else { format!("rate({minutes} minutes)") };

@@ -117,6 +117,9 @@ pub fn failures_name(system: &str) -> String {
 
 const FAILURES_DAYS: u32 = 90;
 
+/// As far back as a table can be restored; what its items name must be there then.
+const RECOVERY_DAYS: u64 = 35;
+
 /// Whoever comes without TLS is refused.
 pub fn bucket_policy(bucket: &str) -> Node {
     let arn = names::bucket_arn(bucket);
@@ -147,8 +150,12 @@ fn private(name: &str, system: &str, expiring: &[(&str, u32)]) -> Map {
         Node::Map(rule)
     };
     let mut rules: Vec<Node> = expiring.iter().map(|(prefix, days)| rule(prefix, *days)).collect();
-    let unfinished = map! { "DaysAfterInitiation" => 1 };
-    rules.push(map! { "Status" => "Enabled", "AbortIncompleteMultipartUpload" => unfinished });
+    rules.push(map! {
+        "Status" => "Enabled",
+        "AbortIncompleteMultipartUpload" => map! { "DaysAfterInitiation" => 1 },
+        "NoncurrentVersionExpiration" => map! { "NoncurrentDays" => RECOVERY_DAYS },
+        "ExpiredObjectDeleteMarker" => true,
+    });
     let encryption = map! { "ServerSideEncryptionByDefault" => map! { "SSEAlgorithm" => "AES256" } };
     vec![
         ("BucketName".to_owned(), sub(names::bucket(name))),
@@ -166,6 +173,7 @@ fn private(name: &str, system: &str, expiring: &[(&str, u32)]) -> Map {
             "OwnershipControls".to_owned(),
             map! { "Rules" => list![map! { "ObjectOwnership" => "BucketOwnerEnforced" }] },
         ),
+        ("VersioningConfiguration".to_owned(), map! { "Status" => "Enabled" }),
         ("LifecycleConfiguration".to_owned(), map! { "Rules" => rules }),
         ("Tags".to_owned(), tag_list(system)),
     ]

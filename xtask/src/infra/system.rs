@@ -7,6 +7,11 @@ use super::node::{Map, Node, attribute, reference, sub, to_yaml};
 use super::{alarms, api, names, parameters, policy, sources, storage};
 
 pub fn template(app: &App) -> String {
+    to_yaml(&format!("the system {}", app.system().name), &node(app))
+}
+
+/// The same, as a value.
+pub fn node(app: &App) -> Node {
     let system = app.system();
     let functions = functions(app);
     let mut resources: Map = Map::new();
@@ -32,7 +37,7 @@ pub fn template(app: &App) -> String {
         }
         resources.extend(sources::sources(system, own));
     }
-    let template = map! {
+    map! {
         "AWSTemplateFormatVersion" => "2010-09-09",
         "Transform" => "AWS::Serverless-2016-10-31",
         "Description" => format!("Cairn: the system {}, one function per route.", system.name),
@@ -42,8 +47,7 @@ pub fn template(app: &App) -> String {
         "Globals" => map! { "Function" => globals(system.name) },
         "Resources" => resources,
         "Outputs" => api::outputs(),
-    };
-    to_yaml(&format!("the system {}", system.name), &template)
+    }
 }
 
 /// What all functions of a system share: one zip, uploaded once.

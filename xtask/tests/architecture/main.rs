@@ -10,6 +10,7 @@
 
 mod manifest;
 mod source;
+mod templates;
 
 use std::collections::BTreeSet;
 

@@ -1,0 +1,106 @@
+// What wakes somebody: per system, and where wanted per route.
+import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
+
+import type { Operation, System } from './declaration.ts';
+import { id } from './names.ts';
+import type { SystemStack } from './system.ts';
+
+const MINUTE = 60;
+const DAY = 24 * 60 * 60;
+
+// An alarm on the sum or the maximum of one metric.
+type Watched = Pick<CfnAlarmProps, 'namespace' | 'metricName' | 'statistic' | 'threshold' | 'period' | 'evaluationPeriods'> & {
+  dimensions: Record<string, string>;
+};
+
+export class Alarms {
+  constructor(private readonly stack: SystemStack) {}
+
+  // The alarms of a system.
+  system(system: System, apiId: string): void {
+    const failed = 'The API answered 5xx: a function failed, was throttled or ran out of time.';
+    this.add('ApiServerErrorsAlarm', 'answers 5xx', failed, {
+      namespace: 'AWS/ApiGateway',
+      metricName: '5xx',
+      dimensions: { ApiId: apiId },
+    });
+    for (const handler of system.functions.filter(({ route }) => route === null)) {
+      const about = 'Invocations failed or ran out of time; their source sends them again.';
+      this.add(id(handler.name, 'ErrorsAlarm'), `${handler.name} fails`, about, {
+        namespace: 'AWS/Lambda',
+        metricName: 'Errors',
+        dimensions: this.ofFunction(handler.name),
+        evaluationPeriods: 3,
+      });
+    }
+    for (const { handler } of system.sources.filter(({ kind }) => kind === 'streams')) {
+      this.mirror(handler);
+    }
+  }
+
+  private mirror(name: string): void {
+    const own = this.ofOperation(name);
+    this.add(id(name, 'LagAlarm'), 'search lags', 'Search is more than a minute behind the tables, for five minutes.', {
+      metricName: 'Lag',
+      dimensions: own,
+      statistic: 'Maximum',
+      threshold: 60_000,
+      period: MINUTE,
+      evaluationPeriods: 5,
+    });
+    this.add(id(name, 'QuarantineAlarm'), 'quarantines', 'Items cannot be indexed: see cairn quarantine ls.', {
+      metricName: 'Quarantined',
+      dimensions: own,
+    });
+    const noConcurrency = 'The account has no concurrency left for the mirror.';
+    this.add(id(name, 'ThrottlesAlarm'), 'mirror is throttled', noConcurrency, {
+      namespace: 'AWS/Lambda',
+      metricName: 'Throttles',
+      dimensions: this.ofFunction(name),
+      evaluationPeriods: 3,
+    });
+    const givenUp = 'Stream records or events of objects could not be handled and lie in the bucket of failures.';
+    const { names } = this.stack;
+    this.add(id(name, 'GivenUpAlarm'), 'gave something up', givenUp, {
+      namespace: 'AWS/S3',
+      metricName: 'NumberOfObjects',
+      dimensions: { BucketName: names.bucket(names.failures), StorageType: 'AllStorageTypes' },
+      statistic: 'Maximum',
+      period: DAY,
+    });
+  }
+
+  // The alarm of a route, which costs more than it is worth to many.
+  route(operation: Operation): void {
+    const alarm = this.add(id(operation.name, 'Alarm'), `${operation.name} answers 5xx`, 'The route answered 5xx.', {
+      metricName: 'ServerErrors',
+      dimensions: this.ofOperation(operation.name),
+    });
+    alarm.cfnOptions.condition = this.stack.parameters.hasRouteAlarms;
+  }
+
+  private ofFunction(name: string): Record<string, string> {
+    return { FunctionName: this.stack.names.operation(name) };
+  }
+
+  private ofOperation(name: string): Record<string, string> {
+    return { System: this.stack.names.deployed, Operation: name };
+  }
+
+  private add(name: string, title: string, about: string, { dimensions, ...watched }: Partial<Watched>): CfnAlarm {
+    return new CfnAlarm(this.stack, name, {
+      alarmName: `${this.stack.names.deployed} ${title}`,
+      alarmDescription: about,
+      namespace: 'Cairn',
+      statistic: 'Sum',
+      threshold: 0,
+      period: 5 * MINUTE,
+      evaluationPeriods: 1,
+      ...watched,
+      dimensions: Object.entries(dimensions ?? {}).map(([name, value]) => ({ name, value })),
+      comparisonOperator: 'GreaterThanThreshold',
+      treatMissingData: 'notBreaching',
+      alarmActions: this.stack.parameters.alarmActions,
+    });
+  }
+}

@@ -1,0 +1,26 @@
+// Cairn for those who deploy with CDK: the shared stack, and one stack per system, made of what the systems declare.
+import { App, DefaultStackSynthesizer, Validations } from 'aws-cdk-lib';
+
+import { declaration } from './declaration.ts';
+import { SharedStack } from './shared.ts';
+import { SystemStack } from './system.ts';
+
+const app = new App();
+const stack = (name: string) => ({
+  stackName: `cairn-${name}`,
+  // A parameter of its own for the bootstrap's version would be one more than the templates have.
+  synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
+});
+const shared = new SharedStack(app, stack('shared'));
+Validations.of(shared).acknowledge({
+  id: 'CloudFormation-Validate::W1001',
+  reason: 'The outputs name the domain only where the condition that makes it holds.',
+});
+for (const system of declaration.systems) {
+  const made = new SystemStack(app, system, stack(system.name));
+  Validations.of(made).acknowledge({
+    id: 'CloudFormation-Validate::F3033',
+    reason: 'Alarms name the topic only where the condition that there is one holds: its ARN is never empty there.',
+  });
+}
+app.synth();

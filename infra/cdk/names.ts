@@ -1,0 +1,73 @@
+// Physical names: the parameter Prefix, then the logical name. Logical ids: words with capitals.
+import { Aws } from 'aws-cdk-lib';
+
+// `parks-mirror` and `Table` give `ParksMirrorTable`; `getGeozone` and `Role` give `GetGeozoneRole`.
+export function id(name: string, kind: string): string {
+  return name.split('-').map(capital).join('') + kind;
+}
+
+// A statement's id: letters and digits only.
+export function sid(kind: string, name: string): string {
+  return kind + name.split(/[^A-Za-z0-9]+/).map(capital).join('');
+}
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
+
+// What whoever pays sees at each resource that can be tagged.
+export const TAG = 'cairn:system';
+
+// A bucket's name is unique in the world by the account and the region.
+export const BUCKET_SUFFIX = `-${Aws.ACCOUNT_ID}-${Aws.REGION}`;
+
+export class Names {
+  constructor(
+    readonly prefix: string,
+    readonly system: string,
+  ) {}
+
+  // The system itself, as metrics and the API call it.
+  get deployed(): string {
+    return `${this.prefix}${this.system}`;
+  }
+
+  // One log group for all functions of a system.
+  get logGroup(): string {
+    return `/cairn/${this.deployed}`;
+  }
+
+  // Where Lambda puts what it gave up.
+  get failures(): string {
+    return `${this.system}-failures`;
+  }
+
+  operation(name: string): string {
+    return `${this.deployed}-${name}`;
+  }
+
+  table(name: string): string {
+    return `${this.prefix}${name}`;
+  }
+
+  bucket(name: string): string {
+    return `${this.prefix}${name}${BUCKET_SUFFIX}`;
+  }
+
+  tableArn(name: string): string {
+    return `${regional('dynamodb')}:table/${this.table(name)}`;
+  }
+
+  bucketArn(name: string): string {
+    return `arn:${Aws.PARTITION}:s3:::${this.bucket(name)}`;
+  }
+
+  get logGroupArn(): string {
+    return `${regional('logs')}:log-group:${this.logGroup}`;
+  }
+}
+
+// The beginning of an ARN of this account and region.
+export function regional(service: string): string {
+  return `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}`;
+}

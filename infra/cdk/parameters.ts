@@ -1,0 +1,115 @@
+// What whoever deploys may choose: the same parameters as those of the SAM templates.
+import { CfnCondition, CfnParameter, type CfnParameterProps, Fn, type IResolvable, type Stack, Token } from 'aws-cdk-lib';
+
+type Choice = (stack: Stack, name: string) => CfnParameter;
+
+const parameter =
+  (props: CfnParameterProps): Choice =>
+  (stack, name) =>
+    new CfnParameter(stack, name, props);
+
+export const text = (description: string, byDefault: string, allowedPattern: string): Choice =>
+  parameter({ type: 'String', description, default: byDefault, allowedPattern });
+
+export const number = (description: string, byDefault: number): Choice =>
+  parameter({ type: 'Number', description, default: byDefault, minValue: 1 });
+
+// The first value is the default.
+const oneOf = (description: string, allowedValues: string[]): Choice =>
+  parameter({ type: 'String', description, default: allowedValues[0], allowedValues });
+
+const flag = (description: string, byDefault: boolean): Choice =>
+  parameter({ type: 'String', description, default: `${byDefault}`, allowedValues: ['true', 'false'] });
+
+export const prefix = text(
+  'Stands before every name, so that several deployments share an account.',
+  'cairn-',
+  '^([a-z][a-z0-9-]{0,19})?$',
+);
+
+export const logRetentionDays = number('How long logs are kept, in days.', 30);
+
+const choices = {
+  Prefix: prefix,
+  Architecture: oneOf('Of the functions; the zips must be built for it.', ['arm64', 'x86_64']),
+  MemoryClass: oneOf(
+    'Multiplies the memory of each function by 1, 2 or 4, and its share of a processor with it.',
+    ['small', 'medium', 'large'],
+  ),
+  LogRetentionDays: logRetentionDays,
+  ThrottleRate: number('Requests a second that the API takes in the long run; what is above is answered 429.', 100),
+  ThrottleBurst: number('Requests that the API takes at one moment.', 200),
+  CorsOrigins: parameter({
+    type: 'CommaDelimitedList',
+    description: 'The origins whose pages may call the API.',
+    default: '*',
+  }),
+  Issuers: text(
+    'Whose bearer tokens are taken: a JSON list of {"name", "issuer", "audience"} with "jwks" (the key set\'s URL) or "keys".',
+    '[]',
+    '^\\[[\\s\\S]*\\]$',
+  ),
+  CursorSecrets: parameter({
+    type: 'String',
+    description: 'Secrets that sign cursors, with commas between; the first signs, all verify.',
+    noEcho: true,
+    minLength: 32,
+  }),
+  SearchEndpoint: parameter({
+    type: 'String',
+    description: 'The URL of OpenSearch, as shared.yaml puts it out or of a domain that exists.',
+    allowedPattern: '^https?://[^/]+$',
+  }),
+  SearchDomainArn: parameter({
+    type: 'String',
+    description: 'The ARN of that domain.',
+    allowedPattern: '^arn:[a-z-]+:es:.+$',
+  }),
+  DeletionProtection: flag('Whether DynamoDB refuses to delete the tables.', true),
+  RouteAlarms: flag('Whether each route has an alarm of its own for 5xx (USD 0.10 a month each).', false),
+  AlarmTopicArn: text('The SNS topic that alarms tell; none if empty.', '', '^(arn:[a-z-]+:sns:.+)?$'),
+} satisfies Record<string, Choice>;
+
+// The parameters of a system's stack, and what follows from them.
+export class Parameters {
+  private readonly chosen: Record<keyof typeof choices, CfnParameter>;
+  readonly hasRouteAlarms: CfnCondition;
+  private readonly hasAlarmTopic: CfnCondition;
+
+  constructor(stack: Stack) {
+    this.chosen = declare(stack, choices);
+    this.hasRouteAlarms = new CfnCondition(stack, 'HasRouteAlarms', {
+      expression: Fn.conditionEquals(this.text('RouteAlarms'), 'true'),
+    });
+    this.hasAlarmTopic = new CfnCondition(stack, 'HasAlarmTopic', {
+      expression: Fn.conditionNot(Fn.conditionEquals(this.text('AlarmTopicArn'), '')),
+    });
+  }
+
+  text(name: keyof typeof choices): string {
+    return this.chosen[name].valueAsString;
+  }
+
+  number(name: 'LogRetentionDays' | 'ThrottleRate' | 'ThrottleBurst'): number {
+    return this.chosen[name].valueAsNumber;
+  }
+
+  // As a property that is true or false.
+  flag(name: 'DeletionProtection'): IResolvable {
+    return this.chosen[name].value;
+  }
+
+  get corsOrigins(): string[] {
+    return this.chosen.CorsOrigins.valueAsList;
+  }
+
+  // Whom alarms tell.
+  get alarmActions(): string[] {
+    return Token.asList(Fn.conditionIf(this.hasAlarmTopic.logicalId, [this.text('AlarmTopicArn')], []));
+  }
+}
+
+export function declare<Name extends string>(stack: Stack, choices: Record<Name, Choice>): Record<Name, CfnParameter> {
+  const declared = Object.entries<Choice>(choices).map(([name, choice]) => [name, choice(stack, name)]);
+  return Object.fromEntries(declared);
+}

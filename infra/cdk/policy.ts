@@ -1,0 +1,72 @@
+// The policy of a function's role: what it declares, its log stream and its traces, and nothing else.
+import { CfnRole, PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+
+import type { Grant, Operation } from './declaration.ts';
+import { id, sid } from './names.ts';
+import type { SystemStack } from './system.ts';
+
+// The role that a function runs under.
+export function role(stack: SystemStack, operation: Operation, more: PolicyStatement[]): CfnRole {
+  const trusted = new PolicyStatement({
+    principals: [new ServicePrincipal('lambda.amazonaws.com')],
+    actions: ['sts:AssumeRole'],
+  });
+  const statements = [...always(stack), ...declared(stack, operation.grants), ...more];
+  return new CfnRole(stack, id(operation.name, 'Role'), {
+    assumeRolePolicyDocument: new PolicyDocument({ statements: [trusted] }),
+    policies: [{ policyName: 'declared', policyDocument: new PolicyDocument({ statements }) }],
+  });
+}
+
+export function allow(sid: string, actions: string[], resource: string, conditions?: Record<string, unknown>): PolicyStatement {
+  return new PolicyStatement({ sid, actions, resources: [resource], conditions });
+}
+
+// Nobody may make a log group: one that a function made would be kept for ever.
+function always(stack: SystemStack): PolicyStatement[] {
+  return [
+    allow('Logs', ['logs:CreateLogStream', 'logs:PutLogEvents'], `${stack.names.logGroupArn}:*`),
+    allow('Traces', ['xray:PutTelemetryRecords', 'xray:PutTraceSegments'], '*'),
+  ];
+}
+
+// One statement for each resource, with all that is allowed on it.
+function declared(stack: SystemStack, grants: Grant[]): PolicyStatement[] {
+  const byResource = new Map<string, Grant[]>();
+  for (const grant of grants) {
+    const { action, ...resource } = grant;
+    const key = JSON.stringify(resource);
+    byResource.set(key, [...(byResource.get(key) ?? []), grant]);
+  }
+  return [...byResource.values()].map((same) => statement(stack, same));
+}
+
+function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
+  const actions = grants.map((grant) => grant.action);
+  const { table, index, attributes, bucket, objects, names, searchPath } = grants[0] ?? {};
+  if (table !== undefined && attributes !== undefined) {
+    return allow(sid('Stamp', table), actions, stack.names.tableArn(table), {
+      'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
+      // Else an answer could show what may not be named.
+      StringEqualsIfExists: { 'dynamodb:ReturnValues': ['NONE', 'UPDATED_OLD', 'UPDATED_NEW'] },
+    });
+  }
+  if (table !== undefined && index !== undefined) {
+    return allow(sid('Index', `${table} ${index}`), actions, `${stack.names.tableArn(table)}/index/${index}`);
+  }
+  if (table !== undefined) {
+    return allow(sid('Table', table), actions, stack.names.tableArn(table));
+  }
+  if (bucket !== undefined && objects !== undefined) {
+    return allow(sid('Objects', `${bucket} ${objects}`), actions, `${stack.names.bucketArn(bucket)}/${objects}*`);
+  }
+  if (bucket !== undefined && names !== undefined) {
+    const prefix = { StringLike: { 's3:prefix': `${names}*` } };
+    return allow(sid('Names', `${bucket} ${names}`), actions, stack.names.bucketArn(bucket), prefix);
+  }
+  if (searchPath !== undefined) {
+    const path = `${stack.parameters.text('SearchDomainArn')}/${stack.names.prefix}${searchPath}`;
+    return allow(sid('Search', searchPath), actions, path);
+  }
+  throw new Error(`declaration.json has a grant of a kind that policy.ts does not know: ${JSON.stringify(grants[0])}`);
+}

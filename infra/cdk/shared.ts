@@ -1,0 +1,116 @@
+// What all systems share: the search domain, unless one exists, and the dashboard. As infra/shared.yaml.
+import { Aws, CfnCondition, CfnOutput, Fn, Stack, type StackProps, Token } from 'aws-cdk-lib';
+import { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch';
+import { CfnDomain } from 'aws-cdk-lib/aws-opensearchservice';
+import { CfnLogGroup, CfnResourcePolicy } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+
+import { regional } from './names.ts';
+import { declare, logRetentionDays, number, prefix, text } from './parameters.ts';
+import { kept, tagList } from './storage.ts';
+
+const choices = {
+  Prefix: prefix,
+  LogRetentionDays: logRetentionDays,
+  ExistingSearchEndpoint: text('The URL of an OpenSearch that exists; empty makes a domain.', '', '^(https?://[^/]+)?$'),
+  ExistingSearchDomainArn: text('The ARN of that domain.', '', '^(arn:[a-z-]+:es:.+)?$'),
+  SearchInstanceType: text("Of the domain's data nodes.", 't3.small.search', '^[a-z0-9-]+\\.[a-z0-9]+\\.search$'),
+  SearchInstanceCount: number('How many data nodes the domain has.', 1),
+  SearchVolumeGiB: number('The disk of each data node, in GiB.', 10),
+};
+
+export class SharedStack extends Stack {
+  constructor(scope: Construct, props: StackProps) {
+    super(scope, 'shared', { ...props, description: 'Cairn: what its systems share, search and a dashboard.' });
+    const chosen = declare(this, choices);
+    const makesDomain = new CfnCondition(this, 'MakesDomain', {
+      expression: Fn.conditionEquals(chosen.ExistingSearchEndpoint.valueAsString, ''),
+    });
+    // What the domain itself warns of and fails in. It asks whether it may write its log when it is told to.
+    const logGroupName = `/cairn/${chosen.Prefix.valueAsString}search`;
+    const retentionInDays = chosen.LogRetentionDays.valueAsNumber;
+    const logs = new CfnLogGroup(this, 'SearchLogs', { logGroupName, retentionInDays });
+    const mayLog = new CfnResourcePolicy(this, 'SearchLogsPolicy', {
+      policyName: `${chosen.Prefix.valueAsString}search-logs`,
+      policyDocument: JSON.stringify(writesTo(logGroupName)),
+    });
+    // It takes signed requests over TLS only, and only such as name their index in the path: the policies of the
+    // functions are about paths.
+    const domain = new CfnDomain(this, 'Domain', {
+      domainName: `${chosen.Prefix.valueAsString}search`,
+      engineVersion: 'OpenSearch_2.19',
+      clusterConfig: {
+        instanceType: chosen.SearchInstanceType.valueAsString,
+        instanceCount: chosen.SearchInstanceCount.valueAsNumber,
+      },
+      ebsOptions: { ebsEnabled: true, volumeType: 'gp3', volumeSize: chosen.SearchVolumeGiB.valueAsNumber },
+      encryptionAtRestOptions: { enabled: true },
+      nodeToNodeEncryptionOptions: { enabled: true },
+      domainEndpointOptions: { enforceHttps: true, tlsSecurityPolicy: 'Policy-Min-TLS-1-2-PFS-2023-10' },
+      logPublishingOptions: { ES_APPLICATION_LOGS: { cloudWatchLogsLogGroupArn: logs.attrArn, enabled: true } },
+      advancedOptions: { 'rest.action.multi.allow_explicit_index': 'false' },
+      tags: tagList('shared'),
+    });
+    domain.addResourceDependency(mayLog);
+    for (const made of [domain, logs, mayLog]) {
+      made.cfnOptions.condition = makesDomain;
+    }
+    kept(domain);
+    new CfnDashboard(this, 'Dashboard', {
+      dashboardName: `${chosen.Prefix.valueAsString}cairn`,
+      dashboardBody: JSON.stringify({ widgets: widgets() }),
+    });
+    const either = (own: string, existing: string) =>
+      Token.asString(Fn.conditionIf(makesDomain.logicalId, own, existing));
+    new CfnOutput(this, 'SearchEndpoint', {
+      description: 'The URL of OpenSearch.',
+      value: either(`https://${domain.attrDomainEndpoint}`, chosen.ExistingSearchEndpoint.valueAsString),
+    });
+    new CfnOutput(this, 'SearchDomainArn', {
+      description: 'The ARN of the search domain.',
+      value: either(domain.attrArn, chosen.ExistingSearchDomainArn.valueAsString),
+    });
+  }
+}
+
+function writesTo(logGroup: string) {
+  return {
+    Version: '2012-10-17',
+    Statement: [
+      {
+        Effect: 'Allow',
+        Principal: { Service: 'es.amazonaws.com' },
+        Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        Resource: `${regional('logs')}:log-group:${logGroup}:*`,
+        Condition: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
+      },
+    ],
+  };
+}
+
+// Every system is found by the metrics that it sends: nothing is listed here.
+function widgets() {
+  const shown: [title: string, metric: string, statistic: string][] = [
+    ['Requests that failed', 'ServerErrors', 'Sum'],
+    ['Latency, the slowest of a hundred (ms)', 'Latency', 'p99'],
+    ['Search behind the tables (ms)', 'Lag', 'Maximum'],
+    ['Records quarantined', 'Quarantined', 'Sum'],
+    ['Records left for the next delivery', 'Retried', 'Sum'],
+    ['Read units', 'ReadUnits', 'Sum'],
+    ['Write units', 'WriteUnits', 'Sum'],
+    ['Requests refused', 'ClientErrors', 'Sum'],
+  ];
+  return shown.map(([title, metric, statistic], at) => ({
+    type: 'metric',
+    x: (at % 2) * 12,
+    y: Math.floor(at / 2) * 6,
+    width: 12,
+    height: 6,
+    properties: {
+      title,
+      region: Aws.REGION,
+      metrics: [[{ expression: `SEARCH('{Cairn,Operation,System} MetricName="${metric}"', '${statistic}', 300)` }]],
+      view: 'timeSeries',
+    },
+  }));
+}

@@ -1,0 +1,131 @@
+// What calls a system besides HTTP: streams, objects, schedules.
+import { Aws } from 'aws-cdk-lib';
+import { CfnRule } from 'aws-cdk-lib/aws-events';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { CfnEventInvokeConfig, CfnEventSourceMapping, type CfnFunction, CfnPermission } from 'aws-cdk-lib/aws-lambda';
+import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
+
+import type { Operation, System } from './declaration.ts';
+import { id } from './names.ts';
+import { allow } from './policy.ts';
+import type { SystemStack } from './system.ts';
+
+// What the role of a function needs so that its event source can read for it and put aside what it gives up.
+export function statements(stack: SystemStack, system: System, operation: Operation): PolicyStatement[] {
+  const own = system.sources.find(({ kind, handler }) => kind !== 'schedule' && handler === operation.name);
+  if (own === undefined) {
+    return [];
+  }
+  const { names } = stack;
+  const read = own.kind === 'streams' ? stack.streamed : [];
+  const streams = read.flatMap(({ name, table }) => [
+    allow(
+      id(`Stream-${name}`, ''),
+      ['dynamodb:DescribeStream', 'dynamodb:GetRecords', 'dynamodb:GetShardIterator'],
+      table.attrStreamArn,
+    ),
+    allow(id(`Streams-${name}`, ''), ['dynamodb:ListStreams'], `${names.tableArn(name)}/stream/*`),
+  ]);
+  const failures = names.bucketArn(names.failures);
+  return [
+    ...streams,
+    allow('GivenUp', ['s3:PutObject'], `${failures}/*`),
+    allow('GivenUpBucket', ['s3:ListBucket'], failures),
+  ];
+}
+
+// Everything that invokes a function besides HTTP, and its right to do so.
+export function sources(stack: SystemStack, system: System, operation: Operation, lambda: CfnFunction): void {
+  for (const source of system.sources.filter(({ handler }) => handler === operation.name)) {
+    switch (source.kind) {
+      case 'streams':
+        streams(stack, operation, lambda);
+        break;
+      case 'objects':
+        objects(stack, operation, lambda, stack.bucket(source.bucket), source);
+        break;
+      case 'schedule':
+        schedule(stack, operation, lambda, source.everyMinutes);
+        break;
+    }
+  }
+}
+
+// One mapping for each table with a stream, as the mirror's rules want it.
+function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction): void {
+  for (const { name, table } of stack.streamed) {
+    new CfnEventSourceMapping(stack, id(operation.name, '') + id(name, 'Source'), {
+      functionName: lambda.ref,
+      eventSourceArn: table.attrStreamArn,
+      startingPosition: 'TRIM_HORIZON',
+      batchSize: 1000,
+      parallelizationFactor: 2,
+      functionResponseTypes: ['ReportBatchItemFailures'],
+      bisectBatchOnFunctionError: true,
+      // By age, below the 24 h that a stream keeps its records, and by no count of tries.
+      maximumRecordAgeInSeconds: 20 * 3600,
+      destinationConfig: putAside(stack),
+    });
+  }
+}
+
+// Where goes what was given up.
+function putAside(stack: SystemStack) {
+  return { onFailure: { destination: stack.failures.attrArn } };
+}
+
+// The bucket says itself whom it tells. S3 asks whether it may call a function when it is told to. Nobody tells it again
+// what Lambda has given up, so that is put aside, too; a schedule comes again by itself.
+function objects(
+  stack: SystemStack,
+  operation: Operation,
+  lambda: CfnFunction,
+  bucket: CfnBucket,
+  source: { bucket: string; prefix: string },
+): void {
+  const heard = (bucket.notificationConfiguration ?? {}) as CfnBucket.NotificationConfigurationProperty;
+  const already = (heard.lambdaConfigurations ?? []) as CfnBucket.LambdaConfigurationProperty[];
+  bucket.notificationConfiguration = {
+    lambdaConfigurations: [
+      ...already,
+      {
+        event: 's3:ObjectCreated:*',
+        filter: { s3Key: { rules: [{ name: 'prefix', value: source.prefix }] } },
+        function: lambda.attrArn,
+      },
+    ],
+  };
+  bucket.addResourceDependency(permission(stack, operation, lambda, 's3.amazonaws.com', stack.names.bucketArn(source.bucket)));
+  new CfnEventInvokeConfig(stack, id(operation.name, 'Invocations'), {
+    functionName: lambda.ref,
+    qualifier: '$LATEST',
+    maximumRetryAttempts: 2,
+    maximumEventAgeInSeconds: 6 * 3600,
+    destinationConfig: putAside(stack),
+  });
+}
+
+function schedule(stack: SystemStack, operation: Operation, lambda: CfnFunction, minutes: number): void {
+  const rule = new CfnRule(stack, id(operation.name, 'Schedule'), {
+    name: stack.names.operation(operation.name),
+    scheduleExpression: minutes === 1 ? 'rate(1 minute)' : `rate(${minutes} minutes)`,
+    targets: [{ id: operation.name, arn: lambda.attrArn }],
+  });
+  permission(stack, operation, lambda, 'events.amazonaws.com', rule.attrArn);
+}
+
+function permission(
+  stack: SystemStack,
+  operation: Operation,
+  lambda: CfnFunction,
+  principal: string,
+  sourceArn: string,
+): CfnPermission {
+  return new CfnPermission(stack, id(operation.name, 'Permission'), {
+    functionName: lambda.ref,
+    action: 'lambda:InvokeFunction',
+    principal,
+    sourceArn,
+    sourceAccount: Aws.ACCOUNT_ID,
+  });
+}

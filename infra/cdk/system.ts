@@ -1,0 +1,65 @@
+// The stack of one system, whole in itself, as infra/{system}.yaml is.
+import { type CfnTag, Stack, type StackProps } from 'aws-cdk-lib';
+import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import type { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
+import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+
+import { Alarms } from './alarms.ts';
+import { Api, logGroup } from './api.ts';
+import type { System } from './declaration.ts';
+import { Functions } from './functions.ts';
+import { Names } from './names.ts';
+import { Parameters } from './parameters.ts';
+import { sources } from './sources.ts';
+import { bucket, failures, table, tagList } from './storage.ts';
+
+export class SystemStack extends Stack {
+  readonly parameters: Parameters;
+  readonly names: Names;
+  readonly tagList: CfnTag[];
+  // The log group of all its functions.
+  readonly logs: CfnLogGroup;
+  // The tables with a stream.
+  readonly streamed: { name: string; table: CfnTable }[] = [];
+  readonly failures: CfnBucket;
+  private readonly buckets = new Map<string, CfnBucket>();
+
+  constructor(scope: Construct, system: System, props: StackProps) {
+    super(scope, system.name, { ...props, description: `Cairn: the system ${system.name}, one function per route.` });
+    this.parameters = new Parameters(this);
+    this.names = new Names(this.parameters.text('Prefix'), system.name);
+    this.tagList = tagList(system.name);
+    for (const declared of system.tables) {
+      const made = table(this, declared);
+      if (declared.stream) {
+        this.streamed.push({ name: declared.name, table: made });
+      }
+    }
+    for (const declared of system.buckets) {
+      this.buckets.set(declared.name, bucket(this, declared));
+    }
+    this.failures = failures(this);
+    this.logs = logGroup(this, 'Logs', this.names.logGroup);
+    const api = new Api(this);
+    const alarms = new Alarms(this);
+    alarms.system(system, api.api.ref);
+    const functions = new Functions(this, system);
+    for (const operation of system.functions) {
+      const lambda = functions.add(operation);
+      if (operation.route !== null) {
+        api.add(operation, operation.route, lambda);
+        alarms.route(operation);
+      }
+      sources(this, system, operation, lambda);
+    }
+  }
+
+  bucket(name: string): CfnBucket {
+    const made = this.buckets.get(name);
+    if (made === undefined) {
+      throw new Error(`declaration.json has a source on the bucket ${name}, which its system does not have`);
+    }
+    return made;
+  }
+}

@@ -1,0 +1,39 @@
+//! Packages from npm, in the versions and with the hashes of a folder's `package-lock.json`.
+
+use std::fs;
+use std::path::Path;
+
+use tokio::process::Command;
+
+use crate::failure::{Doing, Failure};
+use crate::python::run;
+
+/// Whether Node.js is new enough, in its own words.
+const ENOUGH: &str =
+    "const [a, b] = process.versions.node.split('.'); process.exit(a > 20 || (a == 20 && b > 18) ? 0 : 1)";
+
+/// Fetches what the folder's scripts need, if it is not there.
+pub async fn install(folder: &Path) -> Result<(), Failure> {
+    let needed = "Node.js 20.19 or newer with npm is needed (from nodejs.org)";
+    let mut node = Command::new("node");
+    node.args(["-e", ENOUGH]);
+    run(node).await.map_err(|_| Failure::new(needed))?;
+    let lock = folder.join("package-lock.json");
+    let wanted = fs::read_to_string(&lock).doing(lock.display())?;
+    let done = folder.join("node_modules/installed.json");
+    if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
+        return Ok(());
+    }
+    println!("fetching the packages of {} with npm", folder.display());
+    let mut npm = Command::new("npm");
+    npm.current_dir(folder).args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    run(npm).await.doing(needed)?;
+    fs::write(&done, wanted).doing(done.display())
+}
+
+/// One of the folder's scripts.
+pub fn script(folder: &Path, name: &str) -> Command {
+    let mut command = Command::new("npm");
+    command.current_dir(folder).args(["run", "--silent", name, "--"]);
+    command
+}

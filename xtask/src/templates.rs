@@ -1,0 +1,120 @@
+//! `cargo xtask templates`: whether the templates are what SAM and CloudFormation take, whether checkov finds fault with
+//! them, and whether those who deploy with CDK get the same. Asks no network beyond pip and npm, and AWS nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tokio::process::Command;
+
+use crate::failure::{Doing, Failure};
+use crate::python::{Environment, environment, run};
+use crate::{node, systems};
+
+const ROOT: &str = "template.yaml";
+
+pub async fn check(root: &Path) -> Result<(), Failure> {
+    let (sam, checkov) = (environment(root, "sam").await?, environment(root, "checkov").await?);
+    node::install(&root.join("infra/cdk")).await?;
+    let check = Check { root, scratch: scratch(root)?, stacks: stacks() };
+    let own = check.stacks.iter().map(|stack| file_of(stack));
+    let all: Vec<String> = std::iter::once(ROOT.to_owned()).chain(own).collect();
+
+    println!("cfn-lint on {}", all.join(", "));
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    check.run(sam.command("cfn-lint"), &all).await?;
+    check.no_question_for_updates()?;
+    check.run(sam.command("sam"), &["validate", "--lint", "--template", ROOT]).await?;
+    let findings = [&["infra/python/check.py", "infra/checkov.json"], all.as_slice()].concat();
+    check.run(checkov.command("python"), &findings).await?;
+    check.expand(&sam).await?;
+    check.compare().await
+}
+
+/// The stacks that have a template of their own in `infra/`.
+fn stacks() -> Vec<String> {
+    let systems = systems::all();
+    let names = systems.iter().map(|declared| declared.app.system().name.to_owned());
+    names.chain(["shared".to_owned()]).collect()
+}
+
+fn file_of(stack: &str) -> String {
+    format!("infra/{stack}.yaml")
+}
+
+/// An empty folder for what is made on the way.
+fn scratch(root: &Path) -> Result<PathBuf, Failure> {
+    let folder = root.join("target/templates");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).doing(folder.display())?;
+    }
+    fs::create_dir_all(&folder).doing(folder.display())?;
+    Ok(folder)
+}
+
+struct Check<'a> {
+    root: &'a Path,
+    scratch: PathBuf,
+    stacks: Vec<String>,
+}
+
+impl Check<'_> {
+    /// Shows what the command says. It sends no telemetry, looks for no newer version and for no credentials.
+    async fn run(&self, mut command: Command, arguments: &[&str]) -> Result<(), Failure> {
+        if command.as_std().get_current_dir().is_none() {
+            command.current_dir(self.root);
+        }
+        command
+            .args(arguments)
+            .env("SAM_CLI_TELEMETRY", "0")
+            .env("__SAM_CLI_APP_DIR", &self.scratch)
+            .env("CDK_DISABLE_CLI_TELEMETRY", "true")
+            .env("CDK_DISABLE_VERSION_CHECK", "true")
+            .env("AWS_EC2_METADATA_DISABLED", "true")
+            .env("AWS_DEFAULT_REGION", "us-east-1");
+        print!("{}", run(command).await?);
+        Ok(())
+    }
+
+    /// SAM asks for newer versions of itself once a week, and has no option for it: it has just done so.
+    fn no_question_for_updates(&self) -> Result<(), Failure> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).doing("the clock")?.as_secs();
+        let file = self.scratch.join("metadata.json");
+        fs::write(&file, format!("{{\"lastVersionCheck\": {now}}}")).doing(file.display())
+    }
+
+    /// The templates after SAM's transform, as files in a folder.
+    async fn expand(&self, sam: &Environment) -> Result<(), Failure> {
+        let folder = self.expanded();
+        fs::create_dir_all(&folder).doing(folder.display())?;
+        for stack in &self.stacks {
+            let out = folder.join(stack).with_extension("json").display().to_string();
+            self.run(sam.command("python"), &["infra/python/expand.py", &file_of(stack), &out]).await?;
+        }
+        Ok(())
+    }
+
+    fn expanded(&self) -> PathBuf {
+        self.scratch.join("sam")
+    }
+
+    /// What CDK makes, against that. Files stand for the zips: what is in them makes no difference.
+    async fn compare(&self) -> Result<(), Failure> {
+        let (zips, made) = (self.scratch.join("zips"), self.scratch.join("cdk"));
+        for stack in &self.stacks {
+            let folder = zips.join(stack);
+            fs::create_dir_all(&folder).doing(folder.display())?;
+            fs::write(folder.join("bootstrap.zip"), "no zip").doing(folder.display())?;
+        }
+        let script = |name| {
+            let mut command = node::script(&self.root.join("infra/cdk"), name);
+            command.env("EXPANDED", self.expanded()).env("SYNTHESISED", &made);
+            command
+        };
+        self.run(script("check"), &[]).await?;
+        let zips = format!("zips={}", zips.display());
+        self.run(script("synth"), &["--context", &zips, "--output", &made.display().to_string()]).await?;
+        self.run(script("compare"), &[]).await?;
+        self.run(script("test"), &[]).await
+    }
+}
