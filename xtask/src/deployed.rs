@@ -5,6 +5,7 @@ pub mod emulator;
 pub mod publisher;
 pub mod smoke;
 pub mod stack;
+pub mod variant;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,14 +20,18 @@ use local::state::State;
 use reqwest::Client;
 use table::Clock;
 use tokio::process::Command;
+use web::App;
 
 use crate::failure::{Doing, Failure};
+use crate::infra;
+use crate::infra::node::to_yaml;
 use crate::python::{self, Environment, environment};
 use crate::rehearsal::Stage;
 use crate::systems::{self, Declared};
 use emulator::{ACCOUNT, Emulator, REGION};
 use publisher::Publisher;
 use stack::{Outputs, Sam};
+use variant::Variant;
 
 /// Deploys, tries, updates and takes down every system; says what it does, and how long that took.
 pub async fn run(root: &Path) -> Result<(), Failure> {
@@ -46,7 +51,8 @@ pub async fn run(root: &Path) -> Result<(), Failure> {
 
     let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
-    let outputs = cloud.deploy("shared.yaml", "cairn-shared", &shared).await?;
+    let template = root.join("infra/shared.yaml");
+    let outputs = timed("sam deploy cairn-shared", cloud.sam.deploy(&template, "cairn-shared", &shared)).await?;
     let publisher = Publisher::start(identity.issuer()).await?;
     let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
     let parameters = [
@@ -83,14 +89,14 @@ impl Cloud<'_> {
         search: &str,
     ) -> Result<(), Failure> {
         let system = declared.app.system().name;
-        let (template, stack) = (format!("{system}.yaml"), format!("cairn-{system}"));
-        let outputs = self.deploy(&template, &stack, parameters).await?;
+        let outputs = self.deploy(&declared.app, Variant::Usual, parameters).await?;
         let api = Api::at(outputs.get("ApiUrl")?, self.sam.emulator.port)?;
         self.create_index(system, search).await?;
 
         let token = identity.token("deployed", &[&format!("{system}-admin")], &Clock::system()).doing("a token")?;
         let stage = Stage { app: &declared.app, client: &api.client, url: &api.url, token: &token };
-        timed("smoke suite", smoke::run(&stage)).await?;
+        let stranger = identity.token("stranger", &[], &Clock::system()).doing("a token")?;
+        timed("smoke suite", smoke::run(&stage, &stranger)).await?;
         let answers = timed("every route once", stage.rehearse(declared.rehearsal)).await?;
         let wrong: Vec<String> =
             answers.iter().filter(|answered| !answered.is_expected()).map(|answered| format!("{answered:?}")).collect();
@@ -99,8 +105,24 @@ impl Cloud<'_> {
         }
         println!("{} routes answered as their sample events say, each with its own role", answers.len());
 
-        self.updates(&template, &stack, parameters, &stage).await?;
-        self.sam.delete(&stack).await
+        self.updates(parameters, &stage).await?;
+        self.takes_a_grant_away(parameters, &stage).await?;
+        self.sam.delete(&format!("cairn-{system}")).await
+    }
+
+    /// A route whose role lacks one action of what it declares fails, as a problem; with the action it works again.
+    async fn takes_a_grant_away(&self, parameters: &[(&str, &str)], stage: &Stage<'_>) -> Result<(), Failure> {
+        for (variant, expected) in
+            [(Variant::Without { function: "getCollection", action: "dynamodb:GetItem" }, 503), (Variant::Usual, 200)]
+        {
+            self.deploy(stage.app, variant, parameters).await?;
+            let answered = stage.sample("getCollection").await?;
+            if answered.status != expected {
+                return Err(Failure::new(format!("{variant:?}: not {expected}: {answered:?}")));
+            }
+            println!("{variant:?}: getCollection answers {expected}");
+        }
+        Ok(())
     }
 
     /// The operator's command that makes a system's first index.
@@ -114,38 +136,21 @@ impl Cloud<'_> {
     }
 
     /// Deployments over what is there: with no change, with one function changed, and with new code.
-    async fn updates(
-        &self,
-        template: &str,
-        stack: &str,
-        parameters: &[(&str, &str)],
-        stage: &Stage<'_>,
-    ) -> Result<(), Failure> {
-        let system = stage.app.system().name;
+    async fn updates(&self, parameters: &[(&str, &str)], stage: &Stage<'_>) -> Result<(), Failure> {
         let before = self.functions().await?;
-        self.deploy(template, stack, parameters).await?;
+        self.deploy(stage.app, Variant::Usual, parameters).await?;
         let same = self.functions().await?;
         expect("a deployment with no change changes", &changed(&before, &same), 0)?;
 
-        let text = fs::read_to_string(self.root.join("infra").join(template)).doing(template)?;
-        let larger = text.replacen("        - Mb256\n", "        - Mb512\n", 1).replacen(
-            "    Mb256: 256\n",
-            "    Mb256: 256\n      Mb512: 512\n",
-            1,
-        );
-        let changed_template = self.root.join("infra").join(format!("changed-{template}"));
-        fs::write(&changed_template, larger).doing(changed_template.display())?;
-        let deployed = self.deploy(&format!("changed-{template}"), stack, parameters).await;
-        fs::remove_file(&changed_template).doing(changed_template.display())?;
-        deployed?;
+        self.deploy(stage.app, Variant::Larger { function: "getHealth" }, parameters).await?;
         let one = self.functions().await?;
         expect("a deployment with one route's memory changed changes", &changed(&same, &one), 1)?;
 
-        let zip = zip(self.root, system);
+        let zip = zip(self.root, stage.app.system().name);
         let bytes = fs::read(&zip).doing(zip.display())?;
         // A zip may have anything before its entries: another file, the same program.
         fs::write(&zip, [b"#\n".as_slice(), &bytes].concat()).doing(zip.display())?;
-        let deployed = self.deploy(template, stack, parameters).await;
+        let deployed = self.deploy(stage.app, Variant::Usual, parameters).await;
         fs::write(&zip, bytes).doing(zip.display())?;
         deployed?;
         let new = self.functions().await?;
@@ -154,9 +159,16 @@ impl Cloud<'_> {
         if answered.is_expected() { Ok(()) } else { Err(Failure::new(format!("after an update: {answered:?}"))) }
     }
 
-    async fn deploy(&self, template: &str, stack: &str, parameters: &[(&str, &str)]) -> Result<Outputs, Failure> {
-        let template = self.root.join("infra").join(template);
-        timed(&format!("sam deploy {stack}"), self.sam.deploy(&template, stack, parameters)).await
+    async fn deploy(&self, app: &App, variant: Variant, parameters: &[(&str, &str)]) -> Result<Outputs, Failure> {
+        let system = app.system().name;
+        // Beside the committed one: it names the zip from there.
+        let file = self.root.join(format!("infra/{system}-{}.yaml", std::process::id()));
+        fs::write(&file, to_yaml("a deployment under trial", &variant.of(infra::system::node(app))))
+            .doing(file.display())?;
+        let stack = format!("cairn-{system}");
+        let deployed = timed(&format!("sam deploy {stack}"), self.sam.deploy(&file, &stack, parameters)).await;
+        fs::remove_file(&file).doing(file.display())?;
+        deployed
     }
 
     /// When each function was last changed.

@@ -13,7 +13,8 @@ use crate::rehearsal::Stage;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A collection and a geozone in it: made, read, listed, found, given a boundary by an upload; then each refusal.
-pub async fn run(stage: &Stage<'_>) -> Result<(), Failure> {
+/// `stranger` is the token of somebody who may change nothing.
+pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
     let smoke = Smoke(stage);
     let collection = json!({ "collectionId": "smoke_1", "displayName": "Smoke", "isVisible": true });
     let zone = json!({ "displayName": "Mistaken Point", "location": [-53.16, 46.63], "isVisible": true });
@@ -25,7 +26,7 @@ pub async fn run(stage: &Stage<'_>) -> Result<(), Failure> {
     smoke.has(&listed, "/items/0/displayName", "Mistaken Point")?;
     smoke.finds("/parks/search?q=mistaken", "/items/0/displayName", "Mistaken Point").await?;
     smoke.uploads("/parks/geozones/smoke_1/1/geometry/boundary").await?;
-    smoke.refuses().await
+    smoke.refuses(stranger).await
 }
 
 struct Smoke<'a>(&'a Stage<'a>);
@@ -112,11 +113,12 @@ impl Smoke<'_> {
     }
 
     /// 401, 403, 404 and 412, each as a problem.
-    async fn refuses(&self) -> Result<(), Failure> {
+    async fn refuses(&self, stranger: &str) -> Result<(), Failure> {
         let (zone, change) = ("/parks/geozones/smoke_1/1", json!({ "description": "x" }));
         let refused = [
             (Method::PATCH, zone, None, vec![], 401),
             (Method::PATCH, zone, Some("not.a.token"), vec![], 401),
+            (Method::PATCH, zone, Some(stranger), vec![], 403),
             (Method::PATCH, "/parks/geozones/smoke_1/99", Some(self.0.token), vec![], 404),
             (Method::PATCH, zone, Some(self.0.token), vec![("if-match", "\"2\"")], 412),
         ];

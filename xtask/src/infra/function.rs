@@ -51,10 +51,15 @@ pub fn functions(app: &App) -> Vec<Function> {
 }
 
 impl Function {
-    /// The name of its resources in a template: `getGeozone` has `GetGeozoneFunction`, `GetGeozoneRole` and so on.
+    /// The name of its resources in a template.
     pub fn resource(&self, kind: &str) -> String {
-        let mut letters = self.name.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        first.into_iter().chain(letters).chain(kind.chars()).collect()
+        resource(self.name, kind)
     }
+}
+
+/// The name of an operation's resource: `getGeozone` has `GetGeozoneFunction`, `GetGeozoneRole` and so on.
+pub fn resource(operation: &str, kind: &str) -> String {
+    let mut letters = operation.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    first.into_iter().chain(letters).chain(kind.chars()).collect()
 }

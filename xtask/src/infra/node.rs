@@ -54,6 +54,36 @@ pub fn attribute(resource: impl Into<String>, name: &str) -> Node {
     map! { "Fn::GetAtt" => list![resource, name] }
 }
 
+impl Node {
+    /// A member of a map, to be changed.
+    pub fn member(&mut self, name: &str) -> Option<&mut Self> {
+        self.members()?.iter_mut().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    pub fn members(&mut self) -> Option<&mut Map> {
+        match self {
+            Self::Map(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    pub fn list(&mut self) -> Option<&mut Vec<Self>> {
+        match self {
+            Self::List(list) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// The `Type` of a resource.
+    pub fn kind(&self) -> Option<&str> {
+        let Self::Map(members) = self else { return None };
+        members.iter().find_map(|(name, value)| match value {
+            Self::Text(kind) if name == "Type" => Some(kind.as_str()),
+            _ => None,
+        })
+    }
+}
+
 impl From<&str> for Node {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())

@@ -1,0 +1,57 @@
+//! The templates as they are deployed here: changed in one thing, to see what that does.
+
+use crate::infra::function::resource;
+use crate::infra::node::{Map, Node};
+use crate::infra::policy::allow;
+
+/// What a deployment differs in from the committed template.
+#[derive(Clone, Copy, Debug)]
+pub enum Variant {
+    /// In nothing but what the emulator cannot have: it speaks plain HTTP, which the buckets' policies forbid.
+    Usual,
+    /// This function has twice its memory.
+    Larger { function: &'static str },
+    /// The role of this function lacks this action.
+    Without { function: &'static str, action: &'static str },
+}
+
+impl Variant {
+    pub fn of(self, mut template: Node) -> Node {
+        if let Some(resources) = template.member("Resources").and_then(Node::members) {
+            resources.retain(|(_, resource)| resource.kind() != Some("AWS::S3::BucketPolicy"));
+            match self {
+                Self::Usual => {}
+                Self::Larger { function } => larger(resources, function),
+                Self::Without { function, action } => without(resources, function, action),
+            }
+        }
+        template
+    }
+}
+
+fn larger(resources: &mut Map, function: &str) {
+    let name = resource(function, "Function");
+    let found = resources.iter_mut().find(|(known, _)| *known == name);
+    let properties = found.and_then(|(_, resource)| resource.member("Properties"));
+    if let Some(memory) = properties.and_then(|properties| properties.member("MemorySize")) {
+        *memory = 512.into();
+    }
+}
+
+fn without(resources: &mut Map, function: &str, action: &str) {
+    let name = resource(function, "Role");
+    let Some((_, role)) = resources.iter_mut().find(|(known, _)| *known == name) else { return };
+    let policies = role.member("Properties").and_then(|properties| properties.member("Policies"));
+    for policy in policies.and_then(Node::list).into_iter().flatten() {
+        let statements = policy.member("PolicyDocument").and_then(|document| document.member("Statement"));
+        for statement in statements.and_then(Node::list).into_iter().flatten() {
+            if let Some(actions) = statement.member("Action").and_then(Node::list)
+                && actions.len() > 1
+            {
+                actions.retain(|known| *known != Node::from(action));
+            } else if statement.member("Action").is_some_and(|actions| *actions == Node::List(vec![action.into()])) {
+                *statement = allow("Nothing", &["logs:PutLogEvents"], "arn:aws:logs:::".into(), None);
+            }
+        }
+    }
+}
