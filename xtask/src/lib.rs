@@ -21,14 +21,19 @@ pub mod templates;
 use std::path::Path;
 
 use artefact::Artefact;
+use systems::Declared;
 use web::operation;
 
 /// Everything that is generated, for all systems.
 pub fn artefacts() -> Vec<Artefact> {
-    let systems = systems::all();
+    artefacts_of(&systems::all())
+}
+
+/// What is generated for these systems.
+pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
     let mut artefacts = Vec::new();
     let mut routers = String::from("[workspace.metadata.lambda.watch.router]\n");
-    for declared in &systems {
+    for declared in systems {
         let app = &declared.app;
         let name = app.system().name;
         routers.push_str(&operation::watch_router(name, app.routes()));
