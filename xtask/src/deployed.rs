@@ -94,7 +94,7 @@ impl Cloud<'_> {
         self.create_index(system, search).await?;
 
         let token = identity.token("deployed", &[&format!("{system}-admin")], &Clock::system()).doing("a token")?;
-        let stage = Stage { app: &declared.app, client: &api.client, url: &api.url, token: &token };
+        let stage = Stage { app: &declared.app, client: &api.client, url: &api.url, token: &token, platform: None };
         let stranger = identity.token("stranger", &[], &Clock::system()).doing("a token")?;
         timed("smoke suite", smoke::run(&stage, &stranger)).await?;
         let answers = timed("every route once", stage.rehearse(declared.rehearsal)).await?;

@@ -82,7 +82,9 @@ fn stale(root: &Path, wanted: &BTreeMap<String, String>) -> Result<Vec<String>, 
     let mut stale = Vec::new();
     for system in folder(root, "events")? {
         for event in folder(root, &system)? {
-            if !wanted.contains_key(&event) {
+            // An answer stays as long as its event does.
+            let of = event.replace(".answer.json", ".json");
+            if !wanted.contains_key(&of) {
                 stale.push(event);
             }
         }

@@ -1,5 +1,5 @@
 //! `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted;
-//! `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them; `cargo xtask
+//! `cargo xtask rehearse` writes beside each sample event what it is answered; `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them; `cargo xtask
 //! deployed` deploys all of it to an emulated cloud and tries it there.
 
 use std::process::ExitCode;
@@ -24,10 +24,11 @@ async fn main() -> ExitCode {
                 ExitCode::FAILURE
             }
         }),
+        "rehearse" => return told(xtask::rehearsal::here::keep(xtask::root()).await),
         "templates" => return told(xtask::templates::check(xtask::root()).await),
         "deployed" => return told(xtask::deployed::run(xtask::root()).await),
         _ => {
-            eprintln!("usage: cargo xtask generate | check | templates | deployed");
+            eprintln!("usage: cargo xtask generate | check | rehearse | templates | deployed");
             return ExitCode::from(2);
         }
     };

@@ -1,9 +1,12 @@
 //! Every operation of a system, by its sample event, over HTTP: in an order in which each finds what it needs.
 
+mod answer;
+pub mod here;
 pub mod parks;
 
 use std::time::Duration;
 
+use local::Platform;
 use reqwest::{Client, Method};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -44,6 +47,8 @@ pub struct Stage<'a> {
     /// Scheme and host.
     pub url: &'a str,
     pub token: &'a str,
+    /// The platform, where it is one that can tell when search has everything.
+    pub platform: Option<&'a Platform>,
 }
 
 impl Stage<'_> {
@@ -92,6 +97,13 @@ impl Stage<'_> {
     }
 
     async fn until(&self, operation: &'static str) -> Result<Answered, Failure> {
+        if let Some(platform) = self.platform {
+            platform.caught_up().await;
+            let config = &platform.engines.config;
+            let readers = config.search_name(self.app.system().name);
+            let refresh = self.client.post(format!("{}/{readers}/_refresh", config.search)).send();
+            refresh.await.doing("a refresh")?;
+        }
         let until = Instant::now() + PATIENCE;
         loop {
             let answered = self.sample(operation).await?;

@@ -1,0 +1,51 @@
+//! A rehearsal on this machine, and the answers that it gives.
+
+use std::fs;
+use std::path::Path;
+
+use local::{Options, Platform, Progress};
+use reqwest::Client;
+use table::Clock;
+
+use super::{Answered, Stage};
+use crate::failure::{Doing, Failure};
+use crate::systems;
+
+/// What is answered to each sample event of every system, by a platform with nothing in it.
+pub async fn answers() -> Result<Vec<(&'static str, Vec<Answered>)>, Failure> {
+    let state = tempfile::tempdir().doing("a folder")?;
+    let options = Options::new(systems::served(), state.path().join("state"));
+    let platform = Platform::start(options, &Progress::silent()).await.doing("the platform")?;
+    let client = Client::new();
+    let mut all = Vec::new();
+    for declared in systems::all() {
+        let system = declared.app.system().name;
+        let token = platform.identity.token("samples", &[&format!("{system}-admin")], &Clock::system());
+        let token = token.doing("a token")?;
+        let (app, url, platform) = (&declared.app, &platform.url, Some(&platform));
+        let stage = Stage { app, client: &client, url, token: &token, platform };
+        let forgotten = stage.forgotten(declared.rehearsal);
+        if !forgotten.is_empty() {
+            return Err(Failure::new(format!("the rehearsal of {system} leaves out {}", forgotten.join(", "))));
+        }
+        all.push((system, stage.rehearse(declared.rehearsal).await?));
+    }
+    platform.stop().await;
+    Ok(all)
+}
+
+/// Writes each answer beside its event.
+pub async fn keep(root: &Path) -> Result<(), Failure> {
+    for (system, answers) in answers().await? {
+        for answered in answers {
+            let file = root.join(path(system, &answered));
+            fs::write(&file, answered.file()).doing(file.display())?;
+        }
+    }
+    Ok(())
+}
+
+/// Where the answer is kept, from the repository's root.
+pub fn path(system: &str, answered: &Answered) -> String {
+    format!("events/{system}/{}.answer.json", answered.operation)
+}
