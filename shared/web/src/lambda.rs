@@ -5,7 +5,7 @@ mod http_event;
 mod source;
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use lambda_runtime::{Context, Diagnostic, LambdaEvent, service_fn};
@@ -118,11 +118,14 @@ impl Function {
     }
 }
 
-/// When Lambda kills the function.
+/// When Lambda kills the function. A time that has passed tells nothing: `cargo lambda watch` gives one of 1970.
 fn deadline(context: &Context) -> Instant {
-    let left = context.deadline().duration_since(SystemTime::now()).unwrap_or_default();
-    Instant::now() + left
+    let left = context.deadline().duration_since(SystemTime::now()).ok().filter(|left| !left.is_zero());
+    Instant::now() + left.unwrap_or(LONGEST)
 }
+
+/// The longest that Lambda lets a function run; its declaration says less.
+const LONGEST: Duration = Duration::from_secs(15 * 60);
 
 fn diagnostic(kind: &str, reason: impl ToString) -> Diagnostic {
     Diagnostic { error_type: kind.to_owned(), error_message: reason.to_string() }
@@ -131,6 +134,18 @@ fn diagnostic(kind: &str, reason: impl ToString) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_deadline_that_has_passed_stops_nobody() {
+        let until = |millis: u64| {
+            let mut context = Context::default();
+            context.deadline = millis;
+            deadline(&context).duration_since(Instant::now())
+        };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as u64;
+        assert!(until(now + 10_000) <= Duration::from_secs(10));
+        assert!(until(600_000) > Duration::from_secs(600));
+    }
 
     #[test]
     fn bootstrap_serves_the_whole_system() {

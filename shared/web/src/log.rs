@@ -26,7 +26,7 @@ use table::access::Performed;
 use tracing_subscriber::EnvFilter;
 
 use crate::event::EventFailure;
-use crate::metrics::{Batch, Line, milliseconds};
+use crate::metrics::{Batch, Line, consumed, milliseconds};
 use crate::{Principal, Problem, Route};
 
 /// The most of a reason that is told, in bytes: engines may answer with pages.
@@ -162,8 +162,4 @@ fn by_pattern(performed: &[Performed]) -> String {
         format!("{name}{}", units.collect::<String>())
     };
     patterns.iter().map(told).collect::<Vec<_>>().join(", ")
-}
-
-fn consumed(performed: &[Performed]) -> (f64, f64) {
-    performed.iter().fold((0.0, 0.0), |(read, write), call| (read + call.read_units, write + call.write_units))
 }

@@ -67,8 +67,7 @@ impl Line {
     }
 
     pub fn consumed(self, latency: Duration, performed: &[Performed]) -> Self {
-        let read: f64 = performed.iter().map(|call| call.read_units).sum();
-        let write: f64 = performed.iter().map(|call| call.write_units).sum();
+        let (read, write) = consumed(performed);
         self.metric("Latency", "Milliseconds", milliseconds(latency)).metric("ReadUnits", "Count", read).metric(
             "WriteUnits",
             "Count",
@@ -101,6 +100,11 @@ impl Line {
         line.insert("_aws".into(), json!({ "Timestamp": millis, "CloudWatchMetrics": [directive] }));
         Value::Object(line).to_string()
     }
+}
+
+/// Read and write units, summed from 0: the sum of no floats is -0.
+pub(crate) fn consumed(performed: &[Performed]) -> (f64, f64) {
+    performed.iter().fold((0.0, 0.0), |(read, write), call| (read + call.read_units, write + call.write_units))
 }
 
 /// To the microsecond, which is as exact as it is true.

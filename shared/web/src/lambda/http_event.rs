@@ -25,12 +25,10 @@ pub struct NotPayload2(String);
 struct Payload<'a> {
     version: Option<Cow<'a, str>>,
     raw_path: String,
-    #[serde(default)]
-    raw_query_string: String,
-    #[serde(default)]
-    cookies: Vec<String>,
-    #[serde(default)]
-    headers: BTreeMap<String, String>,
+    // API Gateway leaves out what a request does not have; `cargo lambda watch` says null.
+    raw_query_string: Option<String>,
+    cookies: Option<Vec<String>>,
+    headers: Option<BTreeMap<String, String>>,
     request_context: Context,
     #[serde(default)]
     body: Option<String>,
@@ -85,8 +83,8 @@ pub(crate) fn request(payload: &str, deadline: Instant) -> Result<Request<Bytes>
     let path = without_stage(&payload.raw_path, payload.request_context.stage.as_deref());
     let mut request = Request::new(body);
     *request.method_mut() = method.map_err(|_| NotPayload2("its method is none".into()))?;
-    *request.uri_mut() = uri(path, &payload.raw_query_string)?;
-    *request.headers_mut() = headers(&payload.headers, &payload.cookies);
+    *request.uri_mut() = uri(path, &payload.raw_query_string.unwrap_or_default())?;
+    *request.headers_mut() = headers(&payload.headers.unwrap_or_default(), &payload.cookies.unwrap_or_default());
     if let Some(id) = payload.request_context.request_id {
         request.extensions_mut().insert(RequestId(id));
     }
@@ -147,7 +145,15 @@ pub(crate) fn response(response: &Response<Bytes>) -> String {
         Err(_) => (BASE64.encode(response.body()), true),
     };
     let status = response.status().as_u16();
-    json!({ "statusCode": status, "headers": headers, "body": body, "isBase64Encoded": encoded }).to_string()
+    // `cargo lambda watch` wants to be told that there are no cookies.
+    let members = json!({
+        "statusCode": status,
+        "headers": headers,
+        "cookies": [],
+        "body": body,
+        "isBase64Encoded": encoded,
+    });
+    members.to_string()
 }
 
 #[cfg(test)]
@@ -163,6 +169,18 @@ mod tests {
         assert_eq!(of("/zoo/St John/é", "q=a b"), "/zoo/St%20John/%C3%A9?q=a%20b");
         assert_eq!(of("/zoo/St%20John/%C3%A9", "q=a%20b"), "/zoo/St%20John/%C3%A9?q=a%20b");
         assert_eq!(of("/a?b#c", ""), "/a%3Fb%23c");
+    }
+
+    #[test]
+    fn what_a_request_does_not_have_may_be_null_or_left_out() {
+        for absent in ["", r#""rawQueryString": null, "cookies": null, "headers": null, "body": null, "#] {
+            let payload = format!(
+                r#"{{"version": "2.0", "rawPath": "/zoo", {absent}"requestContext": {{"http": {{"method": "GET"}}}}}}"#
+            );
+            let request = request(&payload, Instant::now()).unwrap();
+            assert_eq!((request.method(), request.uri().to_string().as_str()), (&Method::GET, "/zoo"));
+            assert!(request.headers().is_empty() && request.body().is_empty());
+        }
     }
 
     #[test]
