@@ -21,6 +21,7 @@ mod issuers;
 mod kill;
 mod mirror;
 mod parks;
+mod privilege;
 mod samples;
 mod traces;
 
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
             functions::tests(),
             samples::tests(),
             traces::tests(),
+            privilege::tests(),
         ]
         .into_iter()
         .flatten()

@@ -6,6 +6,7 @@ mod cascades_stopped;
 mod collections;
 mod costs;
 mod dates;
+mod every_kind;
 mod facilities;
 mod found;
 mod geometry;
@@ -63,6 +64,7 @@ pub fn tests() -> Vec<Test> {
         relationships::tests(),
         search::tests(),
         structure::tests(),
+        every_kind::tests(),
         found::tests(),
         vec![found::scenario_19()],
     ];

@@ -19,7 +19,7 @@ use web::token::{Claims, SigningKey};
 use super::description::Description;
 use super::suite::RUNTIME;
 use super::table::Table;
-use super::{User, engines};
+use super::{User, engines, recorder};
 
 /// A platform; gone when dropped.
 pub struct Cairn {
@@ -250,6 +250,7 @@ impl Drop for Cairn {
             if let Some(platform) = shared.platform.write().await.take() {
                 platform.stop().await;
             }
+            recorder::OF_THE_RUN.stop(&shared.engines);
             shared.forget().await;
             let dynamodb = shared.dynamodb.lock().unwrap().take();
             if let Some(dynamodb) = dynamodb {
@@ -269,11 +270,11 @@ pub async fn all_stopped() {
     }
 }
 
-/// Parks as it is served.
+/// Parks as it is served, and what it asks of its engines recorded.
 pub fn parks_served() -> Served {
     Served {
         system: &::parks::SYSTEM,
-        app: ::parks::app,
+        app: |engines| ::parks::app(recorder::OF_THE_RUN.before(&engines)),
         first_index: |engines, scanned| {
             Box::pin(async move {
                 let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));

@@ -36,6 +36,11 @@ impl Lines {
     pub fn of(&self, key: &str) -> Line {
         self.0.lock().unwrap().get(key).cloned().unwrap_or_else(|| panic!("{key} has no log line"))
     }
+
+    /// Which operation had this `request.id` or `trace.id`.
+    pub fn operation_of(&self, key: &str) -> Option<String> {
+        self.0.lock().unwrap().get(key).map(|line| line.operation.clone())
+    }
 }
 
 impl Line {

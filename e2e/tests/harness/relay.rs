@@ -3,7 +3,9 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use http::HeaderMap;
+use http::request::Parts;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
@@ -34,7 +36,12 @@ impl Relay {
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
             let told = format!("{} {path}", request.method());
             kept.lock().unwrap().push(Seen { request: told, headers: request.headers().clone() });
-            pass_on(client.clone(), format!("{target}{path}"), request)
+            let (client, url) = (client.clone(), format!("{target}{path}"));
+            async move {
+                let (parts, body) = request.into_parts();
+                let body = body.collect().await.unwrap().to_bytes();
+                pass_on(&client, url, parts, body).await
+            }
         })
         .await;
         Self { url: server.url.clone(), seen, _server: server }
@@ -46,14 +53,13 @@ impl Relay {
     }
 }
 
-/// The `Host` stays as it is, too: signatures cover it.
-async fn pass_on(
-    client: Client,
+/// Sends a request on to this URL, and gives back what that answers. The `Host` stays as it is, too: signatures cover it.
+pub async fn pass_on(
+    client: &Client,
     url: String,
-    request: Request<Incoming>,
-) -> Result<Response<Full<bytes::Bytes>>, reqwest::Error> {
-    let (parts, body) = request.into_parts();
-    let body = body.collect().await.unwrap().to_bytes();
+    parts: Parts,
+    body: Bytes,
+) -> Result<Response<Full<Bytes>>, reqwest::Error> {
     let answer = client.request(parts.method, url).headers(parts.headers).body(body).send().await?;
     let mut response = Response::builder().status(answer.status());
     for (name, value) in answer.headers().iter().filter(|(name, _)| *name != "transfer-encoding") {

@@ -26,10 +26,23 @@ impl Server {
         F: Future<Output = Result<Response<Full<Bytes>>, E>> + Send + 'static,
         E: Into<Box<dyn Error + Send + Sync>> + 'static,
     {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        Self::at_once(answer)
+    }
+
+    /// The same where nothing can be waited for, on a runtime's thread.
+    pub fn at_once<A, F, E>(answer: A) -> Self
+    where
+        A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+        F: Future<Output = Result<Response<Full<Bytes>>, E>> + Send + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
+    {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
+        let listener = TcpListener::from_std(listener).unwrap();
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                stream.set_nodelay(true).unwrap();
                 let service = service_fn(answer.clone());
                 tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
             }

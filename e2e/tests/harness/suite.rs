@@ -21,6 +21,7 @@ use super::differences::Differences;
 use super::engines;
 use super::lines;
 use super::metrics;
+use super::recorder;
 
 /// One test.
 pub struct Test {
@@ -108,7 +109,12 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
         cairn::all_stopped().await;
         engines::stop().await;
     });
-    conclusion.exit_code()
+    if arguments.list {
+        return conclusion.exit_code();
+    }
+    let complete = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.ignored;
+    let kept = recorder::judge(complete && !conclusion.has_failed() && set == engines::Set::Embedded);
+    if kept { conclusion.exit_code() } else { ExitCode::FAILURE }
 }
 
 /// Runs a test to its end. The error is what it panicked with.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::answer::{Answer, Found};
 use super::cairn::Shared;
 use super::description::Description;
+use super::recorder;
 
 /// Somebody with a token, or without.
 #[derive(Clone)]
@@ -157,6 +158,7 @@ impl Call {
         let answer = outside(call, request).await?;
         assert!(answer.status < 500 || expects_failure, "{}", answer.told());
         Description::check(&method, &path, &answer);
+        recorder::OF_THE_RUN.saw(&answer);
         Ok(answer)
     }
 }

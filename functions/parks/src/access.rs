@@ -73,25 +73,40 @@ pub const DELETE_OR_RESTORE: AccessPattern = AccessPattern {
     ],
 };
 
-/// 9: one date of a product; its dates in a range. For visitors the product is read before.
-pub const DATES: AccessPattern =
-    AccessPattern { name: "dates", calls: &[on_table(TableAction::GetItem), on_table(TableAction::Query)] };
+/// 9: one date of a product.
+pub const DATE: AccessPattern = AccessPattern { name: "date", calls: &[on_table(TableAction::GetItem)] };
 
-/// 10: up to 99 dates made, changed or deleted, with the open days of their product.
+/// 9: the dates of a product in a range.
+pub const DATES: AccessPattern = AccessPattern { name: "dates", calls: &[on_table(TableAction::Query)] };
+
+/// 10: up to 99 dates made, with the open days of their product.
+pub const SEED_DATES: AccessPattern =
+    AccessPattern { name: "seedDates", calls: &[on_table(TableAction::PutItem), on_table(TableAction::UpdateItem)] };
+
+/// 10: up to 99 dates changed, with the open days of their product.
 pub const CHANGE_DATES: AccessPattern = AccessPattern {
     name: "changeDates",
+    calls: &[on_table(TableAction::UpdateItem), on_table(TableAction::ConditionCheckItem)],
+};
+
+/// 10: up to 99 dates deleted, with the open days of their product.
+pub const DELETE_DATES: AccessPattern = AccessPattern {
+    name: "deleteDates",
     calls: &[
-        on_table(TableAction::PutItem),
-        on_table(TableAction::UpdateItem),
         on_table(TableAction::DeleteItem),
+        on_table(TableAction::UpdateItem),
         on_table(TableAction::ConditionCheckItem),
     ],
 };
 
-/// 11: one date changed or deleted; where that opens or closes a day, with the open days of its product.
-pub const CHANGE_DATE: AccessPattern = AccessPattern {
-    name: "changeDate",
-    calls: &[on_table(TableAction::UpdateItem), on_table(TableAction::DeleteItem)],
+/// 11: one date changed; where that opens or closes a day, with the open days of its product.
+pub const CHANGE_DATE: AccessPattern =
+    AccessPattern { name: "changeDate", calls: &[on_table(TableAction::UpdateItem)] };
+
+/// 11: one date deleted; where that closes a day, with the open days of its product.
+pub const DELETE_DATE: AccessPattern = AccessPattern {
+    name: "deleteDate",
+    calls: &[on_table(TableAction::DeleteItem), on_table(TableAction::UpdateItem)],
 };
 
 /// An item under another key, with what bears the old one: its relationships, their counter, its external id, and the
@@ -155,10 +170,8 @@ pub const UNRELATE: AccessPattern =
     AccessPattern { name: "unrelate", calls: &[on_table(TableAction::DeleteItem), on_table(TableAction::UpdateItem)] };
 
 /// 16: a shape in S3 attached or detached, with the counts of its uses.
-pub const ATTACH: AccessPattern = AccessPattern {
-    name: "attach",
-    calls: &[on_table(TableAction::GetItem), on_table(TableAction::UpdateItem), on_table(TableAction::PutItem)],
-};
+pub const ATTACH: AccessPattern =
+    AccessPattern { name: "attach", calls: &[on_table(TableAction::GetItem), on_table(TableAction::UpdateItem)] };
 
 /// A shape into S3: the object, its coarse form, and the item that counts its uses.
 pub const STORE_SHAPE: AccessPattern = AccessPattern {
@@ -199,10 +212,8 @@ pub const CHECK_UPLOAD: AccessPattern = AccessPattern {
 };
 
 /// 17: the jobs that are open, each then read by its key.
-pub const OPEN_JOBS: AccessPattern = AccessPattern {
-    name: "openJobs",
-    calls: &[on_index("list"), on_table(TableAction::GetItem), on_table(TableAction::BatchGetItem)],
-};
+pub const OPEN_JOBS: AccessPattern =
+    AccessPattern { name: "openJobs", calls: &[on_index("list"), on_table(TableAction::BatchGetItem)] };
 
 /// A job made, and its lease and checkpoint moved on, together with what each of its batches writes.
 pub const WORK: AccessPattern = AccessPattern {

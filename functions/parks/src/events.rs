@@ -17,7 +17,11 @@ use crate::jobs;
 use crate::shapes::{finish_removals, sweep_geometries};
 use crate::uploads::check_upload;
 
-/// What jobs of every kind need.
+/// What an import needs.
+const IMPORT: &[&AccessPattern] =
+    &[&WORK, &READ_IMPORT, &IMPORT_ROWS, &NEXT_NUMBER, &STORE_SHAPE, &KEEP_FAULTS, &ALL_RELATIONSHIPS];
+
+/// What jobs of every kind need, and the removal of shapes.
 const JOBS: &[&AccessPattern] = &[
     &OPEN_JOBS,
     &WORK,
@@ -41,7 +45,7 @@ pub fn handlers() -> Vec<EventHandler> {
             .patterns(&[&CHECK_UPLOAD, &STORE_SHAPE])
             .timeout(Duration::from_secs(60)),
         // What they do not finish in their time is left to the next `runWork`.
-        EventHandler::new("startImport", start_import).patterns(JOBS).timeout(Duration::from_secs(300)),
+        EventHandler::new("startImport", start_import).patterns(IMPORT).timeout(Duration::from_secs(300)),
         EventHandler::new("runWork", run_work).patterns(JOBS).timeout(Duration::from_secs(60)),
         EventHandler::new("sweepGeometries", sweep_geometries).patterns(&[&SWEEP]).timeout(Duration::from_secs(300)),
     ]

@@ -27,7 +27,7 @@ const S3_PATIENCE: Duration = Duration::from_secs(15);
 pub struct Engines {
     pub config: Config,
     pub clock: Clock,
-    winding_down: AtomicBool,
+    winding_down: Arc<AtomicBool>,
     dynamodb: OnceLock<aws_sdk_dynamodb::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
     search: OnceLock<OpenSearch>,
@@ -43,10 +43,19 @@ pub struct SearchClientError {
 
 impl Engines {
     pub fn new(config: Config, clock: Clock) -> Arc<Self> {
+        Self::of(config, clock, Arc::default())
+    }
+
+    /// The same process with other names or endpoints: one clock, and told together that it winds down.
+    pub fn at(&self, config: Config) -> Arc<Self> {
+        Self::of(config, self.clock.clone(), Arc::clone(&self.winding_down))
+    }
+
+    fn of(config: Config, clock: Clock, winding_down: Arc<AtomicBool>) -> Arc<Self> {
         Arc::new(Self {
             config,
             clock,
-            winding_down: AtomicBool::new(false),
+            winding_down,
             dynamodb: OnceLock::new(),
             s3: OnceLock::new(),
             search: OnceLock::new(),
@@ -169,6 +178,16 @@ mod tests {
         assert!(std::ptr::eq(engines.dynamodb(), engines.dynamodb()));
         assert!(std::ptr::eq(engines.s3(), engines.s3()));
         assert!(std::ptr::eq(engines.search().unwrap(), engines.search().unwrap()));
+    }
+
+    #[test]
+    fn a_process_winds_down_as_one() {
+        let one = engines("http://127.0.0.1:1");
+        let other = one.at(Config { search: "http://127.0.0.1:2".to_owned(), ..one.config.clone() });
+        other.clock.advance(Duration::from_secs(3600));
+        assert!(one.clock.seconds() > Clock::system().seconds() + 3000);
+        one.wind_down();
+        assert!(other.is_winding_down());
     }
 
     #[test]

@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use table::{Action, EntityKey, Error, Rev};
+use table::{AccessPattern, Action, EntityKey, Error, Rev};
 use utoipa::ToSchema;
 use web::{Fault, Problem, Request};
 
 use super::season::Season;
 use super::{ProductDate, ReadDate, all_among, key};
-use crate::access;
 use crate::days::{Day, Days};
 use crate::items::{again, lost};
 use crate::keys::ProductKey;
@@ -63,6 +62,7 @@ pub fn days(from: Day, to: Day, at: At) -> Result<Days, Problem> {
 /// what is left whenever others have changed the product; under `If-Match` that is 412.
 pub async fn carry_out(
     request: &Request,
+    pattern: &'static AccessPattern,
     product: &ProductKey,
     days: Days,
     at: At,
@@ -78,7 +78,7 @@ pub async fn carry_out(
         edits.truncate(AT_ONCE);
         let Some(&(last, _)) = edits.last() else { return Ok(done) };
         let (actions, writes_product) = transaction(&mut season, &edits)?;
-        match request.access().transact(&access::CHANGE_DATES, &actions).await {
+        match request.access().transact(pattern, &actions).await {
             Ok(new) => {
                 done += edits.len();
                 rev = if writes_product { Some(new) } else { season.rev() };

@@ -6,6 +6,7 @@ use web::{Answer, Problem, Request};
 
 use super::ProductDateFields;
 use super::bulk::{DaysQuery, Edit, at_parameter, carry_out, days};
+use crate::access::{CHANGE_DATES, DELETE_DATES};
 use crate::change::Change;
 use crate::entity::{ItemPath, Product};
 use crate::view::View;
@@ -27,7 +28,7 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
     let DaysQuery { from, to } = request.query()?;
     let product = Product::at(&path.parts).ok_or_else(Problem::not_found)?;
     let days = days(from, to, at_parameter)?;
-    let changed = carry_out(&request, &product, days, at_parameter, |_, dates| {
+    let changed = carry_out(&request, &CHANGE_DATES, &product, days, at_parameter, |_, dates| {
         let mut edits = Vec::new();
         for (day, read) in dates {
             let after = change.apply(&read.date).map_err(Problem::internal)?;
@@ -46,7 +47,7 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
     let DaysQuery { from, to } = request.query()?;
     let product = Product::at(&path.parts).ok_or_else(Problem::not_found)?;
     let days = days(from, to, at_parameter)?;
-    let deleted = carry_out(&request, &product, days, at_parameter, |_, dates| {
+    let deleted = carry_out(&request, &DELETE_DATES, &product, days, at_parameter, |_, dates| {
         Ok(dates.into_iter().map(|(day, read)| (day, Edit::Delete(read))).collect())
     });
     let deleted = deleted.await?;

@@ -1,7 +1,7 @@
 //! `GET`, `PATCH` and `DELETE` of one date.
 
 use serde::Deserialize;
-use table::{Action, EntityKey, Error, Rev};
+use table::{AccessPattern, Action, EntityKey, Error, Rev};
 use utoipa::ToSchema;
 use web::{Answer, EntityTag, Problem, Request};
 
@@ -59,7 +59,7 @@ pub async fn change_one(request: Request) -> Result<Answer, Problem> {
         }
         let update = Action::update(&PARKS, read.stored.key.clone(), read.changes_to(&after)?);
         let update = update.if_unchanged(&read.stored);
-        if let Some(rev) = write(&request, season, &read, update, Some(&after)).await? {
+        if let Some(rev) = write(&request, &access::CHANGE_DATE, season, &read, update, Some(&after)).await? {
             let stored = table::Stored { rev: Some(rev), ..read.stored };
             return Ok(answer(&ReadDate { stored, date: after, ..read }));
         }
@@ -73,7 +73,7 @@ pub async fn delete_one(request: Request) -> Result<Answer, Problem> {
         let read = read_date(&request, &key, View::Administrator).await?;
         request.if_match().check(read.tag())?;
         let delete = Action::delete(&PARKS, read.stored.key.clone()).if_unchanged(&read.stored);
-        if write(&request, season, &read, delete, None).await?.is_some() {
+        if write(&request, &access::DELETE_DATE, season, &read, delete, None).await?.is_some() {
             return Ok(Answer::no_content());
         }
     }
@@ -88,7 +88,7 @@ fn named(request: &Request) -> Result<(ProductKey, ProductDateKey), Problem> {
 }
 
 async fn read_date(request: &Request, key: &ProductDateKey, view: View) -> Result<ReadDate, Problem> {
-    let dates = request.access().table(&access::DATES, &PARKS);
+    let dates = request.access().table(&access::DATE, &PARKS);
     let stored = match view {
         View::Visitor => dates.get(key).await?,
         View::Administrator => dates.get_consistent(key).await?,
@@ -99,6 +99,7 @@ async fn read_date(request: &Request, key: &ProductDateKey, view: View) -> Resul
 /// Writes one date, and its product where a day opens or closes. None if another came before: then all is read anew.
 async fn write(
     request: &Request,
+    pattern: &'static AccessPattern,
     mut season: Season,
     read: &ReadDate,
     action: Action,
@@ -107,7 +108,7 @@ async fn write(
     season.note(read.day, after);
     let product = if season.differs() { Some(season.keep()?) } else { None };
     let actions: Vec<Action> = [Some(action), product].into_iter().flatten().collect();
-    match request.access().transact(&access::CHANGE_DATE, &actions).await {
+    match request.access().transact(pattern, &actions).await {
         Ok(rev) => Ok(Some(rev)),
         Err(error) if error.failed(0).is_some() => again(request).map(|()| None),
         // The product alone is another's: the date is still as the client knows it.

@@ -7,6 +7,7 @@ use web::{Answer, Problem, Request};
 
 use super::bulk::{Edit, at_member, carry_out, days};
 use super::{DateStatus, ProductDate};
+use crate::access::SEED_DATES;
 use crate::days::Day;
 use crate::entity::{ItemPath, Product};
 use crate::view::View;
@@ -64,7 +65,7 @@ pub async fn seed(request: Request) -> Result<Answer, Problem> {
     let seed: NewProductDates = request.json()?;
     let product = Product::at(&path.parts).ok_or_else(Problem::not_found)?;
     let all = days(seed.from, seed.to, at_member)?;
-    let created = carry_out(&request, &product, all, at_member, |left, dates| {
+    let created = carry_out(&request, &SEED_DATES, &product, all, at_member, |left, dates| {
         let missing = left.each().filter(|day| seed.wants(*day) && !dates.contains_key(day));
         Ok(missing.map(|day| (day, Edit::Make(ProductDate::new(day, seed.status, seed.reason.clone())))).collect())
     });

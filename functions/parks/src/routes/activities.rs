@@ -3,7 +3,8 @@
 use web::{Route, Sample};
 
 use super::each_kind::{
-    create, delete, delete_geometry, get, get_geometry, list, put_geometry, restore, retype, update,
+    DELETE_WITH_BELOW, RESTORE_WITH_BELOW, create, delete, delete_geometry, get, get_geometry, list, put_geometry,
+    restore, retype, update,
 };
 use crate::entity::Activity;
 
@@ -22,9 +23,11 @@ pub fn routes() -> Vec<Route> {
             .summary("Changes what the merge patch names")
             .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1").body(r#"{"description":"Docks and a beach."}"#)),
         delete::<Activity>("deleteActivity")
+.patterns(DELETE_WITH_BELOW)
             .summary("Deletes an activity, with what depends on it if told so; it can be restored")
             .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1")),
         restore::<Activity>("restoreActivity")
+.patterns(RESTORE_WITH_BELOW)
             .summary("Brings a deleted activity back as it was, with what went along")
             .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1/restore")),
         retype::<Activity>("retypeActivity")

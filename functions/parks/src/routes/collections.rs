@@ -3,8 +3,8 @@
 use web::{Route, Sample, problem};
 
 use super::ADMINISTRATORS;
-use super::each_kind::{delete, get, list, restore, update};
-use crate::access::CREATE_COLLECTION;
+use super::each_kind::{DELETE_WITH_BELOW, RESTORE_WITH_BELOW, delete, get, list, restore, update};
+use crate::access::{CHANGE_ITEM, CREATE_COLLECTION, ITEM};
 use crate::entity::{Collection, Entity};
 use crate::fields::NewCollection;
 use crate::items::create_collection;
@@ -30,16 +30,20 @@ pub fn routes() -> Vec<Route> {
             ),
         get::<Collection>("getCollection")
             .summary("One collection")
+            .patterns(&[&ITEM])
             .problems(&[problem::NOT_FOUND])
             .sample(Sample::new("/parks/collections/bcparks_1")),
         update::<Collection>("updateCollection")
             .summary("Changes what the merge patch names")
+            .patterns(&[&ITEM, &CHANGE_ITEM])
             .problems(&[problem::NOT_FOUND, problem::CONFLICT])
             .sample(Sample::new("/parks/collections/bcparks_1").body(r#"{"description":"The oldest of them."}"#)),
         delete::<Collection>("deleteCollection")
+            .patterns(DELETE_WITH_BELOW)
             .summary("Deletes a collection, with all that lies in it if told so; it can be restored")
             .sample(Sample::new("/parks/collections/bcparks_1")),
         restore::<Collection>("restoreCollection")
+            .patterns(RESTORE_WITH_BELOW)
             .summary("Brings a deleted collection back as it was, with what went along")
             .problems(&[problem::NOT_FOUND, NOT_DELETED, BUSY, problem::CONFLICT])
             .sample(Sample::new("/parks/collections/bcparks_1/restore")),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use web::{Page, Route, Sample, problem};
 
 use super::{ADMINISTRATORS, BOTH};
-use crate::access::{CHANGE_DATE, CHANGE_DATES, DATES, ITEM};
+use crate::access::{CHANGE_DATE, CHANGE_DATES, DATE, DATES, DELETE_DATE, DELETE_DATES, ITEM, SEED_DATES};
 use crate::change::Change;
 use crate::dates::{
     ChangedProductDates, DateQuery, DatesQuery, DaysQuery, DeletedProductDates, NewProductDates, OfDate,
@@ -14,7 +14,7 @@ use crate::dates::{
 use crate::entity::{ItemPath, Product};
 
 const DATES_OF: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates";
-const DATE: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates/{date}";
+const ONE_DATE: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates/{date}";
 
 /// A year takes four transactions, each of which may have to wait for others.
 const MANY_DAYS: Duration = Duration::from_secs(29);
@@ -32,7 +32,7 @@ pub fn routes() -> Vec<Route> {
         Route::post("seedProductDates", DATES_OF, ADMINISTRATORS, seed)
             .summary("Makes the dates that are missing among some days, and leaves the others alone")
             .timeout(MANY_DAYS)
-            .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
+            .patterns(&[&ITEM, &DATES, &SEED_DATES])
             .path::<ItemPath<Product>>()
             .takes::<NewProductDates>()
             .if_match()
@@ -59,16 +59,16 @@ pub fn routes() -> Vec<Route> {
         Route::delete("deleteProductDates", DATES_OF, ADMINISTRATORS, delete)
             .summary("Deletes all dates that exist among some days")
             .timeout(MANY_DAYS)
-            .patterns(&[&ITEM, &DATES, &CHANGE_DATES])
+            .patterns(&[&ITEM, &DATES, &DELETE_DATES])
             .path::<ItemPath<Product>>()
             .query::<DaysQuery>()
             .if_match()
             .answers::<DeletedProductDates>(200)
             .problems(&[problem::NOT_FOUND, problem::UNPROCESSABLE, problem::CONFLICT])
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2026-01-01&to=2026-01-31")),
-        Route::get("getProductDate", DATE, BOTH, get)
+        Route::get("getProductDate", ONE_DATE, BOTH, get)
             .summary("One date")
-            .patterns(&[&ITEM, &DATES])
+            .patterns(&[&ITEM, &DATE])
             .path::<ItemPath<Product, OfDate>>()
             .query::<DateQuery>()
             .if_none_match()
@@ -76,9 +76,9 @@ pub fn routes() -> Vec<Route> {
             .answers_empty(304)
             .problems(&[problem::NOT_FOUND])
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates/2025-12-31")),
-        Route::patch("updateProductDate", DATE, ADMINISTRATORS, change_one)
+        Route::patch("updateProductDate", ONE_DATE, ADMINISTRATORS, change_one)
             .summary("Changes what the merge patch names")
-            .patterns(&[&ITEM, &DATES, &CHANGE_DATE])
+            .patterns(&[&ITEM, &DATE, &CHANGE_DATE])
             .path::<ItemPath<Product, OfDate>>()
             .takes_patch::<Change<ProductDateFields>>()
             .if_match()
@@ -89,9 +89,9 @@ pub fn routes() -> Vec<Route> {
                 Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates/2025-12-31")
                     .body(r#"{"status":"closed","reason":"wildfire"}"#),
             ),
-        Route::delete("deleteProductDate", DATE, ADMINISTRATORS, delete_one)
+        Route::delete("deleteProductDate", ONE_DATE, ADMINISTRATORS, delete_one)
             .summary("Deletes one date")
-            .patterns(&[&ITEM, &DATES, &CHANGE_DATE])
+            .patterns(&[&ITEM, &DATE, &DELETE_DATE])
             .path::<ItemPath<Product, OfDate>>()
             .if_match()
             .answers_empty(204)

@@ -1,6 +1,7 @@
 //! The routes that each kind of item has. What differs from kind to kind is said where they are put together: the
 //! operation's name, its summary, its sample.
 
+use table::AccessPattern;
 use web::{Page, Route, problem};
 
 use super::{ADMINISTRATORS, BOTH, GEOJSON_BODIES, WITH_SHAPES};
@@ -22,6 +23,9 @@ use crate::shapes::GEOMETRY_UNAVAILABLE;
 use crate::structure::{BUSY, TOO_MANY};
 use crate::uploads::NOT_READY;
 use crate::view::{ItemView, Summary};
+
+pub const DELETE_WITH_BELOW: &[&AccessPattern] = &[&ITEM, &DELETE_OR_RESTORE, &BELOW, &ALL_RELATIONSHIPS];
+pub const RESTORE_WITH_BELOW: &[&AccessPattern] = &[&ITEM, &DELETE_OR_RESTORE, &BELOW, &DETACHED, &BY_GLOBAL_ID];
 
 pub fn list<E: Entity>(name: &'static str) -> Route {
     Route::get(name, E::LIST, BOTH, items::list::list::<E>)
@@ -68,9 +72,10 @@ pub fn update<E: Entity>(name: &'static str) -> Route {
         .problems(&[problem::NOT_FOUND, problem::TAKEN, BUSY, problem::CONFLICT])
 }
 
+/// Of a kind that has nothing below itself; others take [`DELETE_WITH_BELOW`].
 pub fn delete<E: Entity>(name: &'static str) -> Route {
     Route::delete(name, E::ITEM, ADMINISTRATORS, items::delete::delete::<E>)
-        .patterns(&[&ITEM, &DELETE_OR_RESTORE, &BELOW, &ALL_RELATIONSHIPS])
+        .patterns(&[&ITEM, &DELETE_OR_RESTORE, &ALL_RELATIONSHIPS])
         .path::<ItemPath<E>>()
         .query::<DeleteQuery>()
         .if_match()
@@ -79,9 +84,10 @@ pub fn delete<E: Entity>(name: &'static str) -> Route {
         .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, BUSY, problem::CONFLICT])
 }
 
+/// Of a kind that has nothing below itself; others take [`RESTORE_WITH_BELOW`].
 pub fn restore<E: Entity>(name: &'static str) -> Route {
     Route::post(name, format!("{}/restore", E::ITEM), ADMINISTRATORS, items::restore::restore::<E>)
-        .patterns(&[&ITEM, &DELETE_OR_RESTORE, &BELOW, &DETACHED, &BY_GLOBAL_ID])
+        .patterns(&[&ITEM, &DELETE_OR_RESTORE, &DETACHED, &BY_GLOBAL_ID])
         .path::<ItemPath<E>>()
         .tagged()
         .answers::<ItemView>(200)

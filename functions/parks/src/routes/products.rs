@@ -3,7 +3,7 @@
 use web::{Route, Sample, problem};
 
 use super::each_kind::{create, delete, get, list, restore, update};
-use crate::access::{ALL_RELATIONSHIPS, CHANGE_ITEM, DATES, ITEM};
+use crate::access::{ALL_RELATIONSHIPS, CHANGE_ITEM, CREATE_ITEM, DATES, ITEM, NEXT_NUMBER};
 use crate::dates::DATES_OUTSIDE;
 use crate::entity::Product;
 use crate::structure::BUSY;
@@ -13,13 +13,15 @@ pub fn routes() -> Vec<Route> {
         list::<Product>("listProducts")
             .summary("The products of an activity by number")
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1")),
-        create::<Product>("createProduct").summary("Makes a product with the next number of its activity").sample(
-            Sample::new("/parks/products/bcparks_1/dayuse/1").body(
+        create::<Product>("createProduct")
+            .patterns(&[&NEXT_NUMBER, &CREATE_ITEM])
+            .summary("Makes a product with the next number of its activity")
+            .sample(Sample::new("/parks/products/bcparks_1/dayuse/1").body(
                 r#"{"displayName":"Day pass","rangeStart":"2025-12-01","rangeEnd":"2026-11-30","isVisible":true}"#,
-            ),
-        ),
+            )),
         get::<Product>("getProduct")
             .summary("One product with the days on which it is open")
+            .patterns(&[&ITEM])
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1")),
         update::<Product>("updateProduct")
             .summary("Changes what the merge patch names; no date may be left outside the range")

@@ -77,6 +77,9 @@ pub fn restored(item: &Item, (now, who): &Stamp) -> Item {
 async fn taken(access: &Access, root: &Item) -> Result<Option<Vec<Read>>, Error> {
     let (Some(deletion), Some(took)) = (&root.deletion, root.took) else { return Ok(Some(Vec::new())) };
     let took = usize::try_from(took).unwrap_or(usize::MAX);
+    if took == 0 {
+        return Ok(Some(Vec::new()));
+    }
     if took >= MOST {
         return Ok(None);
     }

@@ -72,10 +72,11 @@ pub fn show(access: &Access, item: &mut Item, relationships: u64) -> Result<(Job
 pub async fn dependents(access: &Access, root: &Item) -> Result<u64, Problem> {
     let mut total = 0;
     let children = root.item_key().map(|key| key.children()).unwrap_or_default();
-    let children = children.into_iter().map(|(_, partition)| counters::of_items(partition));
+    let children = children.into_iter().map(|(_, partition)| (&access::BELOW, counters::of_items(partition)));
     let end = crate::relationships::End::of(&root.pk, &root.sk);
-    for counter in children.chain(end.map(|end| counters::of_relationships(&end))) {
-        total += counters::read(access, &access::BELOW, counter).await?.count;
+    let end = end.map(|end| (&access::ALL_RELATIONSHIPS, counters::of_relationships(&end)));
+    for (pattern, counter) in children.chain(end) {
+        total += counters::read(access, pattern, counter).await?.count;
     }
     Ok(total as u64)
 }

@@ -1,0 +1,184 @@
+//! What each function asks of the engines, over all tests, beside what its policy grants.
+//!
+//! The usual platform's handlers reach DynamoDB, S3 and search through relays. Each request is told as the actions that
+//! IAM would check, and belongs to the operation that logged its trace id. A signed link is the action that it allows,
+//! of the operation that answered with it. Event sources, commands and the tests themselves do not come by here.
+
+pub mod grants;
+mod wire;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, LazyLock, Mutex};
+
+use bytes::Bytes;
+use http::request::Parts;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use reqwest::{Client, Url};
+use serde_json::Value;
+use table::{Config, Engines, trace};
+
+use super::Answer;
+use super::lines::{self, Lines};
+use super::relay::pass_on;
+use super::server::Server;
+use grants::{Grants, Kept};
+pub use grants::{Use, Used};
+
+/// What was recorded of all platforms of the run.
+pub static OF_THE_RUN: LazyLock<Recorder> = LazyLock::new(Recorder::default);
+
+/// Connections to engines outlive requests.
+static HTTP: LazyLock<Client> = LazyLock::new(|| Client::builder().no_proxy().build().unwrap());
+
+#[derive(Default)]
+pub struct Recorder {
+    /// By trace id; empty where a request has none.
+    calls: Mutex<HashMap<String, BTreeSet<Use>>>,
+    /// What links allow, by the id of the request that was answered with them.
+    links: Mutex<HashMap<String, BTreeSet<Use>>>,
+    /// The relays of each platform that runs, by its prefix.
+    relays: Mutex<HashMap<String, Vec<Server>>>,
+}
+
+#[derive(Clone, Copy)]
+enum Engine {
+    Dynamodb,
+    S3,
+    Search,
+}
+
+impl Recorder {
+    /// The same engines, with a relay before each.
+    pub fn before(&'static self, engines: &Engines) -> Arc<Engines> {
+        let config = &engines.config;
+        let mut relays = Vec::new();
+        let mut relay = |engine, target: String| {
+            let prefix = Arc::<str>::from(config.prefix.as_str());
+            let server = Server::at_once(move |request| self.relay(engine, prefix.clone(), target.clone(), request));
+            let url = server.url.clone();
+            relays.push(server);
+            url
+        };
+        let recorded = engines.at(Config {
+            dynamodb: config.dynamodb.clone().map(|target| relay(Engine::Dynamodb, target)),
+            s3: config.s3.clone().map(|target| relay(Engine::S3, target)),
+            search: relay(Engine::Search, config.search.clone()),
+            ..config.clone()
+        });
+        self.relays.lock().unwrap().entry(config.prefix.clone()).or_default().append(&mut relays);
+        recorded
+    }
+
+    /// Nothing is asked of these engines any more.
+    pub fn stop(&self, engines: &Engines) {
+        self.relays.lock().unwrap().remove(&engines.config.prefix);
+    }
+
+    /// Keeps the links that a user was answered with.
+    pub fn saw(&self, answer: &Answer) {
+        let signed = |text: &str| text.contains("X-Amz-Signature=");
+        let mut links = vec![answer.header("location")];
+        if str::from_utf8(&answer.bytes).is_ok_and(signed) {
+            texts(&answer.body, &mut links);
+        }
+        let uses = links.into_iter().filter(|link| signed(link)).map(|link| wire::link(&Url::parse(link).unwrap()));
+        let uses: BTreeSet<Use> = uses.collect();
+        if !uses.is_empty() {
+            let request = answer.header("apigw-requestid").to_owned();
+            self.links.lock().unwrap().entry(request).or_default().extend(uses);
+        }
+    }
+
+    async fn relay(
+        &self,
+        engine: Engine,
+        prefix: Arc<str>,
+        target: String,
+        request: Request<Incoming>,
+    ) -> Result<Response<Full<Bytes>>, Box<dyn std::error::Error + Send + Sync>> {
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
+        let url = format!("{target}{}", parts.uri.path_and_query().map_or("/", |path| path.as_str()));
+        // Links lead here, too: whoever follows one has no credentials.
+        if matches!(engine, Engine::S3) && !parts.headers.contains_key("authorization") {
+            return Ok(pass_on(&HTTP, url, parts, body).await?);
+        }
+        let trace = header(&parts, trace::HEADER).to_owned();
+        let uses = match engine {
+            Engine::Dynamodb => wire::dynamodb(&prefix, header(&parts, "x-amz-target"), &body),
+            Engine::S3 => vec![wire::s3(&prefix, &parts.method, parts.uri.path())],
+            Engine::Search => vec![wire::search(&prefix, &parts.method, parts.uri.path())],
+        };
+        let names = uses.iter().find_map(Use::names);
+        self.record(&trace, uses);
+        let answer = pass_on(&HTTP, url, parts, body).await?;
+        if answer.status() == 404 {
+            self.record(&trace, names);
+        }
+        Ok(answer)
+    }
+
+    fn record(&self, trace: &str, uses: impl IntoIterator<Item = Use>) {
+        let mut calls = self.calls.lock().unwrap();
+        match calls.get_mut(trace) {
+            Some(known) => known.extend(uses),
+            None => {
+                calls.insert(trace.to_owned(), uses.into_iter().collect());
+            }
+        }
+    }
+
+    /// What each operation used, and the calls that belong to none.
+    fn by_operation(&self, lines: &Lines) -> (Used, BTreeSet<Use>) {
+        let (mut used, mut strays) = (BTreeMap::new(), BTreeSet::new());
+        for (trace, uses) in self.calls.lock().unwrap().iter() {
+            match lines.operation_of(trace) {
+                Some(operation) => used.entry(operation).or_insert_with(BTreeSet::new).extend(uses.iter().cloned()),
+                None => strays.extend(uses.iter().cloned()),
+            }
+        }
+        for (request, uses) in self.links.lock().unwrap().iter() {
+            // A platform that is a process of its own keeps its lines to itself.
+            if let Some(operation) = lines.operation_of(request) {
+                used.entry(operation).or_insert_with(BTreeSet::new).extend(uses.iter().cloned());
+            }
+        }
+        (used, strays)
+    }
+}
+
+/// Tells each call of the run that no grant covers, and, where the run was complete, each grant that nothing used.
+/// Returns whether all is well.
+pub fn judge(complete: bool) -> bool {
+    let (used, strays) = OF_THE_RUN.by_operation(&lines::OF_THE_RUN);
+    let (grants, kept) = (Grants::declared(), Kept::read());
+    let mut findings: Vec<String> =
+        strays.iter().map(|call| format!("no operation is known to have made a call: {call}")).collect();
+    findings.extend(grants.past(&used));
+    if complete {
+        findings.extend(grants.unused(&used, &kept));
+    } else {
+        println!(
+            "Whether each grant is used is judged by a complete run on the default engines in which no test fails."
+        );
+    }
+    for finding in &findings {
+        println!("privilege: {finding}");
+    }
+    findings.is_empty()
+}
+
+fn header<'a>(parts: &'a Parts, name: &str) -> &'a str {
+    parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(values) => values.iter().for_each(|value| texts(value, found)),
+        Value::Object(members) => members.values().for_each(|value| texts(value, found)),
+        _ => {}
+    }
+}

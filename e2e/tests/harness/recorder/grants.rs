@@ -1,0 +1,198 @@
+//! What was used beside what is granted.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Deserialize;
+use table::grant::Resource;
+
+/// One action on one resource: as a request used it, or as a policy grants it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Use {
+    pub action: String,
+    pub resource: Resource,
+}
+
+/// By operation.
+pub type Used = BTreeMap<String, BTreeSet<Use>>;
+
+/// What the policy of each function grants.
+pub struct Grants(BTreeMap<String, Vec<Use>>);
+
+/// Grants that no test uses and that stay all the same: the table in `e2e/unused.md`, and nothing else.
+pub struct Kept(BTreeSet<[String; 3]>);
+
+const DECLARATION: &str = include_str!("../../../../infra/declaration.json");
+const UNUSED: &str = include_str!("../../../unused.md");
+
+impl Use {
+    pub fn new(action: impl Into<String>, resource: Resource) -> Self {
+        Self { action: action.into(), resource }
+    }
+
+    /// What has to be granted so that S3 tells that the object is not there.
+    pub fn names(&self) -> Option<Self> {
+        match &self.resource {
+            Resource::Objects { bucket, prefix } if self.action == "s3:GetObject" => {
+                let (bucket, prefix) = (bucket.clone(), prefix.clone());
+                Some(Self::new("s3:ListBucket", Resource::Names { bucket, prefix }))
+            }
+            _ => None,
+        }
+    }
+
+    fn covers(&self, used: &Self) -> bool {
+        let resource = match (&self.resource, &used.resource) {
+            (Resource::Table(granted), Resource::Table(table) | Resource::Attributes { table, .. }) => granted == table,
+            (Resource::Attributes { table, attributes }, Resource::Attributes { table: on, attributes: named }) => {
+                table == on && named.iter().all(|name| attributes.contains(name))
+            }
+            (Resource::Objects { bucket, prefix }, Resource::Objects { bucket: of, prefix: under })
+            | (Resource::Names { bucket, prefix }, Resource::Names { bucket: of, prefix: under }) => {
+                bucket == of && under.starts_with(prefix)
+            }
+            (Resource::Search { path }, Resource::Search { path: asked }) => matches_path(path, asked),
+            (granted, used) => granted == used,
+        };
+        self.action == used.action && resource
+    }
+}
+
+/// `*` stands for digits.
+fn matches_path(granted: &str, asked: &str) -> bool {
+    match granted.split_once('*') {
+        None => granted == asked,
+        Some((before, after)) => {
+            let number = asked.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        }
+    }
+}
+
+impl Grants {
+    pub fn declared() -> Self {
+        Self::read(DECLARATION)
+    }
+
+    /// From the form of `infra/declaration.json`.
+    pub fn read(declaration: &str) -> Self {
+        let declaration: Declaration = serde_json::from_str(declaration).unwrap();
+        let functions = declaration.systems.into_iter().flat_map(|system| system.functions);
+        Self(functions.map(|function| (function.name, function.grants.into_iter().map(Use::from).collect())).collect())
+    }
+
+    /// Calls that no grant of their function covers. To be told that an object is gone is none: whoever may not is told
+    /// that it is forbidden, and does as well with that.
+    pub fn past(&self, used: &Used) -> Vec<String> {
+        let mut past = Vec::new();
+        for (operation, uses) in used {
+            let granted = self.0.get(operation).map(Vec::as_slice).unwrap_or_default();
+            let made = uses.iter().filter(|call| !matches!(call.resource, Resource::Names { .. }));
+            let uncovered = made.filter(|call| !granted.iter().any(|grant| grant.covers(call)));
+            past.extend(uncovered.map(|call| format!("`{operation}` makes a call that its policy refuses: {call}")));
+        }
+        past
+    }
+
+    /// Grants that no call of their function needs and that are not kept, and those kept that are needed or gone.
+    pub fn unused(&self, used: &Used, kept: &Kept) -> Vec<String> {
+        let mut unused = BTreeSet::new();
+        for (operation, grants) in &self.0 {
+            let uses = used.get(operation);
+            let idle = |grant: &&Use| !uses.is_some_and(|uses| uses.iter().any(|call| grant.covers(call)));
+            unused.extend(grants.iter().filter(idle).map(|grant| grant.row(operation)));
+        }
+        let told = |row: &[String; 3]| row.join(" | ");
+        let more = unused.difference(&kept.0).map(|row| format!("nothing uses a grant: {}", told(row)));
+        let stale = kept.0.difference(&unused).map(|row| format!("e2e/unused.md is out of date: {}", told(row)));
+        more.chain(stale).collect()
+    }
+}
+
+impl Kept {
+    pub fn read() -> Self {
+        Self::of(UNUSED)
+    }
+
+    pub fn of(table: &str) -> Self {
+        let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+        let cells = rows.map(|row| {
+            let mut cells = row.split(" | ").map(|cell| cell.trim_matches('`').to_owned());
+            [(); 3].map(|()| cells.next().unwrap())
+        });
+        Self(cells.collect())
+    }
+}
+
+impl Use {
+    fn row(&self, operation: &str) -> [String; 3] {
+        [operation.to_owned(), self.action.clone(), Told(&self.resource).to_string()]
+    }
+}
+
+impl fmt::Display for Use {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} on {}", self.action, Told(&self.resource))
+    }
+}
+
+struct Told<'a>(&'a Resource);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Resource::Table(table) => write!(formatter, "table {table}"),
+            Resource::Attributes { table, attributes } => write!(formatter, "table {table}: {}", attributes.join(", ")),
+            Resource::Index { table, index } => write!(formatter, "index {index} of {table}"),
+            Resource::Objects { bucket, prefix } => write!(formatter, "objects {bucket}/{prefix}"),
+            Resource::Names { bucket, prefix } => write!(formatter, "names {bucket}/{prefix}"),
+            Resource::Search { path } => write!(formatter, "search {path}"),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Declaration {
+    systems: Vec<System>,
+}
+
+#[derive(Deserialize)]
+struct System {
+    functions: Vec<Function>,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    name: String,
+    grants: Vec<Grant>,
+}
+
+/// An action, and the members that tell its resource.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Grant {
+    action: String,
+    table: Option<String>,
+    index: Option<String>,
+    attributes: Option<Vec<String>>,
+    bucket: Option<String>,
+    objects: Option<String>,
+    names: Option<String>,
+    search_path: Option<String>,
+}
+
+impl From<Grant> for Use {
+    fn from(grant: Grant) -> Self {
+        let Grant { action, table, index, attributes, bucket, objects, names, search_path } = grant;
+        let resource = match (table, index, attributes, bucket, objects, names, search_path) {
+            (Some(table), None, None, None, None, None, None) => Resource::Table(table),
+            (Some(table), Some(index), None, None, None, None, None) => Resource::Index { table, index },
+            (Some(table), None, Some(attributes), None, None, None, None) => Resource::Attributes { table, attributes },
+            (None, None, None, Some(bucket), Some(prefix), None, None) => Resource::Objects { bucket, prefix },
+            (None, None, None, Some(bucket), None, Some(prefix), None) => Resource::Names { bucket, prefix },
+            (None, None, None, None, None, None, Some(path)) => Resource::Search { path },
+            other => panic!("a grant of {action} on {other:?}"),
+        };
+        Self { action, resource }
+    }
+}

@@ -1,0 +1,101 @@
+//! Requests to engines as the actions and resources of IAM, in logical names: without the prefix of their platform.
+
+use std::collections::HashMap;
+
+use http::Method;
+use reqwest::Url;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use table::grant::Resource;
+
+use super::Use;
+
+/// What a request to DynamoDB names. An item of a transaction names the same.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "PascalCase")]
+struct Named {
+    table_name: Option<String>,
+    index_name: Option<String>,
+    key: HashMap<String, IgnoredAny>,
+    expression_attribute_names: HashMap<String, String>,
+    request_items: HashMap<String, IgnoredAny>,
+    transact_items: Vec<HashMap<String, Named>>,
+}
+
+/// A transaction is checked as its items (DynamoDB, "Using IAM with DynamoDB transactions").
+pub fn dynamodb(prefix: &str, target: &str, body: &[u8]) -> Vec<Use> {
+    let operation = target.rsplit('.').next().unwrap();
+    let named: Named = serde_json::from_slice(body).unwrap();
+    if operation == "TransactWriteItems" || operation == "TransactGetItems" {
+        let items = named.transact_items.into_iter().flatten();
+        return items.map(|(kind, named)| on_item(prefix, transacted(&kind), named)).collect();
+    }
+    if named.request_items.is_empty() {
+        return vec![on_item(prefix, operation, named)];
+    }
+    let tables = named.request_items.into_keys();
+    tables.map(|table| Use::new(format!("dynamodb:{operation}"), Resource::Table(logical(prefix, &table)))).collect()
+}
+
+fn transacted(kind: &str) -> &str {
+    match kind {
+        "Put" => "PutItem",
+        "Update" => "UpdateItem",
+        "Delete" => "DeleteItem",
+        "ConditionCheck" => "ConditionCheckItem",
+        "Get" => "GetItem",
+        other => other,
+    }
+}
+
+fn on_item(prefix: &str, operation: &str, named: Named) -> Use {
+    let table = logical(prefix, &named.table_name.unwrap_or_default());
+    let resource = match named.index_name {
+        Some(index) => Resource::Index { table, index },
+        None if operation == "UpdateItem" => {
+            let names = named.key.into_keys().chain(named.expression_attribute_names.into_values());
+            let mut attributes: Vec<String> = names.collect();
+            attributes.sort();
+            attributes.dedup();
+            Resource::Attributes { table, attributes }
+        }
+        None => Resource::Table(table),
+    };
+    Use::new(format!("dynamodb:{operation}"), resource)
+}
+
+/// Objects are told by the first segment of their names.
+pub fn s3(prefix: &str, method: &Method, path: &str) -> Use {
+    let action = match *method {
+        Method::GET | Method::HEAD => "s3:GetObject".to_owned(),
+        Method::PUT => "s3:PutObject".to_owned(),
+        Method::DELETE => "s3:DeleteObject".to_owned(),
+        _ => format!("s3:{method}"),
+    };
+    let (bucket, name) = path.trim_start_matches('/').split_once('/').unwrap_or((path, ""));
+    let folder = name.split_inclusive('/').next().unwrap_or_default().to_owned();
+    Use::new(action, Resource::Objects { bucket: logical(prefix, bucket), prefix: folder })
+}
+
+/// What a signed link allows.
+pub fn link(link: &Url) -> Use {
+    let method = match link.query_pairs().find(|(name, _)| name == "x-id").map(|(_, operation)| operation).as_deref() {
+        Some("GetObject") => Method::GET,
+        Some("PutObject") => Method::PUT,
+        other => panic!("{link} allows {other:?}"),
+    };
+    let bucket = link.path_segments().into_iter().flatten().next().unwrap_or_default();
+    let prefix = bucket.split_inclusive('-').next().filter(|part| part.ends_with('-')).unwrap_or_default();
+    s3(prefix, &method, link.path())
+}
+
+pub fn search(prefix: &str, method: &Method, path: &str) -> Use {
+    let method = method.as_str();
+    let method = format!("{}{}", &method[..1], method[1..].to_lowercase());
+    let path = logical(prefix, path.trim_start_matches('/'));
+    Use::new(format!("es:ESHttp{method}"), Resource::Search { path })
+}
+
+fn logical(prefix: &str, name: &str) -> String {
+    name.strip_prefix(prefix).unwrap_or(name).to_owned()
+}

@@ -1,0 +1,159 @@
+//! What the kinds of item have in common, with each of them, and work that finds its file gone: each function shows that
+//! it needs what it may do.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use table::Engines;
+use tokio::time::Instant;
+
+use super::imports::{collection, ended, feature, import, point};
+use super::relationships::relate;
+use super::shapes::ellipse;
+use crate::harness::{Cairn, User, recorder, send_file};
+use crate::tests;
+
+tests! { every_kind:
+    a_large_shape_comes_back_from_each,
+    relationships_follow_each_and_return_to_what_was_retyped,
+    a_file_that_is_gone_is_no_fault,
+    a_worker_goes_on_with_an_import,
+}
+
+const ZONES: &str = "/parks/geozones/bcparks_1";
+const FACILITIES: &str = "/parks/facilities/bcparks_1";
+const ACTIVITIES: &str = "/parks/activities/bcparks_1";
+
+/// One that no other item has, too large to stay on an item.
+fn large(x: f64) -> Value {
+    let polygon = format!(r#"{{"type":"Polygon","coordinates":[{}]}}"#, ellipse([x, 49.6], [0.4, 0.25], 1000, 7));
+    serde_json::from_str(&polygon).unwrap()
+}
+
+fn item(name: &str, more: Value) -> Value {
+    let mut item = json!({ "displayName": name, "location": [-125.5, 49.6], "isVisible": true });
+    item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    item
+}
+
+fn arrived(object: &str) -> Value {
+    json!({ "Records": [{ "s3": { "object": { "key": object } } }] })
+}
+
+async fn a_large_shape_comes_back_from_each() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let kinds = [
+        (ZONES, json!({})),
+        (FACILITIES, json!({ "facilityType": "campground" })),
+        (ACTIVITIES, json!({ "activityType": "dayuse" })),
+    ];
+    for ((list, more), x) in kinds.into_iter().zip([-125.0, -115.0, -105.0]) {
+        let mut new = item("Large", more);
+        new["boundary"] = large(x);
+        let made = admin.post(list, new).await.is(201);
+        let path = made.header("location").to_owned();
+        let boundary = format!("{path}/geometry/boundary");
+        let positions = |shape: &Value| shape["geometry"]["coordinates"][0].as_array().unwrap().len();
+        assert_eq!(positions(&visitor.get(&boundary).await.is(200).body), 1001);
+        let global = format!("/parks/items/{}", made.text("globalId"));
+        for path in [&path, &global] {
+            let whole = visitor.get(&format!("{path}?geometry=full")).await.is(200);
+            assert_eq!(whole["boundary"]["type"], "Polygon", "{}", whole.told());
+        }
+        visitor.search_by(json!({ "shapeOf": made["globalId"] })).await.are(&["Large"]);
+        admin.put(&boundary, large(x + 2.0)).await.is(200);
+        assert_eq!(positions(&visitor.get(&boundary).await.is(200).body), 1001);
+        admin.delete(&boundary).await.is(204);
+    }
+}
+
+async fn relationships_follow_each_and_return_to_what_was_retyped() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    for name in ["One", "Other"] {
+        admin.post(ZONES, item(name, json!({}))).await.is(201);
+        admin.post(FACILITIES, item(name, json!({ "facilityType": "campground" }))).await.is(201);
+    }
+    admin.post(ACTIVITIES, item("Day use", json!({ "activityType": "dayuse" }))).await.is(201);
+    let pass =
+        json!({ "displayName": "Pass", "rangeStart": "2025-12-01", "rangeEnd": "2026-11-30", "isVisible": true });
+    admin.post("/parks/products/bcparks_1/dayuse/1", pass).await.is(201);
+    let (zone, mut camp, mut next) = ("geozone::bcparks_1/1", "campground", "trail");
+    for (end, path) in [
+        ("geozone::bcparks_1/2", format!("{ZONES}/2")),
+        ("facility::bcparks_1/campground::2", format!("{FACILITIES}/campground/2")),
+        ("activity::bcparks_1/dayuse::1", format!("{ACTIVITIES}/dayuse/1")),
+        ("product::bcparks_1::dayuse::1/1", "/parks/products/bcparks_1/dayuse/1/1".to_owned()),
+    ] {
+        relate(&admin, zone, end).await.is(201);
+        relate(&admin, end, &format!("facility::bcparks_1/{camp}::1")).await.is(201);
+        for visible in [false, true] {
+            admin.patch(&path, json!({ "isVisible": visible })).await.is(200);
+        }
+        admin.delete(&format!("{path}?cascade=true")).await.is(204);
+        admin.post(&format!("{FACILITIES}/{camp}/1/retype"), json!({ "facilityType": next })).await.is(200);
+        (camp, next) = (next, camp);
+        admin.post(&format!("{path}/restore"), json!({})).await.is(200);
+        for other in [zone, &format!("facility::bcparks_1/{camp}::1")] {
+            admin.get(&format!("/parks/relationships/{end}/{other}")).await.is(200);
+        }
+    }
+}
+
+async fn announced(admin: &User, file: &str) -> (String, String, crate::harness::Answer) {
+    let new = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": "geojson", "bytes": file.len() });
+    let announced = admin.post("/parks/imports", new).await.is(201);
+    (announced.header("location").to_owned(), format!("imports/{}", announced.text("jobId")), announced)
+}
+
+async fn a_file_that_is_gone_is_no_fault() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let upload = admin.post("/parks/geometries/uploads", json!({ "bytes": 10 })).await.is(201);
+    let object = format!("uploads/{}", upload.text("uploadId"));
+    cairn.event("parks", "checkUpload", &arrived(&object)).await.unwrap();
+    assert_eq!(admin.get(upload.header("location")).await.is(200)["status"], "checking");
+
+    let (job, object, _) = announced(&admin, "{}").await;
+    cairn.event("parks", "startImport", &arrived(&object)).await.unwrap();
+    assert_eq!(ended(&admin, &job).await["status"], "failed");
+}
+
+async fn a_worker_goes_on_with_an_import() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let known = collection(&[feature("known", "Known", &point(-125.0, 49.0))]);
+    assert_eq!(import(&admin, "geojson", &known).await["status"], "done");
+    // The platform's own workers let go of what they take.
+    cairn.engines().wind_down();
+    let file = collection(&[
+        feature("large", "Large", &large(-125.0)),
+        feature("known", "Known by now", &point(-125.0, 49.0)),
+        feature("wrong", "", &point(0.0, 0.0)),
+    ]);
+    let (whole, lost) = (announced(&admin, &file).await, announced(&admin, &file).await);
+    for (job, _, announced) in [&whole, &lost] {
+        assert_eq!(send_file(announced, &file).await, 200);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while admin.get(job).await.is(200)["status"] != "running" {
+            assert!(Instant::now() < deadline, "it does not begin");
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+    }
+    cairn.caught_up().await;
+    std::fs::remove_file(cairn.bucket("parks").join(&lost.1)).unwrap();
+    let engines = Engines::new(cairn.engines().config.clone(), cairn.clock.clone());
+    let worker = ::parks::app(recorder::OF_THE_RUN.before(&engines));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while worker.event("runWork", "{}".into(), deadline).await.is_ok() {
+        let open = [&whole.0, &lost.0].map(|job| admin.get(job));
+        let [one, other] = open;
+        if one.await["status"] != "running" && other.await["status"] != "running" {
+            break;
+        }
+    }
+    let whole = admin.get(&whole.0).await.is(200);
+    assert_eq!(whole["counts"], json!({ "total": 3, "done": 2, "failed": 1 }), "{}", whole.told());
+    assert_eq!(admin.get(&lost.0).await.is(200)["status"], "failed");
+}

@@ -1,0 +1,161 @@
+//! Least privilege: what functions do stays within what their policies grant, and what S3 refuses is not taken as gone.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use serde_json::{Value, json};
+use table::Config;
+use table::grant::Resource;
+use tokio::time::Instant;
+
+use crate::harness::Cairn;
+use crate::harness::recorder::grants::{Grants, Kept, Use, Used};
+use crate::harness::server::Server;
+use crate::parks::shapes::ellipse;
+use crate::tests;
+
+tests! { privilege:
+    a_call_past_the_grants_is_named,
+    a_grant_that_nothing_uses_is_named,
+    a_grant_that_is_kept_without_need_is_named,
+    a_forbidden_shape_comes_again_and_is_not_missing,
+}
+
+/// Two functions, with what each is allowed.
+fn grants() -> Grants {
+    let grants = json!({ "systems": [{ "functions": [
+        { "name": "read", "grants": [
+            { "action": "dynamodb:GetItem", "table": "toys" },
+            { "action": "dynamodb:Query", "table": "toys", "index": "byName" },
+            { "action": "s3:GetObject", "bucket": "toys", "objects": "pictures/" },
+        ] },
+        { "name": "mirror", "grants": [
+            { "action": "dynamodb:UpdateItem", "table": "toys", "attributes": ["pk", "rev"] },
+            { "action": "es:ESHttpPost", "searchPath": "toys-*-write/_bulk" },
+        ] },
+    ] }] });
+    Grants::read(&grants.to_string())
+}
+
+fn table_of(name: &str) -> Resource {
+    Resource::Table(name.to_owned())
+}
+
+fn objects(prefix: &str) -> Resource {
+    Resource::Objects { bucket: "toys".to_owned(), prefix: prefix.to_owned() }
+}
+
+fn by_name() -> Resource {
+    Resource::Index { table: "toys".to_owned(), index: "byName".to_owned() }
+}
+
+fn attributes(names: &[&str]) -> Resource {
+    let attributes = names.iter().map(|name| (*name).to_owned()).collect();
+    Resource::Attributes { table: "toys".to_owned(), attributes }
+}
+
+fn search(path: &str) -> Resource {
+    Resource::Search { path: path.to_owned() }
+}
+
+fn used(by: &str, uses: impl IntoIterator<Item = (&'static str, Resource)>) -> Used {
+    let uses = uses.into_iter().map(|(action, resource)| Use::new(action, resource));
+    BTreeMap::from([(by.to_owned(), uses.collect())])
+}
+
+/// What each function may do, and nothing else.
+fn all() -> Used {
+    let mut all = used(
+        "read",
+        [("dynamodb:GetItem", table_of("toys")), ("dynamodb:Query", by_name()), ("s3:GetObject", objects("pictures/"))],
+    );
+    all.extend(used(
+        "mirror",
+        [("dynamodb:UpdateItem", attributes(&["pk", "rev"])), ("es:ESHttpPost", search("toys-000001-write/_bulk"))],
+    ));
+    all
+}
+
+async fn a_call_past_the_grants_is_named() {
+    assert_eq!(grants().past(&all()), Vec::<String>::new());
+    for (by, action, resource, told) in [
+        ("read", "dynamodb:PutItem", table_of("toys"), "dynamodb:PutItem on table toys"),
+        ("read", "dynamodb:GetItem", table_of("games"), "dynamodb:GetItem on table games"),
+        ("read", "dynamodb:Query", table_of("toys"), "dynamodb:Query on table toys"),
+        ("read", "s3:GetObject", objects("drafts/"), "s3:GetObject on objects toys/drafts/"),
+        ("read", "s3:PutObject", objects("pictures/"), "s3:PutObject on objects toys/pictures/"),
+        ("mirror", "dynamodb:UpdateItem", attributes(&["name", "pk"]), "dynamodb:UpdateItem on table toys: name, pk"),
+        ("mirror", "es:ESHttpPost", search("toys-x-write/_bulk"), "es:ESHttpPost on search toys-x-write/_bulk"),
+        ("mirror", "es:ESHttpPost", search("toys/_search"), "es:ESHttpPost on search toys/_search"),
+        ("write", "dynamodb:GetItem", table_of("toys"), "dynamodb:GetItem on table toys"),
+    ] {
+        let past = grants().past(&used(by, [(action, resource)]));
+        assert_eq!(past, [format!("`{by}` makes a call that its policy refuses: {told}")]);
+    }
+}
+
+async fn a_grant_that_nothing_uses_is_named() {
+    assert_eq!(grants().unused(&all(), &Kept::of("")), Vec::<String>::new());
+    let mut less = all();
+    less.get_mut("read").unwrap().remove(&Use::new("dynamodb:Query", by_name()));
+    less.remove("mirror");
+    let expected = [
+        "nothing uses a grant: mirror | dynamodb:UpdateItem | table toys: pk, rev",
+        "nothing uses a grant: mirror | es:ESHttpPost | search toys-*-write/_bulk",
+        "nothing uses a grant: read | dynamodb:Query | index byName of toys",
+    ];
+    assert_eq!(grants().unused(&less, &Kept::of("")), expected);
+}
+
+async fn a_grant_that_is_kept_without_need_is_named() {
+    let row = "| `read` | `dynamodb:Query` | `index byName of toys` | only after a crash |";
+    let mut less = all();
+    less.get_mut("read").unwrap().remove(&Use::new("dynamodb:Query", by_name()));
+    assert_eq!(grants().unused(&less, &Kept::of(row)), Vec::<String>::new());
+    let stale = "e2e/unused.md is out of date: read | dynamodb:Query | index byName of toys";
+    assert_eq!(grants().unused(&all(), &Kept::of(row)), [stale]);
+}
+
+/// An S3 of which nothing may be read.
+async fn forbidding() -> Server {
+    Server::start(|_: Request<Incoming>| async {
+        let denied = "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>";
+        let response = Response::builder().status(403).header("content-type", "application/xml");
+        Ok::<_, Infallible>(response.body(Full::new(Bytes::from_static(denied.as_bytes()))).unwrap())
+    })
+    .await
+}
+
+async fn a_forbidden_shape_comes_again_and_is_not_missing() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let zone = json!({ "displayName": "Lakes", "location": [-125.5, 49.5], "isVisible": true });
+    admin.post("/parks/geozones/bcparks_1", zone).await.is(201);
+    // More than an item has room for.
+    let boundary = format!(r#"{{"type":"Polygon","coordinates":[{}]}}"#, ellipse([-125.5, 49.6], [0.4, 0.25], 2000, 7));
+    let boundary: Value = serde_json::from_str(&boundary).unwrap();
+    admin.put("/parks/geozones/bcparks_1/1/geometry/boundary", boundary).await.is(200);
+    let before = cairn.document("parks", "geozone::bcparks_1#1").await.unwrap();
+    assert_eq!(before["boundaryStatus"], "full");
+
+    // A later write of the same item, which needs the shape again.
+    let mut item = cairn.table().get("geozone::bcparks_1", "1").await.unwrap();
+    let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
+    item.insert("rev".to_owned(), AttributeValue::N((rev + 2).to_string()));
+    let record = cairn.table().insert_record(&item, 0);
+    let s3 = forbidding().await;
+    let config = Config { s3: Some(s3.url.clone()), ..cairn.engines().config.clone() };
+    let app = ::parks::app(cairn.engines().at(config));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let answer = app.event("mirror", json!({ "Records": [record] }).to_string().into(), deadline).await.unwrap();
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    let sequence = &record["dynamodb"]["SequenceNumber"];
+    assert_eq!(answer, json!({ "batchItemFailures": [{ "itemIdentifier": sequence }] }));
+    assert_eq!(cairn.document("parks", "geozone::bcparks_1#1").await.unwrap(), before);
+}
