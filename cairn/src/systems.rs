@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use local::Served;
-use mirror::{Fault, Repaired, create_first_index, repair_key};
+use mirror::{Fault, Repaired, repair_key};
 use parks::documents::{BucketShapes, Parks, SHAPE};
 use table::schema::{System, Table};
 use table::{Access, Engines, Key};
@@ -13,16 +13,7 @@ pub fn all() -> Vec<Served> {
 }
 
 fn parks() -> Served {
-    Served {
-        system: &parks::SYSTEM,
-        app: parks::app,
-        first_index: |engines, scanned| {
-            Box::pin(async move {
-                let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
-                create_first_index(&Parks, &shapes, &engines, scanned).await
-            })
-        },
-    }
+    Served { system: &parks::SYSTEM, app: parks::app, first_index: parks::first_index }
 }
 
 /// Repairs the documents of one key; none where its items have none.

@@ -96,7 +96,7 @@ impl Cloud<'_> {
         let token = identity.token("deployed", &[&format!("{system}-admin")], &Clock::system()).doing("a token")?;
         let stage = Stage { app: &declared.app, client: &api.client, url: &api.url, token: &token, platform: None };
         let stranger = identity.token("stranger", &[], &Clock::system()).doing("a token")?;
-        timed("smoke suite", smoke::run(&stage, &stranger)).await?;
+        timed("smoke suite", (declared.smoke)(&stage, &stranger)).await?;
         let answers = timed("every route once", stage.rehearse(declared.rehearsal)).await?;
         let wrong: Vec<String> =
             answers.iter().filter(|answered| !answered.is_expected()).map(|answered| format!("{answered:?}")).collect();

@@ -1,13 +1,12 @@
 //! The systems of the platform, as this tool sees them: their declarations, on engines that nobody asks anything.
 
 use local::Served;
-use mirror::create_first_index;
-use parks::documents::{BucketShapes, Parks, SHAPE};
 use serde_json::Value;
 use table::access::Cost;
-use table::{Access, Clock, Config, Engines};
+use table::{Clock, Config, Engines};
 use web::App;
 
+use crate::deployed::smoke::{self, Smoke};
 use crate::rehearsal::Step;
 use crate::{records, rehearsal};
 
@@ -18,6 +17,8 @@ pub struct Declared {
     pub records: Vec<Value>,
     /// An order in which all its sample events succeed.
     pub rehearsal: &'static [Step],
+    /// What has to work where it is deployed.
+    pub smoke: Smoke,
 }
 
 /// All of them, in the order of the docs.
@@ -29,21 +30,13 @@ pub fn all() -> Vec<Declared> {
         costs: parks::costs::COSTS,
         records: records::parks::records(),
         rehearsal: rehearsal::parks::STEPS,
+        smoke: |stage, stranger| Box::pin(smoke::parks::run(stage, stranger)),
     }]
 }
 
 /// All of them, as a platform serves them.
 pub fn served() -> Vec<Served> {
-    vec![Served {
-        system: &parks::SYSTEM,
-        app: parks::app,
-        first_index: |engines, scanned| {
-            Box::pin(async move {
-                let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
-                create_first_index(&Parks, &shapes, &engines, scanned).await
-            })
-        },
-    }]
+    vec![Served { system: &parks::SYSTEM, app: parks::app, first_index: parks::first_index }]
 }
 
 #[cfg(test)]

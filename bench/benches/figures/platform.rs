@@ -9,9 +9,7 @@ use local::platform::Served;
 use local::progress::Event;
 use local::search::Choice;
 use local::{Options, Progress};
-use mirror::create_first_index;
-use parks::documents::{BucketShapes, Parks, SHAPE};
-use table::{Access, Engines};
+use table::Engines;
 use tempfile::TempDir;
 use web::lambda::{Function, Scope};
 
@@ -100,16 +98,7 @@ pub fn options(state: &Path, search: Choice, prefix: &str) -> Options {
 }
 
 fn parks() -> Served {
-    Served {
-        system: &parks::SYSTEM,
-        app: parks::app,
-        first_index: |engines, scanned| {
-            Box::pin(async move {
-                let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
-                create_first_index(&Parks, &shapes, &engines, scanned).await
-            })
-        },
-    }
+    Served { system: &parks::SYSTEM, app: parks::app, first_index: parks::first_index }
 }
 
 /// Says on standard error what takes time.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ::mirror::{Marker, Repaired, create_first_index, repair_key};
+use ::mirror::{Marker, Repaired, repair_key};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
 use local::process::Process;
 use local::{Dynamodb, Options, Platform, Progress, Served};
@@ -275,11 +275,6 @@ pub fn parks_served() -> Served {
     Served {
         system: &::parks::SYSTEM,
         app: |engines| ::parks::app(recorder::OF_THE_RUN.before(&engines)),
-        first_index: |engines, scanned| {
-            Box::pin(async move {
-                let shapes = BucketShapes::new(Access::new(engines.clone(), &[&SHAPE]));
-                create_first_index(&Parks, &shapes, &engines, scanned).await
-            })
-        },
+        first_index: ::parks::first_index,
     }
 }
