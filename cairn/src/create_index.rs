@@ -1,9 +1,10 @@
 //! `cairn create-index`: the first index of a system on AWS, where nothing else makes it.
 
 use clap::Args;
+use local::systems;
 
 use crate::failure::Failure;
-use crate::{StateFolder, running, systems};
+use crate::{StateFolder, running};
 
 #[derive(Debug, Args)]
 pub struct CreateIndex {
@@ -18,9 +19,8 @@ impl CreateIndex {
     /// when it is called again; where the index is there, it changes nothing.
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder)?;
-        let known = systems::all();
-        let Some(served) = known.iter().find(|served| served.system.name == self.system) else {
-            let names: Vec<&str> = known.iter().map(|served| served.system.name).collect();
+        let Some(served) = systems::named(&self.system) else {
+            let names: Vec<&str> = systems::ALL.iter().map(|served| served.system.name).collect();
             return Err(Failure::new(format!(
                 "There is no system `{}`.\nGive one of: {}.",
                 self.system,

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use local::search::Choice;
-use local::{Dynamodb, Options, Platform, Progress};
+use local::{Dynamodb, Options, Platform, Progress, systems};
 use table::Clock;
 use table::config::LEASE;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::StateFolder;
 use crate::failure::Failure;
+use crate::log;
 use crate::running::Running;
 use crate::show::Show;
-use crate::{log, systems};
 
 #[derive(Debug, Args)]
 pub struct Local {
@@ -66,7 +66,7 @@ impl Local {
             search: self.search.clone().unwrap_or_default(),
             dynamodb: self.dynamodb.clone(),
             lease: Duration::from_secs(self.lease),
-            ..Options::new(systems::all(), &self.state.folder)
+            ..Options::new(systems::ALL.to_vec(), &self.state.folder)
         };
         let show = Show::new();
         let progress = show.progress();
@@ -109,7 +109,7 @@ impl Local {
     /// Says where everything is, and then that it is ready.
     fn tell(&self, platform: &Platform) {
         let config = &platform.engines.config;
-        for served in systems::all() {
+        for served in systems::ALL {
             let name = served.system.name;
             println!("{name:<10} {}/{name} (description: /{name}/openapi.json)", platform.url);
         }

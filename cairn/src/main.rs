@@ -9,7 +9,6 @@ mod quarantine;
 mod repair;
 mod running;
 mod show;
-mod systems;
 mod token;
 
 use std::path::PathBuf;

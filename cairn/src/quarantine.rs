@@ -5,13 +5,13 @@ use std::sync::Arc;
 use aws_sdk_s3::error::DisplayErrorContext;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use local::Served;
+use local::{Served, systems};
 use mirror::{Marker, Subject};
 use serde_json::{Value, json};
 use table::Engines;
 
 use crate::failure::Failure;
-use crate::{StateFolder, running, systems};
+use crate::{StateFolder, running};
 
 #[derive(Debug, Args)]
 pub struct Quarantine {
@@ -40,7 +40,7 @@ impl Quarantine {
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder)?;
         let mut listed = Vec::new();
-        for served in systems::all() {
+        for served in systems::ALL {
             let found = mirror::quarantined(served.system, &engines).await.map_err(Failure::new)?;
             listed.extend(found.into_iter().map(|(generation, marker)| (served, generation, marker)));
         }

@@ -1,13 +1,13 @@
 //! `cairn repair`: brings the document of one item to what the table has.
 
 use clap::Args;
-use local::Served;
+use local::{Served, systems};
 use mirror::{Repaired, Settlement};
 use table::Key;
 use table::schema::{Search, Table};
 
 use crate::failure::Failure;
-use crate::{StateFolder, running, systems};
+use crate::{StateFolder, running};
 
 #[derive(Debug, Args)]
 pub struct Repair {
@@ -21,8 +21,7 @@ pub struct Repair {
 impl Repair {
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder)?;
-        let known = systems::all();
-        let (served, table, key) = match found(&known, &self.key).as_slice() {
+        let (served, table, key) = match found(systems::ALL, &self.key).as_slice() {
             [one] => one.clone(),
             [] => {
                 return Err(Failure::new(format!(
@@ -41,7 +40,7 @@ impl Repair {
                 )));
             }
         };
-        let repaired = systems::repair(served.system, &engines, table, &key).await.map_err(Failure::new)?;
+        let repaired = (served.repair)(engines, table, key).await.map_err(Failure::new)?;
         for Repaired { generation, done } in repaired.unwrap_or_default() {
             println!("{generation}  {}", told(done));
         }

@@ -105,7 +105,7 @@ async fn its_deletes_are_tombstones_and_its_poison_is_quarantined() {
 }
 
 async fn beside_another_system() {
-    let systems = vec![crate::harness::parks_served(), system::served()];
+    let systems = vec![*local::systems::named("parks").unwrap(), system::served()];
     let cairn = Cairn::with(Setup { systems, ..Setup::default() }).await;
     let user = cairn.visitor();
     cairn.collection("fern", "Fern").await;

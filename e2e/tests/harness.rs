@@ -22,7 +22,7 @@ pub mod table;
 mod user;
 
 pub use answer::{Answer, Found};
-pub use cairn::{Cairn, Setup, parks_served};
+pub use cairn::{Cairn, Setup};
 pub use description::Description;
 pub use engines::Set;
 pub use front::Front;

@@ -15,6 +15,7 @@ pub mod sample;
 pub mod search;
 pub mod source;
 pub mod state;
+pub mod systems;
 
 pub use error::StartError;
 pub use platform::{Dynamodb, Options, Platform, Served};

@@ -13,9 +13,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
+use mirror::{Mirrored, Repairing, Scanned};
 use table::config::LEASE;
-use table::schema::{System, create_tables};
-use table::{Clock, Config, Engines};
+use table::schema::{System, Table, create_tables};
+use table::{Clock, Config, Engines, Key};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use web::App;
@@ -34,17 +35,23 @@ use crate::state::State;
 pub use dynamodb::Dynamodb;
 use sources::Sources;
 
-/// A system and how it is made.
+/// A system and what is made of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     pub system: &'static System,
     pub app: fn(Arc<Engines>) -> App,
     /// Makes the system's first index, or goes on where an earlier call was stopped.
     pub first_index: fn(Arc<Engines>, Scanned) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
+    /// Brings the documents of one key to what its table has.
+    pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
 }
 
-/// Told after every step of the making of an index.
-pub type Scanned = Box<dyn Fn(mirror::Progress) + Send + Sync>;
+impl Served {
+    /// A system by its app and its mirror.
+    pub const fn of<M: Mirrored>(system: &'static System, app: fn(Arc<Engines>) -> App) -> Self {
+        Self { system, app, first_index: mirror::first_index::<M>, repair: mirror::repair::<M> }
+    }
+}
 
 /// What to start.
 #[derive(Debug)]
@@ -60,6 +67,8 @@ pub struct Options {
     pub prefix: String,
     pub clock: Clock,
     pub sources: source::Settings,
+    /// Through what a system sees the engines: a recorder of its requests, or nothing.
+    pub through: fn(&System, &Arc<Engines>) -> Arc<Engines>,
     /// How long work that outlives a request is its worker's after the worker died.
     pub lease: Duration,
     pub tools: Tools,
@@ -97,6 +106,7 @@ impl Options {
             prefix: String::new(),
             clock: Clock::system(),
             sources: source::Settings::default(),
+            through: |_, engines| Arc::clone(engines),
             lease: LEASE,
             tools: Tools::from_env(),
             cache: Cache::from_env(),
@@ -140,7 +150,7 @@ impl Platform {
         let apps: Vec<Arc<App>> = options
             .systems
             .iter()
-            .map(|served| Arc::new((served.app)(Arc::clone(&engines)).metrics_to(log_metrics)))
+            .map(|served| Arc::new((served.app)((options.through)(served.system, &engines)).metrics_to(log_metrics)))
             .collect();
         let objects_told = (tell, stored);
         let sources =

@@ -1,6 +1,5 @@
 //! The systems of the platform, as this tool sees them: their declarations, on engines that nobody asks anything.
 
-use local::Served;
 use serde_json::Value;
 use table::access::Cost;
 use table::{Clock, Config, Engines};
@@ -32,11 +31,6 @@ pub fn all() -> Vec<Declared> {
         rehearsal: rehearsal::parks::STEPS,
         smoke: |stage, stranger| Box::pin(smoke::parks::run(stage, stranger)),
     }]
-}
-
-/// All of them, as a platform serves them.
-pub fn served() -> Vec<Served> {
-    vec![Served { system: &parks::SYSTEM, app: parks::app, first_index: parks::first_index }]
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ async fn every_sample_event_is_answered_as_it_says() {
 #[tokio::test]
 async fn only_what_is_on_the_list_answers_without_a_token() {
     let state = tempfile::tempdir().unwrap();
-    let options = Options::new(xtask::systems::served(), state.path().join("state"));
+    let options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
     let platform = Platform::start(options, &Progress::silent()).await.unwrap();
     let list: Value = serde_json::from_slice(&std::fs::read(xtask::root().join("infra/public.json")).unwrap()).unwrap();
     let client = reqwest::Client::new();

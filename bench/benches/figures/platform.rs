@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use local::install::{Cache, Tools, maven::Unavailable};
-use local::platform::Served;
 use local::progress::Event;
 use local::search::Choice;
-use local::{Options, Progress};
+use local::{Options, Progress, systems};
 use table::Engines;
 use tempfile::TempDir;
 use web::lambda::{Function, Scope};
@@ -94,11 +93,8 @@ impl Platform {
 
 /// The platform with everything in this folder.
 pub fn options(state: &Path, search: Choice, prefix: &str) -> Options {
-    Options { search, prefix: prefix.to_owned(), ..Options::new(vec![parks()], state) }
-}
-
-fn parks() -> Served {
-    Served { system: &parks::SYSTEM, app: parks::app, first_index: parks::first_index }
+    let parks = systems::named("parks").copied().into_iter().collect();
+    Options { search, prefix: prefix.to_owned(), ..Options::new(parks, state) }
 }
 
 /// Says on standard error what takes time.

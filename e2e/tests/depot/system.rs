@@ -3,15 +3,14 @@
 use std::sync::Arc;
 
 use ::mirror::{Document, Found, Image, Mapping, NoShapes, Unfit};
-use bytes::Bytes;
 use local::Served;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use table::access::{AccessPattern, Call, TableAction};
 use table::schema::{Entity, EventSource, System, Table};
-use table::{Action, Changes, Engines, EntityKey, Error, Escaped, Key, Number};
+use table::{Access, Action, Changes, Engines, EntityKey, Error, Escaped, Key, Number};
 use utoipa::ToSchema;
-use web::{Answer, App, Event, EventFailure, EventHandler, Problem, Request, Route, Sample, Who};
+use web::{Answer, App, Problem, Request, Route, Sample, Who};
 
 table::key! {
     pub struct CrateKey { room: Escaped, shelf: Number, number: Number }
@@ -78,17 +77,11 @@ const ITEMS: AccessPattern = AccessPattern {
 const SEARCH: AccessPattern = AccessPattern { name: "search", calls: &[Call::Search { alias: "depot" }] };
 
 pub fn served() -> Served {
-    Served {
-        system: &SYSTEM,
-        app,
-        first_index: |engines, scanned| {
-            Box::pin(async move { ::mirror::create_first_index(&Depot, &NoShapes, &engines, scanned).await })
-        },
-    }
+    Served::of::<Depot>(&SYSTEM, app)
 }
 
 fn app(engines: Arc<Engines>) -> App {
-    let handlers = vec![EventHandler::new("mirror", mirror)];
+    let handlers = vec![::mirror::handler::<Depot>()];
     App::new(engines, &SYSTEM, routes(), handlers)
 }
 
@@ -228,12 +221,18 @@ async fn search(request: Request) -> Result<Answer, Problem> {
     Ok(Answer::ok(&json!({ "ids": ids })))
 }
 
-async fn mirror(event: Event) -> Result<Bytes, EventFailure> {
-    let handled = ::mirror::handle(&Depot, &NoShapes, event.engines(), &event.payload, event.deadline).await;
-    handled.map(|handled| handled.answer).map_err(EventFailure::new)
-}
-
+#[derive(Default)]
 struct Depot;
+
+impl ::mirror::Mirrored for Depot {
+    type Shapes = NoShapes;
+
+    const PATTERNS: &'static [&'static AccessPattern] = &[];
+
+    fn shapes(_: Access) -> NoShapes {
+        NoShapes
+    }
+}
 
 impl ::mirror::Documents for Depot {
     fn tables(&self) -> &'static System {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use ::mirror::{Marker, Repaired, repair_key};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
 use local::process::Process;
-use local::{Dynamodb, Options, Platform, Progress, Served};
+use local::{Dynamodb, Options, Platform, Progress, Served, systems};
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::{Access, Clock, Engines};
@@ -50,7 +50,14 @@ static STARTED: AtomicU32 = AtomicU32::new(0);
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { systems: vec![parks_served()], search: None }
+        Self::of("parks")
+    }
+}
+
+impl Setup {
+    /// With this system alone.
+    pub fn of(system: &str) -> Self {
+        Self { systems: vec![*systems::named(system).unwrap()], search: None }
     }
 }
 
@@ -81,6 +88,11 @@ impl Cairn {
         options.dynamodb = url.map_or(Dynamodb::InMemory, Dynamodb::Url);
         options.prefix = format!("t{}-", STARTED.fetch_add(1, Ordering::SeqCst));
         options.clock = clock.clone();
+        options.through = |system, engines| match systems::named(system.name) {
+            Some(_) => recorder::OF_THE_RUN.before(engines),
+            // What is made up for a test declares nothing to compare with.
+            None => Arc::clone(engines),
+        };
         let platform = Platform::start(options, &Progress::silent()).await.unwrap();
         let shared = Arc::new(Shared {
             url: platform.url.clone(),
@@ -267,14 +279,5 @@ pub async fn all_stopped() {
     let stopping = std::mem::take(&mut *STOPPING.lock().unwrap());
     for platform in stopping {
         let _ = platform.await;
-    }
-}
-
-/// Parks as it is served, and what it asks of its engines recorded.
-pub fn parks_served() -> Served {
-    Served {
-        system: &::parks::SYSTEM,
-        app: |engines| ::parks::app(recorder::OF_THE_RUN.before(&engines)),
-        first_index: ::parks::first_index,
     }
 }

@@ -138,12 +138,12 @@ async fn what_was_done_is_known_by_whom() {
     let bob = cairn.user("bob", &format!("Bearer {token}"));
     let made = ada.post(ZONES, lakes()).await.is(201);
     let changed = bob.patch(made.header("location"), json!({ "description": "x" })).await.is(200);
-    assert_eq!((changed.text("createdBy"), changed.text("updatedBy")), ("local:ada", "local:bob~2fthe~23second"));
+    assert_eq!((changed.text("createdBy"), changed.text("updatedBy")), ("local:ada", "local:bob~2Fthe~23second"));
     assert_eq!(changed["createdAt"], made["createdAt"]);
     assert!(changed.text("updatedAt") > made.text("updatedAt"));
     bob.delete(made.header("location")).await.is(204);
     let deleted = ada.get(made.header("location")).await.is(200);
-    assert_eq!(deleted["deletedBy"], "local:bob~2fthe~23second");
+    assert_eq!(deleted["deletedBy"], "local:bob~2Fthe~23second");
     let time = deleted.text("deletedAt");
     assert!(time.len() == 27 && time.ends_with('Z') && time.as_bytes()[19] == b'.', "{time}");
 }

@@ -5,8 +5,8 @@ mod shapes;
 use std::borrow::Cow;
 
 use mirror::{Document, Found, Image, Mapping, Number, ShapeSource, StoredShape, Unfit};
-use table::Key;
 use table::schema::{Entity, System};
+use table::{Access, AccessPattern, Key};
 
 use crate::keys::ItemKey;
 use crate::open_days::OpenDays;
@@ -14,7 +14,7 @@ use crate::open_days::OpenDays;
 pub use shapes::{BucketShapes, SHAPE};
 
 /// The documents of parks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Parks;
 
 /// Every field with its type, and how text is folded. Grows by one with any change in what is written into it.
@@ -55,6 +55,16 @@ impl mirror::Documents for Parks {
             _ => return Ok(Found::Hidden),
         }
         Ok(Found::Document(document))
+    }
+}
+
+impl mirror::Mirrored for Parks {
+    type Shapes = BucketShapes;
+
+    const PATTERNS: &'static [&'static AccessPattern] = &[&SHAPE];
+
+    fn shapes(access: Access) -> BucketShapes {
+        BucketShapes::new(access)
     }
 }
 

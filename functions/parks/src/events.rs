@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use table::AccessPattern;
-use web::{Batch, Event, EventFailure, EventHandler};
+use web::{Event, EventFailure, EventHandler};
 
 use crate::access::{
     ALL_RELATIONSHIPS, BELOW, BY_GLOBAL_ID, CHECK_UPLOAD, DELETE_OR_RESTORE, DETACHED, IMPORT_ROWS, KEEP_FAULTS,
     NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, WORK,
 };
-use crate::documents::{BucketShapes, Parks, SHAPE};
+use crate::documents::Parks;
 use crate::imports::start_import;
 use crate::jobs;
 use crate::shapes::{finish_removals, sweep_geometries};
@@ -40,7 +40,7 @@ const JOBS: &[&AccessPattern] = &[
 
 pub fn handlers() -> Vec<EventHandler> {
     vec![
-        EventHandler::new("mirror", mirror).patterns(&[&SHAPE]).timeout(Duration::from_secs(60)),
+        mirror::handler::<Parks>(),
         EventHandler::new("checkUpload", check_upload)
             .patterns(&[&CHECK_UPLOAD, &STORE_SHAPE])
             .timeout(Duration::from_secs(60)),
@@ -49,29 +49,6 @@ pub fn handlers() -> Vec<EventHandler> {
         EventHandler::new("runWork", run_work).patterns(JOBS).timeout(Duration::from_secs(60)),
         EventHandler::new("sweepGeometries", sweep_geometries).patterns(&[&SWEEP]).timeout(Duration::from_secs(300)),
     ]
-}
-
-/// Brings search up to a batch of stream records.
-async fn mirror(event: Event) -> Result<Bytes, EventFailure> {
-    let shapes = BucketShapes::new(event.access().clone());
-    let handled = mirror::handle(&Parks, &shapes, event.engines(), &event.payload, event.deadline)
-        .await
-        .map_err(EventFailure::new)?;
-    let ledger = &handled.ledger;
-    event.report(Batch {
-        records: ledger.records as u64,
-        applied: ledger.applied as u64,
-        superseded: ledger.superseded as u64,
-        stamped: ledger.stamped as u64,
-        ignored: ledger.ignored as u64,
-        quarantined: ledger.quarantined as u64,
-        retried: handled.retried as u64,
-        bytes: handled.bytes as u64,
-        degraded: handled.degraded as u64,
-        missing: handled.missing as u64,
-        lag: Duration::from_millis(handled.lag.try_into().unwrap_or_default()),
-    });
-    Ok(handled.answer)
 }
 
 /// Every minute: goes on with what was begun and is nobody's now.

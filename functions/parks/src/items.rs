@@ -64,7 +64,7 @@ pub fn administrators_answer(read: &Read) -> Answer {
 
 /// The present as items store it, and who is acting.
 pub fn stamp(request: &Request) -> (String, Option<String>) {
-    stamped(request.access(), request.principal().known().map(|known| known.idpid().to_owned()))
+    stamped(request.access(), request.principal().known().map(|known| known.idpid().to_string()))
 }
 
 /// The present as items store it, for this person.

@@ -33,29 +33,12 @@ pub mod view;
 
 use std::sync::Arc;
 
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use mirror::{Fault, Generation, Progress, create_first_index};
-use table::{Access, Engines};
+use table::Engines;
 use web::App;
-
-use documents::{BucketShapes, Parks, SHAPE};
 
 pub use schema::SYSTEM;
 
 /// The whole system: its routes and event handlers on these engines.
 pub fn app(engines: Arc<Engines>) -> App {
     App::new(engines, &SYSTEM, routes::all(), events::handlers())
-}
-
-/// Makes the system's first index and fills it from its tables; where one is, nothing changes. `scanned` is told how far it is.
-pub fn first_index(
-    engines: Arc<Engines>,
-    scanned: Box<dyn Fn(Progress) + Send + Sync>,
-) -> BoxFuture<'static, Result<Generation, Fault>> {
-    async move {
-        let shapes = BucketShapes::new(Access::new(Arc::clone(&engines), &[&SHAPE]));
-        create_first_index(&Parks, &shapes, &engines, scanned).await
-    }
-    .boxed()
 }

@@ -1,20 +1,16 @@
 //! A whole platform with a made-up system: from a write into the table to a search, across restarts.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use futures::FutureExt;
-use futures::future::BoxFuture;
-use local::platform::Scanned;
 use local::search::Choice;
 use local::{Dynamodb, Options, Platform, Progress, Served, StartError};
-use mirror::{Document, Documents, Fault, Found, Generation, Image, Mapping, NoShapes, Unfit};
+use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
 use serde_json::Value;
-use table::Engines;
 use table::schema::{Bucket, Entity, EventSource, Search, System, Table};
-use web::{App, Event, EventFailure, EventHandler};
+use table::{Access, AccessPattern};
+use web::App;
 
 static STATE: Table = mirror::schema::state_table("toys-mirror");
 static TOYS: Table = Table {
@@ -32,7 +28,18 @@ static SYSTEM: System = System {
     sources: &[EventSource::Streams { handler: "mirror" }],
 };
 
+#[derive(Default)]
 struct Toys;
+
+impl Mirrored for Toys {
+    type Shapes = NoShapes;
+
+    const PATTERNS: &'static [&'static AccessPattern] = &[];
+
+    fn shapes(_: Access) -> NoShapes {
+        NoShapes
+    }
+}
 
 impl Documents for Toys {
     fn tables(&self) -> &'static System {
@@ -50,18 +57,8 @@ impl Documents for Toys {
     }
 }
 
-async fn mirror_records(event: Event) -> Result<bytes::Bytes, EventFailure> {
-    let handled = mirror::handle(&Toys, &NoShapes, event.engines(), &event.payload, event.deadline).await;
-    handled.map(|handled| handled.answer).map_err(EventFailure::new)
-}
-
-fn first_index(engines: Arc<Engines>, scanned: Scanned) -> BoxFuture<'static, Result<Generation, Fault>> {
-    async move { mirror::create_first_index(&Toys, &NoShapes, &engines, scanned).await }.boxed()
-}
-
 fn served() -> Served {
-    let app = |engines| App::new(engines, &SYSTEM, Vec::new(), vec![EventHandler::new("mirror", mirror_records)]);
-    Served { system: &SYSTEM, app, first_index }
+    Served::of::<Toys>(&SYSTEM, |engines| App::new(engines, &SYSTEM, Vec::new(), vec![mirror::handler::<Toys>()]))
 }
 
 async fn start(state: &Path, search: Choice) -> Result<Platform, StartError> {

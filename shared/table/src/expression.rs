@@ -1,5 +1,6 @@
 //! DynamoDB's expressions, with every name and value behind a placeholder.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -16,6 +17,10 @@ pub enum Condition {
     Differs(&'static str, AttributeValue),
     Present(&'static str),
     Absent(&'static str),
+    /// The attribute is there, of the same type, and above this: a number, or a text by its bytes.
+    Above(&'static str, AttributeValue),
+    /// The same, and not above this.
+    AtMost(&'static str, AttributeValue),
 }
 
 impl Condition {
@@ -27,11 +32,22 @@ impl Condition {
             Self::Differs(name, value) => !equals(name, value),
             Self::Present(name) => item.contains_key(*name),
             Self::Absent(name) => !item.contains_key(*name),
+            Self::Above(name, value) => {
+                item.get(*name).and_then(|found| item::order(found, value)).is_some_and(Ordering::is_gt)
+            }
+            Self::AtMost(name, value) => {
+                item.get(*name).and_then(|found| item::order(found, value)).is_some_and(Ordering::is_le)
+            }
         }
     }
 
     pub(crate) fn express(&self, placeholders: &mut Placeholders) -> String {
-        let (Self::Equals(name, _) | Self::Differs(name, _) | Self::Present(name) | Self::Absent(name)) = self;
+        let (Self::Equals(name, _)
+        | Self::Differs(name, _)
+        | Self::Present(name)
+        | Self::Absent(name)
+        | Self::Above(name, _)
+        | Self::AtMost(name, _)) = self;
         let name = placeholders.name(name);
         match self {
             Self::Equals(_, value) => format!("{name} = {}", placeholders.value(value.clone())),
@@ -40,6 +56,8 @@ impl Condition {
             }
             Self::Present(_) => format!("attribute_exists({name})"),
             Self::Absent(_) => format!("attribute_not_exists({name})"),
+            Self::Above(_, value) => format!("{name} > {}", placeholders.value(value.clone())),
+            Self::AtMost(_, value) => format!("{name} <= {}", placeholders.value(value.clone())),
         }
     }
 }

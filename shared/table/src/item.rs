@@ -1,5 +1,6 @@
 //! Items as DynamoDB holds them, and their way from and to a system's own types.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -102,6 +103,16 @@ pub fn same(one: &AttributeValue, other: &AttributeValue) -> bool {
             one.len() == other.len() && one.iter().all(|one| other.iter().any(|other| same_number(one, other)))
         }
         _ => one == other,
+    }
+}
+
+/// Which of two numbers or of two texts comes first, as DynamoDB's comparisons have it; none for values of other types.
+pub fn order(one: &AttributeValue, other: &AttributeValue) -> Option<Ordering> {
+    use AttributeValue::{N, S};
+    match (one, other) {
+        (N(one), N(other)) => Some(ordered::decimal(one)?.cmp(&ordered::decimal(other)?)),
+        (S(one), S(other)) => Some(one.as_bytes().cmp(other.as_bytes())),
+        _ => None,
     }
 }
 

@@ -85,7 +85,7 @@ impl From<&Self> for Key {
 /// # use table::{EntityKey, Escaped, Key, Number};
 /// # fn main() {
 /// let book = BookKey { room: Escaped::new("east/2").unwrap(), shelf: Number(3), place: Number(12) };
-/// assert_eq!(book.key(), Key::new("shelf::east~2f2::3", "12"));
+/// assert_eq!(book.key(), Key::new("shelf::east~2F2::3", "12"));
 /// assert_eq!(BookKey::parse(&book.key()), Some(book));
 /// # }
 /// ```

@@ -45,7 +45,7 @@ impl KeyPart for Number {
 }
 
 /// Free text in a key, such as an address. In the key, `~ % # / ? \`, control characters, and colons at an end or
-/// beside another colon are `~` and two hex digits for each byte: `a#b` is `a~23b`. Never empty.
+/// beside another colon are `~` and two hex digits, in capitals, for each byte: `a#b` is `a~23b`. Never empty.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Escaped(String);
 
@@ -74,7 +74,7 @@ impl Display for Escaped {
                 formatter.write_char(character)?;
             } else {
                 for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-                    write!(formatter, "~{byte:02x}")?;
+                    write!(formatter, "~{byte:02X}")?;
                 }
             }
             before = character;
@@ -110,7 +110,7 @@ impl KeyPart for Escaped {}
 fn hex_digit(byte: u8) -> Option<u8> {
     match byte {
         b'0'..=b'9' => Some(byte - b'0'),
-        b'a'..=b'f' => Some(byte - b'a' + 10),
+        b'A'..=b'F' => Some(byte - b'A' + 10),
         _ => None,
     }
 }
@@ -127,12 +127,12 @@ mod tests {
         let cases = [
             ("a#b", "a~23b"),
             ("12 Main St., Apt. 4", "12 Main St., Apt. 4"),
-            ("a::b", "a~3a~3ab"),
+            ("a::b", "a~3A~3Ab"),
             ("google:1", "google:1"),
-            ("a:", "a~3a"),
-            (":a", "~3aa"),
-            ("~%/?\\", "~7e~25~2f~3f~5c"),
-            ("é\n\u{85}", "é~0a~c2~85"),
+            ("a:", "a~3A"),
+            (":a", "~3Aa"),
+            ("~%/?\\", "~7E~25~2F~3F~5C"),
+            ("é\n\u{85}", "é~0A~C2~85"),
         ];
         for (text, escaped) in cases {
             assert_eq!(Escaped::new(text).unwrap().to_string(), escaped);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn another_spelling_is_no_escape() {
-        for text in ["", "~", "~2", "~2g", "~41", "~2F", "a#b", "a::b", "~c3", "a\n"] {
+        for text in ["", "~", "~2", "~2G", "~41", "~2f", "a#b", "a::b", "~C3", "a\n"] {
             assert!(text.parse::<Escaped>().is_err(), "{text:?}");
         }
     }
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_comes_back(text in "\\PC+|[~:#%a-f0-9\n]{1,12}|.+") {
+        fn any_text_comes_back(text in "\\PC+|[~:#%A-F0-9\n]{1,12}|.+") {
             let escaped = Escaped::new(text.clone()).unwrap().to_string();
             let fits = template::fits("{first}::{last}", &format!("{escaped}::{escaped}"));
             prop_assert!(fits, "{}", escaped);

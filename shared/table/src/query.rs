@@ -94,6 +94,34 @@ impl<'a> Query<'a> {
         Ok(Page { items, next })
     }
 
+    /// Up to this many of what `keep` makes of the items, in their order. What it makes nothing of does not count, so that
+    /// no page is short but the last, and there is a next one only where something stands on it.
+    pub async fn page_of<T, E, F, Kept>(&self, limit: u32, keep: F) -> Result<(Vec<T>, Option<Position>), E>
+    where
+        E: From<Error>,
+        F: Fn(Vec<Stored>) -> Kept,
+        Kept: Future<Output = Result<Vec<Option<T>>, E>>,
+    {
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        let mut kept: Vec<(T, Option<Position>)> = Vec::new();
+        let mut rest = self.clone();
+        loop {
+            let missing = limit.saturating_add(1) - kept.len();
+            let page = rest.page(u32::try_from(missing).unwrap_or(u32::MAX)).await?;
+            let positions: Vec<_> = page.items.iter().map(|stored| self.position(&stored.item)).collect();
+            let made = keep(page.items).await?;
+            kept.extend(made.into_iter().zip(positions).filter_map(|(made, position)| Some((made?, position))));
+            if kept.len() > limit || page.next.is_none() {
+                break;
+            }
+            rest = rest.after(page.next);
+        }
+        let more = kept.len() > limit;
+        kept.truncate(limit);
+        let next = kept.last().filter(|_| more).and_then(|(_, position)| position.clone());
+        Ok((kept.into_iter().map(|(made, _)| made).collect(), next))
+    }
+
     /// The first item alone.
     pub async fn first(&self) -> Result<Option<Stored>, Error> {
         Ok(self.collect(Some(1)).await?.into_iter().next())

@@ -51,13 +51,22 @@ impl<'a> TableAccess<'a> {
 
     /// The items of these keys, in their order; none where there is no item. Eventually consistent.
     pub async fn batch_get(&self, keys: &[Key]) -> Result<Vec<Option<Stored>>, Error> {
+        self.get_items(keys, false).await
+    }
+
+    /// The same with every write that was answered.
+    pub async fn batch_get_consistent(&self, keys: &[Key]) -> Result<Vec<Option<Stored>>, Error> {
+        self.get_items(keys, true).await
+    }
+
+    async fn get_items(&self, keys: &[Key], consistent: bool) -> Result<Vec<Option<Stored>>, Error> {
         self.permit(TableAction::BatchGetItem)?;
         let mut wanted: Vec<&Key> = keys.iter().filter(|key| key.check_length().is_ok()).collect();
         wanted.sort_unstable();
         wanted.dedup();
         let mut found = HashMap::new();
         for chunk in wanted.chunks(KEYS_AT_ONCE) {
-            for item in self.get_chunk(chunk).await? {
+            for item in self.get_chunk(chunk, consistent).await? {
                 let stored = Stored::new(self.table, item)?;
                 found.insert(stored.key.clone(), stored);
             }
@@ -121,11 +130,12 @@ impl<'a> TableAccess<'a> {
     }
 
     /// One `BatchGetItem`, repeated for what DynamoDB leaves unprocessed.
-    async fn get_chunk(&self, keys: &[&Key]) -> Result<Vec<Item>, Error> {
+    async fn get_chunk(&self, keys: &[&Key], consistent: bool) -> Result<Vec<Item>, Error> {
         let call = Call::Table { table: self.table.name, action: TableAction::BatchGetItem };
         let keys = keys.iter().map(|key| item::key_item(self.table, key)).collect();
         let asked = KeysAndAttributes::builder()
             .set_keys(Some(keys))
+            .consistent_read(consistent)
             .build()
             .map_err(|error| Error::Engine { engine: "DynamoDB", source: Box::new(error) })?;
         let mut unprocessed = HashMap::from([(self.name(), asked)]);

@@ -138,7 +138,7 @@ impl EventEntry<'_> {
 /// A caller as logs know them: the first 16 hex digits of SHA-256 of the `{idpid}`.
 pub(crate) fn principal(principal: &Principal) -> Option<String> {
     let known = principal.known()?;
-    let digest = Sha256::digest(known.idpid());
+    let digest = Sha256::digest(known.idpid().as_str());
     Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 

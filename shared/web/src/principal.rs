@@ -1,7 +1,7 @@
 //! Who makes a request.
 
 use http::{HeaderMap, header};
-use table::{Clock, Escaped};
+use table::{Clock, Idpid};
 
 use crate::trust::{Refused, Trust, Unavailable};
 use crate::{Problem, problem};
@@ -28,17 +28,14 @@ pub struct Known {
     pub name: Option<String>,
     /// The email address, only where the issuer has verified it.
     pub address: Option<String>,
-    idpid: String,
+    idpid: Idpid,
 }
-
-/// The longest `{idpid}`, in bytes.
-pub const MAX_IDPID: usize = 200;
 
 impl Known {
     /// `None` if the subject is empty or too long to stand in a key.
     pub(crate) fn new(issuer: &str, subject: String) -> Option<Self> {
-        let idpid = format!("{issuer}:{}", Escaped::new(subject.clone()).ok()?);
-        (idpid.len() <= MAX_IDPID).then(|| Self {
+        let idpid = Idpid::new(issuer, &subject)?;
+        Some(Self {
             issuer: issuer.to_owned(),
             subject,
             roles: Vec::new(),
@@ -57,8 +54,8 @@ impl Known {
         self.scopes.iter().any(|own| own == scope)
     }
 
-    /// The person in a key: `{issuer's configured name}:{escaped subject}`, at most 200 bytes.
-    pub fn idpid(&self) -> &str {
+    /// The person in a key.
+    pub fn idpid(&self) -> &Idpid {
         &self.idpid
     }
 }
@@ -110,6 +107,6 @@ impl Principal {
 
     /// What tells callers apart in cursors and idempotency keys: the `{idpid}`, or nothing for all who are anonymous.
     pub fn text(&self) -> &str {
-        self.known().map_or("", Known::idpid)
+        self.known().map_or("", |known| known.idpid().as_str())
     }
 }

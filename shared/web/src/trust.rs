@@ -225,7 +225,7 @@ mod tests {
         for (key, algorithm) in [(rsa(), Algorithm::RS256), (p256(), Algorithm::ES256)] {
             let trust = trust(&[jwk(&key, algorithm, Some("k"))]);
             let known = verify(&trust, &token(&key, algorithm, Some("k"), &claims())).await.unwrap();
-            assert_eq!((known.idpid(), known.scopes.len(), known.has_role("r")), ("i:s", 2, true));
+            assert_eq!((known.idpid().as_str(), known.scopes.len(), known.has_role("r")), ("i:s", 2, true));
         }
     }
 

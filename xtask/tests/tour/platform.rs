@@ -21,7 +21,7 @@ impl Toured {
     /// The platform that `cargo local --sample` starts, on ports and in a folder of its own.
     pub async fn start() -> Self {
         let state = tempfile::tempdir().unwrap();
-        let options = Options::new(xtask::systems::served(), state.path().join("state"));
+        let options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
         let platform = Platform::start(options, &Progress::silent()).await.unwrap();
         let token = platform.identity.token("samples", &["parks-admin"], &Clock::system()).unwrap();
         sample::load(&platform.url, &token, &Progress::silent()).await.unwrap();

@@ -3,14 +3,13 @@
 use serde::Deserialize;
 use table::{EntityKey, Position};
 use utoipa::ToSchema;
-use web::{Answer, Fault, Limit, Page, Problem, Request};
+use web::{Answer, Fault, Limit, Order, Page, Problem, Request};
 
 use super::{ProductDateView, ReadDate, among};
 use crate::access;
 use crate::days::{Day, Days};
 use crate::entity::{ItemPath, Product};
 use crate::items;
-use crate::items::list::Order;
 use crate::view::{AskedView, View};
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -10,7 +10,6 @@ use super::rows::At;
 use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan};
 use crate::access;
 use crate::item::Item;
-use crate::items::create::{earlier, once};
 use crate::items::stamp;
 use crate::jobs::{Counts, Job, JobKind, JobStatus, href};
 use crate::keys::CollectionKey;
@@ -51,7 +50,7 @@ pub struct ImportLink {
 
 pub async fn create_import(request: Request) -> Result<Answer, Problem> {
     let new: NewImport = request.json()?;
-    if let Some(answer) = earlier(&request, &access::IMPORT).await? {
+    if let Some(answer) = request.earlier(&access::IMPORT, &PARKS).await? {
         return Ok(answer);
     }
     if new.bytes > LARGEST {
@@ -100,7 +99,7 @@ pub async fn create_import(request: Request) -> Result<Answer, Problem> {
         link: link.url,
         headers: link.headers.into_iter().collect(),
     };
-    Ok(once(&request, &access::IMPORT, vec![job.create(id)?], href(id), &view).await?)
+    Ok(request.create_once(&access::IMPORT, &PARKS, vec![job.create(id)?], href(id), &view).await?)
 }
 
 /// Whether the job waits for a file that its link does not take any more.

@@ -1,9 +1,7 @@
 //! `POST` of an item: the next number of its partition, under a parent that is live.
 
-use http::StatusCode;
 use serde::Serialize;
-use table::idempotency::FirstAnswer;
-use table::{AccessPattern, Action, EntityKey, Error, Key, Number, Rev};
+use table::{Action, EntityKey, Key, Number};
 use web::{Answer, Problem, Request};
 
 use super::{live, stamp};
@@ -31,7 +29,7 @@ pub async fn create<E: Entity>(request: Request) -> Result<Answer, Problem> {
         return Err(Problem::faults(faults));
     }
 
-    if let Some(answer) = earlier(&request, &access::CREATE_ITEM).await? {
+    if let Some(answer) = request.earlier(&access::CREATE_ITEM, &PARKS).await? {
         return Ok(answer);
     }
     if let Some(problem) = external_id::held(request.access(), &access::CREATE_ITEM, &item).await? {
@@ -57,7 +55,7 @@ pub async fn create<E: Entity>(request: Request) -> Result<Answer, Problem> {
     actions.extend(external_id::hold(&item)?);
     actions.extend(uses.actions(request.access(), &access::CREATE_ITEM).await?);
     let view = ItemView::new(&item, View::Administrator);
-    once(&request, &access::CREATE_ITEM, actions, key.href(), &view).await.map_err(|error| {
+    request.create_once(&access::CREATE_ITEM, &PARKS, actions, key.href(), &view).await.map_err(|error| {
         let parent = error.failed(0).map(|_| Problem::not_found());
         parent.or_else(|| external_id::taken(&error, hold)).unwrap_or_else(|| error.into())
     })
@@ -80,35 +78,4 @@ pub fn first(new: &impl Serialize, key: &Key, now: &str, who: Option<String>) ->
     item.complete(now);
     (item.updated_at, item.created_by, item.updated_by) = (Some(now.to_owned()), who.clone(), who);
     Ok(item)
-}
-
-/// The answer that the same request was given before, under its `Idempotency-Key`.
-pub async fn earlier(request: &Request, pattern: &'static AccessPattern) -> Result<Option<Answer>, Problem> {
-    let Some(idempotency) = request.idempotency() else { return Ok(None) };
-    let earlier = idempotency.earlier(request.access(), pattern, &PARKS).await?;
-    Ok(earlier.map(|(rev, first)| again(rev, first)))
-}
-
-/// Carries out a creation and answers with what was made; under an `Idempotency-Key`, once.
-pub async fn once(
-    request: &Request,
-    pattern: &'static AccessPattern,
-    actions: Vec<Action>,
-    location: String,
-    made: &impl Serialize,
-) -> Result<Answer, Error> {
-    let body = serde_json::to_string(made).map_err(|error| Error::Misfit(error.to_string()))?;
-    let first = FirstAnswer { status: 201, location: Some(location), body };
-    let idempotency = request.idempotency();
-    let (rev, first) = request.access().transact_once(pattern, &PARKS, idempotency.as_ref(), actions, first).await?;
-    Ok(again(rev, first))
-}
-
-fn again(rev: Rev, first: FirstAnswer) -> Answer {
-    let status = StatusCode::from_u16(first.status).unwrap_or(StatusCode::CREATED);
-    let answer = Answer::bytes(status, "application/json", first.body).etag(rev);
-    View::Administrator.cached(match first.location {
-        Some(location) => answer.location(location),
-        None => answer,
-    })
 }

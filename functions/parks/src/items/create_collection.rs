@@ -3,7 +3,7 @@
 use table::Action;
 use web::{Answer, Fault, Problem, Request};
 
-use super::create::{earlier, first, once, sequences};
+use super::create::{first, sequences};
 use super::stamp;
 use crate::fields::NewCollection;
 use crate::keys::{CollectionKey, ItemKey};
@@ -24,13 +24,13 @@ pub async fn create_collection(request: Request) -> Result<Answer, Problem> {
     if !faults.is_empty() {
         return Err(Problem::faults(faults));
     }
-    if let Some(answer) = earlier(&request, &access::CREATE_COLLECTION).await? {
+    if let Some(answer) = request.earlier(&access::CREATE_COLLECTION, &PARKS).await? {
         return Ok(answer);
     }
     let mut actions = vec![Action::create(&PARKS, key.key(), &item)?];
     actions.extend(sequences(&key));
     let view = ItemView::new(&item, View::Administrator);
-    once(&request, &access::CREATE_COLLECTION, actions, key.href(), &view).await.map_err(|error| {
+    request.create_once(&access::CREATE_COLLECTION, &PARKS, actions, key.href(), &view).await.map_err(|error| {
         let exists = error.failed(0).is_some() || error.failed(1).is_some();
         if exists { Problem::exists("A collection of this name exists, or is deleted.") } else { error.into() }
     })

@@ -1,9 +1,9 @@
 //! `GET` of a partition, in pages.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use table::Position;
 use utoipa::ToSchema;
-use web::{Answer, Limit, Page, Problem, Request};
+use web::{Answer, Limit, Order, Page, Problem, Request};
 
 use crate::access;
 use crate::entity::{Entity, ListPath};
@@ -12,15 +12,6 @@ use crate::item::Item;
 use crate::names::{ActivityType, FacilityType};
 use crate::schema::PARKS;
 use crate::view::{ADMINISTRATOR, AskedView, Summary, View};
-
-/// Which of two orders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    #[default]
-    Asc,
-    Desc,
-}
 
 /// What is asked of a list, whatever its kind.
 #[derive(Debug)]

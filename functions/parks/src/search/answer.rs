@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
+use web::search::{Count, Highlights, Marks, Piece, Total};
 
 use super::extent::Point;
-use super::facets::Count;
-use super::highlight::{Marks, Piece};
 use super::hits::{Hit, SearchResponse};
 use super::order::Ordering;
 use super::question::Question;
@@ -20,7 +19,7 @@ use crate::names::Kind;
 pub struct Found {
     pub items: Vec<FoundItem>,
     pub total: Total,
-    /// On the first page, counts per value by facet.
+    /// On the first page, counts per value by facet. A tile of a grid is `{zoom}/{x}/{y}`, as in the addresses of web maps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub facets: Option<BTreeMap<String, Vec<Count>>>,
@@ -31,13 +30,6 @@ pub struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub next_cursor: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Total {
-    pub value: u64,
-    /// False where counting stopped.
-    pub exact: bool,
 }
 
 /// An item as search knows it.
@@ -82,7 +74,8 @@ pub struct FoundItem {
     pub distance_metres: Option<f64>,
     /// By field its fragments, each in pieces; joined these are the text.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub highlights: BTreeMap<String, Vec<Vec<Piece>>>,
+    #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
+    pub highlights: Highlights,
     /// Its boundary, else its path, as GeoJSON text.
     #[serde(skip)]
     pub outline: Option<String>,
@@ -90,14 +83,13 @@ pub struct FoundItem {
 
 impl Found {
     /// The page, and the sort values after which the next one goes on. Nothing if a hit lacks what every document has.
-    pub fn read(question: &Question, response: SearchResponse, marks: &Marks) -> Option<(Self, Option<Box<RawValue>>)> {
-        let total = Total { value: response.hits.total.value, exact: response.hits.total.is_exact() };
-        let counts = response.aggregations.into_iter().map(|(name, counted)| (name, counted.counts()));
-        let counts: BTreeMap<_, _> = counts.collect();
-        let mut hits = response.hits.hits;
-        let more = hits.len() > question.limit;
-        hits.truncate(question.limit);
-        let after = hits.last().filter(|_| more).and_then(|last| last.sort.clone());
+    pub fn read(
+        question: &Question,
+        mut response: SearchResponse,
+        marks: &Marks,
+    ) -> Option<(Self, Option<Box<RawValue>>)> {
+        let (total, counts) = (response.total(), response.take_counts());
+        let (hits, after) = response.page(question.limit);
         let found = Self {
             items: hits.into_iter().map(|hit| FoundItem::read(hit, question, marks)).collect::<Option<_>>()?,
             total,
@@ -116,7 +108,6 @@ impl FoundItem {
         // Sorted by distance, the distances told are those that sorted: others could be out of order in their last digit.
         let measured = || question.near.and_then(|near| Some(near.point.distance(location?)));
         let distance = sorted_at.or_else(measured).map(|metres| (metres * 10.0).round() / 10.0);
-        let pieces = |fragments: &[String]| fragments.iter().map(|fragment| marks.pieces(fragment)).collect();
         let envelope = hit.fields.envelope();
         let fields = hit.fields;
         Some(Self {
@@ -134,7 +125,7 @@ impl FoundItem {
             boundary_status: fields.boundary_status.get(),
             path_status: fields.path_status.get(),
             distance_metres: distance,
-            highlights: hit.highlight.iter().map(|(field, fragments)| (field.clone(), pieces(fragments))).collect(),
+            highlights: marks.read(&hit.highlight),
             outline: fields.boundary_outline.get().or_else(|| fields.path_outline.get()),
         })
     }
@@ -165,16 +156,6 @@ mod tests {
             },
             "sort": sort
         })
-    }
-
-    #[test]
-    fn the_hit_beyond_the_page_only_tells_that_there_is_more() {
-        let hits = json!([hit("1", &json!(["a", "p", "1"])), hit("2", &json!(["b", "p", "2"]))]);
-        let (page, after) = read(json!({"limit": 1}), &hits);
-        assert_eq!(page.items.iter().map(|item| item.sk.as_str()).collect::<Vec<_>>(), ["1"]);
-        assert_eq!(after.unwrap().get(), r#"["a","p","1"]"#);
-        let (page, after) = read(json!({"limit": 2}), &hits);
-        assert_eq!((page.items.len(), after.is_none()), (2, true));
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use utoipa::ToSchema;
 
 use super::extent::Bounds;
 
@@ -45,14 +43,6 @@ pub enum Facet {
 /// The values that are asked for, per field; any of a field's may fit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Chosen(BTreeMap<Field, Vec<String>>);
-
-/// A value and how many items have it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Count {
-    /// A tile of a grid is `{zoom}/{x}/{y}`, as in the addresses of web maps.
-    pub value: String,
-    pub count: u64,
-}
 
 impl Facet {
     /// Reads `type` or `grid:8`. A grid may have so many tiles only, in the box that is asked for or in the world.
@@ -120,30 +110,6 @@ pub fn request(facets: &[Facet], chosen: &Chosen, bbox: Option<Bounds>) -> Value
     let counts: Map<String, Value> =
         facets.iter().map(|facet| (facet.name().to_owned(), facet.request(chosen, bbox))).collect();
     Value::Object(counts)
-}
-
-/// What it counted.
-#[derive(Debug, Deserialize)]
-pub struct Counted {
-    values: Buckets,
-}
-
-#[derive(Debug, Deserialize)]
-struct Buckets {
-    buckets: Vec<Bucket>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Bucket {
-    key: String,
-    doc_count: u64,
-}
-
-impl Counted {
-    pub fn counts(self) -> Vec<Count> {
-        let some = self.values.buckets.into_iter().filter(|bucket| bucket.doc_count > 0);
-        some.map(|bucket| Count { value: bucket.key, count: bucket.doc_count }).collect()
-    }
 }
 
 #[cfg(test)]

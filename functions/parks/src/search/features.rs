@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use web::Request;
+use web::search::Count;
 
 use super::answer::{Found, FoundItem};
-use super::facets::Count;
 use super::form::ShapeAs;
 use super::question::Source;
 use crate::geojson::{CONTENT_TYPE, CollectionType, FeatureType, Geometry, Properties};

@@ -3,13 +3,13 @@
 use serde_json::Value;
 use serde_json::value::RawValue;
 use table::clock;
+use web::search::Marks;
 use web::{Answer, Kind, Problem, Request};
 
 use super::answer::Found;
 use super::boundary::boundary_of;
 use super::features::{FoundFeatures, Link};
 use super::form::{SearchForm, ShapeForm};
-use super::highlight::Marks;
 use super::hits::SearchResponse;
 use super::open::ACTIVITIES;
 use super::question::{Question, Source, for_administrators};
@@ -74,7 +74,7 @@ fn permit(request: &Request, form: &SearchForm, view: View) -> Result<(), Proble
 async fn activities(request: &Request, question: &Question) -> Result<Vec<String>, Problem> {
     let Some(asked) = question.join() else { return Ok(Vec::new()) };
     let mut response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
-    let counted = response.aggregations.remove("activities").map(|counted| counted.counts()).unwrap_or_default();
+    let counted = response.take_counts().remove("activities").unwrap_or_default();
     if counted.len() > ACTIVITIES {
         let detail =
             format!("More than {ACTIVITIES} activities are offered on these days; add `collectionId` or `type`.");

@@ -4,10 +4,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
-use web::Limit;
+use web::{Limit, Order};
 
 use super::facets::{Chosen, Field};
-use crate::items::list::Order;
 use crate::names::{ActivityType, FacilityType, Kind};
 use crate::view::AskedView;
 

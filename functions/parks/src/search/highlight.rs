@@ -1,87 +1,18 @@
-//! Highlights in pieces, never as markup: a client decides how a hit looks, and stored text cannot pass for one.
+//! Which fields are highlighted, and for whom.
 
-use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::ToSchema;
-use uuid::Uuid;
+use web::search::Marks;
 
 use super::words::Words;
 use crate::view::View;
 
-/// A piece of a fragment: text that was looked for, or text between.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
-pub struct Piece {
-    pub text: String,
-    pub hit: bool,
-}
-
-/// What stands round hits in OpenSearch's answer to one request. Random, so that no stored text can hold it.
-#[derive(Clone, Debug)]
-pub struct Marks {
-    before: String,
-    after: String,
-}
-
-impl Marks {
-    pub fn random() -> Self {
-        let id = Uuid::now_v7().simple();
-        Self { before: format!("<{id}>"), after: format!("</{id}>") }
+/// Short fields whole, descriptions in up to three fragments.
+pub fn request(marks: &Marks, words: &Words, view: View) -> Value {
+    let whole = json!({ "number_of_fragments": 0 });
+    let some = json!({ "fragment_size": 150, "number_of_fragments": 3 });
+    let mut fields = json!({ "name": whole, "searchTerms": whole, "address": whole, "description": some });
+    if let (View::Administrator, Some(fields)) = (view, fields.as_object_mut()) {
+        fields.insert("adminNotes".to_owned(), some);
     }
-
-    /// Short fields whole, descriptions in up to three fragments.
-    pub fn request(&self, words: &Words, view: View) -> Value {
-        let whole = json!({ "number_of_fragments": 0 });
-        let some = json!({ "fragment_size": 150, "number_of_fragments": 3 });
-        let mut fields = json!({ "name": whole, "searchTerms": whole, "address": whole, "description": some });
-        if let (View::Administrator, Some(fields)) = (view, fields.as_object_mut()) {
-            fields.insert("adminNotes".to_owned(), some);
-        }
-        json!({
-            "type": "unified",
-            "pre_tags": [self.before],
-            "post_tags": [self.after],
-            "require_field_match": false,
-            "highlight_query": words.highlighted(),
-            "fields": fields,
-        })
-    }
-
-    /// A marked fragment in pieces; joined they are the text that was stored.
-    pub fn pieces(&self, fragment: &str) -> Vec<Piece> {
-        let mut pieces = Vec::new();
-        let mut piece = |text: &str, hit: bool| {
-            if !text.is_empty() {
-                pieces.push(Piece { text: text.to_owned(), hit });
-            }
-        };
-        let mut rest = fragment;
-        while let Some((between, marked)) = rest.split_once(&self.before) {
-            let (hit, after) = marked.split_once(&self.after).unwrap_or((marked, ""));
-            piece(between, false);
-            piece(hit, true);
-            rest = after;
-        }
-        piece(rest, false);
-        pieces
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_joined_are_the_text() {
-        let marks = Marks { before: "«".to_owned(), after: "»".to_owned() };
-        let pieces = marks.pieces("<img onerror=1> «fern» and «moss»");
-        let hits: Vec<_> = pieces.iter().filter(|piece| piece.hit).map(|piece| piece.text.as_str()).collect();
-        assert_eq!(hits, ["fern", "moss"]);
-        let joined: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
-        assert_eq!(joined, "<img onerror=1> fern and moss");
-    }
-
-    #[test]
-    fn marks_differ_from_request_to_request() {
-        assert_ne!(Marks::random().before, Marks::random().before);
-    }
+    marks.request(fields, words.highlighted())
 }

@@ -1,10 +1,10 @@
 //! The order of hits. Each ends in the keys, so that it is total and pages walk it without gaps.
 
 use serde_json::{Value, json};
+use web::Order;
 
 use super::extent::Point;
 use super::form::Sort;
-use crate::items::list::Order;
 
 /// What hits are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,11 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use web::search::{COUNTED, Marks};
 
 use super::facets::{self, Chosen, Field};
 use super::form::Deleted;
-use super::highlight::Marks;
+use super::highlight;
 use super::open::ACTIVITIES;
 use super::question::Question;
 use super::words::Words;
@@ -41,9 +42,6 @@ pub struct SearchRequest<'a> {
     timeout: &'static str,
 }
 
-/// Counting stops here.
-const COUNTED: u32 = 10_000;
-
 /// Within the function's own time, so that a slow search is told as such.
 const TIMEOUT: &str = "8s";
 
@@ -70,7 +68,7 @@ impl Question {
             search_after: after,
             post_filter,
             aggs: if counts { facets::request(&self.facets, &self.chosen, self.bbox) } else { Value::Null },
-            highlight: self.words.as_ref().map(|words| marks.request(words, self.view)).unwrap_or_default(),
+            highlight: self.words.as_ref().map(|words| highlight::request(marks, words, self.view)).unwrap_or_default(),
             stored_fields: STORED,
             docvalue_fields: VALUES,
             ..SearchRequest::of(words, filters)

@@ -51,7 +51,7 @@ pub async fn suggest(request: Request) -> Result<Answer, Problem> {
 impl Suggestions {
     /// Nothing if a hit lacks what every document has.
     pub fn read(response: SearchResponse) -> Option<Self> {
-        let items: Option<_> = response.hits.hits.into_iter().map(Suggestion::read).collect();
+        let items: Option<_> = response.hits().into_iter().map(Suggestion::read).collect();
         Some(Self { items: items? })
     }
 }

@@ -4,9 +4,6 @@ use serde_json::{Value, json};
 
 use crate::view::View;
 
-/// The most words of a query.
-const MOST: usize = 20;
-
 /// What each place of a word is worth: as it is or, if last, as a beginning; with a typo one less. Constant, so that
 /// an item keeps its score, and its place among pages, while others are written.
 const NAME: u32 = 6;
@@ -25,13 +22,7 @@ pub struct Words(Vec<String>);
 impl Words {
     /// Pieces between spaces, without those that have neither letter nor digit.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let words: Vec<String> =
-            text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).map(str::to_owned).collect();
-        match words.len() {
-            0 => Err("must have a letter or a digit".to_owned()),
-            1..=MOST => Ok(Self(words)),
-            many => Err(format!("must have at most {MOST} words, this has {many}")),
-        }
+        web::search::words(text).map(Self)
     }
 
     /// Every word occurs, and the better the place, the higher the score: the whole name, the phrase in the name, its
@@ -122,14 +113,6 @@ fn worth(points: u32, filter: Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_counted_and_punctuation_is_none() {
-        assert_eq!(Words::parse(" bear  & Camp ").unwrap().text(), "bear Camp");
-        assert!(Words::parse("&& --").is_err());
-        assert!(Words::parse(&"a ".repeat(20)).is_ok());
-        assert!(Words::parse(&"a ".repeat(21)).is_err_and(|detail| detail.contains("21")));
-    }
 
     #[test]
     fn only_the_last_word_may_be_a_beginning() {

@@ -8,7 +8,6 @@ use web::{Answer, Problem, Request};
 
 use super::{PREFIX, Status, Upload, UploadFault, key};
 use crate::access;
-use crate::items::create::{earlier, once};
 use crate::keys::UploadKey;
 use crate::names::UploadId;
 use crate::schema::{BUCKET, PARKS};
@@ -74,7 +73,7 @@ pub struct UploadPath {
 
 pub async fn create_upload(request: Request) -> Result<Answer, Problem> {
     let new: NewUpload = request.json()?;
-    if let Some(answer) = earlier(&request, &access::UPLOAD).await? {
+    if let Some(answer) = request.earlier(&access::UPLOAD, &PARKS).await? {
         return Ok(answer);
     }
     if new.bytes > LARGEST {
@@ -105,7 +104,7 @@ pub async fn create_upload(request: Request) -> Result<Answer, Problem> {
         headers: link.headers.into_iter().collect(),
     };
     let location = format!("/parks/geometries/uploads/{upload_id}");
-    Ok(once(&request, &access::UPLOAD, vec![action], location, &view).await?)
+    Ok(request.create_once(&access::UPLOAD, &PARKS, vec![action], location, &view).await?)
 }
 
 pub async fn get_upload(request: Request) -> Result<Answer, Problem> {

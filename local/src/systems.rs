@@ -1,0 +1,13 @@
+//! The systems of the platform: the one list from which they are run, operated, generated and tested.
+
+use parks::documents::Parks;
+
+use crate::platform::Served;
+
+/// All of them, in the order of the docs.
+pub const ALL: &[Served] = &[Served::of::<Parks>(&parks::SYSTEM, parks::app)];
+
+/// The one with this name.
+pub fn named(name: &str) -> Option<&'static Served> {
+    ALL.iter().find(|served| served.system.name == name)
+}

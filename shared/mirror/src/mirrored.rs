@@ -1,0 +1,86 @@
+//! A system's mirror as one type, from which its event handler, its first index and its operators' commands are made.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use table::schema::Table;
+use table::{Access, AccessPattern, Engines, Key};
+use web::{Batch, Event, EventFailure, EventHandler};
+
+use crate::documents::{Documents, Shapes};
+use crate::first_index::{Progress, create_first_index};
+use crate::generation::Generation;
+use crate::handle::{Handled, handle};
+use crate::ports::Fault;
+use crate::repair::{Repaired, repair_key};
+
+/// A system's documents with where their shapes come from.
+pub trait Mirrored: Documents + Default + Send + 'static {
+    type Shapes: Shapes + Send;
+
+    /// The access patterns through which shapes are had.
+    const PATTERNS: &'static [&'static AccessPattern];
+
+    fn shapes(access: Access) -> Self::Shapes;
+}
+
+/// The name of the handler of stream records, in every system.
+pub const HANDLER: &str = "mirror";
+
+/// Told after every step of the making of an index.
+pub type Scanned = Box<dyn Fn(Progress) + Send + Sync>;
+
+/// The event handler that brings search up to a batch of stream records.
+pub fn handler<M: Mirrored>() -> EventHandler {
+    EventHandler::new(HANDLER, on_event::<M>).patterns(M::PATTERNS).timeout(Duration::from_secs(60))
+}
+
+/// Makes the system's first index and fills it from its tables; where one is, nothing changes.
+pub fn first_index<M: Mirrored>(
+    engines: Arc<Engines>,
+    scanned: Scanned,
+) -> BoxFuture<'static, Result<Generation, Fault>> {
+    async move { create_first_index(&M::default(), &shapes::<M>(&engines), &engines, scanned).await }.boxed()
+}
+
+/// What a repair comes to; none where the key's items have no documents.
+pub type Repairing = BoxFuture<'static, Result<Option<Vec<Repaired>>, Fault>>;
+
+/// Brings the documents of one key to what its table has.
+pub fn repair<M: Mirrored>(engines: Arc<Engines>, table: &'static Table, key: Key) -> Repairing {
+    async move { repair_key(&M::default(), &shapes::<M>(&engines), &engines, table, &key).await }.boxed()
+}
+
+fn shapes<M: Mirrored>(engines: &Arc<Engines>) -> M::Shapes {
+    M::shapes(Access::new(Arc::clone(engines), M::PATTERNS))
+}
+
+async fn on_event<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
+    let shapes = M::shapes(event.access().clone());
+    let handled = handle(&M::default(), &shapes, event.engines(), &event.payload, event.deadline).await;
+    let handled = handled.map_err(EventFailure::new)?;
+    event.report(Batch::from(&handled));
+    Ok(handled.answer)
+}
+
+impl From<&Handled> for Batch {
+    fn from(handled: &Handled) -> Self {
+        let ledger = &handled.ledger;
+        Self {
+            records: ledger.records as u64,
+            applied: ledger.applied as u64,
+            superseded: ledger.superseded as u64,
+            stamped: ledger.stamped as u64,
+            ignored: ledger.ignored as u64,
+            quarantined: ledger.quarantined as u64,
+            retried: handled.retried as u64,
+            bytes: handled.bytes as u64,
+            degraded: handled.degraded as u64,
+            missing: handled.missing as u64,
+            lag: Duration::from_millis(handled.lag.try_into().unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Which of two orders a list is in.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The parameter `order`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    #[default]
+    Asc,
+    Desc,
+}
