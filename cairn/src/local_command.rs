@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use local::identity::ISSUER;
 use local::search::Choice;
 use local::{Dynamodb, Options, Platform, Progress, systems};
 use table::Clock;
@@ -33,6 +34,9 @@ pub struct Local {
     /// `dynoxide`, or `local` for Amazon's DynamoDB Local.
     #[arg(long, value_name = "ENGINE", value_parser = dynamodb, default_value = "dynoxide")]
     dynamodb: Dynamodb,
+    /// A further name under which the platform issues tokens: `cargo cairn token --issuer NAME`.
+    #[arg(long = "issuer", value_name = "NAME", value_parser = issuer)]
+    issuers: Vec<String>,
     /// Seconds for which long work is its worker's: after a crash nobody goes on with it before.
     #[arg(long, value_name = "SECONDS", default_value_t = LEASE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
     lease: u64,
@@ -52,6 +56,16 @@ fn dynamodb(text: &str) -> Result<Dynamodb, String> {
     }
 }
 
+/// A name that can stand in keys as it is.
+fn issuer(text: &str) -> Result<String, String> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    if !text.is_empty() && text.len() <= 40 && text.chars().all(fits) {
+        Ok(text.to_owned())
+    } else {
+        Err("give 1 to 40 letters, digits, `-`, `_` or `.`".to_owned())
+    }
+}
+
 impl Local {
     pub async fn run(self) -> Result<(), Failure> {
         if let Some(Command::Reset) = self.command {
@@ -66,6 +80,7 @@ impl Local {
             search: self.search.clone().unwrap_or_default(),
             dynamodb: self.dynamodb.clone(),
             lease: Duration::from_secs(self.lease),
+            issuers: [ISSUER].into_iter().chain(self.issuers.iter().map(String::as_str)).map(str::to_owned).collect(),
             ..Options::new(systems::ALL.to_vec(), &self.state.folder)
         };
         let show = Show::new();

@@ -9,6 +9,7 @@ mod front;
 pub mod generator;
 pub mod issuer;
 pub mod lines;
+pub mod measured;
 pub mod metrics;
 pub mod process;
 pub mod proxy;

@@ -11,6 +11,7 @@
     reason = "tests say what they expect by unwrapping it"
 )]
 
+mod agencies;
 mod contract;
 mod depot;
 mod faults;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     harness::run(
         [
             parks::tests(),
+            agencies::tests(),
             contract::tests(),
             generated::tests(),
             mirror::tests(),

@@ -12,7 +12,9 @@ use web::token::{Claims, SigningKey};
 
 use crate::error::StartError;
 
-const ISSUER: &str = "urn:cairn:local";
+/// The name of the issuer that the platform is.
+pub const ISSUER: &str = "local";
+
 const AUDIENCE: &str = "cairn";
 
 /// How long a token of the platform's is valid, in seconds.
@@ -55,32 +57,64 @@ impl Identity {
         Ok(Self { key, cursor_secret: cursor_secret.ok_or_else(|| damaged(&path))? })
     }
 
-    /// The issuer as systems are to trust it.
-    pub fn issuer(&self) -> Issuer {
+    /// The platform as an issuer of this name, as systems are to trust it.
+    pub fn issuer(&self, name: &str) -> Issuer {
         Issuer {
-            name: "local".to_owned(),
-            issuer: ISSUER.to_owned(),
+            name: name.to_owned(),
+            issuer: iss(name),
             audience: AUDIENCE.to_owned(),
             keys: Keys::Set(self.key.jwks()),
         }
     }
 
-    /// A bearer token of a user with these roles, whose subject is `subject`.
+    /// A bearer token of somebody with these roles, whose subject is `subject`.
     pub fn token(&self, subject: &str, roles: &[&str], clock: &Clock) -> Result<String, StartError> {
+        self.token_of(&Person { roles, ..Person::new(subject) }, clock)
+    }
+
+    /// A bearer token of this person.
+    pub fn token_of(&self, person: &Person<'_>, clock: &Clock) -> Result<String, StartError> {
         let now = clock.seconds();
         let claims = Claims {
-            iss: ISSUER.to_owned(),
+            iss: iss(person.issuer),
             aud: AUDIENCE.to_owned(),
-            sub: subject.to_owned(),
+            sub: person.subject.to_owned(),
             iat: now,
             nbf: now,
             exp: now + LIFETIME,
-            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
-            name: Some(subject.to_owned()),
+            roles: person.roles.iter().map(|role| (*role).to_owned()).collect(),
+            name: Some(person.name.unwrap_or(person.subject).to_owned()),
+            email: person.address.map(str::to_owned),
+            email_verified: person.address.is_some(),
             ..Claims::default()
         };
         self.key.sign(&claims).map_err(|error| StartError::new(error.to_string(), "Try again"))
     }
+}
+
+/// Who a token is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Person<'a> {
+    /// The name of one of the platform's issuers.
+    pub issuer: &'a str,
+    pub subject: &'a str,
+    pub roles: &'a [&'a str],
+    /// The subject, if not given.
+    pub name: Option<&'a str>,
+    /// The email address, which counts as verified.
+    pub address: Option<&'a str>,
+}
+
+impl<'a> Person<'a> {
+    /// Somebody of the platform's usual issuer, without roles.
+    pub fn new(subject: &'a str) -> Self {
+        Self { issuer: ISSUER, subject, roles: &[], name: None, address: None }
+    }
+}
+
+/// The `iss` claim of an issuer of this name.
+fn iss(name: &str) -> String {
+    format!("urn:cairn:{name}")
 }
 
 /// The bytes of a file that only its owner reads, made if it is not there. Of two who make it at once one wins.
@@ -115,7 +149,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let first = Identity::open(folder.path()).unwrap();
         let again = Identity::open(folder.path()).unwrap();
-        assert_eq!(first.issuer().keys, again.issuer().keys);
+        assert_eq!(first.issuer(ISSUER).keys, again.issuer(ISSUER).keys);
         assert_eq!(first.cursor_secret, again.cursor_secret);
         assert_eq!(first.cursor_secret.len(), 43);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);

@@ -24,7 +24,7 @@ use web::App;
 use crate::engine::objects::Objects;
 use crate::error::StartError;
 use crate::gateway::Gateway;
-use crate::identity::Identity;
+use crate::identity::{self, Identity};
 use crate::install::{Cache, Tools};
 use crate::process::{Death, Process};
 use crate::progress::Progress;
@@ -66,6 +66,8 @@ pub struct Options {
     /// Before every table, bucket and index name, so that several platforms can share an engine.
     pub prefix: String,
     pub clock: Clock,
+    /// The names under which the platform issues tokens.
+    pub issuers: Vec<String>,
     pub sources: source::Settings,
     /// Through what a system sees the engines: a recorder of its requests, or nothing.
     pub through: fn(&System, &Arc<Engines>) -> Arc<Engines>,
@@ -105,6 +107,7 @@ impl Options {
             dynamodb: Dynamodb::Dynoxide,
             prefix: String::new(),
             clock: Clock::system(),
+            issuers: vec![identity::ISSUER.to_owned()],
             sources: source::Settings::default(),
             through: |_, engines| Arc::clone(engines),
             lease: LEASE,
@@ -133,7 +136,7 @@ impl Platform {
             s3: Some(objects.endpoint.clone()),
             credentials: Some((CREDENTIALS.0.to_owned(), CREDENTIALS.1.to_owned())),
             cursor_secrets: vec![identity.cursor_secret.clone()],
-            issuers: vec![identity.issuer()],
+            issuers: options.issuers.iter().map(|name| identity.issuer(name)).collect(),
             lease: options.lease,
             ..Config::new("local", &search.url)
         };

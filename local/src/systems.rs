@@ -1,11 +1,13 @@
 //! The systems of the platform: the one list from which they are run, operated, generated and tested.
 
+use agencies::documents::Agencies;
 use parks::documents::Parks;
 
 use crate::platform::Served;
 
 /// All of them, in the order of the docs.
-pub const ALL: &[Served] = &[Served::of::<Parks>(&parks::SYSTEM, parks::app)];
+pub const ALL: &[Served] =
+    &[Served::of::<Parks>(&parks::SYSTEM, parks::app), Served::of::<Agencies>(&agencies::SYSTEM, agencies::app)];
 
 /// The one with this name.
 pub fn named(name: &str) -> Option<&'static Served> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use local::Progress;
-use local::identity::Identity;
+use local::identity::{self, Identity, Person};
 use local::install::{Cache, Tools};
 use local::search::{self, Choice};
 use local::state::State;
@@ -26,7 +26,7 @@ use crate::failure::{Doing, Failure};
 use crate::infra;
 use crate::infra::node::to_yaml;
 use crate::python::{self, Environment, environment};
-use crate::rehearsal::Stage;
+use crate::rehearsal::{ADDRESS, Stage};
 use crate::systems::{self, Declared};
 use emulator::{ACCOUNT, Emulator, REGION};
 use publisher::Publisher;
@@ -53,7 +53,7 @@ pub async fn run(root: &Path) -> Result<(), Failure> {
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
     let template = root.join("infra/shared.yaml");
     let outputs = timed("sam deploy cairn-shared", cloud.sam.deploy(&template, "cairn-shared", &shared)).await?;
-    let publisher = Publisher::start(identity.issuer()).await?;
+    let publisher = Publisher::start(identity.issuer(identity::ISSUER)).await?;
     let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
     let parameters = [
         ("Architecture", architecture()),
@@ -93,7 +93,8 @@ impl Cloud<'_> {
         let api = Api::at(outputs.get("ApiUrl")?, self.sam.emulator.port)?;
         self.create_index(system, search).await?;
 
-        let token = identity.token("deployed", &[&format!("{system}-admin")], &Clock::system()).doing("a token")?;
+        let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("deployed") };
+        let token = identity.token_of(&person, &Clock::system()).doing("a token")?;
         let stage = Stage { app: &declared.app, client: &api.client, url: &api.url, token: &token, platform: None };
         let stranger = identity.token("stranger", &[], &Clock::system()).doing("a token")?;
         timed("smoke suite", (declared.smoke)(&stage, &stranger)).await?;
@@ -106,21 +107,24 @@ impl Cloud<'_> {
         println!("{} routes answered as their sample events say, each with its own role", answers.len());
 
         self.updates(parameters, &stage).await?;
-        self.takes_a_grant_away(parameters, &stage).await?;
+        self.takes_a_grant_away(parameters, &stage, declared.denied).await?;
         self.sam.delete(&format!("cairn-{system}")).await
     }
 
     /// A route whose role lacks one action of what it declares fails, as a problem; with the action it works again.
-    async fn takes_a_grant_away(&self, parameters: &[(&str, &str)], stage: &Stage<'_>) -> Result<(), Failure> {
-        for (variant, expected) in
-            [(Variant::Without { function: "getCollection", action: "dynamodb:GetItem" }, 503), (Variant::Usual, 200)]
-        {
+    async fn takes_a_grant_away(
+        &self,
+        parameters: &[(&str, &str)],
+        stage: &Stage<'_>,
+        (function, action): (&'static str, &'static str),
+    ) -> Result<(), Failure> {
+        for (variant, expected) in [(Variant::Without { function, action }, 503), (Variant::Usual, 200)] {
             self.deploy(stage.app, variant, parameters).await?;
-            let answered = stage.sample("getCollection").await?;
+            let answered = stage.sample(function).await?;
             if answered.status != expected {
                 return Err(Failure::new(format!("{variant:?}: not {expected}: {answered:?}")));
             }
-            println!("{variant:?}: getCollection answers {expected}");
+            println!("{variant:?}: {function} answers {expected}");
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Stream records as Lambda hands them to a system's mirror, made of the items that the system's own types write.
 
+pub mod agencies;
 pub mod parks;
 
 use serde_json::{Map, Value, json};

@@ -1,5 +1,6 @@
 //! Every operation of a system, by its sample event, over HTTP: in an order in which each finds what it needs.
 
+pub mod agencies;
 mod answer;
 pub mod here;
 pub mod parks;
@@ -20,6 +21,8 @@ use crate::failure::{Doing, Failure};
 pub enum Step {
     /// The sample event of an operation.
     Sample(&'static str),
+    /// The same; what is at this pointer of its answer is from now on what samples call by the text after it.
+    Names(&'static str, &'static str, &'static str),
     /// The same, until it is answered as it should be: search is a moment behind.
     Until(&'static str),
     /// A request that the next steps need: method, path and body.
@@ -35,6 +38,9 @@ pub struct Answered {
     pub expected: u16,
     pub body: String,
 }
+
+/// The verified address of whoever rehearses.
+pub const ADDRESS: &str = "dee@example.org";
 
 /// How long search may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -55,11 +61,17 @@ impl Stage<'_> {
     /// Takes all steps; what was answered to each sample event, in their order.
     pub async fn rehearse(&self, steps: &[Step]) -> Result<Vec<Answered>, Failure> {
         let mut answers = Vec::new();
+        let mut names = Names::default();
         for step in steps {
             match *step {
-                Step::Sample(operation) => answers.push(self.sample(operation).await?),
-                Step::Until(operation) => answers.push(self.until(operation).await?),
-                Step::Request(method, path, body) => self.request(method, path, body).await?,
+                Step::Sample(operation) => answers.push(self.sample_with(operation, &names).await?),
+                Step::Names(operation, pointer, text) => {
+                    let answered = self.sample_with(operation, &names).await?;
+                    names.learn(&answered, pointer, text);
+                    answers.push(answered);
+                }
+                Step::Until(operation) => answers.push(self.until(operation, &names).await?),
+                Step::Request(method, path, body) => self.request(method, path, body, &names).await?,
             }
         }
         Ok(answers)
@@ -68,19 +80,24 @@ impl Stage<'_> {
     /// The operations that the steps leave out.
     pub fn forgotten(&self, steps: &[Step]) -> Vec<&'static str> {
         let taken = |name: &str| {
-            steps.iter().any(|step| matches!(step, Step::Sample(known) | Step::Until(known) if *known == name))
+            steps.iter().any(|step| matches!(step, Step::Sample(known) | Step::Names(known, ..) | Step::Until(known) if *known == name))
         };
         self.app.routes().map(Route::name).filter(|name| !taken(name)).collect()
     }
 
     /// Sends the sample event of an operation.
     pub async fn sample(&self, operation: &'static str) -> Result<Answered, Failure> {
+        self.sample_with(operation, &Names::default()).await
+    }
+
+    async fn sample_with(&self, operation: &'static str, names: &Names) -> Result<Answered, Failure> {
         let unknown = || Failure::new(format!("there is no operation {operation}"));
         let route = self.app.routes().find(|route| route.name() == operation).ok_or_else(unknown)?;
         let event = operation::sample_event(route);
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let query = text("/rawQueryString");
-        let url = format!("{}{}{}{query}", self.url, text("/rawPath"), if query.is_empty() { "" } else { "?" });
+        let target = names.given(&format!("{}{}{query}", text("/rawPath"), if query.is_empty() { "" } else { "?" }));
+        let url = format!("{}{target}", self.url);
         let mut request = self.client.request(route.method().clone(), url);
         for (name, value) in event.get("headers").and_then(Value::as_object).into_iter().flatten() {
             if name != "host" {
@@ -88,7 +105,7 @@ impl Stage<'_> {
             }
         }
         if let Some(body) = event.get("body").and_then(Value::as_str) {
-            request = request.body(body.to_owned());
+            request = request.body(names.given(body));
         }
         let answer = request.send().await.doing(operation)?;
         let status = answer.status().as_u16();
@@ -96,7 +113,7 @@ impl Stage<'_> {
         Ok(Answered { operation, status, expected: operation::sample_status(route), body })
     }
 
-    async fn until(&self, operation: &'static str) -> Result<Answered, Failure> {
+    async fn until(&self, operation: &'static str, names: &Names) -> Result<Answered, Failure> {
         if let Some(platform) = self.platform {
             platform.caught_up().await;
             let config = &platform.engines.config;
@@ -106,7 +123,7 @@ impl Stage<'_> {
         }
         let until = Instant::now() + PATIENCE;
         loop {
-            let answered = self.sample(operation).await?;
+            let answered = self.sample_with(operation, names).await?;
             let empty = answered.body.starts_with("{\"items\":[]");
             if (answered.is_expected() && !empty) || Instant::now() > until {
                 return Ok(answered);
@@ -115,11 +132,12 @@ impl Stage<'_> {
         }
     }
 
-    async fn request(&self, method: &str, path: &str, body: &'static str) -> Result<(), Failure> {
+    async fn request(&self, method: &str, path: &str, body: &'static str, names: &Names) -> Result<(), Failure> {
         let method = Method::from_bytes(method.as_bytes()).doing(method)?;
-        let mut request = self.client.request(method, format!("{}{path}", self.url)).bearer_auth(self.token);
+        let mut request =
+            self.client.request(method, format!("{}{}", self.url, names.given(path))).bearer_auth(self.token);
         if !body.is_empty() {
-            request = request.header("content-type", "application/json").body(body);
+            request = request.header("content-type", "application/json").body(names.given(body));
         }
         let answer = request.send().await.doing(path)?;
         let status = answer.status();
@@ -127,6 +145,21 @@ impl Stage<'_> {
             return Ok(());
         }
         Err(Failure::new(format!("{path} answered {status}: {}", answer.text().await.unwrap_or_default())))
+    }
+}
+
+/// What samples call by a name of theirs, and how it is called where they are sent.
+#[derive(Debug, Default)]
+struct Names(Vec<(&'static str, String)>);
+
+impl Names {
+    fn learn(&mut self, answered: &Answered, pointer: &str, text: &'static str) {
+        let body: Value = serde_json::from_str(&answered.body).unwrap_or_default();
+        self.0.extend(body.pointer(pointer).and_then(Value::as_str).map(|name| (text, name.to_owned())));
+    }
+
+    fn given(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (sample, name)| text.replace(sample, name))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The systems of the platform, as this tool sees them: their declarations, on engines that nobody asks anything.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 use table::access::Cost;
 use table::{Clock, Config, Engines};
@@ -13,9 +15,13 @@ use crate::{records, rehearsal};
 pub struct Declared {
     pub app: App,
     pub costs: &'static [Cost],
+    /// The role in tokens of somebody who may do everything in it.
+    pub role: &'static str,
     pub records: Vec<Value>,
     /// An order in which all its sample events succeed.
     pub rehearsal: &'static [Step],
+    /// An operation that finds something when all others have been tried, and an action without which it cannot.
+    pub denied: (&'static str, &'static str),
     /// What has to work where it is deployed.
     pub smoke: Smoke,
 }
@@ -24,13 +30,25 @@ pub struct Declared {
 pub fn all() -> Vec<Declared> {
     let config = Config::new(records::REGION, "");
     let engines = Engines::new(config, Clock::system());
-    vec![Declared {
-        app: parks::app(engines),
+    let parks = Declared {
+        app: parks::app(Arc::clone(&engines)),
         costs: parks::costs::COSTS,
+        role: "parks-admin",
         records: records::parks::records(),
         rehearsal: rehearsal::parks::STEPS,
+        denied: ("getCollection", "dynamodb:GetItem"),
         smoke: |stage, stranger| Box::pin(smoke::parks::run(stage, stranger)),
-    }]
+    };
+    let agencies = Declared {
+        app: agencies::app(Arc::clone(&engines)),
+        costs: agencies::costs::COSTS,
+        role: agencies::standing::PLATFORM_ADMIN,
+        records: records::agencies::records(),
+        rehearsal: rehearsal::agencies::STEPS,
+        denied: ("listAgencies", "dynamodb:Query"),
+        smoke: |stage, stranger| Box::pin(smoke::agencies::run(stage, stranger)),
+    };
+    vec![parks, agencies]
 }
 
 #[cfg(test)]

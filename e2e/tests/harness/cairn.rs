@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use ::mirror::{Marker, Repaired, repair_key};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
+use local::identity::{ISSUER, Person};
 use local::process::Process;
 use local::{Dynamodb, Options, Platform, Progress, Served, systems};
 use reqwest::Method;
@@ -46,6 +47,9 @@ pub struct Shared {
 
 /// Platforms that are being stopped.
 static STOPPING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
+/// Under these names platforms issue tokens.
+const ISSUERS: [&str; 3] = [ISSUER, "idp", "acme"];
+
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
 impl Default for Setup {
@@ -88,6 +92,7 @@ impl Cairn {
         options.dynamodb = url.map_or(Dynamodb::InMemory, Dynamodb::Url);
         options.prefix = format!("t{}-", STARTED.fetch_add(1, Ordering::SeqCst));
         options.clock = clock.clone();
+        options.issuers = ISSUERS.map(str::to_owned).to_vec();
         options.through = |system, engines| match systems::named(system.name) {
             Some(_) => recorder::OF_THE_RUN.before(engines),
             // What is made up for a test declares nothing to compare with.
@@ -103,9 +108,9 @@ impl Cairn {
             folder: Mutex::new(Some(folder)),
         });
         let cairn = Self { clock, shared };
-        if systems.contains(&"parks") {
-            let document = cairn.visitor().get("/parks/openapi.json").await.is(200).body;
-            Description::keep(&document);
+        for system in systems.into_iter().filter(|name| systems::named(name).is_some() && !Description::is_kept(name)) {
+            let document = cairn.visitor().get(&format!("/{system}/openapi.json")).await.is(200).body;
+            Description::keep(system, &document);
         }
         cairn
     }
@@ -134,6 +139,12 @@ impl Cairn {
         self.platform(|platform| platform.identity.token(subject, roles, &self.clock).unwrap()).await
     }
 
+    /// Somebody with a name of their own.
+    pub async fn person(&self, name: &'static str, person: Person<'_>) -> User {
+        let token = self.platform(|platform| platform.identity.token_of(&person, &self.clock).unwrap()).await;
+        self.user(name, &format!("Bearer {token}"))
+    }
+
     /// A token that says this, signed by the platform's own issuer.
     pub fn sign(&self, claims: &Claims) -> String {
         let key = std::fs::read(self.state().join("identity.pk8")).unwrap();
@@ -158,7 +169,12 @@ impl Cairn {
 
     /// The table of parks, past the platform.
     pub fn table(&self) -> Table {
-        Table(Arc::clone(self.engines()))
+        self.table_of(&::parks::schema::PARKS)
+    }
+
+    /// A table, past the platform.
+    pub fn table_of(&self, table: &'static table::schema::Table) -> Table {
+        Table { engines: Arc::clone(self.engines()), table }
     }
 
     /// What is in quarantine, as the operator's command lists it.

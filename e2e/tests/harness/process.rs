@@ -63,7 +63,7 @@ impl Process {
             Command::new(program("cairn").await).args(["token", "parks-admin", "--state"]).arg(state).output().await;
         let token = String::from_utf8(token.unwrap().stdout).unwrap().trim().to_owned();
         let process = Self { child, url, search, token };
-        Description::keep(&process.visitor().get("/parks/openapi.json").await.is(200).body);
+        Description::keep("parks", &process.visitor().get("/parks/openapi.json").await.is(200).body);
         process
     }
 

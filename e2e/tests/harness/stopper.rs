@@ -1,4 +1,4 @@
-//! A DynamoDB in front of which a worker stops: a proxy that holds one of its transactions for ever.
+//! A DynamoDB in front of which a worker stops: a proxy that holds one of its writes for ever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,11 @@ pub struct Stopper {
     _server: Server,
 }
 
-/// When the transaction is held.
+/// Which writes are counted, and may be held.
+pub const TRANSACTIONS: &[&str] = &["TransactWriteItems"];
+pub const WRITES: &[&str] = &["TransactWriteItems", "BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"];
+
+/// When the write is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// DynamoDB never sees it.
@@ -30,29 +34,35 @@ pub enum Moment {
 struct Shared {
     target: String,
     client: reqwest::Client,
-    /// Which transaction is held, counted from 0, and when.
+    operations: &'static [&'static str],
+    /// Which write is held, counted from 0, and when.
     held: Option<(usize, Moment)>,
-    transactions: AtomicUsize,
+    writes: AtomicUsize,
     stopped: Notify,
 }
 
 impl Stopper {
     /// In front of this DynamoDB. Without a place it only counts.
     pub async fn before(target: String, held: Option<(usize, Moment)>) -> Self {
+        Self::of(TRANSACTIONS, target, held).await
+    }
+
+    /// The same with these operations.
+    pub async fn of(operations: &'static [&'static str], target: String, held: Option<(usize, Moment)>) -> Self {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let shared = Shared { target, client, held, transactions: AtomicUsize::new(0), stopped: Notify::new() };
+        let shared = Shared { target, client, operations, held, writes: AtomicUsize::new(0), stopped: Notify::new() };
         let shared = Arc::new(shared);
         let serving = Arc::clone(&shared);
         let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
         Self { url: server.url.clone(), shared, _server: server }
     }
 
-    /// How many transactions have come.
-    pub fn transactions(&self) -> usize {
-        self.shared.transactions.load(Ordering::SeqCst)
+    /// How many of them have come.
+    pub fn writes(&self) -> usize {
+        self.shared.writes.load(Ordering::SeqCst)
     }
 
-    /// Waits until the transaction is held.
+    /// Waits until the write is held.
     pub async fn stopped(&self) {
         self.shared.stopped.notified().await;
     }
@@ -62,7 +72,8 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     let operation = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
-    let number = operation.ends_with(".TransactWriteItems").then(|| shared.transactions.fetch_add(1, Ordering::SeqCst));
+    let counts = operation.rsplit('.').next().is_some_and(|name| shared.operations.contains(&name));
+    let number = counts.then(|| shared.writes.fetch_add(1, Ordering::SeqCst));
     let moment = shared.held.and_then(|(held, moment)| (number == Some(held)).then_some(moment));
     if moment == Some(Moment::BeforeItIsSent) {
         shared.stop().await;

@@ -7,8 +7,11 @@ use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
 use serde_json::{Value, json};
 use table::Engines;
 
-/// The table of parks.
-pub struct Table(pub Arc<Engines>);
+/// A table.
+pub struct Table {
+    pub engines: Arc<Engines>,
+    pub table: &'static table::schema::Table,
+}
 
 pub type Item = HashMap<String, AttributeValue>;
 
@@ -18,16 +21,16 @@ pub fn text(text: &str) -> AttributeValue {
 
 impl Table {
     fn name(&self) -> String {
-        self.0.config.table("parks")
+        self.engines.config.table(self.table.name)
     }
 
     pub async fn get(&self, pk: &str, sk: &str) -> Option<Item> {
-        let get = self.0.dynamodb().get_item().table_name(self.name()).consistent_read(true);
-        get.key("pk", text(pk)).key("sk", text(sk)).send().await.unwrap().item
+        let get = self.engines.dynamodb().get_item().table_name(self.name()).consistent_read(true);
+        get.set_key(Some(self.key(pk, sk))).send().await.unwrap().item
     }
 
     pub async fn put(&self, item: Item) {
-        self.0.dynamodb().put_item().table_name(self.name()).set_item(Some(item)).send().await.unwrap();
+        self.engines.dynamodb().put_item().table_name(self.name()).set_item(Some(item)).send().await.unwrap();
     }
 
     /// Puts many, with no regard to what is there.
@@ -36,25 +39,37 @@ impl Table {
             let put = |item: &Item| PutRequest::builder().set_item(Some(item.clone())).build().unwrap();
             let requests = batch.iter().map(|item| WriteRequest::builder().put_request(put(item)).build()).collect();
             let written =
-                self.0.dynamodb().batch_write_item().request_items(self.name(), requests).send().await.unwrap();
+                self.engines.dynamodb().batch_write_item().request_items(self.name(), requests).send().await.unwrap();
             assert!(written.unprocessed_items().is_none_or(HashMap::is_empty));
         }
     }
 
     pub async fn delete(&self, pk: &str, sk: &str) {
-        let delete = self.0.dynamodb().delete_item().table_name(self.name());
-        delete.key("pk", text(pk)).key("sk", text(sk)).send().await.unwrap();
+        let delete = self.engines.dynamodb().delete_item().table_name(self.name());
+        delete.set_key(Some(self.key(pk, sk))).send().await.unwrap();
     }
 
-    /// All items, if they fit into one page.
+    fn key(&self, pk: &str, sk: &str) -> Item {
+        table::item::key_item(self.table, &table::Key::new(pk, sk))
+    }
+
+    /// All items.
     pub async fn items(&self) -> Vec<Item> {
-        let scan = self.0.dynamodb().scan().table_name(self.name()).consistent_read(true).send().await.unwrap();
-        scan.items.unwrap()
+        let (mut items, mut start) = (Vec::new(), None);
+        loop {
+            let scan = self.engines.dynamodb().scan().table_name(self.name()).consistent_read(true);
+            let page = scan.set_exclusive_start_key(start).send().await.unwrap();
+            items.extend(page.items.unwrap());
+            start = page.last_evaluated_key.filter(|last| !last.is_empty());
+            if start.is_none() {
+                return items;
+            }
+        }
     }
 
     /// The partition keys of all items.
     pub async fn partitions(&self) -> Vec<String> {
-        self.items().await.iter().map(|item| item["pk"].as_s().unwrap().clone()).collect()
+        self.items().await.iter().map(|item| item[self.table.pk].as_s().unwrap().clone()).collect()
     }
 
     /// The table's stream, by a name as streams have.
@@ -77,7 +92,7 @@ impl Table {
         json!({
             "eventName": name, "eventSource": "aws:dynamodb", "eventSourceARN": self.stream_arn(),
             "dynamodb": {
-                "Keys": { "pk": whole["pk"], "sk": whole["sk"] }, image: whole,
+                "Keys": { self.table.pk: whole[self.table.pk], self.table.sk.unwrap(): whole[self.table.sk.unwrap()] }, image: whole,
                 "SequenceNumber": format!("{:021}", sequence + 1), "ApproximateCreationDateTime": 1,
                 "SizeBytes": 100, "StreamViewType": "NEW_AND_OLD_IMAGES"
             }

@@ -56,7 +56,7 @@ async fn worker(cairn: &Cairn, dies: Option<(usize, Moment)>) -> usize {
     }
     // What it held is anybody's after two minutes.
     cairn.clock.advance(Duration::from_secs(121));
-    stopper.transactions()
+    stopper.writes()
 }
 
 /// Does a job to its end, with one worker that dies. Returns how many transactions took the job on.

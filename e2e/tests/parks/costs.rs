@@ -3,18 +3,12 @@
 
 use std::time::Duration;
 
+use super::shapes::ellipse;
+use crate::harness::{Answer, Cairn, User, measured};
+use crate::tests;
 use ::parks::costs::COSTS;
 use reqwest::Method;
 use serde_json::{Value, json};
-use table::{Clock, Engines};
-use tokio::time::Instant;
-use tracing::instrument::WithSubscriber;
-use tracing_subscriber::layer::SubscriberExt;
-
-use super::shapes::ellipse;
-use crate::harness::lines::{Lines, OF_THE_RUN, Units};
-use crate::harness::{Answer, Cairn, User};
-use crate::tests;
 
 tests! { costs: each_access_pattern_costs_what_is_said }
 
@@ -25,31 +19,16 @@ const DATES: &str = "/parks/products/bcparks_1/dayuse/1/1/dates";
 const RELATIONSHIPS: &str = "/parks/relationships";
 const HUB: &str = "geozone::bcparks_1/1";
 
-/// What was measured, in the order of measuring.
+/// What was measured, and for whom.
 struct Measured {
     admin: User,
     visitor: User,
-    costs: Vec<(&'static str, Units)>,
+    costs: measured::Measured,
 }
 
 impl Measured {
-    /// The answer to a request, and what it consumed.
     async fn of(&mut self, what: &'static str, call: impl IntoFuture<Output = Answer>, status: u16) -> Answer {
-        let answer = call.await.is(status);
-        self.costs.push((what, OF_THE_RUN.of(answer.header("apigw-requestid")).consumed()));
-        answer
-    }
-
-    /// The same of an event that comes so much later, on a clock of its own: the platform's schedule stays behind.
-    async fn of_event(&mut self, what: &'static str, cairn: &Cairn, handler: &str, later: Duration) {
-        let clock = Clock::system();
-        clock.advance(later);
-        let app = ::parks::app(Engines::new(cairn.engines().config.clone(), clock));
-        let lines = Lines::default();
-        let here = tracing_subscriber::registry().with(lines.clone());
-        let deadline = Instant::now() + Duration::from_secs(60);
-        app.event(handler, "{}".into(), deadline).with_subscriber(here).await.unwrap();
-        self.costs.push((what, lines.of(handler).consumed()));
+        self.costs.of(what, call, status).await
     }
 }
 
@@ -70,7 +49,8 @@ fn camp(number: usize) -> String {
 
 async fn each_access_pattern_costs_what_is_said() {
     let cairn = Cairn::start().await;
-    let mut measured = Measured { admin: cairn.administrator().await, visitor: cairn.visitor(), costs: Vec::new() };
+    let mut measured =
+        Measured { admin: cairn.administrator().await, visitor: cairn.visitor(), costs: measured::Measured::default() };
     made(&mut measured).await;
     read(&mut measured).await;
     changed(&mut measured).await;
@@ -79,16 +59,7 @@ async fn each_access_pattern_costs_what_is_said() {
     shaped(&mut measured, &cairn).await;
     worked(&mut measured, &cairn).await;
 
-    let told = measured.costs.iter().flat_map(|(of, units)| {
-        units.iter().map(move |(pattern, (read, write))| format!("{of}: {pattern} {read} R {write} W"))
-    });
-    let said = COSTS
-        .iter()
-        .map(|cost| format!("{}: {} {} R {} W", cost.of, cost.pattern.name, cost.read_units, cost.write_units));
-    let (told, said): (Vec<_>, Vec<_>) = (told.collect(), said.collect());
-    let unsaid: Vec<_> = told.iter().filter(|line| !said.contains(line)).collect();
-    let untrue: Vec<_> = said.iter().filter(|line| !told.contains(line)).collect();
-    assert!(told == said, "measured and not said: {unsaid:#?}; said and not measured: {untrue:#?}");
+    measured.costs.are(COSTS);
 }
 
 async fn made(measured: &mut Measured) {
@@ -218,7 +189,7 @@ async fn shaped(measured: &mut Measured, cairn: &Cairn) {
     measured.of("attach another in its place", admin.put(&path, shape(50.5)), 200).await;
     measured.of("detach a shape", admin.delete(&path), 204).await;
     let week = Duration::from_secs(8 * 24 * 3600);
-    measured.of_event("remove 2 shapes that nobody uses", cairn, "sweepGeometries", week).await;
+    measured.costs.of_event("remove 2 shapes that nobody uses", cairn, ::parks::app, "sweepGeometries", week).await;
 }
 
 async fn worked(measured: &mut Measured, cairn: &Cairn) {

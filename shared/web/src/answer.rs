@@ -31,6 +31,11 @@ impl Answer {
         Self::json(StatusCode::ACCEPTED, body)
     }
 
+    /// 202 without a body: the work goes on after the answer, and the same request again goes on with it.
+    pub fn going_on() -> Self {
+        Self::empty(StatusCode::ACCEPTED)
+    }
+
     pub fn no_content() -> Self {
         Self::empty(StatusCode::NO_CONTENT)
     }

@@ -4,13 +4,14 @@
 mod http_event;
 mod source;
 
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use lambda_runtime::{Context, Diagnostic, LambdaEvent, service_fn};
 use serde_json::value::RawValue;
-use table::Trace;
+use table::{Clock, Config, Engines, Trace};
 use tokio::time::Instant;
 
 use crate::app::{App, UnknownHandler};
@@ -39,6 +40,22 @@ pub enum StartError {
     Misdeclared(Vec<String>),
     #[error("the Runtime API failed: {0}")]
     Runtime(lambda_runtime::Error),
+}
+
+/// The `main` of a system: serves its app on the engines that the environment names.
+pub async fn serve(app: fn(Arc<Engines>) -> App) -> ExitCode {
+    crate::log::to_standard_output();
+    let served = match Config::from_env() {
+        Ok(config) => run(app(Engines::new(config, Clock::system()))).await.map_err(|error| error.to_string()),
+        Err(error) => Err(error.to_string()),
+    };
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(error, "the function cannot start");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Serves invocations until the process is ended. Logs are JSON lines on standard output, filtered by `RUST_LOG`

@@ -27,8 +27,11 @@ fn settled(value: Value) -> Value {
 
 fn member(name: &str, value: Value) -> Value {
     match (name, value) {
-        ("globalId" | "instance" | "jobId" | "uploadId", Value::String(_)) => "<id>".into(),
-        ("createdAt" | "updatedAt" | "deletedAt", Value::String(_)) => "<time>".into(),
+        ("agencyId" | "globalId" | "instance" | "jobId" | "uploadId", Value::String(_)) => "<id>".into(),
+        (
+            "created" | "createdAt" | "deletedAt" | "expiresAt" | "invited" | "modified" | "updatedAt",
+            Value::String(_),
+        ) => "<time>".into(),
         ("nextCursor", Value::String(_)) => "<cursor>".into(),
         ("link", Value::String(link)) if link.contains("X-Amz-Signature") => "<link>".into(),
         (_, value) => settled(value),

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use local::identity::Person;
 use local::{Options, Platform, Progress};
 use reqwest::Client;
 use table::Clock;
 
-use super::{Answered, Stage};
+use super::{ADDRESS, Answered, Stage};
 use crate::failure::{Doing, Failure};
 use crate::systems;
 
@@ -20,8 +21,8 @@ pub async fn answers() -> Result<Vec<(&'static str, Vec<Answered>)>, Failure> {
     let mut all = Vec::new();
     for declared in systems::all() {
         let system = declared.app.system().name;
-        let token = platform.identity.token("samples", &[&format!("{system}-admin")], &Clock::system());
-        let token = token.doing("a token")?;
+        let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
+        let token = platform.identity.token_of(&person, &Clock::system()).doing("a token")?;
         let (app, url, platform) = (&declared.app, &platform.url, Some(&platform));
         let stage = Stage { app, client: &client, url, token: &token, platform };
         let forgotten = stage.forgotten(declared.rehearsal);

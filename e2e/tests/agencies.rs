@@ -1,0 +1,27 @@
+//! Agencies, a file for each theme.
+
+mod costs;
+mod deletion;
+mod founding;
+mod invitations;
+mod lists;
+mod members;
+mod rights;
+mod search;
+mod stage;
+
+use crate::harness::Test;
+
+pub fn tests() -> Vec<Test> {
+    let themes = [
+        lists::tests(),
+        founding::tests(),
+        rights::tests(),
+        members::tests(),
+        deletion::tests(),
+        invitations::all(),
+        search::tests(),
+        costs::tests(),
+    ];
+    themes.into_iter().flatten().collect()
+}

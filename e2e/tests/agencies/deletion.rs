@@ -1,0 +1,137 @@
+//! Deletions: refused while there are members, or with all of them; killed anywhere, they come to the same end.
+
+use std::time::Duration;
+
+use serde_json::json;
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::stage::Stage;
+use crate::harness::stopper::{Moment, Stopper, WRITES};
+use crate::tests;
+
+tests! { agency_deletion:
+    only_an_empty_agency_goes_alone,
+    scenario_06_killed_half_way,
+    killed_at_each_write_it_is_finished_by_others,
+}
+
+/// The items of an agency that are left, in the table and the index of people.
+async fn left(stage: &Stage, agency: &str) -> usize {
+    let items = stage.table().items().await;
+    items.iter().filter(|item| item["PK"].as_s().unwrap().ends_with(&format!("#{agency}"))).count()
+}
+
+/// Goes on with deletions as a worker that dies where it is told to. Returns how many writes it sent.
+async fn worker(stage: &Stage, dies: Option<(usize, Moment)>) -> usize {
+    let config = stage.cairn.engines().config.clone();
+    let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), dies).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+    let app = ::agencies::app(Engines::new(config, stage.cairn.clock.clone())).metrics_to(|_| {});
+    let run = tokio::spawn(async move {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        app.event("runWork", "{}".into(), deadline).await.unwrap();
+    });
+    let abort = run.abort_handle();
+    tokio::select! {
+        done = run => done.unwrap(),
+        () = stopper.stopped() => abort.abort(),
+    }
+    stopper.writes()
+}
+
+async fn only_an_empty_agency_goes_alone() {
+    let stage = Stage::new().await;
+    let read = stage.root.get("/agencies/n").await.is(200);
+    let refused = stage.root.delete("/agencies/n").await.refused(409, "has-dependents");
+    assert_eq!(refused["counts"], json!({ "members": 2 }));
+    stage.root.delete("/agencies/n?cascade=true").if_match("\"2\"").await.refused(412, "stale");
+    assert_eq!(stage.root.get("/agencies/n").await.is(200).tag(), read.tag());
+    for person in ["ann", "bob"] {
+        stage.root.delete(&format!("/agencies/n/members/idp:{person}")).await.is(204);
+    }
+    stage.root.delete("/agencies/n").await.is(204);
+    stage.root.delete("/agencies/n").await.refused(404, "not-found");
+    assert_eq!(left(&stage, "n").await, 0, "its invitation is left");
+    stage.dee.post("/agencies/me/invitations/n/accept", json!({})).await.refused(404, "not-found");
+    assert_eq!(stage.dee.get("/agencies/me/invitations").await.is(200)["items"], json!([]));
+}
+
+async fn scenario_06_killed_half_way() {
+    let stage = Stage::new().await;
+    let agency = stage.agency_of(999).await;
+    let path = format!("/agencies/{agency}");
+    stage.cairn.caught_up().await;
+    stage.root.delete(&path).await.refused(409, "has-dependents");
+    // The platform's own worker leaves it to the others of this test.
+    stage.cairn.engines().wind_down();
+    let adding = (0..10).map(|client| {
+        let (root, path) = (stage.root.clone(), path.clone());
+        tokio::spawn(async move {
+            let mut marked = false;
+            for number in 0..200 {
+                let new = json!({ "idpid": format!("idp:new{client}-{number}") });
+                let answer = root.post(&format!("{path}/members"), new).await;
+                assert!(answer.status == 404 || (answer.status == 201 && !marked), "{}", answer.told());
+                marked = marked || answer.status == 404;
+                if marked {
+                    break;
+                }
+            }
+            assert!(marked, "the agency was never deleted");
+        })
+    });
+    let adding: Vec<_> = adding.collect();
+    stage.root.delete(&format!("{path}?cascade=true")).await.is(202);
+    stage.root.get(&path).await.refused(404, "not-found");
+    let listed = stage.root.pages("/agencies", 100).await;
+    assert!(!listed.iter().flat_map(|page| page.each("agencyId")).any(|id| *id == json!(agency)));
+    for client in adding {
+        client.await.unwrap();
+    }
+    assert!(left(&stage, &agency).await > 900);
+    worker(&stage, Some((5, Moment::AfterItIsDone))).await;
+    let half = left(&stage, &agency).await;
+    assert!(half > 2 && half < 1000, "{half}");
+    worker(&stage, None).await;
+    assert_eq!(left(&stage, &agency).await, 0);
+    stage.root.delete(&format!("{path}?cascade=true")).await.refused(404, "not-found");
+    stage.cairn.caught_up().await;
+    let query = json!({ "query": { "bool": {
+        "filter": [{ "term": { "agencyId": agency } }], "must_not": [{ "term": { "deleted": true } }],
+    } } });
+    let alias = stage.cairn.engines().config.search_name("agencies");
+    let found = stage.cairn.search_engine(reqwest::Method::POST, &format!("/{alias}/_search"), &query).await;
+    assert_eq!(found["hits"]["hits"], json!([]), "{found}");
+    stage.adds_up().await;
+}
+
+async fn killed_at_each_write_it_is_finished_by_others() {
+    let stage = Stage::new().await;
+    stage.cairn.engines().wind_down();
+    let delete = async || {
+        let agency = stage.agency_of(299).await;
+        stage.root.delete(&format!("/agencies/{agency}?cascade=true")).await.is(202);
+        agency
+    };
+    let agency = delete().await;
+    let writes = worker(&stage, None).await;
+    assert!(writes > 12, "{writes}");
+    assert_eq!(left(&stage, &agency).await, 0);
+    let uninterrupted = stage.table().items().await.len();
+    for held in 0..writes {
+        for moment in [Moment::BeforeItIsSent, Moment::AfterItIsDone] {
+            let agency = delete().await;
+            assert_eq!(worker(&stage, Some((held, moment))).await, held + 1, "{moment:?}");
+            worker(&stage, None).await;
+            assert_eq!(left(&stage, &agency).await, 0, "{moment:?} of write {held}");
+        }
+    }
+    assert_eq!(stage.table().items().await.len(), uninterrupted);
+    stage.cairn.caught_up().await;
+    let alias = stage.cairn.engines().config.search_name("agencies");
+    let query = json!({ "query": { "bool": { "must_not": [{ "term": { "deleted": true } }] } }, "size": 100 });
+    let found = stage.cairn.search_engine(reqwest::Method::POST, &format!("/{alias}/_search"), &query).await;
+    assert_eq!(found["hits"]["total"]["value"], 7, "{found}");
+    stage.adds_up().await;
+}

@@ -1,0 +1,167 @@
+//! Invitations by address: accepted, declined, revoked, lapsed.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::json;
+use tokio::join;
+
+use super::stage::{Stage, hash, invitation};
+use crate::harness::{Set, Test, engines};
+use crate::tests;
+
+tests! { invitations:
+    scenario_08_accepting_twice,
+    scenario_09_expired,
+    who_is_in_already_keeps_the_role,
+    an_address_has_one_spelling,
+    a_declined_or_revoked_one_is_settled,
+}
+
+/// How often, and how many, is in the names.
+pub fn all() -> Vec<Test> {
+    let (rounds, told) = if engines::set() == Set::Real { (20, "20_rounds") } else { (100, "100_rounds") };
+    let mut all = tests();
+    all.push(Test::new(format!("invitations::scenario_10_accept_against_revoke_{told}"), move || against(rounds)));
+    all.push(Test::new("invitations::scenario_11_a_hundred_join_at_once", a_hundred_join));
+    all
+}
+
+const INVITATIONS: &str = "/agencies/n/invitations";
+const ACCEPT: &str = "/agencies/me/invitations/n/accept";
+const DECLINE: &str = "/agencies/me/invitations/n/decline";
+
+async fn scenario_08_accepting_twice() {
+    let stage = Stage::new().await;
+    let made = stage.ann.post(INVITATIONS, invitation("Eve@Example.ORG")).await.is(201);
+    assert_eq!((made["address"].as_str(), made["status"].as_str()), (Some("eve@example.org"), Some("pending")));
+    assert_eq!(made.header("location"), format!("{INVITATIONS}/{}", hash("eve@example.org")));
+    let unverified = stage.somebody("eve", None).await;
+    assert_eq!(unverified.get("/agencies/me/invitations").await.is(200)["items"], json!([]));
+    unverified.post(ACCEPT, json!({})).await.refused(404, "not-found");
+    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let mine = eve.get("/agencies/me/invitations").await.is(200);
+    assert_eq!((mine.each("agencyId"), mine.each("name")), (vec![&json!("n")], vec![&json!("North Rescue")]));
+    let (one, other) = join!(async { eve.post(ACCEPT, json!({})).await }, async { eve.post(ACCEPT, json!({})).await });
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 201]);
+    assert_eq!(stage.counts("n").await, (3, 1));
+    assert_eq!(eve.get("/agencies/n").await.is(200)["role"], "member");
+    let settled = stage.ann.get(made.header("location")).await.is(200);
+    assert_eq!(settled["status"], "accepted");
+    // Removed, the same invitation brings nobody back.
+    stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
+    eve.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
+    stage.adds_up().await;
+}
+
+async fn scenario_09_expired() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, json!({ "address": "eve@example.org", "days": 1 })).await.is(201);
+    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.refused(409, "invited");
+    stage.cairn.clock.advance(Duration::from_secs(25 * 3600));
+    let path = format!("{INVITATIONS}/{}", hash("eve@example.org"));
+    assert_eq!(stage.ann.get(&path).await.is(200)["status"], "expired");
+    eve.post(ACCEPT, json!({})).await.refused(409, "invitation-expired");
+    assert_eq!(eve.post(DECLINE, json!({})).await.is(200)["status"], "declined");
+    let before = stage.ann.get(&path).await.is(200).rev();
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    assert!(stage.ann.get(&path).await.is(200).rev() > before);
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.refused(409, "invited");
+    // One that has lapsed stands in the way of nobody, and in the end it is forgotten.
+    stage.cairn.clock.advance(Duration::from_secs(15 * 24 * 3600));
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    stage.cairn.clock.advance(Duration::from_secs(45 * 24 * 3600));
+    let late = stage.cairn.person("ann", super::stage::idp("ann")).await;
+    late.get(&path).await.refused(404, "not-found");
+    late.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+}
+
+async fn against(rounds: usize) {
+    let stage = Stage::new().await;
+    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let path = format!("{INVITATIONS}/{}", hash("eve@example.org"));
+    let (mut accepted, mut revoked) = (0, 0);
+    for round in 0..rounds {
+        stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+        let (accept, revoke) =
+            join!(async { eve.post(ACCEPT, json!({})).await }, async { stage.ann.delete(&path).await });
+        let member = stage.ann.get("/agencies/n/members/idp:eve").await.status == 200;
+        assert_eq!((accept.status == 201, revoke.status == 204), (member, !member), "round {round}");
+        if member {
+            accepted += 1;
+            revoke.refused(409, "invitation-settled");
+            stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
+        } else {
+            revoked += 1;
+            accept.refused(409, "invitation-settled");
+        }
+    }
+    assert_eq!(accepted + revoked, rounds);
+    stage.adds_up().await;
+}
+
+async fn a_hundred_join() {
+    let stage = Stage::new().await;
+    let mut people = Vec::new();
+    for number in 0..100 {
+        let address = format!("p{number}@example.org");
+        stage.ann.post(INVITATIONS, invitation(&address)).await.is(201);
+        people.push(stage.somebody(&format!("p{number}"), Some(&address)).await);
+    }
+    let joined = join_all(people.iter().map(|person| async { person.post(ACCEPT, json!({})).await })).await;
+    for answer in joined {
+        answer.is(201);
+    }
+    assert_eq!(stage.counts("n").await, (102, 1));
+    let pages = stage.ann.pages("/agencies/n/members", 25).await;
+    assert_eq!(pages.iter().map(|page| page.each("idpid").len()).sum::<usize>(), 102);
+    stage.adds_up().await;
+}
+
+async fn who_is_in_already_keeps_the_role() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, invitation("ann@example.org")).await.is(201);
+    let ann = stage.somebody("ann", Some("ann@example.org")).await;
+    let kept = ann.post(ACCEPT, json!({})).await.is(200);
+    assert_eq!(kept["role"], "admin");
+    let path = format!("{INVITATIONS}/{}", hash("ann@example.org"));
+    assert_eq!(stage.ann.get(&path).await.is(200)["status"], "accepted");
+    assert_eq!(ann.post(ACCEPT, json!({})).await.is(200).tag(), kept.tag());
+    assert_eq!(stage.counts("n").await, (2, 1));
+}
+
+async fn an_address_has_one_spelling() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, invitation(" DEE@example.org")).await.refused(409, "invited");
+    stage.ann.post(INVITATIONS, invitation("dee+x@example.org")).await.is(201);
+    let made = stage.ann.post(INVITATIONS, invitation("ann@bücher.example")).await.is(201);
+    assert_eq!(made["address"], "ann@xn--bcher-kva.example");
+    for address in ["dee", "@example.org", "a b@example.org", "dee@exa mple.org"] {
+        stage.ann.post(INVITATIONS, invitation(address)).await.faulty(&["/address"]);
+    }
+    stage.ann.post(INVITATIONS, json!({ "address": "x@example.org", "days": 91 })).await.faulty(&["/days"]);
+    // Addresses are seen by administrators alone, and are in no document.
+    stage.bob.get(INVITATIONS).await.refused(403, "forbidden");
+    let listed = stage.ann.get(INVITATIONS).await.is(200);
+    assert_eq!(listed.each("address").len(), 3);
+    let name = format!("AGENCY#n#INVITATION#{}", hash("dee@example.org"));
+    assert_eq!(stage.cairn.document("agencies", &name).await, None);
+}
+
+async fn a_declined_or_revoked_one_is_settled() {
+    let stage = Stage::new().await;
+    let path = format!("{INVITATIONS}/{}", hash("dee@example.org"));
+    let open = stage.ann.get(&path).await.is(200);
+    assert_eq!(stage.dee.post(DECLINE, json!({})).await.is(200)["name"], "North Rescue");
+    stage.dee.post(DECLINE, json!({})).await.refused(409, "invitation-settled");
+    stage.dee.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
+    stage.ann.delete(&path).if_match(&open.tag()).await.refused(412, "stale");
+    stage.ann.delete(&path).await.refused(409, "invitation-settled");
+    stage.ann.delete(&format!("{INVITATIONS}/{}", hash("x@example.org"))).await.refused(404, "not-found");
+    let again = stage.ann.post(INVITATIONS, json!({ "address": "dee@example.org", "role": "admin" })).await.is(201);
+    stage.ann.delete(&path).if_match(&again.tag()).await.is(204);
+    assert_eq!(stage.dee.get("/agencies/me/invitations").await.is(200).each("status"), ["revoked"]);
+}

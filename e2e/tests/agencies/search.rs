@@ -1,0 +1,134 @@
+//! Search: the caller's agencies and nobody else's, and the members of one.
+
+use serde_json::{Value, json};
+
+use super::stage::Stage;
+use crate::harness::{Answer, User};
+use crate::tests;
+
+tests! { agency_search:
+    scenario_14_search,
+    members_of_one_agency,
+    words_are_found_as_they_are_meant,
+    more_than_two_hundred_agencies_are_narrowed,
+    what_does_not_fit_is_told,
+}
+
+async fn search(stage: &Stage, user: &User, query: &str) -> Answer {
+    stage.cairn.caught_up().await;
+    user.get(&format!("/agencies/search?{query}")).await.is(200)
+}
+
+fn found(answer: &Answer) -> Vec<&str> {
+    let items = answer["items"].as_array().unwrap().iter();
+    let mut ids: Vec<&str> = items.map(|item| item["agency"]["agencyId"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    ids
+}
+
+fn facet(answer: &Answer, name: &str) -> Vec<(String, u64)> {
+    let counts = answer["facets"][name].as_array().unwrap_or_else(|| panic!("{}", answer.told())).iter();
+    let mut counts: Vec<_> =
+        counts.map(|count| (count["value"].as_str().unwrap().to_owned(), count["count"].as_u64().unwrap())).collect();
+    counts.sort();
+    counts
+}
+
+fn counts(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
+    counts.iter().map(|(value, count)| ((*value).to_owned(), *count)).collect()
+}
+
+async fn scenario_14_search() {
+    let stage = Stage::new().await;
+    assert_eq!(found(&search(&stage, &stage.ann, "").await), ["n", "s"]);
+    assert_eq!(found(&search(&stage, &stage.ann, "q=Coast").await), Vec::<&str>::new());
+    assert_eq!(found(&search(&stage, &stage.cay, "q=coast").await), ["c"]);
+    let all = search(&stage, &stage.root, "").await;
+    assert_eq!(found(&all), ["c", "n", "s"]);
+    assert_eq!(facet(&all, "status"), counts(&[("active", 1), ("inactive", 1), ("pending", 1)]));
+    let pending = search(&stage, &stage.root, "status=pending").await;
+    assert_eq!((found(&pending), pending["total"]["value"].as_u64()), (vec!["s"], Some(1)));
+    // Counted under every filter but its own.
+    assert_eq!(facet(&pending, "status").len(), 3);
+    stage.root.post("/agencies/s/activate", json!({})).await.is(200);
+    let all = search(&stage, &stage.root, "").await;
+    assert_eq!(facet(&all, "status"), counts(&[("active", 2), ("inactive", 1)]));
+    assert_eq!(found(&search(&stage, &stage.root, "status=pending").await), Vec::<&str>::new());
+    // Facets tell of the caller's own agencies alone.
+    assert_eq!(facet(&search(&stage, &stage.ann, "").await, "status"), counts(&[("active", 2)]));
+}
+
+async fn members_of_one_agency() {
+    let stage = Stage::new().await;
+    let of_n = search(&stage, &stage.bob, "entity=member&agencyId=n").await;
+    assert_eq!(facet(&of_n, "role"), counts(&[("admin", 1), ("member", 1)]));
+    let admins = search(&stage, &stage.bob, "entity=member&agencyId=n&role=admin").await;
+    assert_eq!(admins["items"][0]["member"]["idpid"], "idp:ann");
+    assert_eq!(admins["items"].as_array().unwrap().len(), 1);
+    stage.cay.get("/agencies/search?entity=member&agencyId=n").await.refused(404, "not-found");
+    stage.bob.get("/agencies/search?entity=member&agencyId=none").await.refused(404, "not-found");
+    stage.bob.get("/agencies/search?entity=member").await.faulty(&["agencyId"]);
+    // Removed, somebody is not found any more, by themselves neither.
+    stage.ann.delete("/agencies/n/members/idp:bob").await.is(204);
+    stage.bob.get("/agencies/search?entity=member&agencyId=n").await.refused(404, "not-found");
+    assert_eq!(found(&search(&stage, &stage.bob, "").await), Vec::<&str>::new());
+}
+
+async fn words_are_found_as_they_are_meant() {
+    let stage = Stage::new().await;
+    for (name, also) in [("Rescue North", "x"), ("North Rescue Dogs", "y"), ("Nörth Shore", "z")] {
+        stage.root.post("/agencies", json!({ "name": name })).once(also).await.is(201);
+    }
+    let names = async |query: &str| {
+        let answer = search(&stage, &stage.root, query).await;
+        let items = answer["items"].as_array().unwrap().iter();
+        items.map(|item| item["agency"]["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let phrase = names("q=north+rescue").await;
+    assert_eq!(phrase.len(), 3);
+    assert_eq!(phrase[2], "Rescue North", "the phrase counts more: {phrase:?}");
+    assert_eq!(names("q=nort").await.len(), 4);
+    assert_eq!(names("q=nirth+resc").await.len(), 3);
+    assert_eq!(names("q=rescur").await.len(), 3);
+    assert_eq!(names("q=shore").await, ["Nörth Shore"]);
+    let marked = search(&stage, &stage.root, "q=shor").await;
+    let pieces = json!([[{ "text": "Nörth ", "hit": false }, { "text": "Shore", "hit": true }]]);
+    assert_eq!(marked["items"][0]["highlights"]["name"], pieces, "{}", marked.told());
+    let pages: Vec<Value> = {
+        let pages = stage.root.pages("/agencies/search?q=north", 2).await;
+        pages.iter().flat_map(|page| page["items"].as_array().unwrap().clone()).collect()
+    };
+    assert_eq!(pages.len(), 4);
+}
+
+async fn more_than_two_hundred_agencies_are_narrowed() {
+    use ::agencies::item::{Member, Stamp};
+    use ::agencies::keys::member_key;
+    use ::agencies::names::{AgencyId, Role};
+    use table::Idpid;
+
+    let stage = Stage::new().await;
+    let (person, stamp) = (
+        Idpid::new("idp", "bob").unwrap(),
+        Stamp { at: "2026-01-07T00:00:00.000000Z".to_owned(), by: "idp:root".to_owned() },
+    );
+    let items = (0..200).map(|number| {
+        let agency: AgencyId = format!("many{number}").parse().unwrap();
+        let member = Member::new(agency.clone(), person.clone(), Role::Member, None, &stamp);
+        super::stage::stored(&member_key(&agency, &person), &member)
+    });
+    stage.table().put_all(items.collect()).await;
+    stage.bob.get("/agencies/search?q=north").await.refused(400, "narrow-search");
+    let narrowed = search(&stage, &stage.bob, "q=north&agencyId=n").await;
+    assert_eq!(found(&narrowed), ["n"]);
+    // Their agencies are not there: the page is filled up past them.
+    assert_eq!(stage.bob.get("/agencies/me/agencies").await.is(200).each("agencyId"), ["n"]);
+}
+
+async fn what_does_not_fit_is_told() {
+    let stage = Stage::new().await;
+    stage.ann.get("/agencies/search?role=admin").await.faulty(&["role"]);
+    stage.ann.get("/agencies/search?entity=member&agencyId=n&status=active").await.faulty(&["status"]);
+    stage.ann.get("/agencies/search?q=--&status=gone&more=1").await.faulty(&["status", "more"]);
+    stage.ann.get("/agencies/search?q=--").await.faulty(&["q"]);
+}

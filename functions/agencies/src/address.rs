@@ -1,0 +1,129 @@
+//! Email addresses: one person has one spelling, and keys, URLs and logs only ever hold a hash.
+
+use std::fmt;
+use std::str::FromStr;
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use table::part::NotAPart;
+
+/// An address in its one spelling: NFC, trimmed, in small letters, its domain in ASCII, at most 254 bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address(String);
+
+/// The first 32 hexadecimal digits of the SHA-256 of an [`Address`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AddressHash(String);
+
+/// The longest address, in bytes (RFC 5321, section 4.5.3.1).
+const LONGEST: usize = 254;
+
+impl Address {
+    pub const EXPECTED: &str = "must be an email address of at most 254 bytes, such as ann@example.org";
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub fn hash(&self) -> AddressHash {
+        let hash = Sha256::digest(self.0.as_bytes());
+        let hex: String = hash.iter().take(AddressHash::DIGITS / 2).map(|byte| format!("{byte:02x}")).collect();
+        AddressHash(hex)
+    }
+}
+
+impl FromStr for Address {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let fault = NotAPart(Self::EXPECTED);
+        let text = text.trim().to_lowercase();
+        let text = ComposingNormalizerBorrowed::new_nfc().normalize(&text);
+        let (local, domain) = text.rsplit_once('@').ok_or(fault)?;
+        let plain = |letter: char| !letter.is_whitespace() && !letter.is_control() && letter != '@';
+        let domain = idna::domain_to_ascii_strict(domain).map_err(|_| fault)?;
+        let address = format!("{local}@{domain}");
+        let right = !local.is_empty() && !domain.is_empty() && local.chars().all(plain) && address.len() <= LONGEST;
+        if right { Ok(Self(address)) } else { Err(fault) }
+    }
+}
+
+impl AddressHash {
+    const DIGITS: usize = 32;
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AddressHash {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if text.len() == Self::DIGITS && text.bytes().all(hex) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(NotAPart("32 hexadecimal digits"))
+        }
+    }
+}
+
+impl TryFrom<String> for AddressHash {
+    type Error = NotAPart;
+
+    fn try_from(text: String) -> Result<Self, NotAPart> {
+        text.parse()
+    }
+}
+
+impl From<AddressHash> for String {
+    fn from(hash: AddressHash) -> Self {
+        hash.0
+    }
+}
+
+impl fmt::Display for AddressHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl table::KeyPart for AddressHash {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelt(text: &str) -> String {
+        text.parse::<Address>().unwrap().0
+    }
+
+    #[test]
+    fn one_person_has_one_spelling() {
+        assert_eq!(spelt("Ann@Example.ORG "), "ann@example.org");
+        assert_eq!(spelt("ann+x@example.org"), "ann+x@example.org");
+        assert_eq!(spelt("ann@bücher.example"), "ann@xn--bcher-kva.example");
+        assert_eq!(spelt("Zoe\u{308}@example.org"), spelt("zo\u{eb}@example.org"));
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        let long = format!("{}@example.org", "a".repeat(243));
+        for text in ["", "ann", "@example.org", "ann@", "a nn@example.org", "a@b@c", "ann@exa mple.org", long.as_str()]
+        {
+            assert!(text.parse::<Address>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_hash_has_32_digits() {
+        let hash = "ann@example.org".parse::<Address>().unwrap().hash();
+        assert_eq!(hash.as_str().parse(), Ok(hash.clone()));
+        for text in ["", "A", &hash.as_str().to_uppercase(), &format!("{hash}0")] {
+            assert!(text.parse::<AddressHash>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What items look like in search, field by field: what is not named here is not indexed.
+
+use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
+use table::schema::{Entity, System};
+use table::{Access, AccessPattern};
+
+use crate::item::AGENCY;
+
+/// The documents of agencies.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Agencies;
+
+/// Every field with its type, and how text is folded. Grows by one with any change in what is written into it.
+pub const MAPPING: Mapping = Mapping { version: 1, body: include_str!("documents/mapping.json") };
+
+impl Documents for Agencies {
+    fn tables(&self) -> &'static System {
+        &crate::schema::SYSTEM
+    }
+
+    fn mapping(&self) -> Mapping {
+        MAPPING
+    }
+
+    fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        let mut document = Document::new();
+        match entity.name {
+            // One that is being deleted is not to be found.
+            "agency" if image.text("type")? == AGENCY => agency(&mut document, image)?,
+            "member" => member(&mut document, image)?,
+            _ => return Ok(Found::Hidden),
+        }
+        Ok(Found::Document(document))
+    }
+}
+
+impl Mirrored for Agencies {
+    type Shapes = NoShapes;
+
+    const PATTERNS: &'static [&'static AccessPattern] = &[];
+
+    fn shapes(_: Access) -> NoShapes {
+        NoShapes
+    }
+}
+
+fn agency(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
+    let name = image.text("name")?;
+    document
+        .keyword("agencyId", &*image.text("agencyId")?)
+        .text("name", &*name)
+        .keyword("nameKey", &*name)
+        .keyword("status", &*image.text("status")?)
+        .keyword("created", &*image.text("created")?)
+        .keyword("modified", &*image.text("modified")?);
+    Ok(())
+}
+
+fn member(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
+    document
+        .keyword("agencyId", &*image.text("agencyId")?)
+        .keyword("idpid", &*image.text("idpid")?)
+        .text("displayName", image.optional_text("displayName")?.as_deref())
+        .keyword("role", &*image.text("role")?)
+        .keyword("created", &*image.text("created")?);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn documented(name: &str, item: &Value) -> Result<Value, Unfit> {
+        let entity = crate::schema::AGENCIES.entities.iter().find(|entity| entity.name == name);
+        let text = item.to_string();
+        match Agencies.document(entity.unwrap(), &Image::parse(&text).unwrap())? {
+            Found::Document(document) => Ok(serde_json::from_str(&format!("{{{}}}", document.fields())).unwrap()),
+            Found::Hidden => Ok(Value::Null),
+        }
+    }
+
+    fn agency(kind: &str) -> Value {
+        json!({
+            "PK": {"S": "AGENCY#n"}, "SK": {"S": "AGENCY#n"}, "rev": {"N": "2"}, "type": {"S": kind},
+            "agencyId": {"S": "n"}, "name": {"S": "North Rescue"}, "status": {"S": "active"},
+            "created": {"S": "2026-01-01T00:00:00.000000Z"}, "createdBy": {"S": "idp:root"},
+            "modified": {"S": "2026-01-02T00:00:00.000000Z"}, "modifiedBy": {"S": "idp:root"},
+        })
+    }
+
+    fn member() -> Value {
+        json!({
+            "PK": {"S": "AGENCY#n"}, "SK": {"S": "MEMBER#idp:ann"}, "rev": {"N": "2"}, "type": {"S": "Member"},
+            "agencyId": {"S": "n"}, "idpid": {"S": "idp:ann"}, "role": {"S": "admin"}, "displayName": {"S": "Ann"},
+            "created": {"S": "2026-01-03T00:00:00.000000Z"}, "createdBy": {"S": "idp:root"},
+        })
+    }
+
+    #[test]
+    fn documents_have_these_fields_and_no_others() {
+        let expected = json!({
+            "agencyId": "n", "name": "North Rescue", "nameKey": "North Rescue", "status": "active",
+            "created": "2026-01-01T00:00:00.000000Z", "modified": "2026-01-02T00:00:00.000000Z",
+        });
+        assert_eq!(documented("agency", &agency("Agency")), Ok(expected));
+        let expected = json!({
+            "agencyId": "n", "idpid": "idp:ann", "displayName": "Ann", "role": "admin",
+            "created": "2026-01-03T00:00:00.000000Z",
+        });
+        assert_eq!(documented("member", &member()), Ok(expected));
+    }
+
+    #[test]
+    fn what_is_being_deleted_is_not_found() {
+        assert_eq!(documented("agency", &agency("Deleting")), Ok(Value::Null));
+    }
+
+    #[test]
+    fn every_field_is_in_the_mapping() {
+        let mapping: Value = serde_json::from_str(MAPPING.body).unwrap();
+        let known = mapping["mappings"]["properties"].as_object().unwrap();
+        for (entity, item) in [("agency", agency("Agency")), ("member", member())] {
+            for name in documented(entity, &item).unwrap().as_object().unwrap().keys() {
+                assert!(known.contains_key(name), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_attribute_of_another_type_is_unfit() {
+        for (entity, whole, read) in [
+            ("agency", agency("Agency"), ["type", "agencyId", "name", "status", "created", "modified"]),
+            ("member", member(), ["agencyId", "idpid", "displayName", "role", "created", "created"]),
+        ] {
+            for name in read {
+                for wrong in [json!({"N": "1"}), json!({"BOOL": true}), json!({"M": {}})] {
+                    let mut item = whole.clone();
+                    item[name] = wrong;
+                    assert_eq!(documented(entity, &item).unwrap_err().attribute, name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! `POST /agencies/me/invitations/{agencyId}/decline`: also after its time.
+
+use table::{Action, Error};
+use web::{Answer, Problem, Request};
+
+use super::accept::Invited;
+use super::{already_settled, is_pending, settled};
+use crate::access::SETTLE;
+use crate::agencies::AgencyPath;
+use crate::item::Invitation;
+use crate::names::InvitationStatus;
+use crate::people::{MyInvitation, Named};
+use crate::schema::AGENCIES;
+use crate::standing::stamp;
+
+pub async fn decline(request: Request) -> Result<Answer, Problem> {
+    let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
+    let invited = Invited::read(&request, &agency).await?;
+    if invited.invitation.status != InvitationStatus::Pending {
+        return Err(already_settled());
+    }
+    let stamp = stamp(&request)?;
+    let declined = settled(InvitationStatus::Declined, &stamp);
+    let action = Action::update(&AGENCIES, invited.stored.key.clone(), declined).when(is_pending());
+    match request.access().write(&SETTLE, action).await {
+        Ok(rev) => {
+            let invitation = Invitation { status: InvitationStatus::Declined, ..invited.invitation };
+            let named = Named { name: invited.agency.name, status: invited.agency.status };
+            Ok(Answer::ok(&MyInvitation::at(invitation, named, &stamp.at)).etag(rev))
+        }
+        Err(Error::ConditionFailed(_)) => Err(already_settled()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,137 @@
+//! Ids and the closed lists of names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use table::part::NotAPart;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// An agency's id: 1 to 64 letters, digits, `_` or `-`. New ones are UUIDs of version 7.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AgencyId(String);
+
+impl AgencyId {
+    pub const EXPECTED: &str = "1 to 64 letters, digits, `_` or `-`";
+
+    pub fn new() -> Self {
+        Self(Uuid::now_v7().to_string())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for AgencyId {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FromStr for AgencyId {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if (1..=64).contains(&text.len()) && text.bytes().all(fits) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(NotAPart(Self::EXPECTED))
+        }
+    }
+}
+
+impl TryFrom<String> for AgencyId {
+    type Error = NotAPart;
+
+    fn try_from(text: String) -> Result<Self, NotAPart> {
+        text.parse()
+    }
+}
+
+impl From<AgencyId> for String {
+    fn from(id: AgencyId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for AgencyId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl table::KeyPart for AgencyId {}
+
+/// What an agency's members may do in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Renames the agency, manages its members and invites.
+    Admin,
+    #[default]
+    Member,
+}
+
+impl Role {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Admin => "admin",
+            Self::Member => "member",
+        }
+    }
+
+    /// How many administrators somebody in this role is.
+    pub const fn admins(self) -> i64 {
+        match self {
+            Self::Admin => 1,
+            Self::Member => 0,
+        }
+    }
+}
+
+/// Where an agency stands. Its administrators change it only while it is active.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Pending,
+    Active,
+    Inactive,
+}
+
+impl Status {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+        }
+    }
+}
+
+/// What has become of an invitation, as it is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum InvitationStatus {
+    Pending,
+    Accepted,
+    Declined,
+    Revoked,
+    /// Never stored: a pending one whose time is over.
+    Expired,
+}
+
+impl InvitationStatus {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Accepted => "accepted",
+            Self::Declined => "declined",
+            Self::Revoked => "revoked",
+            Self::Expired => "expired",
+        }
+    }
+}

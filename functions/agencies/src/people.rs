@@ -1,0 +1,107 @@
+//! What a person has: agencies, and invitations to the verified address.
+
+pub mod agencies;
+pub mod invitations;
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+use table::{Access, AccessPattern, Error, Idpid, Key};
+use utoipa::ToSchema;
+
+use crate::item::{Agency, Invitation, Member};
+use crate::keys::agency_key;
+use crate::names::{AgencyId, InvitationStatus, Role, Status};
+use crate::schema::AGENCIES;
+
+/// The path of a person.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct PersonPath {
+    /// `{issuer}:{escaped subject}`.
+    #[schema(example = "idp:ann")]
+    idpid: String,
+}
+
+/// A person's membership, with the agency's name.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Membership {
+    #[schema(value_type = String)]
+    pub agency_id: AgencyId,
+    pub name: String,
+    pub status: Status,
+    /// The person's own.
+    pub role: Role,
+    /// Since when.
+    pub created: String,
+}
+
+/// An invitation as the invited see it.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MyInvitation {
+    #[schema(value_type = String)]
+    pub agency_id: AgencyId,
+    /// The agency's.
+    pub name: String,
+    /// The agency's.
+    pub agency_status: Status,
+    pub role: Role,
+    pub status: InvitationStatus,
+    pub invited: String,
+    pub expires_at: String,
+}
+
+/// What is said of an agency beside what somebody has in it.
+#[derive(Clone, Debug)]
+pub struct Named {
+    pub name: String,
+    pub status: Status,
+}
+
+impl Membership {
+    pub fn new(member: Member, named: Named) -> Self {
+        let Named { name, status } = named;
+        Self { agency_id: member.agency_id, name, status, role: member.role, created: member.created }
+    }
+}
+
+impl MyInvitation {
+    /// As it is at this time.
+    pub fn at(invitation: Invitation, named: Named, now: &str) -> Self {
+        Self {
+            status: invitation.status_at(now),
+            agency_id: invitation.agency_id,
+            name: named.name,
+            agency_status: named.status,
+            role: invitation.role,
+            invited: invitation.invited,
+            expires_at: invitation.expires_at,
+        }
+    }
+}
+
+/// The names of these agencies; none of what is gone or being deleted.
+pub async fn names(
+    access: &Access,
+    pattern: &'static AccessPattern,
+    agencies: impl Iterator<Item = &AgencyId>,
+) -> Result<HashMap<AgencyId, Named>, Error> {
+    let keys: Vec<Key> = agencies.map(agency_key).collect();
+    let found = access.table(pattern, &AGENCIES).batch_get(&keys).await?;
+    let mut names = HashMap::new();
+    for stored in found.into_iter().flatten() {
+        let agency: Agency = stored.read()?;
+        if !agency.is_being_deleted() {
+            names.insert(agency.agency_id, Named { name: agency.name, status: agency.status });
+        }
+    }
+    Ok(names)
+}
+
+impl PersonPath {
+    /// None where the text names nobody: that is as good as absent.
+    pub fn person(&self) -> Option<Idpid> {
+        crate::members::person(&self.idpid, "").ok()
+    }
+}

@@ -1,0 +1,36 @@
+//! `GET /agencies/me/invitations`: to the caller's verified address; nothing without one.
+
+use table::{Position, Stored};
+use web::{Answer, Page, Problem, Request};
+
+use super::{MyInvitation, names};
+use crate::access::ADDRESS_INVITATIONS;
+use crate::invitations::own_address;
+use crate::item::Invitation;
+use crate::members::list::ListQuery;
+use crate::schema::{AGENCIES, BY_PERSON};
+use crate::standing::now;
+
+pub async fn mine(request: Request) -> Result<Answer, Problem> {
+    let query: ListQuery = request.query()?;
+    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
+    let Some(address) = own_address(&request)? else {
+        return Ok(Answer::ok(&Page::<MyInvitation> { items: Vec::new(), next_cursor: None }));
+    };
+    let (access, now) = (request.access(), now(&request));
+    let invitations = access.table(&ADDRESS_INVITATIONS, &AGENCIES).query(Invitation::listed_under(&address));
+    let now = now.as_str();
+    let named = |page: Vec<Stored>| async move {
+        let invitations = page.iter().map(Stored::read::<Invitation>).collect::<Result<Vec<_>, _>>()?;
+        let agencies = invitations.iter().map(|invitation| &invitation.agency_id);
+        let mut names = names(access, &ADDRESS_INVITATIONS, agencies).await?;
+        let named = |invitation: Invitation| {
+            let named = names.remove(&invitation.agency_id)?;
+            Some(MyInvitation::at(invitation, named, now))
+        };
+        Ok::<_, Problem>(invitations.into_iter().map(named).collect())
+    };
+    let (items, next) = invitations.index(BY_PERSON).after(after).page_of(query.limit.0, named).await?;
+    let next_cursor = next.map(|position| request.next_cursor(&position)).transpose()?;
+    Ok(Answer::ok(&Page::<MyInvitation> { items, next_cursor }))
+}

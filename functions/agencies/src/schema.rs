@@ -1,0 +1,42 @@
+//! The table, indexes and event sources of agencies, as the seed and the specification declare them.
+
+use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
+
+use crate::keys::{AgencyKey, GateKey, InvitationKey, MemberKey};
+
+pub static SYSTEM: System = System {
+    name: "agencies",
+    tables: &[&AGENCIES, &MIRROR],
+    buckets: &[Bucket { name: "agencies", expiring: &[("quarantine/", 90)] }],
+    sources: &[
+        EventSource::Streams { handler: mirror::HANDLER },
+        EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+    ],
+};
+
+/// Where the mirror keeps its generations, markers and checkpoints.
+static MIRROR: Table = mirror::schema::state_table("agencies-mirror");
+
+pub static AGENCIES: Table = Table {
+    name: "agencies",
+    pk: "PK",
+    sk: Some("SK"),
+    stream: true,
+    indexes: &[
+        // Items are under 1 KB: a smaller projection would cost the same, and a second read.
+        Index { name: BY_TYPE, pk: "type", sk: Some("created"), projection: Projection::All },
+        Index { name: BY_PERSON, pk: "idpid", sk: Some("agencyId"), projection: Projection::All },
+    ],
+    entities: &[
+        Entity::document::<AgencyKey>("agency"),
+        Entity::document::<MemberKey>("member"),
+        Entity::never::<InvitationKey>("invitation"),
+        Entity::never::<GateKey>("gate"),
+    ],
+};
+
+/// All agencies, all members, and the agencies that are being deleted, each by creation.
+pub const BY_TYPE: &str = "GSI1";
+
+/// A person's memberships and an address's invitations, by agency.
+pub const BY_PERSON: &str = "GSI2";

@@ -1,0 +1,112 @@
+//! What is asked.
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+use web::{Fault, Limit, search};
+
+use crate::names::{AgencyId, Role, Status};
+
+/// What is searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Searched {
+    #[default]
+    Agency,
+    /// The members of the agency that `agencyId` names.
+    Member,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SearchForm {
+    /// Words of a name; the last may be a beginning, and typos are forgiven.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 200, nullable = false)]
+    pub q: Option<String>,
+    #[serde(default)]
+    pub entity: Searched,
+    /// Only this agency.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 64, nullable = false)]
+    pub agency_id: Option<String>,
+    /// Only agencies of this status.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub status: Option<Status>,
+    /// Only members in this role.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub role: Option<Role>,
+    #[serde(default)]
+    pub limit: Limit,
+    #[serde(default)]
+    #[schema(nullable = false)]
+    pub cursor: Option<String>,
+}
+
+/// A form whose every part is right.
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub words: Option<Vec<String>>,
+    pub entity: Searched,
+    /// An id that no agency can have finds nothing.
+    pub agency: Option<Option<AgencyId>>,
+    /// The one value that is asked for of the field that is counted.
+    pub chosen: Option<&'static str>,
+    pub limit: usize,
+}
+
+impl Searched {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Agency => "agency",
+            Self::Member => "member",
+        }
+    }
+
+    /// The field that is filtered and counted by its values.
+    pub const fn counted(self) -> &'static str {
+        match self {
+            Self::Agency => "status",
+            Self::Member => "role",
+        }
+    }
+
+    /// The field with the name.
+    pub const fn named(self) -> &'static str {
+        match self {
+            Self::Agency => "name",
+            Self::Member => "displayName",
+        }
+    }
+}
+
+impl SearchForm {
+    pub fn question(self) -> Result<Question, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let words = self.q.map(|q| search::words(&q)).transpose();
+        let words = words.map_err(|detail| faults.push(Fault::parameter("q", detail))).unwrap_or_default();
+        let chosen = match self.entity {
+            Searched::Agency => {
+                faults.extend(self.role.map(|_| Fault::parameter("role", "is only for `entity=member`")));
+                self.status.map(Status::as_str)
+            }
+            Searched::Member => {
+                faults.extend(self.status.map(|_| Fault::parameter("status", "is only for `entity=agency`")));
+                let missing = || Fault::parameter("agencyId", "must name the agency whose members are searched");
+                faults.extend(self.agency_id.is_none().then(missing));
+                self.role.map(Role::as_str)
+            }
+        };
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        Ok(Question {
+            words,
+            entity: self.entity,
+            agency: self.agency_id.map(|id| id.parse().ok()),
+            chosen,
+            limit: usize::try_from(self.limit.0).unwrap_or(usize::MAX),
+        })
+    }
+}

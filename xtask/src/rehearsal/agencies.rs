@@ -1,0 +1,38 @@
+//! The order for agencies.
+
+use super::Step::{self, Names, Request, Sample, Until};
+use crate::records::OBJECT;
+
+pub const STEPS: &[Step] = &[
+    Sample("getHealth"),
+    Sample("getApiDescription"),
+    Names("createAgency", "/agencyId", OBJECT),
+    Sample("activateAgency"),
+    Sample("getAgency"),
+    Sample("listAgencies"),
+    Sample("addMember"),
+    Sample("listMembers"),
+    Sample("getMember"),
+    Sample("changeMember"),
+    Sample("removeMember"),
+    Sample("createInvitation"),
+    Sample("listInvitations"),
+    Sample("getInvitation"),
+    Sample("listMyInvitations"),
+    Sample("declineInvitation"),
+    Request("POST", INVITATIONS, INVITATION),
+    Sample("revokeInvitation"),
+    Request("POST", INVITATIONS, INVITATION),
+    Sample("acceptInvitation"),
+    Sample("listMyAgencies"),
+    Sample("listPersonAgencies"),
+    Until("search"),
+    Sample("changeAgency"),
+    Sample("deactivateAgency"),
+    Sample("deleteAgency"),
+    Request("POST", "/agencies", r#"{"name":"Coast Watch"}"#),
+];
+
+const INVITATIONS: &str = "/agencies/01890a5d-ac96-774b-bcce-b302099a8057/invitations";
+
+const INVITATION: &str = r#"{"address":"dee@example.org"}"#;
