@@ -132,10 +132,19 @@ impl Local {
         println!("DynamoDB   {}", config.dynamodb.as_deref().unwrap_or_default());
         println!("S3         {}", config.s3.as_deref().unwrap_or_default());
         println!("state      {}", self.state.folder.display());
-        println!("token      cargo cairn token parks-admin");
+        for (token, whose) in TOKENS {
+            println!("token      cargo cairn token {token:<48} {whose}");
+        }
         println!("ready {}", platform.url);
     }
 }
+
+/// How to get a token of each kind of person.
+const TOKENS: &[(&str, &str)] = &[
+    ("parks-admin", "an administrator of parks"),
+    ("platform-admin", "an administrator of the platform"),
+    ("--subject ann --address ann@example.org", "anybody"),
+];
 
 /// Loads the samples, names what was refused, and waits until the rest can be found.
 async fn sample(platform: &Platform, progress: &Progress) -> Result<(), Failure> {
@@ -144,6 +153,8 @@ async fn sample(platform: &Platform, progress: &Progress) -> Result<(), Failure>
     for refused in &loaded.refused {
         progress.note(format!("refused {} ({}): {}", refused.feature, refused.name, refused.fault));
     }
+    let token = platform.identity.token("sample", &["platform-admin"], &Clock::system())?;
+    local::sample::agencies::load(&platform.url, &token, progress).await.map_err(Failure::new)?;
     progress.started("search");
     platform.caught_up().await;
     progress.finished("search", "has all of it");

@@ -2,6 +2,7 @@
 //! requests. What is there already stays as it is, so loading twice changes nothing, and a load that was broken off is
 //! completed by the next.
 
+pub mod agencies;
 mod data;
 mod offers;
 mod outline;

@@ -35,10 +35,10 @@ pub enum Outcome {
 }
 
 /// What the gateway has answered.
-struct Answer {
+pub(super) struct Answer {
     request: String,
-    status: StatusCode,
-    location: Option<String>,
+    pub(super) status: StatusCode,
+    pub(super) location: Option<String>,
     /// How long the platform asks to be left alone.
     retry_after: Option<Duration>,
     body: String,
@@ -129,7 +129,7 @@ impl Target {
     }
 
     /// Sends a request until nobody gets in its way, and the platform has time for it.
-    async fn call(
+    pub(super) async fn call(
         &self,
         method: Method,
         path: &str,
@@ -173,8 +173,18 @@ impl Target {
 impl Answer {
     /// Whether it was kept from what it wanted at the same moment: afterwards it is known what there is.
     fn others_came_first(&self) -> bool {
-        let exists = || self.text("type").is_some_and(|kind| kind == "urn:cairn:problem:exists");
+        const SETTLED: [&str; 2] = ["urn:cairn:problem:exists", "urn:cairn:problem:invited"];
+        let exists = || self.text("type").is_some_and(|kind| SETTLED.contains(&kind.as_str()));
         self.status == StatusCode::CONFLICT && self.location.is_none() && !exists()
+    }
+
+    /// The same, or the error that it is another status.
+    pub(super) fn expecting(self, statuses: &[StatusCode]) -> Result<Self, SampleError> {
+        if statuses.contains(&self.status) { Ok(self) } else { Err(self.unexpected()) }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
     }
 
     fn member(&self, name: &str) -> Option<Value> {
@@ -185,7 +195,7 @@ impl Answer {
         self.member(name)?.as_str().map(str::to_owned)
     }
 
-    fn number(&self, name: &str) -> Option<u64> {
+    pub(super) fn number(&self, name: &str) -> Option<u64> {
         self.member(name)?.as_u64()
     }
 
