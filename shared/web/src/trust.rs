@@ -269,7 +269,7 @@ mod tests {
         {
             claims["aud"] = audience.into();
             let known = verify(&trust, &token(key, algorithm, None, &claims)).await.unwrap();
-            assert_eq!(known.idpid(), name);
+            assert_eq!(known.idpid().as_str(), name);
             // The keys of one are not the other's.
             let other = if audience == "a" { "c" } else { "a" };
             claims["aud"] = other.into();
