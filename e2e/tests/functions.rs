@@ -100,7 +100,7 @@ async fn no_socket_opens_before_the_first_event() {
     for (handler, path) in [("listCollections", "/parks/collections"), ("bootstrap", "/parks/search")] {
         let mut function = relayed.function(handler).await;
         function.ready().await;
-        let (_, port) = function.runtime_api.rsplit_once(':').unwrap();
+        let port = function.runtime_api.address.port();
         if cfg!(target_os = "linux") {
             assert_eq!(
                 sockets(function.id()),

@@ -101,6 +101,7 @@ export class Alarms {
       comparisonOperator: 'GreaterThanThreshold',
       treatMissingData: 'notBreaching',
       alarmActions: this.stack.parameters.alarmActions,
+      tags: this.stack.tagList,
     });
   }
 }

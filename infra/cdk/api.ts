@@ -78,5 +78,6 @@ export class Api {
 }
 
 export function logGroup(stack: SystemStack, name: string, logGroupName: string): CfnLogGroup {
-  return new CfnLogGroup(stack, name, { logGroupName, retentionInDays: stack.parameters.number('LogRetentionDays') });
+  const retentionInDays = stack.parameters.number('LogRetentionDays');
+  return new CfnLogGroup(stack, name, { logGroupName, retentionInDays, tags: stack.tagList });
 }

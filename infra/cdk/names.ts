@@ -1,5 +1,5 @@
 // Physical names: the parameter Prefix, then the logical name. Logical ids: words with capitals.
-import { Aws } from 'aws-cdk-lib';
+import { Aws, type CfnTag } from 'aws-cdk-lib';
 
 // `parks-mirror` and `Table` give `ParksMirrorTable`; `getGeozone` and `Role` give `GetGeozoneRole`.
 export function id(name: string, kind: string): string {
@@ -17,6 +17,11 @@ function capital(word: string): string {
 
 // What whoever pays sees at each resource that can be tagged.
 export const TAG = 'cairn:system';
+
+// The same where CloudFormation wants a list.
+export function tagList(system: string): CfnTag[] {
+  return [{ key: TAG, value: system }];
+}
 
 // A bucket's name is unique in the world by the account and the region.
 export const BUCKET_SUFFIX = `-${Aws.ACCOUNT_ID}-${Aws.REGION}`;

@@ -15,6 +15,7 @@ export function role(stack: SystemStack, operation: Operation, more: PolicyState
   return new CfnRole(stack, id(operation.name, 'Role'), {
     assumeRolePolicyDocument: new PolicyDocument({ statements: [trusted] }),
     policies: [{ policyName: 'declared', policyDocument: new PolicyDocument({ statements }) }],
+    tags: stack.tagList,
   });
 }
 

@@ -5,9 +5,9 @@ import { CfnDomain } from 'aws-cdk-lib/aws-opensearchservice';
 import { CfnLogGroup, CfnResourcePolicy } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 
-import { regional } from './names.ts';
+import { regional, tagList } from './names.ts';
 import { declare, logRetentionDays, number, prefix, text } from './parameters.ts';
-import { kept, tagList } from './storage.ts';
+import { kept } from './storage.ts';
 
 const choices = {
   Prefix: prefix,
@@ -29,7 +29,7 @@ export class SharedStack extends Stack {
     // What the domain itself warns of and fails in. It asks whether it may write its log when it is told to.
     const logGroupName = `/cairn/${chosen.Prefix.valueAsString}search`;
     const retentionInDays = chosen.LogRetentionDays.valueAsNumber;
-    const logs = new CfnLogGroup(this, 'SearchLogs', { logGroupName, retentionInDays });
+    const logs = new CfnLogGroup(this, 'SearchLogs', { logGroupName, retentionInDays, tags: tagList('shared') });
     const mayLog = new CfnResourcePolicy(this, 'SearchLogsPolicy', {
       policyName: `${chosen.Prefix.valueAsString}search-logs`,
       policyDocument: JSON.stringify(writesTo(logGroupName)),

@@ -110,6 +110,7 @@ function schedule(stack: SystemStack, operation: Operation, lambda: CfnFunction,
     name: stack.names.operation(operation.name),
     scheduleExpression: minutes === 1 ? 'rate(1 minute)' : `rate(${minutes} minutes)`,
     targets: [{ id: operation.name, arn: lambda.attrArn }],
+    tags: stack.tagList,
   });
   permission(stack, operation, lambda, 'events.amazonaws.com', rule.attrArn);
 }

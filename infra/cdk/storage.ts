@@ -1,11 +1,11 @@
 // The tables and buckets of a system. They stay when their stack is deleted.
-import { CfnDeletionPolicy, type CfnResource, type CfnTag } from 'aws-cdk-lib';
+import { CfnDeletionPolicy, type CfnResource } from 'aws-cdk-lib';
 import { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import { StarPrincipal, Effect, PolicyDocument, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnBucket, CfnBucketPolicy } from 'aws-cdk-lib/aws-s3';
 
 import { type Bucket, type Table, declaration } from './declaration.ts';
-import { TAG, id } from './names.ts';
+import { id } from './names.ts';
 import type { SystemStack } from './system.ts';
 
 export function table(stack: SystemStack, declared: Table): CfnTable {
@@ -107,10 +107,6 @@ function privateBucket(stack: SystemStack, name: string, expiring: Bucket['expir
     policyDocument: new PolicyDocument({ statements: [tlsOnly] }),
   });
   return kept(made);
-}
-
-export function tagList(system: string): CfnTag[] {
-  return [{ key: TAG, value: system }];
 }
 
 // Deleting a stack loses no data.

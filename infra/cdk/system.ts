@@ -9,10 +9,10 @@ import { Alarms } from './alarms.ts';
 import { Api, logGroup } from './api.ts';
 import type { System } from './declaration.ts';
 import { Functions } from './functions.ts';
-import { Names } from './names.ts';
+import { Names, tagList } from './names.ts';
 import { Parameters } from './parameters.ts';
 import { sources } from './sources.ts';
-import { bucket, failures, table, tagList } from './storage.ts';
+import { bucket, failures, table } from './storage.ts';
 
 export class SystemStack extends Stack {
   readonly parameters: Parameters;

@@ -11,6 +11,7 @@ pub mod listen;
 pub mod platform;
 pub mod process;
 pub mod progress;
+pub mod runtime_api;
 pub mod sample;
 pub mod search;
 pub mod source;

@@ -109,6 +109,12 @@ async fn changed(measured: &mut Measured) {
     let two = format!("{ZONES}/2");
     let patch = |fields: Value| admin.patch(&two, fields);
     measured.of("change a description", patch(json!({ "description": "x".repeat(2600) })), 200).await;
+    for (what, path) in [
+        ("change the description of a collection", "/parks/collections/bcparks_1"),
+        ("change the description of a product", "/parks/products/bcparks_1/dayuse/1/1"),
+    ] {
+        measured.of(what, admin.patch(path, json!({ "description": "x".repeat(2600) })), 200).await;
+    }
     let name = large("Other")["displayName"].clone();
     measured.of("change a name", patch(json!({ "displayName": name })), 200).await;
     measured.of("change an external id", patch(json!({ "externalId": "other" })), 200).await;

@@ -6,9 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use table::Engines;
 use tokio::time::Instant;
+use web::App;
 
+use super::cascades::with_hub;
 use super::imports::{collection, ended, feature, import, point};
-use super::relationships::relate;
+use super::relationships::{relate, with_camps};
 use super::shapes::ellipse;
 use crate::harness::{Cairn, User, recorder, send_file};
 use crate::tests;
@@ -18,6 +20,9 @@ tests! { every_kind:
     relationships_follow_each_and_return_to_what_was_retyped,
     a_file_that_is_gone_is_no_fault,
     a_worker_goes_on_with_an_import,
+    a_product_with_many_relationships_is_hidden,
+    a_collection_returns_to_what_was_retyped_elsewhere,
+    a_worker_returns_an_item_to_what_was_retyped,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -120,6 +125,12 @@ async fn a_file_that_is_gone_is_no_fault() {
     assert_eq!(ended(&admin, &job).await["status"], "failed");
 }
 
+/// Who does what the platform's own workers leave.
+fn worker(cairn: &Cairn) -> App {
+    let engines = Engines::new(cairn.engines().config.clone(), cairn.clock.clone());
+    ::parks::app(recorder::OF_THE_RUN.before(&engines)).metrics_to(|_| {})
+}
+
 async fn a_worker_goes_on_with_an_import() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
@@ -143,8 +154,7 @@ async fn a_worker_goes_on_with_an_import() {
     }
     cairn.caught_up().await;
     std::fs::remove_file(cairn.bucket("parks").join(&lost.1)).unwrap();
-    let engines = Engines::new(cairn.engines().config.clone(), cairn.clock.clone());
-    let worker = ::parks::app(recorder::OF_THE_RUN.before(&engines));
+    let worker = worker(&cairn);
     let deadline = Instant::now() + Duration::from_secs(60);
     while worker.event("runWork", "{}".into(), deadline).await.is_ok() {
         let open = [&whole.0, &lost.0].map(|job| admin.get(job));
@@ -156,4 +166,52 @@ async fn a_worker_goes_on_with_an_import() {
     let whole = admin.get(&whole.0).await.is(200);
     assert_eq!(whole["counts"], json!({ "total": 3, "done": 2, "failed": 1 }), "{}", whole.told());
     assert_eq!(admin.get(&lost.0).await.is(200)["status"], "failed");
+}
+
+async fn a_product_with_many_relationships_is_hidden() {
+    let (_cairn, admin, visitor) = with_camps(100).await;
+    admin.post(ACTIVITIES, item("Day use", json!({ "activityType": "dayuse" }))).await.is(201);
+    let pass =
+        json!({ "displayName": "Pass", "rangeStart": "2025-12-01", "rangeEnd": "2026-11-30", "isVisible": true });
+    admin.post("/parks/products/bcparks_1/dayuse/1", pass).await.is(201);
+    for number in 1..=100 {
+        relate(&admin, "product::bcparks_1::dayuse::1/1", &format!("facility::bcparks_1/campground::{number}"))
+            .await
+            .is(201);
+    }
+    let product = "/parks/products/bcparks_1/dayuse/1/1";
+    let begun = admin.patch(product, json!({ "isVisible": false })).await.is(202);
+    assert_eq!(ended(&admin, begun.header("location")).await["status"], "done");
+    visitor.get(product).await.refused(404, "not-found");
+}
+
+async fn a_collection_returns_to_what_was_retyped_elsewhere() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    cairn.collection("other", "Garibaldi").await;
+    admin.post(ZONES, item("Zone", json!({}))).await.is(201);
+    let camp = item("Camp", json!({ "facilityType": "campground" }));
+    admin.post("/parks/facilities/other", camp).await.is(201);
+    relate(&admin, "geozone::bcparks_1/1", "facility::other/campground::1").await.is(201);
+    let collection = "/parks/collections/bcparks_1";
+    admin.delete(&format!("{collection}?cascade=true")).await.is(204);
+    admin.post("/parks/facilities/other/campground/1/retype", json!({ "facilityType": "trail" })).await.is(200);
+    admin.post(&format!("{collection}/restore"), json!({})).await.is(200);
+    admin.get("/parks/relationships/geozone::bcparks_1/1/facility::other/trail::1").await.is(200);
+}
+
+async fn a_worker_returns_an_item_to_what_was_retyped() {
+    let (cairn, admin, _) = with_hub(60).await;
+    let zone = "/parks/geozones/bcparks_1/1";
+    let begun = admin.delete(&format!("{zone}?cascade=true")).await.is(202);
+    ended(&admin, begun.header("location")).await;
+    admin.post(&format!("{FACILITIES}/campground/2/retype"), json!({ "facilityType": "trail" })).await.is(200);
+    cairn.engines().wind_down();
+    let begun = admin.post(&format!("{zone}/restore"), json!({})).await.is(202);
+    let (worker, deadline) = (worker(&cairn), Instant::now() + Duration::from_secs(60));
+    while admin.get(begun.header("location")).await.is(200)["status"] == "running" {
+        worker.event("runWork", "{}".into(), deadline).await.unwrap();
+        assert!(Instant::now() < deadline, "it never ends");
+    }
+    admin.get("/parks/relationships/geozone::bcparks_1/1/facility::bcparks_1/trail::2").await.is(200);
 }

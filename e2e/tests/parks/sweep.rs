@@ -1,5 +1,6 @@
 //! `sweepGeometries` and what is left of a shape when its object or its uses are gone.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::join;
@@ -17,6 +18,7 @@ tests! { sweep:
     a_shape_that_is_wanted_again_is_kept,
     a_sweep_that_died_is_finished,
     an_object_that_holds_something_else_is_healed,
+    work_that_is_not_there_has_no_metrics,
 }
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -38,6 +40,16 @@ fn objects(cairn: &Cairn) -> usize {
 
 async fn sweep(cairn: &Cairn) {
     cairn.event("parks", "sweepGeometries", &json!({})).await.unwrap();
+}
+
+/// As who removes it does, who has the lease for two minutes more.
+async fn mark(cairn: &Cairn, sha256: &str) {
+    let mut item = cairn.table().get(&format!("geometry::{sha256}"), "object").await.unwrap();
+    item.insert("status".to_owned(), text("deleting"));
+    item.insert("listPk".to_owned(), text("geometry::deleting"));
+    let until = (cairn.clock.seconds() + 120).to_string();
+    item.insert("leaseUntil".to_owned(), aws_sdk_dynamodb::types::AttributeValue::N(until));
+    cairn.table().put(item).await;
 }
 
 async fn refs(cairn: &Cairn, sha256: &str) -> Option<String> {
@@ -167,13 +179,7 @@ async fn a_sweep_that_died_is_finished() {
     let ready = upload(&admin, &file).await;
     let sha256 = ready.text("sha256").to_owned();
     let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
-    // It was marked, and whoever did has the lease for two minutes more.
-    let mut item = cairn.table().get(&format!("geometry::{sha256}"), "object").await.unwrap();
-    item.insert("status".to_owned(), text("deleting"));
-    item.insert("listPk".to_owned(), text("geometry::deleting"));
-    let until = (cairn.clock.seconds() + 120).to_string();
-    item.insert("leaseUntil".to_owned(), aws_sdk_dynamodb::types::AttributeValue::N(until));
-    cairn.table().put(item).await;
+    mark(&cairn, &sha256).await;
     attach(&admin, &zone, &ready).await.refused(409, "conflict");
     sweep(&cairn).await;
     cairn.event("parks", "runWork", &json!({})).await.unwrap();
@@ -208,4 +214,19 @@ async fn an_object_that_holds_something_else_is_healed() {
     assert_eq!(upload(&admin, &file).await["status"], "ready");
     assert_eq!(std::fs::read(&object).unwrap(), right);
     visitor.get(&format!("{zone}/geometry/boundary")).await.is(200);
+}
+
+async fn work_that_is_not_there_has_no_metrics() {
+    let cairn = Cairn::with_strathcona().await;
+    let lines = Arc::new(Mutex::new(0));
+    let written = Arc::clone(&lines);
+    let app = ::parks::app(Arc::clone(cairn.engines())).metrics_to(move |_| *written.lock().unwrap() += 1);
+    let work = async || {
+        app.event("runWork", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+        *lines.lock().unwrap()
+    };
+    assert_eq!(work().await, 0, "nothing has been begun");
+    let ready = upload(&cairn.administrator().await, &large(-125.5)).await;
+    mark(&cairn, ready.text("sha256")).await;
+    assert_eq!(work().await, 1, "a shape waits to be removed");
 }

@@ -62,6 +62,20 @@ pub const CHANGE_ITEM: AccessPattern = AccessPattern {
     ],
 };
 
+/// 7: a change of a collection, which has neither relationships nor an external id.
+pub const CHANGE_COLLECTION: AccessPattern =
+    AccessPattern { name: "changeCollection", calls: &[on_table(TableAction::UpdateItem)] };
+
+/// 7: a change of a product, which has relationships and no external id.
+pub const CHANGE_PRODUCT: AccessPattern = AccessPattern {
+    name: "changeProduct",
+    calls: &[
+        on_table(TableAction::UpdateItem),
+        on_table(TableAction::PutItem),
+        on_table(TableAction::ConditionCheckItem),
+    ],
+};
+
 /// 8: delete or restore of an item with its partition's count and its relationships, to detached and from there.
 pub const DELETE_OR_RESTORE: AccessPattern = AccessPattern {
     name: "deleteOrRestore",

@@ -3,9 +3,10 @@
 mod path;
 
 use serde::de::DeserializeOwned;
-use table::Number;
+use table::{AccessPattern, Number};
 use utoipa::ToSchema;
 
+use crate::access::{CHANGE_COLLECTION, CHANGE_ITEM, CHANGE_PRODUCT};
 use crate::fields::{
     ActivityFields, CollectionFields, FacilityFields, GeozoneFields, NewActivity, NewCollection, NewFacility,
     NewGeozone, NewItem, NewProduct, ProductFields,
@@ -23,6 +24,8 @@ pub trait Entity: Send + Sync + 'static {
     const LIST: &'static str;
     /// The path of one item.
     const ITEM: &'static str;
+    /// How one is changed.
+    const CHANGE: &'static AccessPattern;
     /// The parameters of its lists.
     type ListQuery: DeserializeOwned + ToSchema + Into<Listing> + Send + 'static;
     /// The body that creates one.
@@ -66,6 +69,7 @@ impl Entity for Collection {
     const KIND: Kind = Kind::Collection;
     const LIST: &'static str = "/parks/collections";
     const ITEM: &'static str = "/parks/collections/{collection}";
+    const CHANGE: &'static AccessPattern = &CHANGE_COLLECTION;
     type ListQuery = ListQuery;
     type New = NewCollection;
     type Fields = CollectionFields;
@@ -87,6 +91,7 @@ impl Entity for Geozone {
     const KIND: Kind = Kind::Geozone;
     const LIST: &'static str = "/parks/geozones/{collection}";
     const ITEM: &'static str = "/parks/geozones/{collection}/{number}";
+    const CHANGE: &'static AccessPattern = &CHANGE_ITEM;
     type ListQuery = ListQuery;
     type New = NewGeozone;
     type Fields = GeozoneFields;
@@ -109,6 +114,7 @@ impl Entity for Facility {
     const KIND: Kind = Kind::Facility;
     const LIST: &'static str = "/parks/facilities/{collection}";
     const ITEM: &'static str = "/parks/facilities/{collection}/{facilityType}/{number}";
+    const CHANGE: &'static AccessPattern = &CHANGE_ITEM;
     type ListQuery = FacilityListQuery;
     type New = NewFacility;
     type Fields = FacilityFields;
@@ -135,6 +141,7 @@ impl Entity for Activity {
     const KIND: Kind = Kind::Activity;
     const LIST: &'static str = "/parks/activities/{collection}";
     const ITEM: &'static str = "/parks/activities/{collection}/{activityType}/{number}";
+    const CHANGE: &'static AccessPattern = &CHANGE_ITEM;
     type ListQuery = ActivityListQuery;
     type New = NewActivity;
     type Fields = ActivityFields;
@@ -173,6 +180,7 @@ impl Entity for Product {
     const KIND: Kind = Kind::Product;
     const LIST: &'static str = "/parks/products/{collection}/{activityType}/{activity}";
     const ITEM: &'static str = "/parks/products/{collection}/{activityType}/{activity}/{number}";
+    const CHANGE: &'static AccessPattern = &CHANGE_PRODUCT;
     type ListQuery = ListQuery;
     type New = NewProduct;
     type Fields = ProductFields;

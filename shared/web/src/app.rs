@@ -223,7 +223,9 @@ impl App {
             batch: event.reported(),
         };
         entry.write();
-        (self.metrics)(&entry.metrics(&self.deployment(), self.now_millis()));
+        if outcome.is_err() || !event.was_idle() {
+            (self.metrics)(&entry.metrics(&self.deployment(), self.now_millis()));
+        }
         outcome
     }
 

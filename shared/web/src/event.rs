@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +35,7 @@ pub struct Event {
     engines: Arc<Engines>,
     access: Access,
     batch: Arc<Mutex<Option<Batch>>>,
+    idle: Arc<AtomicBool>,
 }
 
 /// The invocation failed as a whole; the source delivers it again as its settings say. The text goes to the log and,
@@ -90,7 +92,7 @@ impl EventHandler {
 impl Event {
     pub(crate) fn new(engines: &Arc<Engines>, declared: &EventHandler, payload: Bytes, deadline: Instant) -> Self {
         let access = Access::new(Arc::clone(engines), declared.patterns);
-        Self { payload, deadline, engines: Arc::clone(engines), access, batch: Arc::default() }
+        Self { payload, deadline, engines: Arc::clone(engines), access, batch: Arc::default(), idle: Arc::default() }
     }
 
     pub fn engines(&self) -> &Arc<Engines> {
@@ -105,6 +107,16 @@ impl Event {
     /// Says what became of a stream batch, for its metrics line.
     pub fn report(&self, batch: Batch) {
         *self.batch.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch);
+    }
+
+    /// Says that there was nothing to do. Such an event has no metrics line, unless it fails: a metric costs by the
+    /// hours in which it is written.
+    pub fn found_nothing(&self) {
+        self.idle.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn was_idle(&self) -> bool {
+        self.idle.load(Ordering::Relaxed)
     }
 
     pub(crate) fn reported(&self) -> Option<Batch> {

@@ -1,4 +1,4 @@
-//! One metrics line per request and per stream batch, in CloudWatch's embedded metric format. The names are fixed:
+//! One metrics line per request and per event that had something to do, in CloudWatch's embedded metric format. The names are fixed:
 //! dashboards and alarms are built on them.
 //!
 //! `System` is the system's name after the deployment's prefix.

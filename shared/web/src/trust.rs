@@ -89,11 +89,10 @@ impl Trust {
         let (message, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
         let claims: Claims = dangerous::insecure_decode_claims(token)
             .map_err(|_| "The token's claims lack `iss`, `sub` or `exp`, or one of them has a wrong type.")?;
-        let trusted = self
-            .issuers
-            .iter()
-            .find(|trusted| trusted.issuer.issuer == claims.iss)
-            .ok_or("The token's issuer is not trusted here.")?;
+        // An issuer may be trusted for several audiences, each under a name of its own.
+        let mut of_issuer = self.issuers.iter().filter(|trusted| trusted.issuer.issuer == claims.iss);
+        let first = of_issuer.clone().next().ok_or("The token's issuer is not trusted here.")?;
+        let trusted = of_issuer.find(|trusted| claims.are_for(&trusted.issuer.audience)).unwrap_or(first);
         // Nothing that is wrong already is worth asking an issuer for. And nothing is believed before the signature
         // is checked.
         if !ALGORITHMS.contains(&header.alg) {
@@ -140,14 +139,17 @@ impl Source {
 }
 
 impl Claims {
-    fn into_known(self, issuer: &Issuer, now: i64) -> Result<Known, &'static str> {
-        let for_us = match &self.aud {
-            Value::String(audience) => *audience == issuer.audience,
-            Value::Array(audiences) => audiences.iter().any(|audience| *audience == issuer.audience),
+    fn are_for(&self, audience: &str) -> bool {
+        match &self.aud {
+            Value::String(known) => known == audience,
+            Value::Array(all) => all.iter().any(|known| known == audience),
             _ => false,
-        };
+        }
+    }
+
+    fn into_known(self, issuer: &Issuer, now: i64) -> Result<Known, &'static str> {
         let (now, leeway) = (now as f64, LEEWAY_SECONDS as f64);
-        if !for_us {
+        if !self.are_for(&issuer.audience) {
             return Err("The token is meant for another audience.");
         }
         if now >= self.exp + leeway {
@@ -196,10 +198,13 @@ mod tests {
         serde_json::to_value(jwk).unwrap()
     }
 
-    fn trust(keys: &[Value]) -> Trust {
+    fn issuer(name: &str, audience: &str, keys: &[Value]) -> Issuer {
         let keys = Keys::Set(json!({ "keys": keys }).to_string());
-        let issuer = Issuer { name: "i".into(), issuer: "https://i.test".into(), audience: "a".into(), keys };
-        Trust::new(&[issuer], None)
+        Issuer { name: name.into(), issuer: "https://i.test".into(), audience: audience.into(), keys }
+    }
+
+    fn trust(keys: &[Value]) -> Trust {
+        Trust::new(&[issuer("i", "a", keys)], None)
     }
 
     fn token(key: &EncodingKey, algorithm: Algorithm, id: Option<&str>, claims: &Value) -> String {
@@ -250,6 +255,30 @@ mod tests {
         assert!(verify(&trust(std::slice::from_ref(&one)), &unnamed).await.is_ok());
         let refused = verify(&trust(&[one, other]), &unnamed).await;
         assert_eq!(refused, Err("The token's key is not one of its issuer's."));
+    }
+
+    #[tokio::test]
+    async fn an_issuer_may_be_trusted_for_several_audiences() {
+        let (rsa, p256) = (rsa(), p256());
+        let first = issuer("first", "a", &[jwk(&rsa, Algorithm::RS256, None)]);
+        let second = issuer("second", "c", &[jwk(&p256, Algorithm::ES256, None)]);
+        let trust = Trust::new(&[first, second], None);
+        let mut claims = claims();
+        for (audience, key, algorithm, name) in
+            [("a", &rsa, Algorithm::RS256, "first:s"), ("c", &p256, Algorithm::ES256, "second:s")]
+        {
+            claims["aud"] = audience.into();
+            let known = verify(&trust, &token(key, algorithm, None, &claims)).await.unwrap();
+            assert_eq!(known.idpid().as_str(), name);
+            // The keys of one are not the other's.
+            let other = if audience == "a" { "c" } else { "a" };
+            claims["aud"] = other.into();
+            let refused = verify(&trust, &token(key, algorithm, None, &claims)).await;
+            assert_eq!(refused, Err("The token's algorithm is not the one of its key."));
+        }
+        claims["aud"] = "d".into();
+        let refused = verify(&trust, &token(&rsa, Algorithm::RS256, None, &claims)).await;
+        assert_eq!(refused, Err("The token is meant for another audience."));
     }
 
     #[tokio::test]

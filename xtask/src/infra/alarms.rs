@@ -126,7 +126,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ),
         ]);
     }
-    alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(None))).collect()
+    alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(name, None))).collect()
 }
 
 /// The alarm of a route, which costs more than it is worth to many.
@@ -145,11 +145,11 @@ pub fn route(system: &str, function: &Function) -> (String, Node) {
         period: 5 * MINUTE,
         periods: 1,
     };
-    (function.resource("Alarm"), alarm.resource(Some("HasRouteAlarms")))
+    (function.resource("Alarm"), alarm.resource(system, Some("HasRouteAlarms")))
 }
 
 impl Alarm<'_> {
-    fn resource(self, condition: Option<&str>) -> Node {
+    fn resource(self, system: &str, condition: Option<&str>) -> Node {
         let dimensions: Vec<Node> =
             self.dimensions.into_iter().map(|(name, value)| map! { "Name" => name, "Value" => value }).collect();
         let told = map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] };
@@ -166,6 +166,7 @@ impl Alarm<'_> {
             "ComparisonOperator" => "GreaterThanThreshold",
             "TreatMissingData" => "notBreaching",
             "AlarmActions" => told,
+            "Tags" => names::tag_list(system),
         };
         let mut resource: Map = vec![("Type".to_owned(), "AWS::CloudWatch::Alarm".into())];
         resource.extend(condition.map(|condition| ("Condition".to_owned(), condition.into())));

@@ -49,8 +49,8 @@ pub fn api(system: &str) -> Map {
                 },
             },
         ),
-        ("AccessLogs".to_owned(), log_group(&format!("{}/access", names::log_group(system)))),
-        ("Logs".to_owned(), log_group(&names::log_group(system))),
+        ("AccessLogs".to_owned(), log_group(system, &format!("{}/access", names::log_group(system)))),
+        ("Logs".to_owned(), log_group(system, &names::log_group(system))),
     ]
 }
 
@@ -60,11 +60,13 @@ const ACCESS_LOG: &str = concat!(
     r#""latency.ms":"$context.responseLatency","integration.error":"$context.integrationErrorMessage"}"#
 );
 
-fn log_group(name: &str) -> Node {
-    map! {
-        "Type" => "AWS::Logs::LogGroup",
-        "Properties" => map! { "LogGroupName" => sub(name), "RetentionInDays" => reference("LogRetentionDays") },
-    }
+fn log_group(system: &str, name: &str) -> Node {
+    let properties = map! {
+        "LogGroupName" => sub(name),
+        "RetentionInDays" => reference("LogRetentionDays"),
+        "Tags" => names::tag_list(system),
+    };
+    map! { "Type" => "AWS::Logs::LogGroup", "Properties" => properties }
 }
 
 /// What API Gateway needs to hand a route's requests to its function.

@@ -46,5 +46,12 @@ pub fn regional(service: &str) -> String {
 
 /// What whoever pays sees at each resource that can be tagged.
 pub fn tags(system: &str) -> Node {
-    map! { "cairn:system" => system }
+    map! { TAG => system }
 }
+
+/// The same where CloudFormation wants a list.
+pub fn tag_list(system: &str) -> Node {
+    list![map! { "Key" => TAG, "Value" => system }]
+}
+
+const TAG: &str = "cairn:system";

@@ -6,7 +6,7 @@ use table::Grant;
 use table::grant::Resource;
 
 use super::function::Function;
-use super::names::{bucket_arn, log_group_arn, search_arn, table_arn};
+use super::names::{bucket_arn, log_group_arn, search_arn, table_arn, tag_list};
 use super::node::{Node, sub};
 
 /// The role that a function runs under.
@@ -27,6 +27,7 @@ pub fn role(system: &str, function: &Function, more: Vec<Node>) -> Node {
                 "PolicyName" => "declared",
                 "PolicyDocument" => map! { "Version" => VERSION, "Statement" => statements },
             }],
+            "Tags" => tag_list(system),
         },
     }
 }

@@ -60,7 +60,7 @@ fn domain() -> Node {
             },
         },
         "AdvancedOptions" => map! { "rest.action.multi.allow_explicit_index" => "false" },
-        "Tags" => list![map! { "Key" => "cairn:system", "Value" => "shared" }],
+        "Tags" => names::tag_list("shared"),
     };
     map! {
         "Type" => "AWS::OpenSearchService::Domain",
@@ -78,6 +78,7 @@ fn search_logs() -> Node {
     let properties = map! {
         "LogGroupName" => sub(names::log_group("search")),
         "RetentionInDays" => reference("LogRetentionDays"),
+        "Tags" => names::tag_list("shared"),
     };
     map! { "Type" => "AWS::Logs::LogGroup", "Condition" => "MakesDomain", "Properties" => properties }
 }

@@ -109,6 +109,7 @@ fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
         "Name" => sub(names::function(system.name, function.name)),
         "ScheduleExpression" => rate,
         "Targets" => list![map! { "Id" => function.name, "Arn" => attribute(function.resource("Function"), "Arn") }],
+        "Tags" => names::tag_list(system.name),
     };
     vec![
         (rule.clone(), map! { "Type" => "AWS::Events::Rule", "Properties" => properties }),

@@ -56,7 +56,7 @@ pub fn table(system: &str, table: &Table) -> Node {
         ("TimeToLiveSpecification".to_owned(), map! { "AttributeName" => EXPIRES, "Enabled" => true }),
         ("PointInTimeRecoverySpecification".to_owned(), map! { "PointInTimeRecoveryEnabled" => true }),
         ("DeletionProtectionEnabled".to_owned(), reference("DeletionProtection")),
-        ("Tags".to_owned(), tag_list(system)),
+        ("Tags".to_owned(), names::tag_list(system)),
     ]);
     kept("AWS::DynamoDB::Table", None, properties)
 }
@@ -175,12 +175,8 @@ fn private(name: &str, system: &str, expiring: &[(&str, u32)]) -> Map {
         ),
         ("VersioningConfiguration".to_owned(), map! { "Status" => "Enabled" }),
         ("LifecycleConfiguration".to_owned(), map! { "Rules" => rules }),
-        ("Tags".to_owned(), tag_list(system)),
+        ("Tags".to_owned(), names::tag_list(system)),
     ]
-}
-
-fn tag_list(system: &str) -> Node {
-    list![map! { "Key" => "cairn:system", "Value" => system }]
 }
 
 /// A resource that outlives its stack: deleting a stack loses no data.

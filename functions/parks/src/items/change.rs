@@ -63,7 +63,7 @@ pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
         }
         let place = actions.len();
         actions.extend(hold);
-        match request.access().transact(&access::CHANGE_ITEM, &actions).await {
+        match request.access().transact(E::CHANGE, &actions).await {
             Ok(rev) => {
                 return Ok(match begun {
                     Some((id, job)) => jobs::accepted(id, job),

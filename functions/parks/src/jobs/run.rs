@@ -24,9 +24,10 @@ const FOR_A_BATCH: Duration = Duration::from_secs(2);
 /// How often a batch is made anew, because others had changed what it read, before the job is left to the next run.
 const TRIES: u64 = 10;
 
-/// Goes on with all open jobs that are nobody's.
-pub async fn go_on(access: &Access, until: Instant) -> Result<(), Problem> {
+/// Goes on with all open jobs that are nobody's; whether there is any open one.
+pub async fn go_on(access: &Access, until: Instant) -> Result<bool, Problem> {
     let open = access.table(&access::OPEN_JOBS, &PARKS).query(OPEN).index("list").all().await?;
+    let any = !open.is_empty();
     stream::iter(open)
         .for_each_concurrent(AT_ONCE, |listed| async move {
             let Some(id) = id_of(&listed.key.pk) else { return };
@@ -40,7 +41,7 @@ pub async fn go_on(access: &Access, until: Instant) -> Result<(), Problem> {
             }
         })
         .await;
-    Ok(())
+    Ok(any)
 }
 
 /// The job of an item with this partition key.

@@ -4,7 +4,7 @@ use web::{Route, Sample, problem};
 
 use super::ADMINISTRATORS;
 use super::each_kind::{DELETE_WITH_BELOW, RESTORE_WITH_BELOW, delete, get, list, restore, update};
-use crate::access::{CHANGE_ITEM, CREATE_COLLECTION, ITEM};
+use crate::access::{CHANGE_COLLECTION, CREATE_COLLECTION, ITEM};
 use crate::entity::{Collection, Entity};
 use crate::fields::NewCollection;
 use crate::items::create_collection;
@@ -35,7 +35,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/collections/bcparks_1")),
         update::<Collection>("updateCollection")
             .summary("Changes what the merge patch names")
-            .patterns(&[&ITEM, &CHANGE_ITEM])
+            .patterns(&[&ITEM, &CHANGE_COLLECTION])
             .problems(&[problem::NOT_FOUND, problem::CONFLICT])
             .sample(Sample::new("/parks/collections/bcparks_1").body(r#"{"description":"The oldest of them."}"#)),
         delete::<Collection>("deleteCollection")

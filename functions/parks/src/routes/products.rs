@@ -3,7 +3,7 @@
 use web::{Route, Sample, problem};
 
 use super::each_kind::{create, delete, get, list, restore, update};
-use crate::access::{ALL_RELATIONSHIPS, CHANGE_ITEM, CREATE_ITEM, DATES, ITEM, NEXT_NUMBER};
+use crate::access::{ALL_RELATIONSHIPS, CHANGE_PRODUCT, CREATE_ITEM, DATES, ITEM, NEXT_NUMBER};
 use crate::dates::DATES_OUTSIDE;
 use crate::entity::Product;
 use crate::structure::BUSY;
@@ -25,7 +25,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1")),
         update::<Product>("updateProduct")
             .summary("Changes what the merge patch names; no date may be left outside the range")
-            .patterns(&[&ITEM, &CHANGE_ITEM, &ALL_RELATIONSHIPS, &DATES])
+            .patterns(&[&ITEM, &CHANGE_PRODUCT, &ALL_RELATIONSHIPS, &DATES])
             .problems(&[problem::NOT_FOUND, DATES_OUTSIDE, BUSY, problem::CONFLICT])
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1").body(r#"{"maxStayDays":3}"#)),
         delete::<Product>("deleteProduct")

@@ -32,27 +32,28 @@ pub async fn sweep_geometries(event: Event) -> Result<Bytes, EventFailure> {
     Ok(Bytes::from_static(b"{}"))
 }
 
-/// Removes what others have marked and not finished.
-pub async fn finish(access: &Access, until: Instant) -> Result<(), Problem> {
+/// Removes what others have marked and not finished; whether there is any.
+pub async fn finish(access: &Access, until: Instant) -> Result<bool, Problem> {
     remove(access, DELETING, None, until).await
 }
 
-async fn remove(access: &Access, listed: &str, before: Option<&str>, until: Instant) -> Result<(), Problem> {
-    let mut after = None;
+async fn remove(access: &Access, listed: &str, before: Option<&str>, until: Instant) -> Result<bool, Problem> {
+    let (mut after, mut any) = (None, false);
     loop {
         let query = access.table(&SWEEP, &PARKS).query(listed).index("list").after(after);
         let query = if let Some(before) = before { query.below(before) } else { query };
         let page = query.page(PAGE).await?;
+        any |= !page.items.is_empty();
         for stored in page.items {
             let over = until.saturating_duration_since(Instant::now()) < FOR_ONE;
             if over || access.engines().is_winding_down() {
-                return Ok(());
+                return Ok(any);
             }
             remove_one(access, &stored, before).await?;
         }
         match page.next {
             Some(next) => after = Some(next),
-            None => return Ok(()),
+            None => return Ok(any),
         }
     }
 }

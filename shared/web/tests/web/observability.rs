@@ -137,6 +137,17 @@ async fn a_batch_has_one_line_of_each() {
     assert_eq!((&line["Records"], &line["Applied"], &line["Retried"]), (&json!(3), &json!(2), &json!(1)));
 }
 
+#[tokio::test]
+async fn an_event_that_found_nothing_has_no_metrics_line_unless_it_fails() {
+    let zoo = Zoo::open();
+    let soon = Instant::now() + Duration::from_secs(10);
+    zoo.app.event("runWork", Bytes::from_static(b"{}"), soon).await.unwrap();
+    assert_eq!(zoo.metrics(), Vec::<Value>::new());
+    zoo.app.event("runWork", Bytes::from_static(b"[]"), soon).await.unwrap_err();
+    let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
+    assert_eq!((&line["Operation"], &line["Failures"]), (&json!("runWork"), &json!(1)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_event_that_fails_or_panics_is_a_failure_to_its_source() {
     let log = LazyLock::force(&LOG);
