@@ -122,7 +122,7 @@ pub fn same_item(one: &Item, other: &Item) -> bool {
 }
 
 fn same_number(one: &str, other: &str) -> bool {
-    one == other || ordered::decimal(one).is_some_and(|one| Some(one) == ordered::decimal(other))
+    one == other || ordered::number(one).is_some_and(|one| Some(one) == ordered::number(other))
 }
 
 #[cfg(test)]
