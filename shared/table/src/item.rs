@@ -110,7 +110,7 @@ pub fn same(one: &AttributeValue, other: &AttributeValue) -> bool {
 pub fn order(one: &AttributeValue, other: &AttributeValue) -> Option<Ordering> {
     use AttributeValue::{N, S};
     match (one, other) {
-        (N(one), N(other)) => Some(ordered::decimal(one)?.cmp(&ordered::decimal(other)?)),
+        (N(one), N(other)) => Some(ordered::number(one)?.cmp(&ordered::number(other)?)),
         (S(one), S(other)) => Some(one.as_bytes().cmp(other.as_bytes())),
         _ => None,
     }

@@ -85,7 +85,7 @@ pub mod trace;
 mod write;
 
 pub use access::{Access, AccessPattern, Call};
-pub use action::{Action, Changes};
+pub use action::{Action, Changes, Sequence};
 pub use backoff::Backoff;
 pub use clock::Clock;
 pub use config::Config;
