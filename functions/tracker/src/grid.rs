@@ -3,7 +3,10 @@
 
 mod column;
 mod filter;
+pub mod list;
+mod page;
 mod range;
+mod searched;
 mod segments;
 
 #[cfg(test)]
@@ -12,4 +15,5 @@ mod properties;
 pub use column::{Column, Sort};
 pub use filter::{Comparison, Filter, Test};
 pub use range::Range;
+pub use searched::{ALIAS, SEARCH, clause};
 pub use segments::{Segment, from_table};

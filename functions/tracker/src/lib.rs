@@ -2,14 +2,35 @@
 //! of them.
 
 pub mod access;
-pub mod grid;
+mod attributes;
+mod callers;
+pub mod documents;
+mod events;
+mod grid;
+mod issues;
 pub mod items;
 pub mod keys;
 pub mod names;
 pub mod options;
 pub mod project;
+mod projects;
+mod routes;
 pub mod rows;
 pub mod schema;
+mod search;
+mod tenants;
 pub mod values;
+mod views;
+mod work;
 
+use std::sync::Arc;
 
+use table::Engines;
+use web::App;
+
+pub use schema::SYSTEM;
+
+/// The whole system: its routes and event handlers on these engines.
+pub fn app(engines: Arc<Engines>) -> App {
+    App::new(engines, &SYSTEM, routes::all(), events::handlers())
+}

@@ -2,6 +2,7 @@
 
 use super::Column;
 use crate::items::{Issue, State};
+use crate::names::AttributeId;
 use crate::project::Schema;
 use crate::values::{Input, Type, number_key, text_operand};
 
@@ -32,12 +33,33 @@ pub enum Comparison {
     From,
 }
 
+/// The most filters of a grid.
+const MOST_FILTERS: usize = 10;
+
 /// The most values of one `in`.
 const MOST: usize = 20;
 
+const OPERATORS: [&str; 9] = ["eq", "in", "lt", "lte", "gt", "gte", "prefix", "empty", "notEmpty"];
+
 impl Filter {
-    /// Reads `column:op:value`, or `column:op` for `empty` and `notEmpty`. The values of `in` have commas between; a comma
-    /// or backslash in one of them has a backslash before it.
+    /// Reads several with commas between, as a query string gives them. What follows a comma and does not begin like a
+    /// filter belongs to the one before.
+    pub fn parse_all(text: &str, schema: &Schema) -> Result<Vec<Self>, String> {
+        let mut filters: Vec<String> = Vec::new();
+        for piece in text.split(',') {
+            match filters.last_mut() {
+                Some(last) if last.ends_with('\\') || !begins_a_filter(piece) => *last = format!("{last},{piece}"),
+                _ => filters.push(piece.to_owned()),
+            }
+        }
+        if filters.len() > MOST_FILTERS {
+            return Err(format!("must be at most {MOST_FILTERS} filters"));
+        }
+        filters.iter().map(|filter| Self::parse(filter, schema)).collect()
+    }
+
+    /// Reads `column:op:value`, or `column:op` for `empty` and `notEmpty`. In a value a backslash has a backslash before it,
+    /// and so has a comma that is not to separate two of them.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
         let (column, rest) = text.split_once(':').ok_or("must be `column:op:value`")?;
         let (op, value) = rest.split_once(':').map_or((rest, None), |(op, value)| (op, Some(value)));
@@ -47,7 +69,7 @@ impl Filter {
             ("notEmpty", None) => Test::NotEmpty,
             ("empty" | "notEmpty", Some(_)) => return Err(format!("takes no value after `{op}`")),
             (_, None) => return Err("must be `column:op:value`".to_owned()),
-            ("eq", Some(value)) => Test::Is(vec![operand(column, schema, value)?]),
+            ("eq", Some(value)) => Test::Is(vec![operand(column, schema, &separated(value).join(","))?]),
             ("in", Some(values)) => {
                 let values = separated(values);
                 if values.len() > MOST {
@@ -58,7 +80,7 @@ impl Filter {
                 keys.dedup();
                 Test::Is(keys)
             }
-            ("prefix", Some(value)) => Test::Prefix(text_operand(value)?),
+            ("prefix", Some(value)) => Test::Prefix(text_operand(&separated(value).join(","))?),
             (op, Some(value)) => {
                 let comparison = Comparison::parse(op).ok_or_else(|| format!("has an unknown operator `{op}`"))?;
                 compare(column, schema, comparison, value)?
@@ -158,6 +180,14 @@ fn operand(column: Column, schema: &Schema, value: &str) -> Result<String, Strin
             }
         }
     }
+}
+
+/// Whether a text begins with a column and an operator.
+fn begins_a_filter(text: &str) -> bool {
+    let mut parts = text.splitn(3, ':');
+    let column = parts.next().unwrap_or_default();
+    let named = matches!(column, "number" | "name" | "state") || AttributeId::parse_id(column).is_some();
+    named && parts.next().is_some_and(|op| OPERATORS.contains(&op))
 }
 
 fn issue_number(value: &str) -> Result<u64, String> {

@@ -62,6 +62,21 @@ impl PartialSchema for Input {
 
 impl ToSchema for Input {}
 
+/// The schema of a value that may be null.
+#[derive(Clone, Copy, Debug)]
+pub struct InputOrNull;
+
+impl PartialSchema for InputOrNull {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::from_iter([Type::String, Type::Number, Type::Null]))
+            .description(Some("A value in the form of its attribute's type, or null to clear it"))
+            .into()
+    }
+}
+
+impl ToSchema for InputOrNull {}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
