@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use table::access::{AccessPattern, Call, TableAction};
-use table::{Access, Action, EntityKey, Key};
+use table::{Access, Action, Key};
 use tracker::items::{
     AttributeItem, Directory, Gate, Issue, Member, Project, Role, Stamps, State, Status, Tenant, Value as Kept,
 };
@@ -21,7 +21,7 @@ use super::rule::Project as Checked;
 use crate::harness::{Answer, Cairn, Setup, User};
 
 /// Past the platform.
-static WRITE: AccessPattern = AccessPattern {
+const WRITE: AccessPattern = AccessPattern {
     name: "fixture",
     calls: &[
         Call::Table { table: "tracker", action: TableAction::PutItem },
@@ -243,9 +243,4 @@ pub async fn entries(cairn: &Cairn, partition: &str) -> Vec<(String, String)> {
         item[name].as_s().unwrap().replace('\u{1}', "␁").replace('\u{2}', "␂")
     };
     answer.items().iter().map(|item| (text(item, "Data"), text(item, "PK"))).collect()
-}
-
-/// An issue's key in a partition key's form, for what is expected of the index.
-pub fn of_key<K: EntityKey>(key: &K) -> String {
-    key.key().pk
 }

@@ -1,5 +1,7 @@
 //! Attributes of projects that have issues: made, changed, retyped and deleted as work.
 
+use std::future::IntoFuture;
+
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, PROJECT, entries, person};
@@ -61,7 +63,7 @@ async fn scenario_08_the_values_of_a_deleted_attribute_go() {
     let path = last.unwrap().header("location").to_owned();
     let delete = fixture.ada.delete(&format!("{project}/attributes/{id}"));
     let setting = fixture.ann.put(&format!("{path}/values/{id}"), json!({ "value": 7 }));
-    let (deleted, set) = tokio::join!(std::future::IntoFuture::into_future(delete), std::future::IntoFuture::into_future(setting));
+    let (deleted, set) = tokio::join!(delete.into_future(), setting.into_future());
     deleted.is(202);
     assert!(matches!(set.status, 200 | 404), "{}", set.told());
     assert_eq!(fixture.ann.get(&path).await.is(200)["values"][&id], Value::Null, "hidden at once");

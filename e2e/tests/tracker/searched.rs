@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fixture::{Fixture, PROJECT, TENANT, numbers};
+use super::fixture::{Fixture, TENANT, numbers};
 use crate::tests;
 
 tests! { tracker_search:

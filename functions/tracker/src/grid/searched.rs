@@ -71,7 +71,7 @@ pub async fn hits(
         "size": limit + 1,
         "_source": false,
         "fields": ["pk"],
-        "track_total_hits": false,
+        "track_total_hits": 1,
     });
     if let (Some(after), Some(asked)) = (after, asked.as_object_mut()) {
         let after: Value = serde_json::from_str(after.get()).unwrap_or_default();

@@ -5,6 +5,7 @@ use table::{Access, Action, Changes, Condition, EntityKey, Position, item};
 use web::Problem;
 
 use super::{Counts, Held, LAG, Step, Then, pages};
+use crate::access::WORK_STEP;
 use crate::items::Status;
 use crate::keys::{AttributeKey, BlankRowKey};
 use crate::names::AttributeId;
@@ -30,12 +31,16 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     }
     let Checkpoint { after } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
     let (ids, next) = pages::entries(access, project.id(), after, pages::ISSUES).await?;
+    let mut issues = pages::issues(access, project, &ids).await?;
+    // Whoever sets a value writes its row; whoever clears it the other one.
+    issues.retain(|(_, issue, _)| issue.value(id).is_none());
+    let blank: Vec<_> = issues.iter().map(|(issue, ..)| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
+    let there = access.table(&WORK_STEP, &TRACKER).batch_get_consistent(&blank).await?;
     let mut actions = Vec::new();
-    for (issue, item, stored) in pages::issues(access, project, &ids).await? {
-        // Whoever sets a value writes its row; whoever clears it the other one.
-        if item.value(id).is_none() {
-            actions.push(Action::check(&TRACKER, stored.key.clone()).if_unchanged(&stored));
-            actions.push(rows::put(&BlankRowKey { issue, attribute: id }.key(), &number_key(item.num)));
+    for ((row, there), (_, issue, stored)) in blank.iter().zip(there).zip(&issues) {
+        if there.is_none() {
+            actions.push(Action::check(&TRACKER, stored.key.clone()).if_unchanged(stored));
+            actions.push(rows::put(row, &number_key(issue.num)));
         }
     }
     let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
