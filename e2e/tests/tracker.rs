@@ -1,6 +1,7 @@
 //! Tracker: the acceptance scenarios of its specification, a file for each theme.
 
 mod concurrent;
+mod crashes;
 mod deletions;
 mod fixture;
 mod grid;
@@ -16,6 +17,7 @@ pub fn tests() -> Vec<Test> {
     let themes = [
         grid::tests(),
         concurrent::tests(),
+        crashes::tests(),
         issues::tests(),
         schema::tests(),
         deletions::tests(),

@@ -16,7 +16,7 @@ use crate::tenants::delete::DeleteQuery;
 use crate::tenants::one::{ByName, TenantPath, by_name, data, href as tenant_href, refused, tag};
 use crate::tenants::{changed_now, made_now, name_fault};
 use crate::views::{ProjectEntry, ProjectView};
-use crate::work::mark_project;
+use crate::work::{Held, Start, mark_project};
 use crate::work::routes::{finish, resume};
 
 #[derive(Deserialize, ToSchema)]
@@ -138,14 +138,14 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         return Err(has_dependents(&gates));
     }
     let who = Some(me(&request)?.to_string());
-    let (begun, actions) = mark_project(request.access(), &schema, &gates, !cascade, who)?;
+    let (begun, actions) = mark_project(request.access(), &schema, &gates, !cascade, who, Start::Held)?;
     request.access().transact(&BEGIN_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         // Somebody else deletes it.
         Some(_) => Problem::not_found(),
         None if matches!(error, table::Error::ConditionFailed(_)) => has_dependents(&gates),
         None => error.into(),
     })?;
-    finish(&request, tenant_id, begun.id, begun.work).await
+    finish(&request, Held::made(tenant_id, begun)).await
 }
 
 /// The project with its attributes, or 404.

@@ -12,7 +12,7 @@ mod retype;
 pub mod routes;
 mod run;
 
-pub use begin::{Begun, begin};
+pub use begin::{Begun, Start, begin};
 pub use delete_project::mark as mark_project;
 pub use held::{Held, lease};
 pub use retype::as_text;

@@ -18,7 +18,7 @@ use crate::schema::TRACKER;
 use crate::tenants::made_now;
 use crate::values::Type;
 use crate::views::AttributeView;
-use crate::work::{Kind, LAG, begin};
+use crate::work::{Kind, LAG, Start, begin};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +62,7 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         if !empty {
             let of = (Some(project_id), Some(attribute.id));
             let who = Some(me(&request)?.to_string());
-            actions.extend(begin(request.access(), tenant_id, Kind::BuildAttribute, of, who, LAG)?.actions);
+            actions.extend(begin(request.access(), tenant_id, Kind::BuildAttribute, of, who, Start::After(LAG))?.actions);
         }
         let location = format!("{}/attributes/{}", href(tenant_id, project_id), attribute.id.id());
         let view = AttributeView::new(&attribute);

@@ -11,7 +11,7 @@ use crate::keys::AttributeKey;
 use crate::project::{Gates, Read};
 use crate::projects;
 use crate::schema::TRACKER;
-use crate::work::{Kind, LAG, begin, routes::accepted};
+use crate::work::{Kind, LAG, Start, begin, routes::accepted};
 
 pub async fn delete(request: Request) -> Result<Answer, Problem> {
     let AttributePath { tenant_id, project_id, attribute_id } = request.path()?;
@@ -35,7 +35,7 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         if !empty {
             let of = (Some(project_id), Some(attribute_id));
             let who = Some(me(&request)?.to_string());
-            let work = begin(request.access(), tenant_id, Kind::DeleteAttribute, of, who, LAG)?;
+            let work = begin(request.access(), tenant_id, Kind::DeleteAttribute, of, who, Start::After(LAG))?;
             actions.extend(work.actions.clone());
             begun = Some(work);
         }

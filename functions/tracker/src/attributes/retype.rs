@@ -16,7 +16,7 @@ use crate::schema::TRACKER;
 use crate::tenants::changed_now;
 use crate::values::Type;
 use crate::views::AttributeView;
-use crate::work::{self, LAG, begin, routes::accepted};
+use crate::work::{self, LAG, Start, begin, routes::accepted};
 
 pub const UNSAFE_RETYPE: Kind = Kind::new(422, "unsafe-retype", "Values could be lost");
 
@@ -63,7 +63,7 @@ pub async fn retype(request: Request) -> Result<Answer, Problem> {
         if after.status == Status::Retyping {
             let of = (Some(project_id), Some(attribute_id));
             let who = Some(me(&request)?.to_string());
-            let work = begin(request.access(), tenant_id, work::Kind::RetypeAttribute, of, who, LAG)?;
+            let work = begin(request.access(), tenant_id, work::Kind::RetypeAttribute, of, who, Start::After(LAG))?;
             actions.extend(work.actions.clone());
             begun = Some(work);
         }

@@ -36,8 +36,7 @@ pub fn routes() -> Vec<Route> {
                 problem::CONFLICT,
             ])
             .sample(
-                Sample::new(ATTRIBUTES)
-                    .body(r#"{"name":"Priority","type":"choice","options":[{"label":"High"},{"label":"Low"}]}"#),
+                Sample::new(ATTRIBUTES).body(r#"{"name":"Num Items","type":"int"}"#),
             ),
         Route::patch("changeAttribute", one.as_str(), Who::SignedIn, change)
             .summary("Changes an attribute's name, its place among the columns, or its options")

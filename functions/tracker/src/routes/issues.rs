@@ -65,7 +65,7 @@ fn of_issues() -> Vec<Route> {
             .tagged()
             .answers::<IssueView>(200)
             .problems(&[problem::NOT_FOUND])
-            .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/numbers/3")),
+            .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/numbers/1")),
         Route::patch("changeIssue", I, Who::SignedIn, change)
             .summary("Changes an issue's name or state")
             .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &ISSUE_ROWS])
@@ -115,7 +115,7 @@ fn of_issues() -> Vec<Route> {
                 problem::CONFLICT,
             ])
             .sample(
-                Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-af34/move")
+                Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-67d1/move")
                     .body(r#"{"project":"project-46fa"}"#),
             ),
     ]
@@ -155,7 +155,7 @@ fn of_values() -> Vec<Route> {
             .problems(VALUES)
             .sample(
                 Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-af34/values")
-                    .body(r#"{"values":{"xattrib-3fe6":"7","xattrib-47e5":null}}"#),
+                    .body(r#"{"values":{"xattrib-3fe6":"7"}}"#),
             ),
     ]
 }

@@ -12,7 +12,7 @@ use crate::items::Tenant;
 use crate::keys::TenantKey;
 use crate::schema::TRACKER;
 use crate::work::routes::{finish, resume};
-use crate::work::{Kind, begin};
+use crate::work::{Held, Kind, Start, begin};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -37,7 +37,7 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         return Err(Problem::has_dependents(&[("projects", u64::try_from(tenant.projects).unwrap_or_default())]));
     }
     let who = Some(me(&request)?.to_string());
-    let begun = begin(request.access(), tenant_id, Kind::DeleteTenant, (None, None), who, 0)?;
+    let begun = begin(request.access(), tenant_id, Kind::DeleteTenant, (None, None), who, Start::Held)?;
     let mark = Changes::new().set("Deleting", item::text(begun.id.id()));
     let mark = Action::update(&TRACKER, key, mark).when(Condition::Absent("Deleting"));
     let mark =
@@ -47,5 +47,5 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         Some(_) => Problem::conflict(),
         None => error.into(),
     })?;
-    finish(&request, tenant_id, begun.id, begun.work).await
+    finish(&request, Held::made(tenant_id, begun)).await
 }

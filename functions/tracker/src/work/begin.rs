@@ -6,28 +6,39 @@ use serde_json::Value;
 use table::clock::rfc3339;
 use table::{Access, Action, EntityKey, Error};
 
-use super::{Counts, Due, Kind, Work, WorkState};
+use super::{Counts, Due, Kind, Work, WorkState, lease};
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::names::{AttributeId, ProjectId, TenantId, WorkId};
 use crate::schema::TRACKER;
+
+/// When work that is made goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At once, by whoever makes it, who holds its lease.
+    Held,
+    /// After so many seconds, by whoever takes it.
+    After(u64),
+}
 
 /// Work that is being made.
 #[derive(Debug)]
 pub struct Begun {
     pub id: WorkId,
     pub work: Work,
+    /// The time of its due row.
+    pub due: String,
     /// What its record and its due row are made by.
     pub actions: [Action; 2],
 }
 
-/// Work of a tenant that is due after so many seconds.
+/// Work of a tenant.
 pub fn begin(
     access: &Access,
     tenant: TenantId,
     kind: Kind,
     (project, attribute): (Option<ProjectId>, Option<AttributeId>),
     who: Option<String>,
-    after: u64,
+    start: Start,
 ) -> Result<Begun, Error> {
     let id = WorkId::new();
     let work = Work {
@@ -43,10 +54,14 @@ pub fn begin(
         expires: None,
     };
     let key = WorkKey { tenant, work: id }.key();
-    let due = Due { data: in_seconds(access, after), owner: key.clone() };
+    let due = match start {
+        Start::Held => lease(access),
+        Start::After(seconds) => in_seconds(access, seconds),
+    };
+    let row = Due { data: due.clone(), owner: key.clone() };
     let actions =
-        [Action::create(&TRACKER, key, &work)?, Action::create(&TRACKER, WorkDueKey { work: id }, &due)?];
-    Ok(Begun { id, work, actions })
+        [Action::create(&TRACKER, key, &work)?, Action::create(&TRACKER, WorkDueKey { work: id }, &row)?];
+    Ok(Begun { id, work, due, actions })
 }
 
 /// The time in so many seconds, as due rows have it.

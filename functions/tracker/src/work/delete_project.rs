@@ -4,7 +4,7 @@
 use table::{Access, Action, Changes, Condition, EntityKey, Error, Key, item};
 use web::Problem;
 
-use super::{Begun, Counts, Held, Kind, Step, Then, begin, pages};
+use super::{Begun, Counts, Held, Kind, Start, Step, Then, begin, pages};
 use crate::access::{ISSUE_ROWS, WORK_STEP};
 use crate::items::State;
 use crate::keys::{AttributeKey, CounterKey, GateKey, IssueDueKey, ProjectKey, TenantKey};
@@ -26,8 +26,9 @@ pub fn mark(
     gates: &Gates,
     empty: bool,
     who: Option<String>,
+    start: Start,
 ) -> Result<(Begun, Vec<Action>), Error> {
-    let begun = begin(access, schema.tenant, Kind::DeleteProject, (Some(schema.id), None), who, 0)?;
+    let begun = begin(access, schema.tenant, Kind::DeleteProject, (Some(schema.id), None), who, start)?;
     let closed = gates.0.iter().map(|(key, gate)| {
         let close = Action::update(&TRACKER, key, Changes::new().set("Closed", item::flag(true)));
         if empty { close.when(Condition::Equals("Live", item::number(gate.live))) } else { close }

@@ -4,7 +4,7 @@
 use table::{Access, Action, EntityKey, Key};
 use web::Problem;
 
-use super::{Counts, Held, Step, Then, mark_project};
+use super::{Counts, Held, Start, Step, Then, mark_project};
 use crate::access::{OF_TENANT, WORK_STEP};
 use crate::items::Tenant;
 use crate::keys::{DirectoryKey, MemberKey, ProjectKey, TenantKey};
@@ -32,7 +32,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         let schema = Schema::read(access, held.tenant, project, Read::Strong).await?;
         let Some(schema) = schema else { continue };
         let gates = Gates::read(access, project).await?;
-        let (_, actions) = mark_project(access, &schema, &gates, false, held.work.created_by.clone())?;
+        let (_, actions) = mark_project(access, &schema, &gates, false, held.work.created_by.clone(), Start::After(0))?;
         let counts = Counts { total: held.work.counts.total + 1, ..held.work.counts };
         return Step::new(actions, &(), counts, Then::More);
     }

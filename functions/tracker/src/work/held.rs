@@ -3,7 +3,7 @@
 use table::{Access, Action, Changes, Condition, EntityKey, Error, item};
 
 use super::begin::in_seconds;
-use super::{Due, KEPT, Step, Then, Work, WorkState};
+use super::{Begun, Due, KEPT, Step, Then, Work, WorkState};
 use crate::access::{DUE, WORK_STEP};
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::names::{TenantId, WorkId};
@@ -24,6 +24,11 @@ pub fn lease(access: &Access) -> String {
 }
 
 impl Held {
+    /// The lease that the maker of work holds.
+    pub fn made(tenant: TenantId, begun: Begun) -> Self {
+        Self { tenant, id: begun.id, work: begun.work, due: begun.due }
+    }
+
     /// Takes work by its due row; nothing if it is not due, has ended, or somebody else was faster.
     pub async fn take(access: &Access, id: WorkId) -> Result<Option<Self>, Error> {
         let due = WorkDueKey { work: id }.key();

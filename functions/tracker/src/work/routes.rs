@@ -1,5 +1,7 @@
 //! Work over HTTP: listed and read by a tenant's members; answered to whoever began it.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use table::{EntityKey, Error, Position, Stored};
 use tokio::time::Instant;
@@ -94,13 +96,11 @@ async fn read(request: &Request, tenant: TenantId, work: WorkId) -> Result<Optio
 }
 
 /// Works on what was begun for as long as the request may last: 204 if that was enough, else 202, and it goes on.
-pub async fn finish(request: &Request, tenant: TenantId, id: WorkId, work: Work) -> Result<Answer, Problem> {
+pub async fn finish(request: &Request, held: Held) -> Result<Answer, Problem> {
+    let (tenant, id, work) = (held.tenant, held.id, held.work.clone());
     // What is left of the request's time is for the answer.
-    let until = request.deadline().checked_sub(std::time::Duration::from_secs(1)).unwrap_or_else(Instant::now);
-    let ended = match Held::take(request.access(), id).await? {
-        Some(held) => carry_on(request.access(), held, until).await?,
-        None => false,
-    };
+    let until = request.deadline().checked_sub(Duration::from_secs(1)).unwrap_or_else(Instant::now);
+    let ended = carry_on(request.access(), held, until).await?;
     Ok(if ended { Answer::no_content() } else { accepted(tenant, id, work) })
 }
 
@@ -108,7 +108,10 @@ pub async fn finish(request: &Request, tenant: TenantId, id: WorkId, work: Work)
 pub async fn resume(request: &Request, tenant: TenantId, work: &str) -> Result<Answer, Problem> {
     let id = WorkId::parse_id(work).ok_or_else(Problem::not_found)?;
     let work = read(request, tenant, id).await?.ok_or_else(Problem::not_found)?;
-    finish(request, tenant, id, work).await
+    match Held::take(request.access(), id).await? {
+        Some(held) => finish(request, held).await,
+        None => Ok(accepted(tenant, id, work)),
+    }
 }
 
 /// 202 with the place where the work is told.
