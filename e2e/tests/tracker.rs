@@ -1,6 +1,7 @@
 //! Tracker: the acceptance scenarios of its specification, a file for each theme.
 
 mod concurrent;
+mod costs;
 mod crashes;
 mod deletions;
 mod fixture;
@@ -17,6 +18,7 @@ pub fn tests() -> Vec<Test> {
     let themes = [
         grid::tests(),
         concurrent::tests(),
+        costs::tests(),
         crashes::tests(),
         issues::tests(),
         schema::tests(),

@@ -18,8 +18,10 @@ async fn scenario_03_a_hundred_creators() {
     let fixture = Fixture::new().await;
     let project = fixture.project("New").await;
     let path = format!("{project}/issues");
-    let calls = (0..100).map(|place| fixture.ann.post(&path, json!({ "name": format!("Issue {place}") })).into_future());
-    let mut given: Vec<u64> = join_all(calls).await.into_iter().map(|made| made.is(201)["number"].as_u64().unwrap()).collect();
+    let calls =
+        (0..100).map(|place| fixture.ann.post(&path, json!({ "name": format!("Issue {place}") })).into_future());
+    let mut given: Vec<u64> =
+        join_all(calls).await.into_iter().map(|made| made.is(201)["number"].as_u64().unwrap()).collect();
     given.sort_unstable();
     assert_eq!(given, (1..=100).collect::<Vec<_>>());
     let page = fixture.ann.get(&format!("{project}/grid?limit=100&count=true")).await.is(200);

@@ -37,7 +37,8 @@ async fn each_access_pattern_costs_what_is_said() {
     let attribute = json!({ "name": "Weight", "type": "int" });
     costs.of("create an attribute, no issue there", ada.post(&format!("{pens}/attributes"), attribute), 201).await;
 
-    let all = json!({ "xattrib-3812": "2023-05-01", "xattrib-882a": "2023-05-02", "xattrib-3fe6": 1, "xattrib-47e5": "a" });
+    let all =
+        json!({ "xattrib-3812": "2023-05-01", "xattrib-882a": "2023-05-02", "xattrib-3fe6": 1, "xattrib-47e5": "a" });
     let new = json!({ "name": "Bolts", "values": all });
     let made = costs.of("create an issue, all 4 values set", ann.post(&format!("{PROJECT}/issues"), new), 201).await;
     let issue = made.header("location").to_owned();

@@ -32,7 +32,8 @@ async fn dies<F: Future<Output = ()> + Send + 'static>(
     let config = fixture.cairn.engines().config.clone();
     let stopper = Stopper::before(config.dynamodb.clone().unwrap(), Some(held)).await;
     let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
-    let running = tokio::spawn(run(::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {})));
+    let running =
+        tokio::spawn(run(::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {})));
     let abort = running.abort_handle();
     tokio::select! {
         done = running => {
@@ -76,9 +77,7 @@ async fn work_dies(fixture: &Fixture, held: (usize, Moment)) -> bool {
 
 /// Until no issue is left without all of its rows.
 async fn all_settled(fixture: &Fixture) {
-    fixture
-        .until(async || super::fixture::entries(&fixture.cairn, "due").await.is_empty())
-        .await;
+    fixture.until(async || super::fixture::entries(&fixture.cairn, "due").await.is_empty()).await;
 }
 
 async fn scenario_07_writers_of_a_hundred_attributes_die() {
@@ -99,7 +98,8 @@ async fn scenario_07_writers_of_a_hundred_attributes_die() {
         let value = |id: &String| (id.clone(), json!(format!("{id} at {place}")));
         let values: Map<String, Value> = attributes.iter().map(value).collect();
         let values = json!({ "values": values });
-        died += u32::from(call_dies(&fixture, (place, moment), Method::PATCH, &format!("{path}/values"), &values).await);
+        died +=
+            u32::from(call_dies(&fixture, (place, moment), Method::PATCH, &format!("{path}/values"), &values).await);
         all_settled(&fixture).await;
         fixture.holds().await;
         let set = fixture.ann.get(&path).await.is(200)["values"].as_object().unwrap().len();
@@ -157,7 +157,10 @@ async fn a_build_dies_at_its_first_writes() {
     until_it_ends(&fixture).await;
     let ready = fixture.ann.get(&project).await.is(200);
     assert_eq!(ready["attributes"][1]["status"], "ready");
-    assert_eq!(fixture.ann.get(&format!("{project}/grid?filter={id}:empty&limit=100")).await.is(200).each("id").len(), 100);
+    assert_eq!(
+        fixture.ann.get(&format!("{project}/grid?filter={id}:empty&limit=100")).await.is(200).each("id").len(),
+        100
+    );
     fixture.holds().await;
 }
 

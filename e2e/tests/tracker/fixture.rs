@@ -8,9 +8,7 @@ use table::{Access, Action, Key};
 use tracker::items::{
     AttributeItem, Directory, Gate, Issue, Member, Project, Role, Stamps, State, Status, Tenant, Value as Kept,
 };
-use tracker::keys::{
-    AttributeKey, CounterKey, DirectoryKey, GateKey, IssueKey, MemberKey, ProjectKey, TenantKey,
-};
+use tracker::keys::{AttributeKey, CounterKey, DirectoryKey, GateKey, IssueKey, MemberKey, ProjectKey, TenantKey};
 use tracker::names::{AttributeId, GateNumber, IssueId, ProjectId, TenantId};
 use tracker::project::Attribute;
 use tracker::rows::rows;
@@ -145,15 +143,27 @@ fn actions() -> Vec<Action> {
             actions.push(create(MemberKey { tenant, user: user.parse().unwrap() }, &member));
         }
     }
-    actions.extend(project("tenant-0807", "project-35e9", "Forth Rail Bridge", &bridge(), &[
-        ("issue-020e", "Needs Painting", State::Open, &[("3812", "2023-05-01"), ("882a", "2023-06-01")]),
-        ("issue-67d1", "Check for rust", State::Closed, &[("3812", "2023-05-02"), ("882a", "2023-06-02")]),
-        ("issue-af34", "Girder needs replacing", State::Open, &[("3fe6", "42"), ("47e5", "Approved")]),
-    ]));
-    actions.extend(project("tenant-3cc8", "project-7b7e", "The Daily News", &[], &[
-        ("issue-3544", "Launch new newspaper!", State::Closed, &[]),
-        ("issue-83a4", "Hire reporter for showbiz desk", State::Open, &[]),
-    ]));
+    actions.extend(project(
+        "tenant-0807",
+        "project-35e9",
+        "Forth Rail Bridge",
+        &bridge(),
+        &[
+            ("issue-020e", "Needs Painting", State::Open, &[("3812", "2023-05-01"), ("882a", "2023-06-01")]),
+            ("issue-67d1", "Check for rust", State::Closed, &[("3812", "2023-05-02"), ("882a", "2023-06-02")]),
+            ("issue-af34", "Girder needs replacing", State::Open, &[("3fe6", "42"), ("47e5", "Approved")]),
+        ],
+    ));
+    actions.extend(project(
+        "tenant-3cc8",
+        "project-7b7e",
+        "The Daily News",
+        &[],
+        &[
+            ("issue-3544", "Launch new newspaper!", State::Closed, &[]),
+            ("issue-83a4", "Hire reporter for showbiz desk", State::Open, &[]),
+        ],
+    ));
     actions
 }
 
@@ -191,7 +201,8 @@ fn project(tenant: &str, text: &str, name: &str, attributes: &[Attribute], issue
         stamps: Stamps::default(),
     };
     let counter = table::Sequence::counting(CounterKey { project }, "Last");
-    let mut actions = vec![create(ProjectKey { project, tenant }, &item), Action::create_sequence(&TRACKER, counter.clone())];
+    let mut actions =
+        vec![create(ProjectKey { project, tenant }, &item), Action::create_sequence(&TRACKER, counter.clone())];
     actions.push(Action::raise_sequence(&TRACKER, counter, issues.len() as u64));
     for attribute in attributes {
         actions.push(create(AttributeKey { project, attribute: attribute.id }, &attribute.item));

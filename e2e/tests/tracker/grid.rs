@@ -57,11 +57,10 @@ async fn the_index_holds_exactly_what_is_specified() {
         ("value-35e6", vec![]),
         ("blank-3812", vec![("p1303", "issue-af34")]),
         ("blank-3fe6", vec![("p1301", "issue-020e"), ("p1302", "issue-67d1")]),
-        ("state-35e9", vec![
-            ("closed␁p1302", "issue-67d1"),
-            ("open␁p1301", "issue-020e"),
-            ("open␁p1303", "issue-af34"),
-        ]),
+        (
+            "state-35e9",
+            vec![("closed␁p1302", "issue-67d1"), ("open␁p1301", "issue-020e"), ("open␁p1303", "issue-af34")],
+        ),
         ("state-7b7e", vec![("closed␁p1301", "issue-3544"), ("open␁p1302", "issue-83a4")]),
     ] {
         let found = entries(&fixture.cairn, partition).await;

@@ -48,7 +48,8 @@ async fn scenario_07_a_hundred_attributes() {
     let issue = fixture.issue(&project, "Wide", json!({})).await;
     let path = issue.header("location").to_owned();
     fixture.holds().await;
-    let values: Map<String, Value> = attributes.iter().map(|id| (id.clone(), json!(format!("value of {id}")))).collect();
+    let values: Map<String, Value> =
+        attributes.iter().map(|id| (id.clone(), json!(format!("value of {id}")))).collect();
     let set = fixture.ann.patch(&format!("{path}/values"), json!({ "values": values })).await.is(200);
     assert_eq!(set["values"].as_object().unwrap().len(), 100);
     fixture.holds().await;

@@ -66,8 +66,12 @@ pub async fn check(cairn: &Cairn) -> Project {
         expected.extend(rows(*id, *project, issue, attributes.get(project).map_or(&[], Vec::as_slice)));
     }
     // Until an attribute is ready its blanks come one by one; while it is being deleted its rows go so.
-    let unfinished: Vec<String> = attributes.values().flatten().filter(|attribute| attribute.item.status != Status::Ready)
-        .map(|attribute| attribute.id.to_string()).collect();
+    let unfinished: Vec<String> = attributes
+        .values()
+        .flatten()
+        .filter(|attribute| attribute.item.status != Status::Ready)
+        .map(|attribute| attribute.id.to_string())
+        .collect();
     let finished = |key: &Key| !unfinished.iter().any(|id| key.sk.as_ref().is_some_and(|sk| sk.ends_with(id.as_str())));
     found.retain(|key, _| finished(key));
     expected.retain(|key, _| finished(key));

@@ -34,7 +34,8 @@ async fn an_attribute_is_built_for_the_issues_that_are_there() {
 
 async fn values_become_text() {
     let fixture = Fixture::new().await;
-    let retype = |id: &str, of: &str| fixture.ada.post(&format!("{PROJECT}/attributes/{id}/retype"), json!({ "type": of }));
+    let retype =
+        |id: &str, of: &str| fixture.ada.post(&format!("{PROJECT}/attributes/{id}/retype"), json!({ "type": of }));
     retype("xattrib-3812", "int").await.refused(422, "unsafe-retype");
     assert_eq!(retype("xattrib-3fe6", "decimal").await.is(200)["type"], "decimal");
     let accepted = retype("xattrib-3fe6", "text").await.is(202);
@@ -90,7 +91,12 @@ async fn columns_have_places_and_names_of_their_own() {
     let attributes = format!("{PROJECT}/attributes");
     let names = async || {
         let project = fixture.ann.get(PROJECT).await.is(200);
-        project["attributes"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        project["attributes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
     };
     assert_eq!(names().await, ["Start", "End", "Num Items", "Sign Off"]);
     fixture.ada.patch(&format!("{attributes}/xattrib-47e5"), json!({ "position": 2 })).await.is(200);

@@ -59,7 +59,8 @@ async fn scenario_12_grids_of_several_columns_equal_a_naive_filter() {
         }
         assert_eq!(found, expected.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), "{grid}");
     }
-    let counted = fixture.ann.get(&format!("{project}/grid?sort=name&filter={kind}:empty&count=true&limit=3")).await.is(200);
+    let counted =
+        fixture.ann.get(&format!("{project}/grid?sort=name&filter={kind}:empty&count=true&limit=3")).await.is(200);
     assert_eq!((&counted["servedBy"], &counted["total"]), (&json!("search"), &json!({ "value": 12, "exact": false })));
     // By name, as people read it: `Issue 10` comes before `Issue 2`.
     assert_eq!(counted.each("name"), ["Issue 0", "Issue 10", "Issue 15"]);

@@ -86,7 +86,10 @@ async fn scenario_13_another_tenant_learns_nothing() {
     }
     let page = fixture.ann.get(&format!("{PROJECT}/grid?limit=1")).await.is(200);
     let cursor = page.next().unwrap();
-    other.get(&format!("/tracker/tenants/tenant-3cc8/projects/project-7b7e/grid?limit=1&cursor={cursor}")).await.faulty(&["cursor"]);
+    other
+        .get(&format!("/tracker/tenants/tenant-3cc8/projects/project-7b7e/grid?limit=1&cursor={cursor}"))
+        .await
+        .faulty(&["cursor"]);
     fixture.cairn.caught_up().await;
     for words in ["girder", "approved", "rust"] {
         let found = other.get(&format!("/tracker/tenants/tenant-3cc8/search?q={words}")).await.is(200);

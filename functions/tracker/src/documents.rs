@@ -142,9 +142,7 @@ mod tests {
         let key = Key::new(image.text("PK").unwrap(), image.text("SK").unwrap());
         match Tracker.document(TRACKER.entity_of(&key).unwrap(), &image).unwrap() {
             Found::Hidden => None,
-            Found::Document(document) => {
-                Some(serde_json::from_str(&format!("{{{}}}", document.fields())).unwrap())
-            }
+            Found::Document(document) => Some(serde_json::from_str(&format!("{{{}}}", document.fields())).unwrap()),
         }
     }
 

@@ -4,6 +4,7 @@
 pub mod access;
 mod attributes;
 mod callers;
+pub mod costs;
 pub mod documents;
 mod events;
 mod grid;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use table::Engines;
 use web::App;
 
+pub use callers::PLATFORM_ADMIN;
 pub use schema::SYSTEM;
 
 /// The whole system: its routes and event handlers on these engines.

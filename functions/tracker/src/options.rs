@@ -79,10 +79,7 @@ impl Options {
     pub fn find(&self, given: &str) -> Option<&ChoiceOption> {
         let label = folded(given);
         let by_label = |option: &&ChoiceOption| folded(&option.label) == label;
-        self.choose(given)
-            .ok()
-            .or_else(|| self.by_id(given))
-            .or_else(|| self.0.iter().find(by_label))
+        self.choose(given).ok().or_else(|| self.by_id(given)).or_else(|| self.0.iter().find(by_label))
     }
 
     /// The options that a client wants in place of these, in its order. Those left out are retired, those named again
@@ -104,12 +101,14 @@ impl Options {
                 }),
             };
             let Some(option) = option else {
-                let fault = if wanted.id.is_some() { "must be an id of this attribute's options" } else { "needs a label" };
+                let fault =
+                    if wanted.id.is_some() { "must be an id of this attribute's options" } else { "needs a label" };
                 faults.push((Some(place), fault.to_owned()));
                 continue;
             };
             if folded(&option.label).is_empty() || option.label.chars().any(char::is_control) {
-                faults.push((Some(place), "must have a label that is not blank, without control characters".to_owned()));
+                faults
+                    .push((Some(place), "must have a label that is not blank, without control characters".to_owned()));
             } else if made.iter().any(|other| folded(&other.label) == folded(&option.label)) {
                 faults.push((Some(place), "has a label that another option has".to_owned()));
             } else if made.iter().any(|other| other.id == option.id) {

@@ -16,8 +16,8 @@ use crate::tenants::delete::DeleteQuery;
 use crate::tenants::one::{ByName, TenantPath, by_name, data, href as tenant_href, refused, tag};
 use crate::tenants::{changed_now, made_now, name_fault};
 use crate::views::{ProjectEntry, ProjectView};
-use crate::work::{Held, Start, mark_project};
 use crate::work::routes::{finish, resume};
+use crate::work::{Held, Start, mark_project};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -131,9 +131,8 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
     }
     request.if_match().check(tag(&schema.stored))?;
     let gates = Gates::read(request.access(), project_id).await?;
-    let has_dependents = |gates: &Gates| {
-        Problem::has_dependents(&[("issues", u64::try_from(gates.live()).unwrap_or_default().max(1))])
-    };
+    let has_dependents =
+        |gates: &Gates| Problem::has_dependents(&[("issues", u64::try_from(gates.live()).unwrap_or_default().max(1))]);
     if !cascade && gates.live() > 0 {
         return Err(has_dependents(&gates));
     }

@@ -11,15 +11,8 @@ use web::Route;
 
 /// All routes of the system, in the order of its specification.
 pub fn all() -> Vec<Route> {
-    [
-        tenants::routes(),
-        members::routes(),
-        projects::routes(),
-        attributes::routes(),
-        issues::routes(),
-        work::routes(),
-    ]
-    .concat()
+    [tenants::routes(), members::routes(), projects::routes(), attributes::routes(), issues::routes(), work::routes()]
+        .concat()
 }
 
 /// A tenant, a project, an issue: below each lies the next.

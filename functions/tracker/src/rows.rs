@@ -23,9 +23,7 @@ pub fn rows(id: IssueId, project: ProjectId, issue: &Issue, attributes: &[Attrib
     let mut rows = Rows::from([(state, format!("{}{ENDS}{number}", issue.state.as_str()))]);
     for attribute in attributes.iter().filter(|attribute| attribute.item.status != Status::Deleting) {
         let (key, data) = match issue.value(attribute.id) {
-            Some(value) => {
-                (ValueRowKey { issue: id, attribute: attribute.id }.key(), value.key().data(issue.num))
-            }
+            Some(value) => (ValueRowKey { issue: id, attribute: attribute.id }.key(), value.key().data(issue.num)),
             None => (BlankRowKey { issue: id, attribute: attribute.id }.key(), number.clone()),
         };
         rows.insert(key, data);

@@ -150,7 +150,11 @@ impl ValueView {
         }
         let option = attribute.options().by_id(&value.value);
         let label = option.map_or_else(|| value.value.clone(), |option| option.label.clone());
-        if attribute.item.of == Type::Choice { Self::Choice { id: value.value.clone(), label } } else { Self::Text(label) }
+        if attribute.item.of == Type::Choice {
+            Self::Choice { id: value.value.clone(), label }
+        } else {
+            Self::Text(label)
+        }
     }
 }
 
@@ -159,9 +163,8 @@ pub type Values = BTreeMap<String, ValueView>;
 
 /// The values that an issue has of these attributes.
 pub fn values<'a>(attributes: impl Iterator<Item = &'a Attribute>, issue: &Issue) -> Values {
-    let value = |attribute: &Attribute| {
-        Some((attribute.id.id(), ValueView::new(attribute, issue.value(attribute.id)?)))
-    };
+    let value =
+        |attribute: &Attribute| Some((attribute.id.id(), ValueView::new(attribute, issue.value(attribute.id)?)));
     attributes.filter_map(value).collect()
 }
 

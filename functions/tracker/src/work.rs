@@ -2,10 +2,10 @@
 //! the due row's time on works; what a worker that died leaves returns by itself.
 
 mod begin;
+mod build;
 mod delete_project;
 mod delete_tenant;
 mod drain;
-mod build;
 mod held;
 mod pages;
 mod retype;

@@ -11,6 +11,7 @@ use crate::expression::{Condition, Placeholders, exists};
 use crate::item::{self, Item, Stored, to_item};
 use crate::rev::{self, Rev};
 use crate::schema::{EXPIRES, Search, Table};
+use crate::sequence::Sequence;
 use crate::{Config, Key};
 
 /// A write of one item, alone ([`crate::Access::write`]) or in a transaction ([`crate::Access::transact`]). The client
@@ -35,27 +36,6 @@ pub(crate) enum Write {
     Update(Changes),
     Delete,
     Check,
-}
-
-/// A sequence: an item that counts in one attribute and has no revision.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sequence {
-    pub(crate) key: Key,
-    pub(crate) attribute: &'static str,
-}
-
-impl Sequence {
-    /// A sequence that counts in this attribute.
-    pub fn counting(key: impl Into<Key>, attribute: &'static str) -> Self {
-        Self { key: key.into(), attribute }
-    }
-}
-
-/// Counts in `value`.
-impl From<Key> for Sequence {
-    fn from(key: Key) -> Self {
-        Self::counting(key, "value")
-    }
 }
 
 impl Action {

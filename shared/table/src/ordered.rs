@@ -96,9 +96,14 @@ mod tests {
     #[test]
     fn the_documented_forms() {
         assert_eq!((integer(7), integer(10), integer(u64::MAX)), ("a7".into(), "b10".into(), format!("t{}", u64::MAX)));
-        for (number, text) in
-            [("12.5", "p131125"), ("-12.5", "n124874~"), ("0", "o"), ("-0.00", "o"), ("0.01", "p1281"), ("9e125", "p2559")]
-        {
+        for (number, text) in [
+            ("12.5", "p131125"),
+            ("-12.5", "n124874~"),
+            ("0", "o"),
+            ("-0.00", "o"),
+            ("0.01", "p1281"),
+            ("9e125", "p2559"),
+        ] {
             assert_eq!(super::number(number).as_deref(), Some(text), "{number}");
         }
         for spelling in ["100", "1e2", "1.00E+2", "0100", "0.1e3"] {

@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue};
 
 use crate::access::{Access, AccessPattern, Call, TableAction};
-use crate::action::Sequence;
 use crate::backoff::Backoff;
 use crate::error::Error;
 use crate::expression::Placeholders;
@@ -14,6 +13,7 @@ use crate::item::{self, Item, Stored};
 use crate::key::Key;
 use crate::query::Query;
 use crate::schema::Table;
+use crate::sequence::Sequence;
 
 /// One table, as one access pattern uses it.
 #[derive(Clone, Copy, Debug)]

@@ -56,9 +56,11 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
         let key = |attribute| AttributeKey { project: project_id, attribute };
         let changes = Changes::between(&before.item, &after)?;
         let mut actions = vec![project_action(&schema, false), Action::update(&TRACKER, key(attribute_id), changes)];
-        actions.extend(others.into_iter().map(|(id, num)| {
-            Action::update(&TRACKER, key(id), Changes::new().set("Num", item::number(num)))
-        }));
+        actions.extend(
+            others
+                .into_iter()
+                .map(|(id, num)| Action::update(&TRACKER, key(id), Changes::new().set("Num", item::number(num)))),
+        );
         match request.access().transact(&CHANGE_SCHEMA, &actions).await {
             Ok(_) => return Ok(Answer::ok(&AttributeView::new(&Attribute { id: attribute_id, item: after }))),
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}

@@ -62,7 +62,8 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         if !empty {
             let of = (Some(project_id), Some(attribute.id));
             let who = Some(me(&request)?.to_string());
-            actions.extend(begin(request.access(), tenant_id, Kind::BuildAttribute, of, who, Start::After(LAG))?.actions);
+            actions
+                .extend(begin(request.access(), tenant_id, Kind::BuildAttribute, of, who, Start::After(LAG))?.actions);
         }
         let location = format!("{}/attributes/{}", href(tenant_id, project_id), attribute.id.id());
         let view = AttributeView::new(&attribute);

@@ -75,7 +75,8 @@ impl Filter {
                 if values.len() > MOST {
                     return Err(format!("must have at most {MOST} values"));
                 }
-                let mut keys = values.iter().map(|value| operand(column, schema, value)).collect::<Result<Vec<_>, _>>()?;
+                let mut keys =
+                    values.iter().map(|value| operand(column, schema, value)).collect::<Result<Vec<_>, _>>()?;
                 keys.sort();
                 keys.dedup();
                 Test::Is(keys)

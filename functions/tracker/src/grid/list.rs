@@ -134,7 +134,9 @@ impl Question {
         // Values may hold commas, at which a query string's list was taken apart.
         let filters = match query.filter.as_slice() {
             [] => Ok(Vec::new()),
-            filters => Filter::parse_all(&filters.join(","), schema).map_err(|detail| Fault::parameter("filter", detail)),
+            filters => {
+                Filter::parse_all(&filters.join(","), schema).map_err(|detail| Fault::parameter("filter", detail))
+            }
         };
         match (column, filters) {
             (Ok(column), Ok(filters)) => {

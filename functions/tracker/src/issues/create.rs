@@ -13,7 +13,7 @@ use super::write::{Refused, Write};
 use super::{check_size, cleaned};
 use crate::access::{CREATE_ISSUE, NEXT_NUMBER};
 use crate::callers::at_least;
-use crate::items::{Issue, Role, State, Stamps};
+use crate::items::{Issue, Role, Stamps, State};
 use crate::names::{AttributeId, IssueId, TenantId};
 use crate::project::{Read, Schema};
 use crate::projects::{self, ProjectPath, counter, href};

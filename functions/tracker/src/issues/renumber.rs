@@ -112,9 +112,8 @@ pub async fn move_to(request: Request) -> Result<Answer, Problem> {
         let from = projects::read(&request, path.tenant_id, path.project_id, Read::Strong).await?;
         let known = settled(&request, path).await?;
         let to = Schema::read(access, path.tenant_id, project, Read::Strong).await?;
-        let to = to.ok_or_else(|| {
-            Problem::unprocessable(vec![Fault::pointer("/project", "is no project of this tenant")])
-        })?;
+        let to =
+            to.ok_or_else(|| Problem::unprocessable(vec![Fault::pointer("/project", "is no project of this tenant")]))?;
         let (values, dropped) = carried(&from, &to, &known.issue);
         if strict && !dropped.is_empty() {
             let detail = format!("The other project has no place for the values of {}.", dropped.join(", "));

@@ -53,9 +53,10 @@ pub async fn set_one(request: Request) -> Result<Answer, Problem> {
         Ok(issue)
     });
     // The path names the attribute.
-    edited.await.map(|edited| answer(path, edited)).map_err(|problem| {
-        if problem.kind() == super::UNKNOWN_ATTRIBUTE { Problem::not_found() } else { problem }
-    })
+    edited
+        .await
+        .map(|edited| answer(path, edited))
+        .map_err(|problem| if problem.kind() == super::UNKNOWN_ATTRIBUTE { Problem::not_found() } else { problem })
 }
 
 pub async fn clear_one(request: Request) -> Result<Answer, Problem> {

@@ -28,16 +28,8 @@ pub fn routes() -> Vec<Route> {
             .creates()
             .timeout(web::route::MAX_TIMEOUT)
             .answers::<AttributeView>(201)
-            .problems(&[
-                problem::FORBIDDEN,
-                problem::NOT_FOUND,
-                problem::TAKEN,
-                TOO_MANY_ATTRIBUTES,
-                problem::CONFLICT,
-            ])
-            .sample(
-                Sample::new(ATTRIBUTES).body(r#"{"name":"Num Items","type":"int"}"#),
-            ),
+            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TAKEN, TOO_MANY_ATTRIBUTES, problem::CONFLICT])
+            .sample(Sample::new(ATTRIBUTES).body(r#"{"name":"Num Items","type":"int"}"#)),
         Route::patch("changeAttribute", one.as_str(), Who::SignedIn, change)
             .summary("Changes an attribute's name, its place among the columns, or its options")
             .patterns(&[&MEMBERSHIP, &PROJECT, &CHANGE_SCHEMA])

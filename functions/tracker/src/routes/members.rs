@@ -4,9 +4,7 @@ use web::{Page, Route, Sample, Who, problem};
 
 use super::TENANT as T;
 use crate::access::{ADD_MEMBER, CHANGE_MEMBER, MEMBER, MEMBERSHIP, OF_TENANT, TENANT};
-use crate::tenants::members::{
-    LAST_ADMIN, MemberChange, MemberPath, NewMember, add, change, get, list, remove,
-};
+use crate::tenants::members::{LAST_ADMIN, MemberChange, MemberPath, NewMember, add, change, get, list, remove};
 use crate::tenants::one::{Paged, TenantPath};
 use crate::views::MemberView;
 

@@ -73,8 +73,8 @@ pub fn routes() -> Vec<Route> {
             .query::<GridQuery>()
             .answers::<Grid>(200)
             .problems(&[problem::NOT_FOUND, ATTRIBUTE_BUSY, problem::SEARCH_UNAVAILABLE])
-            .sample(
-                Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/grid?sort=xattrib-3fe6&count=true"),
-            ),
+            .sample(Sample::new(
+                "/tracker/tenants/tenant-0807/projects/project-35e9/grid?sort=xattrib-3fe6&count=true",
+            )),
     ]
 }

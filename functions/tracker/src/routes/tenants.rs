@@ -11,9 +11,7 @@ use crate::callers::PLATFORM_ADMIN;
 use crate::grid::SEARCH;
 use crate::search::{FoundPage, SearchQuery, search};
 use crate::tenants::delete::{DeleteQuery, delete};
-use crate::tenants::one::{
-    ByName, NewTenant, Paged, TenantChange, TenantPath, create, get, list, list_mine, rename,
-};
+use crate::tenants::one::{ByName, NewTenant, Paged, TenantChange, TenantPath, create, get, list, list_mine, rename};
 use crate::views::{MyTenant, TenantEntry, TenantView};
 use crate::work::routes::WorkView;
 

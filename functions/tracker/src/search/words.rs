@@ -42,7 +42,8 @@ impl Words {
     pub fn highlighted(&self) -> Value {
         let text = self.0.join(" ");
         let last = self.0.last().map(String::as_str).unwrap_or_default();
-        let any = |field: &str| json!({ "match": { field: { "query": text, "fuzziness": "AUTO:3,6", "prefix_length": 1 } } });
+        let any =
+            |field: &str| json!({ "match": { field: { "query": text, "fuzziness": "AUTO:3,6", "prefix_length": 1 } } });
         let begins = json!({ "match_bool_prefix": { "name": { "query": last, "operator": "and" } } });
         json!({ "bool": { "should": [any("name"), any("texts"), begins] } })
     }

@@ -40,8 +40,7 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
     let begun = begin(request.access(), tenant_id, Kind::DeleteTenant, (None, None), who, Start::Held)?;
     let mark = Changes::new().set("Deleting", item::text(begun.id.id()));
     let mark = Action::update(&TRACKER, key, mark).when(Condition::Absent("Deleting"));
-    let mark =
-        if cascade { mark } else { mark.when(Condition::Equals("Projects", item::number(tenant.projects))) };
+    let mark = if cascade { mark } else { mark.when(Condition::Equals("Projects", item::number(tenant.projects))) };
     let actions: Vec<_> = [mark].into_iter().chain(begun.actions.clone()).collect();
     request.access().transact(&BEGIN_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(_) => Problem::conflict(),

@@ -108,7 +108,8 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
         }
         let after = Member { stamps: changed_now(&request, &before.stamps)?, ..after };
         let write = Action::update(&TRACKER, stored.key.clone(), Changes::between(&before, &after)?);
-        match carry_out(&request, tenant_id, write.if_unchanged(&stored), count(after.role) - count(before.role)).await {
+        match carry_out(&request, tenant_id, write.if_unchanged(&stored), count(after.role) - count(before.role)).await
+        {
             Ok(rev) => return Ok(Answer::ok(&MemberView::new(idpid, &after)).etag(rev)),
             Err(error) => again(&request, error, &mut backoff).await?,
         }

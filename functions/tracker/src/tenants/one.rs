@@ -135,10 +135,11 @@ pub async fn list_mine(request: Request) -> Result<Answer, Problem> {
     let read = |entries: Vec<Stored>| {
         let me = me.clone();
         async move {
-            let ids: Vec<TenantId> = entries.iter().filter_map(|entry| Some(MemberKey::parse(&entry.key)?.tenant)).collect();
-            let keys = ids.iter().flat_map(|id| {
-                [TenantKey { tenant: *id }.key(), MemberKey { tenant: *id, user: me.clone() }.key()]
-            });
+            let ids: Vec<TenantId> =
+                entries.iter().filter_map(|entry| Some(MemberKey::parse(&entry.key)?.tenant)).collect();
+            let keys = ids
+                .iter()
+                .flat_map(|id| [TenantKey { tenant: *id }.key(), MemberKey { tenant: *id, user: me.clone() }.key()]);
             let found = mine.batch_get(&keys.collect::<Vec<_>>()).await?;
             let view = |(id, pair): (&TenantId, &[Option<Stored>])| -> Result<Option<MyTenant>, Problem> {
                 let [Some(tenant), Some(member)] = pair else { return Ok(None) };

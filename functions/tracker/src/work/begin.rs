@@ -59,8 +59,7 @@ pub fn begin(
         Start::After(seconds) => in_seconds(access, seconds),
     };
     let row = Due { data: due.clone(), owner: key.clone() };
-    let actions =
-        [Action::create(&TRACKER, key, &work)?, Action::create(&TRACKER, WorkDueKey { work: id }, &row)?];
+    let actions = [Action::create(&TRACKER, key, &work)?, Action::create(&TRACKER, WorkDueKey { work: id }, &row)?];
     Ok(Begun { id, work, due, actions })
 }
 

@@ -34,6 +34,7 @@ pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
         (Method::PATCH, &project, Some(stage.token), &[("if-match", "\"2\"")], 412),
     ];
     user.refuses(&refused, &json!({ "name": "Smoke" })).await?;
-    let gone = stage.client.delete(format!("{}{project}?cascade=true", stage.url)).bearer_auth(stage.token).send().await;
+    let gone =
+        stage.client.delete(format!("{}{project}?cascade=true", stage.url)).bearer_auth(stage.token).send().await;
     user.is(gone.doing("a deletion")?.status(), 204, "a deletion")
 }
