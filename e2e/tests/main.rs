@@ -25,6 +25,7 @@ mod parks;
 mod privilege;
 mod samples;
 mod traces;
+mod tracker;
 
 use std::process::ExitCode;
 
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         [
             parks::tests(),
             agencies::tests(),
+            tracker::tests(),
             contract::tests(),
             generated::tests(),
             mirror::tests(),

@@ -2,12 +2,16 @@
 
 use agencies::documents::Agencies;
 use parks::documents::Parks;
+use tracker::documents::Tracker;
 
 use crate::platform::Served;
 
 /// All of them, in the order of the docs.
-pub const ALL: &[Served] =
-    &[Served::of::<Parks>(&parks::SYSTEM, parks::app), Served::of::<Agencies>(&agencies::SYSTEM, agencies::app)];
+pub const ALL: &[Served] = &[
+    Served::of::<Parks>(&parks::SYSTEM, parks::app),
+    Served::of::<Agencies>(&agencies::SYSTEM, agencies::app),
+    Served::of::<Tracker>(&tracker::SYSTEM, tracker::app),
+];
 
 /// The one with this name.
 pub fn named(name: &str) -> Option<&'static Served> {

@@ -2,6 +2,7 @@
 
 pub mod agencies;
 pub mod parks;
+pub mod tracker;
 
 use serde_json::{Map, Value, json};
 use table::Key;

@@ -4,6 +4,7 @@ pub mod agencies;
 mod answer;
 pub mod here;
 pub mod parks;
+pub mod tracker;
 
 use std::time::Duration;
 

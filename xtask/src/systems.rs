@@ -48,7 +48,16 @@ pub fn all() -> Vec<Declared> {
         denied: ("listAgencies", "dynamodb:Query"),
         smoke: |stage, stranger| Box::pin(smoke::agencies::run(stage, stranger)),
     };
-    vec![parks, agencies]
+    let tracker = Declared {
+        app: tracker::app(Arc::clone(&engines)),
+        costs: tracker::costs::COSTS,
+        role: tracker::PLATFORM_ADMIN,
+        records: records::tracker::records(),
+        rehearsal: rehearsal::tracker::STEPS,
+        denied: ("listTenants", "dynamodb:Query"),
+        smoke: |stage, stranger| Box::pin(smoke::tracker::run(stage, stranger)),
+    };
+    vec![parks, agencies, tracker]
 }
 
 #[cfg(test)]

@@ -52,6 +52,11 @@ impl<'a> Image<'a> {
         self.value(attribute).is_some()
     }
 
+    /// The names of its attributes, in the order in which they came.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().map(|attribute| attribute.name.as_ref())
+    }
+
     /// A string (S).
     pub fn text(&self, attribute: &str) -> Result<Cow<'a, str>, Unfit> {
         self.required(attribute, TEXT, Self::optional_text)
@@ -254,6 +259,7 @@ mod tests {
         assert_eq!(image.map("shape").unwrap().number("bytes").unwrap().integer(), Some(7));
         assert_eq!(image.maps("parts").unwrap().len(), 2);
         assert!(image.has("gone") && !image.has("absent"));
+        assert_eq!(image.map("shape").unwrap().names().collect::<Vec<_>>(), ["bytes"]);
     }
 
     #[test]

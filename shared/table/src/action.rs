@@ -11,6 +11,7 @@ use crate::expression::{Condition, Placeholders, exists};
 use crate::item::{self, Item, Stored, to_item};
 use crate::rev::{self, Rev};
 use crate::schema::{EXPIRES, Search, Table};
+use crate::sequence::Sequence;
 use crate::{Config, Key};
 
 /// A write of one item, alone ([`crate::Access::write`]) or in a transaction ([`crate::Access::transact`]). The client
@@ -30,14 +31,12 @@ pub struct Action {
 #[derive(Clone, Debug)]
 pub(crate) enum Write {
     Create(Item),
-    CreateSequence,
+    CreateSequence(&'static str),
+    RaiseSequence(&'static str, u64),
     Update(Changes),
     Delete,
     Check,
 }
-
-/// The attribute that counts, in a sequence.
-pub(crate) const SEQUENCE: &str = "value";
 
 impl Action {
     /// Puts an item where none is, or only an expired one.
@@ -46,8 +45,15 @@ impl Action {
     }
 
     /// Puts a sequence that begins after 0: the one kind of item without a revision.
-    pub fn create_sequence(table: &'static Table, key: impl Into<Key>) -> Self {
-        Self::new(table, key, Write::CreateSequence)
+    pub fn create_sequence(table: &'static Table, sequence: impl Into<Sequence>) -> Self {
+        let Sequence { key, attribute } = sequence.into();
+        Self::new(table, key, Write::CreateSequence(attribute))
+    }
+
+    /// Makes this the last number that a sequence has given; [`Cause::Unmet`] if it has come so far already.
+    pub fn raise_sequence(table: &'static Table, sequence: impl Into<Sequence>, to: u64) -> Self {
+        let Sequence { key, attribute } = sequence.into();
+        Self::new(table, key, Write::RaiseSequence(attribute, to))
     }
 
     /// Changes an item that exists, whatever its revision.
@@ -92,8 +98,8 @@ impl Action {
 
     pub(crate) fn call(&self) -> Call {
         let action = match self.write {
-            Write::Create(_) | Write::CreateSequence => TableAction::PutItem,
-            Write::Update(_) => TableAction::UpdateItem,
+            Write::Create(_) | Write::CreateSequence(_) => TableAction::PutItem,
+            Write::Update(_) | Write::RaiseSequence(..) => TableAction::UpdateItem,
             Write::Delete => TableAction::DeleteItem,
             Write::Check => TableAction::ConditionCheckItem,
         };
@@ -121,7 +127,11 @@ impl Action {
         let commutes = once && self.commutes();
         let condition = self.condition(rev, seconds, commutes, &mut placeholders);
         let (item, update) = match &self.write {
-            Write::Create(_) | Write::CreateSequence => (self.item(rev), String::new()),
+            Write::Create(_) | Write::CreateSequence(_) => (self.item(rev), String::new()),
+            Write::RaiseSequence(attribute, to) => {
+                let (name, to) = (placeholders.name(attribute), placeholders.value(item::number(*to)));
+                (item::key_item(self.table, &self.key), format!("SET {name} = {to}"))
+            }
             Write::Update(changes) => {
                 let update = changes.express(self.table, rev, commutes, &mut placeholders);
                 (item::key_item(self.table, &self.key), update)
@@ -141,9 +151,10 @@ impl Action {
                     item.entry(name.clone()).or_insert_with(|| attribute.clone());
                 }
             }
-            _ => {
-                item.insert(SEQUENCE.to_owned(), item::number(0));
+            Write::CreateSequence(attribute) => {
+                item.insert((*attribute).to_owned(), item::number(0));
             }
+            Write::Update(_) | Write::RaiseSequence(..) | Write::Delete | Write::Check => {}
         }
         item
     }
@@ -167,7 +178,7 @@ impl Action {
                 let now = placeholders.value(item::number(seconds));
                 vec![format!("(attribute_not_exists({pk}) OR ({expires} <= {now} AND {}))", older(placeholders))]
             }
-            Write::CreateSequence => vec![format!("attribute_not_exists({})", placeholders.name(self.table.pk))],
+            Write::CreateSequence(_) => vec![format!("attribute_not_exists({})", placeholders.name(self.table.pk))],
             _ => vec![exists(self.table, seconds, placeholders)],
         };
         match &self.seen {
@@ -178,6 +189,9 @@ impl Action {
             Some(None) => all.push(format!("attribute_not_exists({})", placeholders.name(rev::ATTRIBUTE))),
             None if matches!(self.write, Write::Update(_)) && !commutes => all.push(older(placeholders)),
             None => {}
+        }
+        if let Write::RaiseSequence(attribute, to) = &self.write {
+            all.push(format!("{} < {}", placeholders.name(attribute), placeholders.value(item::number(*to))));
         }
         all.extend(self.conditions.iter().map(|condition| condition.express(placeholders)));
         let all = all.join(" AND ");
@@ -193,7 +207,8 @@ impl Action {
     pub(crate) fn cause(&self, found: Option<&Item>, seconds: i64) -> Option<Cause> {
         let present = found.filter(|item| !item::expired(item, seconds));
         match (&self.write, present) {
-            (Write::CreateSequence, _) => Some(Cause::Exists),
+            (Write::CreateSequence(_), _) => Some(Cause::Exists),
+            (Write::RaiseSequence(..), Some(_)) => Some(Cause::Unmet),
             (Write::Create(_), None) => None,
             (Write::Create(_), Some(_)) => Some(Cause::Exists),
             (_, None) if self.or_absent && found.is_none() => None,
@@ -218,8 +233,11 @@ impl Action {
     /// Whether what a repeated attempt found is what an earlier one of it wrote, its answer lost.
     pub(crate) fn already_done(&self, found: Option<&Item>, rev: Rev) -> bool {
         match (&self.write, found) {
-            (Write::Create(_) | Write::CreateSequence, Some(found)) => item::same_item(&self.item(rev), found),
+            (Write::Create(_) | Write::CreateSequence(_), Some(found)) => item::same_item(&self.item(rev), found),
             (Write::Update(changes), Some(found)) => item::rev(found) == Some(rev) && changes.are_in(found),
+            (Write::RaiseSequence(attribute, to), Some(found)) => {
+                found.get(*attribute).is_some_and(|last| item::same(last, &item::number(*to)))
+            }
             (Write::Delete, None) => true,
             _ => false,
         }

@@ -97,11 +97,11 @@ impl Attempt {
         let client = access.engines().dynamodb();
         let sendings = Sendings::default();
         let consumed = match &action.write {
-            Write::Create(_) | Write::CreateSequence => {
+            Write::Create(_) | Write::CreateSequence(_) => {
                 let item = Some(request.item);
                 send!(conditional!(client.put_item().set_item(item), request), sendings)
             }
-            Write::Update(_) => {
+            Write::Update(_) | Write::RaiseSequence(..) => {
                 let key = Some(request.item);
                 let update = client.update_item().set_key(key).update_expression(request.update);
                 send!(conditional!(update, request), sendings)
@@ -148,10 +148,10 @@ impl Attempt {
         let request = self.request(access, action, true);
         let (item, part) = (Some(request.item), TransactWriteItem::builder());
         let built = match &action.write {
-            Write::Create(_) | Write::CreateSequence => {
+            Write::Create(_) | Write::CreateSequence(_) => {
                 conditional!(Put::builder().set_item(item), request).build().map(|put| part.put(put))
             }
-            Write::Update(_) => {
+            Write::Update(_) | Write::RaiseSequence(..) => {
                 let update = Update::builder().set_key(item).update_expression(request.update);
                 conditional!(update, request).build().map(|update| part.update(update))
             }

@@ -110,7 +110,7 @@ pub fn same(one: &AttributeValue, other: &AttributeValue) -> bool {
 pub fn order(one: &AttributeValue, other: &AttributeValue) -> Option<Ordering> {
     use AttributeValue::{N, S};
     match (one, other) {
-        (N(one), N(other)) => Some(ordered::decimal(one)?.cmp(&ordered::decimal(other)?)),
+        (N(one), N(other)) => Some(ordered::number(one)?.cmp(&ordered::number(other)?)),
         (S(one), S(other)) => Some(one.as_bytes().cmp(other.as_bytes())),
         _ => None,
     }
@@ -122,7 +122,7 @@ pub fn same_item(one: &Item, other: &Item) -> bool {
 }
 
 fn same_number(one: &str, other: &str) -> bool {
-    one == other || ordered::decimal(one).is_some_and(|one| Some(one) == ordered::decimal(other))
+    one == other || ordered::number(one).is_some_and(|one| Some(one) == ordered::number(other))
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers as text whose byte order is the order of the numbers, for sort keys: `2` before `10`, `-3` before `-2.5`.
 
+use std::ops::RangeInclusive;
+
 /// A whole number: a letter for its count of digits (`a` is one), then the digits. `7` is `a7`, `10` is `b10`.
 pub fn integer(number: u64) -> String {
     let digits = number.to_string();
@@ -13,13 +15,19 @@ pub fn parse_integer(text: &str) -> Option<u64> {
     (integer(number) == text).then_some(number)
 }
 
+/// The exponents that DynamoDB's numbers have: those of 1E-130 to 9.99E+125.
+const EXPONENTS: RangeInclusive<i32> = -130..=125;
+
+/// The most digits that DynamoDB's numbers have.
+const DIGITS: usize = 38;
+
 /// Any number that DynamoDB can hold, from its decimal text: `-12.5`, `3`, `1e-7`. One number has one text, however
 /// it was spelt; none for what is no such number.
 ///
-/// `n`, `o` or `p` for negative, zero and positive; then the power of ten, with 500 added, in three digits; then the
-/// significant digits; then `-`, which sorts before every digit. `12.5` is `p502125-`. A negative number has nine
-/// minus each digit, and ends in `_`, which sorts after every digit: `-12.5` is `n497874_`.
-pub fn decimal(text: &str) -> Option<String> {
+/// Zero is `o`. With its first digit before the point, a positive number is `p`, its exponent with 130 added in three
+/// digits, and its digits: `12.5` is `p131125`. A negative one is `n`, 125 less its exponent in three digits, nine minus
+/// each of its digits, and `~`, which sorts after every digit: `-12.5` is `n124874~`.
+pub fn number(text: &str) -> Option<String> {
     let (negative, unsigned) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
     let (mantissa, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -27,43 +35,52 @@ pub fn decimal(text: &str) -> Option<String> {
     if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return None;
     }
-    let point = i32::try_from(whole.len()).ok()?.checked_add(power.parse().ok()?)?;
+    let power: i32 = power.parse().ok()?;
     let significant = digits.trim_start_matches('0');
-    let power = point.checked_sub(i32::try_from(digits.len() - significant.len()).ok()?)?;
+    let leading = digits.len() - significant.len();
+    let exponent = i32::try_from(whole.len()).ok()?.checked_sub(i32::try_from(leading).ok()?)?.checked_sub(1)?;
+    let exponent = exponent.checked_add(power)?;
     let significant = significant.trim_end_matches('0');
     if significant.is_empty() {
         return Some("o".to_owned());
     }
-    if significant.len() > 38 || !(-129..=126).contains(&power) {
+    if significant.len() > DIGITS || !EXPONENTS.contains(&exponent) {
         return None;
     }
-    let body = format!("{:03}{significant}", power + 500);
-    Some(if negative { format!("n{}_", nines_complement(&body)) } else { format!("p{body}-") })
+    Some(if negative {
+        format!("n{:03}{}~", EXPONENTS.end() - exponent, nines_complement(significant))
+    } else {
+        format!("p{:03}{significant}", exponent - EXPONENTS.start())
+    })
 }
 
-/// The decimal text, without exponent, of the number that [`decimal`] wrote, if the text is its one spelling.
-pub fn parse_decimal(text: &str) -> Option<String> {
+/// The decimal text, without exponent, of the number that [`number`] wrote, if the text is its one spelling.
+pub fn parse_number(text: &str) -> Option<String> {
     if text == "o" {
         return Some("0".to_owned());
     }
-    let (sign, body) = match text.strip_prefix('n') {
-        Some(rest) => ("-", nines_complement(rest.strip_suffix('_')?)),
-        None => ("", text.strip_prefix('p')?.strip_suffix('-')?.to_owned()),
+    let (sign, exponent, digits) = match text.strip_prefix('n') {
+        Some(rest) => {
+            let (exponent, digits) = rest.strip_suffix('~')?.split_at_checked(3)?;
+            ("-", EXPONENTS.end() - exponent.parse::<i32>().ok()?, nines_complement(digits))
+        }
+        None => {
+            let (exponent, digits) = text.strip_prefix('p')?.split_at_checked(3)?;
+            ("", exponent.parse::<i32>().ok()? + EXPONENTS.start(), digits.to_owned())
+        }
     };
-    let (power, digits) = body.split_at_checked(3)?;
-    let power: i32 = power.parse::<i32>().ok()?.checked_sub(500)?;
-    let number = match usize::try_from(power) {
+    let number = match usize::try_from(exponent + 1) {
         Ok(whole) if whole >= digits.len() => format!("{sign}{digits:0<whole$}"),
         Ok(whole) if whole > 0 => {
             let (whole, fraction) = digits.split_at_checked(whole)?;
             format!("{sign}{whole}.{fraction}")
         }
         _ => {
-            let zeros = usize::try_from(power.checked_neg()?).ok()?;
+            let zeros = usize::try_from(exponent.checked_neg()? - 1).ok()?;
             format!("{sign}0.{}{digits}", "0".repeat(zeros))
         }
     };
-    (decimal(&number).as_deref() == Some(text)).then_some(number)
+    (self::number(&number).as_deref() == Some(text)).then_some(number)
 }
 
 fn nines_complement(digits: &str) -> String {
@@ -79,16 +96,21 @@ mod tests {
     #[test]
     fn the_documented_forms() {
         assert_eq!((integer(7), integer(10), integer(u64::MAX)), ("a7".into(), "b10".into(), format!("t{}", u64::MAX)));
-        for (number, text) in
-            [("12.5", "p502125-"), ("-12.5", "n497874_"), ("0", "o"), ("-0.00", "o"), ("0.01", "p4991-")]
-        {
-            assert_eq!(decimal(number).as_deref(), Some(text), "{number}");
+        for (number, text) in [
+            ("12.5", "p131125"),
+            ("-12.5", "n124874~"),
+            ("0", "o"),
+            ("-0.00", "o"),
+            ("0.01", "p1281"),
+            ("9e125", "p2559"),
+        ] {
+            assert_eq!(super::number(number).as_deref(), Some(text), "{number}");
         }
         for spelling in ["100", "1e2", "1.00E+2", "0100", "0.1e3"] {
-            assert_eq!(decimal(spelling).as_deref(), Some("p5031-"), "{spelling}");
+            assert_eq!(number(spelling).as_deref(), Some("p1321"), "{spelling}");
         }
-        for text in ["", "-", ".", "+1", "1_0", "--1", "1e", "NaN", "1e200", "1e-200", "0x1", " 1"] {
-            assert_eq!(decimal(text), None, "{text:?}");
+        for text in ["", "-", ".", "+1", "1_0", "--1", "1e", "NaN", "1e126", "1e-131", "1e99999999999", "0x1", " 1"] {
+            assert_eq!(number(text), None, "{text:?}");
         }
     }
 
@@ -97,8 +119,8 @@ mod tests {
         for text in ["", "7", "a07", "b7", "a", "z7", "a+7", "é7"] {
             assert_eq!(parse_integer(text), None, "{text:?}");
         }
-        for text in ["", "p", "p501-", "p50110-", "p5011", "n4988-", "p5011_", "oo", "p9991-", "pé-"] {
-            assert_eq!(parse_decimal(text), None, "{text:?}");
+        for text in ["", "p", "p131", "p13110", "p1301~", "n1248", "oo", "p2561", "n2568~", "p+301", "pé", "n1é~"] {
+            assert_eq!(parse_number(text), None, "{text:?}");
         }
     }
 
@@ -118,12 +140,12 @@ mod tests {
         }
 
         #[test]
-        fn decimals_keep_their_order_and_come_back(a: i64, b in -3000_i64..3000, close in -3000_i64..3000, shift in 0_u32..60) {
+        fn numbers_keep_their_order_and_come_back(a: i64, b in -3000_i64..3000, close in -3000_i64..3000, shift in 0_u32..60) {
             for (a, b) in [(a, b), (b, close), (a >> shift, b), (a >> shift, a >> (shift / 2))] {
-                let (left, right) = (decimal(&thousandths(a)).unwrap(), decimal(&thousandths(b)).unwrap());
-                prop_assert_eq!(format!("{left}::x").cmp(&format!("{right}::x")), a.cmp(&b));
-                let back = parse_decimal(&left).unwrap();
-                prop_assert_eq!(decimal(&back), Some(left));
+                let (left, right) = (number(&thousandths(a)).unwrap(), number(&thousandths(b)).unwrap());
+                prop_assert_eq!(format!("{left}\u{1}x").cmp(&format!("{right}\u{1}x")), a.cmp(&b));
+                let back = parse_number(&left).unwrap();
+                prop_assert_eq!(number(&back), Some(left));
                 prop_assert_eq!(back.parse::<f64>().unwrap(), thousandths(a).parse::<f64>().unwrap());
             }
         }

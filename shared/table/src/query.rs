@@ -31,6 +31,7 @@ enum Sort {
     BeginsWith(String),
     Between(String, String),
     Below(String),
+    From(String),
 }
 
 /// Where a page ended: the keys of its last item. What a cursor carries.
@@ -69,6 +70,11 @@ impl<'a> Query<'a> {
         Self { sort: Sort::Below(end.into()), ..self }
     }
 
+    /// Only this sort key and those after it.
+    pub fn from(self, begin: impl Into<String>) -> Self {
+        Self { sort: Sort::From(begin.into()), ..self }
+    }
+
     /// The last sort key first.
     pub fn backward(self) -> Self {
         Self { backward: true, ..self }
@@ -90,7 +96,7 @@ impl<'a> Query<'a> {
         let mut items = self.collect(Some(limit.saturating_add(1))).await?;
         let more = items.len() > limit;
         items.truncate(limit);
-        let next = items.last().filter(|_| more).and_then(|last| self.position(&last.item));
+        let next = items.last().filter(|_| more).and_then(|last| self.position_of(last));
         Ok(Page { items, next })
     }
 
@@ -108,7 +114,7 @@ impl<'a> Query<'a> {
         loop {
             let missing = limit.saturating_add(1) - kept.len();
             let page = rest.page(u32::try_from(missing).unwrap_or(u32::MAX)).await?;
-            let positions: Vec<_> = page.items.iter().map(|stored| self.position(&stored.item)).collect();
+            let positions: Vec<_> = page.items.iter().map(|stored| self.position_of(stored)).collect();
             let made = keep(page.items).await?;
             kept.extend(made.into_iter().zip(positions).filter_map(|(made, position)| Some((made?, position))));
             if kept.len() > limit || page.next.is_none() {
@@ -193,6 +199,7 @@ impl<'a> Query<'a> {
             Sort::BeginsWith(prefix) => ("begins_with(", format!(", {})", value(prefix))),
             Sort::Between(from, to) => ("", format!(" BETWEEN {} AND {}", value(from), value(to))),
             Sort::Below(end) => ("", format!(" < {}", value(end))),
+            Sort::From(begin) => ("", format!(" >= {}", value(begin))),
         };
         let sk = placeholders.name(sk.unwrap_or_default());
         format!("{partition} AND {}{sk}{}", sort.0, sort.1)
@@ -210,13 +217,14 @@ impl<'a> Query<'a> {
         self.on.table.indexes.iter().find(|index| Some(index.name) == self.index)
     }
 
-    fn position(&self, item: &Item) -> Option<Position> {
+    /// Where a page would end whose last item this is.
+    pub fn position_of(&self, item: &Stored) -> Option<Position> {
         let table = self.on.table;
         let of_index = self.declared_index().map(|index| (index.pk, index.sk));
         let names = [Some((table.pk, table.sk)), of_index];
         let names = names.into_iter().flatten().flat_map(|(pk, sk)| [Some(pk), sk]).flatten();
         names
-            .map(|name| Some((name.to_owned(), item.get(name)?.as_s().ok()?.clone())))
+            .map(|name| Some((name.to_owned(), item.item.get(name)?.as_s().ok()?.clone())))
             .collect::<Option<_>>()
             .map(Position)
     }

@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue};
 
 use crate::access::{Access, AccessPattern, Call, TableAction};
-use crate::action::SEQUENCE;
 use crate::backoff::Backoff;
 use crate::error::Error;
 use crate::expression::Placeholders;
@@ -14,6 +13,7 @@ use crate::item::{self, Item, Stored};
 use crate::key::Key;
 use crate::query::Query;
 use crate::schema::Table;
+use crate::sequence::Sequence;
 
 /// One table, as one access pattern uses it.
 #[derive(Clone, Copy, Debug)]
@@ -75,10 +75,10 @@ impl<'a> TableAccess<'a> {
     }
 
     /// The next numbers of a sequence, as many as asked for. They are never given out again, used or not.
-    pub async fn next_numbers(&self, key: impl Into<Key>, count: u32) -> Result<RangeInclusive<u64>, Error> {
-        let (key, call) = (key.into(), self.permit(TableAction::UpdateItem)?);
+    pub async fn next_numbers(&self, sequence: impl Into<Sequence>, count: u32) -> Result<RangeInclusive<u64>, Error> {
+        let (Sequence { key, attribute }, call) = (sequence.into(), self.permit(TableAction::UpdateItem)?);
         let mut placeholders = Placeholders::default();
-        let (value, pk) = (placeholders.name(SEQUENCE), placeholders.name(self.table.pk));
+        let (value, pk) = (placeholders.name(attribute), placeholders.name(self.table.pk));
         let add = format!("ADD {value} {}", placeholders.value(item::number(count)));
         let (names, values) = placeholders.into_parts();
         let sent = self
@@ -104,8 +104,8 @@ impl<'a> TableAccess<'a> {
             }
         };
         self.record(call, output.consumed_capacity());
-        let last = output.attributes.as_ref().and_then(|item| item.get(SEQUENCE)?.as_n().ok()?.parse::<u64>().ok());
-        let last = last.ok_or_else(|| Error::Misfit(format!("a sequence whose `{SEQUENCE}` does not count")))?;
+        let last = output.attributes.as_ref().and_then(|item| item.get(attribute)?.as_n().ok()?.parse::<u64>().ok());
+        let last = last.ok_or_else(|| Error::Misfit(format!("a sequence whose `{attribute}` does not count")))?;
         Ok(last.saturating_sub(u64::from(count)) + 1..=last)
     }
 

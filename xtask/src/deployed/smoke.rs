@@ -2,6 +2,7 @@
 
 pub mod agencies;
 pub mod parks;
+pub mod tracker;
 
 use std::pin::Pin;
 use std::time::Duration;

@@ -18,9 +18,10 @@ impl Answered {
 fn settled(value: Value) -> Value {
     match value {
         Value::Object(members) => Value::Object(
-            members.into_iter().map(|(name, value)| (name.clone(), member(&name, value))).collect::<Map<_, _>>(),
+            members.into_iter().map(|(name, value)| (nameless(&name), member(&name, value))).collect::<Map<_, _>>(),
         ),
         Value::Array(items) => items.into_iter().map(settled).collect(),
+        Value::String(text) => nameless(&text).into(),
         other => other,
     }
 }
@@ -29,11 +30,20 @@ fn member(name: &str, value: Value) -> Value {
     match (name, value) {
         ("agencyId" | "globalId" | "instance" | "jobId" | "uploadId", Value::String(_)) => "<id>".into(),
         (
-            "created" | "createdAt" | "deletedAt" | "expiresAt" | "invited" | "modified" | "updatedAt",
+            "created" | "createdAt" | "deletedAt" | "endedAt" | "expiresAt" | "invited" | "modified" | "updatedAt",
             Value::String(_),
         ) => "<time>".into(),
         ("nextCursor", Value::String(_)) => "<cursor>".into(),
         ("link", Value::String(link)) if link.contains("X-Amz-Signature") => "<link>".into(),
         (_, value) => settled(value),
+    }
+}
+
+/// The text with `<id>` for a UUID that stands at its end, after the type of what it names.
+fn nameless(text: &str) -> String {
+    const UUID: usize = 36;
+    match text.len().checked_sub(UUID).and_then(|at| text.split_at_checked(at)) {
+        Some((kind, id)) if kind.ends_with('-') && uuid::Uuid::parse_str(id).is_ok() => format!("{kind}<id>"),
+        _ => text.to_owned(),
     }
 }

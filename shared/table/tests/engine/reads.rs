@@ -1,6 +1,6 @@
 use table::Call;
 use table::access::{Performed, TableAction};
-use table::{Access, AccessPattern, Action, Error, Escaped, Key, Number};
+use table::{Access, AccessPattern, Action, Cause, EntityKey, Error, Escaped, Key, Number, Sequence};
 
 use crate::shop::{ALL, Book, SHOP, SequenceKey, VISITS, VisitKey, book, book_key, open};
 
@@ -89,19 +89,19 @@ async fn only_declared_calls_are_made_and_each_is_recorded_with_its_price() {
 #[tokio::test]
 async fn numbers_are_given_out_once_and_only_by_a_sequence_that_exists() {
     let access = open().await;
-    let sequence = SequenceKey { room: Escaped::new("east").unwrap() };
+    let sequence = SequenceKey { room: Escaped::new("east").unwrap() }.key();
     let table = access.table(&ALL, &SHOP);
-    assert!(matches!(table.next_numbers(&sequence, 1).await, Err(Error::NotFound)));
-    access.write(&ALL, Action::create_sequence(&SHOP, &sequence)).await.unwrap();
-    assert!(matches!(access.write(&ALL, Action::create_sequence(&SHOP, &sequence)).await, Err(Error::Exists)));
-    assert_eq!(table.next_numbers(&sequence, 1).await.unwrap(), 1..=1);
-    assert_eq!(table.next_numbers(&sequence, 5).await.unwrap(), 2..=6);
-    assert_eq!(table.next_numbers(&sequence, 1).await.unwrap(), 7..=7);
+    assert!(matches!(table.next_numbers(sequence.clone(), 1).await, Err(Error::NotFound)));
+    access.write(&ALL, Action::create_sequence(&SHOP, sequence.clone())).await.unwrap();
+    assert!(matches!(access.write(&ALL, Action::create_sequence(&SHOP, sequence.clone())).await, Err(Error::Exists)));
+    assert_eq!(table.next_numbers(sequence.clone(), 1).await.unwrap(), 1..=1);
+    assert_eq!(table.next_numbers(sequence.clone(), 5).await.unwrap(), 2..=6);
+    assert_eq!(table.next_numbers(sequence.clone(), 1).await.unwrap(), 7..=7);
     assert_eq!(table.get(&sequence).await.unwrap().unwrap().rev, None);
 
     let taken = (0..40).map(|_| {
         let (access, sequence) = (access.clone(), sequence.clone());
-        tokio::spawn(async move { access.table(&ALL, &SHOP).next_numbers(&sequence, 1).await.unwrap() })
+        tokio::spawn(async move { access.table(&ALL, &SHOP).next_numbers(sequence, 1).await.unwrap() })
     });
     let mut numbers = Vec::new();
     for taken in taken.collect::<Vec<_>>() {
@@ -109,6 +109,23 @@ async fn numbers_are_given_out_once_and_only_by_a_sequence_that_exists() {
     }
     numbers.sort_unstable();
     assert_eq!(numbers, (8..48).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_sequence_is_raised_to_what_it_has_not_given_and_counts_where_it_says() {
+    let access = open().await;
+    let sequence = Sequence::counting(SequenceKey { room: Escaped::new("east").unwrap() }, "last");
+    let raise = |to| Action::raise_sequence(&SHOP, sequence.clone(), to);
+    let next = || access.table(&ALL, &SHOP).next_numbers(sequence.clone(), 1);
+    assert!(matches!(access.transact(&ALL, &[raise(5)]).await, Err(Error::ConditionFailed(_))));
+    access.write(&ALL, Action::create_sequence(&SHOP, sequence.clone())).await.unwrap();
+    access.transact(&ALL, &[raise(5), Action::create(&SHOP, book_key(1), &book("Fern")).unwrap()]).await.unwrap();
+    assert_eq!(next().await.unwrap(), 6..=6);
+    for taken in [5, 6] {
+        let refused = access.transact(&ALL, &[raise(taken)]).await.unwrap_err();
+        assert_eq!(refused.failed(0).map(|failed| failed.cause), Some(Cause::Unmet), "{taken}");
+    }
+    assert_eq!(next().await.unwrap(), 7..=7);
 }
 
 #[tokio::test]

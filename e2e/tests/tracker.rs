@@ -1,0 +1,30 @@
+//! Tracker: the acceptance scenarios of its specification, a file for each theme.
+
+mod concurrent;
+mod costs;
+mod crashes;
+mod deletions;
+mod fixture;
+mod grid;
+mod issues;
+mod rule;
+mod schema;
+mod searched;
+mod tenancy;
+
+use crate::harness::Test;
+
+pub fn tests() -> Vec<Test> {
+    let themes = [
+        grid::tests(),
+        concurrent::tests(),
+        costs::tests(),
+        crashes::tests(),
+        issues::tests(),
+        schema::tests(),
+        deletions::tests(),
+        searched::tests(),
+        tenancy::tests(),
+    ];
+    themes.into_iter().flatten().collect()
+}

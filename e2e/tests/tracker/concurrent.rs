@@ -1,0 +1,78 @@
+//! Many at once: scenarios 3 and 6.
+
+use std::future::IntoFuture;
+
+use futures::future::join_all;
+use serde_json::json;
+
+use super::fixture::{Fixture, PROJECT, numbers};
+use crate::tests;
+
+tests! { tracker_concurrent:
+    scenario_03_a_hundred_creators,
+    scenario_06_two_editors_of_one_issue,
+    of_two_last_administrators_who_leave_one_stays,
+}
+
+async fn scenario_03_a_hundred_creators() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("New").await;
+    let path = format!("{project}/issues");
+    let calls =
+        (0..100).map(|place| fixture.ann.post(&path, json!({ "name": format!("Issue {place}") })).into_future());
+    let mut given: Vec<u64> =
+        join_all(calls).await.into_iter().map(|made| made.is(201)["number"].as_u64().unwrap()).collect();
+    given.sort_unstable();
+    assert_eq!(given, (1..=100).collect::<Vec<_>>());
+    let page = fixture.ann.get(&format!("{project}/grid?limit=100&count=true")).await.is(200);
+    assert_eq!(numbers(&page), given);
+    assert_eq!(page["total"], json!({ "value": 100, "exact": true }));
+
+    let calls = (0..10).map(|_| fixture.ann.post(&path, json!({ "name": "Once" })).once("k").into_future());
+    let answers = join_all(calls).await;
+    let first = answers[0].clone().is(201);
+    for answer in answers {
+        let answer = answer.is(201);
+        assert_eq!((&answer.body, answer.tag()), (&first.body, first.tag()));
+    }
+    let page = fixture.ann.get(&format!("{project}/grid?count=true&limit=1")).await.is(200);
+    assert_eq!(page["total"], json!({ "value": 101, "exact": true }));
+    fixture.holds().await;
+}
+
+async fn scenario_06_two_editors_of_one_issue() {
+    let fixture = Fixture::new().await;
+    let issue = format!("{PROJECT}/issues/issue-020e");
+    let set = |attribute: &str, value: &str| {
+        fixture.ann.put(&format!("{issue}/values/{attribute}"), json!({ "value": value }))
+    };
+    let (one, other) = tokio::join!(set("xattrib-3fe6", "7").into_future(), set("xattrib-47e5", "Seen").into_future());
+    one.is(200);
+    other.is(200);
+    let both = fixture.ann.get(&issue).await.is(200);
+    assert_eq!((&both["values"]["xattrib-3fe6"], &both["values"]["xattrib-47e5"]), (&json!("7"), &json!("Seen")));
+    let tag = both.tag();
+    let (one, other) = tokio::join!(
+        set("xattrib-3fe6", "8").if_match(&tag).into_future(),
+        set("xattrib-47e5", "Again").if_match(&tag).into_future()
+    );
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 412]);
+    fixture.holds().await;
+}
+
+async fn of_two_last_administrators_who_leave_one_stays() {
+    let fixture = Fixture::new().await;
+    let members = "/tracker/tenants/tenant-0807/members";
+    fixture.ada.patch(&format!("{members}/local:ann"), json!({ "role": "admin" })).await.is(200);
+    let (ada, ann) = tokio::join!(
+        fixture.ada.delete(&format!("{members}/local:ada")).into_future(),
+        fixture.ann.delete(&format!("{members}/local:ann")).into_future()
+    );
+    let mut statuses = [ada.status, ann.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [204, 409]);
+    let gone = if ada.status == 204 { &fixture.ada } else { &fixture.ann };
+    gone.get(members).await.refused(404, "not-found");
+}

@@ -1,0 +1,72 @@
+//! What each access pattern consumes of DynamoDB's capacity, in a project of four attributes with issues of less than 1 KB.
+
+use std::time::Duration;
+
+use ::tracker::costs::COSTS;
+use serde_json::json;
+
+use super::fixture::{Fixture, PROJECT, TENANT, platform_admin};
+use crate::harness::measured::Measured;
+use crate::tests;
+
+tests! { tracker_costs: each_access_pattern_costs_what_is_said }
+
+async fn each_access_pattern_costs_what_is_said() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    let (ada, ann) = (&fixture.ada, &fixture.ann);
+    let mut costs = Measured::default();
+    let made = costs.of("create a tenant", pat.post("/tracker/tenants", json!({ "name": "Zoo" })), 201).await;
+    let zoo = made.header("location").to_owned();
+    costs.of("rename a tenant", pat.patch(&zoo, json!({ "name": "Aquarium" })), 200).await;
+    costs.of("3 tenants by name", pat.get("/tracker/tenants"), 200).await;
+    costs.of("the only tenant of the caller", ada.get("/tracker/me/tenants"), 200).await;
+    let eve = json!({ "idpid": "local:eve", "role": "editor" });
+    costs.of("add a member", ada.post(&format!("{TENANT}/members"), eve), 201).await;
+    costs.of("4 members", ada.get(&format!("{TENANT}/members")), 200).await;
+    let member = format!("{TENANT}/members/local:eve");
+    costs.of("a member", ada.get(&member), 200).await;
+    costs.of("make a member an administrator", ada.patch(&member, json!({ "role": "admin" })), 200).await;
+    costs.of("remove an administrator", ada.delete(&member), 204).await;
+
+    let made = costs.of("create a project", ada.post(&format!("{TENANT}/projects"), json!({ "name": "Pens" })), 201);
+    let pens = made.await.header("location").to_owned();
+    costs.of("2 projects by name", ann.get(&format!("{TENANT}/projects")), 200).await;
+    costs.of("a project with 4 attributes", ann.get(PROJECT), 200).await;
+    costs.of("rename a project", ada.patch(&pens, json!({ "name": "Cages" })), 200).await;
+    let attribute = json!({ "name": "Weight", "type": "int" });
+    costs.of("create an attribute, no issue there", ada.post(&format!("{pens}/attributes"), attribute), 201).await;
+
+    let all =
+        json!({ "xattrib-3812": "2023-05-01", "xattrib-882a": "2023-05-02", "xattrib-3fe6": 1, "xattrib-47e5": "a" });
+    let new = json!({ "name": "Bolts", "values": all });
+    let made = costs.of("create an issue, all 4 values set", ann.post(&format!("{PROJECT}/issues"), new), 201).await;
+    let issue = made.header("location").to_owned();
+    let new = json!({ "name": "Bolts" });
+    costs.of("create an issue without values", ann.post(&format!("{PROJECT}/issues"), new), 201).await;
+    costs.of("an issue", ann.get(&issue), 200).await;
+    costs.of("an issue by its number", ann.get(&format!("{PROJECT}/numbers/4")), 200).await;
+    let value = format!("{issue}/values/xattrib-3fe6");
+    costs.of("change a value", ann.put(&value, json!({ "value": 2 })), 200).await;
+    costs.of("clear a value", ann.delete(&value), 204).await;
+    costs.of("set a value first", ann.put(&value, json!({ "value": 3 })), 200).await;
+    costs.of("close an issue", ann.patch(&issue, json!({ "state": "closed" })), 200).await;
+    costs.of("renumber an issue", ann.post(&format!("{issue}/renumber"), json!({})), 200).await;
+    costs.of("a page of 5 issues by an attribute", ann.get(&format!("{PROJECT}/grid?sort=xattrib-3fe6")), 200).await;
+    costs.of("a page of 5 issues, counted", ann.get(&format!("{PROJECT}/grid?count=true")), 200).await;
+    let there = json!({ "project": pens.rsplit('/').next() });
+    costs.of("move an issue", ann.post(&format!("{issue}/move"), there), 200).await;
+    let issue = issue.replace(PROJECT, &pens);
+    costs.of("delete an issue", ann.delete(&issue), 204).await;
+
+    let text = json!({ "type": "text" });
+    let retyped = ada.post(&format!("{PROJECT}/attributes/xattrib-3fe6/retype"), text);
+    let work = costs.of("begin a change of type", retyped, 202).await.header("location").to_owned();
+    costs.of("a piece of work", ann.get(&work), 200).await;
+    costs.of("the work of a tenant", ann.get(&format!("{TENANT}/work")), 200).await;
+    let app = ::tracker::app;
+    let later = Duration::from_secs(90);
+    costs.of_event("a batch of work that is due", &fixture.cairn, app, "runWork", later).await;
+    costs.of("delete a project with 4 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;
+    costs.are(COSTS);
+}

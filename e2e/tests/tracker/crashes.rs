@@ -1,0 +1,187 @@
+//! Functions that die at their first transactions in turn, before it is sent or with its answer lost: whoever comes next
+//! finds what is missing, and the table ends as if nobody had died.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Method;
+use serde_json::{Map, Value, json};
+use table::{Config, Engines};
+use tokio::time::Instant;
+use web::App;
+
+use super::fixture::{Fixture, TENANT};
+use crate::harness::stopper::{Moment, Stopper};
+use crate::tests;
+
+tests! { tracker_crashes:
+    scenario_07_writers_of_a_hundred_attributes_die,
+    scenario_08_the_deletion_of_an_attribute_dies_at_its_first_writes,
+    a_build_dies_at_its_first_writes,
+    scenario_14_the_deletion_of_a_project_dies_at_its_first_writes,
+}
+
+const MOMENTS: [Moment; 2] = [Moment::BeforeItIsSent, Moment::AfterItIsDone];
+
+/// Runs what is made of an app whose transactions come to a stop where they are told to. True if it died there.
+async fn dies<F: Future<Output = ()> + Send + 'static>(
+    fixture: &Fixture,
+    held: (usize, Moment),
+    run: impl FnOnce(App) -> F,
+) -> bool {
+    let config = fixture.cairn.engines().config.clone();
+    let stopper = Stopper::before(config.dynamodb.clone().unwrap(), Some(held)).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+    let running =
+        tokio::spawn(run(::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {})));
+    let abort = running.abort_handle();
+    tokio::select! {
+        done = running => {
+            done.unwrap();
+            false
+        }
+        () = stopper.stopped() => {
+            abort.abort();
+            true
+        }
+    }
+}
+
+/// A function of the editor's that dies.
+async fn call_dies(fixture: &Fixture, held: (usize, Moment), method: Method, path: &str, body: &Value) -> bool {
+    let token = fixture.cairn.token("ann", &[]).await;
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("authorization", format!("Bearer {token}"))
+        .header("content-type", "application/json")
+        .body(Bytes::from(body.to_string()))
+        .unwrap();
+    dies(fixture, held, |app| async move {
+        let answer = app.handle(request).await;
+        assert!(answer.status().is_success(), "{answer:?}");
+    })
+    .await
+}
+
+/// A worker that dies.
+async fn work_dies(fixture: &Fixture, held: (usize, Moment)) -> bool {
+    // The lease of the one before has ended, and the index has had its time.
+    fixture.cairn.clock.advance(Duration::from_secs(121));
+    dies(fixture, held, |app| async move {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        app.event("runWork", "{}".into(), deadline).await.unwrap();
+    })
+    .await
+}
+
+/// Until no issue is left without all of its rows.
+async fn all_settled(fixture: &Fixture) {
+    fixture.until(async || super::fixture::entries(&fixture.cairn, "due").await.is_empty()).await;
+}
+
+async fn scenario_07_writers_of_a_hundred_attributes_die() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Wide").await;
+    let mut attributes = Vec::new();
+    for place in 0..100 {
+        attributes.push(fixture.attribute(&project, &format!("Column {place}"), "text").await);
+    }
+    let mut died = 0;
+    for (place, moment) in [0, 1].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+        let new = json!({ "name": "Killed" });
+        died += u32::from(call_dies(&fixture, (place, moment), Method::POST, &format!("{project}/issues"), &new).await);
+        all_settled(&fixture).await;
+        fixture.holds().await;
+
+        let path = fixture.issue(&project, "Wide", json!({})).await.header("location").to_owned();
+        let value = |id: &String| (id.clone(), json!(format!("{id} at {place}")));
+        let values: Map<String, Value> = attributes.iter().map(value).collect();
+        let values = json!({ "values": values });
+        died +=
+            u32::from(call_dies(&fixture, (place, moment), Method::PATCH, &format!("{path}/values"), &values).await);
+        all_settled(&fixture).await;
+        fixture.holds().await;
+        let set = fixture.ann.get(&path).await.is(200)["values"].as_object().unwrap().len();
+        let done = place > 0 || moment == Moment::AfterItIsDone;
+        assert_eq!(set, if done { 100 } else { 0 }, "all or none: {place} {moment:?}");
+
+        fixture.ann.patch(&format!("{path}/values"), values).await.is(200);
+        died += u32::from(
+            call_dies(&fixture, (place, moment), Method::POST, &format!("{path}/renumber"), &json!({})).await,
+        );
+        all_settled(&fixture).await;
+        fixture.holds().await;
+        died += u32::from(call_dies(&fixture, (place, moment), Method::DELETE, &path, &json!({})).await);
+        all_settled(&fixture).await;
+        fixture.holds().await;
+    }
+    assert!(died >= 12, "{died}");
+}
+
+/// A project with an attribute and this many issues, most of them with a value.
+async fn with_values(fixture: &Fixture, issues: usize) -> (String, String) {
+    let project = fixture.project("Much").await;
+    let id = fixture.attribute(&project, "Weight", "int").await;
+    for place in 0..issues {
+        let values = if place % 4 == 3 { json!({}) } else { json!({ &id: place }) };
+        fixture.issue(&project, "Issue", values).await;
+    }
+    (project, id)
+}
+
+/// Lets workers die at the first transactions of what is due, each before and after, and then lets it end.
+async fn until_it_ends(fixture: &Fixture) {
+    let mut died = 0;
+    for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+        died += u32::from(work_dies(fixture, (place, moment)).await);
+    }
+    assert!(died > 0, "nothing was due");
+    fixture.settled().await;
+}
+
+async fn scenario_08_the_deletion_of_an_attribute_dies_at_its_first_writes() {
+    let fixture = Fixture::new().await;
+    let (project, id) = with_values(&fixture, 120).await;
+    fixture.ada.delete(&format!("{project}/attributes/{id}")).await.is(202);
+    until_it_ends(&fixture).await;
+    let held = fixture.holds().await;
+    assert!(!held.mentions(id.trim_start_matches("xattrib-")), "nothing is left of the attribute");
+    assert_eq!(held.issues, 125);
+}
+
+async fn a_build_dies_at_its_first_writes() {
+    let fixture = Fixture::new().await;
+    let (project, _) = with_values(&fixture, 120).await;
+    let id = fixture.attribute(&project, "Height", "int").await;
+    until_it_ends(&fixture).await;
+    let ready = fixture.ann.get(&project).await.is(200);
+    assert_eq!(ready["attributes"][1]["status"], "ready");
+    assert_eq!(
+        fixture.ann.get(&format!("{project}/grid?filter={id}:empty&limit=100")).await.is(200).each("id").len(),
+        100
+    );
+    fixture.holds().await;
+}
+
+async fn scenario_14_the_deletion_of_a_project_dies_at_its_first_writes() {
+    let fixture = Fixture::new().await;
+    let (project, _) = with_values(&fixture, 60).await;
+    let path = format!("{project}?cascade=true");
+    let token = fixture.cairn.token("ada", &[]).await;
+    for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+        fixture.cairn.clock.advance(Duration::from_secs(121));
+        let request = http::Request::builder().method(Method::DELETE).uri(&path);
+        let request = request.header("authorization", format!("Bearer {token}")).body(Bytes::new()).unwrap();
+        dies(&fixture, (place, moment), |app| async move {
+            let status = app.handle(request).await.status().as_u16();
+            assert!(matches!(status, 202 | 204 | 404), "{status}");
+        })
+        .await;
+    }
+    fixture.settled().await;
+    fixture.ada.get(&project).await.refused(404, "not-found");
+    let held = fixture.holds().await;
+    assert!(!held.mentions(project.rsplit("project-").next().unwrap()), "nothing is left of the project");
+    assert_eq!(fixture.ada.get(&format!("{TENANT}/projects")).await.is(200).each("name"), ["Forth Rail Bridge"]);
+}

@@ -1,0 +1,217 @@
+//! The grid from the table: scenarios 1, 2, 4 and 9.
+
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, PROJECT, entries, numbers};
+use crate::tests;
+
+tests! { tracker_grid:
+    scenario_01_fixture,
+    the_index_holds_exactly_what_is_specified,
+    scenario_02_decimals_and_long_texts,
+    scenario_04_a_walk_among_writers,
+    scenario_09_a_walk_by_a_choice,
+    what_does_not_fit_is_told,
+}
+
+async fn scenario_01_fixture() {
+    let fixture = Fixture::new().await;
+    for (query, expected) in [
+        ("sort=number", vec![1, 2, 3]),
+        ("sort=xattrib-3812", vec![1, 2, 3]),
+        ("sort=xattrib-3812&order=desc", vec![2, 1, 3]),
+        ("sort=xattrib-3fe6", vec![3, 1, 2]),
+        ("sort=xattrib-3fe6&order=desc", vec![3, 2, 1]),
+        ("sort=xattrib-882a&filter=xattrib-882a:gte:2023-06-02", vec![2]),
+        ("filter=state:eq:open&count=true", vec![1, 3]),
+        ("sort=state", vec![1, 3, 2]),
+        ("filter=xattrib-3812:empty", vec![3]),
+        ("filter=number:gt:1&order=desc", vec![3, 2]),
+        ("filter=number:in:3,1", vec![1, 3]),
+        ("sort=xattrib-47e5&filter=xattrib-47e5:prefix:APP", vec![3]),
+    ] {
+        let page = fixture.ann.get(&format!("{PROJECT}/grid?{query}")).await.is(200);
+        assert_eq!((numbers(&page), &page["servedBy"]), (expected, &json!("table")), "{query}");
+        if query.contains("count") {
+            assert_eq!(page["total"], json!({ "value": 2, "exact": true }));
+        }
+    }
+    let page = fixture.ann.get(&format!("{PROJECT}/grid?columns=xattrib-3fe6,xattrib-3812")).await.is(200);
+    assert_eq!(page["items"][0]["values"], json!({ "xattrib-3812": "2023-05-01" }));
+    assert_eq!(page["items"][2]["values"], json!({ "xattrib-3fe6": "42" }));
+    fixture.holds().await;
+}
+
+async fn the_index_holds_exactly_what_is_specified() {
+    let fixture = Fixture::new().await;
+    for (partition, expected) in [
+        ("directory", vec![("ACME Engineering", "tenant-0807"), ("Big Media", "tenant-3cc8")]),
+        ("tenant-0807", vec![("Forth Rail Bridge", "project-35e9")]),
+        ("tenant-3cc8", vec![("The Daily News", "project-7b7e")]),
+        ("project-35e9", vec![("p1301", "issue-020e"), ("p1302", "issue-67d1"), ("p1303", "issue-af34")]),
+        ("project-7b7e", vec![("p1301", "issue-3544"), ("p1302", "issue-83a4")]),
+        ("value-3812", vec![("2023-05-01␁p1301", "issue-020e"), ("2023-05-02␁p1302", "issue-67d1")]),
+        ("value-882a", vec![("2023-06-01␁p1301", "issue-020e"), ("2023-06-02␁p1302", "issue-67d1")]),
+        ("value-3fe6", vec![("p13142␁p1303", "issue-af34")]),
+        ("value-47e5", vec![("approved␁p1303", "issue-af34")]),
+        ("value-35e6", vec![]),
+        ("blank-3812", vec![("p1303", "issue-af34")]),
+        ("blank-3fe6", vec![("p1301", "issue-020e"), ("p1302", "issue-67d1")]),
+        (
+            "state-35e9",
+            vec![("closed␁p1302", "issue-67d1"), ("open␁p1301", "issue-020e"), ("open␁p1303", "issue-af34")],
+        ),
+        ("state-7b7e", vec![("closed␁p1301", "issue-3544"), ("open␁p1302", "issue-83a4")]),
+    ] {
+        let found = entries(&fixture.cairn, partition).await;
+        let found: Vec<_> = found.iter().map(|(data, pk)| (data.as_str(), pk.as_str())).collect();
+        assert_eq!(found, expected, "{partition}");
+    }
+}
+
+async fn scenario_02_decimals_and_long_texts() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Numbers").await;
+    let decimal = fixture.attribute(&project, "Weight", "decimal").await;
+    let text = fixture.attribute(&project, "Note", "text").await;
+    let long = "é".repeat(1024);
+    for place in 1..=7_usize {
+        let mut values = serde_json::Map::new();
+        let weights = ["10", "2", "-12.5", "0", "-12.25"];
+        if let Some(weight) = weights.get(place - 1) {
+            values.insert(decimal.clone(), json!(weight));
+        }
+        match place {
+            1 | 2 => drop(values.insert(text.clone(), json!(long))),
+            3 => drop(values.insert(text.clone(), json!("É".repeat(498)))),
+            _ => {}
+        }
+        fixture.issue(&project, &format!("Issue {place}"), Value::Object(values)).await;
+    }
+    let by = |sort: &str, rest: &str| format!("sort={sort}{rest}");
+    assert_eq!(fixture.numbers(&project, &by(&decimal, "")).await, [3, 5, 4, 2, 1, 6, 7]);
+    assert_eq!(fixture.numbers(&project, &by(&decimal, "&order=desc")).await, [1, 2, 4, 5, 3, 7, 6]);
+    let found = fixture.ann.get(&format!("{project}/numbers/1")).await.is(200);
+    assert_eq!(found["values"][&text], json!(long));
+    let with_text = format!("&filter={text}:notEmpty");
+    assert_eq!(fixture.numbers(&project, &by(&text, &with_text)).await, [3, 1, 2]);
+    let equal = format!("&filter={text}:eq:{}", "é".repeat(498));
+    assert_eq!(fixture.numbers(&project, &by(&text, &equal)).await, [3]);
+    fixture.holds().await;
+}
+
+/// 200 issues instead of 1000, 120 with a value.
+async fn scenario_04_a_walk_among_writers() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Walk").await;
+    let weight = fixture.attribute(&project, "Weight", "int").await;
+    let mut issues = Vec::new();
+    for place in 0..200_i64 {
+        let values = if place % 5 < 3 { json!({ &weight: (place * 37 % 50 - 25).to_string() }) } else { json!({}) };
+        issues.push(fixture.issue(&project, &format!("Issue {place}"), values).await);
+    }
+    for order in ["asc", "desc"] {
+        let (mut seen, mut cursor, mut touched) = (Vec::new(), None::<String>, Vec::new());
+        let mut round = 0_usize;
+        loop {
+            let from = cursor.as_ref().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+            let grid = format!("{project}/grid?sort={weight}&order={order}&limit=7&columns={weight}{from}");
+            let page = fixture.ann.get(&grid).await.is(200);
+            let items = page["items"].as_array().unwrap().clone();
+            seen.extend(items.iter().map(|item| (item["number"].as_u64().unwrap(), item["values"][&weight].clone())));
+            cursor = page.next().map(str::to_owned);
+            if cursor.is_none() {
+                break;
+            }
+            assert_eq!(items.len(), 7, "a page before the last is short");
+            // Meanwhile: one more, one changed, and the one at the cursor gone.
+            fixture.issue(&project, "Meanwhile", json!({ &weight: "3" })).await;
+            let other = &issues[round * 7 % issues.len()];
+            let change = json!({ "value": (round as i64 * 11 % 40 - 20).to_string() });
+            fixture.ann.put(&format!("{}/values/{weight}", other.header("location")), change).await;
+            touched.push(other["number"].as_u64().unwrap());
+            if round == 3 {
+                let last = items.last().unwrap();
+                let path = format!("{project}/issues/{}", last["id"].as_str().unwrap());
+                fixture.ann.delete(&path).await.is(204);
+                touched.push(last["number"].as_u64().unwrap());
+            }
+            round += 1;
+        }
+        let untouched: Vec<u64> = issues
+            .iter()
+            .map(|issue| issue["number"].as_u64().unwrap())
+            .filter(|number| !touched.contains(number))
+            .collect();
+        for number in &untouched {
+            let times = seen.iter().filter(|(seen, _)| seen == number).count();
+            let gone = fixture.ann.get(&format!("{project}/numbers/{number}")).await.status == 404;
+            assert!(times == 1 || gone, "{number} came {times} times");
+        }
+        let first_blank = seen.iter().position(|(_, value)| value.is_null()).unwrap();
+        let later = seen[first_blank..].iter().filter(|(number, _)| untouched.contains(number));
+        assert!(later.clone().all(|(_, value)| value.is_null()), "those without a value come last");
+        assert!(later.count() > 20);
+    }
+    fixture.holds().await;
+}
+
+async fn scenario_09_a_walk_by_a_choice() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Choice").await;
+    let options = json!([{ "label": "High" }, { "label": "Mid" }, { "label": "Low" }]);
+    let new = json!({ "name": "Priority", "type": "choice", "options": options });
+    let made = fixture.ada.post(&format!("{project}/attributes"), new).await.is(201);
+    let (id, ids) = (made.text("id").to_owned(), made["options"].clone());
+    for label in ["Low", "High", "mid", "001", "Low"] {
+        fixture.issue(&project, label, json!({ &id: label })).await;
+    }
+    fixture.issue(&project, "none", json!({})).await;
+    let grid = format!("{project}/grid?sort={id}&limit=2");
+    let first = fixture.ann.get(&grid).await.is(200);
+    assert_eq!(numbers(&first), [2, 4]);
+    let before = entries(&fixture.cairn, &format!("value-{}", id.trim_start_matches("xattrib-"))).await;
+
+    let reversed = json!({ "options": [
+        { "id": ids[2]["id"] }, { "id": ids[1]["id"] }, { "id": ids[0]["id"], "label": "Top" }
+    ] });
+    fixture.ada.patch(&format!("{project}/attributes/{id}"), reversed).await.is(200);
+    let mut walked = numbers(&first);
+    let mut cursor = first.next().map(str::to_owned);
+    while let Some(from) = cursor {
+        let page = fixture.ann.get(&format!("{grid}&cursor={from}")).await.is(200);
+        walked.extend(numbers(&page));
+        cursor = page.next().map(str::to_owned);
+    }
+    assert_eq!(walked, [2, 4, 3, 1, 5, 6], "the walk ends in the order with which it began");
+    assert_eq!(fixture.numbers(&project, &format!("sort={id}")).await, [1, 5, 3, 2, 4, 6]);
+    let found = fixture.ann.get(&format!("{project}/numbers/2")).await.is(200);
+    assert_eq!(found["values"][&id], json!({ "id": "001", "label": "Top" }));
+    let after = entries(&fixture.cairn, &format!("value-{}", id.trim_start_matches("xattrib-"))).await;
+    assert_eq!(before, after, "no value row was written");
+}
+
+async fn what_does_not_fit_is_told() {
+    let fixture = Fixture::new().await;
+    let grid = |query: &str| fixture.ann.get(&format!("{PROJECT}/grid?{query}"));
+    for query in ["sort=xattrib-0000", "sort=colour"] {
+        grid(query).await.faulty(&["sort"]);
+    }
+    let long = format!("filter=xattrib-47e5:eq:{}", "x".repeat(998));
+    for query in [
+        "filter=xattrib-3812:eq:tomorrow",
+        "filter=xattrib-3812:prefix:2",
+        "filter=state:eq:done",
+        "filter=state:lt:open",
+        "filter=number:empty",
+        "filter=xattrib-3fe6:gt",
+        "filter=xattrib-3fe6",
+        &long,
+    ] {
+        grid(query).await.faulty(&["filter"]);
+    }
+    grid("columns=xattrib-0000").await.faulty(&["columns"]);
+    grid("cursor=abc").await.faulty(&["cursor"]);
+    assert_eq!(fixture.numbers(PROJECT, "sort=xattrib-47e5&filter=xattrib-47e5:eq:a,b").await, Vec::<u64>::new());
+    assert_eq!(fixture.numbers(PROJECT, "filter=number:gt:5,number:lt:2").await, Vec::<u64>::new());
+}

@@ -1,0 +1,119 @@
+//! Issues and their values: scenarios 5 and 7, and what happens to an issue as a whole.
+
+use serde_json::{Map, Value, json};
+
+use super::fixture::{Fixture, PROJECT};
+use crate::tests;
+
+tests! { tracker_issues:
+    scenario_05_all_or_nothing,
+    scenario_07_a_hundred_attributes,
+    an_issue_is_renumbered_moved_and_deleted,
+    values_are_set_cleared_and_shown_in_one_spelling,
+}
+
+const ISSUE: &str = "/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-af34";
+
+async fn scenario_05_all_or_nothing() {
+    let fixture = Fixture::new().await;
+    let options = json!([{ "label": "High" }]);
+    let new = json!({ "name": "Priority", "type": "choice", "options": options });
+    let choice = fixture.ada.post(&format!("{PROJECT}/attributes"), new).await.is(201).text("id").to_owned();
+    let before = fixture.ann.get(ISSUE).await.is(200);
+    let values = json!({ "values": { "xattrib-3fe6": "ten", "xattrib-3812": "2023-02-30", &choice: "Urgent" } });
+    let places = ["/values/xattrib-3fe6", "/values/xattrib-3812", &format!("/values/{choice}")];
+    fixture.ann.patch(&format!("{ISSUE}/values"), values).await.is(422).at(&places);
+    let unknown = json!({ "values": { "xattrib-0000": "1" } });
+    fixture.ann.patch(&format!("{ISSUE}/values"), unknown).await.refused(422, "unknown-attribute");
+    fixture.ann.patch(&format!("{ISSUE}/values"), json!({ "values": {} })).await.faulty(&["/values"]);
+    let after = fixture.ann.get(ISSUE).await.is(200);
+    assert_eq!((after.tag(), &after.body), (before.tag(), &before.body));
+    let project = fixture.project("Full").await;
+    for place in 0..100 {
+        fixture.attribute(&project, &format!("Column {place}"), "int").await;
+    }
+    let new = json!({ "name": "One more", "type": "int" });
+    fixture.ada.post(&format!("{project}/attributes"), new).await.refused(409, "too-many-attributes");
+    fixture.settled().await;
+    fixture.holds().await;
+}
+
+async fn scenario_07_a_hundred_attributes() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Wide").await;
+    let mut attributes = Vec::new();
+    for place in 0..100 {
+        attributes.push(fixture.attribute(&project, &format!("Column {place}"), "text").await);
+    }
+    let issue = fixture.issue(&project, "Wide", json!({})).await;
+    let path = issue.header("location").to_owned();
+    fixture.holds().await;
+    let values: Map<String, Value> =
+        attributes.iter().map(|id| (id.clone(), json!(format!("value of {id}")))).collect();
+    let set = fixture.ann.patch(&format!("{path}/values"), json!({ "values": values })).await.is(200);
+    assert_eq!(set["values"].as_object().unwrap().len(), 100);
+    fixture.holds().await;
+    let renumbered = fixture.ann.post(&format!("{path}/renumber"), json!({ "number": 500 })).await.is(200);
+    assert_eq!(renumbered["number"], 500);
+    fixture.holds().await;
+    fixture.ann.patch(&path, json!({ "name": "Wider" })).if_match(&renumbered.tag()).await.is(200);
+    fixture.ann.delete(&path).await.is(204);
+    let held = fixture.holds().await;
+    assert!(!held.mentions(path.rsplit('/').next().unwrap()), "nothing is left of the issue");
+}
+
+async fn an_issue_is_renumbered_moved_and_deleted() {
+    let fixture = Fixture::new().await;
+    for (taken, status) in [(3, 409), (1, 409), (9, 200)] {
+        fixture.ann.post(&format!("{ISSUE}/renumber"), json!({ "number": taken })).await.is(status);
+    }
+    assert_eq!(fixture.issue(PROJECT, "Next", json!({})).await["number"], 10);
+    assert_eq!(fixture.ann.post(&format!("{ISSUE}/renumber"), json!({})).await.is(200)["number"], 11);
+    fixture.holds().await;
+
+    let other = fixture.project("Other").await;
+    let items = fixture.attribute(&other, "num ITEMS", "int").await;
+    let project = other.rsplit('/').next().unwrap();
+    let move_there = |strict: bool| json!({ "project": project, "strict": strict });
+    fixture.ann.post(&format!("{ISSUE}/move"), move_there(true)).await.refused(409, "would-drop");
+    let moved = fixture.ann.post(&format!("{ISSUE}/move"), move_there(false)).await.is(200);
+    assert_eq!((&moved["number"], &moved["dropped"]), (&json!(1), &json!(["Sign Off"])));
+    assert_eq!(moved["values"], json!({ &items: "42" }));
+    fixture.ann.get(ISSUE).await.refused(404, "not-found");
+    let there = format!("{other}/issues/issue-af34");
+    assert_eq!(fixture.ann.get(&there).await.is(200).tag(), moved.tag());
+    fixture.holds().await;
+    let unknown = json!({ "project": "project-7b7e" });
+    fixture.ann.post(&format!("{there}/move"), unknown).await.refused(422, "unprocessable").at(&["/project"]);
+
+    let closed = fixture.ann.patch(&there, json!({ "state": "closed" })).await.is(200);
+    let again = fixture.ann.patch(&there, json!({ "state": "closed" })).await.is(200);
+    assert_eq!(again.tag(), closed.tag(), "the same again changes nothing");
+    fixture.ann.delete(&there).if_match("\"2\"").await.refused(412, "stale");
+    fixture.ann.delete(&there).await.is(204);
+    fixture.ann.delete(&there).await.refused(404, "not-found");
+    fixture.holds().await;
+}
+
+async fn values_are_set_cleared_and_shown_in_one_spelling() {
+    let fixture = Fixture::new().await;
+    let decimal = fixture.attribute(PROJECT, "Weight", "decimal").await;
+    let moment = fixture.attribute(PROJECT, "Seen", "dateTime").await;
+    let body = format!(
+        r#"{{"values":{{"{decimal}":1.50,"{moment}":"2023-05-01T12:00:00+02:00","xattrib-3fe6":9223372036854775807}}}}"#
+    );
+    let call = fixture.ann.call(reqwest::Method::PATCH, &format!("{ISSUE}/values"));
+    let set = call.bytes("application/merge-patch+json", body).await.is(200);
+    assert_eq!(set["values"][&decimal], "1.5");
+    assert_eq!(set["values"][&moment], "2023-05-01T10:00:00.000000Z");
+    assert_eq!(set["values"]["xattrib-3fe6"], "9223372036854775807", "no digit is lost");
+    fixture.ann.delete(&format!("{ISSUE}/values/{decimal}")).await.is(204);
+    fixture.ann.delete(&format!("{ISSUE}/values/{decimal}")).await.refused(404, "not-found");
+    let one = fixture.ann.put(&format!("{ISSUE}/values/{decimal}"), json!({ "value": -0.001 })).await.is(200);
+    assert_eq!(one["values"][&decimal], "-0.001");
+    let cleared = fixture.ann.patch(&format!("{ISSUE}/values"), json!({ "values": { &decimal: null } })).await.is(200);
+    assert_eq!(cleared["values"][&decimal], Value::Null);
+    fixture.ann.put(&format!("{ISSUE}/values/xattrib-0000"), json!({ "value": "1" })).await.refused(404, "not-found");
+    fixture.settled().await;
+    fixture.holds().await;
+}

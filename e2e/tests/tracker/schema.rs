@@ -1,0 +1,118 @@
+//! Attributes of projects that have issues: made, changed, retyped and deleted as work.
+
+use std::future::IntoFuture;
+
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, PROJECT, entries, person};
+use crate::tests;
+
+tests! { tracker_schema:
+    an_attribute_is_built_for_the_issues_that_are_there,
+    values_become_text,
+    scenario_08_the_values_of_a_deleted_attribute_go,
+    columns_have_places_and_names_of_their_own,
+}
+
+async fn an_attribute_is_built_for_the_issues_that_are_there() {
+    let fixture = Fixture::new().await;
+    let id = fixture.attribute(PROJECT, "Weight", "int").await;
+    let project = fixture.ann.get(PROJECT).await.is(200);
+    assert_eq!(project["attributes"][4]["status"], "building");
+    fixture.ann.get(&format!("{PROJECT}/grid?sort={id}")).await.refused(409, "attribute-busy");
+    fixture.ann.get(&format!("{PROJECT}/grid?filter={id}:empty")).await.refused(409, "attribute-busy");
+    let issue = format!("{PROJECT}/issues/issue-67d1");
+    fixture.ann.put(&format!("{issue}/values/{id}"), json!({ "value": 5 })).await.is(200);
+    fixture.issue(PROJECT, "Later", json!({ &id: 1 })).await;
+    fixture.settled().await;
+    assert_eq!(fixture.numbers(PROJECT, &format!("sort={id}")).await, [4, 2, 1, 3]);
+    assert_eq!(fixture.numbers(PROJECT, &format!("filter={id}:empty")).await, [1, 3]);
+    let work = fixture.ada.get("/tracker/tenants/tenant-0807/work").await.is(200);
+    assert_eq!((&work["items"][0]["kind"], &work["items"][0]["state"]), (&json!("buildAttribute"), &json!("done")));
+    fixture.holds().await;
+}
+
+async fn values_become_text() {
+    let fixture = Fixture::new().await;
+    let retype =
+        |id: &str, of: &str| fixture.ada.post(&format!("{PROJECT}/attributes/{id}/retype"), json!({ "type": of }));
+    retype("xattrib-3812", "int").await.refused(422, "unsafe-retype");
+    assert_eq!(retype("xattrib-3fe6", "decimal").await.is(200)["type"], "decimal");
+    let accepted = retype("xattrib-3fe6", "text").await.is(202);
+    assert!(accepted.header("location").starts_with("/tracker/tenants/tenant-0807/work/work-"));
+    fixture.ann.get(&format!("{PROJECT}/grid?sort=xattrib-3fe6")).await.refused(409, "attribute-busy");
+    fixture.settled().await;
+    let ended = fixture.ada.get(accepted.header("location")).await.is(200);
+    assert_eq!(ended["state"], "done", "{}", ended.told());
+    assert_eq!(fixture.numbers(PROJECT, "sort=xattrib-3fe6").await, [3, 1, 2]);
+    let rows = entries(&fixture.cairn, "value-3fe6").await;
+    assert_eq!(rows, [("42␁p1303".to_owned(), "issue-af34".to_owned())]);
+    fixture.holds().await;
+}
+
+/// 200 values instead of 10 000.
+async fn scenario_08_the_values_of_a_deleted_attribute_go() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Much").await;
+    let id = fixture.attribute(&project, "Weight", "int").await;
+    let text = fixture.attribute(&project, "Note", "text").await;
+    let mut last = None;
+    for place in 0..200 {
+        let values = if place % 4 == 3 { json!({}) } else { json!({ &id: place, &text: "kept" }) };
+        last = Some(fixture.issue(&project, "Issue", values).await);
+    }
+    let path = last.unwrap().header("location").to_owned();
+    let delete = fixture.ada.delete(&format!("{project}/attributes/{id}"));
+    let setting = fixture.ann.put(&format!("{path}/values/{id}"), json!({ "value": 7 }));
+    let (deleted, set) = tokio::join!(delete.into_future(), setting.into_future());
+    deleted.is(202);
+    assert!(matches!(set.status, 200 | 404), "{}", set.told());
+    assert_eq!(fixture.ann.get(&path).await.is(200)["values"][&id], Value::Null, "hidden at once");
+    fixture.ann.get(&format!("{project}/grid?sort={id}")).await.faulty(&["sort"]);
+    fixture.settled().await;
+    let bare = id.trim_start_matches("xattrib-");
+    let held = fixture.holds().await;
+    assert_eq!(held.issues, 205);
+    assert!(!held.mentions(bare), "nothing is left of the attribute");
+    fixture.cairn.caught_up().await;
+    let found = fixture.cairn.document("tracker", &document_id(&path, &project)).await.unwrap();
+    assert_eq!(found["k00"], Value::Null);
+    assert_eq!(fixture.attribute(&project, "weight", "date").await.len(), id.len(), "its name and slot are free");
+    fixture.settled().await;
+    fixture.holds().await;
+}
+
+fn document_id(issue: &str, project: &str) -> String {
+    format!("{}#{}", issue.rsplit('/').next().unwrap(), project.rsplit('/').next().unwrap())
+}
+
+async fn columns_have_places_and_names_of_their_own() {
+    let fixture = Fixture::new().await;
+    let attributes = format!("{PROJECT}/attributes");
+    let names = async || {
+        let project = fixture.ann.get(PROJECT).await.is(200);
+        project["attributes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names().await, ["Start", "End", "Num Items", "Sign Off"]);
+    fixture.ada.patch(&format!("{attributes}/xattrib-47e5"), json!({ "position": 2 })).await.is(200);
+    assert_eq!(names().await, ["Start", "Sign Off", "End", "Num Items"]);
+    fixture.ada.patch(&format!("{attributes}/xattrib-3812"), json!({ "position": 4 })).await.is(200);
+    assert_eq!(names().await, ["Sign Off", "End", "Num Items", "Start"]);
+    for turn in 0..120 {
+        let id = if turn % 2 == 0 { "xattrib-3fe6" } else { "xattrib-882a" };
+        fixture.ada.patch(&format!("{attributes}/{id}"), json!({ "position": 2 })).await.is(200);
+    }
+    assert_eq!(names().await, ["Sign Off", "End", "Num Items", "Start"]);
+    let new = |name: &str| fixture.ada.post(&attributes, json!({ "name": name, "type": "int" }));
+    new("sign off").await.refused(409, "taken").at(&["/name"]);
+    for reserved in ["Number", "STATE", " name "] {
+        new(reserved).await.faulty(&["/name"]);
+    }
+    let ann = person(&fixture.cairn, "ann").await;
+    ann.post(&attributes, json!({ "name": "Mine", "type": "int" })).await.refused(403, "forbidden");
+}

@@ -1,0 +1,105 @@
+//! The access patterns of tracker, numbered as in section 3 of its specification.
+
+use table::access::{AccessPattern, Call, TableAction};
+
+use crate::schema::INDEX;
+
+const TABLE: &str = "tracker";
+
+const GET: Call = on(TableAction::GetItem);
+const BATCH_GET: Call = on(TableAction::BatchGetItem);
+const QUERY: Call = on(TableAction::Query);
+const CHECK: Call = on(TableAction::ConditionCheckItem);
+const PUT: Call = on(TableAction::PutItem);
+const UPDATE: Call = on(TableAction::UpdateItem);
+const DELETE: Call = on(TableAction::DeleteItem);
+const BATCH_DELETE: Call = on(TableAction::BatchWriteItem);
+const QUERY_INDEX: Call = Call::Index { table: TABLE, index: INDEX };
+
+const fn on(action: TableAction) -> Call {
+    Call::Table { table: TABLE, action }
+}
+
+/// 1: what the caller is in a tenant, on every route under it.
+pub const MEMBERSHIP: AccessPattern = AccessPattern { name: "membership", calls: &[GET] };
+
+/// 2: the tenants of the caller.
+pub const MY_TENANTS: AccessPattern = AccessPattern { name: "myTenants", calls: &[QUERY_INDEX, BATCH_GET] };
+
+/// 3: a tenant.
+pub const TENANT: AccessPattern = AccessPattern { name: "tenant", calls: &[GET] };
+
+/// 3: an issue.
+pub const ISSUE: AccessPattern = AccessPattern { name: "issue", calls: &[GET] };
+
+/// 4: tenants, or the projects of a tenant, by name.
+pub const BY_NAME: AccessPattern = AccessPattern { name: "byName", calls: &[QUERY_INDEX] };
+
+/// 5: the members of a tenant, or its work, newest first.
+pub const OF_TENANT: AccessPattern = AccessPattern { name: "ofTenant", calls: &[QUERY] };
+
+/// 5: one member.
+pub const MEMBER: AccessPattern = AccessPattern { name: "member", calls: &[GET] };
+
+/// 6: a project with its attributes.
+pub const PROJECT: AccessPattern = AccessPattern { name: "project", calls: &[QUERY] };
+
+/// 7: an issue by its number.
+pub const BY_NUMBER: AccessPattern = AccessPattern { name: "byNumber", calls: &[QUERY_INDEX] };
+
+/// 8: entries of the grid in their order.
+pub const ENTRIES: AccessPattern = AccessPattern { name: "entries", calls: &[QUERY_INDEX] };
+
+/// 9: the issues of a page.
+pub const ISSUES: AccessPattern = AccessPattern { name: "issues", calls: &[BATCH_GET] };
+
+/// 10: exact totals.
+pub const TOTALS: AccessPattern = AccessPattern { name: "totals", calls: &[QUERY] };
+
+/// 11: an issue with all its rows.
+pub const ISSUE_ROWS: AccessPattern = AccessPattern { name: "issueRows", calls: &[QUERY] };
+
+/// 12: the next number of a project.
+pub const NEXT_NUMBER: AccessPattern = AccessPattern { name: "nextNumber", calls: &[UPDATE] };
+
+/// 13: an issue with its rows, made through a gate.
+pub const CREATE_ISSUE: AccessPattern = AccessPattern { name: "createIssue", calls: &[GET, PUT, UPDATE] };
+
+/// 14: an issue changed as it was read, with the rows that differ.
+pub const WRITE_ISSUE: AccessPattern =
+    AccessPattern { name: "writeIssue", calls: &[CHECK, PUT, UPDATE, DELETE, BATCH_DELETE] };
+
+/// A tenant with its directory row and its first administrator, or with its name changed.
+pub const CREATE_TENANT: AccessPattern = AccessPattern { name: "createTenant", calls: &[GET, PUT] };
+
+pub const RENAME_TENANT: AccessPattern = AccessPattern { name: "renameTenant", calls: &[UPDATE] };
+
+/// A member added, counted among the administrators where it is one.
+pub const ADD_MEMBER: AccessPattern = AccessPattern { name: "addMember", calls: &[GET, PUT, UPDATE, CHECK] };
+
+/// A member changed or removed; one administrator stays.
+pub const CHANGE_MEMBER: AccessPattern = AccessPattern { name: "changeMember", calls: &[UPDATE, DELETE, CHECK] };
+
+/// A project with its counter and its gates, counted in its tenant.
+pub const CREATE_PROJECT: AccessPattern = AccessPattern { name: "createProject", calls: &[GET, PUT, UPDATE] };
+
+pub const RENAME_PROJECT: AccessPattern = AccessPattern { name: "renameProject", calls: &[UPDATE] };
+
+/// Attributes made, changed, retyped or deleted: the project, its gates, and the work that follows.
+pub const CHANGE_SCHEMA: AccessPattern =
+    AccessPattern { name: "changeSchema", calls: &[GET, PUT, UPDATE, DELETE, CHECK] };
+
+/// A project or a tenant marked as being deleted, with the work that follows.
+pub const BEGIN_DELETION: AccessPattern = AccessPattern { name: "beginDeletion", calls: &[PUT, UPDATE, DELETE] };
+
+/// Work of a tenant.
+pub const WORK: AccessPattern = AccessPattern { name: "work", calls: &[GET] };
+
+/// 15: what is due, and the lease on it.
+pub const DUE: AccessPattern = AccessPattern { name: "due", calls: &[QUERY_INDEX, GET, UPDATE] };
+
+/// 16: a batch of work with its checkpoint.
+pub const WORK_STEP: AccessPattern = AccessPattern {
+    name: "workStep",
+    calls: &[QUERY, QUERY_INDEX, GET, BATCH_GET, CHECK, PUT, UPDATE, DELETE, BATCH_DELETE],
+};

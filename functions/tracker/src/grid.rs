@@ -1,0 +1,19 @@
+//! The grid: any page of a project's issues, sorted and filtered by their columns. A walk goes through *segments* in
+//! their order: ranges of the table's index, or searches.
+
+mod column;
+mod filter;
+pub mod list;
+mod page;
+mod range;
+mod searched;
+mod segments;
+
+#[cfg(test)]
+mod properties;
+
+pub use column::{Column, Sort};
+pub use filter::{Comparison, Filter, Test};
+pub use range::Range;
+pub use searched::{ALIAS, SEARCH, clause};
+pub use segments::{Segment, from_table};

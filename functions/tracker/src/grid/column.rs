@@ -1,0 +1,68 @@
+//! The columns by which issues are sorted and filtered.
+
+use std::fmt;
+
+use crate::items::Issue;
+use crate::names::AttributeId;
+use crate::project::{Attribute, Schema};
+use crate::values::{ValueKey, folded, number_key};
+
+/// A column of the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    Number,
+    Name,
+    State,
+    Attribute(AttributeId),
+}
+
+/// The order of a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sort {
+    pub column: Column,
+    pub backward: bool,
+}
+
+impl Column {
+    /// A column by its name in a query: of an attribute the id.
+    pub fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
+        match text {
+            "number" => Ok(Self::Number),
+            "name" => Ok(Self::Name),
+            "state" => Ok(Self::State),
+            _ => AttributeId::parse_id(text)
+                .filter(|id| schema.column(*id).is_some())
+                .map(Self::Attribute)
+                .ok_or_else(|| "names no column: `number`, `name`, `state`, or the id of an attribute".to_owned()),
+        }
+    }
+
+    /// The attribute, where it is one's.
+    pub fn attribute(self, schema: &Schema) -> Option<&Attribute> {
+        match self {
+            Self::Attribute(id) => schema.column(id),
+            Self::Number | Self::Name | Self::State => None,
+        }
+    }
+
+    /// What an issue has in this column, as it is compared.
+    pub fn key(self, issue: &Issue) -> Option<ValueKey> {
+        match self {
+            Self::Number => Some(ValueKey::whole(number_key(issue.num))),
+            Self::Name => Some(ValueKey::whole(folded(&issue.name))),
+            Self::State => Some(ValueKey::whole(issue.state.as_str())),
+            Self::Attribute(id) => issue.value(id).map(|value| value.key()),
+        }
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number => formatter.write_str("number"),
+            Self::Name => formatter.write_str("name"),
+            Self::State => formatter.write_str("state"),
+            Self::Attribute(id) => formatter.write_str(&id.id()),
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! What an issue must have in a column to be on the grid: `column:op:value`.
+
+use super::Column;
+use crate::items::{Issue, State};
+use crate::names::AttributeId;
+use crate::project::Schema;
+use crate::values::{Input, Type, number_key, text_operand};
+
+/// A column and what it must hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Filter {
+    pub column: Column,
+    pub test: Test,
+}
+
+/// What a column is asked. Operands are keys, as the column's values have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// One of these values.
+    Is(Vec<String>),
+    Compare(Comparison, String),
+    /// A text that begins so.
+    Prefix(String),
+    Empty,
+    NotEmpty,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    Below,
+    UpTo,
+    Above,
+    From,
+}
+
+/// The most filters of a grid.
+const MOST_FILTERS: usize = 10;
+
+/// The most values of one `in`.
+const MOST: usize = 20;
+
+const OPERATORS: [&str; 9] = ["eq", "in", "lt", "lte", "gt", "gte", "prefix", "empty", "notEmpty"];
+
+impl Filter {
+    /// Reads several with commas between, as a query string gives them. What follows a comma and does not begin like a
+    /// filter belongs to the one before.
+    pub fn parse_all(text: &str, schema: &Schema) -> Result<Vec<Self>, String> {
+        let mut filters: Vec<String> = Vec::new();
+        for piece in text.split(',') {
+            match filters.last_mut() {
+                Some(last) if last.ends_with('\\') || !begins_a_filter(piece) => *last = format!("{last},{piece}"),
+                _ => filters.push(piece.to_owned()),
+            }
+        }
+        if filters.len() > MOST_FILTERS {
+            return Err(format!("must be at most {MOST_FILTERS} filters"));
+        }
+        filters.iter().map(|filter| Self::parse(filter, schema)).collect()
+    }
+
+    /// Reads `column:op:value`, or `column:op` for `empty` and `notEmpty`. In a value a backslash has a backslash before it,
+    /// and so has a comma that is not to separate two of them.
+    pub fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
+        let (column, rest) = text.split_once(':').ok_or("must be `column:op:value`")?;
+        let (op, value) = rest.split_once(':').map_or((rest, None), |(op, value)| (op, Some(value)));
+        let column = Column::parse(column, schema)?;
+        let test = match (op, value) {
+            ("empty", None) => Test::Empty,
+            ("notEmpty", None) => Test::NotEmpty,
+            ("empty" | "notEmpty", Some(_)) => return Err(format!("takes no value after `{op}`")),
+            (_, None) => return Err("must be `column:op:value`".to_owned()),
+            ("eq", Some(value)) => Test::Is(vec![operand(column, schema, &separated(value).join(","))?]),
+            ("in", Some(values)) => {
+                let values = separated(values);
+                if values.len() > MOST {
+                    return Err(format!("must have at most {MOST} values"));
+                }
+                let mut keys =
+                    values.iter().map(|value| operand(column, schema, value)).collect::<Result<Vec<_>, _>>()?;
+                keys.sort();
+                keys.dedup();
+                Test::Is(keys)
+            }
+            ("prefix", Some(value)) => Test::Prefix(text_operand(&separated(value).join(","))?),
+            (op, Some(value)) => {
+                let comparison = Comparison::parse(op).ok_or_else(|| format!("has an unknown operator `{op}`"))?;
+                compare(column, schema, comparison, value)?
+            }
+        };
+        if test.fits(column, schema) {
+            Ok(Self { column, test })
+        } else {
+            Err(format!("has an operator that does not fit its column: `{op}`"))
+        }
+    }
+
+    /// Whether the issue is to be on the grid.
+    pub fn holds(&self, issue: &Issue) -> bool {
+        let key = self.column.key(issue);
+        match (&self.test, key) {
+            (Test::Empty, key) => key.is_none(),
+            (_, None) => false,
+            (Test::NotEmpty, Some(_)) => true,
+            (Test::Is(keys), Some(key)) => keys.contains(&key.keyword()),
+            (Test::Prefix(prefix), Some(key)) => key.as_str().starts_with(prefix),
+            (Test::Compare(comparison, operand), Some(key)) => comparison.holds(&key.keyword(), operand),
+        }
+    }
+}
+
+impl Test {
+    fn fits(&self, column: Column, schema: &Schema) -> bool {
+        let of = column.attribute(schema).map(|attribute| attribute.item.of);
+        match self {
+            Self::Is(_) => true,
+            Self::Empty | Self::NotEmpty => of.is_some(),
+            Self::Prefix(_) => column == Column::Name || of == Some(Type::Text),
+            Self::Compare(..) => match column {
+                Column::Number | Column::Name => true,
+                Column::State => false,
+                Column::Attribute(_) => of != Some(Type::Choice),
+            },
+        }
+    }
+}
+
+impl Comparison {
+    fn parse(op: &str) -> Option<Self> {
+        Some(match op {
+            "lt" => Self::Below,
+            "lte" => Self::UpTo,
+            "gt" => Self::Above,
+            "gte" => Self::From,
+            _ => return None,
+        })
+    }
+
+    pub fn holds(self, key: &str, operand: &str) -> bool {
+        match self {
+            Self::Below => key < operand,
+            Self::UpTo => key <= operand,
+            Self::Above => key > operand,
+            Self::From => key >= operand,
+        }
+    }
+}
+
+/// Of numbers of issues the next one is known, so that every comparison includes its operand.
+fn compare(column: Column, schema: &Schema, comparison: Comparison, value: &str) -> Result<Test, String> {
+    if column != Column::Number {
+        return Ok(Test::Compare(comparison, operand(column, schema, value)?));
+    }
+    let number = issue_number(value)?;
+    Ok(match comparison {
+        Comparison::Below if number == 0 => Test::Is(Vec::new()),
+        Comparison::Below => Test::Compare(Comparison::UpTo, number_key(number.saturating_sub(1))),
+        Comparison::Above => Test::Compare(Comparison::From, number_key(number.saturating_add(1))),
+        included => Test::Compare(included, number_key(number)),
+    })
+}
+
+fn operand(column: Column, schema: &Schema, value: &str) -> Result<String, String> {
+    match column {
+        Column::Number => issue_number(value).map(number_key),
+        Column::Name => text_operand(value),
+        Column::State => {
+            State::parse(value).map(|state| state.as_str().to_owned()).ok_or("must be `open` or `closed`".to_owned())
+        }
+        Column::Attribute(_) => {
+            let attribute = column.attribute(schema).ok_or("names no column")?;
+            match attribute.item.of {
+                Type::Text => text_operand(value),
+                Type::Choice => {
+                    let option = attribute.options().find(value);
+                    option.map(|option| option.id.to_string()).ok_or("must be an option of the attribute".to_owned())
+                }
+                of => {
+                    let plain = of.read(&Input::from(value), attribute.options())?;
+                    Ok(of.key(&plain).as_str().to_owned())
+                }
+            }
+        }
+    }
+}
+
+/// Whether a text begins with a column and an operator.
+fn begins_a_filter(text: &str) -> bool {
+    let mut parts = text.splitn(3, ':');
+    let column = parts.next().unwrap_or_default();
+    let named = matches!(column, "number" | "name" | "state") || AttributeId::parse_id(column).is_some();
+    named && parts.next().is_some_and(|op| OPERATORS.contains(&op))
+}
+
+fn issue_number(value: &str) -> Result<u64, String> {
+    let plain = value.len() <= 15 && !value.is_empty() && value.bytes().all(|digit| digit.is_ascii_digit());
+    value.parse().ok().filter(|_| plain).ok_or_else(|| "must be a whole number".to_owned())
+}
+
+/// The values of a list, without the backslashes before commas and backslashes.
+fn separated(list: &str) -> Vec<String> {
+    let (mut values, mut value) = (Vec::new(), String::new());
+    let mut rest = list.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '\\' => value.extend(rest.next()),
+            ',' => values.push(std::mem::take(&mut value)),
+            other => value.push(other),
+        }
+    }
+    values.push(value);
+    values
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_a_list_may_hold_commas() {
+        assert_eq!(separated("a,b"), ["a", "b"]);
+        assert_eq!(separated(r"a\,b,c\\d,"), ["a,b", r"c\d", ""]);
+    }
+
+    #[test]
+    fn a_number_of_an_issue_is_plain() {
+        assert_eq!(issue_number("007"), Ok(7));
+        for text in ["", "-1", "1.5", "1e3", "1234567890123456"] {
+            assert!(issue_number(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! `GET` of a grid: which page, served by the table or by search, and how many issues there are in all.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use table::Position;
+use table::search::SearchError;
+use utoipa::ToSchema;
+use web::search::Total;
+use web::{Answer, Fault, Limit, Order, Problem, Request};
+
+use super::page::{Page, Source};
+use super::{Column, Filter, Sort, Test, from_table, searched};
+use crate::attributes::retype::ATTRIBUTE_BUSY;
+use crate::callers::at_least;
+use crate::items::{Role, State, Status};
+use crate::names::AttributeId;
+use crate::options::OptionId;
+use crate::project::{Attribute, Gates, Read, Schema};
+use crate::projects::{self, ProjectPath};
+use crate::values::Type;
+use crate::views::{GridRow, values};
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GridQuery {
+    /// `number`, `name`, `state`, or the id of an attribute.
+    #[serde(default = "by_number")]
+    #[schema(default = "number", max_length = 50)]
+    sort: String,
+    #[serde(default)]
+    order: Order,
+    /// At most 10 of `column:op:value`, all of which hold: `eq in lt lte gt gte prefix`, and `column:empty`,
+    /// `column:notEmpty`. The values of `in` have commas between; in a value a comma or backslash has a backslash before it.
+    #[serde(default)]
+    filter: Vec<String>,
+    /// The ids of the attributes to answer; all if absent.
+    #[serde(default)]
+    #[schema(nullable = false, max_items = 100)]
+    columns: Option<Vec<AttributeId>>,
+    #[serde(default)]
+    limit: Limit,
+    #[serde(default)]
+    #[schema(nullable = false)]
+    cursor: Option<String>,
+    /// Whether to count all issues that the filters let through.
+    #[serde(default)]
+    count: bool,
+}
+
+fn by_number() -> String {
+    "number".to_owned()
+}
+
+/// What answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ServedBy {
+    Table,
+    Search,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Grid {
+    items: Vec<GridRow>,
+    served_by: ServedBy,
+    /// Where it was asked for; null while search, which counts, does not answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<Option<Total>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    next_cursor: Option<String>,
+}
+
+/// Where a walk is: what a cursor carries. A position, and not an item, so that it outlives every issue.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct At {
+    pub segment: usize,
+    /// In the table's index.
+    pub position: Option<Position>,
+    /// In a search.
+    pub after: Option<Box<RawValue>>,
+    /// The options of the column that is sorted by, in the order with which the walk began.
+    pub order: Vec<OptionId>,
+}
+
+/// What is asked of a project's grid.
+#[derive(Debug)]
+pub struct Question {
+    pub sort: Sort,
+    pub filters: Vec<Filter>,
+}
+
+pub async fn list(request: Request) -> Result<Answer, Problem> {
+    let ProjectPath { tenant_id, project_id } = request.path()?;
+    at_least(&request, tenant_id, Role::Viewer).await?;
+    let query: GridQuery = request.query()?;
+    let at: Option<At> = request.cursor(query.cursor.as_deref())?;
+    let mut schema = projects::read(&request, tenant_id, project_id, Read::Eventual).await?;
+    let question = match Question::read(&schema, &query) {
+        Ok(question) => question,
+        // What a read of some moments ago lacks may be there.
+        Err(_) => {
+            schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
+            Question::read(&schema, &query).map_err(Problem::faults)?
+        }
+    };
+    check_busy(&schema, &question)?;
+    let columns = columns(&schema, query.columns.as_deref())?;
+    let at = at.unwrap_or_else(|| At { order: options(&schema, question.sort.column), ..At::default() });
+
+    let segments = from_table(&schema, question.sort, &question.filters, &at.order);
+    let served_by = if segments.is_some() { ServedBy::Table } else { ServedBy::Search };
+    let source = match segments {
+        Some(segments) => Source::Table(segments),
+        None => Source::Search(searched::segments(&schema, question.sort, &at.order)),
+    };
+    let row = |id, issue: &crate::items::Issue| GridRow {
+        id,
+        number: issue.num,
+        name: issue.name.clone(),
+        state: issue.state,
+        values: values(columns.iter().copied(), issue),
+    };
+    let Page { rows, next } = source.page(&request, &schema, &question, at, query.limit.0, row).await?;
+    let next_cursor = next.map(|at| request.next_cursor(&at)).transpose()?;
+    let total = if query.count { Some(total(&request, &schema, &question.filters).await?) } else { None };
+    Ok(Answer::ok(&Grid { items: rows, served_by, total, next_cursor }))
+}
+
+impl Question {
+    fn read(schema: &Schema, query: &GridQuery) -> Result<Self, Vec<Fault>> {
+        let column = Column::parse(&query.sort, schema).map_err(|detail| Fault::parameter("sort", detail));
+        // Values may hold commas, at which a query string's list was taken apart.
+        let filters = match query.filter.as_slice() {
+            [] => Ok(Vec::new()),
+            filters => {
+                Filter::parse_all(&filters.join(","), schema).map_err(|detail| Fault::parameter("filter", detail))
+            }
+        };
+        match (column, filters) {
+            (Ok(column), Ok(filters)) => {
+                Ok(Self { sort: Sort { column, backward: query.order == Order::Desc }, filters })
+            }
+            (column, filters) => Err([column.err(), filters.err()].into_iter().flatten().collect()),
+        }
+    }
+}
+
+/// The columns to answer, in the project's order.
+fn columns<'a>(schema: &'a Schema, wanted: Option<&[AttributeId]>) -> Result<Vec<&'a Attribute>, Problem> {
+    let Some(wanted) = wanted else { return Ok(schema.columns().collect()) };
+    if wanted.iter().any(|id| schema.column(*id).is_none()) {
+        return Err(Problem::faults(vec![Fault::parameter("columns", "names an attribute that the project has not")]));
+    }
+    Ok(schema.columns().filter(|attribute| wanted.contains(&attribute.id)).collect())
+}
+
+/// The options of a choice in the order of a walk: those that are retired last.
+fn options(schema: &Schema, column: Column) -> Vec<OptionId> {
+    let choice = column.attribute(schema).filter(|attribute| attribute.item.of == Type::Choice);
+    choice.map(|attribute| attribute.options().all().iter().map(|option| option.id).collect()).unwrap_or_default()
+}
+
+/// While its rows are made an attribute cannot say who has no value, and while they are rewritten it has no order.
+fn check_busy(schema: &Schema, question: &Question) -> Result<(), Problem> {
+    let busy = |column: Column, building: bool| {
+        let status = column.attribute(schema).map(|attribute| attribute.item.status);
+        status == Some(Status::Retyping) || building && status == Some(Status::Building)
+    };
+    let sorted = busy(question.sort.column, true);
+    if sorted || question.filters.iter().any(|filter| busy(filter.column, filter.test == Test::Empty)) {
+        return Err(ATTRIBUTE_BUSY.because("Wait until the work on its values has ended."));
+    }
+    Ok(())
+}
+
+/// How many issues there are: exactly from the gates, or as many as search finds.
+async fn total(request: &Request, schema: &Schema, filters: &[Filter]) -> Result<Option<Total>, Problem> {
+    let state = match filters {
+        [] => Some(None),
+        [Filter { column: Column::State, test: Test::Is(states) }] => match states.as_slice() {
+            [state] => State::parse(state).map(Some),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(state) = state else {
+        return match searched::count(request.access(), schema, filters).await {
+            Ok(value) => Ok(Some(Total { value, exact: false })),
+            Err(SearchError::Unavailable(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        };
+    };
+    let gates = Gates::read(request.access(), schema.id).await?;
+    let value = match state {
+        None => gates.live(),
+        Some(State::Open) => gates.open(),
+        Some(State::Closed) => gates.live() - gates.open(),
+    };
+    Ok(Some(Total { value: u64::try_from(value).unwrap_or_default(), exact: true }))
+}

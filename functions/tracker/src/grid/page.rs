@@ -1,0 +1,160 @@
+//! One page of a walk: entries of its segments, the issues behind them, and where the next page begins.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use table::{EntityKey, Key, Position, Stored};
+use web::{Problem, Request};
+
+use super::Segment;
+use super::list::{At, Question};
+use super::searched::{self, SearchSegment};
+use crate::access::{ENTRIES, ISSUES};
+use crate::items::Issue;
+use crate::keys::{IssueDueKey, IssueKey};
+use crate::names::IssueId;
+use crate::project::Schema;
+use crate::schema::{INDEX, TRACKER};
+
+/// What serves a walk, segment by segment.
+#[derive(Debug)]
+pub enum Source {
+    Table(Vec<Segment>),
+    Search(Vec<SearchSegment>),
+}
+
+/// A page of rows, and where the next begins; nothing on the last.
+#[derive(Debug)]
+pub struct Page<T> {
+    pub rows: Vec<T>,
+    pub next: Option<At>,
+}
+
+/// An entry with where a page would end that ends with it.
+#[derive(Debug)]
+struct Entry {
+    id: IssueId,
+    position: Option<Position>,
+    after: Option<Box<RawValue>>,
+}
+
+/// The most bytes of a page: Lambda takes 6 MB.
+const BYTES: usize = 4_000_000;
+
+impl Source {
+    /// A page of what `row` makes of the issues. An issue that is gone, or that the filters do not let through any more, is
+    /// passed over and the page filled up.
+    pub async fn page<T: Serialize>(
+        &self,
+        request: &Request,
+        schema: &Schema,
+        question: &Question,
+        mut at: At,
+        limit: u32,
+        row: impl Fn(IssueId, &Issue) -> T,
+    ) -> Result<Page<T>, Problem> {
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+        while at.segment < self.segments() {
+            let missing = limit - rows.len();
+            let (entries, more) = self.entries(request, schema, question, &at, missing.max(1)).await?;
+            if missing == 0 {
+                // The page is full: does anything follow?
+                if !entries.is_empty() {
+                    return Ok(Page { rows, next: Some(at) });
+                }
+                at = At { segment: at.segment + 1, order: at.order, ..At::default() };
+                continue;
+            }
+            let ids: Vec<IssueId> = entries.iter().map(|entry| entry.id).collect();
+            let issues = issues(request, schema, &ids).await?;
+            for (entry, issue) in entries.into_iter().zip(issues) {
+                let there = issue.filter(|issue| question.filters.iter().all(|filter| filter.holds(issue)));
+                if let Some(issue) = there {
+                    let made = row(entry.id, &issue);
+                    bytes += serde_json::to_vec(&made).map_err(Problem::internal)?.len();
+                    if bytes > BYTES && !rows.is_empty() {
+                        return Ok(Page { rows, next: Some(at) });
+                    }
+                    rows.push(made);
+                }
+                (at.position, at.after) = (entry.position, entry.after);
+            }
+            match (more, rows.len() == limit) {
+                (true, true) => return Ok(Page { rows, next: Some(at) }),
+                (true, false) => {}
+                (false, _) => at = At { segment: at.segment + 1, order: at.order, ..At::default() },
+            }
+        }
+        Ok(Page { rows, next: None })
+    }
+
+    fn segments(&self) -> usize {
+        match self {
+            Self::Table(segments) => segments.len(),
+            Self::Search(segments) => segments.len(),
+        }
+    }
+
+    /// Up to so many entries of the present segment, and whether more follow in it.
+    async fn entries(
+        &self,
+        request: &Request,
+        schema: &Schema,
+        question: &Question,
+        at: &At,
+        limit: usize,
+    ) -> Result<(Vec<Entry>, bool), Problem> {
+        match self {
+            Self::Table(segments) => match segments.get(at.segment) {
+                Some(segment) => from_index(request, segment, question.sort.backward, at, limit).await,
+                None => Ok((Vec::new(), false)),
+            },
+            Self::Search(segments) => match segments.get(at.segment) {
+                Some(segment) => {
+                    let after = at.after.as_deref();
+                    let (hits, more) =
+                        searched::hits(request.access(), schema, question, segment, after, limit).await?;
+                    let entry = |(id, after)| Entry { id, position: None, after };
+                    Ok((hits.into_iter().map(entry).collect(), more))
+                }
+                None => Ok((Vec::new(), false)),
+            },
+        }
+    }
+}
+
+/// Pattern 8.
+async fn from_index(
+    request: &Request,
+    segment: &Segment,
+    backward: bool,
+    at: &At,
+    limit: usize,
+) -> Result<(Vec<Entry>, bool), Problem> {
+    let query = request.access().table(&ENTRIES, &TRACKER).query(segment.partition.as_str()).index(INDEX);
+    let query = segment.range.ask(query).after(at.position.clone());
+    let query = if backward { query.backward() } else { query };
+    let page = query.page(u32::try_from(limit).unwrap_or(u32::MAX)).await?;
+    let entry = |stored: &Stored| {
+        let id = IssueDueKey::parse(&Key::new(stored.key.pk.as_str(), "due"))?.issue;
+        Some(Entry { id, position: query.position_of(stored), after: None })
+    };
+    Ok((page.items.iter().filter_map(entry).collect(), page.next.is_some()))
+}
+
+/// Pattern 9: the issues that lie in this project, in the order of their ids.
+async fn issues(request: &Request, schema: &Schema, ids: &[IssueId]) -> Result<Vec<Option<Issue>>, Problem> {
+    let issues = request.access().table(&ISSUES, &TRACKER);
+    let keys: Vec<Key> = ids.iter().map(|issue| IssueKey { issue: *issue, project: schema.id }.key()).collect();
+    let mut found = issues.batch_get(&keys).await?;
+    let missing: Vec<Key> =
+        keys.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(key, _)| key.clone()).collect();
+    if !missing.is_empty() {
+        // The index may know already what a read of some moments ago does not.
+        let again = issues.batch_get_consistent(&missing).await?;
+        for (place, stored) in found.iter_mut().filter(|found| found.is_none()).zip(again) {
+            *place = stored;
+        }
+    }
+    found.into_iter().map(|stored| Ok(stored.map(|stored| stored.read()).transpose()?)).collect()
+}

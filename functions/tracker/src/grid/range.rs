@@ -1,0 +1,100 @@
+//! Ranges of the index's sort keys: what tests of a column come to in its partition (section 5, "Filters").
+
+use table::Query;
+
+use super::{Comparison, Test};
+use crate::values::{after_exactly, exactly};
+
+/// One range of `Data` in one partition of the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Range {
+    All,
+    BeginsWith(String),
+    /// From here on.
+    From(String),
+    /// Before this.
+    Below(String),
+    /// From the first up to the second, both included: no sort key equals the second.
+    Between(String, String),
+}
+
+impl Range {
+    /// The sort keys of exactly this value.
+    pub fn exactly(key: &str) -> Self {
+        Self::BeginsWith(exactly(key))
+    }
+
+    /// What passes all of these tests; nothing where nothing can. None for tests that are not one range.
+    pub fn of(tests: &[&Test]) -> Option<Option<Self>> {
+        if let [Test::Prefix(prefix)] = tests {
+            return Some(Some(Self::BeginsWith(prefix.clone())));
+        }
+        let (mut lower, mut upper) = (None::<String>, None::<String>);
+        for test in tests {
+            match test {
+                Test::NotEmpty => {}
+                Test::Compare(comparison @ (Comparison::From | Comparison::Above), key) => {
+                    let bound = if *comparison == Comparison::From { exactly(key) } else { after_exactly(key) };
+                    lower = Some(lower.map_or(bound.clone(), |known| known.max(bound)));
+                }
+                Test::Compare(comparison, key) => {
+                    let bound = if *comparison == Comparison::Below { exactly(key) } else { after_exactly(key) };
+                    upper = Some(upper.map_or(bound.clone(), |known| known.min(bound)));
+                }
+                Test::Is(_) | Test::Prefix(_) | Test::Empty => return None,
+            }
+        }
+        Some(Self::bounded(lower, upper))
+    }
+
+    /// The same where sort keys are numbers of issues and nothing more: every comparison includes its operand.
+    pub fn of_numbers(tests: &[&Test]) -> Option<Option<Self>> {
+        let (mut lower, mut upper) = (None::<String>, None::<String>);
+        for test in tests {
+            match test {
+                Test::Compare(Comparison::From, key) => {
+                    lower = Some(lower.map_or(key.clone(), |known| known.max(key.clone())));
+                }
+                Test::Compare(Comparison::UpTo, key) => {
+                    let bound = exactly(key);
+                    upper = Some(upper.map_or(bound.clone(), |known| known.min(bound)));
+                }
+                _ => return None,
+            }
+        }
+        Some(Self::bounded(lower, upper))
+    }
+
+    fn bounded(lower: Option<String>, upper: Option<String>) -> Option<Self> {
+        match (lower, upper) {
+            (None, None) => Some(Self::All),
+            (Some(lower), None) => Some(Self::From(lower)),
+            (None, Some(upper)) => Some(Self::Below(upper)),
+            (Some(lower), Some(upper)) if lower > upper => None,
+            (Some(lower), Some(upper)) => Some(Self::Between(lower, upper)),
+        }
+    }
+
+    /// A query for what lies in this range.
+    pub fn ask<'a>(&self, query: Query<'a>) -> Query<'a> {
+        match self.clone() {
+            Self::All => query,
+            Self::BeginsWith(prefix) => query.begins_with(prefix),
+            Self::From(lower) => query.from(lower),
+            Self::Below(upper) => query.below(upper),
+            Self::Between(lower, upper) => query.between(lower, upper),
+        }
+    }
+
+    /// The same question asked of a sort key at hand.
+    #[cfg(test)]
+    pub fn holds(&self, data: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::BeginsWith(prefix) => data.starts_with(prefix),
+            Self::From(lower) => data >= lower.as_str(),
+            Self::Below(upper) => data < upper.as_str(),
+            Self::Between(lower, upper) => (lower.as_str()..=upper.as_str()).contains(&data),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Grids that the table has no order for: searches over the documents of issues, which compare as the index does.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use table::search::SearchError;
+use table::{Access, AccessPattern, Call};
+use web::search::{One, SearchResponse};
+
+use super::list::Question;
+use super::{Column, Comparison, Filter, Sort, Test};
+use crate::items::State;
+use crate::names::IssueId;
+use crate::options::OptionId;
+use crate::project::Schema;
+use crate::values::{Type, number_of};
+
+/// The index of tracker.
+pub const ALIAS: &str = "tracker";
+
+/// Documents, searched.
+pub const SEARCH: AccessPattern = AccessPattern { name: "search", calls: &[Call::Search { alias: ALIAS }] };
+
+/// The issues that pass one more test of the column that is sorted by, in the order of that column or of numbers alone.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchSegment {
+    only: Option<Filter>,
+    by_value: bool,
+}
+
+/// The segments of a walk by search. Engines disagree on where what has no value comes: it is a segment of its own.
+pub fn segments(schema: &Schema, sort: Sort, order: &[OptionId]) -> Vec<SearchSegment> {
+    let column = sort.column;
+    let only = |test: Test| Some(Filter { column, test });
+    let equal = |key: String| SearchSegment { only: only(Test::Is(vec![key])), by_value: false };
+    let of = column.attribute(schema).map(|attribute| attribute.item.of);
+    let mut segments: Vec<SearchSegment> = match of {
+        Some(Type::Choice) => order.iter().map(|option| equal(option.to_string())).collect(),
+        Some(_) => vec![SearchSegment { only: only(Test::NotEmpty), by_value: true }],
+        None if column == Column::State => State::ALL.iter().map(|state| equal(state.as_str().to_owned())).collect(),
+        None => vec![SearchSegment { only: None, by_value: true }],
+    };
+    if sort.backward {
+        segments.reverse();
+    }
+    if of.is_some() {
+        segments.push(SearchSegment { only: only(Test::Empty), by_value: false });
+    }
+    segments
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields {
+    pk: One<String>,
+}
+
+/// Up to so many issues of a segment with the values after which a search goes on, and whether more follow.
+pub async fn hits(
+    access: &Access,
+    schema: &Schema,
+    question: &Question,
+    segment: &SearchSegment,
+    after: Option<&RawValue>,
+    limit: usize,
+) -> Result<(Vec<(IssueId, Option<Box<RawValue>>)>, bool), SearchError> {
+    let filters = question.filters.iter().chain(&segment.only);
+    let mut asked = json!({
+        "query": { "bool": { "filter": clauses(schema, filters) } },
+        "sort": sort(schema, question.sort, segment),
+        "size": limit + 1,
+        "_source": false,
+        "fields": ["pk"],
+        "track_total_hits": 1,
+    });
+    if let (Some(after), Some(asked)) = (after, asked.as_object_mut()) {
+        let after: Value = serde_json::from_str(after.get()).unwrap_or_default();
+        asked.insert("search_after".to_owned(), after);
+    }
+    let answer: SearchResponse<Fields> = access.search(&SEARCH, ALIAS, &asked).await?;
+    let mut hits = answer.hits();
+    let more = hits.len() > limit;
+    hits.truncate(limit);
+    let issue = |hit: web::search::Hit<Fields>| Some((IssueId::parse_id(&hit.fields.pk.get()?)?, hit.sort));
+    Ok((hits.into_iter().filter_map(issue).collect(), more))
+}
+
+/// How many issues pass all filters, as far as search knows.
+pub async fn count(access: &Access, schema: &Schema, filters: &[Filter]) -> Result<u64, SearchError> {
+    let asked = json!({
+        "query": { "bool": { "filter": clauses(schema, filters.iter()) } },
+        "size": 0,
+        "track_total_hits": true,
+    });
+    let answer: SearchResponse<Fields> = access.search(&SEARCH, ALIAS, &asked).await?;
+    Ok(answer.total().value)
+}
+
+/// By the column and by numbers, in the direction of the sort; the key at the end for the moment of a new number.
+fn sort(schema: &Schema, sort: Sort, segment: &SearchSegment) -> Value {
+    let direction = if sort.backward { "desc" } else { "asc" };
+    let mut fields = vec![];
+    if segment.by_value && sort.column != Column::Number {
+        fields.push(json!({ field(schema, sort.column): direction }));
+    }
+    fields.push(json!({ "number": direction }));
+    fields.push(json!({ "pk": direction }));
+    Value::Array(fields)
+}
+
+/// The issues of this project, by their tenant first of all.
+fn clauses<'a>(schema: &Schema, filters: impl Iterator<Item = &'a Filter>) -> Vec<Value> {
+    let own = [
+        json!({ "term": { "entity": "issue" } }),
+        json!({ "term": { "tenantId": schema.tenant.id() } }),
+        json!({ "term": { "projectId": schema.id.id() } }),
+    ];
+    own.into_iter().chain(filters.map(|filter| clause(schema, filter))).collect()
+}
+
+pub fn clause(schema: &Schema, Filter { column, test }: &Filter) -> Value {
+    let field = field(schema, *column);
+    let operand = |key: &String| match column {
+        Column::Number => json!(number_of(key).unwrap_or_default()),
+        _ => json!(key),
+    };
+    match test {
+        Test::Is(keys) => json!({ "terms": { field: keys.iter().map(operand).collect::<Vec<_>>() } }),
+        Test::Prefix(prefix) => json!({ "prefix": { field: prefix } }),
+        Test::Empty => json!({ "bool": { "must_not": { "exists": { "field": field } } } }),
+        Test::NotEmpty => json!({ "exists": { "field": field } }),
+        Test::Compare(comparison, key) => {
+            let bound = match comparison {
+                Comparison::Below => "lt",
+                Comparison::UpTo => "lte",
+                Comparison::Above => "gt",
+                Comparison::From => "gte",
+            };
+            json!({ "range": { field: { bound: operand(key) } } })
+        }
+    }
+}
+
+/// The field of the documents that holds a column.
+fn field(schema: &Schema, column: Column) -> String {
+    match column {
+        Column::Number => "number".to_owned(),
+        Column::Name => "nameKey".to_owned(),
+        Column::State => "state".to_owned(),
+        Column::Attribute(_) => {
+            let slot = column.attribute(schema).map_or(0, |attribute| attribute.item.slot);
+            format!("k{slot:02}")
+        }
+    }
+}

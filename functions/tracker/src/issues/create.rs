@@ -1,0 +1,120 @@
+//! `POST` of an issue: the next number of its project, then the issue with all its rows.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use table::{Backoff, Error};
+use utoipa::ToSchema;
+use web::{Answer, Problem, Request};
+
+use super::input::{Inputs, read};
+use super::settle::settle;
+use super::write::{Refused, Write};
+use super::{check_size, cleaned};
+use crate::access::{CREATE_ISSUE, NEXT_NUMBER};
+use crate::callers::at_least;
+use crate::items::{Issue, Role, Stamps, State};
+use crate::names::{AttributeId, IssueId, TenantId};
+use crate::project::{Read, Schema};
+use crate::projects::{self, ProjectPath, counter, href};
+use crate::schema::TRACKER;
+use crate::tenants::{made_now, name_fault};
+use crate::values::{Input, number_key};
+use crate::views::IssueView;
+
+/// The greatest number of an issue.
+pub const LAST_NUMBER: u64 = 9_999_999;
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NewIssue {
+    #[schema(min_length = 1, max_length = 255)]
+    name: String,
+    #[serde(default = "open")]
+    #[schema(default = "open")]
+    state: State,
+    /// By the ids of attributes.
+    #[serde(default)]
+    #[schema(value_type = BTreeMap<String, Input>)]
+    values: BTreeMap<AttributeId, Input>,
+}
+
+fn open() -> State {
+    State::Open
+}
+
+pub async fn create(request: Request) -> Result<Answer, Problem> {
+    let ProjectPath { tenant_id, project_id } = request.path()?;
+    at_least(&request, tenant_id, Role::Editor).await?;
+    let new: NewIssue = request.json()?;
+    if let Some(fault) = name_fault("/name", &new.name) {
+        return Err(Problem::faults(vec![fault]));
+    }
+    if let Some(answer) = request.earlier(&CREATE_ISSUE, &TRACKER).await? {
+        return Ok(answer);
+    }
+    let inputs: Inputs = new.values.iter().map(|(id, input)| (*id, Some(input.clone()))).collect();
+    let (id, stamps) = (IssueId::new(), made_now(&request)?);
+    let (mut fresh, mut number, mut backoff) = (Read::Eventual, None, Backoff::new());
+    loop {
+        let schema = projects::read(&request, tenant_id, project_id, fresh).await?;
+        let mut issue = first(tenant_id, &new, stamps.clone());
+        match read(&schema, &inputs, "/values") {
+            // What a read of some moments ago lacks may be there.
+            Err(_) if fresh == Read::Eventual => {
+                fresh = Read::Strong;
+                continue;
+            }
+            values => values?.into_iter().for_each(|(id, value)| issue.set(id, value)),
+        }
+        check_size(&issue)?;
+        // A number that was taken serves for every attempt.
+        let num = match number {
+            Some(number) => number,
+            None => next_number(&request, &schema).await?,
+        };
+        number = Some(num);
+        (issue.num, issue.data) = (num, number_key(num));
+        let issue = cleaned(&schema, issue);
+        let prepared = Write::of(&schema, None, id, Some(issue.clone())).prepare(request.access())?;
+        let location = format!("{}/issues/{}", href(tenant_id, project_id), id.id());
+        let view = IssueView::new(id, &schema, &issue);
+        let actions = prepared.actions.clone();
+        match request.create_once(&CREATE_ISSUE, &TRACKER, actions, location, &view).await {
+            Ok(answer) => {
+                if !prepared.settled {
+                    settle(request.access(), id).await?;
+                }
+                return Ok(answer);
+            }
+            Err(error) => match prepared.refused(&error) {
+                Some(Refused::Gate(_)) if backoff.wait().await => fresh = Read::Strong,
+                _ => return Err(error.into()),
+            },
+        }
+    }
+}
+
+fn first(tenant: TenantId, new: &NewIssue, stamps: Stamps) -> Issue {
+    Issue {
+        data: String::new(),
+        name: new.name.clone(),
+        state: new.state,
+        num: 0,
+        tenant,
+        values: BTreeMap::new(),
+        unsettled: None,
+        stamps,
+    }
+}
+
+/// Pattern 12. A project whose counter is gone is being deleted.
+pub async fn next_number(request: &Request, schema: &Schema) -> Result<u64, Problem> {
+    let taken = request.access().table(&NEXT_NUMBER, &TRACKER).next_numbers(counter(schema.id), 1).await;
+    match taken {
+        Ok(numbers) if *numbers.end() <= LAST_NUMBER => Ok(*numbers.end()),
+        Ok(_) => Err(web::problem::TAKEN.because(format!("The project has no number left up to {LAST_NUMBER}."))),
+        Err(Error::NotFound) => Err(Problem::not_found()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,38 @@
+//! Issues of teams, in projects with attributes of their own, and the grid in which they are sorted and filtered by any
+//! of them.
+
+pub mod access;
+mod attributes;
+mod callers;
+pub mod costs;
+pub mod documents;
+mod events;
+mod grid;
+mod issues;
+pub mod items;
+pub mod keys;
+pub mod names;
+pub mod options;
+pub mod project;
+mod projects;
+mod routes;
+pub mod rows;
+pub mod schema;
+mod search;
+mod tenants;
+pub mod values;
+mod views;
+mod work;
+
+use std::sync::Arc;
+
+use table::Engines;
+use web::App;
+
+pub use callers::PLATFORM_ADMIN;
+pub use schema::SYSTEM;
+
+/// The whole system: its routes and event handlers on these engines.
+pub fn app(engines: Arc<Engines>) -> App {
+    App::new(engines, &SYSTEM, routes::all(), events::handlers())
+}

@@ -1,0 +1,184 @@
+//! What the parts of a key may be: each its own type, so that a key cannot be built from a wrong or foreign text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use table::KeyPart;
+use table::part::NotAPart;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+use uuid::Uuid;
+
+/// What follows the type's prefix in an id: a UUID, or the four hex digits of the seed's own rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Bare {
+    Seed(u16),
+    Uuid(Uuid),
+}
+
+impl fmt::Display for Bare {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Seed(digits) => write!(formatter, "{digits:04x}"),
+            Self::Uuid(uuid) => uuid.fmt(formatter),
+        }
+    }
+}
+
+impl FromStr for Bare {
+    type Err = NotAPart;
+
+    /// Other spellings would be other keys.
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let bare = match text.len() {
+            4 => u16::from_str_radix(text, 16).ok().map(Self::Seed),
+            _ => Uuid::parse_str(text).ok().map(Self::Uuid),
+        };
+        bare.filter(|bare| bare.to_string() == text).ok_or(NotAPart("a UUID in lower case with hyphens"))
+    }
+}
+
+/// Ids as `{type}-{UUID}`: so in the API and in search. In a key template the prefix is the template's.
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident = $prefix:literal,)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(Bare);
+
+        impl $name {
+            /// An id that was never given before.
+            pub fn new() -> Self {
+                Self(Bare::Uuid(Uuid::now_v7()))
+            }
+
+            /// The id with its prefix.
+            pub fn id(self) -> String {
+                format!(concat!($prefix, "{}"), self.0)
+            }
+
+            /// The id that carries its prefix.
+            pub fn parse_id(text: &str) -> Option<Self> {
+                text.strip_prefix($prefix)?.parse().ok()
+            }
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = NotAPart;
+
+            fn from_str(text: &str) -> Result<Self, NotAPart> {
+                text.parse().map(Self)
+            }
+        }
+
+        impl KeyPart for $name {}
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.id()
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = NotAPart;
+
+            fn try_from(text: String) -> Result<Self, NotAPart> {
+                Self::parse_id(&text).ok_or(NotAPart(concat!($prefix, " and a UUID in lower case with hyphens")))
+            }
+        }
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                const PATTERN: &str =
+                    concat!("^", $prefix, "([0-9a-f]{4}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$");
+                ObjectBuilder::new().schema_type(Type::String).pattern(Some(PATTERN)).into()
+            }
+        }
+
+        impl ToSchema for $name {}
+    )+};
+}
+
+ids! {
+    /// The id of a tenant.
+    TenantId = "tenant-",
+    /// The id of a project.
+    ProjectId = "project-",
+    /// The id of an attribute.
+    AttributeId = "xattrib-",
+    /// The id of an issue.
+    IssueId = "issue-",
+    /// The id of work that outlives its request, in the order in which it was asked for.
+    WorkId = "work-",
+}
+
+/// One of a project's gates: `00` to `15`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct GateNumber(u8);
+
+/// How many gates a project has: so many writers pass at once without meeting.
+pub const GATES: u8 = 16;
+
+impl GateNumber {
+    pub fn all() -> impl Iterator<Item = Self> {
+        (0..GATES).map(Self)
+    }
+
+    /// Any of them, so that writers spread.
+    pub fn random() -> Self {
+        Self(fastrand::u8(0..GATES))
+    }
+}
+
+impl fmt::Display for GateNumber {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:02}", self.0)
+    }
+}
+
+impl FromStr for GateNumber {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let gate = text.parse().ok().filter(|gate| *gate < GATES).map(Self);
+        gate.filter(|gate| gate.to_string() == text).ok_or(NotAPart("two digits from 00 to 15"))
+    }
+}
+
+impl KeyPart for GateNumber {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_has_one_spelling() {
+        let id = IssueId::new();
+        assert_eq!(IssueId::parse_id(&id.id()), Some(id));
+        assert_eq!(IssueId::parse_id("issue-020e").unwrap().to_string(), "020e");
+        let upper = id.id().to_uppercase();
+        for text in ["issue-020E", "issue-", "020e", "project-020e", "issue-20e", "issue-+20e", "issue-é", &upper] {
+            assert_eq!(IssueId::parse_id(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn gates_have_two_digits() {
+        assert_eq!(GateNumber::all().map(|gate| gate.to_string()).last().as_deref(), Some("15"));
+        assert!("16".parse::<GateNumber>().is_err() && "7".parse::<GateNumber>().is_err());
+    }
+}

@@ -1,0 +1,209 @@
+//! The options of a choice: ids that are never given twice, labels that may change, in the order in which people see them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use table::part::NotAPart;
+use utoipa::ToSchema;
+
+use crate::values::folded;
+
+/// The most options that are not retired.
+pub const MAX_LIVE: usize = 50;
+
+/// The most options that an attribute has ever had.
+const MAX_EVER: u16 = 999;
+
+/// `001` to `999`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct OptionId(u16);
+
+/// An option as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChoiceOption {
+    #[schema(value_type = String, pattern = "^[0-9]{3}$")]
+    pub id: OptionId,
+    pub label: String,
+    /// Shown where it is set, and not to be set any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retired: bool,
+}
+
+/// The options of an attribute: first those that can be set, in their order, then those that are retired.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Options(Vec<ChoiceOption>);
+
+/// An option as a client wants it: one that is there by its id, perhaps under a new label, or a new one.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+pub struct WantedOption {
+    /// Absent for a new option.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, pattern = "^[0-9]{3}$")]
+    pub id: Option<String>,
+    /// Absent where it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, min_length = 1, max_length = 100)]
+    pub label: Option<String>,
+}
+
+impl Options {
+    pub fn all(&self) -> &[ChoiceOption] {
+        &self.0
+    }
+
+    pub fn live(&self) -> impl Iterator<Item = &ChoiceOption> {
+        self.0.iter().filter(|option| !option.retired)
+    }
+
+    /// The option of this id, retired or not.
+    pub fn by_id(&self, id: &str) -> Option<&ChoiceOption> {
+        let id: OptionId = id.parse().ok()?;
+        self.0.iter().find(|option| option.id == id)
+    }
+
+    /// The option that a client means by an id or, however written, by a label: one that can be set.
+    pub fn choose(&self, given: &str) -> Result<&ChoiceOption, String> {
+        let by_id = self.by_id(given).filter(|option| !option.retired);
+        let label = folded(given);
+        by_id.or_else(|| self.live().find(|option| folded(&option.label) == label)).ok_or_else(|| {
+            let labels: Vec<_> = self.live().take(10).map(|option| format!("`{}`", option.label)).collect();
+            format!("must be an option of the attribute by its id or label, such as {}", labels.join(", "))
+        })
+    }
+
+    /// The same for what only looks for values: retired options are found, too.
+    pub fn find(&self, given: &str) -> Option<&ChoiceOption> {
+        let label = folded(given);
+        let by_label = |option: &&ChoiceOption| folded(&option.label) == label;
+        self.choose(given).ok().or_else(|| self.by_id(given)).or_else(|| self.0.iter().find(by_label))
+    }
+
+    /// The options that a client wants in place of these, in its order. Those left out are retired, those named again
+    /// come back. Faults come with their place in the list, or none for the list as a whole.
+    pub fn replaced(&self, wanted: &[WantedOption]) -> Result<Self, Vec<(Option<usize>, String)>> {
+        let mut faults = Vec::new();
+        let mut next = self.0.iter().map(|option| option.id.0).max().unwrap_or_default();
+        let mut made: Vec<ChoiceOption> = Vec::new();
+        for (place, wanted) in wanted.iter().enumerate() {
+            let option = match &wanted.id {
+                None => {
+                    next += 1;
+                    wanted.label.clone().map(|label| ChoiceOption { id: OptionId(next), label, retired: false })
+                }
+                Some(id) => self.by_id(id).map(|known| ChoiceOption {
+                    label: wanted.label.clone().unwrap_or_else(|| known.label.clone()),
+                    retired: false,
+                    ..known.clone()
+                }),
+            };
+            let Some(option) = option else {
+                let fault =
+                    if wanted.id.is_some() { "must be an id of this attribute's options" } else { "needs a label" };
+                faults.push((Some(place), fault.to_owned()));
+                continue;
+            };
+            if folded(&option.label).is_empty() || option.label.chars().any(char::is_control) {
+                faults
+                    .push((Some(place), "must have a label that is not blank, without control characters".to_owned()));
+            } else if made.iter().any(|other| folded(&other.label) == folded(&option.label)) {
+                faults.push((Some(place), "has a label that another option has".to_owned()));
+            } else if made.iter().any(|other| other.id == option.id) {
+                faults.push((Some(place), "is named twice".to_owned()));
+            }
+            made.push(option);
+        }
+        if made.len() > MAX_LIVE {
+            faults.push((None, format!("must be at most {MAX_LIVE} options")));
+        }
+        if next > MAX_EVER {
+            faults.push((None, format!("would be more than {MAX_EVER} options, those of before among them")));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let kept: Vec<OptionId> = made.iter().map(|option| option.id).collect();
+        let left_out = self.0.iter().filter(|option| !kept.contains(&option.id));
+        made.extend(left_out.map(|option| ChoiceOption { retired: true, ..option.clone() }));
+        Ok(Self(made))
+    }
+}
+
+impl fmt::Display for OptionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:03}", self.0)
+    }
+}
+
+impl FromStr for OptionId {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let digits = text.len() == 3 && text.bytes().all(|digit| digit.is_ascii_digit());
+        let id = text.parse().ok().filter(|id| digits && *id > 0);
+        id.map(Self).ok_or(NotAPart("three digits from 001 to 999"))
+    }
+}
+
+impl From<OptionId> for String {
+    fn from(id: OptionId) -> Self {
+        id.to_string()
+    }
+}
+
+impl TryFrom<String> for OptionId {
+    type Error = NotAPart;
+
+    fn try_from(text: String) -> Result<Self, NotAPart> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(id: Option<&str>, label: Option<&str>) -> WantedOption {
+        WantedOption { id: id.map(str::to_owned), label: label.map(str::to_owned) }
+    }
+
+    fn three() -> Options {
+        Options::default().replaced(&["High", "Mid", "Low"].map(|label| wanted(None, Some(label)))).unwrap()
+    }
+
+    fn ids(options: &Options) -> Vec<String> {
+        options.all().iter().map(|option| format!("{}{}", option.id, if option.retired { "-" } else { "" })).collect()
+    }
+
+    #[test]
+    fn ids_are_never_given_twice_and_what_is_left_out_is_retired() {
+        let put_first = three()
+            .replaced(&[wanted(None, Some("Urgent")), wanted(Some("001"), Some("Top")), wanted(Some("003"), None)])
+            .unwrap();
+        assert_eq!(ids(&put_first), ["004", "001", "003", "002-"]);
+        let again = put_first.replaced(&[wanted(Some("002"), None), wanted(None, Some("New"))]).unwrap();
+        assert_eq!(ids(&again), ["002", "005", "004-", "001-", "003-"]);
+    }
+
+    #[test]
+    fn labels_are_told_apart_as_people_read_them() {
+        assert_eq!(three().choose("low").unwrap().id, OptionId(3));
+        assert_eq!(three().choose("001").unwrap().label, "High");
+        for text in ["Other", "", "004", "000"] {
+            assert!(three().choose(text).is_err(), "{text:?}");
+        }
+        let faults = three().replaced(&[wanted(None, Some("HIGH")), wanted(None, Some(" high "))]).unwrap_err();
+        assert_eq!(faults.len(), 1);
+        assert!(three().replaced(&[wanted(Some("009"), None)]).is_err());
+    }
+
+    #[test]
+    fn a_retired_option_is_found_and_not_chosen() {
+        let without_mid = three().replaced(&[wanted(Some("001"), None), wanted(Some("003"), None)]).unwrap();
+        assert!(without_mid.choose("Mid").is_err());
+        assert_eq!(without_mid.find("Mid").unwrap().id, OptionId(2));
+    }
+}

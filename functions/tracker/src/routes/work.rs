@@ -1,0 +1,28 @@
+//! `/tracker/tenants/{tenantId}/work`
+
+use web::{Page, Route, Sample, Who, problem};
+
+use super::TENANT as T;
+use crate::access::{MEMBERSHIP, OF_TENANT, TENANT, WORK};
+use crate::tenants::one::{Paged, TenantPath};
+use crate::work::routes::{WorkPath, WorkView, get, list};
+
+pub fn routes() -> Vec<Route> {
+    vec![
+        Route::get("listWork", format!("{T}/work"), Who::SignedIn, list)
+            .summary("A tenant's work that outlived its request, newest first")
+            .patterns(&[&MEMBERSHIP, &TENANT, &OF_TENANT])
+            .path::<TenantPath>()
+            .query::<Paged>()
+            .answers::<Page<WorkView>>(200)
+            .problems(&[problem::NOT_FOUND])
+            .sample(Sample::new("/tracker/tenants/tenant-0807/work")),
+        Route::get("getWork", format!("{T}/work/{{workId}}"), Who::SignedIn, get)
+            .summary("One piece of work and how far it has come")
+            .patterns(&[&MEMBERSHIP, &TENANT, &WORK])
+            .path::<WorkPath>()
+            .answers::<WorkView>(200)
+            .problems(&[problem::NOT_FOUND])
+            .sample(Sample::new("/tracker/tenants/tenant-0807/work/work-0001")),
+    ]
+}

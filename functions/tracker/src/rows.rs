@@ -1,0 +1,111 @@
+//! The entries of an issue in the index: **rows(issue) = f(issue item, the project's attributes)**, and nothing else
+//! decides them. Every write of an issue writes exactly the difference.
+
+use std::collections::BTreeMap;
+
+use table::{Action, Changes, EntityKey, Key, item};
+
+use crate::items::{Issue, Status};
+use crate::keys::{BlankRowKey, StateRowKey, ValueRowKey};
+use crate::names::{IssueId, ProjectId};
+use crate::project::Attribute;
+use crate::schema::{DATA, TRACKER};
+use crate::values::{ENDS, number_key};
+
+/// Sort keys of the index by the keys of their rows.
+pub type Rows = BTreeMap<Key, String>;
+
+/// The rows that an issue has: one for its state, and for each attribute that is not being deleted one with its value
+/// or one that says that there is none. While an attribute is being deleted its rows are nobody's but the drain's.
+pub fn rows(id: IssueId, project: ProjectId, issue: &Issue, attributes: &[Attribute]) -> Rows {
+    let number = number_key(issue.num);
+    let state = StateRowKey { issue: id, project }.key();
+    let mut rows = Rows::from([(state, format!("{}{ENDS}{number}", issue.state.as_str()))]);
+    for attribute in attributes.iter().filter(|attribute| attribute.item.status != Status::Deleting) {
+        let (key, data) = match issue.value(attribute.id) {
+            Some(value) => (ValueRowKey { issue: id, attribute: attribute.id }.key(), value.key().data(issue.num)),
+            None => (BlankRowKey { issue: id, attribute: attribute.id }.key(), number.clone()),
+        };
+        rows.insert(key, data);
+    }
+    rows
+}
+
+/// What makes the second rows of the first. Rows are written whatever is in their place, such as what a run that died
+/// has left: the issue as it was read, in the same transaction, decides alone.
+pub fn difference(before: &Rows, after: &Rows) -> Vec<Action> {
+    let changed = after.iter().filter(|(key, data)| before.get(*key) != Some(data));
+    let written = changed.map(|(key, data)| put(key, data));
+    let gone = before.keys().filter(|key| !after.contains_key(*key));
+    written.chain(gone.map(|key| Action::delete(&TRACKER, key.clone()).or_absent())).collect()
+}
+
+/// A row, whether it is there or not.
+pub fn put(key: &Key, data: &str) -> Action {
+    Action::update(&TRACKER, key.clone(), Changes::new().set(DATA, item::text(data))).or_absent()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::items::{AttributeItem, Stamps, State, Value};
+    use crate::names::AttributeId;
+    use crate::values::Type;
+
+    fn attribute(id: &str, status: Status) -> Attribute {
+        let item = AttributeItem {
+            name: id.to_owned(),
+            num: 1.0,
+            of: Type::Int,
+            slot: 0,
+            status,
+            options: Default::default(),
+            stamps: Stamps::default(),
+        };
+        Attribute { id: AttributeId::parse_id(id).unwrap(), item }
+    }
+
+    fn issue(num: u64, values: &[(&str, &str)]) -> Issue {
+        let value = |text: &str| Value { slot: 0, of: Type::Int, value: text.to_owned() };
+        Issue {
+            data: number_key(num),
+            name: "Girder needs replacing".to_owned(),
+            state: State::Open,
+            num,
+            tenant: "tenant-0807".to_owned().try_into().unwrap(),
+            values: values.iter().map(|(id, text)| ((*id).to_owned(), value(text))).collect(),
+            unsettled: None,
+            stamps: Stamps::default(),
+        }
+    }
+
+    fn of(issue: &Issue, attributes: &[Attribute]) -> Vec<(String, String)> {
+        let (id, project) = (IssueId::parse_id("issue-af34").unwrap(), ProjectId::parse_id("project-35e9").unwrap());
+        let shown = |(key, data): (Key, String)| (key.sk.unwrap_or_default(), data.replace(ENDS, " "));
+        rows(id, project, issue, attributes).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn each_attribute_has_one_row_and_those_being_deleted_none() {
+        let attributes = [
+            attribute("xattrib-3fe6", Status::Ready),
+            attribute("xattrib-3812", Status::Building),
+            attribute("xattrib-882a", Status::Deleting),
+        ];
+        let expected = [("blank-3812", "p1303"), ("state-35e9", "open p1303"), ("value-3fe6", "p13142 p1303")];
+        let expected: Vec<_> = expected.iter().map(|(key, data)| ((*key).to_owned(), (*data).to_owned())).collect();
+        assert_eq!(of(&issue(3, &[("3fe6", "42"), ("882a", "1")]), &attributes), expected);
+    }
+
+    #[test]
+    fn only_what_differs_is_written() {
+        let (id, project) = (IssueId::new(), ProjectId::new());
+        let attributes = [attribute("xattrib-3fe6", Status::Ready), attribute("xattrib-3812", Status::Ready)];
+        let all = |issue: &Issue| rows(id, project, issue, &attributes);
+        let count = |before: &Issue, after: &Issue| difference(&all(before), &all(after)).len();
+        let (none, one) = (issue(3, &[]), issue(3, &[("3fe6", "42")]));
+        assert_eq!((count(&none, &none), count(&none, &one), count(&one, &issue(3, &[("3fe6", "43")]))), (0, 2, 1));
+        assert_eq!(count(&one, &issue(4, &[("3fe6", "42")])), 3);
+        assert_eq!(difference(&Rows::new(), &all(&one)).len(), 3);
+    }
+}

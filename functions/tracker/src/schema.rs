@@ -1,0 +1,51 @@
+//! The table, its index, the bucket and the event sources of tracker, as its specification declares them.
+
+use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
+
+use crate::keys::{
+    AttributeKey, BlankRowKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey, MemberKey, ProjectKey,
+    StateRowKey, TenantKey, ValueRowKey, WorkDueKey, WorkKey,
+};
+
+pub static SYSTEM: System = System {
+    name: "tracker",
+    tables: &[&TRACKER, &MIRROR],
+    buckets: &[Bucket { name: "tracker", expiring: &[("quarantine/", 90)] }],
+    sources: &[
+        EventSource::Streams { handler: "mirror" },
+        EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+    ],
+};
+
+/// Where the mirror keeps its generations, markers and checkpoints.
+static MIRROR: Table = mirror::schema::state_table("tracker-mirror");
+
+/// The one index: every order in which anything is listed.
+pub const INDEX: &str = "SK-Data";
+
+/// The index's sort key.
+pub const DATA: &str = "Data";
+
+pub static TRACKER: Table = Table {
+    name: "tracker",
+    pk: "PK",
+    sk: Some("SK"),
+    stream: true,
+    indexes: &[Index { name: INDEX, pk: "SK", sk: Some(DATA), projection: Projection::KeysOnly }],
+    entities: &[
+        Entity::document::<TenantKey>("tenant"),
+        Entity::never::<DirectoryKey>("directory"),
+        Entity::never::<MemberKey>("member"),
+        Entity::document::<ProjectKey>("project"),
+        Entity::never::<AttributeKey>("attribute"),
+        Entity::document::<IssueKey>("issue"),
+        Entity::never::<ValueRowKey>("value"),
+        Entity::never::<BlankRowKey>("blank"),
+        Entity::never::<StateRowKey>("state"),
+        Entity::never::<CounterKey>("counter"),
+        Entity::never::<GateKey>("gate"),
+        Entity::never::<WorkKey>("work"),
+        Entity::never::<WorkDueKey>("workDue"),
+        Entity::never::<IssueDueKey>("issueDue"),
+    ],
+};

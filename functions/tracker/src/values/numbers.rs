@@ -1,0 +1,15 @@
+//! Whole numbers and decimals: one number has one text and one key, however it was spelt.
+
+use table::ordered;
+
+use super::Input;
+
+/// A whole number of 64 bits; `10.0` and `1e1` are 10.
+pub(super) fn int(input: &Input) -> Option<String> {
+    decimal(input).filter(|number| number.parse::<i64>().is_ok())
+}
+
+/// Any number that DynamoDB can hold, without exponent: `1.50` is `1.5`.
+pub(super) fn decimal(input: &Input) -> Option<String> {
+    ordered::parse_number(&ordered::number(input.digits())?)
+}

@@ -1,0 +1,205 @@
+//! What is answered: tenants, members, projects with their attributes, issues.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use table::Idpid;
+use utoipa::ToSchema;
+
+use crate::items::{Issue, Member, Project, Role, Stamps, State, Status, Tenant, Value};
+use crate::names::{AttributeId, IssueId, ProjectId, TenantId};
+use crate::options::ChoiceOption;
+use crate::project::{Attribute, Schema};
+use crate::values::Type;
+
+/// Who made it and who changed it last, and when (RFC 3339 in UTC).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Changed {
+    pub created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub created_by: Option<String>,
+    pub updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub updated_by: Option<String>,
+}
+
+impl From<&Stamps> for Changed {
+    fn from(stamps: &Stamps) -> Self {
+        let Stamps { created_at, created_by, updated_at, updated_by } = stamps.clone();
+        Self { created_at, created_by, updated_at, updated_by }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TenantView {
+    pub id: TenantId,
+    pub name: String,
+    #[serde(flatten)]
+    pub changed: Changed,
+}
+
+impl TenantView {
+    pub fn new(id: TenantId, tenant: &Tenant) -> Self {
+        Self { id, name: tenant.name.clone(), changed: Changed::from(&tenant.stamps) }
+    }
+}
+
+/// A tenant in a list.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct TenantEntry {
+    pub id: TenantId,
+    pub name: String,
+}
+
+/// A tenant of the caller's.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct MyTenant {
+    pub id: TenantId,
+    pub name: String,
+    pub role: Role,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct MemberView {
+    #[schema(value_type = String)]
+    pub idpid: Idpid,
+    pub role: Role,
+    pub name: String,
+    #[serde(flatten)]
+    pub changed: Changed,
+}
+
+impl MemberView {
+    pub fn new(idpid: Idpid, member: &Member) -> Self {
+        Self { idpid, role: member.role, name: member.name.clone(), changed: Changed::from(&member.stamps) }
+    }
+}
+
+/// A project in a list.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ProjectEntry {
+    pub id: ProjectId,
+    pub name: String,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ProjectView {
+    pub id: ProjectId,
+    pub name: String,
+    /// In column order.
+    pub attributes: Vec<AttributeView>,
+    #[serde(flatten)]
+    pub changed: Changed,
+}
+
+impl ProjectView {
+    pub fn new(id: ProjectId, project: &Project, attributes: Vec<AttributeView>) -> Self {
+        let name = project.data.clone().unwrap_or_default();
+        Self { id, name, attributes, changed: Changed::from(&project.stamps) }
+    }
+
+    pub fn of(schema: &Schema) -> Self {
+        Self::new(schema.id, &schema.project, schema.columns().map(AttributeView::new).collect())
+    }
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct AttributeView {
+    pub id: AttributeId,
+    pub name: String,
+    #[serde(rename = "type")]
+    pub of: Type,
+    pub status: Status,
+    /// Of a choice: first those that can be set, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<ChoiceOption>,
+    #[serde(flatten)]
+    pub changed: Changed,
+}
+
+impl AttributeView {
+    pub fn new(attribute: &Attribute) -> Self {
+        let item = &attribute.item;
+        Self {
+            id: attribute.id,
+            name: item.name.clone(),
+            of: item.of,
+            status: item.status,
+            options: if item.of == Type::Choice { item.options.all().to_vec() } else { Vec::new() },
+            changed: Changed::from(&item.stamps),
+        }
+    }
+}
+
+/// A value as it is shown: text, a number as text, or an option.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum ValueView {
+    Text(String),
+    Choice { id: String, label: String },
+}
+
+impl ValueView {
+    /// Of an attribute that is being retyped the value shows in the new type.
+    pub fn new(attribute: &Attribute, value: &Value) -> Self {
+        if value.of != Type::Choice {
+            return Self::Text(value.value.clone());
+        }
+        let option = attribute.options().by_id(&value.value);
+        let label = option.map_or_else(|| value.value.clone(), |option| option.label.clone());
+        if attribute.item.of == Type::Choice {
+            Self::Choice { id: value.value.clone(), label }
+        } else {
+            Self::Text(label)
+        }
+    }
+}
+
+/// Values by the ids of their attributes.
+pub type Values = BTreeMap<String, ValueView>;
+
+/// The values that an issue has of these attributes.
+pub fn values<'a>(attributes: impl Iterator<Item = &'a Attribute>, issue: &Issue) -> Values {
+    let value =
+        |attribute: &Attribute| Some((attribute.id.id(), ValueView::new(attribute, issue.value(attribute.id)?)));
+    attributes.filter_map(value).collect()
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct IssueView {
+    pub id: IssueId,
+    pub number: u64,
+    pub name: String,
+    pub state: State,
+    /// By attribute: text, a number as text, or an option with id and label.
+    pub values: Values,
+    #[serde(flatten)]
+    pub changed: Changed,
+}
+
+impl IssueView {
+    pub fn new(id: IssueId, schema: &Schema, issue: &Issue) -> Self {
+        Self {
+            id,
+            number: issue.num,
+            name: issue.name.clone(),
+            state: issue.state,
+            values: values(schema.columns(), issue),
+            changed: Changed::from(&issue.stamps),
+        }
+    }
+}
+
+/// An issue on the grid, with the columns that were asked for.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct GridRow {
+    pub id: IssueId,
+    pub number: u64,
+    pub name: String,
+    pub state: State,
+    /// By attribute: text, a number as text, or an option with id and label.
+    pub values: Values,
+}

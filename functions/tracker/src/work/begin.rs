@@ -1,0 +1,70 @@
+//! Beginning work, in the transaction that marks what it works on.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use table::clock::rfc3339;
+use table::{Access, Action, EntityKey, Error};
+
+use super::{Counts, Due, Kind, Work, WorkState, lease};
+use crate::keys::{WorkDueKey, WorkKey};
+use crate::names::{AttributeId, ProjectId, TenantId, WorkId};
+use crate::schema::TRACKER;
+
+/// When work that is made goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// At once, by whoever makes it, who holds its lease.
+    Held,
+    /// After so many seconds, by whoever takes it.
+    After(u64),
+}
+
+/// Work that is being made.
+#[derive(Debug)]
+pub struct Begun {
+    pub id: WorkId,
+    pub work: Work,
+    /// The time of its due row.
+    pub due: String,
+    /// What its record and its due row are made by.
+    pub actions: [Action; 2],
+}
+
+/// Work of a tenant.
+pub fn begin(
+    access: &Access,
+    tenant: TenantId,
+    kind: Kind,
+    (project, attribute): (Option<ProjectId>, Option<AttributeId>),
+    who: Option<String>,
+    start: Start,
+) -> Result<Begun, Error> {
+    let id = WorkId::new();
+    let work = Work {
+        kind,
+        project,
+        attribute,
+        state: WorkState::Running,
+        counts: Counts::default(),
+        checkpoint: Value::Null,
+        created_at: rfc3339(access.engines().clock.now()),
+        created_by: who,
+        ended_at: None,
+        expires: None,
+    };
+    let key = WorkKey { tenant, work: id }.key();
+    let due = match start {
+        Start::Held => lease(access),
+        Start::After(seconds) => in_seconds(access, seconds),
+    };
+    let row = Due { data: due.clone(), owner: key.clone() };
+    let actions = [Action::create(&TRACKER, key, &work)?, Action::create(&TRACKER, WorkDueKey { work: id }, &row)?];
+    Ok(Begun { id, work, due, actions })
+}
+
+/// The time in so many seconds, as due rows have it.
+pub fn in_seconds(access: &Access, seconds: u64) -> String {
+    let now = access.engines().clock.now();
+    rfc3339(now.checked_add(Duration::from_secs(seconds)).unwrap_or(now))
+}

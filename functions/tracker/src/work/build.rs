@@ -1,0 +1,77 @@
+//! A new attribute in a project that has issues: each is entered among those without a value.
+
+use serde::{Deserialize, Serialize};
+use table::{Access, Action, Changes, Condition, EntityKey, Position, item};
+use web::Problem;
+
+use super::{Counts, Held, LAG, Step, Then, pages};
+use crate::access::WORK_STEP;
+use crate::items::Status;
+use crate::keys::{AttributeKey, BlankRowKey};
+use crate::names::AttributeId;
+use crate::project::{Gates, Read, Schema};
+use crate::rows;
+use crate::schema::TRACKER;
+use crate::values::number_key;
+
+#[derive(Default, Deserialize, Serialize)]
+struct Checkpoint {
+    after: Option<Position>,
+}
+
+pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
+    let (Some(project), Some(id)) = (held.work.project, held.work.attribute) else {
+        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+    };
+    let Some(schema) = Schema::read(access, held.tenant, project, Read::Strong).await? else {
+        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+    };
+    if !schema.column(id).is_some_and(|attribute| attribute.item.status == Status::Building) {
+        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+    }
+    let Checkpoint { after } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
+    let (ids, next) = pages::entries(access, project.id(), after, pages::ISSUES).await?;
+    let mut issues = pages::issues(access, project, &ids).await?;
+    // Whoever sets a value writes its row; whoever clears it the other one.
+    issues.retain(|(_, issue, _)| issue.value(id).is_none());
+    let blank: Vec<_> = issues.iter().map(|(issue, ..)| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
+    let there = access.table(&WORK_STEP, &TRACKER).batch_get_consistent(&blank).await?;
+    let mut actions = Vec::new();
+    for ((row, there), (_, issue, stored)) in blank.iter().zip(there).zip(&issues) {
+        if there.is_none() {
+            actions.push(Action::check(&TRACKER, stored.key.clone()).if_unchanged(stored));
+            actions.push(rows::put(row, &number_key(issue.num)));
+        }
+    }
+    let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
+    let done = held.work.counts.done + ids.len() as u64;
+    if next.is_some() {
+        return Step::new(actions, &Checkpoint { after: next }, Counts { total: live, done }, Then::More);
+    }
+    let counts = Counts { total: live, done: live };
+    if actions.is_empty() && complete(access, id, live).await? {
+        actions.extend(settled(&schema, id));
+        return Step::new(actions, &Checkpoint::default(), counts, Then::Done);
+    }
+    // The index may not show yet what there is.
+    let then = if actions.is_empty() { Then::Wait(LAG) } else { Then::More };
+    Step::new(actions, &Checkpoint::default(), Counts { total: live, done: 0 }, then)
+}
+
+/// Whether each issue is entered once: with a value, or without.
+async fn complete(access: &Access, id: AttributeId, live: u64) -> Result<bool, Problem> {
+    let with = pages::count(access, format!("value-{id}")).await?;
+    let without = pages::count(access, format!("blank-{id}")).await?;
+    Ok(with + without == live)
+}
+
+/// The attribute is ready. Its schema stays: rows are made as before.
+pub fn settled(schema: &Schema, id: AttributeId) -> [Action; 2] {
+    let ready = Changes::new().set("Status", item::text("ready"));
+    let project = Changes::new().set("AttribRev", item::number(schema.project.attrib_rev + 1));
+    [
+        Action::update(&TRACKER, AttributeKey { project: schema.id, attribute: id }, ready),
+        Action::update(&TRACKER, schema.key(), project)
+            .when(Condition::Equals("AttribRev", item::number(schema.project.attrib_rev))),
+    ]
+}

@@ -1,0 +1,103 @@
+//! Work that this run holds: its record and its due row, as its last write left them.
+
+use table::{Access, Action, Changes, Condition, EntityKey, Error, item};
+
+use super::begin::in_seconds;
+use super::{Begun, Due, KEPT, Step, Then, Work, WorkState};
+use crate::access::{DUE, WORK_STEP};
+use crate::keys::{WorkDueKey, WorkKey};
+use crate::names::{TenantId, WorkId};
+use crate::schema::{DATA, TRACKER};
+
+#[derive(Debug)]
+pub struct Held {
+    pub tenant: TenantId,
+    pub id: WorkId,
+    pub work: Work,
+    /// The time of the due row, which nobody else moves while it is this.
+    due: String,
+}
+
+/// The time to which a lease that is taken or renewed now moves its due row.
+pub fn lease(access: &Access) -> String {
+    in_seconds(access, access.engines().config.lease.as_secs())
+}
+
+impl Held {
+    /// The lease that the maker of work holds.
+    pub fn made(tenant: TenantId, begun: Begun) -> Self {
+        Self { tenant, id: begun.id, work: begun.work, due: begun.due }
+    }
+
+    /// Takes work by its due row; nothing if it is not due, has ended, or somebody else was faster.
+    pub async fn take(access: &Access, id: WorkId) -> Result<Option<Self>, Error> {
+        let due = WorkDueKey { work: id }.key();
+        let Some(stored) = access.table(&DUE, &TRACKER).get_consistent(due.clone()).await? else { return Ok(None) };
+        let Due { data, owner } = stored.read()?;
+        if data > in_seconds(access, 0) {
+            return Ok(None);
+        }
+        let Some(WorkKey { tenant, .. }) = WorkKey::parse(&owner) else {
+            return Err(Error::Misfit(format!("a due row that waits for {owner:?}")));
+        };
+        let until = lease(access);
+        let moved = Action::update(&TRACKER, due, Changes::new().set(DATA, item::text(until.as_str())));
+        let moved = moved.when(Condition::Equals(DATA, item::text(data)));
+        match access.write(&DUE, moved).await {
+            Ok(_) => {}
+            Err(Error::NotFound | Error::ConditionFailed(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let work = access.table(&DUE, &TRACKER).get_consistent(owner).await?;
+        let Some(work) = work else { return Ok(None) };
+        Ok(Some(Self { tenant, id, work: work.read()?, due: until }))
+    }
+
+    pub fn is_running(&self) -> bool {
+        self.work.state == WorkState::Running
+    }
+
+    /// Writes a batch with the checkpoint after it. False if somebody else holds the work now.
+    pub async fn carry_out(&mut self, access: &Access, step: Step) -> Result<bool, Error> {
+        let Step { mut actions, checkpoint, counts, then } = step;
+        let mut after = Work { checkpoint, counts, ..self.work.clone() };
+        let due = Action::delete(&TRACKER, WorkDueKey { work: self.id });
+        let (due, until) = match then {
+            Then::More => self.moved_to(lease(access)),
+            Then::Wait(seconds) => self.moved_to(in_seconds(access, seconds)),
+            Then::Done | Then::Stopped => {
+                after.state = if then == Then::Done { WorkState::Done } else { WorkState::Stopped };
+                after.ended_at = Some(in_seconds(access, 0));
+                after.expires = Some(access.engines().clock.seconds() + KEPT);
+                (due, String::new())
+            }
+        };
+        let own = actions.len();
+        actions.push(due.when(Condition::Equals(DATA, item::text(self.due.as_str()))));
+        let changes = Changes::between(&self.work, &after)?;
+        actions.push(Action::update(&TRACKER, WorkKey { tenant: self.tenant, work: self.id }, changes));
+        match access.transact(&WORK_STEP, &actions).await {
+            Ok(_) => {
+                (self.work, self.due) = (after, until);
+                Ok(true)
+            }
+            Err(error) if error.failed(own).is_some() => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Lets go of it, so that the next run need not wait for the lease's end.
+    pub async fn release(self, access: &Access) -> Result<(), Error> {
+        let (due, _) = self.moved_to(in_seconds(access, 0));
+        let due = due.when(Condition::Equals(DATA, item::text(self.due.as_str())));
+        match access.write(&DUE, due).await {
+            Ok(_) | Err(Error::NotFound | Error::ConditionFailed(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn moved_to(&self, until: String) -> (Action, String) {
+        let changes = Changes::new().set(DATA, item::text(until.as_str()));
+        (Action::update(&TRACKER, WorkDueKey { work: self.id }, changes), until)
+    }
+}

@@ -1,0 +1,73 @@
+//! What batches read: entries of the index and the issues behind them.
+
+use table::{Access, EntityKey, Error, Position, Stored};
+
+use crate::access::WORK_STEP;
+use crate::items::Issue;
+use crate::keys::{IssueDueKey, IssueKey};
+use crate::names::{IssueId, ProjectId};
+use crate::schema::{INDEX, TRACKER};
+
+/// The most issues of one batch: each takes two actions, and the work itself two more.
+pub const ISSUES: u32 = 49;
+
+/// How many bytes of issues one batch writes: transactions have a limit of their own.
+const BYTES: usize = 2_500_000;
+
+/// Entries of one partition of the index, at most one batch of them.
+pub async fn entries(
+    access: &Access,
+    partition: String,
+    after: Option<Position>,
+    limit: u32,
+) -> Result<(Vec<IssueId>, Option<Position>), Error> {
+    let page = access.table(&WORK_STEP, &TRACKER).query(partition).index(INDEX).after(after).page(limit).await?;
+    Ok((page.items.iter().filter_map(|entry| issue_of(&entry.key.pk)).collect(), page.next))
+}
+
+/// How many entries a partition of the index has.
+pub async fn count(access: &Access, partition: String) -> Result<u64, Error> {
+    let mut after = None;
+    let mut counted = 0;
+    loop {
+        let query = access.table(&WORK_STEP, &TRACKER).query(partition.as_str()).index(INDEX).after(after);
+        let page = query.page(1000).await?;
+        counted += page.items.len() as u64;
+        after = page.next;
+        if after.is_none() {
+            return Ok(counted);
+        }
+    }
+}
+
+/// The issues of a project that are there, as they are now.
+pub async fn issues(
+    access: &Access,
+    project: ProjectId,
+    ids: &[IssueId],
+) -> Result<Vec<(IssueId, Issue, Stored)>, Error> {
+    let keys: Vec<_> = ids.iter().map(|issue| IssueKey { issue: *issue, project }.key()).collect();
+    let found = access.table(&WORK_STEP, &TRACKER).batch_get_consistent(&keys).await?;
+    let there = ids.iter().zip(found).filter_map(|(id, stored)| Some((*id, stored?)));
+    there.map(|(id, stored)| Ok((id, stored.read()?, stored))).collect()
+}
+
+/// As many of these issues from the first on as one transaction can write.
+pub fn that_fit<T>(issues: Vec<T>, bytes: impl Fn(&T) -> usize) -> (Vec<T>, bool) {
+    let mut left = BYTES;
+    let (before, mut fitting) = (issues.len(), Vec::new());
+    for issue in issues {
+        let size = bytes(&issue);
+        if size > left && !fitting.is_empty() {
+            break;
+        }
+        left = left.saturating_sub(size);
+        fitting.push(issue);
+    }
+    let all = fitting.len() == before;
+    (fitting, all)
+}
+
+fn issue_of(pk: &str) -> Option<IssueId> {
+    IssueDueKey::parse(&table::Key::new(pk, "due")).map(|key| key.issue)
+}
