@@ -103,9 +103,9 @@ fn issue(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
 }
 
 /// What everything has that people look for.
-fn named(document: &mut Document, name: &Cow<'_, str>, image: &Image<'_>) -> Result<(), Unfit> {
+fn named(document: &mut Document, name: &str, image: &Image<'_>) -> Result<(), Unfit> {
     document
-        .text("name", &**name)
+        .text("name", name)
         .keyword("nameKey", folded(name).as_str())
         .keyword("createdAt", image.optional_text("CreatedAt")?.as_deref())
         .keyword("updatedAt", image.optional_text("UpdatedAt")?.as_deref());

@@ -144,7 +144,7 @@ pub async fn list_mine(request: Request) -> Result<Answer, Problem> {
             let view = |(id, pair): (&TenantId, &[Option<Stored>])| -> Result<Option<MyTenant>, Problem> {
                 let [Some(tenant), Some(member)] = pair else { return Ok(None) };
                 let (tenant, member): (Tenant, Member) = (tenant.read()?, member.read()?);
-                Ok(tenant.deleting.is_none().then(|| MyTenant { id: *id, name: tenant.name, role: member.role }))
+                Ok(tenant.deleting.is_none().then_some(MyTenant { id: *id, name: tenant.name, role: member.role }))
             };
             ids.iter().zip(found.chunks(2)).map(view).collect::<Result<Vec<_>, Problem>>()
         }
