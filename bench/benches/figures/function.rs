@@ -64,7 +64,7 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
     let [hello_world, health, geozone] = &cases;
     times(table, "from its start until it is ready", &health.ready, &hello_world.ready, Some(LATER));
     times(table, "the same, to its first answer (getHealth)", &health.answered, &hello_world.answered, None);
-    times(table, "the same, with an item of DynamoDB's (getGeozone)", &geozone.answered, &hello_world.answered, None);
+    times(table, "the same, with an item read (getGeozone)", &geozone.answered, &hello_world.answered, None);
     for case in [health, geozone] {
         bytes(table, &format!("memory after {}", case.handler), case.resident(), hello_world.resident(), Goal::None);
     }
