@@ -3,6 +3,7 @@
 
 pub mod emulator;
 pub mod publisher;
+pub mod schedule;
 pub mod smoke;
 pub mod stack;
 pub mod variant;
@@ -93,18 +94,21 @@ impl Cloud<'_> {
         let api = Api::at(outputs.get("ApiUrl")?, self.sam.emulator.port)?;
         self.create_index(system, search).await?;
 
-        let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("deployed") };
+        // Who made a thing is part of the answer.
+        let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
         let token = identity.token_of(&person, &Clock::system()).doing("a token")?;
         let stage = Stage { app: &declared.app, client: &api.client, url: &api.url, token: &token, platform: None };
         let stranger = identity.token("stranger", &[], &Clock::system()).doing("a token")?;
-        timed("smoke suite", (declared.smoke)(&stage, &stranger)).await?;
+        // First, since it is answered as by a deployment with nothing in it.
         let answers = timed("every route once", stage.rehearse(declared.rehearsal)).await?;
-        let wrong: Vec<String> =
-            answers.iter().filter(|answered| !answered.is_expected()).map(|answered| format!("{answered:?}")).collect();
+        let wrong: Vec<String> = answers.iter().filter_map(|answered| answered.fault(self.root, system)).collect();
         if !wrong.is_empty() {
             return Err(Failure::new(wrong.join("\n")));
         }
-        println!("{} routes answered as their sample events say, each with its own role", answers.len());
+        println!("{} routes answered as beside their sample events, each with its own role", answers.len());
+        timed("smoke suite", (declared.smoke)(&stage, &stranger)).await?;
+        let invoked = schedule::invoke(self.root, self.python, self.sam.emulator, declared.app.system()).await?;
+        println!("{invoked} functions did what the clock calls them for, each with its own role");
 
         self.updates(parameters, &stage).await?;
         self.takes_a_grant_away(parameters, &stage, declared.denied).await?;

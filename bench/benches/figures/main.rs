@@ -3,6 +3,7 @@
 mod child;
 mod event;
 mod figure;
+mod function;
 mod gateway;
 mod geometry;
 mod get;
@@ -48,9 +49,10 @@ enum Run {
 }
 
 /// In this order: the events of `memory` leave things in quarantine, which every later batch would look at.
-const BENCHES: [Bench; 8] = [
+const BENCHES: [Bench; 9] = [
     Bench { name: "mirror", run: Run::Alone(mirror::run) },
     Bench { name: "geometry", run: Run::Alone(geometry::run) },
+    Bench { name: "function", run: Run::OnPlatform(|platform, table| function::run(platform, table).boxed()) },
     Bench { name: "get", run: Run::OnPlatform(|platform, table| get::run(platform, table).boxed()) },
     Bench { name: "pipeline", run: Run::OnPlatform(|platform, table| pipeline::run(platform, table).boxed()) },
     Bench { name: "write", run: Run::OnPlatform(|platform, table| write::run(platform, table).boxed()) },

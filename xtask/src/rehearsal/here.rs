@@ -39,14 +39,9 @@ pub async fn answers() -> Result<Vec<(&'static str, Vec<Answered>)>, Failure> {
 pub async fn keep(root: &Path) -> Result<(), Failure> {
     for (system, answers) in answers().await? {
         for answered in answers {
-            let file = root.join(path(system, &answered));
+            let file = root.join(answered.path(system));
             fs::write(&file, answered.file()).doing(file.display())?;
         }
     }
     Ok(())
-}
-
-/// Where the answer is kept, from the repository's root.
-pub fn path(system: &str, answered: &Answered) -> String {
-    format!("events/{system}/{}.answer.json", answered.operation)
 }

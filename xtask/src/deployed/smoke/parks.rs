@@ -10,7 +10,8 @@ use super::{PATIENCE, User};
 use crate::failure::{Doing, Failure};
 use crate::rehearsal::Stage;
 
-/// A collection and a geozone in it: made, read, listed, found, given a boundary by an upload; then each refusal.
+/// A collection and a geozone in it: made, read, listed, found, given a boundary by an upload; a layer imported; then
+/// each refusal.
 /// `stranger` is the token of somebody who may change nothing.
 pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
     let smoke = User(stage);
@@ -24,6 +25,7 @@ pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
     smoke.has(&listed, "/items/0/displayName", "Mistaken Point")?;
     smoke.finds("/parks/search?q=mistaken", "/items/0/displayName", "Mistaken Point").await?;
     smoke.uploads("/parks/geozones/smoke_1/1/geometry/boundary").await?;
+    smoke.imports("smoke_1").await?;
     let (zone, change) = ("/parks/geozones/smoke_1/1", json!({ "description": "x" }));
     let refused = [
         (Method::PATCH, zone, None, &[] as &[_], 401),
@@ -42,27 +44,57 @@ impl User<'_> {
         let geometry = json!({ "type": "Polygon", "coordinates": [ring] }).to_string();
         let announced = json!({ "bytes": geometry.len() });
         let upload = self.sends(Method::POST, "/parks/geometries/uploads", Some(&announced), 201).await?;
-        let text = |pointer: &str| upload.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let mut put = reqwest::Client::new().put(text("/link"));
-        for (name, value) in upload.pointer("/headers").and_then(Value::as_object).into_iter().flatten() {
+        self.puts(&upload, geometry).await?;
+        let id = upload.pointer("/uploadId").and_then(Value::as_str).unwrap_or_default();
+        self.becomes(&format!("/parks/geometries/uploads/{id}"), "ready").await?;
+        let body = json!({ "uploadId": id });
+        self.sends(Method::PUT, shape, Some(&body), 200).await.map(drop)
+    }
+
+    /// A layer of one facility, which the object's event makes an item of.
+    async fn imports(&self, collection: &str) -> Result<(), Failure> {
+        let file = json!({ "type": "FeatureCollection", "features": [{
+            "type": "Feature",
+            "geometry": { "type": "Point", "coordinates": [-53.16, 46.63] },
+            "properties": {
+                "externalId": "smoke", "displayName": "Edge of Avalon", "facilityType": "trail", "isVisible": true
+            },
+        }] })
+        .to_string();
+        let layer =
+            json!({ "collectionId": collection, "entity": "facility", "format": "geojson", "bytes": file.len() });
+        let import = self.sends(Method::POST, "/parks/imports", Some(&layer), 201).await?;
+        self.puts(&import, file).await?;
+        let id = import.pointer("/jobId").and_then(Value::as_str).unwrap_or_default();
+        self.becomes(&format!("/parks/jobs/{id}"), "done").await?;
+        let made = self.sends(Method::GET, &format!("/parks/facilities/{collection}/trail/1"), None, 200).await?;
+        self.has(&made, "/displayName", "Edge of Avalon")
+    }
+
+    /// Sends a file by the link that was given for it.
+    async fn puts(&self, announced: &Value, file: String) -> Result<(), Failure> {
+        let link = announced.pointer("/link").and_then(Value::as_str).unwrap_or_default();
+        let mut put = reqwest::Client::new().put(link);
+        for (name, value) in announced.pointer("/headers").and_then(Value::as_object).into_iter().flatten() {
             put = put.header(name, value.as_str().unwrap_or_default());
         }
-        let answer = put.body(geometry).send().await.doing("the upload's link")?;
+        let answer = put.body(file).send().await.doing("the link")?;
         let status = answer.status();
-        self.is(status, 200, &format!("the upload's link: {}", answer.text().await.unwrap_or_default()))?;
-        let path = format!("/parks/geometries/uploads/{}", text("/uploadId"));
+        self.is(status, 200, &format!("the link: {}", answer.text().await.unwrap_or_default()))
+    }
+
+    /// Asks until it has this status; that it was rejected or has failed is the end of it.
+    async fn becomes(&self, path: &str, expected: &str) -> Result<(), Failure> {
         let until = Instant::now() + PATIENCE;
         loop {
-            let settled = self.sends(Method::GET, &path, None, 200).await?;
-            match settled.pointer("/status").and_then(Value::as_str) {
-                Some("ready") => break,
-                Some("rejected") => return Err(Failure::new(format!("the upload was rejected: {settled}"))),
-                _ if Instant::now() > until => return Err(Failure::new(format!("the upload waits: {settled}"))),
+            let answer = self.sends(Method::GET, path, None, 200).await?;
+            match answer.pointer("/status").and_then(Value::as_str) {
+                Some(status) if status == expected => return Ok(()),
+                Some("rejected" | "failed" | "expired") => return Err(Failure::new(format!("{path}: {answer}"))),
+                _ if Instant::now() > until => return Err(Failure::new(format!("{path} waits: {answer}"))),
                 _ => sleep(Duration::from_millis(200)).await,
             }
         }
-        let body = json!({ "uploadId": text("/uploadId") });
-        self.sends(Method::PUT, shape, Some(&body), 200).await.map(drop)
     }
 }
 

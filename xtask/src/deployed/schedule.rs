@@ -1,0 +1,24 @@
+//! What the clock calls, invoked with its sample event under its own role.
+
+use std::path::Path;
+
+use table::schema::{EventSource, System};
+
+use super::emulator::Emulator;
+use crate::failure::{Doing, Failure};
+use crate::python::{Environment, run};
+
+/// Invokes each; the first that fails ends it. Returns how many there are.
+pub async fn invoke(root: &Path, python: &Environment, emulator: &Emulator, system: &System) -> Result<usize, Failure> {
+    let clocked = system.sources.iter().filter(|source| matches!(source, EventSource::Schedule { .. }));
+    let mut invoked = 0;
+    for handler in clocked.map(EventSource::handler) {
+        let mut command = python.command("python");
+        command.arg(root.join("infra/python/invoke.py")).envs(emulator.variables());
+        command.arg(format!("cairn-{}-{handler}", system.name));
+        command.arg(root.join(format!("events/{}/{handler}.json", system.name)));
+        run(command).await.doing(handler)?;
+        invoked += 1;
+    }
+    Ok(invoked)
+}
