@@ -2,12 +2,14 @@
 
 mod words;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use table::{EntityKey, Key};
 use utoipa::ToSchema;
-use web::search::{COUNTED, Highlights, Marks, One, SearchResponse, Total};
+use web::search::{COUNTED, Highlights, Marks, One, Piece, SearchResponse, Total};
 use web::{Answer, Fault, Limit, Problem, Request};
 
 use crate::access::ISSUES;
@@ -82,6 +84,8 @@ struct FoundHit {
     #[schema(nullable = false)]
     project: Option<FoundProject>,
     score: f64,
+    /// By field its fragments, each in pieces; joined these are the text.
+    #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
     highlights: Highlights,
 }
 

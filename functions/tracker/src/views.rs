@@ -175,7 +175,7 @@ pub struct IssueView {
     pub name: String,
     pub state: State,
     /// By attribute: text, a number as text, or an option with id and label.
-    pub values: Values,
+    pub values: BTreeMap<String, ValueView>,
     #[serde(flatten)]
     pub changed: Changed,
 }
@@ -201,5 +201,5 @@ pub struct GridRow {
     pub name: String,
     pub state: State,
     /// By attribute: text, a number as text, or an option with id and label.
-    pub values: Values,
+    pub values: BTreeMap<String, ValueView>,
 }
