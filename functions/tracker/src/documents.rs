@@ -1,7 +1,5 @@
 //! What tenants, projects and issues look like in search, field by field: what is not named here is not indexed.
 
-use std::borrow::Cow;
-
 use mirror::{Document, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
 use table::schema::{Entity, System};
 use table::{Access, AccessPattern, EntityKey, Key};

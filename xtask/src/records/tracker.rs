@@ -45,8 +45,8 @@ pub fn records() -> Vec<Value> {
         &TRACKER,
         &[
             write(TenantKey { tenant }.key(), None::<&()>, Some(&acme), REV),
-            write(key(girder), None, Some(&open), REV + 2),
-            write(row, None, Some(&json!({ "Data": data })), REV + 2),
+            write(key(girder), None::<&()>, Some(&open), REV + 2),
+            write(row, None::<&()>, Some(&json!({ "Data": data })), REV + 2),
             write(key(girder), Some(&open), Some(&closed), REV + 2),
             write(key(rust), Some(&gone), None::<&Issue>, REV + 4),
             write(GateKey { project, gate }.key(), Some(&counts(2)), Some(&counts(1)), REV + 6),

@@ -116,7 +116,7 @@ async fn a_sequence_is_raised_to_what_it_has_not_given_and_counts_where_it_says(
     let access = open().await;
     let sequence = Sequence::counting(SequenceKey { room: Escaped::new("east").unwrap() }, "last");
     let raise = |to| Action::raise_sequence(&SHOP, sequence.clone(), to);
-    let next = || access.table(&ALL, &SHOP).next_numbers(sequence.clone(), 1);
+    let next = async || access.table(&ALL, &SHOP).next_numbers(sequence.clone(), 1).await;
     assert!(matches!(access.transact(&ALL, &[raise(5)]).await, Err(Error::ConditionFailed(_))));
     access.write(&ALL, Action::create_sequence(&SHOP, sequence.clone())).await.unwrap();
     access.transact(&ALL, &[raise(5), Action::create(&SHOP, book_key(1), &book("Fern")).unwrap()]).await.unwrap();
