@@ -10,6 +10,9 @@ tests! { tracker_search:
     issues_are_found_by_their_words,
 }
 
+/// An issue's number and its values: a day, a count, a kind.
+type Made = (u64, Option<String>, Option<i64>, Option<&'static str>);
+
 async fn scenario_12_grids_of_several_columns_equal_a_naive_filter() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Searched").await;
@@ -17,7 +20,7 @@ async fn scenario_12_grids_of_several_columns_equal_a_naive_filter() {
     let count = fixture.attribute(&project, "Count", "int").await;
     let new = json!({ "name": "Kind", "type": "choice", "options": [{ "label": "A" }, { "label": "B" }] });
     let kind = fixture.ada.post(&format!("{project}/attributes"), new).await.is(201).text("id").to_owned();
-    let mut issues: Vec<(u64, Option<String>, Option<i64>, Option<&str>)> = Vec::new();
+    let mut issues: Vec<Made> = Vec::new();
     for place in 0..60_i64 {
         let mut values = serde_json::Map::new();
         let on = (place % 3 > 0).then(|| format!("2023-05-{:02}", place * 7 % 11 + 1));
