@@ -29,7 +29,7 @@ tests! { privilege:
 
 /// Two functions, with what each is allowed.
 fn grants() -> Grants {
-    let grants = json!({ "systems": [{ "functions": [
+    let grants = json!({ "systems": [{ "name": "toys", "functions": [
         { "name": "read", "grants": [
             { "action": "dynamodb:GetItem", "table": "toys" },
             { "action": "dynamodb:Query", "table": "toys", "index": "byName" },
@@ -72,11 +72,11 @@ fn used(by: &str, uses: impl IntoIterator<Item = (&'static str, Resource)>) -> U
 /// What each function may do, and nothing else.
 fn all() -> Used {
     let mut all = used(
-        "read",
+        "toys-read",
         [("dynamodb:GetItem", table_of("toys")), ("dynamodb:Query", by_name()), ("s3:GetObject", objects("pictures/"))],
     );
     all.extend(used(
-        "mirror",
+        "toys-mirror",
         [("dynamodb:UpdateItem", attributes(&["pk", "rev"])), ("es:ESHttpPost", search("toys-000001-write/_bulk"))],
     ));
     all
@@ -85,15 +85,20 @@ fn all() -> Used {
 async fn a_call_past_the_grants_is_named() {
     assert_eq!(grants().past(&all()), Vec::<String>::new());
     for (by, action, resource, told) in [
-        ("read", "dynamodb:PutItem", table_of("toys"), "dynamodb:PutItem on table toys"),
-        ("read", "dynamodb:GetItem", table_of("games"), "dynamodb:GetItem on table games"),
-        ("read", "dynamodb:Query", table_of("toys"), "dynamodb:Query on table toys"),
-        ("read", "s3:GetObject", objects("drafts/"), "s3:GetObject on objects toys/drafts/"),
-        ("read", "s3:PutObject", objects("pictures/"), "s3:PutObject on objects toys/pictures/"),
-        ("mirror", "dynamodb:UpdateItem", attributes(&["name", "pk"]), "dynamodb:UpdateItem on table toys: name, pk"),
-        ("mirror", "es:ESHttpPost", search("toys-x-write/_bulk"), "es:ESHttpPost on search toys-x-write/_bulk"),
-        ("mirror", "es:ESHttpPost", search("toys/_search"), "es:ESHttpPost on search toys/_search"),
-        ("write", "dynamodb:GetItem", table_of("toys"), "dynamodb:GetItem on table toys"),
+        ("toys-read", "dynamodb:PutItem", table_of("toys"), "dynamodb:PutItem on table toys"),
+        ("toys-read", "dynamodb:GetItem", table_of("games"), "dynamodb:GetItem on table games"),
+        ("toys-read", "dynamodb:Query", table_of("toys"), "dynamodb:Query on table toys"),
+        ("toys-read", "s3:GetObject", objects("drafts/"), "s3:GetObject on objects toys/drafts/"),
+        ("toys-read", "s3:PutObject", objects("pictures/"), "s3:PutObject on objects toys/pictures/"),
+        (
+            "toys-mirror",
+            "dynamodb:UpdateItem",
+            attributes(&["name", "pk"]),
+            "dynamodb:UpdateItem on table toys: name, pk",
+        ),
+        ("toys-mirror", "es:ESHttpPost", search("toys-x-write/_bulk"), "es:ESHttpPost on search toys-x-write/_bulk"),
+        ("toys-mirror", "es:ESHttpPost", search("toys/_search"), "es:ESHttpPost on search toys/_search"),
+        ("toys-write", "dynamodb:GetItem", table_of("toys"), "dynamodb:GetItem on table toys"),
     ] {
         let past = grants().past(&used(by, [(action, resource)]));
         assert_eq!(past, [format!("`{by}` makes a call that its policy refuses: {told}")]);
@@ -103,22 +108,22 @@ async fn a_call_past_the_grants_is_named() {
 async fn a_grant_that_nothing_uses_is_named() {
     assert_eq!(grants().unused(&all(), &Kept::of("")), Vec::<String>::new());
     let mut less = all();
-    less.get_mut("read").unwrap().remove(&Use::new("dynamodb:Query", by_name()));
-    less.remove("mirror");
+    less.get_mut("toys-read").unwrap().remove(&Use::new("dynamodb:Query", by_name()));
+    less.remove("toys-mirror");
     let expected = [
-        "nothing uses a grant: mirror | dynamodb:UpdateItem | table toys: pk, rev",
-        "nothing uses a grant: mirror | es:ESHttpPost | search toys-*-write/_bulk",
-        "nothing uses a grant: read | dynamodb:Query | index byName of toys",
+        "nothing uses a grant: toys-mirror | dynamodb:UpdateItem | table toys: pk, rev",
+        "nothing uses a grant: toys-mirror | es:ESHttpPost | search toys-*-write/_bulk",
+        "nothing uses a grant: toys-read | dynamodb:Query | index byName of toys",
     ];
     assert_eq!(grants().unused(&less, &Kept::of("")), expected);
 }
 
 async fn a_grant_that_is_kept_without_need_is_named() {
-    let row = "| `read` | `dynamodb:Query` | `index byName of toys` | only after a crash |";
+    let row = "| `toys-read` | `dynamodb:Query` | `index byName of toys` | only after a crash |";
     let mut less = all();
-    less.get_mut("read").unwrap().remove(&Use::new("dynamodb:Query", by_name()));
+    less.get_mut("toys-read").unwrap().remove(&Use::new("dynamodb:Query", by_name()));
     assert_eq!(grants().unused(&less, &Kept::of(row)), Vec::<String>::new());
-    let stale = "e2e/unused.md is out of date: read | dynamodb:Query | index byName of toys";
+    let stale = "e2e/unused.md is out of date: toys-read | dynamodb:Query | index byName of toys";
     assert_eq!(grants().unused(&all(), &Kept::of(row)), [stale]);
 }
 

@@ -22,6 +22,7 @@ pub struct Lines(Arc<Mutex<HashMap<String, Line>>>);
 #[derive(Clone, Debug, Default)]
 pub struct Line {
     request: Option<String>,
+    system: String,
     pub operation: String,
     /// `trace.id`
     pub trace: String,
@@ -37,9 +38,9 @@ impl Lines {
         self.0.lock().unwrap().get(key).cloned().unwrap_or_else(|| panic!("{key} has no log line"))
     }
 
-    /// Which operation had this `request.id` or `trace.id`.
-    pub fn operation_of(&self, key: &str) -> Option<String> {
-        self.0.lock().unwrap().get(key).map(|line| line.operation.clone())
+    /// Which function had this `request.id` or `trace.id`: `{system}-{operation}`.
+    pub fn function_of(&self, key: &str) -> Option<String> {
+        self.0.lock().unwrap().get(key).map(|line| format!("{}-{}", line.system, line.operation))
     }
 }
 
@@ -75,6 +76,7 @@ impl Visit for Line {
     fn record_str(&mut self, field: &Field, value: &str) {
         match field.name() {
             "request.id" => self.request = Some(value.to_owned()),
+            "system" => value.clone_into(&mut self.system),
             "operation" => value.clone_into(&mut self.operation),
             "trace.id" => value.clone_into(&mut self.trace),
             "consumed.patterns" => value.clone_into(&mut self.patterns),

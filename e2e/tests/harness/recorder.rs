@@ -130,18 +130,18 @@ impl Recorder {
         }
     }
 
-    /// What each operation used, and the calls that belong to none.
-    fn by_operation(&self, lines: &Lines) -> (Used, BTreeSet<Use>) {
+    /// What each function used, and the calls that belong to none.
+    fn by_function(&self, lines: &Lines) -> (Used, BTreeSet<Use>) {
         let (mut used, mut strays) = (BTreeMap::new(), BTreeSet::new());
         for (trace, uses) in self.calls.lock().unwrap().iter() {
-            match lines.operation_of(trace) {
+            match lines.function_of(trace) {
                 Some(operation) => used.entry(operation).or_insert_with(BTreeSet::new).extend(uses.iter().cloned()),
                 None => strays.extend(uses.iter().cloned()),
             }
         }
         for (request, uses) in self.links.lock().unwrap().iter() {
             // A platform that is a process of its own keeps its lines to itself.
-            if let Some(operation) = lines.operation_of(request) {
+            if let Some(operation) = lines.function_of(request) {
                 used.entry(operation).or_insert_with(BTreeSet::new).extend(uses.iter().cloned());
             }
         }
@@ -152,7 +152,7 @@ impl Recorder {
 /// Tells each call of the run that no grant covers, and, where the run was complete, each grant that nothing used.
 /// Returns whether all is well.
 pub fn judge(complete: bool) -> bool {
-    let (used, strays) = OF_THE_RUN.by_operation(&lines::OF_THE_RUN);
+    let (used, strays) = OF_THE_RUN.by_function(&lines::OF_THE_RUN);
     let (grants, kept) = (Grants::declared(), Kept::read());
     let mut findings: Vec<String> =
         strays.iter().map(|call| format!("no operation is known to have made a call: {call}")).collect();

@@ -141,6 +141,9 @@ async fn members_come_and_go() {
     eve.get(PROJECT).await.refused(404, "not-found");
     fixture.ada.delete(&format!("{members}/local:ada")).await.refused(409, "last-admin");
     fixture.ada.patch(&format!("{members}/local:ada"), json!({ "role": "viewer" })).await.refused(409, "last-admin");
+    let second = json!({ "idpid": "local:second", "role": "admin" });
+    let second = fixture.ada.post(&members, second).await.is(201).header("location").to_owned();
+    fixture.ada.delete(&second).await.is(204);
 }
 
 async fn everybody_sees_their_own_tenants() {

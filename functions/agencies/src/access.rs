@@ -58,7 +58,7 @@ pub const DELETION: AccessPattern =
     pattern("deletion", &[on(TableAction::Query), on(TableAction::BatchWriteItem), on(TableAction::DeleteItem)]);
 
 /// 11: an agency with its gate and its first administrator.
-pub const CREATE_AGENCY: AccessPattern = pattern("createAgency", &[on(TableAction::PutItem), on(TableAction::GetItem)]);
+pub const CREATE_AGENCY: AccessPattern = pattern("createAgency", &[on(TableAction::PutItem)]);
 
 /// 12: an agency's name.
 pub const RENAME: AccessPattern = pattern("rename", &[on(TableAction::UpdateItem)]);

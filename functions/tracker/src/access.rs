@@ -66,8 +66,7 @@ pub const NEXT_NUMBER: AccessPattern = AccessPattern { name: "nextNumber", calls
 pub const CREATE_ISSUE: AccessPattern = AccessPattern { name: "createIssue", calls: &[GET, PUT, UPDATE] };
 
 /// 14: an issue changed as it was read, with the rows that differ.
-pub const WRITE_ISSUE: AccessPattern =
-    AccessPattern { name: "writeIssue", calls: &[CHECK, PUT, UPDATE, DELETE, BATCH_DELETE] };
+pub const WRITE_ISSUE: AccessPattern = AccessPattern { name: "writeIssue", calls: &[CHECK, PUT, UPDATE, DELETE] };
 
 /// A tenant with its directory row and its first administrator, or with its name changed.
 pub const CREATE_TENANT: AccessPattern = AccessPattern { name: "createTenant", calls: &[GET, PUT] };
@@ -77,17 +76,28 @@ pub const RENAME_TENANT: AccessPattern = AccessPattern { name: "renameTenant", c
 /// A member added, counted among the administrators where it is one.
 pub const ADD_MEMBER: AccessPattern = AccessPattern { name: "addMember", calls: &[GET, PUT, UPDATE, CHECK] };
 
-/// A member changed or removed; one administrator stays.
-pub const CHANGE_MEMBER: AccessPattern = AccessPattern { name: "changeMember", calls: &[UPDATE, DELETE, CHECK] };
+/// A member changed; one administrator stays.
+pub const CHANGE_MEMBER: AccessPattern = AccessPattern { name: "changeMember", calls: &[UPDATE, CHECK] };
+
+/// A member removed; one administrator stays.
+pub const REMOVE_MEMBER: AccessPattern = AccessPattern { name: "removeMember", calls: &[UPDATE, DELETE, CHECK] };
 
 /// A project with its counter and its gates, counted in its tenant.
 pub const CREATE_PROJECT: AccessPattern = AccessPattern { name: "createProject", calls: &[GET, PUT, UPDATE] };
 
 pub const RENAME_PROJECT: AccessPattern = AccessPattern { name: "renameProject", calls: &[UPDATE] };
 
-/// Attributes made, changed, retyped or deleted: the project, its gates, and the work that follows.
-pub const CHANGE_SCHEMA: AccessPattern =
-    AccessPattern { name: "changeSchema", calls: &[GET, PUT, UPDATE, DELETE, CHECK] };
+/// An attribute made: with the project, its gates, and the work that builds its rows.
+pub const CREATE_ATTRIBUTE: AccessPattern = AccessPattern { name: "createAttribute", calls: &[GET, PUT, UPDATE] };
+
+/// An attribute changed, with the project.
+pub const CHANGE_ATTRIBUTE: AccessPattern = AccessPattern { name: "changeAttribute", calls: &[UPDATE] };
+
+/// An attribute of another type: with the project, its gates, and the work that rewrites its rows.
+pub const RETYPE_ATTRIBUTE: AccessPattern = AccessPattern { name: "retypeAttribute", calls: &[PUT, UPDATE] };
+
+/// An attribute deleted: with the project, its gates, and the work that drains it.
+pub const DELETE_ATTRIBUTE: AccessPattern = AccessPattern { name: "deleteAttribute", calls: &[PUT, UPDATE, DELETE] };
 
 /// A project or a tenant marked as being deleted, with the work that follows.
 pub const BEGIN_DELETION: AccessPattern = AccessPattern { name: "beginDeletion", calls: &[PUT, UPDATE, DELETE] };

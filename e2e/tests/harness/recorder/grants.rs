@@ -13,7 +13,7 @@ pub struct Use {
     pub resource: Resource,
 }
 
-/// By operation.
+/// By function: `{system}-{operation}`.
 pub type Used = BTreeMap<String, BTreeSet<Use>>;
 
 /// What the policy of each function grants.
@@ -77,8 +77,14 @@ impl Grants {
     /// From the form of `infra/declaration.json`.
     pub fn read(declaration: &str) -> Self {
         let declaration: Declaration = serde_json::from_str(declaration).unwrap();
-        let functions = declaration.systems.into_iter().flat_map(|system| system.functions);
-        Self(functions.map(|function| (function.name, function.grants.into_iter().map(Use::from).collect())).collect())
+        let mut grants = BTreeMap::new();
+        for System { name, functions } in declaration.systems {
+            for function in functions {
+                let uses = function.grants.into_iter().map(Use::from).collect();
+                grants.insert(format!("{name}-{}", function.name), uses);
+            }
+        }
+        Self(grants)
     }
 
     /// Calls that no grant of their function covers. To be told that an object is gone is none: whoever may not is told
@@ -158,6 +164,7 @@ struct Declaration {
 
 #[derive(Deserialize)]
 struct System {
+    name: String,
     functions: Vec<Function>,
 }
 

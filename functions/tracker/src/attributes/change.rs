@@ -7,7 +7,7 @@ use web::{Answer, Fault, Problem, Request};
 
 use super::create::option_fault;
 use super::{AttributePath, name_faults, name_taken, project_action};
-use crate::access::CHANGE_SCHEMA;
+use crate::access::CHANGE_ATTRIBUTE;
 use crate::callers::at_least;
 use crate::items::{AttributeItem, Role};
 use crate::keys::AttributeKey;
@@ -61,7 +61,7 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
                 .into_iter()
                 .map(|(id, num)| Action::update(&TRACKER, key(id), Changes::new().set("Num", item::number(num)))),
         );
-        match request.access().transact(&CHANGE_SCHEMA, &actions).await {
+        match request.access().transact(&CHANGE_ATTRIBUTE, &actions).await {
             Ok(_) => return Ok(Answer::ok(&AttributeView::new(&Attribute { id: attribute_id, item: after }))),
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
             Err(error) => return Err(error.into()),

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::{Answer, Fault, Problem, Request};
 
 use super::{MOST, TOO_MANY_ATTRIBUTES, gate_actions, name_faults, name_taken, project_action};
-use crate::access::CHANGE_SCHEMA;
+use crate::access::CREATE_ATTRIBUTE;
 use crate::callers::{at_least, me};
 use crate::items::{AttributeItem, Role, Status};
 use crate::keys::AttributeKey;
@@ -39,7 +39,7 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
     at_least(&request, tenant_id, Role::Admin).await?;
     let new: NewAttribute = request.json()?;
     let options = checked(&new)?;
-    if let Some(answer) = request.earlier(&CHANGE_SCHEMA, &TRACKER).await? {
+    if let Some(answer) = request.earlier(&CREATE_ATTRIBUTE, &TRACKER).await? {
         return Ok(answer);
     }
     let mut backoff = Backoff::new();
@@ -67,7 +67,7 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         }
         let location = format!("{}/attributes/{}", href(tenant_id, project_id), attribute.id.id());
         let view = AttributeView::new(&attribute);
-        match request.create_once(&CHANGE_SCHEMA, &TRACKER, actions, location, &view).await {
+        match request.create_once(&CREATE_ATTRIBUTE, &TRACKER, actions, location, &view).await {
             Ok(answer) => return Ok(answer),
             // Its attributes or its gates are not as they were read.
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}

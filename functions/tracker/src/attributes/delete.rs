@@ -4,7 +4,7 @@ use table::{Action, Backoff, Changes, Error, item};
 use web::{Answer, Problem, Request};
 
 use super::{AttributePath, gate_actions, project_action};
-use crate::access::CHANGE_SCHEMA;
+use crate::access::DELETE_ATTRIBUTE;
 use crate::callers::{at_least, me};
 use crate::items::Role;
 use crate::keys::AttributeKey;
@@ -39,7 +39,7 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
             actions.extend(work.actions.clone());
             begun = Some(work);
         }
-        match request.access().transact(&CHANGE_SCHEMA, &actions).await {
+        match request.access().transact(&DELETE_ATTRIBUTE, &actions).await {
             Ok(_) => {
                 return Ok(match begun {
                     Some(begun) => accepted(tenant_id, begun.id, begun.work),

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::{Answer, Kind, Problem, Request};
 
 use super::{AttributePath, gate_actions, project_action};
-use crate::access::CHANGE_SCHEMA;
+use crate::access::RETYPE_ATTRIBUTE;
 use crate::callers::{at_least, me};
 use crate::items::{AttributeItem, Role, Status};
 use crate::keys::AttributeKey;
@@ -67,7 +67,7 @@ pub async fn retype(request: Request) -> Result<Answer, Problem> {
             actions.extend(work.actions.clone());
             begun = Some(work);
         }
-        match request.access().transact(&CHANGE_SCHEMA, &actions).await {
+        match request.access().transact(&RETYPE_ATTRIBUTE, &actions).await {
             Ok(_) => {
                 return Ok(match begun {
                     Some(begun) => accepted(tenant_id, begun.id, begun.work),

@@ -4,7 +4,7 @@ use table::{Access, Action, Changes, EntityKey, Error, Key, Stored};
 use web::Problem;
 
 use super::{Known, cleaned};
-use crate::access::{ISSUE_ROWS, WRITE_ISSUE};
+use crate::access::{ISSUE_ROWS, WORK_STEP, WRITE_ISSUE};
 use crate::items::Issue;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::IssueId;
@@ -22,7 +22,14 @@ const TRIES: usize = 10;
 
 /// An issue whose due row has come.
 pub async fn settle_due(access: &Access, id: IssueId) -> Result<(), Problem> {
-    settle(access, id).await
+    let due = IssueDueKey { issue: id }.key();
+    let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;
+    if found.iter().any(|stored| IssueKey::parse(&stored.key).is_some()) {
+        return settle(access, id).await;
+    }
+    // The issue is gone; this is what it has left.
+    let keys: Vec<Key> = found.iter().filter_map(row).map(|(key, _)| key).chain([due]).collect();
+    Ok(access.table(&WORK_STEP, &TRACKER).batch_delete(&keys).await?)
 }
 
 /// Makes the rows of an issue what they must be.
@@ -42,9 +49,8 @@ async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
     let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;
     let issue = found.iter().find_map(|stored| Some((IssueKey::parse(&stored.key)?, stored.clone())));
     let there: Rows = found.iter().filter_map(row).collect();
-    let Some((IssueKey { project, .. }, stored)) = issue else {
-        return nobodys(access, there, due).await;
-    };
+    // What an issue that is gone has left is the worker's to take away.
+    let Some((IssueKey { project, .. }, stored)) = issue else { return Ok(()) };
     let issue: Issue = stored.read()?;
     let schema = Schema::read(access, issue.tenant, project, Read::Strong).await?;
     // With its project goes the issue.
@@ -65,12 +71,6 @@ async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
     let mut actions = vec![gate(&schema, 0, 0), issue, Action::delete(&TRACKER, due).or_absent()];
     actions.extend(rest.iter().cloned());
     access.transact(&WRITE_ISSUE, &actions).await.map(|_| ())
-}
-
-/// What an issue that is gone has left.
-async fn nobodys(access: &Access, there: Rows, due: Key) -> Result<(), Error> {
-    let keys: Vec<Key> = there.into_keys().chain([due]).collect();
-    access.table(&WRITE_ISSUE, &TRACKER).batch_delete(&keys).await
 }
 
 /// A row that is there; nothing for the issue itself and its due row.

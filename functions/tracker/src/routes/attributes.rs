@@ -3,7 +3,9 @@
 use web::{Route, Sample, Who, problem};
 
 use super::PROJECT as P;
-use crate::access::{CHANGE_SCHEMA, MEMBERSHIP, PROJECT, TOTALS};
+use crate::access::{
+    CHANGE_ATTRIBUTE, CREATE_ATTRIBUTE, DELETE_ATTRIBUTE, MEMBERSHIP, PROJECT, RETYPE_ATTRIBUTE, TOTALS,
+};
 use crate::attributes::change::{AttributeChange, change};
 use crate::attributes::create::{NewAttribute, create};
 use crate::attributes::delete::delete;
@@ -22,7 +24,7 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::post("createAttribute", format!("{P}/attributes"), Who::SignedIn, create)
             .summary("Gives a project one more column")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &CHANGE_SCHEMA])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &CREATE_ATTRIBUTE])
             .path::<ProjectPath>()
             .takes::<NewAttribute>()
             .creates()
@@ -32,7 +34,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new(ATTRIBUTES).body(r#"{"name":"Num Items","type":"int"}"#)),
         Route::patch("changeAttribute", one.as_str(), Who::SignedIn, change)
             .summary("Changes an attribute's name, its place among the columns, or its options")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &CHANGE_SCHEMA])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &CHANGE_ATTRIBUTE])
             .path::<AttributePath>()
             .takes_patch::<AttributeChange>()
             .answers::<AttributeView>(200)
@@ -40,7 +42,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new(SAMPLE).body(r#"{"name":"Items","position":1}"#)),
         Route::delete("deleteAttribute", one.as_str(), Who::SignedIn, delete)
             .summary("Hides an attribute at once; its values follow")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &CHANGE_SCHEMA])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &DELETE_ATTRIBUTE])
             .path::<AttributePath>()
             .answers_empty(204)
             .answers::<WorkView>(202)
@@ -48,7 +50,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new(SAMPLE).expects(202)),
         Route::post("retypeAttribute", format!("{one}/retype"), Who::SignedIn, retype)
             .summary("Makes whole numbers decimals, or anything text")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &CHANGE_SCHEMA])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &RETYPE_ATTRIBUTE])
             .path::<AttributePath>()
             .takes::<Retype>()
             .answers::<AttributeView>(200)

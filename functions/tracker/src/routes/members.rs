@@ -3,7 +3,7 @@
 use web::{Page, Route, Sample, Who, problem};
 
 use super::TENANT as T;
-use crate::access::{ADD_MEMBER, CHANGE_MEMBER, MEMBER, MEMBERSHIP, OF_TENANT, TENANT};
+use crate::access::{ADD_MEMBER, CHANGE_MEMBER, MEMBER, MEMBERSHIP, OF_TENANT, REMOVE_MEMBER, TENANT};
 use crate::tenants::members::{LAST_ADMIN, MemberChange, MemberPath, NewMember, add, change, get, list, remove};
 use crate::tenants::one::{Paged, TenantPath};
 use crate::views::MemberView;
@@ -51,7 +51,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new(SAMPLE).body(r#"{"role":"editor"}"#)),
         Route::delete("removeMember", one.as_str(), Who::SignedIn, remove)
             .summary("Ends a membership; anybody may end their own")
-            .patterns(&[&MEMBERSHIP, &TENANT, &MEMBER, &CHANGE_MEMBER])
+            .patterns(&[&MEMBERSHIP, &TENANT, &MEMBER, &REMOVE_MEMBER])
             .path::<MemberPath>()
             .if_match()
             .answers_empty(204)

@@ -1,13 +1,15 @@
 //! Members of a tenant. At least one of them is an administrator, however many leave at once.
 
 use serde::Deserialize;
-use table::{Access, Action, Backoff, Cause, Changes, Condition, EntityKey, Error, Idpid, Position, Stored, item};
+use table::{
+    Access, AccessPattern, Action, Backoff, Cause, Changes, Condition, EntityKey, Error, Idpid, Position, Stored, item,
+};
 use utoipa::ToSchema;
 use web::{Answer, Kind, Page, Problem, Request};
 
 use super::one::{Paged, TenantPath, href, tag};
 use super::{changed_now, made_now};
-use crate::access::{ADD_MEMBER, CHANGE_MEMBER, MEMBER, OF_TENANT};
+use crate::access::{ADD_MEMBER, CHANGE_MEMBER, MEMBER, OF_TENANT, REMOVE_MEMBER};
 use crate::callers::{at_least, at_least_or_platform, me};
 use crate::items::{Member, Role};
 use crate::keys::{MemberKey, TenantKey};
@@ -108,8 +110,8 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
         }
         let after = Member { stamps: changed_now(&request, &before.stamps)?, ..after };
         let write = Action::update(&TRACKER, stored.key.clone(), Changes::between(&before, &after)?);
-        match carry_out(&request, tenant_id, write.if_unchanged(&stored), count(after.role) - count(before.role)).await
-        {
+        let admins = count(after.role) - count(before.role);
+        match carry_out(&request, &CHANGE_MEMBER, tenant_id, write.if_unchanged(&stored), admins).await {
             Ok(rev) => return Ok(Answer::ok(&MemberView::new(idpid, &after)).etag(rev)),
             Err(error) => again(&request, error, &mut backoff).await?,
         }
@@ -128,7 +130,7 @@ pub async fn remove(request: Request) -> Result<Answer, Problem> {
         let (stored, member) = read(request.access(), tenant_id, &idpid).await?;
         request.if_match().check(tag(&stored))?;
         let write = Action::delete(&TRACKER, stored.key.clone()).if_unchanged(&stored);
-        match carry_out(&request, tenant_id, write, -count(member.role)).await {
+        match carry_out(&request, &REMOVE_MEMBER, tenant_id, write, -count(member.role)).await {
             Ok(_) => return Ok(Answer::no_content()),
             Err(error) => again(&request, error, &mut backoff).await?,
         }
@@ -136,10 +138,16 @@ pub async fn remove(request: Request) -> Result<Answer, Problem> {
 }
 
 /// The write of a member, with the count of administrators that it changes: one of them stays.
-async fn carry_out(request: &Request, tenant: TenantId, write: Action, admins: i64) -> Result<table::Rev, Error> {
+async fn carry_out(
+    request: &Request,
+    pattern: &'static AccessPattern,
+    tenant: TenantId,
+    write: Action,
+    admins: i64,
+) -> Result<table::Rev, Error> {
     let tenant = of_live(tenant, admins);
     let tenant = if admins < 0 { tenant.when(Condition::Above("Admins", item::number(1))) } else { tenant };
-    request.access().transact(&CHANGE_MEMBER, &[tenant, write]).await
+    request.access().transact(pattern, &[tenant, write]).await
 }
 
 /// The tenant, counted or only checked, if it is not being deleted.
