@@ -34,12 +34,17 @@ use publisher::Publisher;
 use stack::{Outputs, Sam};
 use variant::Variant;
 
-/// Deploys, tries, updates and takes down every system; says what it does, and how long that took.
-pub async fn run(root: &Path) -> Result<(), Failure> {
+/// Deploys, tries, updates and takes down the systems that are named, or all; says what it does, and how long that took.
+pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
+    let mut systems = systems::all();
+    if let Some(unknown) = named.iter().find(|name| !systems.iter().any(|known| known.app.system().name == **name)) {
+        let known: Vec<&str> = systems.iter().map(|known| known.app.system().name).collect();
+        return Err(Failure::new(format!("there is no system `{unknown}`; there are {}", known.join(", "))));
+    }
+    systems.retain(|declared| named.is_empty() || named.iter().any(|name| name == declared.app.system().name));
     let folder = tempfile::tempdir().doing("a folder")?;
     let sam = environment(root, "sam").await?;
     let ministack = environment(root, "ministack").await?;
-    let systems = systems::all();
     for declared in &systems {
         build(root, &ministack, declared.app.system().name).await?;
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted;
 //! `cargo xtask rehearse` writes beside each sample event what it is answered; `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them; `cargo xtask
-//! deployed` deploys all of it to an emulated cloud and tries it there.
+//! deployed` deploys all of it, or the systems that are named, to an emulated cloud and tries it there.
 
 use std::process::ExitCode;
 
@@ -26,9 +26,12 @@ async fn main() -> ExitCode {
         }),
         "rehearse" => return told(xtask::rehearsal::here::keep(xtask::root()).await),
         "templates" => return told(xtask::templates::check(xtask::root()).await),
-        "deployed" => return told(xtask::deployed::run(xtask::root()).await),
+        "deployed" => {
+            let named: Vec<String> = std::env::args().skip(2).collect();
+            return told(xtask::deployed::run(xtask::root(), &named).await);
+        }
         _ => {
-            eprintln!("usage: cargo xtask generate | check | rehearse | templates | deployed");
+            eprintln!("usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…]");
             return ExitCode::from(2);
         }
     };
