@@ -68,6 +68,10 @@ pub const CREATE_ISSUE: AccessPattern = AccessPattern { name: "createIssue", cal
 /// 14: an issue changed as it was read, with the rows that differ.
 pub const WRITE_ISSUE: AccessPattern = AccessPattern { name: "writeIssue", calls: &[CHECK, PUT, UPDATE, DELETE] };
 
+/// An issue deleted with its rows; those that no transaction has room for after it.
+pub const DELETE_ISSUE: AccessPattern =
+    AccessPattern { name: "deleteIssue", calls: &[PUT, UPDATE, DELETE, BATCH_DELETE] };
+
 /// A tenant with its directory row and its first administrator, or with its name changed.
 pub const CREATE_TENANT: AccessPattern = AccessPattern { name: "createTenant", calls: &[GET, PUT] };
 

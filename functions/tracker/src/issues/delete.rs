@@ -3,10 +3,10 @@
 use table::Backoff;
 use web::{Answer, Problem, Request};
 
-use super::settle::settle;
+use super::settle::{forget, settle};
 use super::write::{Refused, Write};
 use super::{IssuePath, Known};
-use crate::access::WRITE_ISSUE;
+use crate::access::DELETE_ISSUE;
 use crate::callers::at_least;
 use crate::items::Role;
 use crate::project::Read;
@@ -26,10 +26,10 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
             continue;
         }
         let prepared = Write::of(&schema, Some(known), issue_id, None).prepare(access)?;
-        match access.transact(&WRITE_ISSUE, &prepared.actions).await {
+        match access.transact(&DELETE_ISSUE, &prepared.actions).await {
             Ok(_) => {
                 if !prepared.settled {
-                    settle(access, issue_id).await?;
+                    forget(access, issue_id).await?;
                 }
                 return Ok(Answer::no_content());
             }

@@ -4,7 +4,7 @@ use table::{Access, Action, Changes, EntityKey, Error, Key, Stored};
 use web::Problem;
 
 use super::{Known, cleaned};
-use crate::access::{ISSUE_ROWS, WORK_STEP, WRITE_ISSUE};
+use crate::access::{DELETE_ISSUE, ISSUE_ROWS, WRITE_ISSUE};
 use crate::items::Issue;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::IssueId;
@@ -27,9 +27,15 @@ pub async fn settle_due(access: &Access, id: IssueId) -> Result<(), Problem> {
     if found.iter().any(|stored| IssueKey::parse(&stored.key).is_some()) {
         return settle(access, id).await;
     }
-    // The issue is gone; this is what it has left.
+    forget(access, id).await
+}
+
+/// Takes away what an issue that is gone has left.
+pub async fn forget(access: &Access, id: IssueId) -> Result<(), Problem> {
+    let due = IssueDueKey { issue: id }.key();
+    let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;
     let keys: Vec<Key> = found.iter().filter_map(row).map(|(key, _)| key).chain([due]).collect();
-    Ok(access.table(&WORK_STEP, &TRACKER).batch_delete(&keys).await?)
+    Ok(access.table(&DELETE_ISSUE, &TRACKER).batch_delete(&keys).await?)
 }
 
 /// Makes the rows of an issue what they must be.

@@ -3,7 +3,9 @@
 use web::{Kind, Route, Sample, Who, problem};
 
 use super::{ISSUE as I, PROJECT as P, SAMPLE_ISSUE};
-use crate::access::{BY_NUMBER, CREATE_ISSUE, ISSUE, ISSUE_ROWS, MEMBERSHIP, NEXT_NUMBER, PROJECT, WRITE_ISSUE};
+use crate::access::{
+    BY_NUMBER, CREATE_ISSUE, DELETE_ISSUE, ISSUE, ISSUE_ROWS, MEMBERSHIP, NEXT_NUMBER, PROJECT, WRITE_ISSUE,
+};
 use crate::issues::change::{IssueChange, change};
 use crate::issues::create::{NewIssue, create};
 use crate::issues::delete::delete;
@@ -78,7 +80,7 @@ fn of_issues() -> Vec<Route> {
             .sample(Sample::new(SAMPLE_ISSUE).body(r#"{"state":"closed"}"#)),
         Route::delete("deleteIssue", I, Who::SignedIn, delete)
             .summary("Deletes an issue; its number is not given again")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &DELETE_ISSUE, &ISSUE_ROWS])
             .path::<IssuePath>()
             .if_match()
             .answers_empty(204)
