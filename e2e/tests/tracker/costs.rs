@@ -35,7 +35,10 @@ async fn each_access_pattern_costs_what_is_said() {
     costs.of("a project with 4 attributes", ann.get(PROJECT), 200).await;
     costs.of("rename a project", ada.patch(&pens, json!({ "name": "Cages" })), 200).await;
     let attribute = json!({ "name": "Weight", "type": "int" });
-    costs.of("create an attribute, no issue there", ada.post(&format!("{pens}/attributes"), attribute), 201).await;
+    let create = ada.post(&format!("{pens}/attributes"), attribute);
+    let attribute = costs.of("create an attribute, no issue there", create, 201).await.header("location").to_owned();
+    costs.of("change an attribute", ada.patch(&attribute, json!({ "name": "Mass" })), 200).await;
+    costs.of("delete an attribute, no issue there", ada.delete(&attribute), 204).await;
 
     let all =
         json!({ "xattrib-3812": "2023-05-01", "xattrib-882a": "2023-05-02", "xattrib-3fe6": 1, "xattrib-47e5": "a" });
