@@ -69,6 +69,8 @@ impl Stage<'_> {
                 Step::Names(operation, pointer, text) => {
                     let answered = self.sample_with(operation, &names).await?;
                     names.learn(&answered, pointer, text);
+                    // Of what is made several times, the last one's answer is kept.
+                    answers.retain(|known| known.operation != operation);
                     answers.push(answered);
                 }
                 Step::Until(operation) => answers.push(self.until(operation, &names).await?),
