@@ -4,6 +4,9 @@ mod concurrent;
 mod costs;
 mod crashes;
 mod deletions;
+mod exports;
+mod files;
+mod files_killed;
 mod fixture;
 mod grid;
 mod issues;
@@ -23,6 +26,9 @@ pub fn tests() -> Vec<Test> {
         issues::tests(),
         schema::tests(),
         deletions::tests(),
+        exports::tests(),
+        files::tests(),
+        files_killed::tests(),
         searched::tests(),
         tenancy::tests(),
     ];

@@ -61,8 +61,10 @@ async fn each_access_pattern_costs_what_is_said() {
     let delete = root.delete(&format!("/agencies/{full}?cascade=true"));
     measured.of("begin to delete an agency with 25 members", delete, 202).await;
     let app = ::agencies::app;
-    measured.of_event("go on with its deletion", &stage.cairn, app, "runWork", Duration::ZERO).await;
-    measured.of_event("look for deletions, none there", &stage.cairn, app, "runWork", Duration::ZERO).await;
+    measured.of_event("go on with its deletion", &stage.cairn, app, ("runWork", &json!({})), Duration::ZERO).await;
+    measured
+        .of_event("look for deletions, none there", &stage.cairn, app, ("runWork", &json!({})), Duration::ZERO)
+        .await;
     measured.are(COSTS);
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value;
 use table::access::Cost;
 use table::{Clock, Engines};
 use tokio::time::Instant;
@@ -31,7 +32,7 @@ impl Measured {
         what: &'static str,
         cairn: &Cairn,
         app: fn(Arc<Engines>) -> App,
-        handler: &str,
+        (handler, payload): (&str, &Value),
         later: Duration,
     ) {
         let clock = Clock::system();
@@ -40,7 +41,7 @@ impl Measured {
         let lines = Lines::default();
         let here = tracing_subscriber::registry().with(lines.clone());
         let deadline = Instant::now() + Duration::from_secs(60);
-        app.event(handler, "{}".into(), deadline).with_subscriber(here).await.unwrap();
+        app.event(handler, payload.to_string().into(), deadline).with_subscriber(here).await.unwrap();
         self.0.push((what, lines.of(handler).consumed()));
     }
 

@@ -195,7 +195,8 @@ async fn shaped(measured: &mut Measured, cairn: &Cairn) {
     measured.of("attach another in its place", admin.put(&path, shape(50.5)), 200).await;
     measured.of("detach a shape", admin.delete(&path), 204).await;
     let week = Duration::from_secs(8 * 24 * 3600);
-    measured.costs.of_event("remove 2 shapes that nobody uses", cairn, ::parks::app, "sweepGeometries", week).await;
+    let sweep = ("sweepGeometries", &json!({}));
+    measured.costs.of_event("remove 2 shapes that nobody uses", cairn, ::parks::app, sweep, week).await;
 }
 
 async fn worked(measured: &mut Measured, cairn: &Cairn) {

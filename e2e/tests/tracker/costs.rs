@@ -16,6 +16,7 @@ async fn each_access_pattern_costs_what_is_said() {
     let pat = platform_admin(&fixture.cairn).await;
     let (ada, ann) = (&fixture.ada, &fixture.ann);
     let mut costs = Measured::default();
+    let app = ::tracker::app;
     let made = costs.of("create a tenant", pat.post("/tracker/tenants", json!({ "name": "Zoo" })), 201).await;
     let zoo = made.header("location").to_owned();
     costs.of("rename a tenant", pat.patch(&zoo, json!({ "name": "Aquarium" })), 200).await;
@@ -62,14 +63,22 @@ async fn each_access_pattern_costs_what_is_said() {
     let issue = issue.replace(PROJECT, &pens);
     costs.of("delete an issue", ann.delete(&issue), 204).await;
 
+    let file = "Name,Num Items\nBolts,1\nNuts,2\n";
+    let announced = json!({ "mode": "create", "onError": "stop", "bytes": file.len() });
+    let announced = costs.of("announce an import", ann.post(&format!("{PROJECT}/imports"), announced), 201).await;
+    super::files::put_by_hand(&fixture, &announced, file);
+    let arrived = super::files::arrived(announced.text("id"));
+    costs.of_event("import 2 issues", &fixture.cairn, app, ("startImport", &arrived), Duration::ZERO).await;
+    let begun = costs.of("begin an export", ann.post(&format!("{PROJECT}/exports"), json!({})), 202).await;
+    costs.of("cancel an export", ann.delete(begun.header("location")), 204).await;
+
     let text = json!({ "type": "text" });
     let retyped = ada.post(&format!("{PROJECT}/attributes/xattrib-3fe6/retype"), text);
     let work = costs.of("begin a change of type", retyped, 202).await.header("location").to_owned();
     costs.of("a piece of work", ann.get(&work), 200).await;
     costs.of("the work of a tenant", ann.get(&format!("{TENANT}/work")), 200).await;
-    let app = ::tracker::app;
     let later = Duration::from_secs(90);
-    costs.of_event("a batch of work that is due", &fixture.cairn, app, "runWork", later).await;
-    costs.of("delete a project with 4 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;
+    costs.of_event("a batch of work that is due", &fixture.cairn, app, ("runWork", &json!({})), later).await;
+    costs.of("delete a project with 6 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;
     costs.are(COSTS);
 }

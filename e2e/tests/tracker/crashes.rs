@@ -21,7 +21,7 @@ tests! { tracker_crashes:
     scenario_14_the_deletion_of_a_project_dies_at_its_first_writes,
 }
 
-const MOMENTS: [Moment; 2] = [Moment::BeforeItIsSent, Moment::AfterItIsDone];
+pub const MOMENTS: [Moment; 2] = [Moment::BeforeItIsSent, Moment::AfterItIsDone];
 
 /// Runs what is made of an app whose transactions come to a stop where they are told to. True if it died there.
 async fn dies<F: Future<Output = ()> + Send + 'static>(
@@ -65,7 +65,7 @@ async fn call_dies(fixture: &Fixture, held: (usize, Moment), method: Method, pat
 }
 
 /// A worker that dies.
-async fn work_dies(fixture: &Fixture, held: (usize, Moment)) -> bool {
+pub async fn work_dies(fixture: &Fixture, held: (usize, Moment)) -> bool {
     // The lease of the one before has ended, and the index has had its time.
     fixture.cairn.clock.advance(Duration::from_secs(121));
     dies(fixture, held, |app| async move {

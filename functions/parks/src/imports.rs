@@ -5,7 +5,6 @@ mod announce;
 mod csv;
 mod faults;
 mod feature_collection;
-mod file;
 mod layer;
 mod row;
 mod rows;
@@ -20,6 +19,7 @@ pub use start::start_import;
 pub use work::Import;
 
 use serde::{Deserialize, Serialize};
+use table::objects::Gathered;
 use utoipa::ToSchema;
 
 use rows::At;
@@ -53,9 +53,7 @@ struct Plan {
     phase: Phase,
     /// The row with which it goes on.
     at: At,
-    /// How many faults were found, and in how many objects they are kept.
-    faults: u64,
-    fault_parts: u64,
+    faults: Gathered,
 }
 
 /// Nothing is written before the whole file was seen to hold rows, and not too many.

@@ -20,7 +20,6 @@ pub mod items;
 pub mod jobs;
 pub mod keys;
 pub mod names;
-mod notification;
 pub mod open_days;
 pub mod relationships;
 pub mod routes;

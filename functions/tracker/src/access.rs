@@ -1,8 +1,8 @@
 //! The access patterns of tracker, numbered as in section 3 of its specification.
 
-use table::access::{AccessPattern, Call, TableAction};
+use table::access::{AccessPattern, Call, ObjectAction, TableAction};
 
-use crate::schema::INDEX;
+use crate::schema::{BUCKET, INDEX};
 
 const TABLE: &str = "tracker";
 
@@ -18,6 +18,10 @@ const QUERY_INDEX: Call = Call::Index { table: TABLE, index: INDEX };
 
 const fn on(action: TableAction) -> Call {
     Call::Table { table: TABLE, action }
+}
+
+const fn objects(prefix: &'static str, action: ObjectAction) -> Call {
+    Call::Objects { bucket: BUCKET, prefix, action }
 }
 
 /// 1: what the caller is in a tenant, on every route under it.
@@ -117,3 +121,59 @@ pub const WORK_STEP: AccessPattern = AccessPattern {
     name: "workStep",
     calls: &[QUERY, QUERY_INDEX, GET, BATCH_GET, CHECK, PUT, UPDATE, DELETE, BATCH_DELETE],
 };
+
+/// A file announced, with the work that waits for it.
+pub const IMPORT: AccessPattern =
+    AccessPattern { name: "import", calls: &[GET, PUT, objects("imports/", ObjectAction::PutObject)] };
+
+/// A file read from its place on; a missing one is told from a forbidden one.
+pub const READ_IMPORT: AccessPattern = AccessPattern {
+    name: "readImport",
+    calls: &[
+        objects("imports/", ObjectAction::GetObject),
+        objects("imports/", ObjectAction::HeadObject),
+        objects("imports/", ObjectAction::ListBucket),
+    ],
+};
+
+/// What the first pass over a file knows: the numbers that it has met, and the records that cannot be.
+pub const CHECKED: AccessPattern = AccessPattern {
+    name: "checked",
+    calls: &[
+        objects("checks/", ObjectAction::GetObject),
+        objects("checks/", ObjectAction::PutObject),
+        objects("checks/", ObjectAction::ListBucket),
+    ],
+};
+
+/// The records of a file as issues: those that have their numbers, and several a transaction.
+pub const IMPORT_ROWS: AccessPattern =
+    AccessPattern { name: "importRows", calls: &[QUERY_INDEX, GET, BATCH_GET, PUT, UPDATE] };
+
+/// What was wrong with records, kept until the work has ended.
+pub const KEEP_FAULTS: AccessPattern = AccessPattern {
+    name: "keepFaults",
+    calls: &[objects("faults/", ObjectAction::GetObject), objects("faults/", ObjectAction::PutObject)],
+};
+
+/// A grid's rows as a file is begun.
+pub const EXPORT: AccessPattern = AccessPattern { name: "export", calls: &[GET, PUT] };
+
+/// The file of an export, sent part by part.
+pub const WRITE_EXPORT: AccessPattern = AccessPattern {
+    name: "writeExport",
+    calls: &[
+        objects("exports/", ObjectAction::PutObject),
+        objects("exports/", ObjectAction::HeadObject),
+        objects("exports/", ObjectAction::ListBucket),
+    ],
+};
+
+/// Links to what work has made.
+pub const LINKS: AccessPattern = AccessPattern {
+    name: "links",
+    calls: &[objects("exports/", ObjectAction::GetObject), objects("faults/", ObjectAction::GetObject)],
+};
+
+/// An import or an export ended by somebody who does not want it any more.
+pub const CANCEL_WORK: AccessPattern = AccessPattern { name: "cancelWork", calls: &[GET, UPDATE, DELETE] };

@@ -1,21 +1,47 @@
-//! What calls the system besides HTTP: records of its table's stream, and the clock.
+//! What calls the system besides HTTP: records of its table's stream, files that have arrived, and the clock.
 
 use std::time::Duration;
 
 use table::AccessPattern;
 use web::EventHandler;
 
-use crate::access::{DELETE_ISSUE, DUE, ISSUE_ROWS, OF_TENANT, PROJECT, TOTALS, WORK_STEP, WRITE_ISSUE};
+use crate::access::{
+    CHECKED, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, OF_TENANT, PROJECT, READ_IMPORT,
+    TOTALS, WORK_STEP, WRITE_EXPORT, WRITE_ISSUE,
+};
 use crate::documents::Tracker;
-use crate::work;
+use crate::grid::SEARCH;
+use crate::{imports, work};
+
+/// What an import needs.
+const IMPORT: &[&AccessPattern] =
+    &[&DUE, &WORK_STEP, &PROJECT, &READ_IMPORT, &CHECKED, &IMPORT_ROWS, &KEEP_FAULTS, &ISSUE_ROWS, &WRITE_ISSUE];
 
 /// What work of every kind needs, and the settling of issues.
-const WORK: &[&AccessPattern] =
-    &[&DUE, &WORK_STEP, &PROJECT, &TOTALS, &ISSUE_ROWS, &OF_TENANT, &WRITE_ISSUE, &DELETE_ISSUE];
+const WORK: &[&AccessPattern] = &[
+    &DUE,
+    &WORK_STEP,
+    &PROJECT,
+    &TOTALS,
+    &ISSUE_ROWS,
+    &OF_TENANT,
+    &WRITE_ISSUE,
+    &DELETE_ISSUE,
+    &READ_IMPORT,
+    &CHECKED,
+    &IMPORT_ROWS,
+    &KEEP_FAULTS,
+    &ENTRIES,
+    &ISSUES,
+    &SEARCH,
+    &WRITE_EXPORT,
+];
 
 pub fn handlers() -> Vec<EventHandler> {
     vec![
         mirror::handler::<Tracker>(),
+        // What it does not finish in its time is left to the next `runWork`.
+        EventHandler::new("startImport", imports::start).patterns(IMPORT).timeout(Duration::from_secs(300)),
         EventHandler::new("runWork", work::run_work).patterns(WORK).timeout(Duration::from_secs(60)),
     ]
 }

@@ -4,7 +4,7 @@
 mod column;
 mod filter;
 pub mod list;
-mod page;
+pub mod page;
 mod range;
 mod searched;
 mod segments;

@@ -11,8 +11,10 @@ mod settle;
 pub mod values;
 mod write;
 
+pub use create::LAST_NUMBER;
 pub use input::{UNKNOWN_ATTRIBUTE, UNKNOWN_OPTION, WRONG_TYPE};
-pub use settle::settle_due;
+pub use settle::{settle, settle_due};
+pub use write::Write;
 
 use serde::Deserialize;
 use table::{Access, EntityKey, Error, Stored};
@@ -56,13 +58,13 @@ impl Known {
 }
 
 /// The issue without values of attributes that its project does not have any more.
-fn cleaned(schema: &Schema, mut issue: Issue) -> Issue {
+pub fn cleaned(schema: &Schema, mut issue: Issue) -> Issue {
     let known = |id: &String| schema.columns().any(|attribute| attribute.id.to_string() == *id);
     issue.values.retain(|id, _| known(id));
     issue
 }
 
-fn check_size(issue: &Issue) -> Result<(), Problem> {
+pub fn check_size(issue: &Issue) -> Result<(), Problem> {
     let bytes = serde_json::to_vec(issue).map_err(Problem::internal)?.len();
     if bytes <= LARGEST {
         return Ok(());

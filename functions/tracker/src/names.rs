@@ -126,6 +126,17 @@ ids! {
     WorkId = "work-",
 }
 
+impl IssueId {
+    /// The id of the issue that work makes of a record: however often it is made, it is one.
+    pub fn of_record(work: WorkId, record: u64) -> Self {
+        let work = match work.0 {
+            Bare::Uuid(work) => work,
+            Bare::Seed(digits) => Uuid::from_u128(u128::from(digits)),
+        };
+        Self(Bare::Uuid(Uuid::new_v5(&work, record.to_string().as_bytes())))
+    }
+}
+
 /// One of a project's gates: `00` to `15`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GateNumber(u8);
@@ -136,6 +147,11 @@ pub const GATES: u8 = 16;
 impl GateNumber {
     pub fn all() -> impl Iterator<Item = Self> {
         (0..GATES).map(Self)
+    }
+
+    /// That of a worker of many, each of which has its own.
+    pub fn of_worker(worker: usize) -> Self {
+        Self((worker % usize::from(GATES)) as u8)
     }
 
     /// Any of them, so that writers spread.

@@ -79,6 +79,11 @@ impl Schema {
         ProjectKey { project: self.id, tenant: self.tenant }
     }
 
+    /// The gate of one worker of many.
+    pub fn gate_of(&self, worker: usize) -> GateKey {
+        GateKey { project: self.id, gate: GateNumber::of_worker(worker) }
+    }
+
     /// One gate, which lets through who has seen the present schema of a project that is not being deleted.
     pub fn pass(&self, action: Action) -> Action {
         action

@@ -1,6 +1,7 @@
 //! The routes of tracker, a file for each kind of thing that they are about.
 
 mod attributes;
+mod files;
 mod issues;
 mod members;
 mod projects;
@@ -11,8 +12,16 @@ use web::Route;
 
 /// All routes of the system, in the order of its specification.
 pub fn all() -> Vec<Route> {
-    [tenants::routes(), members::routes(), projects::routes(), attributes::routes(), issues::routes(), work::routes()]
-        .concat()
+    [
+        tenants::routes(),
+        members::routes(),
+        projects::routes(),
+        attributes::routes(),
+        issues::routes(),
+        files::routes(),
+        work::routes(),
+    ]
+    .concat()
 }
 
 /// A tenant, a project, an issue: below each lies the next.

@@ -10,12 +10,19 @@ use crate::keys::{
 pub static SYSTEM: System = System {
     name: "tracker",
     tables: &[&TRACKER, &MIRROR],
-    buckets: &[Bucket { name: "tracker", expiring: &[("quarantine/", 90)] }],
+    buckets: &[Bucket {
+        name: BUCKET,
+        expiring: &[("imports/", 7), ("checks/", 7), ("faults/", 38), ("exports/", 38), ("quarantine/", 90)],
+    }],
     sources: &[
         EventSource::Streams { handler: "mirror" },
+        EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],
 };
+
+/// The bucket of files that are imported and exported.
+pub const BUCKET: &str = "tracker";
 
 /// Where the mirror keeps its generations, markers and checkpoints.
 static MIRROR: Table = mirror::schema::state_table("tracker-mirror");

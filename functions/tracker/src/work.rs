@@ -3,6 +3,7 @@
 
 mod begin;
 mod build;
+mod cancel;
 mod delete_project;
 mod delete_tenant;
 mod drain;
@@ -12,9 +13,11 @@ mod retype;
 pub mod routes;
 mod run;
 
-pub use begin::{Begun, Start, begin};
+pub use begin::{Begun, Start, begin, begin_work};
+pub use cancel::{NOT_CANCELLABLE, cancel};
 pub use delete_project::mark as mark_project;
 pub use held::{Held, lease};
+pub use pages::issue_of;
 pub use retype::as_text;
 pub use run::{carry_on, run_work};
 
@@ -41,6 +44,11 @@ pub struct Work {
     pub attribute: Option<AttributeId>,
     pub state: WorkState,
     pub counts: Counts,
+    /// Why it ended before all was done.
+    pub reason: Option<String>,
+    /// The first [`SHOWN`] things that were wrong with the rows of a file.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<RowFault>,
     /// Where it goes on, in the words of its kind.
     #[serde(default)]
     pub checkpoint: Value,
@@ -63,24 +71,78 @@ pub enum Kind {
     DeleteAttribute,
     DeleteProject,
     DeleteTenant,
+    /// The rows of a file become issues, or change them.
+    Import,
+    /// The rows of a grid become a file.
+    Export,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkState {
+    /// For its file.
+    Waiting,
     Running,
     Done,
-    /// What it worked on is being deleted, or gone.
+    /// What it worked on is being deleted, or gone, or did not come.
     Stopped,
+    /// Nothing was written, for what is wrong with its file.
+    Rejected,
+    /// By somebody who did not want it any more.
+    Cancelled,
 }
 
-/// How much was done, in issues.
+impl WorkState {
+    /// Whether it goes on.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Waiting | Self::Running)
+    }
+}
+
+/// How much was done, in issues or rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Counts {
     /// As far as it is known.
     pub total: u64,
     pub done: u64,
+    /// How many issues an import has made, and how many it has changed. What a run that was killed has changed, the next
+    /// finds as it should be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub created: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub changed: Option<u64>,
+    /// How many rows of an import could not be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub failed: Option<u64>,
 }
+
+impl Counts {
+    /// Of issues.
+    pub fn of(total: u64, done: u64) -> Self {
+        Self { total, done, ..Self::default() }
+    }
+}
+
+/// What is wrong with one row of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RowFault {
+    /// Records count from 1 after the header, which is 0.
+    pub record: u64,
+    /// The line on which the cell begins, from 1; a quoted cell may have several.
+    pub line: u64,
+    /// The header of the cell's column; absent for the record as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub column: Option<String>,
+    pub detail: String,
+}
+
+/// How many faults the record of work holds.
+const SHOWN: usize = 20;
 
 /// When something is to go on: the index lists it by its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,6 +161,10 @@ pub struct Step {
     pub checkpoint: Value,
     pub counts: Counts,
     pub then: Then,
+    /// Why it ends before all was done.
+    pub reason: Option<String>,
+    /// What was found wrong with rows.
+    pub faults: Vec<RowFault>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,16 +174,31 @@ pub enum Then {
     Wait(u64),
     Done,
     Stopped,
+    Rejected,
 }
 
 impl Step {
     pub fn new(actions: Vec<Action>, checkpoint: &impl Serialize, counts: Counts, then: Then) -> Result<Self, Problem> {
         let checkpoint = serde_json::to_value(checkpoint).map_err(Problem::internal)?;
-        Ok(Self { actions, checkpoint, counts, then })
+        Ok(Self { actions, checkpoint, counts, then, reason: None, faults: Vec::new() })
     }
 
     /// Nothing is left to do, or nothing to do it on.
     pub fn end(held: &Held, then: Then, actions: Vec<Action>) -> Self {
-        Self { actions, checkpoint: held.work.checkpoint.clone(), counts: held.work.counts, then }
+        let (checkpoint, counts) = (held.work.checkpoint.clone(), held.work.counts);
+        Self { actions, checkpoint, counts, then, reason: None, faults: Vec::new() }
+    }
+
+    /// It ends here, for this reason.
+    pub fn stopped(held: &Held, reason: impl Into<String>) -> Self {
+        Self::end(held, Then::Stopped, Vec::new()).because(reason)
+    }
+
+    pub fn because(self, reason: impl Into<String>) -> Self {
+        Self { reason: Some(reason.into()), ..self }
+    }
+
+    pub fn with_faults(self, faults: Vec<RowFault>) -> Self {
+        Self { faults, ..self }
     }
 }

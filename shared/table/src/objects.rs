@@ -1,5 +1,13 @@
 //! Objects in S3, under one prefix of one bucket, as one access pattern uses them.
 
+mod blocks;
+mod gathered;
+mod upload;
+
+pub use blocks::Blocks;
+pub use gathered::Gathered;
+pub use upload::{LEAST_PART, Upload};
+
 use std::error::Error as StdError;
 use std::time::Duration;
 

@@ -23,6 +23,7 @@ pub mod lambda;
 pub mod log;
 mod media;
 pub mod metrics;
+pub mod notification;
 pub mod openapi;
 pub mod operation;
 pub mod order;

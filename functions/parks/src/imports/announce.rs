@@ -1,7 +1,7 @@
 //! `POST /parks/imports`: a file is announced; the answer says where to send it, and names the job.
 
 use serde::{Deserialize, Serialize};
-use table::objects::Declared;
+use table::objects::{Declared, Gathered};
 use table::{Engines, EntityKey};
 use utoipa::ToSchema;
 use web::{Answer, Fault, Problem, Request};
@@ -71,8 +71,7 @@ pub async fn create_import(request: Request) -> Result<Answer, Problem> {
         bytes: new.bytes,
         phase: Phase::Counting,
         at: At::default(),
-        faults: 0,
-        fault_parts: 0,
+        faults: Gathered::default(),
     };
     let (now, who) = stamp(&request);
     let mut job = Job {

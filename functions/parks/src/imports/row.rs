@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 use web::fault::{Place, pointer_step};
 use web::{Fault, Schema};
 
-use super::csv::cells;
 use super::rows::Row;
 use super::{Format, Layer};
 use crate::names::ShapeName;
@@ -144,7 +143,7 @@ impl Reading {
     }
 
     fn record(&self, text: &[u8], columns: &[String], faults: &mut Vec<Fault>) -> Option<Draft> {
-        let cells = match cells(text) {
+        let cells = match sheet::cells(text) {
             Ok(cells) if cells.len() == columns.len() => cells,
             Ok(cells) => {
                 let detail = format!("has {} fields, and the header names {}", cells.len(), columns.len());
@@ -158,7 +157,8 @@ impl Reading {
         };
         let mut fields = Map::new();
         let (mut longitude, mut latitude) = (None, None);
-        for (column, cell) in columns.iter().zip(cells).filter(|(_, cell)| !cell.is_empty()) {
+        let texts = cells.into_iter().map(|cell| cell.text);
+        for (column, cell) in columns.iter().zip(texts).filter(|(_, cell)| !cell.is_empty()) {
             match column.as_str() {
                 "type" => match self.layer.type_field() {
                     Some(name) => drop(fields.insert(name.to_owned(), cell.into())),

@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 use table::Access;
+use table::objects::Blocks;
 use web::Problem;
 
 use super::csv::Csv;
 use super::feature_collection::FeatureCollection;
-use super::file::File;
-use super::{Format, Plan};
+use super::{Format, PREFIX, Plan};
+use crate::access;
+use crate::schema::BUCKET;
 
 /// The largest row: 32 MiB, as the largest shape.
 const LARGEST_ROW: usize = 32 * 1024 * 1024;
@@ -86,7 +88,7 @@ enum Reader {
 
 #[derive(Debug)]
 pub struct Rows {
-    file: File,
+    file: Blocks,
     reader: Reader,
     number: u64,
 }
@@ -98,7 +100,7 @@ impl Rows {
             Format::Geojson => Reader::Features(FeatureCollection::at(place)),
             Format::Csv => Reader::Csv(Csv::at(place)),
         };
-        Self { file: File::new(name, plan.bytes, at.offset), reader, number: at.number }
+        Self { file: Blocks::new(name, plan.bytes, at.offset), reader, number: at.number }
     }
 
     /// Where it goes on after the last row that was given.
@@ -153,7 +155,7 @@ impl Rows {
                         };
                         self.file.take(scanned);
                     }
-                    if !self.file.more(access).await? {
+                    if !self.file.more(access.objects(&access::READ_IMPORT, BUCKET, PREFIX)).await? {
                         return Ok(Next::Broken("the file is gone before all of it was read".to_owned()));
                     }
                 }

@@ -4,17 +4,18 @@
 use bytes::Bytes;
 use table::{Access, EntityKey, Error};
 use tokio::time::Instant;
+use web::notification::arrived;
 use web::{Event, EventFailure, Problem};
 
 use super::PREFIX;
+use crate::access;
 use crate::jobs::{Held, Job, JobStatus, carry_on};
 use crate::keys::JobKey;
 use crate::names::JobId;
 use crate::schema::PARKS;
-use crate::{access, notification};
 
 pub async fn start_import(event: Event) -> Result<Bytes, EventFailure> {
-    for object in notification::arrived(&event.payload).map_err(EventFailure::new)? {
+    for object in arrived(&event.payload).map_err(EventFailure::new)? {
         let Some(id) = object.strip_prefix(PREFIX).and_then(|name| name.parse().ok()) else { continue };
         begin(event.access(), id, event.deadline).await.map_err(EventFailure::new)?;
     }

@@ -4,14 +4,15 @@
 use bytes::Bytes;
 use geometry::{Kind, Limits, Refused};
 use table::{Access, Action, Error, Stored};
+use web::notification::arrived;
 use web::{Event, EventFailure, Problem};
 
 use super::{PREFIX, Status, Upload, UploadFault, key};
 use crate::schema::{BUCKET, PARKS};
-use crate::{access, notification, shapes};
+use crate::{access, shapes};
 
 pub async fn check_upload(event: Event) -> Result<Bytes, EventFailure> {
-    for object in notification::arrived(&event.payload).map_err(EventFailure::new)? {
+    for object in arrived(&event.payload).map_err(EventFailure::new)? {
         settle(event.access(), &object).await.map_err(EventFailure::new)?;
     }
     Ok(Bytes::from_static(b"{}"))

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use table::Position;
 use table::search::SearchError;
+use table::{Access, Position};
 use utoipa::ToSchema;
 use web::search::Total;
 use web::{Answer, Fault, Limit, Order, Problem, Request};
@@ -47,7 +47,7 @@ pub struct GridQuery {
     count: bool,
 }
 
-fn by_number() -> String {
+pub fn by_number() -> String {
     "number".to_owned()
 }
 
@@ -97,23 +97,25 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
     let query: GridQuery = request.query()?;
     let at: Option<At> = request.cursor(query.cursor.as_deref())?;
     let mut schema = projects::read(&request, tenant_id, project_id, Read::Eventual).await?;
-    let question = match Question::read(&schema, &query) {
+    let question = match Question::read(&schema, &query.sort, query.order, &query.filter) {
         Ok(question) => question,
         // What a read of some moments ago lacks may be there.
         Err(_) => {
             schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
-            Question::read(&schema, &query).map_err(Problem::faults)?
+            let question = Question::read(&schema, &query.sort, query.order, &query.filter);
+            question.map_err(|faults| {
+                let fault = |(name, detail)| Fault::parameter(name, detail);
+                Problem::faults(faults.into_iter().map(fault).collect())
+            })?
         }
     };
     check_busy(&schema, &question)?;
     let columns = columns(&schema, query.columns.as_deref())?;
-    let at = at.unwrap_or_else(|| At { order: options(&schema, question.sort.column), ..At::default() });
-
-    let segments = from_table(&schema, question.sort, &question.filters, &at.order);
-    let served_by = if segments.is_some() { ServedBy::Table } else { ServedBy::Search };
-    let source = match segments {
-        Some(segments) => Source::Table(segments),
-        None => Source::Search(searched::segments(&schema, question.sort, &at.order)),
+    let at = at.unwrap_or_else(|| question.begin(&schema));
+    let source = question.source(&schema, &at);
+    let served_by = match source {
+        Source::Table(_) => ServedBy::Table,
+        Source::Search(_) => ServedBy::Search,
     };
     let row = |id, issue: &crate::items::Issue| GridRow {
         id,
@@ -122,27 +124,42 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
         state: issue.state,
         values: values(columns.iter().copied(), issue),
     };
-    let Page { rows, next } = source.page(&request, &schema, &question, at, query.limit.0, row).await?;
+    let Page { rows, next } = source.page(request.access(), &schema, &question, at, query.limit.0, row).await?;
     let next_cursor = next.map(|at| request.next_cursor(&at)).transpose()?;
-    let total = if query.count { Some(total(&request, &schema, &question.filters).await?) } else { None };
+    let total = if query.count { Some(total(request.access(), &schema, &question.filters).await?) } else { None };
     Ok(Answer::ok(&Grid { items: rows, served_by, total, next_cursor }))
 }
 
 impl Question {
-    fn read(schema: &Schema, query: &GridQuery) -> Result<Self, Vec<Fault>> {
-        let column = Column::parse(&query.sort, schema).map_err(|detail| Fault::parameter("sort", detail));
+    /// What is asked, or what is wrong with `sort` and `filter`.
+    pub fn read(
+        schema: &Schema,
+        sort: &str,
+        order: Order,
+        filter: &[String],
+    ) -> Result<Self, Vec<(&'static str, String)>> {
+        let column = Column::parse(sort, schema).map_err(|detail| ("sort", detail));
         // Values may hold commas, at which a query string's list was taken apart.
-        let filters = match query.filter.as_slice() {
+        let filters = match filter {
             [] => Ok(Vec::new()),
-            filters => {
-                Filter::parse_all(&filters.join(","), schema).map_err(|detail| Fault::parameter("filter", detail))
-            }
+            filters => Filter::parse_all(&filters.join(","), schema).map_err(|detail| ("filter", detail)),
         };
         match (column, filters) {
-            (Ok(column), Ok(filters)) => {
-                Ok(Self { sort: Sort { column, backward: query.order == Order::Desc }, filters })
-            }
+            (Ok(column), Ok(filters)) => Ok(Self { sort: Sort { column, backward: order == Order::Desc }, filters }),
             (column, filters) => Err([column.err(), filters.err()].into_iter().flatten().collect()),
+        }
+    }
+
+    /// Where a walk begins.
+    pub fn begin(&self, schema: &Schema) -> At {
+        At { order: options(schema, self.sort.column), ..At::default() }
+    }
+
+    /// What serves a walk that is here.
+    pub fn source(&self, schema: &Schema, at: &At) -> Source {
+        match from_table(schema, self.sort, &self.filters, &at.order) {
+            Some(segments) => Source::Table(segments),
+            None => Source::Search(searched::segments(schema, self.sort, &at.order)),
         }
     }
 }
@@ -163,7 +180,7 @@ fn options(schema: &Schema, column: Column) -> Vec<OptionId> {
 }
 
 /// While its rows are made an attribute cannot say who has no value, and while they are rewritten it has no order.
-fn check_busy(schema: &Schema, question: &Question) -> Result<(), Problem> {
+pub fn check_busy(schema: &Schema, question: &Question) -> Result<(), Problem> {
     let busy = |column: Column, building: bool| {
         let status = column.attribute(schema).map(|attribute| attribute.item.status);
         status == Some(Status::Retyping) || building && status == Some(Status::Building)
@@ -176,7 +193,7 @@ fn check_busy(schema: &Schema, question: &Question) -> Result<(), Problem> {
 }
 
 /// How many issues there are: exactly from the gates, or as many as search finds.
-async fn total(request: &Request, schema: &Schema, filters: &[Filter]) -> Result<Option<Total>, Problem> {
+pub async fn total(access: &Access, schema: &Schema, filters: &[Filter]) -> Result<Option<Total>, Problem> {
     let state = match filters {
         [] => Some(None),
         [Filter { column: Column::State, test: Test::Is(states) }] => match states.as_slice() {
@@ -186,13 +203,13 @@ async fn total(request: &Request, schema: &Schema, filters: &[Filter]) -> Result
         _ => None,
     };
     let Some(state) = state else {
-        return match searched::count(request.access(), schema, filters).await {
+        return match searched::count(access, schema, filters).await {
             Ok(value) => Ok(Some(Total { value, exact: false })),
             Err(SearchError::Unavailable(_)) => Ok(None),
             Err(error) => Err(error.into()),
         };
     };
-    let gates = Gates::read(request.access(), schema.id).await?;
+    let gates = Gates::read(access, schema.id).await?;
     let value = match state {
         None => gates.live(),
         Some(State::Open) => gates.open(),

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use table::{EntityKey, Key, Position, Stored};
-use web::{Problem, Request};
+use table::{Access, EntityKey, Key, Position, Stored};
+use web::Problem;
 
 use super::Segment;
 use super::list::{At, Question};
@@ -45,7 +45,7 @@ impl Source {
     /// passed over and the page filled up.
     pub async fn page<T: Serialize>(
         &self,
-        request: &Request,
+        access: &Access,
         schema: &Schema,
         question: &Question,
         mut at: At,
@@ -56,7 +56,7 @@ impl Source {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         while at.segment < self.segments() {
             let missing = limit - rows.len();
-            let (entries, more) = self.entries(request, schema, question, &at, missing.max(1)).await?;
+            let (entries, more) = self.entries(access, schema, question, &at, missing.max(1)).await?;
             if missing == 0 {
                 // The page is full: does anything follow?
                 if !entries.is_empty() {
@@ -66,7 +66,7 @@ impl Source {
                 continue;
             }
             let ids: Vec<IssueId> = entries.iter().map(|entry| entry.id).collect();
-            let issues = issues(request, schema, &ids).await?;
+            let issues = issues(access, schema, &ids).await?;
             for (entry, issue) in entries.into_iter().zip(issues) {
                 let there = issue.filter(|issue| question.filters.iter().all(|filter| filter.holds(issue)));
                 if let Some(issue) = there {
@@ -98,7 +98,7 @@ impl Source {
     /// Up to so many entries of the present segment, and whether more follow in it.
     async fn entries(
         &self,
-        request: &Request,
+        access: &Access,
         schema: &Schema,
         question: &Question,
         at: &At,
@@ -106,14 +106,13 @@ impl Source {
     ) -> Result<(Vec<Entry>, bool), Problem> {
         match self {
             Self::Table(segments) => match segments.get(at.segment) {
-                Some(segment) => from_index(request, segment, question.sort.backward, at, limit).await,
+                Some(segment) => from_index(access, segment, question.sort.backward, at, limit).await,
                 None => Ok((Vec::new(), false)),
             },
             Self::Search(segments) => match segments.get(at.segment) {
                 Some(segment) => {
                     let after = at.after.as_deref();
-                    let (hits, more) =
-                        searched::hits(request.access(), schema, question, segment, after, limit).await?;
+                    let (hits, more) = searched::hits(access, schema, question, segment, after, limit).await?;
                     let entry = |(id, after)| Entry { id, position: None, after };
                     Ok((hits.into_iter().map(entry).collect(), more))
                 }
@@ -125,13 +124,13 @@ impl Source {
 
 /// Pattern 8.
 async fn from_index(
-    request: &Request,
+    access: &Access,
     segment: &Segment,
     backward: bool,
     at: &At,
     limit: usize,
 ) -> Result<(Vec<Entry>, bool), Problem> {
-    let query = request.access().table(&ENTRIES, &TRACKER).query(segment.partition.as_str()).index(INDEX);
+    let query = access.table(&ENTRIES, &TRACKER).query(segment.partition.as_str()).index(INDEX);
     let query = segment.range.ask(query).after(at.position.clone());
     let query = if backward { query.backward() } else { query };
     let page = query.page(u32::try_from(limit).unwrap_or(u32::MAX)).await?;
@@ -143,8 +142,8 @@ async fn from_index(
 }
 
 /// Pattern 9: the issues that lie in this project, in the order of their ids.
-async fn issues(request: &Request, schema: &Schema, ids: &[IssueId]) -> Result<Vec<Option<Issue>>, Problem> {
-    let issues = request.access().table(&ISSUES, &TRACKER);
+async fn issues(access: &Access, schema: &Schema, ids: &[IssueId]) -> Result<Vec<Option<Issue>>, Problem> {
+    let issues = access.table(&ISSUES, &TRACKER);
     let keys: Vec<Key> = ids.iter().map(|issue| IssueKey { issue: *issue, project: schema.id }.key()).collect();
     let mut found = issues.batch_get(&keys).await?;
     let missing: Vec<Key> =

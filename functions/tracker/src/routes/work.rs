@@ -3,9 +3,10 @@
 use web::{Page, Route, Sample, Who, problem};
 
 use super::TENANT as T;
-use crate::access::{MEMBERSHIP, OF_TENANT, TENANT, WORK};
+use crate::access::{CANCEL_WORK, LINKS, MEMBERSHIP, OF_TENANT, TENANT, WORK};
 use crate::tenants::one::{Paged, TenantPath};
-use crate::work::routes::{WorkPath, WorkView, get, list};
+use crate::work::routes::{WorkDetail, WorkPath, WorkView, get, list};
+use crate::work::{NOT_CANCELLABLE, cancel};
 
 pub fn routes() -> Vec<Route> {
     vec![
@@ -19,10 +20,17 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/tracker/tenants/tenant-0807/work")),
         Route::get("getWork", format!("{T}/work/{{workId}}"), Who::SignedIn, get)
             .summary("One piece of work and how far it has come")
-            .patterns(&[&MEMBERSHIP, &TENANT, &WORK])
+            .patterns(&[&MEMBERSHIP, &TENANT, &WORK, &LINKS])
             .path::<WorkPath>()
-            .answers::<WorkView>(200)
+            .answers::<WorkDetail>(200)
             .problems(&[problem::NOT_FOUND])
             .sample(Sample::new("/tracker/tenants/tenant-0807/work/work-0001")),
+        Route::delete("cancelWork", format!("{T}/work/{{workId}}"), Who::SignedIn, cancel)
+            .summary("Ends an import or an export; what it has written stays")
+            .patterns(&[&MEMBERSHIP, &CANCEL_WORK])
+            .path::<WorkPath>()
+            .answers_empty(204)
+            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, NOT_CANCELLABLE, problem::CONFLICT])
+            .sample(Sample::new("/tracker/tenants/tenant-0807/work/work-0002")),
     ]
 }

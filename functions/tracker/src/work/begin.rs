@@ -36,23 +36,16 @@ pub fn begin(
     access: &Access,
     tenant: TenantId,
     kind: Kind,
-    (project, attribute): (Option<ProjectId>, Option<AttributeId>),
+    of: (Option<ProjectId>, Option<AttributeId>),
     who: Option<String>,
     start: Start,
 ) -> Result<Begun, Error> {
+    begin_work(access, tenant, Work::new(access, kind, of, who), start)
+}
+
+/// The same for work that has more to say of itself.
+pub fn begin_work(access: &Access, tenant: TenantId, work: Work, start: Start) -> Result<Begun, Error> {
     let id = WorkId::new();
-    let work = Work {
-        kind,
-        project,
-        attribute,
-        state: WorkState::Running,
-        counts: Counts::default(),
-        checkpoint: Value::Null,
-        created_at: rfc3339(access.engines().clock.now()),
-        created_by: who,
-        ended_at: None,
-        expires: None,
-    };
     let key = WorkKey { tenant, work: id }.key();
     let due = match start {
         Start::Held => lease(access),
@@ -61,6 +54,31 @@ pub fn begin(
     let row = Due { data: due.clone(), owner: key.clone() };
     let actions = [Action::create(&TRACKER, key, &work)?, Action::create(&TRACKER, WorkDueKey { work: id }, &row)?];
     Ok(Begun { id, work, due, actions })
+}
+
+impl Work {
+    /// Work that is under way from now on.
+    pub fn new(
+        access: &Access,
+        kind: Kind,
+        (project, attribute): (Option<ProjectId>, Option<AttributeId>),
+        who: Option<String>,
+    ) -> Self {
+        Self {
+            kind,
+            project,
+            attribute,
+            state: WorkState::Running,
+            counts: Counts::default(),
+            reason: None,
+            faults: Vec::new(),
+            checkpoint: Value::Null,
+            created_at: rfc3339(access.engines().clock.now()),
+            created_by: who,
+            ended_at: None,
+            expires: None,
+        }
+    }
 }
 
 /// The time in so many seconds, as due rows have it.

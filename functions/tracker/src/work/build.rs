@@ -46,16 +46,16 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
     let done = held.work.counts.done + ids.len() as u64;
     if next.is_some() {
-        return Step::new(actions, &Checkpoint { after: next }, Counts { total: live, done }, Then::More);
+        return Step::new(actions, &Checkpoint { after: next }, Counts::of(live, done), Then::More);
     }
-    let counts = Counts { total: live, done: live };
+    let counts = Counts::of(live, live);
     if actions.is_empty() && complete(access, id, live).await? {
         actions.extend(settled(&schema, id));
         return Step::new(actions, &Checkpoint::default(), counts, Then::Done);
     }
     // The index may not show yet what there is.
     let then = if actions.is_empty() { Then::Wait(LAG) } else { Then::More };
-    Step::new(actions, &Checkpoint::default(), Counts { total: live, done: 0 }, then)
+    Step::new(actions, &Checkpoint::default(), Counts::of(live, 0), then)
 }
 
 /// Whether each issue is entered once: with a value, or without.

@@ -62,7 +62,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         let down = Changes::new().add("Live", -counted).add("Open", -i64::try_from(open).unwrap_or_default());
         let mut actions = vec![Action::update(&TRACKER, schema.any_gate(), down)];
         actions.extend(issues.iter().map(|(.., stored)| Action::delete(&TRACKER, stored.key.clone())));
-        let counts = Counts { total, done: held.work.counts.done + issues.len() as u64 };
+        let counts = Counts::of(total, held.work.counts.done + issues.len() as u64);
         return Step::new(actions, &(), counts, Then::More);
     }
     let attributes = schema.attributes.iter().map(|attribute| AttributeKey { project, attribute: attribute.id }.key());
@@ -71,7 +71,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     access.table(&WORK_STEP, &TRACKER).batch_delete(&all).await?;
     let tenant = Action::update(&TRACKER, TenantKey { tenant: held.tenant }, Changes::new().add("Projects", -1));
     let actions = vec![Action::delete(&TRACKER, ProjectKey { project, tenant: held.tenant }), tenant];
-    Step::new(actions, &(), Counts { total, done: total }, Then::Done)
+    Step::new(actions, &(), Counts::of(total, total), Then::Done)
 }
 
 /// The rows of an issue, whatever they are, but for the issue itself.

@@ -3,7 +3,7 @@
 use table::{Access, Action, Changes, Condition, EntityKey, Error, item};
 
 use super::begin::in_seconds;
-use super::{Begun, Due, KEPT, Step, Then, Work, WorkState};
+use super::{Begun, Due, KEPT, SHOWN, Step, Then, Work, WorkState};
 use crate::access::{DUE, WORK_STEP};
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::names::{TenantId, WorkId};
@@ -53,20 +53,53 @@ impl Held {
         Ok(Some(Self { tenant, id, work: work.read()?, due: until }))
     }
 
-    pub fn is_running(&self) -> bool {
-        self.work.state == WorkState::Running
+    /// Takes work that waits for its file, which has come; nothing if it does not wait any more.
+    pub async fn start(access: &Access, id: WorkId) -> Result<Option<Self>, Error> {
+        let due = WorkDueKey { work: id }.key();
+        let Some(stored) = access.table(&DUE, &TRACKER).get_consistent(due.clone()).await? else { return Ok(None) };
+        let Due { data, owner } = stored.read()?;
+        let Some(WorkKey { tenant, .. }) = WorkKey::parse(&owner) else {
+            return Err(Error::Misfit(format!("a due row that waits for {owner:?}")));
+        };
+        let Some(work) = access.table(&DUE, &TRACKER).get_consistent(owner.clone()).await? else { return Ok(None) };
+        let work: Work = work.read()?;
+        if work.state != WorkState::Waiting {
+            return Ok(None);
+        }
+        let until = lease(access);
+        let moved = Action::update(&TRACKER, due, Changes::new().set(DATA, item::text(until.as_str())));
+        let running = Action::update(&TRACKER, owner, Changes::new().set("State", item::text("running")));
+        let actions = [
+            moved.when(Condition::Equals(DATA, item::text(data))),
+            running.when(Condition::Equals("State", item::text("waiting"))),
+        ];
+        match access.transact(&DUE, &actions).await {
+            Ok(_) => Ok(Some(Self { tenant, id, work: Work { state: WorkState::Running, ..work }, due: until })),
+            Err(Error::ConditionFailed(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes a batch with the checkpoint after it. False if somebody else holds the work now.
     pub async fn carry_out(&mut self, access: &Access, step: Step) -> Result<bool, Error> {
-        let Step { mut actions, checkpoint, counts, then } = step;
-        let mut after = Work { checkpoint, counts, ..self.work.clone() };
+        let Step { mut actions, checkpoint, counts, then, reason, faults } = step;
+        let mut after = Work { checkpoint, counts, reason, ..self.work.clone() };
+        let room = SHOWN.saturating_sub(after.faults.len());
+        // A pass that was begun anew finds what it has found before.
+        after.faults.extend(faults.into_iter().filter(|fault| !self.work.faults.contains(fault)).take(room));
         let due = Action::delete(&TRACKER, WorkDueKey { work: self.id });
         let (due, until) = match then {
-            Then::More => self.moved_to(lease(access)),
+            Then::More => {
+                after.state = WorkState::Running;
+                self.moved_to(lease(access))
+            }
             Then::Wait(seconds) => self.moved_to(in_seconds(access, seconds)),
-            Then::Done | Then::Stopped => {
-                after.state = if then == Then::Done { WorkState::Done } else { WorkState::Stopped };
+            Then::Done | Then::Stopped | Then::Rejected => {
+                after.state = match then {
+                    Then::Rejected => WorkState::Rejected,
+                    Then::Stopped => WorkState::Stopped,
+                    _ => WorkState::Done,
+                };
                 after.ended_at = Some(in_seconds(access, 0));
                 after.expires = Some(access.engines().clock.seconds() + KEPT);
                 (due, String::new())

@@ -68,6 +68,7 @@ pub fn that_fit<T>(issues: Vec<T>, bytes: impl Fn(&T) -> usize) -> (Vec<T>, bool
     (fitting, all)
 }
 
-fn issue_of(pk: &str) -> Option<IssueId> {
+/// The issue whose partition this is.
+pub fn issue_of(pk: &str) -> Option<IssueId> {
     IssueDueKey::parse(&table::Key::new(pk, "due")).map(|key| key.issue)
 }

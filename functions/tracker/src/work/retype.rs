@@ -49,7 +49,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         actions.push(change.if_unchanged(stored));
     }
     let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
-    let counts = Counts { total: live, done: (held.work.counts.done + ids.len() as u64).min(live) };
+    let counts = Counts::of(live, (held.work.counts.done + ids.len() as u64).min(live));
     let found = found || !actions.is_empty();
     if !all {
         return Step::new(actions, &Checkpoint { after, found, clean }, held.work.counts, Then::More);

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use utoipa::ToSchema;
 use web::{Answer, Page, Problem, Request};
 
-use super::{Counts, Held, Kind, Work, WorkState, carry_on};
+use super::{Counts, Held, Kind, RowFault, Work, WorkState, carry_on};
 use crate::access::{OF_TENANT, WORK};
 use crate::callers::{at_least_or_platform, role};
 use crate::items::Role;
@@ -16,12 +16,13 @@ use crate::keys::WorkKey;
 use crate::names::{AttributeId, ProjectId, TenantId, WorkId};
 use crate::schema::TRACKER;
 use crate::tenants::one::{Paged, TenantPath, href};
+use crate::{exports, imports};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkPath {
-    tenant_id: TenantId,
-    work_id: WorkId,
+    pub tenant_id: TenantId,
+    pub work_id: WorkId,
 }
 
 /// Work as it is told. Who runs the platform and is no member is not told on what.
@@ -38,14 +39,37 @@ pub struct WorkView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub attribute: Option<AttributeId>,
+    /// Why it ended before all was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub reason: Option<String>,
+    /// The first 20 things that were wrong with the rows of a file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<RowFault>,
     pub created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub ended_at: Option<String>,
 }
 
+/// One piece of work, with links to what it has made.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkDetail {
+    #[serde(flatten)]
+    pub work: WorkView,
+    /// Where the file of an export that is done can be fetched for 5 minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub link: Option<String>,
+    /// Where all faults of an import that has ended can be fetched for 5 minutes, at most 10 000 of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub faults_link: Option<String>,
+}
+
 impl WorkView {
-    fn new(id: WorkId, work: Work, member: bool) -> Self {
+    pub fn new(id: WorkId, work: Work, member: bool) -> Self {
         Self {
             id,
             kind: work.kind,
@@ -53,6 +77,8 @@ impl WorkView {
             counts: work.counts,
             project: work.project.filter(|_| member),
             attribute: work.attribute.filter(|_| member),
+            reason: work.reason.filter(|_| member),
+            faults: if member { work.faults } else { Vec::new() },
             created_at: work.created_at,
             ended_at: work.ended_at,
         }
@@ -79,7 +105,14 @@ pub async fn get(request: Request) -> Result<Answer, Problem> {
     let WorkPath { tenant_id, work_id } = request.path()?;
     let member = is_member(&request, tenant_id).await?;
     let work = read(&request, tenant_id, work_id).await?.ok_or_else(Problem::not_found)?;
-    Ok(Answer::ok(&WorkView::new(work_id, work, member)))
+    let (mut link, mut faults_link) = (None, None);
+    if member {
+        link = exports::link(request.access(), work_id, &work).await?;
+        faults_link = imports::faults_link(request.access(), work_id, &work).await?;
+    }
+    let going_on = work.state.is_open();
+    let answer = Answer::ok(&WorkDetail { work: WorkView::new(work_id, work, member), link, faults_link });
+    Ok(if going_on { answer.retry_after(1) } else { answer })
 }
 
 /// Whether the caller is a member; 404 for who is neither that nor a platform administrator.

@@ -12,10 +12,10 @@ use web::{Event, EventFailure, Problem};
 use super::begin::in_seconds;
 use super::{Held, Kind, Step, build, delete_project, delete_tenant, drain, retype};
 use crate::access::DUE;
-use crate::issues;
 use crate::keys::{IssueDueKey, WorkDueKey};
 use crate::names::WorkId;
 use crate::schema::{INDEX, TRACKER};
+use crate::{exports, imports, issues};
 
 /// How much is gone on with at once, and taken at once.
 const AT_ONCE: usize = 4;
@@ -59,13 +59,14 @@ async fn go_on(access: &Access, id: WorkId, until: Instant) -> Result<(), Proble
 /// Works until the work has ended or waits for a later time, or until this time. Returns whether it has ended.
 pub async fn carry_on(access: &Access, mut held: Held, until: Instant) -> Result<bool, Problem> {
     let mut vain = 0;
-    while held.is_running() {
+    let mut ahead = Ahead::default();
+    while held.work.state.is_open() {
         let over = until.saturating_duration_since(Instant::now()) < FOR_A_BATCH;
         if over || vain == TRIES || access.engines().is_winding_down() {
             held.release(access).await?;
             return Ok(false);
         }
-        let step = match step(access, &held).await {
+        let step = match step(access, &held, &mut ahead).await {
             Ok(step) => step,
             Err(problem) => {
                 // The next run may have more luck, and need not wait for the lease's end.
@@ -91,12 +92,22 @@ pub async fn carry_on(access: &Access, mut held: Held, until: Instant) -> Result
     Ok(true)
 }
 
-async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
+/// What a run knows beyond the checkpoint, so that it need not read again what it has read. A run that knows nothing
+/// comes to the same.
+#[derive(Debug, Default)]
+struct Ahead {
+    import: imports::Ahead,
+    export: exports::Ahead,
+}
+
+async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Step, Problem> {
     match held.work.kind {
         Kind::BuildAttribute => build::step(access, held).await,
         Kind::RetypeAttribute => retype::step(access, held).await,
         Kind::DeleteAttribute => drain::step(access, held).await,
         Kind::DeleteProject => delete_project::step(access, held).await,
         Kind::DeleteTenant => delete_tenant::step(access, held).await,
+        Kind::Import => imports::step(access, held, &mut ahead.import).await,
+        Kind::Export => exports::step(access, held, &mut ahead.export).await,
     }
 }

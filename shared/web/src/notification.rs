@@ -20,7 +20,7 @@ struct S3 {
 
 #[derive(Debug, Deserialize)]
 struct Object {
-    /// Encoded like a form, which changes nothing in the names that this system gives.
+    /// Encoded like a form, which changes nothing in the names that Cairn gives.
     key: String,
 }
 

@@ -1,0 +1,102 @@
+//! A grid as a file, and back again.
+
+use serde_json::{Value, json};
+
+use super::files::{counts, import, new};
+use super::fixture::{Fixture, PROJECT};
+use crate::harness::fetch;
+use crate::tests;
+
+tests! { tracker_exports:
+    scenario_11_an_export_comes_back_as_it_was,
+    an_export_follows_the_grid,
+}
+
+/// The text of an export, once the clock has begun and ended it.
+pub async fn export(fixture: &Fixture, project: &str, new: Value) -> String {
+    let begun = fixture.ann.post(&format!("{project}/exports"), new).await.is(202);
+    let work = begun.header("location").to_owned();
+    fixture.until(async || fixture.ann.get(&work).await.is(200).text("state") == "done").await;
+    let done = fixture.ann.get(&work).await.is(200);
+    let fetched = fetch(done.text("link")).await.is(200);
+    assert_eq!(fetched.header("content-type"), "text/csv; charset=utf-8");
+    let text = String::from_utf8(fetched.bytes.to_vec()).unwrap();
+    let rows = done["counts"]["done"].as_u64().unwrap();
+    assert!(text.matches("\r\n").count() as u64 > rows, "{rows} rows: {text}");
+    text
+}
+
+async fn scenario_11_an_export_comes_back_as_it_was() {
+    let fixture = Fixture::new().await;
+    let attributes = [
+        json!({ "name": "=Sum", "type": "text" }),
+        json!({ "name": "Weight", "type": "decimal" }),
+        json!({ "name": "When", "type": "dateTime" }),
+        json!({ "name": "Level", "type": "choice", "options": [{ "label": "High" }, { "label": "-Low" }, { "label": "Mid" }] }),
+    ];
+    let (from, to) = (fixture.project("From").await, fixture.project("To").await);
+    let mut ids = Vec::new();
+    for project in [&from, &to] {
+        for attribute in &attributes {
+            let made = fixture.ada.post(&format!("{project}/attributes"), attribute.clone()).await.is(201);
+            ids.push(made.text("id").to_owned());
+        }
+    }
+    let texts = ["=1+1", "'=x", "-5", "say \"so\", twice", "two\r\nlines", "\ttab", "''", "plain", " spaces "];
+    let levels = ["High", "-Low", "Mid"];
+    for (place, text) in texts.iter().enumerate() {
+        let values = json!({
+            &ids[0]: text, &ids[1]: format!("-{place}.5"), &ids[2]: "2023-05-01T12:00:00.25+02:00",
+            &ids[3]: levels[place % 3],
+        });
+        let name = if text.contains(char::is_control) { "Lines" } else { text };
+        let issue = fixture.issue(&from, name, values).await;
+        if place % 2 == 1 {
+            fixture.ann.patch(issue.header("location"), json!({ "state": "closed" })).await.is(200);
+        }
+    }
+    fixture.issue(&from, "Bare", json!({})).await;
+    // A retired option is still written, and read again.
+    let level = format!("{from}/attributes/{}", ids[3]);
+    fixture.ada.patch(&level, json!({ "options": [{ "id": "001" }, { "id": "002" }] })).await.is(200);
+
+    let file = export(&fixture, &from, json!({})).await;
+    let lines: Vec<&str> = file.split("\r\n").collect();
+    assert_eq!(lines[0], "Number,Name,State,'=Sum,Weight,When,Level");
+    assert_eq!(lines[1], "1,'=1+1,open,'=1+1,-0.5,2023-05-01T10:00:00.250000Z,High");
+    assert_eq!(lines[2], "2,''=x,closed,''=x,-1.5,2023-05-01T10:00:00.250000Z,'-Low");
+    assert_eq!(
+        lines[4],
+        "4,\"say \"\"so\"\", twice\",closed,\"say \"\"so\"\", twice\",-3.5,2023-05-01T10:00:00.250000Z,High"
+    );
+    assert_eq!(lines.iter().rev().nth(1), Some(&"10,Bare,open,,,,"));
+
+    let same = import(&fixture.ann, &from, new("upsert", "stop"), &file).await;
+    assert_eq!((same.text("state"), &same["counts"]), ("done", &counts(10, 0, 0, 0)), "{}", same.told());
+    let copied = import(&fixture.ann, &to, new("create", "stop"), &file).await;
+    assert_eq!((copied.text("state"), &copied["counts"]), ("done", &counts(10, 10, 0, 0)), "{}", copied.told());
+    assert_eq!(export(&fixture, &to, json!({})).await, file);
+    let level = [&ids[3], &ids[7]];
+    let orders = [&from, &to].map(|project| (project, if project == &from { level[0] } else { level[1] }));
+    let mut sorted = Vec::new();
+    for (project, level) in orders {
+        sorted.push(export(&fixture, project, json!({ "sort": level, "order": "desc" })).await);
+    }
+    assert_eq!(sorted[0], sorted[1]);
+    fixture.holds().await;
+}
+
+async fn an_export_follows_the_grid() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.caught_up().await;
+    let names = |file: &str| -> Vec<String> {
+        file.split("\r\n").skip(1).filter_map(|line| Some(line.split(',').nth(1)?.to_owned())).collect()
+    };
+    let open = json!({ "sort": "name", "order": "desc", "filter": ["state:eq:open"], "columns": ["xattrib-3fe6"] });
+    let file = export(&fixture, PROJECT, open).await;
+    assert_eq!(file, "Number,Name,State,Num Items\r\n1,Needs Painting,open,\r\n3,Girder needs replacing,open,42\r\n");
+    let by_start = export(&fixture, PROJECT, json!({ "sort": "xattrib-3812", "order": "desc" })).await;
+    assert_eq!(names(&by_start), ["Check for rust", "Needs Painting", "Girder needs replacing"]);
+    let empty = fixture.project("Empty").await;
+    assert_eq!(export(&fixture, &empty, json!({})).await, "Number,Name,State\r\n");
+}

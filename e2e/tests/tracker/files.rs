@@ -1,0 +1,271 @@
+//! Issues from a file: what it may be, and what its work tells.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::fixture::{Fixture, PROJECT, TENANT, person};
+use crate::harness::{Answer, User, fetch, send_file};
+use crate::tests;
+
+tests! { tracker_files:
+    scenario_10_bad_cells_are_told_by_line_and_column,
+    the_numbers_of_a_file_are_taken_at_once,
+    records_with_the_number_of_an_issue_change_it,
+    columns_mean_what_the_client_says,
+    a_file_that_is_none_is_rejected,
+    what_is_announced_has_bounds,
+    an_import_without_a_file_ends,
+    a_file_that_nobody_was_told_of_is_found,
+    an_event_that_comes_twice_changes_nothing,
+    imports_and_exports_can_be_cancelled,
+}
+
+pub fn new(mode: &str, on_error: &str) -> Value {
+    json!({ "mode": mode, "onError": on_error })
+}
+
+pub async fn announce(user: &User, project: &str, mut new: Value, file: &str) -> Answer {
+    new["bytes"] = json!(file.len());
+    let announced = user.post(&format!("{project}/imports"), new).await.is(201);
+    assert_eq!((announced.text("state"), announced.text("kind")), ("waiting", "import"));
+    announced
+}
+
+/// Announces a file, sends it and waits for the end of its work.
+pub async fn import(user: &User, project: &str, new: Value, file: &str) -> Answer {
+    let announced = announce(user, project, new, file).await;
+    assert_eq!(send_file(&announced, file).await, 200);
+    ended(user, announced.header("location")).await
+}
+
+pub async fn ended(user: &User, work: &str) -> Answer {
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(120);
+    loop {
+        let read = user.get(work).await.is(200);
+        if !["waiting", "running"].contains(&read.text("state")) {
+            return read;
+        }
+        assert_eq!(read.header("retry-after"), "1");
+        assert!(tokio::time::Instant::now() < deadline, "it never ends: {}", read.told());
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+}
+
+pub fn counts(total: u64, created: u64, changed: u64, failed: u64) -> Value {
+    json!({ "total": total, "done": total - failed, "created": created, "changed": changed, "failed": failed })
+}
+
+async fn scenario_10_bad_cells_are_told_by_line_and_column() {
+    let fixture = Fixture::new().await;
+    let file = "Name,Num Items,Start,Sign Off\r\n\
+                First,1,2023-05-01,\"two\r\nlines\"\r\n\
+                \"Second\",x,2023-02-30,\"\"\r\n\
+                ,3,,\r\n\
+                Fourth,4\r\n\
+                Fifth,5,,ok\r\n";
+    let stopped = import(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    assert_eq!(stopped.text("state"), "rejected", "{}", stopped.told());
+    let place = |record: u64, line: u64, column: &str| (json!(record), json!(line), json!(column));
+    let whole = (json!(4), json!(6), Value::Null);
+    let expected = [place(2, 4, "Num Items"), place(2, 4, "Start"), place(3, 5, "Name"), whole];
+    let told = |faults: &Value| -> Vec<(Value, Value, Value)> {
+        let place = |fault: &Value| (fault["record"].clone(), fault["line"].clone(), fault["column"].clone());
+        faults.as_array().unwrap().iter().map(place).collect()
+    };
+    assert_eq!(told(&stopped["faults"]), expected, "{}", stopped.told());
+    assert_eq!(
+        stopped["faults"][0]["detail"].as_str().unwrap().split(',').next(),
+        Some("must be a whole number from -9223372036854775808 to 9223372036854775807")
+    );
+    let all = fetch(stopped.text("faultsLink")).await.is(200);
+    assert_eq!((told(&all["faults"]), &all["faultCount"]), (expected.to_vec(), &json!(4)));
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3], "nothing was written");
+
+    let skipped = import(&fixture.ann, PROJECT, new("create", "skip"), file).await;
+    assert_eq!((skipped.text("state"), &skipped["counts"]), ("done", &counts(5, 2, 0, 3)), "{}", skipped.told());
+    assert_eq!(told(&skipped["faults"]), expected);
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4, 5]);
+    let first = fixture.ann.get(&format!("{PROJECT}/numbers/4")).await.is(200);
+    assert_eq!(
+        first["values"],
+        json!({ "xattrib-3fe6": "1", "xattrib-3812": "2023-05-01", "xattrib-47e5": "two\r\nlines" })
+    );
+    assert_eq!((first.text("name"), first.text("createdBy")), ("First", "local:ann"));
+    fixture.holds().await;
+}
+
+async fn the_numbers_of_a_file_are_taken_at_once() {
+    let fixture = Fixture::new().await;
+    let taken = "Number,Name\n2,Two\n7,Seven\n7,Again\n,Any\n0,None\n10000000,Much\n";
+    let rejected = import(&fixture.ann, PROJECT, new("create", "stop"), taken).await;
+    assert_eq!(rejected.text("state"), "rejected", "{}", rejected.told());
+    let told: Vec<(&Value, &Value)> =
+        rejected["faults"].as_array().unwrap().iter().map(|fault| (&fault["record"], &fault["column"])).collect();
+    let number = json!("Number");
+    let expected = [1, 3, 5, 6].map(|record| (json!(record), number.clone()));
+    assert_eq!(told, expected.iter().map(|(record, column)| (record, column)).collect::<Vec<_>>());
+    let file = "Number,Name\n7,Seven\n,Eleven\n10,Ten\n,Twelve\n";
+    let done = import(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    assert_eq!(done["counts"], counts(4, 4, 0, 0), "{}", done.told());
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 7, 10, 11, 12]);
+    for (number, name) in [(7, "Seven"), (10, "Ten"), (11, "Eleven"), (12, "Twelve")] {
+        assert_eq!(fixture.ann.get(&format!("{PROJECT}/numbers/{number}")).await.is(200).text("name"), name);
+    }
+    assert_eq!(fixture.issue(PROJECT, "Next", json!({})).await["number"], 13);
+    fixture.holds().await;
+}
+
+async fn records_with_the_number_of_an_issue_change_it() {
+    let fixture = Fixture::new().await;
+    fixture.ann.delete(&format!("{PROJECT}/issues/issue-67d1")).await.is(204);
+    let gone = import(&fixture.ann, PROJECT, new("upsert", "stop"), "Number,State\n1,closed\n2,closed\n").await;
+    assert_eq!(gone.text("state"), "rejected");
+    assert!(gone["faults"][0]["detail"].as_str().unwrap().contains("no issue has it"), "{}", gone.told());
+    let file = "Number,Num Items,Start,State,Name\n\
+                1,5,,Closed,Needs Painting\n\
+                3,42,,,Girder needs replacing\n\
+                5,,2024-01-01,,Fifth\n\
+                ,,,,Sixth\n";
+    let done = import(&fixture.ann, PROJECT, new("upsert", "stop"), file).await;
+    assert_eq!(done["counts"], counts(4, 2, 1, 0), "{}", done.told());
+    let first = fixture.ann.get(&format!("{PROJECT}/numbers/1")).await.is(200);
+    // An empty cell says that there is no value; a column that the file has not says nothing.
+    assert_eq!(first["values"], json!({ "xattrib-3fe6": "5", "xattrib-882a": "2023-06-01" }));
+    assert_eq!((first.text("state"), first.text("updatedBy")), ("closed", "local:ann"));
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 3, 5, 6]);
+    assert_eq!(fixture.numbers(PROJECT, "filter=state:eq:open").await, [3, 5, 6]);
+    fixture.holds().await;
+}
+
+async fn columns_mean_what_the_client_says() {
+    let fixture = Fixture::new().await;
+    let mut mapped = new("create", "stop");
+    mapped["columns"] = json!({ "Titel": "name", "Anzahl": "xattrib-3fe6", "Notiz": null });
+    // A byte-order mark, as spreadsheets write it.
+    let file = "\u{feff}Titel,ANZAHL,Anzahl,Notiz,sign off\nEins,x,7,=egal,Ja\n";
+    let unknown = import(&fixture.ann, PROJECT, mapped.clone(), file).await;
+    assert_eq!(unknown.text("state"), "rejected");
+    assert_eq!((&unknown["faults"][0]["record"], &unknown["faults"][0]["column"]), (&json!(0), &json!("ANZAHL")));
+    let numbered = file.replace(",ANZAHL", ",Number").replace(",x,", ",9,");
+    let done = import(&fixture.ann, PROJECT, mapped.clone(), &numbered).await;
+    assert_eq!(done["counts"], counts(1, 1, 0, 0));
+    let issue = fixture.ann.get(&format!("{PROJECT}/numbers/9")).await.is(200);
+    assert_eq!((issue.text("name"), &issue["values"]), ("Eins", &json!({ "xattrib-3fe6": "7", "xattrib-47e5": "Ja" })));
+
+    mapped["columns"] = json!({ "A/b": "xattrib-0000", "C": "nothing" });
+    mapped["bytes"] = json!(10);
+    let refused = fixture.ann.post(&format!("{PROJECT}/imports"), mapped).await.refused(422, "unmapped-column");
+    refused.at(&["/columns/A~1b", "/columns/C"]);
+    let twice = import(&fixture.ann, PROJECT, new("create", "stop"), "Name,name\na,b\n").await;
+    assert!(twice["faults"][0]["detail"].as_str().unwrap().contains("another column"), "{}", twice.told());
+}
+
+async fn a_file_that_is_none_is_rejected() {
+    let fixture = Fixture::new().await;
+    for (file, told) in [
+        ("\n", "no header"),
+        ("Num Items\n1\n", "a column with names"),
+        ("Name\n\"open\n", "never closed"),
+        ("Name\na\"b\"c\n", "has a quote in a field"),
+    ] {
+        let rejected = import(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+        assert_eq!(rejected.text("state"), "rejected", "{file}: {}", rejected.told());
+        assert!(rejected.body.to_string().contains(told), "{file}: {}", rejected.told());
+    }
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3]);
+}
+
+async fn what_is_announced_has_bounds() {
+    let fixture = Fixture::new().await;
+    let path = format!("{PROJECT}/imports");
+    let with = |bytes: u64| json!({ "mode": "create", "onError": "stop", "bytes": bytes });
+    fixture.ann.post(&path, with(0)).await.faulty(&["/bytes"]);
+    fixture.ann.post(&path, with(200 * 1024 * 1024 + 1)).await.refused(413, "too-large");
+    fixture.ann.post(&path, json!({ "bytes": 1, "mode": "merge" })).await.is(400);
+    let columns: serde_json::Map<String, Value> = (0..201).map(|place| (place.to_string(), Value::Null)).collect();
+    let mut many = with(1);
+    many["columns"] = Value::from(columns);
+    fixture.ann.post(&path, many).await.faulty(&["/columns"]);
+    let one = fixture.ann.post(&path, with(5)).once("k").await.is(201);
+    assert_eq!(fixture.ann.post(&path, with(5)).once("k").await.is(201).body, one.body);
+    let vic = person(&fixture.cairn, "vic").await;
+    vic.post(&path, with(5)).await.refused(403, "forbidden");
+    let exports = format!("{PROJECT}/exports");
+    vic.post(&exports, json!({ "sort": "nothing" })).await.faulty(&["/sort"]);
+    vic.post(&exports, json!({ "filter": ["state:lt:open"] })).await.faulty(&["/filter"]);
+    vic.post(&exports, json!({ "columns": ["xattrib-3812", "xattrib-0000"] })).await.faulty(&["/columns/1"]);
+    let begun = vic.post(&exports, json!({})).once("e").await.is(202);
+    assert_eq!(vic.post(&exports, json!({})).once("e").await.is(202).header("location"), begun.header("location"));
+}
+
+async fn an_import_without_a_file_ends() {
+    let fixture = Fixture::new().await;
+    let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), "Name\na\n").await;
+    let work = announced.header("location");
+    fixture.cairn.clock.advance(Duration::from_secs(10 * 60));
+    assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "waiting");
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
+    let stopped = fixture.ann.get(work).await.is(200);
+    assert_eq!(stopped.text("reason"), "no file came while the link took one");
+    assert!(stopped.body.get("faultsLink").is_none());
+}
+
+async fn a_file_that_nobody_was_told_of_is_found() {
+    let fixture = Fixture::new().await;
+    let file = "Name\nLate\n";
+    let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    put_by_hand(&fixture, &announced, file);
+    let work = announced.header("location");
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
+}
+
+/// Puts a file where its link would, so that no event begins its import.
+pub fn put_by_hand(fixture: &Fixture, announced: &Answer, file: &str) {
+    let folder = fixture.cairn.bucket("tracker").join("imports");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(announced.text("id")), file).unwrap();
+}
+
+/// What S3 tells of the file of an import.
+pub fn arrived(work: &str) -> Value {
+    let s3 = json!({ "bucket": { "name": "tracker" }, "object": { "key": format!("imports/{work}") } });
+    json!({ "Records": [{ "eventName": "ObjectCreated:Put", "s3": s3 }] })
+}
+
+async fn an_event_that_comes_twice_changes_nothing() {
+    let fixture = Fixture::new().await;
+    let file = "Name\nOnce\n";
+    let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    assert_eq!(send_file(&announced, file).await, 200);
+    ended(&fixture.ann, announced.header("location")).await;
+    for id in [announced.text("id"), "work-0000", "nothing"] {
+        fixture.cairn.event("tracker", "startImport", &arrived(id)).await.unwrap();
+    }
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
+}
+
+async fn imports_and_exports_can_be_cancelled() {
+    let fixture = Fixture::new().await;
+    let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), "Name\na\n").await;
+    let vic = person(&fixture.cairn, "vic").await;
+    vic.delete(announced.header("location")).await.refused(403, "forbidden");
+    let export = vic.post(&format!("{PROJECT}/exports"), json!({})).await.is(202);
+    for begun in [&announced, &export] {
+        let work = begun.header("location");
+        fixture.ann.delete(work).await.is(204);
+        fixture.ann.delete(work).await.is(204);
+        assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "cancelled");
+    }
+    // The file comes all the same.
+    assert_eq!(send_file(&announced, "Name\na\n").await, 200);
+    fixture.cairn.event("tracker", "runWork", &json!({})).await.unwrap();
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3]);
+    let done = import(&fixture.ann, PROJECT, new("create", "stop"), "Name\na\n").await;
+    let path = format!("{TENANT}/work/{}", done.text("id"));
+    fixture.ann.delete(&path).await.refused(409, "not-cancellable");
+    let other = fixture.ada.delete(&format!("{PROJECT}/attributes/xattrib-3fe6")).await.is(202);
+    fixture.ann.delete(other.header("location")).await.refused(409, "not-cancellable");
+    fixture.ann.delete(&format!("{TENANT}/work/work-0000")).await.refused(404, "not-found");
+}

@@ -1,0 +1,112 @@
+//! Imports and exports whose worker dies at its writes: in the end each record is one issue, and each row is there once.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::crashes::{MOMENTS, work_dies};
+use super::exports::export;
+use super::files::{announce, new, put_by_hand};
+use super::fixture::Fixture;
+use crate::harness::stopper::Moment;
+use crate::tests;
+
+tests! { tracker_files_killed:
+    scenario_10_an_import_of_1_500_rows_is_killed_again_and_again,
+    an_import_that_changes_issues_dies_at_its_first_writes,
+    an_export_dies_at_its_writes,
+}
+
+/// A file with quoted line ends, after a byte-order mark, of which every hundredth record cannot be.
+fn file(rows: usize) -> String {
+    let mut file = "\u{feff}Name,Weight,Note\r\n".to_owned();
+    for row in 1..=rows {
+        let weight = if row % 100 == 50 { "much".to_owned() } else { row.to_string() };
+        write!(file, "Row {row},{weight},\"a note\r\nof {row}\"\r\n").unwrap();
+    }
+    file
+}
+
+async fn scenario_10_an_import_of_1_500_rows_is_killed_again_and_again() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Large").await;
+    let weight = fixture.attribute(&project, "Weight", "int").await;
+    fixture.attribute(&project, "Note", "text").await;
+    let file = file(1500);
+    let announced = announce(&fixture.ann, &project, new("create", "skip"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    let work = announced.header("location");
+    // Past the time in which the file should have come.
+    fixture.cairn.clock.advance(Duration::from_secs(20 * 60));
+    let (mut died, mut places) = (0, BTreeSet::new());
+    for (place, moment) in [0, 1, 2, 3, 7, 20].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+        died += u32::from(work_dies(&fixture, (place, moment)).await);
+        places.insert(fixture.ann.get(work).await.is(200)["counts"]["done"].as_u64().unwrap());
+    }
+    assert!(died >= 10 && places.len() >= 3, "it died {died} times, after {places:?} rows");
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    let done = fixture.ann.get(work).await.is(200);
+    let counts = json!({ "total": 1500, "done": 1485, "created": 1485, "changed": 0, "failed": 15 });
+    assert_eq!(done["counts"], counts, "{}", done.told());
+    assert_eq!((&done["faults"][1]["record"], &done["faults"][1]["line"]), (&json!(150), &json!(300)));
+    let held = fixture.holds().await;
+    assert_eq!(held.issues, 1485 + 5);
+    let mut numbers = Vec::new();
+    let mut query = format!("sort={weight}&limit=100");
+    loop {
+        let page = fixture.ann.get(&format!("{project}/grid?{query}")).await.is(200);
+        numbers.extend(page.each("number").into_iter().filter_map(Value::as_u64));
+        let Some(cursor) = page.next() else { break };
+        query = format!("sort={weight}&limit=100&cursor={cursor}");
+    }
+    assert_eq!(numbers, (1..=1485).collect::<Vec<_>>(), "each number once, in the order of the rows");
+    assert_eq!(fixture.issue(&project, "Next", json!({})).await["number"], 1486);
+}
+
+async fn an_import_that_changes_issues_dies_at_its_first_writes() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Changed").await;
+    fixture.attribute(&project, "Weight", "int").await;
+    for place in 0..40 {
+        fixture.issue(&project, &format!("Issue {place}"), json!({})).await;
+    }
+    let mut file = "Number,Name,Weight\n".to_owned();
+    (1..=60).for_each(|number| writeln!(file, "{number},New {number},{}", number * 10).unwrap());
+    let announced = announce(&fixture.ann, &project, new("upsert", "stop"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    fixture.cairn.clock.advance(Duration::from_secs(20 * 60));
+    let mut died = 0;
+    for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+        died += u32::from(work_dies(&fixture, (place, moment)).await);
+    }
+    assert!(died >= 3, "it died {died} times");
+    let work = announced.header("location");
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    let file = export(&fixture, &project, json!({})).await;
+    let lines: Vec<&str> = file.split("\r\n").skip(1).collect();
+    assert_eq!(lines.len(), 61);
+    assert!(lines.iter().take(60).enumerate().all(|(place, line)| {
+        *line == format!("{number},New {number},open,{}", (place + 1) * 10, number = place + 1)
+    }));
+    fixture.holds().await;
+}
+
+async fn an_export_dies_at_its_writes() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Written").await;
+    fixture.attribute(&project, "Weight", "int").await;
+    for place in 0..30 {
+        fixture.issue(&project, &format!("Issue {place}"), json!({})).await;
+    }
+    let whole = export(&fixture, &project, json!({})).await;
+    for moment in [Moment::BeforeItIsSent, Moment::AfterItIsDone] {
+        let begun = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
+        work_dies(&fixture, (0, moment)).await;
+        let work = begun.header("location");
+        fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+        let fetched = crate::harness::fetch(fixture.ann.get(work).await.is(200).text("link")).await.is(200);
+        assert_eq!(fetched.bytes, whole);
+    }
+}

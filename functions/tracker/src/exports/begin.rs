@@ -1,0 +1,82 @@
+//! `POST .../exports`: a grid is asked for as a file.
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+use web::{Answer, Fault, Order, Problem, Request};
+
+use super::Plan;
+use crate::access::EXPORT;
+use crate::callers::{at_least, me};
+use crate::grid::list::{Question, by_number, check_busy};
+use crate::items::Role;
+use crate::names::AttributeId;
+use crate::project::{Read, Schema};
+use crate::projects::{self, ProjectPath};
+use crate::schema::TRACKER;
+use crate::tenants::one::href;
+use crate::work::routes::WorkView;
+use crate::work::{Begun, Kind, Start, Work, begin_work};
+
+/// The grid's own parameters: every row of it is in the file, whose columns are Number, Name, State and attributes.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewExport {
+    /// `number`, `name`, `state`, or the id of an attribute.
+    #[serde(default = "by_number")]
+    #[schema(default = "number", max_length = 50)]
+    sort: String,
+    #[serde(default)]
+    order: Order,
+    /// At most 10 of `column:op:value`, as the grid takes them.
+    #[serde(default)]
+    #[schema(max_items = 10)]
+    filter: Vec<String>,
+    /// The ids of attributes, in any order; all if absent.
+    #[serde(default)]
+    #[schema(nullable = false, max_items = 100)]
+    columns: Option<Vec<AttributeId>>,
+}
+
+pub async fn begin(request: Request) -> Result<Answer, Problem> {
+    let ProjectPath { tenant_id, project_id } = request.path()?;
+    at_least(&request, tenant_id, Role::Viewer).await?;
+    let new: NewExport = request.json()?;
+    if let Some(answer) = request.earlier(&EXPORT, &TRACKER).await? {
+        return Ok(answer);
+    }
+    let schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
+    let question = Question::read(&schema, &new.sort, new.order, &new.filter).map_err(|faults| {
+        let fault = |(name, detail)| Fault::pointer(format!("/{name}"), detail);
+        Problem::faults(faults.into_iter().map(fault).collect())
+    })?;
+    check_busy(&schema, &question)?;
+    let plan = Plan {
+        columns: columns(&schema, new.columns.as_deref())?,
+        at: question.begin(&schema),
+        sort: new.sort,
+        order: new.order,
+        filter: new.filter,
+        upload: None,
+        rows: 0,
+    };
+    let (access, who) = (request.access(), me(&request)?.to_string());
+    let work = Work {
+        checkpoint: serde_json::to_value(plan).map_err(Problem::internal)?,
+        ..Work::new(access, Kind::Export, (Some(project_id), None), Some(who))
+    };
+    let Begun { id, work, actions, .. } = begin_work(access, tenant_id, work, Start::After(0))?;
+    let location = format!("{}/work/{}", href(tenant_id), id.id());
+    let view = WorkView::new(id, work, true);
+    Ok(request.accept_once(&EXPORT, &TRACKER, actions.to_vec(), location, &view).await?)
+}
+
+/// The columns of the file, in the project's order.
+fn columns(schema: &Schema, wanted: Option<&[AttributeId]>) -> Result<Vec<AttributeId>, Problem> {
+    let all = schema.columns().map(|attribute| attribute.id);
+    let Some(wanted) = wanted else { return Ok(all.collect()) };
+    if let Some(place) = wanted.iter().position(|id| schema.column(*id).is_none()) {
+        let detail = "is no attribute of this project";
+        return Err(Problem::faults(vec![Fault::pointer(format!("/columns/{place}"), detail)]));
+    }
+    Ok(all.filter(|id| wanted.contains(id)).collect())
+}

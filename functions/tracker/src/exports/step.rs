@@ -1,0 +1,157 @@
+//! One step of an export: pages of the grid as rows, sent as a part of the file when they are enough for one.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use serde::Serialize;
+use sheet::guarded;
+use table::objects::LEAST_PART;
+use table::{Access, Error};
+use web::Problem;
+
+use super::{PREFIX, Plan, object};
+use crate::access::WRITE_EXPORT;
+use crate::grid::list::{At, Question, check_busy, total};
+use crate::grid::page::Page;
+use crate::items::Issue;
+use crate::names::AttributeId;
+use crate::project::{Read, Schema};
+use crate::schema::BUCKET;
+use crate::values::Type;
+use crate::views::ValueView;
+use crate::work::{Counts, Held, Step, Then};
+
+/// How long a step may take, so that whoever waits sees the counts move.
+const AT_MOST: Duration = Duration::from_secs(1);
+
+/// How many issues are read at once.
+const PAGE: u32 = 100;
+
+/// How long to wait for an attribute whose values are rewritten, in seconds.
+const BUSY: u64 = 60;
+
+/// What a run has read beyond the last part that was sent.
+#[derive(Debug, Default)]
+pub struct Ahead(Option<Part>);
+
+/// A part in the making.
+#[derive(Debug)]
+struct Part {
+    /// How many rows the file has before it: by this it is known which checkpoint it follows.
+    before: u64,
+    file: Vec<u8>,
+    rows: u64,
+    at: At,
+}
+
+/// A row of the file, as text.
+#[derive(Serialize)]
+struct Row(Vec<String>);
+
+pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Step, Problem> {
+    let began = Instant::now();
+    let mut plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+    let schema = match held.work.project {
+        Some(project) => Schema::read(access, held.tenant, project, Read::Strong).await?,
+        None => None,
+    };
+    let Some(schema) = schema else { return Ok(Step::stopped(held, "its project is gone")) };
+    let Ok(question) = Question::read(&schema, &plan.sort, plan.order, &plan.filter) else {
+        return Ok(Step::stopped(held, "a column that it sorts or filters by is gone"));
+    };
+    if check_busy(&schema, &question).is_err() {
+        return Ok(Step::end(held, Then::Wait(BUSY), Vec::new()));
+    }
+    let mut counts = held.work.counts;
+    if counts.total == 0 {
+        let total = total(access, &schema, &question.filters).await?;
+        counts.total = total.map_or(0, |total| total.value);
+    }
+    let mut part = match ahead.0.take() {
+        Some(part) if part.before == plan.rows => part,
+        _ => Part { before: plan.rows, file: heading(&schema, &plan), rows: plan.rows, at: plan.at.clone() },
+    };
+    while part.file.len() < LEAST_PART && began.elapsed() < AT_MOST {
+        let source = question.source(&schema, &part.at);
+        let row = |_, issue: &Issue| Row(row(&schema, &plan.columns, issue));
+        let Page { rows, next } = source.page(access, &schema, &question, part.at.clone(), PAGE, row).await?;
+        for Row(cells) in &rows {
+            sheet::write(cells.iter().map(String::as_str), &mut part.file);
+        }
+        part.rows += rows.len() as u64;
+        match next {
+            Some(at) => part.at = at,
+            None => {
+                let rows = part.rows;
+                finish(access, held, &plan, part).await?;
+                plan.rows = rows;
+                return Step::new(Vec::new(), &plan, Counts { total: rows, done: rows, ..counts }, Then::Done);
+            }
+        }
+    }
+    let counts = Counts { total: counts.total.max(part.rows), done: part.rows, ..counts };
+    if part.file.len() >= LEAST_PART {
+        let objects = access.objects(&WRITE_EXPORT, BUCKET, PREFIX);
+        let upload = match plan.upload.take() {
+            Some(upload) => upload,
+            None => objects.begin_upload(&object(held.id), CSV).await?,
+        };
+        plan.upload = Some(objects.add_part(&object(held.id), upload, Bytes::from(part.file)).await?);
+        (plan.at, plan.rows) = (part.at, part.rows);
+    } else {
+        ahead.0 = Some(part);
+    }
+    Step::new(Vec::new(), &plan, counts, Then::More)
+}
+
+const CSV: &str = "text/csv; charset=utf-8";
+
+/// Makes the file whole. Where a run before has done so and died, it is whole already.
+async fn finish(access: &Access, held: &Held, plan: &Plan, part: Part) -> Result<(), Problem> {
+    let (objects, name) = (access.objects(&WRITE_EXPORT, BUCKET, PREFIX), object(held.id));
+    let Some(upload) = plan.upload.clone() else {
+        return Ok(objects.put(&name, Bytes::from(part.file), CSV).await?);
+    };
+    let sent = async {
+        let upload = match part.file.is_empty() {
+            true => upload,
+            false => objects.add_part(&name, upload, Bytes::from(part.file)).await?,
+        };
+        objects.complete_upload(&name, &upload).await
+    };
+    match sent.await {
+        Ok(()) => Ok(()),
+        Err(error) => match objects.head(&name).await {
+            Ok(_) => Ok(()),
+            Err(Error::NotFound) => Err(error.into()),
+            Err(other) => Err(other.into()),
+        },
+    }
+}
+
+/// The header, if the file begins here.
+fn heading(schema: &Schema, plan: &Plan) -> Vec<u8> {
+    let mut file = Vec::new();
+    if plan.upload.is_none() {
+        let name = |id: &AttributeId| schema.column(*id).map_or("", |attribute| attribute.item.name.as_str());
+        let names = plan.columns.iter().map(|id| guarded(name(id)).into_owned());
+        let header: Vec<String> = ["Number", "Name", "State"].map(str::to_owned).into_iter().chain(names).collect();
+        sheet::write(header.iter().map(String::as_str), &mut file);
+    }
+    file
+}
+
+fn row(schema: &Schema, columns: &[AttributeId], issue: &Issue) -> Vec<String> {
+    let mut cells = vec![issue.num.to_string(), guarded(&issue.name).into_owned(), issue.state.as_str().to_owned()];
+    cells.extend(columns.iter().map(|id| cell(schema, *id, issue).unwrap_or_default()));
+    cells
+}
+
+fn cell(schema: &Schema, id: AttributeId, issue: &Issue) -> Option<String> {
+    let (attribute, value) = (schema.column(id)?, issue.value(id)?);
+    Some(match ValueView::new(attribute, value) {
+        ValueView::Choice { label, .. } => guarded(&label).into_owned(),
+        ValueView::Text(text) if matches!(attribute.item.of, Type::Text) => guarded(&text).into_owned(),
+        ValueView::Text(text) => text,
+    })
+}

@@ -1,0 +1,85 @@
+//! What the columns of a file mean.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Mode;
+use crate::names::AttributeId;
+use crate::project::Schema;
+use crate::values::folded;
+
+/// What the cells of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Target {
+    Number,
+    Name,
+    State,
+    Attribute(AttributeId),
+    /// Nothing that is imported.
+    Nothing,
+}
+
+impl Target {
+    /// As a client names it: `number`, `name`, `state`, the id of an attribute, or nothing.
+    pub fn parse(text: Option<&str>, schema: &Schema) -> Option<Self> {
+        match text {
+            None => Some(Self::Nothing),
+            Some("number") => Some(Self::Number),
+            Some("name") => Some(Self::Name),
+            Some("state") => Some(Self::State),
+            Some(id) => AttributeId::parse_id(id).filter(|id| schema.column(*id).is_some()).map(Self::Attribute),
+        }
+    }
+
+    /// As exports write it: the column's own name, or the attribute's, however written.
+    fn named(header: &str, schema: &Schema) -> Option<Self> {
+        match folded(header).as_str() {
+            "number" => Some(Self::Number),
+            "name" => Some(Self::Name),
+            "state" => Some(Self::State),
+            _ => schema.named(header).map(|attribute| Self::Attribute(attribute.id)),
+        }
+    }
+}
+
+/// What each column of a file is, or everything that is wrong with its headers, with the header that it is wrong with.
+pub fn columns(
+    headers: &[String],
+    mapping: &BTreeMap<String, Target>,
+    mode: Mode,
+    schema: &Schema,
+) -> Result<Vec<Target>, Vec<(Option<String>, String)>> {
+    let (mut columns, mut faults) = (Vec::<Target>::new(), Vec::new());
+    for header in headers {
+        let target = mapping.get(header).copied().or_else(|| Target::named(header, schema));
+        let target = match target {
+            Some(target) if target != Target::Nothing && columns.contains(&target) => {
+                faults.push((Some(header.clone()), "means what another column means, too".to_owned()));
+                target
+            }
+            Some(target) => target,
+            None => {
+                let detail = "is no column of the project; say in `columns` what it is, or null to leave it out";
+                faults.push((Some(header.clone()), detail.to_owned()));
+                Target::Nothing
+            }
+        };
+        columns.push(target);
+    }
+    for mapped in mapping.keys().filter(|mapped| !headers.contains(mapped)) {
+        faults.push((Some(mapped.clone()), "is named in `columns`, and the file has no such header".to_owned()));
+    }
+    let has = |target| columns.contains(&target);
+    if faults.is_empty() {
+        match mode {
+            Mode::Create if !has(Target::Name) => faults.push((None, "needs a column with names".to_owned())),
+            Mode::Upsert if !has(Target::Name) && !has(Target::Number) => {
+                faults.push((None, "needs a column with numbers or with names".to_owned()));
+            }
+            _ => {}
+        }
+    }
+    if faults.is_empty() { Ok(columns) } else { Err(faults) }
+}

@@ -1,0 +1,103 @@
+//! What the first pass over a file must remember of all records before: which numbers they have, so that none is given
+//! twice, and which of them cannot be. Both are kept in S3 beside the checkpoint.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use table::{Access, Error};
+use web::Problem;
+
+use crate::access::CHECKED;
+use crate::names::WorkId;
+use crate::schema::BUCKET;
+
+const PREFIX: &str = "checks/";
+
+/// The most records that cannot be; a file with more is none of this project.
+pub const MOST_UNSOUND: usize = 100_000;
+
+/// What was met so far.
+#[derive(Clone, Debug, Default)]
+pub struct Met {
+    /// A bit for each number.
+    numbers: Vec<u8>,
+    unsound: BTreeSet<u64>,
+}
+
+impl Met {
+    /// What a run before has kept.
+    pub async fn load(access: &Access, work: WorkId) -> Result<Self, Problem> {
+        let numbers = get(access, &numbers_of(work)).await?;
+        let unsound = get(access, &unsound_of(work)).await?;
+        let record = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_le_bytes);
+        Ok(Self { numbers, unsound: unsound.chunks(8).filter_map(record).collect() })
+    }
+
+    pub async fn keep(&self, access: &Access, work: WorkId) -> Result<(), Problem> {
+        put(access, &numbers_of(work), self.numbers.clone()).await?;
+        let records = self.unsound.iter().flat_map(|record| record.to_le_bytes());
+        put(access, &unsound_of(work), records.collect()).await
+    }
+
+    /// Takes note of a number; false if it was there before.
+    pub fn meet(&mut self, number: u64) -> bool {
+        let (Ok(byte), bit) = (usize::try_from(number / 8), 1u8 << (number % 8)) else { return false };
+        if byte >= self.numbers.len() {
+            self.numbers.resize(byte + 1, 0);
+        }
+        match self.numbers.get_mut(byte) {
+            Some(bits) if *bits & bit == 0 => {
+                *bits |= bit;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes note of a record that cannot be; false if there are too many of them.
+    pub fn condemn(&mut self, record: u64) -> bool {
+        self.unsound.insert(record);
+        self.unsound.len() <= MOST_UNSOUND
+    }
+
+    pub fn is_unsound(&self, record: u64) -> bool {
+        self.unsound.contains(&record)
+    }
+}
+
+async fn get(access: &Access, name: &str) -> Result<Vec<u8>, Problem> {
+    match access.objects(&CHECKED, BUCKET, PREFIX).get(name).await {
+        Ok(bytes) => Ok(bytes.to_vec()),
+        // Nothing was to be kept.
+        Err(Error::NotFound) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn put(access: &Access, name: &str, bytes: Vec<u8>) -> Result<(), Problem> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let objects = access.objects(&CHECKED, BUCKET, PREFIX);
+    Ok(objects.put(name, Bytes::from(bytes), "application/octet-stream").await?)
+}
+
+fn numbers_of(work: WorkId) -> String {
+    format!("{}.numbers", work.id())
+}
+
+fn unsound_of(work: WorkId) -> String {
+    format!("{}.unsound", work.id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_met_once() {
+        let mut met = Met::default();
+        assert!(met.meet(9_999_999) && met.meet(1) && met.meet(8));
+        assert!(!met.meet(1) && !met.meet(9_999_999) && met.meet(9));
+    }
+}

@@ -1,0 +1,147 @@
+//! A record as what an issue is to be, or everything that is wrong with it.
+
+use sheet::{Cell, unguarded};
+
+use super::column::Target;
+use super::records::Record;
+use super::{Mode, Plan};
+use crate::issues::LAST_NUMBER;
+use crate::items::{Issue, State, Value};
+use crate::names::AttributeId;
+use crate::project::{Attribute, Schema};
+use crate::tenants::name_fault;
+use crate::values::{Input, Plain, Type, folded};
+use crate::work::RowFault;
+
+/// The most characters of an issue's name.
+const LONGEST_NAME: usize = 255;
+
+/// What a record says. An empty cell says that there is no value.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    pub record: u64,
+    pub line: u64,
+    pub number: Option<u64>,
+    name: Option<String>,
+    state: Option<State>,
+    values: Vec<(AttributeId, Option<Value>)>,
+}
+
+/// Reads a record by the columns of its file.
+pub fn read(plan: &Plan, schema: &Schema, record: &Record) -> Result<Draft, Vec<RowFault>> {
+    let whole = |detail: String| vec![RowFault { record: record.number, line: record.line, column: None, detail }];
+    let cells = record.cells.as_ref().map_err(|reason| whole(reason.clone()))?;
+    if cells.len() != plan.columns.len() {
+        let detail = format!("has {} fields, and the header has {}", cells.len(), plan.columns.len());
+        return Err(whole(detail));
+    }
+    let mut draft =
+        Draft { record: record.number, line: record.line, number: None, name: None, state: None, values: Vec::new() };
+    let mut faults = Vec::new();
+    for ((target, header), cell) in plan.columns.iter().zip(&plan.headers).zip(cells) {
+        if let Err(detail) = draft.take(*target, cell, schema) {
+            let (line, column) = (record.line + cell.line, Some(header.clone()));
+            faults.push(RowFault { record: record.number, line, column, detail });
+        }
+    }
+    let has_names = plan.columns.contains(&Target::Name);
+    let makes = plan.mode == Mode::Create || draft.number.is_none_or(|number| number > plan.numbers.given);
+    if faults.is_empty() && draft.name.is_none() && (makes || has_names) {
+        faults.push(RowFault {
+            record: record.number,
+            line: record.line,
+            column: has_names.then(|| plan.header(Target::Name)),
+            detail: "must have a name".to_owned(),
+        });
+    }
+    if faults.is_empty() { Ok(draft) } else { Err(faults) }
+}
+
+impl Plan {
+    /// The header of a column that the file has.
+    pub fn header(&self, of: Target) -> String {
+        let at = self.columns.iter().position(|target| *target == of);
+        at.and_then(|at| self.headers.get(at)).cloned().unwrap_or_default()
+    }
+}
+
+impl Draft {
+    fn take(&mut self, target: Target, cell: &Cell, schema: &Schema) -> Result<(), String> {
+        let text = cell.text.as_str();
+        match target {
+            Target::Nothing => {}
+            Target::Attribute(id) => {
+                let value = match schema.column(id) {
+                    // An attribute that is gone takes no value, and misses none.
+                    None if text.is_empty() => return Ok(()),
+                    None => return Err("its attribute is gone".to_owned()),
+                    Some(_) if text.is_empty() => None,
+                    Some(attribute) => Some(value(attribute, text)?),
+                };
+                self.values.push((id, value));
+            }
+            _ if text.is_empty() => {}
+            Target::Number => {
+                let number = text.parse().ok().filter(|number| (1..=LAST_NUMBER).contains(number));
+                let plain = text.bytes().all(|digit| digit.is_ascii_digit());
+                let expected = || format!("must be a whole number from 1 to {LAST_NUMBER}");
+                self.number = Some(number.filter(|_| plain).ok_or_else(expected)?);
+            }
+            Target::Name => {
+                let name = unguarded(text);
+                if name.chars().count() > LONGEST_NAME {
+                    return Err(format!("must be at most {LONGEST_NAME} characters"));
+                }
+                if let Some(fault) = name_fault("", name) {
+                    return Err(fault.detail);
+                }
+                self.name = Some(name.to_owned());
+            }
+            Target::State => {
+                let state = State::parse(&text.to_lowercase());
+                self.state = Some(state.ok_or_else(|| "must be `open` or `closed`".to_owned())?);
+            }
+        }
+        Ok(())
+    }
+
+    /// The issue that the record makes of one that is there, or of a new one.
+    pub fn apply(&self, mut issue: Issue, schema: &Schema) -> Issue {
+        issue.name = self.name.clone().unwrap_or(issue.name);
+        issue.state = self.state.unwrap_or(issue.state);
+        for (id, value) in &self.values {
+            let shown_alike = match (schema.column(*id), issue.value(*id), value) {
+                (Some(attribute), Some(before), Some(after)) => is_shown_alike(attribute, before, after),
+                _ => false,
+            };
+            // A retired option whose label another has now stays the one it is.
+            if !shown_alike {
+                issue.set(*id, value.clone());
+            }
+        }
+        issue
+    }
+}
+
+/// A cell as a value of its attribute. Retired options may be set: so a file that was exported comes back as it was.
+fn value(attribute: &Attribute, text: &str) -> Result<Value, String> {
+    let (of, options) = (attribute.item.of, attribute.options());
+    let plain = match of {
+        Type::Choice => {
+            let option = options.find(text).or_else(|| options.find(unguarded(text)));
+            let option = option.ok_or_else(|| "must be the label of one of the attribute's options".to_owned())?;
+            Plain::stored(option.id.to_string())
+        }
+        Type::Text => of.read(&Input::from(unguarded(text)), options)?,
+        _ => of.read(&Input::from(text), options)?,
+    };
+    Ok(Value { slot: attribute.item.slot, of, value: plain.as_str().to_owned() })
+}
+
+fn is_shown_alike(attribute: &Attribute, before: &Value, after: &Value) -> bool {
+    if before.of != Type::Choice || after.of != Type::Choice {
+        return false;
+    }
+    let label = |value: &Value| attribute.options().by_id(&value.value).map(|option| folded(&option.label));
+    label(before).is_some() && label(before) == label(after)
+}

@@ -1,0 +1,122 @@
+//! The records of a file in order, from any of them on.
+
+use serde::{Deserialize, Serialize};
+use sheet::{Cell, Found, cells};
+use table::Access;
+use table::objects::Blocks;
+use web::Problem;
+
+use super::PREFIX;
+use crate::access::READ_IMPORT;
+use crate::schema::BUCKET;
+
+/// The largest record: an issue has at most 380 KB.
+const LARGEST_RECORD: usize = 4 * 1024 * 1024;
+
+/// One record as it stands in the file.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Records count from 1 after the header, which is 0.
+    pub number: u64,
+    /// The line on which it begins, from 1.
+    pub line: u64,
+    /// Its cells, or what is wrong with it.
+    pub cells: Result<Vec<Cell>, String>,
+}
+
+/// Between two records: where the reading of a file goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct At {
+    /// In bytes.
+    pub offset: u64,
+    /// How many line breaks lie before it.
+    lines: u64,
+    /// How many records, the header among them.
+    records: u64,
+}
+
+/// What comes next.
+#[derive(Debug)]
+pub enum Next {
+    Record(Record),
+    End,
+    /// The file cannot be read on, for this reason.
+    Broken(String),
+}
+
+#[derive(Debug)]
+pub struct Records {
+    blocks: Blocks,
+    found: sheet::Records,
+    at: At,
+}
+
+impl Records {
+    /// The records of a file of so many bytes, from this place on.
+    pub fn new(name: String, bytes: u64, at: At) -> Self {
+        Self { blocks: Blocks::new(name, bytes, at.offset), found: sheet::Records::default(), at }
+    }
+
+    pub fn at(&self) -> At {
+        self.at
+    }
+
+    /// The next record; empty lines are none.
+    pub async fn next(&mut self, access: &Access) -> Result<Next, Problem> {
+        let mut dropped = false;
+        let mut begun = self.at.lines;
+        loop {
+            let rest = self.blocks.rest();
+            match self.found.find(rest, self.blocks.at_end()) {
+                Found::Record { end, taken } => {
+                    let record = rest.get(..end).unwrap_or_default();
+                    let record = if self.at.offset == 0 { without_mark(record) } else { record };
+                    let (line, breaks) = (begun + 1, line_breaks(rest.get(..taken).unwrap_or_default()));
+                    let read = if dropped {
+                        Err(format!("is larger than {LARGEST_RECORD} bytes"))
+                    } else if record.is_empty() {
+                        self.took(taken, breaks);
+                        begun = self.at.lines;
+                        continue;
+                    } else {
+                        cells(record)
+                    };
+                    let number = self.at.records;
+                    self.took(taken, breaks);
+                    self.at.records += 1;
+                    return Ok(Next::Record(Record { number, line, cells: read }));
+                }
+                Found::End => return Ok(Next::End),
+                Found::Unclosed => {
+                    return Ok(Next::Broken(format!("a quote of the record on line {} is never closed", begun + 1)));
+                }
+                Found::More => {
+                    if rest.len() > LARGEST_RECORD {
+                        dropped = true;
+                        let scanned = self.found.drop_scanned();
+                        let breaks = line_breaks(rest.get(..scanned).unwrap_or_default());
+                        self.took(scanned, breaks);
+                    }
+                    if !self.blocks.more(access.objects(&READ_IMPORT, BUCKET, PREFIX)).await? {
+                        return Ok(Next::Broken("the file is gone before all of it was read".to_owned()));
+                    }
+                }
+            }
+        }
+    }
+
+    fn took(&mut self, bytes: usize, breaks: u64) {
+        self.blocks.take(bytes);
+        self.at.offset += bytes as u64;
+        self.at.lines += breaks;
+    }
+}
+
+fn line_breaks(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+/// Spreadsheets put a byte-order mark before the first header.
+fn without_mark(record: &[u8]) -> &[u8] {
+    record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record)
+}

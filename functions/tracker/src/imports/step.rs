@@ -1,0 +1,93 @@
+//! One step of an import: so many records looked at, or written.
+
+use std::time::Duration;
+
+use table::{Access, Error};
+use web::Problem;
+
+use super::met::Met;
+use super::records::{At, Records};
+use super::{PREFIX, Phase, Plan, check, faults, write};
+use crate::access::READ_IMPORT;
+use crate::names::WorkId;
+use crate::project::{Read, Schema};
+use crate::schema::BUCKET;
+use crate::work::{Held, RowFault, Step, Then, WorkState};
+
+/// How long a step may take, so that whoever waits sees the counts move.
+pub const AT_MOST: Duration = Duration::from_secs(1);
+
+/// What a run knows of the file beyond the checkpoint.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    /// The file, read up to the checkpoint.
+    records: Option<Records>,
+    met: Option<Met>,
+    pub pace: write::Pace,
+}
+
+impl Ahead {
+    /// The records from a place on.
+    pub(super) fn records(&mut self, id: WorkId, plan: &Plan, at: At) -> Records {
+        match self.records.take() {
+            Some(records) if records.at() == at => records,
+            _ => Records::new(id.id(), plan.bytes, at),
+        }
+    }
+
+    /// Keeps the records for the next step.
+    pub fn keep(&mut self, records: Records) {
+        self.records = Some(records);
+    }
+
+    /// What all records before have shown.
+    pub(super) async fn met(&mut self, access: &Access, id: WorkId, plan: &Plan) -> Result<Met, Problem> {
+        match self.met.take() {
+            _ if plan.at == At::default() && plan.phase == Phase::Checking => Ok(Met::default()),
+            Some(met) => Ok(met),
+            None => Met::load(access, id).await,
+        }
+    }
+
+    pub fn remember(&mut self, met: Met) {
+        self.met = Some(met);
+    }
+}
+
+pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Step, Problem> {
+    if held.work.state == WorkState::Waiting {
+        return come(access, held).await;
+    }
+    let plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+    let schema = match held.work.project {
+        Some(project) => Schema::read(access, held.tenant, project, Read::Strong).await?,
+        None => None,
+    };
+    let Some(schema) = schema else { return Ok(Step::stopped(held, "its project is gone")) };
+    match plan.phase {
+        Phase::Checking => check::step(access, held, ahead, plan, &schema).await,
+        Phase::Writing => write::step(access, held, ahead, plan, &schema).await,
+    }
+}
+
+/// Whether the file has come though nobody was told.
+async fn come(access: &Access, held: &Held) -> Result<Step, Problem> {
+    match access.objects(&READ_IMPORT, BUCKET, PREFIX).head(&held.id.id()).await {
+        Ok(_) => Ok(Step::end(held, Then::More, Vec::new())),
+        Err(Error::NotFound) => Ok(Step::stopped(held, "no file came while the link took one")),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The end of an import, whose faults are where the work links to before it has ended.
+pub async fn end(
+    access: &Access,
+    held: &Held,
+    mut plan: Plan,
+    then: Then,
+    found: Vec<RowFault>,
+) -> Result<Step, Problem> {
+    faults::keep(access, held.id, &mut plan, &found).await?;
+    faults::gather(access, held.id, &plan).await?;
+    Ok(Step::new(Vec::new(), &plan, held.work.counts, then)?.with_faults(found))
+}

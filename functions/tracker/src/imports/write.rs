@@ -1,0 +1,336 @@
+//! The second pass: records become issues, several a transaction, each worker through a gate of its own. Issues have ids
+//! that their work and record decide, so that a batch that is done again makes none twice.
+
+use std::time::{Duration, Instant};
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use table::{Access, Action, Backoff, Cause, Changes, EntityKey, Error};
+use web::Problem;
+
+use super::check::find;
+use super::record::{self, Draft};
+use super::records::{Next, Record};
+use super::step::{Ahead, end};
+use super::{OnError, Plan, faults};
+use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
+use crate::issues::{Known, Write, check_size, cleaned, settle};
+use crate::items::{Issue, Stamps, State};
+use crate::keys::IssueKey;
+use crate::names::{GATES, IssueId};
+use crate::project::Schema;
+use crate::rows::{Rows, put, rows};
+use crate::schema::TRACKER;
+use crate::values::number_key;
+use crate::work::{Counts, Held, RowFault, Step, Then};
+
+/// The most actions of a transaction, one of which is the gate's.
+const ACTIONS: usize = 100;
+
+/// The most bytes of a transaction's issues.
+const BYTES: usize = 2_000_000;
+
+/// How many records a step writes: as many as it can in about a second.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace(usize);
+
+const LEAST: usize = 16;
+const MOST: usize = 1024;
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self(4 * LEAST)
+    }
+}
+
+impl Pace {
+    /// Slower where DynamoDB is, faster where it lets us.
+    fn adapt(&mut self, took: Duration) {
+        if took > Duration::from_millis(1500) {
+            self.0 = (self.0 / 2).max(LEAST);
+        } else if took < Duration::from_millis(500) {
+            self.0 = (self.0 * 2).min(MOST);
+        }
+    }
+}
+
+/// An issue that a record makes.
+struct New {
+    id: IssueId,
+    issue: Issue,
+    rows: Rows,
+    bytes: usize,
+}
+
+/// What became of a batch's records.
+#[derive(Default)]
+struct Outcome {
+    created: u64,
+    changed: u64,
+    /// Whether the schema was another than the one that was read.
+    outdated: bool,
+}
+
+pub async fn step(
+    access: &Access,
+    held: &Held,
+    ahead: &mut Ahead,
+    mut plan: Plan,
+    schema: &Schema,
+) -> Result<Step, Problem> {
+    let began = Instant::now();
+    let met = ahead.met(access, held.id, &plan).await?;
+    let mut records = ahead.records(held.id, &plan, plan.at);
+    let mut batch = Vec::<Record>::new();
+    while batch.len() < ahead.pace.0 {
+        match records.next(access).await? {
+            // The header.
+            Next::Record(record) if record.number == 0 => {}
+            Next::Record(record) => batch.push(record),
+            Next::End => break,
+            Next::Broken(reason) => {
+                return Ok(end(access, held, plan, Then::Stopped, Vec::new()).await?.because(reason));
+            }
+        }
+    }
+    if batch.is_empty() {
+        return end(access, held, plan, Then::Done, Vec::new()).await;
+    }
+    let (mut new, mut known, mut found, mut failed) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for record in batch.iter().filter(|record| !met.is_unsound(record.number)) {
+        match record::read(&plan, schema, record) {
+            Ok(draft) => match draft.number {
+                Some(number) if number <= plan.numbers.given => known.push((number, draft)),
+                number => {
+                    let num = number.unwrap_or(plan.numbers.next);
+                    plan.numbers.next += u64::from(number.is_none());
+                    match make(held, schema, &draft, num)? {
+                        Ok(made) => new.push(made),
+                        Err(fault) => {
+                            found.push(fault);
+                            failed += 1;
+                        }
+                    }
+                }
+            },
+            Err(faults) => {
+                found.extend(faults);
+                failed += 1;
+            }
+        }
+    }
+    let read_well = (batch.len() - batch.iter().filter(|record| met.is_unsound(record.number)).count()) as u64;
+    failed += batch.len() as u64 - read_well;
+    ahead.remember(met);
+
+    let made = create_all(access, schema, new);
+    let changes = change_all(access, held, schema, &plan, known);
+    let (made, (changes, refused)) = futures::try_join!(made, changes)?;
+    if made.outdated || changes.outdated {
+        // What was written is found when the batch is done again.
+        return Ok(Step::end(held, Then::More, Vec::new()));
+    }
+    failed += refused.len() as u64;
+    found.extend(refused);
+    found.sort_by_key(|fault| (fault.record, fault.line));
+    let before = held.work.counts;
+    let counts = Counts {
+        total: before.total,
+        done: before.done + batch.len() as u64 - failed,
+        created: Some(before.created.unwrap_or_default() + made.created),
+        changed: Some(before.changed.unwrap_or_default() + changes.changed),
+        failed: Some(before.failed.unwrap_or_default() + failed),
+    };
+    if !found.is_empty() && plan.on_error == OnError::Stop {
+        let stopped = end(access, held, plan, Then::Stopped, found).await?;
+        return Ok(Step { counts, ..stopped }.because("the project was changed while the file was written"));
+    }
+    faults::keep(access, held.id, &mut plan, &found).await?;
+    plan.at = records.at();
+    ahead.keep(records);
+    ahead.pace.adapt(began.elapsed());
+    Ok(Step::new(Vec::new(), &plan, counts, Then::More)?.with_faults(found))
+}
+
+/// The issue of a record.
+fn make(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Result<New, RowFault>, Problem> {
+    let id = IssueId::of_record(held.id, draft.record);
+    let who = held.work.created_by.clone();
+    let at = held.work.created_at.clone();
+    let stamps = Stamps { created_at: at.clone(), created_by: who.clone(), updated_at: at, updated_by: who };
+    let empty = Issue {
+        data: number_key(num),
+        name: String::new(),
+        state: State::Open,
+        num,
+        tenant: held.tenant,
+        values: Default::default(),
+        unsettled: None,
+        stamps,
+    };
+    let issue = cleaned(schema, draft.apply(empty, schema));
+    if check_size(&issue).is_err() {
+        return Ok(Err(draft.fault("makes an issue of more than 380 KB")));
+    }
+    let bytes = serde_json::to_vec(&issue).map_err(Problem::internal)?.len();
+    let rows = rows(id, schema.id, &issue, &schema.attributes);
+    Ok(Ok(New { id, issue, rows, bytes }))
+}
+
+/// Makes all of them, as many a transaction as fit.
+async fn create_all(access: &Access, schema: &Schema, new: Vec<New>) -> Result<Outcome, Problem> {
+    let created = new.len() as u64;
+    let groups = groups(new).into_iter().enumerate();
+    let made: Vec<_> = groups.map(|(worker, group)| create(access, schema, worker, group)).collect();
+    let made: Vec<bool> = stream::iter(made).buffer_unordered(usize::from(GATES)).try_collect().await?;
+    Ok(Outcome { created, outdated: made.contains(&false), ..Outcome::default() })
+}
+
+fn groups(new: Vec<New>) -> Vec<Vec<New>> {
+    let (mut groups, mut room, mut bytes) = (Vec::<Vec<New>>::new(), 0, 0);
+    for made in new {
+        let actions = made.rows.len() + 1;
+        match groups.last_mut() {
+            Some(group) if actions <= room && bytes + made.bytes <= BYTES => {
+                (room, bytes) = (room - actions, bytes + made.bytes);
+                group.push(made);
+            }
+            _ => {
+                (room, bytes) = ((ACTIONS - 1).saturating_sub(actions), made.bytes);
+                groups.push(vec![made]);
+            }
+        }
+    }
+    groups
+}
+
+/// Makes some issues at once, but for those that a run before has made. False if the schema was another by then.
+async fn create(access: &Access, schema: &Schema, worker: usize, mut group: Vec<New>) -> Result<bool, Problem> {
+    loop {
+        if let [New { id, issue, rows, .. }] = group.as_slice()
+            && rows.len() + 2 >= ACTIONS
+        {
+            return create_large(access, schema, *id, issue.clone()).await;
+        }
+        let open = group.iter().filter(|new| new.issue.state == State::Open).count();
+        let count = |count: usize| i64::try_from(count).unwrap_or_default();
+        let counted = Changes::new().add("Live", count(group.len()));
+        let counted = if open > 0 { counted.add("Open", count(open)) } else { counted };
+        let mut actions = vec![schema.pass(Action::update(&TRACKER, schema.gate_of(worker), counted))];
+        for new in &group {
+            actions.push(Action::create(&TRACKER, key(schema, new), &new.issue)?);
+            actions.extend(new.rows.iter().map(|(key, data)| put(key, data)));
+        }
+        match access.transact(&IMPORT_ROWS, &actions).await {
+            Ok(_) => return Ok(true),
+            Err(error) if error.failed(0).is_some() => return Ok(false),
+            Err(Error::ConditionFailed(failed)) if failed.iter().any(|failed| failed.cause == Cause::Exists) => {
+                let keys: Vec<_> = group.iter().map(|new| key(schema, new).key()).collect();
+                let there = access.table(&IMPORT_ROWS, &TRACKER).batch_get_consistent(&keys).await?;
+                let missing = group.into_iter().zip(there).filter(|(_, there)| there.is_none());
+                group = missing.map(|(new, _)| new).collect();
+                if group.is_empty() {
+                    return Ok(true);
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// An issue with more rows than a transaction takes.
+async fn create_large(access: &Access, schema: &Schema, id: IssueId, issue: Issue) -> Result<bool, Problem> {
+    let prepared = Write::of(schema, None, id, Some(issue)).prepare(access)?;
+    match access.transact(&WRITE_ISSUE, &prepared.actions).await {
+        Ok(_) => {}
+        Err(error) if error.failed(0).is_some() => return Ok(false),
+        Err(Error::ConditionFailed(_)) => {}
+        Err(error) => return Err(error.into()),
+    }
+    settle(access, id).await?;
+    Ok(true)
+}
+
+fn key(schema: &Schema, new: &New) -> IssueKey {
+    IssueKey { issue: new.id, project: schema.id }
+}
+
+/// Changes the issues that have these numbers; faults for numbers that none has any more.
+async fn change_all(
+    access: &Access,
+    held: &Held,
+    schema: &Schema,
+    plan: &Plan,
+    known: Vec<(u64, Draft)>,
+) -> Result<(Outcome, Vec<RowFault>), Problem> {
+    let changes: Vec<_> = known.iter().map(|(number, draft)| change(access, held, schema, *number, draft)).collect();
+    let changes: Vec<Change> = stream::iter(changes).buffered(usize::from(GATES)).try_collect().await?;
+    let (mut outcome, mut faults) = (Outcome::default(), Vec::new());
+    for (change, (_, draft)) in changes.into_iter().zip(&known) {
+        match change {
+            Change::Made => outcome.changed += 1,
+            Change::Needless => {}
+            Change::Outdated => outcome.outdated = true,
+            Change::Gone => {
+                let fault = draft.fault("no issue has its number any more");
+                faults.push(RowFault { column: Some(plan.header(super::column::Target::Number)), ..fault });
+            }
+            Change::TooLarge => faults.push(draft.fault("makes an issue of more than 380 KB")),
+        }
+    }
+    Ok((outcome, faults))
+}
+
+enum Change {
+    Made,
+    Needless,
+    Outdated,
+    Gone,
+    TooLarge,
+}
+
+async fn change(access: &Access, held: &Held, schema: &Schema, number: u64, draft: &Draft) -> Result<Change, Problem> {
+    let mut backoff = Backoff::new();
+    loop {
+        let Some(id) = find(access, schema, number).await? else { return Ok(Change::Gone) };
+        let key = IssueKey { issue: id, project: schema.id }.key();
+        let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await? else {
+            return Ok(Change::Gone);
+        };
+        let issue: Issue = stored.read()?;
+        if issue.num != number {
+            return Ok(Change::Gone);
+        }
+        if issue.unsettled.is_some() {
+            settle(access, id).await?;
+            continue;
+        }
+        let after = draft.apply(issue.clone(), schema);
+        if after == issue {
+            return Ok(Change::Needless);
+        }
+        let now = table::clock::rfc3339(access.engines().clock.now());
+        let stamps = Stamps { updated_at: now, updated_by: held.work.created_by.clone(), ..issue.stamps.clone() };
+        let after = cleaned(schema, Issue { stamps, ..after });
+        if check_size(&after).is_err() {
+            return Ok(Change::TooLarge);
+        }
+        let prepared = Write::of(schema, Some(Known { id, issue, stored }), id, Some(after)).prepare(access)?;
+        match access.transact(&WRITE_ISSUE, &prepared.actions).await {
+            Ok(_) if prepared.settled => return Ok(Change::Made),
+            Ok(_) => {
+                settle(access, id).await?;
+                return Ok(Change::Made);
+            }
+            Err(error) if error.failed(0).is_some() => return Ok(Change::Outdated),
+            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+impl Draft {
+    /// What is wrong with the record as a whole.
+    fn fault(&self, detail: &str) -> RowFault {
+        RowFault { record: self.record, line: self.line, column: None, detail: detail.to_owned() }
+    }
+}

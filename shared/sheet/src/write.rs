@@ -1,0 +1,49 @@
+//! Records as they are written.
+
+/// Adds a record with its line break. Quotes stand only where they must.
+pub fn write<'a>(cells: impl IntoIterator<Item = &'a str>, file: &mut Vec<u8>) {
+    let before = file.len();
+    for (place, cell) in cells.into_iter().enumerate() {
+        if place > 0 {
+            file.push(b',');
+        }
+        if cell.contains([',', '"', '\r', '\n']) {
+            file.push(b'"');
+            file.extend_from_slice(cell.replace('"', "\"\"").as_bytes());
+            file.push(b'"');
+        } else {
+            file.extend_from_slice(cell.as_bytes());
+        }
+    }
+    // A record of one empty cell would be an empty line, which is no record to many readers.
+    if file.len() == before {
+        file.extend_from_slice(b"\"\"");
+    }
+    file.extend_from_slice(b"\r\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Found, Records, cells};
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(file in prop::collection::vec(prop::collection::vec("[a,\"\r\n é]{0,4}", 1..4), 0..4)) {
+            let mut written = Vec::new();
+            for record in &file {
+                write(record.iter().map(String::as_str), &mut written);
+            }
+            let (mut records, mut from, mut read) = (Records::default(), 0, Vec::new());
+            while let Found::Record { end, taken } = records.find(&written[from..], true) {
+                let record = cells(&written[from..from + end]).unwrap();
+                read.push(record.into_iter().map(|cell| cell.text).collect::<Vec<_>>());
+                from += taken;
+            }
+            prop_assert_eq!(from, written.len());
+            prop_assert_eq!(read, file);
+        }
+    }
+}
