@@ -14,6 +14,7 @@ tests! { agency_deletion:
     only_an_empty_agency_goes_alone,
     scenario_06_killed_half_way,
     killed_at_each_write_it_is_finished_by_others,
+    what_a_request_that_died_has_left_the_platform_finishes,
 }
 
 /// The items of an agency that are left, in the table and the index of people.
@@ -133,5 +134,28 @@ async fn killed_at_each_write_it_is_finished_by_others() {
     let query = json!({ "query": { "bool": { "must_not": [{ "term": { "deleted": true } }] } }, "size": 100 });
     let found = stage.cairn.search_engine(reqwest::Method::POST, &format!("/{alias}/_search"), &query).await;
     assert_eq!(found["hits"]["total"]["value"], 7, "{found}");
+    stage.adds_up().await;
+}
+
+async fn what_a_request_that_died_has_left_the_platform_finishes() {
+    let stage = Stage::new().await;
+    let agency = stage.agency_of(120).await;
+    let config = stage.cairn.engines().config.clone();
+    // The mark is written, and nothing after it.
+    let held = Some((1, Moment::BeforeItIsSent));
+    let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), held).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+    let app = ::agencies::app(Engines::new(config, stage.cairn.clock.clone())).metrics_to(|_| {});
+    let token = stage.cairn.token("pat", &["platform-admin"]).await;
+    let request = http::Request::delete(format!("/agencies/{agency}?cascade=true"));
+    let request = request.header("authorization", format!("Bearer {token}")).body(bytes::Bytes::new()).unwrap();
+    let run = tokio::spawn(async move { app.handle(request).await });
+    stopper.stopped().await;
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    stage.root.get(&format!("/agencies/{agency}")).await.refused(404, "not-found");
+    assert!(left(&stage, &agency).await > 120);
+    stage.cairn.event("agencies", "runWork", &json!({})).await.unwrap();
+    assert_eq!(left(&stage, &agency).await, 0);
     stage.adds_up().await;
 }

@@ -17,7 +17,7 @@ tests! { tracker_files:
     what_is_announced_has_bounds,
     an_import_without_a_file_ends,
     a_file_that_nobody_was_told_of_is_found,
-    an_event_that_comes_twice_changes_nothing,
+    an_event_that_comes_twice_or_without_its_file_changes_nothing,
     imports_and_exports_can_be_cancelled,
 }
 
@@ -234,7 +234,7 @@ pub fn arrived(work: &str) -> Value {
     json!({ "Records": [{ "eventName": "ObjectCreated:Put", "s3": s3 }] })
 }
 
-async fn an_event_that_comes_twice_changes_nothing() {
+async fn an_event_that_comes_twice_or_without_its_file_changes_nothing() {
     let fixture = Fixture::new().await;
     let file = "Name\nOnce\n";
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
@@ -244,6 +244,12 @@ async fn an_event_that_comes_twice_changes_nothing() {
         fixture.cairn.event("tracker", "startImport", &arrived(id)).await.unwrap();
     }
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
+
+    let lost = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    fixture.cairn.event("tracker", "startImport", &arrived(lost.text("id"))).await.unwrap();
+    let rejected = fixture.ann.get(lost.header("location")).await.is(200);
+    assert_eq!(rejected.text("state"), "rejected");
+    assert_eq!(rejected.text("reason"), "the file is gone before all of it was read");
 }
 
 async fn imports_and_exports_can_be_cancelled() {

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use table::Clock;
 
-use super::crashes::{MOMENTS, work_dies};
+use super::crashes::{MOMENTS, worker_dies};
 use super::exports::export;
-use super::files::{announce, new, put_by_hand};
+use super::files::{announce, import, new, put_by_hand};
 use super::fixture::Fixture;
 use crate::harness::stopper::Moment;
 use crate::tests;
@@ -16,7 +17,25 @@ use crate::tests;
 tests! { tracker_files_killed:
     scenario_10_an_import_of_1_500_rows_is_killed_again_and_again,
     an_import_that_changes_issues_dies_at_its_first_writes,
-    an_export_dies_at_its_writes,
+    an_export_of_two_parts_dies_before_each_of_its_writes,
+}
+
+/// A worker whose clock is past the time in which a file should have come.
+struct Worker(Clock);
+
+impl Worker {
+    fn ahead() -> Self {
+        let clock = Clock::system();
+        clock.advance(Duration::from_secs(20 * 60));
+        Self(clock)
+    }
+
+    /// True if it died at this transaction; else nothing was left to do.
+    async fn dies(&self, fixture: &Fixture, held: (usize, Moment)) -> bool {
+        // The lease of the one before has ended.
+        self.0.advance(Duration::from_secs(121));
+        worker_dies(fixture, &self.0, held).await
+    }
 }
 
 /// A file with quoted line ends, after a byte-order mark, of which every hundredth record cannot be.
@@ -38,11 +57,10 @@ async fn scenario_10_an_import_of_1_500_rows_is_killed_again_and_again() {
     let announced = announce(&fixture.ann, &project, new("create", "skip"), &file).await;
     put_by_hand(&fixture, &announced, &file);
     let work = announced.header("location");
-    // Past the time in which the file should have come.
-    fixture.cairn.clock.advance(Duration::from_secs(20 * 60));
+    let worker = Worker::ahead();
     let (mut died, mut places) = (0, BTreeSet::new());
     for (place, moment) in [0, 1, 2, 3, 7, 20].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
-        died += u32::from(work_dies(&fixture, (place, moment)).await);
+        died += u32::from(worker.dies(&fixture, (place, moment)).await);
         places.insert(fixture.ann.get(work).await.is(200)["counts"]["done"].as_u64().unwrap());
     }
     assert!(died >= 10 && places.len() >= 3, "it died {died} times, after {places:?} rows");
@@ -76,10 +94,10 @@ async fn an_import_that_changes_issues_dies_at_its_first_writes() {
     (1..=60).for_each(|number| writeln!(file, "{number},New {number},{}", number * 10).unwrap());
     let announced = announce(&fixture.ann, &project, new("upsert", "stop"), &file).await;
     put_by_hand(&fixture, &announced, &file);
-    fixture.cairn.clock.advance(Duration::from_secs(20 * 60));
+    let worker = Worker::ahead();
     let mut died = 0;
     for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
-        died += u32::from(work_dies(&fixture, (place, moment)).await);
+        died += u32::from(worker.dies(&fixture, (place, moment)).await);
     }
     assert!(died >= 3, "it died {died} times");
     let work = announced.header("location");
@@ -93,20 +111,32 @@ async fn an_import_that_changes_issues_dies_at_its_first_writes() {
     fixture.holds().await;
 }
 
-async fn an_export_dies_at_its_writes() {
+/// An export of several parts: each has at least 5 MiB.
+async fn an_export_of_two_parts_dies_before_each_of_its_writes() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Written").await;
-    fixture.attribute(&project, "Weight", "int").await;
-    for place in 0..30 {
-        fixture.issue(&project, &format!("Issue {place}"), json!({})).await;
+    let texts: Vec<String> = (0..12).map(|place| format!("Text {place}")).collect();
+    for text in &texts {
+        fixture.attribute(&project, text, "text").await;
     }
+    let mut file = format!("Name,{}\n", texts.join(","));
+    for row in 0..250 {
+        write!(file, "Row {row}").unwrap();
+        (0..12).for_each(|_| write!(file, ",{}", "字".repeat(1024)).unwrap());
+        file.push('\n');
+    }
+    assert_eq!(import(&fixture.ann, &project, new("create", "stop"), &file).await.text("state"), "done");
     let whole = export(&fixture, &project, json!({})).await;
-    for moment in [Moment::BeforeItIsSent, Moment::AfterItIsDone] {
-        let begun = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
-        work_dies(&fixture, (0, moment)).await;
-        let work = begun.header("location");
-        fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
-        let fetched = crate::harness::fetch(fixture.ann.get(work).await.is(200).text("link")).await.is(200);
-        assert_eq!(fetched.bytes, whole);
+    assert!(whole.len() > 8 * 1024 * 1024);
+    assert_eq!(whole.matches("\r\n").count(), 251);
+    let begun = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
+    let (work, worker, mut died) = (begun.header("location"), Worker::ahead(), 0);
+    while worker.dies(&fixture, (died, Moment::BeforeItIsSent)).await {
+        died += 1;
     }
+    assert!(died >= 2, "it died {died} times");
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    let fetched = crate::harness::fetch(fixture.ann.get(work).await.is(200).text("link")).await.is(200);
+    assert_eq!(fetched.bytes.len(), whole.len());
+    assert!(fetched.bytes == whole, "the file differs");
 }

@@ -122,6 +122,9 @@ pub const WORK_STEP: AccessPattern = AccessPattern {
     calls: &[QUERY, QUERY_INDEX, GET, BATCH_GET, CHECK, PUT, UPDATE, DELETE, BATCH_DELETE],
 };
 
+/// How far an import or an export has come; the numbers that a file's issues get.
+pub const CHECKPOINT: AccessPattern = AccessPattern { name: "checkpoint", calls: &[UPDATE, DELETE] };
+
 /// A file announced, with the work that waits for it.
 pub const IMPORT: AccessPattern =
     AccessPattern { name: "import", calls: &[GET, PUT, objects("imports/", ObjectAction::PutObject)] };
@@ -136,14 +139,14 @@ pub const READ_IMPORT: AccessPattern = AccessPattern {
     ],
 };
 
-/// What the first pass over a file knows: the numbers that it has met, and the records that cannot be.
-pub const CHECKED: AccessPattern = AccessPattern {
-    name: "checked",
-    calls: &[
-        objects("checks/", ObjectAction::GetObject),
-        objects("checks/", ObjectAction::PutObject),
-        objects("checks/", ObjectAction::ListBucket),
-    ],
+/// What the first pass over a file knows, kept: the numbers that it has met, and the records that cannot be.
+pub const KEEP_MET: AccessPattern =
+    AccessPattern { name: "keepMet", calls: &[objects("checks/", ObjectAction::PutObject)] };
+
+/// The same, read by whoever goes on where a run before has died.
+pub const LOAD_MET: AccessPattern = AccessPattern {
+    name: "loadMet",
+    calls: &[objects("checks/", ObjectAction::GetObject), objects("checks/", ObjectAction::ListBucket)],
 };
 
 /// The records of a file as issues: those that have their numbers, and several a transaction.

@@ -6,21 +6,22 @@ use table::AccessPattern;
 use web::EventHandler;
 
 use crate::access::{
-    CHECKED, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, OF_TENANT, PROJECT, READ_IMPORT,
-    TOTALS, WORK_STEP, WRITE_EXPORT, WRITE_ISSUE,
+    CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, KEEP_MET, LOAD_MET,
+    OF_TENANT, PROJECT, READ_IMPORT, TOTALS, WORK_STEP, WRITE_EXPORT, WRITE_ISSUE,
 };
 use crate::documents::Tracker;
 use crate::grid::SEARCH;
 use crate::{imports, work};
 
-/// What an import needs.
+/// What an import needs that goes on from its begin.
 const IMPORT: &[&AccessPattern] =
-    &[&DUE, &WORK_STEP, &PROJECT, &READ_IMPORT, &CHECKED, &IMPORT_ROWS, &KEEP_FAULTS, &ISSUE_ROWS, &WRITE_ISSUE];
+    &[&DUE, &CHECKPOINT, &PROJECT, &READ_IMPORT, &KEEP_MET, &IMPORT_ROWS, &KEEP_FAULTS, &ISSUE_ROWS, &WRITE_ISSUE];
 
 /// What work of every kind needs, and the settling of issues.
 const WORK: &[&AccessPattern] = &[
     &DUE,
     &WORK_STEP,
+    &CHECKPOINT,
     &PROJECT,
     &TOTALS,
     &ISSUE_ROWS,
@@ -28,7 +29,8 @@ const WORK: &[&AccessPattern] = &[
     &WRITE_ISSUE,
     &DELETE_ISSUE,
     &READ_IMPORT,
-    &CHECKED,
+    &KEEP_MET,
+    &LOAD_MET,
     &IMPORT_ROWS,
     &KEEP_FAULTS,
     &ENTRIES,

@@ -23,10 +23,11 @@ pub use run::{carry_on, run_work};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use table::{Action, Key};
+use table::{AccessPattern, Action, Key};
 use utoipa::ToSchema;
 use web::Problem;
 
+use crate::access::{CHECKPOINT, WORK_STEP};
 use crate::names::{AttributeId, ProjectId};
 
 /// How long work is kept after its end, in seconds.
@@ -75,6 +76,16 @@ pub enum Kind {
     Import,
     /// The rows of a grid become a file.
     Export,
+}
+
+impl Kind {
+    /// What its batches are written by.
+    fn step(self) -> &'static AccessPattern {
+        match self {
+            Self::Import | Self::Export => &CHECKPOINT,
+            _ => &WORK_STEP,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

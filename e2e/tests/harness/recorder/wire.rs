@@ -68,7 +68,8 @@ fn on_item(prefix: &str, operation: &str, named: Named) -> Use {
 pub fn s3(prefix: &str, method: &Method, path: &str) -> Use {
     let action = match *method {
         Method::GET | Method::HEAD => "s3:GetObject".to_owned(),
-        Method::PUT => "s3:PutObject".to_owned(),
+        // Sending in parts is begun and completed by POST (S3, "Multipart upload API and permissions").
+        Method::PUT | Method::POST => "s3:PutObject".to_owned(),
         Method::DELETE => "s3:DeleteObject".to_owned(),
         _ => format!("s3:{method}"),
     };

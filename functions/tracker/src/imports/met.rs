@@ -7,7 +7,7 @@ use bytes::Bytes;
 use table::{Access, Error};
 use web::Problem;
 
-use crate::access::CHECKED;
+use crate::access::{KEEP_MET, LOAD_MET};
 use crate::names::WorkId;
 use crate::schema::BUCKET;
 
@@ -66,7 +66,7 @@ impl Met {
 }
 
 async fn get(access: &Access, name: &str) -> Result<Vec<u8>, Problem> {
-    match access.objects(&CHECKED, BUCKET, PREFIX).get(name).await {
+    match access.objects(&LOAD_MET, BUCKET, PREFIX).get(name).await {
         Ok(bytes) => Ok(bytes.to_vec()),
         // Nothing was to be kept.
         Err(Error::NotFound) => Ok(Vec::new()),
@@ -78,7 +78,7 @@ async fn put(access: &Access, name: &str, bytes: Vec<u8>) -> Result<(), Problem>
     if bytes.is_empty() {
         return Ok(());
     }
-    let objects = access.objects(&CHECKED, BUCKET, PREFIX);
+    let objects = access.objects(&KEEP_MET, BUCKET, PREFIX);
     Ok(objects.put(name, Bytes::from(bytes), "application/octet-stream").await?)
 }
 

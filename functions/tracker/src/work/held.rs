@@ -4,7 +4,7 @@ use table::{Access, Action, Changes, Condition, EntityKey, Error, item};
 
 use super::begin::in_seconds;
 use super::{Begun, Due, KEPT, SHOWN, Step, Then, Work, WorkState};
-use crate::access::{DUE, WORK_STEP};
+use crate::access::DUE;
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::names::{TenantId, WorkId};
 use crate::schema::{DATA, TRACKER};
@@ -109,7 +109,7 @@ impl Held {
         actions.push(due.when(Condition::Equals(DATA, item::text(self.due.as_str()))));
         let changes = Changes::between(&self.work, &after)?;
         actions.push(Action::update(&TRACKER, WorkKey { tenant: self.tenant, work: self.id }, changes));
-        match access.transact(&WORK_STEP, &actions).await {
+        match access.transact(self.work.kind.step(), &actions).await {
             Ok(_) => {
                 (self.work, self.due) = (after, until);
                 Ok(true)
