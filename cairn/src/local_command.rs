@@ -143,7 +143,7 @@ impl Local {
 const TOKENS: &[(&str, &str)] = &[
     ("parks-admin", "an administrator of parks"),
     ("platform-admin", "an administrator of the platform"),
-    ("--subject ann --address ann@example.org", "anybody"),
+    ("--subject ann --address ann@example.org", "anybody; in the samples an editor of two tenants of tracker"),
 ];
 
 /// Loads the samples, names what was refused, and waits until the rest can be found.
@@ -155,6 +155,7 @@ async fn sample(platform: &Platform, progress: &Progress) -> Result<(), Failure>
     }
     let token = platform.identity.token("sample", &["platform-admin"], &Clock::system())?;
     local::sample::agencies::load(&platform.url, &token, progress).await.map_err(Failure::new)?;
+    local::sample::tracker::load(&platform.url, &token, progress).await.map_err(Failure::new)?;
     progress.started("search");
     platform.caught_up().await;
     progress.finished("search", "has all of it");

@@ -19,6 +19,8 @@ export interface Table {
   pk: string;
   sk: string | null;
   stream: boolean;
+  // What a filtered event source of its stream hands on, as Lambda wants it.
+  documents: string[];
   indexes: Index[];
 }
 
@@ -37,7 +39,7 @@ export interface Bucket {
 }
 
 export type Source =
-  | { kind: 'streams'; handler: string }
+  | { kind: 'streams'; handler: string; filtered: boolean }
   | { kind: 'objects'; handler: string; bucket: string; prefix: string }
   | { kind: 'schedule'; handler: string; everyMinutes: number };
 

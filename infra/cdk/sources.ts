@@ -39,7 +39,7 @@ export function sources(stack: SystemStack, system: System, operation: Operation
   for (const source of system.sources.filter(({ handler }) => handler === operation.name)) {
     switch (source.kind) {
       case 'streams':
-        streams(stack, operation, lambda);
+        streams(stack, operation, lambda, source.filtered);
         break;
       case 'objects':
         objects(stack, operation, lambda, stack.bucket(source.bucket), source);
@@ -52,8 +52,8 @@ export function sources(stack: SystemStack, system: System, operation: Operation
 }
 
 // One mapping for each table with a stream, as the mirror's rules want it.
-function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction): void {
-  for (const { name, table } of stack.streamed) {
+function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction, filtered: boolean): void {
+  for (const { name, table, documents } of stack.streamed) {
     new CfnEventSourceMapping(stack, id(operation.name, '') + id(name, 'Source'), {
       functionName: lambda.ref,
       eventSourceArn: table.attrStreamArn,
@@ -65,6 +65,7 @@ function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction):
       // By age, below the 24 h that a stream keeps its records, and by no count of tries.
       maximumRecordAgeInSeconds: 20 * 3600,
       destinationConfig: putAside(stack),
+      filterCriteria: filtered ? { filters: documents.map((pattern) => ({ pattern })) } : undefined,
     });
   }
 }

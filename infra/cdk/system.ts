@@ -21,7 +21,7 @@ export class SystemStack extends Stack {
   // The log group of all its functions.
   readonly logs: CfnLogGroup;
   // The tables with a stream.
-  readonly streamed: { name: string; table: CfnTable }[] = [];
+  readonly streamed: { name: string; table: CfnTable; documents: string[] }[] = [];
   readonly failures: CfnBucket;
   private readonly buckets = new Map<string, CfnBucket>();
 
@@ -33,7 +33,7 @@ export class SystemStack extends Stack {
     for (const declared of system.tables) {
       const made = table(this, declared);
       if (declared.stream) {
-        this.streamed.push({ name: declared.name, table: made });
+        this.streamed.push({ name: declared.name, table: made, documents: declared.documents });
       }
     }
     for (const declared of system.buckets) {

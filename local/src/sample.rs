@@ -7,6 +7,7 @@ mod data;
 mod offers;
 mod outline;
 mod target;
+pub mod tracker;
 
 use std::collections::HashMap;
 

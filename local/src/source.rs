@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod checkpoint;
 pub mod expiry;
+pub mod filter;
 pub mod given_up;
 pub mod objects;
 pub mod record;

@@ -51,8 +51,9 @@ pub fn resources(system: &System) -> String {
     }
     for source in system.sources {
         let _ = match source {
-            EventSource::Streams { handler } => {
-                writeln!(text, "| event handler | {handler} | for records of every table with a stream |")
+            EventSource::Streams { handler, filtered } => {
+                let of = if *filtered { ", of keys that have documents" } else { "" };
+                writeln!(text, "| event handler | {handler} | for records of every table with a stream{of} |")
             }
             EventSource::Objects { bucket, prefix, handler } => {
                 writeln!(text, "| event handler | {handler} | for new objects in {bucket} under {} |", code(prefix))

@@ -53,7 +53,7 @@ pub static SYSTEM: System = System {
     name: "depot",
     tables: &[&CRATES, &LABELS, &STATE],
     buckets: &[table::schema::Bucket { name: "depot", expiring: &[("quarantine/", 90)] }],
-    sources: &[EventSource::Streams { handler: "mirror" }],
+    sources: &[EventSource::Streams { handler: "mirror", filtered: false }],
 };
 
 const fn on(table: &'static str, action: TableAction) -> Call {

@@ -8,6 +8,7 @@ use crate::tests;
 tests! { tracker_search:
     scenario_12_grids_of_several_columns_equal_a_naive_filter,
     issues_are_found_by_their_words,
+    a_platform_administrator_finds_tenants_by_their_words,
 }
 
 /// An issue's number and its values: a day, a count, a kind.
@@ -92,4 +93,28 @@ async fn issues_are_found_by_their_words() {
         assert_eq!(search(&format!("q={words}")).await.is(200)["total"]["value"], 0, "{words} is another tenant's");
         assert_eq!(search(&format!("q={words}&entity=project")).await.is(200)["total"]["value"], 0);
     }
+}
+
+async fn a_platform_administrator_finds_tenants_by_their_words() {
+    let fixture = Fixture::new().await;
+    let pat = super::fixture::platform_admin(&fixture.cairn).await;
+    let zoo = pat.post("/tracker/tenants", json!({ "name": "Media of the Zoo" })).await.is(201);
+    fixture.cairn.caught_up().await;
+    let found = async |query: &str| {
+        let page = pat.get(&format!("/tracker/tenants?{query}")).await.is(200);
+        (page.each("name").into_iter().cloned().collect::<Vec<_>>(), page.next().map(str::to_owned))
+    };
+    assert_eq!(found("q=enginering").await, (vec![json!("ACME Engineering")], None));
+    // The last word alone is worth something, too.
+    assert_eq!(found("q=zoo+media").await.0, ["Media of the Zoo", "Big Media"]);
+    let (first, next) = found("q=media&limit=1").await;
+    let (second, end) = found(&format!("q=media&limit=1&cursor={}", next.unwrap())).await;
+    let mut both = [first, second].concat();
+    both.sort_by_key(ToString::to_string);
+    assert_eq!((both, end), (vec![json!("Big Media"), json!("Media of the Zoo")], None));
+    pat.get("/tracker/tenants?q=a&prefix=b&order=desc").await.faulty(&["order", "prefix"]);
+    fixture.ada.get("/tracker/tenants?q=media").await.refused(403, "forbidden");
+    pat.delete(zoo.header("location")).await.is(204);
+    fixture.cairn.caught_up().await;
+    assert_eq!(found("q=zoo").await, (Vec::new(), None));
 }

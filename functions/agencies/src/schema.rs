@@ -9,7 +9,7 @@ pub static SYSTEM: System = System {
     tables: &[&AGENCIES, &MIRROR],
     buckets: &[Bucket { name: "agencies", expiring: &[("quarantine/", 90)] }],
     sources: &[
-        EventSource::Streams { handler: mirror::HANDLER },
+        EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],
 };

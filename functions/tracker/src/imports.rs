@@ -59,7 +59,8 @@ struct Plan {
     bytes: u64,
     mode: Mode,
     on_error: OnError,
-    /// What the client says that headers mean.
+    /// What the client says that headers mean. Absent if empty: the stream of DynamoDB Local loses the type of an empty map.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     mapping: BTreeMap<String, Target>,
     phase: Phase,
     /// The record with which it goes on.

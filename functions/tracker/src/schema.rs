@@ -15,7 +15,8 @@ pub static SYSTEM: System = System {
         expiring: &[("imports/", 7), ("checks/", 7), ("faults/", 38), ("exports/", 38), ("quarantine/", 90)],
     }],
     sources: &[
-        EventSource::Streams { handler: "mirror" },
+        // An issue has a row for each attribute, and one document.
+        EventSource::Streams { handler: "mirror", filtered: true },
         EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],

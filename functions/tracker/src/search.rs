@@ -20,7 +20,7 @@ use crate::project::{Read, Schema};
 use crate::projects;
 use crate::schema::TRACKER;
 use crate::tenants::one::TenantPath;
-use words::Words;
+pub use words::Words;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]

@@ -1,6 +1,7 @@
 //! Tenants and their members.
 
 pub mod delete;
+mod find;
 pub mod members;
 pub mod one;
 

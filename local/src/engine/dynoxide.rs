@@ -1,7 +1,7 @@
 //! dynoxide: DynamoDB's protocol over SQLite, in this process.
 
 use std::net::Ipv4Addr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use dynoxide::Database;
@@ -17,6 +17,8 @@ pub struct Dynoxide {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     database: Database,
+    /// None for one in memory.
+    file: Option<PathBuf>,
 }
 
 impl Dynoxide {
@@ -37,7 +39,8 @@ impl Dynoxide {
             .name("dynoxide".to_owned())
             .spawn(move || serve(listener, served, stopped))
             .map_err(|error| failed(&error))?;
-        Ok(Self { endpoint: format!("http://{address}"), stop: Some(stop), thread: Some(thread), database })
+        let file = file.map(Path::to_path_buf);
+        Ok(Self { endpoint: format!("http://{address}"), stop: Some(stop), thread: Some(thread), database, file })
     }
 
     /// Deletes the items whose time to live has passed, as DynamoDB does by itself. Returns how many.
@@ -46,6 +49,15 @@ impl Dynoxide {
         tokio::task::spawn_blocking(move || database.sweep_ttl())
             .await
             .map_err(|error| dynoxide::DynoxideError::InternalServerError(error.to_string()))?
+    }
+
+    /// Deletes the records of a table's stream before this sequence number, as DynamoDB does after a day; dynoxide keeps
+    /// them for ever. The room they leave in the file is used again. Returns how many.
+    pub async fn trim(&self, table: &str, before: u64) -> rusqlite::Result<usize> {
+        let Some(file) = self.file.clone() else { return Ok(0) };
+        let table = table.to_owned();
+        let trimmed = tokio::task::spawn_blocking(move || trim(&file, &table, before)).await;
+        trimmed.unwrap_or(Ok(0))
     }
 
     /// Finishes what is under way and closes the file.
@@ -100,6 +112,26 @@ fn index_streams(file: &str) -> rusqlite::Result<()> {
         "CREATE INDEX IF NOT EXISTS cairn_stream_position
          ON _stream_records (table_name, CAST(sequence_number AS INTEGER))",
     )
+}
+
+/// How many records go at once: whoever writes meanwhile waits for so many.
+const TRIMMED: usize = 1000;
+
+fn trim(file: &Path, table: &str, before: u64) -> rusqlite::Result<usize> {
+    let connection = Connection::open(file)?;
+    let mut all = 0;
+    loop {
+        let trimmed = connection.execute(
+            "DELETE FROM _stream_records WHERE rowid IN (
+                 SELECT rowid FROM _stream_records
+                 WHERE table_name = ?1 AND CAST(sequence_number AS INTEGER) < ?2 LIMIT ?3)",
+            (table, before, TRIMMED),
+        )?;
+        all += trimmed;
+        if trimmed < TRIMMED {
+            return Ok(all);
+        }
+    }
 }
 
 fn failed(error: &dyn std::fmt::Display) -> StartError {

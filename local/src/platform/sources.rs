@@ -1,5 +1,6 @@
 //! The event sources of all systems: made from what the systems declare.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,9 @@ use crate::aws;
 use crate::engine::dynoxide::Dynoxide;
 use crate::engine::objects::Stored;
 use crate::error::StartError;
+use crate::source::checkpoint::Checkpoints;
 use crate::source::expiry::{self, Expiring};
+use crate::source::filter::Filter;
 use crate::source::given_up::GivenUp;
 use crate::source::objects::{self, Notification, Pending};
 use crate::source::schedule::{self, Schedule};
@@ -57,11 +60,13 @@ impl Sources {
         let mut reaches = Vec::new();
         let mut notifications = Vec::new();
         let mut expiring = Vec::new();
+        let mut read = Vec::new();
         for app in apps {
             for source in app.system().sources {
                 match *source {
-                    EventSource::Streams { handler } => {
-                        for stream in streams(app, engines, settings, handler).await? {
+                    EventSource::Streams { handler, filtered } => {
+                        for stream in streams(app, engines, settings, handler, filtered).await? {
+                            read.push((stream.table.clone(), stream.stream_arn.clone()));
                             let started = stream.start(&state.path("checkpoints"), stopped.clone());
                             let (reach, run) = started.map_err(|error| {
                                 StartError::new(
@@ -98,7 +103,10 @@ impl Sources {
         })?;
         let (pending, run) = objects::start(notifications, stored, engines.clock.clone(), stopped.clone());
         running.spawn(run);
-        running.spawn(expire(Arc::clone(engines), expiring, sweeper, stopped));
+        if let Some(dynoxide) = sweeper {
+            running.spawn(sweep(dynoxide, state.path("checkpoints"), read, stopped.clone()));
+        }
+        running.spawn(expire(Arc::clone(engines), expiring, stopped));
         Ok(Self { reaches, pending, stop, running })
     }
 
@@ -119,9 +127,11 @@ async fn streams(
     engines: &Engines,
     settings: &Settings,
     handler: &'static str,
+    filtered: bool,
 ) -> Result<Vec<Stream<App>>, StartError> {
     let mut streams = Vec::new();
     for table in app.system().tables.iter().filter(|table| table.stream) {
+        let filter = filtered.then(|| Filter::new(table));
         let table = engines.config.table(table.name);
         let stream_arn = aws::stream_arn(engines.dynamodb(), &table).await.map_err(|error| {
             StartError::new(
@@ -135,6 +145,7 @@ async fn streams(
             stream_arn,
             function: Arc::clone(app),
             handler,
+            filter,
             given_up: GivenUp { client: engines.s3().clone(), bucket: engines.config.bucket(app.system().name) },
             settings: settings.clone(),
             clock: engines.clock.clone(),
@@ -143,19 +154,34 @@ async fn streams(
     Ok(streams)
 }
 
-/// Deletes expired items, which dynoxide does only when asked, and expired objects, which the local S3 never does.
-async fn expire(
-    engines: Arc<Engines>,
-    expiring: Vec<Expiring>,
-    sweeper: Option<Arc<Dynoxide>>,
+/// Deletes expired items, which dynoxide does only when asked, and stream records that were handled, which it never does.
+async fn sweep(
+    dynoxide: Arc<Dynoxide>,
+    checkpoints: PathBuf,
+    streams: Vec<(String, String)>,
     mut stopped: watch::Receiver<bool>,
 ) {
     loop {
-        if let Some(dynoxide) = &sweeper
-            && let Err(error) = dynoxide.sweep_expired().await
-        {
+        if let Err(error) = dynoxide.sweep_expired().await {
             tracing::warn!(%error, "expired items were not deleted");
         }
+        for (table, stream_arn) in &streams {
+            let kept = Checkpoints::open(&checkpoints, table, stream_arn);
+            let Some(before) = kept.ok().and_then(|kept| kept.handled_before()) else { continue };
+            if let Err(error) = dynoxide.trim(table, before).await {
+                tracing::warn!(table, %error, "stream records were not trimmed");
+            }
+        }
+        tokio::select! {
+            () = tokio::time::sleep(EXPIRY) => {}
+            _ = stopped.changed() => break,
+        }
+    }
+}
+
+/// Deletes expired objects, which the local S3 never does.
+async fn expire(engines: Arc<Engines>, expiring: Vec<Expiring>, mut stopped: watch::Receiver<bool>) {
+    loop {
         for rule in &expiring {
             if let Err(error) = expiry::delete_expired(engines.s3(), rule, engines.clock.now()).await {
                 tracing::warn!(prefix = rule.prefix, error, "expired objects were not deleted");

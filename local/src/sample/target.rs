@@ -128,6 +128,31 @@ impl Target {
         Ok(Answered { name: None, outcome, path: None })
     }
 
+    /// Sends a file by a signed link.
+    pub(super) async fn put<'a>(
+        &self,
+        link: &str,
+        headers: impl Iterator<Item = (&'a str, &'a str)>,
+        file: Vec<u8>,
+    ) -> Result<(), SampleError> {
+        let silent = |error: reqwest::Error| SampleError::Gateway {
+            request: "PUT of a file".to_owned(),
+            reason: error.to_string(),
+        };
+        let mut request = self.client.put(link).body(file);
+        // The client counts the bytes itself.
+        for (name, value) in headers.filter(|(name, _)| !name.eq_ignore_ascii_case("content-length")) {
+            request = request.header(name, value);
+        }
+        let response = request.send().await.map_err(silent)?;
+        let (request, status) = ("PUT of a file".to_owned(), response.status());
+        if status.is_success() {
+            return Ok(());
+        }
+        let body = response.text().await.map_err(silent)?;
+        Err(SampleError::Unexpected { request, status, body })
+    }
+
     /// Sends a request until nobody gets in its way, and the platform has time for it.
     pub(super) async fn call(
         &self,
@@ -173,7 +198,7 @@ impl Target {
 impl Answer {
     /// Whether it was kept from what it wanted at the same moment: afterwards it is known what there is.
     fn others_came_first(&self) -> bool {
-        const SETTLED: [&str; 2] = ["urn:cairn:problem:exists", "urn:cairn:problem:invited"];
+        const SETTLED: [&str; 3] = ["urn:cairn:problem:exists", "urn:cairn:problem:invited", "urn:cairn:problem:taken"];
         let exists = || self.text("type").is_some_and(|kind| SETTLED.contains(&kind.as_str()));
         self.status == StatusCode::CONFLICT && self.location.is_none() && !exists()
     }
@@ -199,7 +224,7 @@ impl Answer {
         self.member(name)?.as_u64()
     }
 
-    fn unexpected(self) -> SampleError {
+    pub(super) fn unexpected(self) -> SampleError {
         SampleError::Unexpected { request: self.request, status: self.status, body: self.body }
     }
 }

@@ -50,6 +50,16 @@ impl Checkpoints {
         self.kept.shards.get(shard)
     }
 
+    /// Before which sequence number every record was handled; nothing as long as none was. The last one stays: the next
+    /// number follows it.
+    pub fn handled_before(&self) -> Option<u64> {
+        let after = |position: &Position| match position {
+            Position::After(number) => number.parse().ok(),
+            Position::Finished => None,
+        };
+        self.kept.shards.values().filter_map(after).min()
+    }
+
     /// Replaces the file in one step, so that a process which dies here leaves the old one or the new one.
     pub fn save(&mut self, shard: &str, position: Position) -> std::io::Result<()> {
         self.kept.shards.insert(shard.to_owned(), position);

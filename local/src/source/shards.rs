@@ -2,10 +2,11 @@
 
 use aws_sdk_dynamodbstreams::Client;
 use aws_sdk_dynamodbstreams::error::{DisplayErrorContext, ProvideErrorMetadata};
-use aws_sdk_dynamodbstreams::types::ShardIteratorType;
+use aws_sdk_dynamodbstreams::types::{Record as Read, ShardIteratorType};
 use jiff::Timestamp;
 
 use super::checkpoint::{Checkpoints, Position};
+use super::filter::Filter;
 use super::record::Record;
 
 /// A shard that is being read.
@@ -21,6 +22,8 @@ pub struct Shard {
 #[derive(Debug)]
 pub struct Page {
     pub records: Vec<Record>,
+    /// The sequence number of the last record, if the filter leaves that out.
+    pub left_out: Option<String>,
     /// Whether the shard had no more than these when it was read.
     pub at_end: bool,
     /// Whether the shard is closed and these were its last.
@@ -71,8 +74,8 @@ impl Shard {
     /// Reads one page after the last, or after the checkpoint.
     pub async fn read(
         &mut self,
-        client: &Client,
-        stream_arn: &str,
+        (client, stream_arn): (&Client, &str),
+        filter: Option<&Filter>,
         checkpoints: &Checkpoints,
         now: Timestamp,
     ) -> Result<Page, Unread> {
@@ -84,12 +87,19 @@ impl Shard {
         let answer = answer.map_err(|error| Unread(DisplayErrorContext(error).to_string()))?;
         let read = answer.records.unwrap_or_default();
         let count = read.len();
-        let records: Vec<Record> = read.iter().filter_map(|read| Record::new(read, stream_arn, now)).collect();
-        let bytes: usize = records.iter().map(|record| record.json.len()).sum();
+        let passes = |read: &&Read| filter.is_none_or(|filter| filter.lets_through(read));
+        let passing = read.iter().filter(passes);
+        let records: Vec<Record> = passing.filter_map(|read| Record::new(read, stream_arn, now)).collect();
+        let size = |read: &Read| read.dynamodb()?.size_bytes();
+        let bytes: i64 = read.iter().filter_map(size).sum();
+        let bytes =
+            usize::try_from(bytes).unwrap_or_default().max(records.iter().map(|record| record.json.len()).sum());
+        let last = read.last().filter(|last| !passes(last)).and_then(|last| last.dynamodb()?.sequence_number());
+        let left_out = last.map(str::to_owned);
         let finished = answer.next_shard_iterator.is_none();
         self.iterator = answer.next_shard_iterator;
         let at_end = !finished && i32::try_from(count).is_ok_and(|count| count < PAGE) && bytes < LARGE_PAGE;
-        Ok(Page { records, at_end, finished })
+        Ok(Page { records, left_out, at_end, finished })
     }
 
     async fn find(&self, client: &Client, stream_arn: &str, checkpoints: &Checkpoints) -> Result<String, Unread> {

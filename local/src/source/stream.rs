@@ -12,6 +12,7 @@ use tokio::sync::{Notify, watch};
 
 use super::batch::{self, Batches, Outcome};
 use super::checkpoint::{Checkpoints, Position};
+use super::filter::Filter;
 use super::given_up::GivenUp;
 use super::record::Record;
 use super::shards::{self, Page, Shard};
@@ -27,6 +28,8 @@ pub struct Stream<F> {
     pub stream_arn: String,
     pub function: Arc<F>,
     pub handler: &'static str,
+    /// What is handed on; all of it if absent.
+    pub filter: Option<Filter>,
     pub given_up: GivenUp,
     pub settings: Settings,
     pub clock: Clock,
@@ -130,7 +133,8 @@ impl<F: Function> Running<F> {
 
     async fn read(&mut self, shard: &mut Shard) -> Option<Page> {
         let stream = &self.stream;
-        match shard.read(&stream.client, &stream.stream_arn, &self.checkpoints, stream.clock.now()).await {
+        let from = (&stream.client, stream.stream_arn.as_str());
+        match shard.read(from, stream.filter.as_ref(), &self.checkpoints, stream.clock.now()).await {
             Ok(page) => Some(page),
             Err(error) => {
                 tracing::warn!(table = stream.table, shard = shard.id, %error, "a shard cannot be read");
@@ -162,6 +166,9 @@ impl<F: Function> Running<F> {
             if batches.failures() > 0 {
                 self.rest(self.stream.settings.wait_after(batches.failures())).await;
             }
+        }
+        if let Some(last) = page.left_out.filter(|_| !page.finished) {
+            self.save(&shard.id, Position::After(last)).await;
         }
         if page.finished {
             self.save(&shard.id, Position::Finished).await;

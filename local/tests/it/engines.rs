@@ -5,12 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use local::Progress;
 use local::engine::dynoxide::Dynoxide;
 use local::engine::{opensearch, osmem};
 use local::install::maven::{Installed, Unavailable};
 use local::install::{Cache, Tools};
 use serde_json::{Value, json};
+use table::schema::create_tables;
+use table::{Clock, Config, Engines};
+
+use super::streams::SYSTEM;
 
 /// OpenSearch's program; none on a machine without Java or Maven, of which it says which is missing.
 async fn program() -> Option<Installed> {
@@ -119,5 +124,40 @@ async fn the_last_record_of_a_long_stream_is_read_by_an_index() {
         );
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
+    dynoxide.stop().await;
+}
+
+/// Records that were handled go, the last one stays, and the next writes go on after it.
+#[tokio::test]
+async fn handled_stream_records_are_trimmed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dynamodb.sqlite");
+    let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
+    let config = Config {
+        dynamodb: Some(dynoxide.endpoint.clone()),
+        credentials: Some(("local".to_owned(), "local".to_owned())),
+        ..Config::new("local", "http://127.0.0.1:1")
+    };
+    let engines = Engines::new(config, Clock::system());
+    create_tables(engines.dynamodb(), &engines.config, &SYSTEM).await.unwrap();
+    let put = async |toy: u64| {
+        let put = engines.dynamodb().put_item().table_name(engines.config.table("toys"));
+        put.item("pk", AttributeValue::S(toy.to_string())).send().await.unwrap();
+    };
+    let records = || {
+        let connection = rusqlite::Connection::open(&file).unwrap();
+        let query = "SELECT CAST(sequence_number AS INTEGER) FROM _stream_records ORDER BY 1";
+        let mut statement = connection.prepare(query).unwrap();
+        statement.query_map([], |row| row.get::<_, u64>(0)).unwrap().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    for toy in 0..20 {
+        put(toy).await;
+    }
+    let before = records();
+    assert_eq!(before.len(), 20);
+    assert_eq!(dynoxide.trim(&engines.config.table("toys"), before[19]).await.unwrap(), 19);
+    assert_eq!(dynoxide.trim("others", u64::from(u32::MAX)).await.unwrap(), 0);
+    put(20).await;
+    assert_eq!(records(), [before[19], before[19] + (before[1] - before[0])]);
     dynoxide.stop().await;
 }

@@ -25,7 +25,7 @@ static SYSTEM: System = System {
     name: "toys",
     tables: &[&TOYS, &STATE],
     buckets: &[Bucket { name: "toys", expiring: &[] }],
-    sources: &[EventSource::Streams { handler: "mirror" }],
+    sources: &[EventSource::Streams { handler: "mirror", filtered: false }],
 };
 
 #[derive(Default)]

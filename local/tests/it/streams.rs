@@ -27,7 +27,7 @@ static TOYS: Table = Table {
     entities: &[Entity { name: "toy", pk: "{toy}", sk: None, search: Search::Document }],
     stream: true,
 };
-static SYSTEM: System = System { name: "toys", tables: &[&TOYS], buckets: &[], sources: &[] };
+pub static SYSTEM: System = System { name: "toys", tables: &[&TOYS], buckets: &[], sources: &[] };
 
 /// A key and its record's sequence number.
 type Delivered = (String, String);
@@ -105,6 +105,7 @@ impl World {
             stream_arn,
             function: Arc::clone(function),
             handler: "mirror",
+            filter: None,
             given_up: GivenUp { client: self.engines.s3().clone(), bucket: "toys".to_owned() },
             settings,
             clock: self.engines.clock.clone(),

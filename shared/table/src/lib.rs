@@ -66,6 +66,7 @@ pub mod cursor;
 pub mod engines;
 pub mod error;
 mod expression;
+pub mod filter;
 pub mod grant;
 pub mod idempotency;
 pub mod item;

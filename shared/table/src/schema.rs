@@ -112,8 +112,9 @@ pub struct Bucket {
 /// What calls a system besides HTTP, and the name of the handler that it calls.
 #[derive(Debug)]
 pub enum EventSource {
-    /// Records of every table with a stream.
-    Streams { handler: &'static str },
+    /// Records of every table with a stream. Those that are filtered are only of keys that may have documents: worth
+    /// it where most items have none.
+    Streams { handler: &'static str, filtered: bool },
     /// An object was created under this prefix.
     Objects { bucket: &'static str, prefix: &'static str, handler: &'static str },
     /// A fixed interval.
@@ -124,7 +125,7 @@ impl EventSource {
     /// The name of the handler that it calls.
     pub fn handler(&self) -> &'static str {
         match self {
-            Self::Streams { handler } | Self::Objects { handler, .. } | Self::Schedule { handler, .. } => handler,
+            Self::Streams { handler, .. } | Self::Objects { handler, .. } | Self::Schedule { handler, .. } => handler,
         }
     }
 }

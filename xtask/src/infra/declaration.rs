@@ -47,13 +47,16 @@ fn table(table: &Table) -> Value {
         "pk": table.pk,
         "sk": table.sk,
         "stream": table.stream,
+        "documents": table.documents().iter().map(|pattern| pattern.filter(table).to_string()).collect::<Vec<_>>(),
         "indexes": indexes.collect::<Vec<_>>(),
     })
 }
 
 fn source(source: &EventSource) -> Value {
     match source {
-        EventSource::Streams { handler } => json!({ "kind": "streams", "handler": handler }),
+        EventSource::Streams { handler, filtered } => {
+            json!({ "kind": "streams", "handler": handler, "filtered": filtered })
+        }
         EventSource::Objects { bucket, prefix, handler } => {
             json!({ "kind": "objects", "handler": handler, "bucket": bucket, "prefix": prefix })
         }

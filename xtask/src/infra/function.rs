@@ -31,7 +31,7 @@ pub fn functions(app: &App) -> Vec<Function> {
     });
     let system = app.system();
     let mirrors = |name| {
-        system.sources.iter().any(|source| matches!(source, EventSource::Streams { handler } if *handler == name))
+        system.sources.iter().any(|source| matches!(source, EventSource::Streams { handler, .. } if *handler == name))
     };
     let handlers = app.event_handlers().iter().map(|handler| {
         let mut grants: BTreeSet<Grant> =

@@ -1,5 +1,6 @@
 //! What calls a system besides HTTP: streams, objects, schedules.
 
+use table::filter::KeyPattern;
 use table::schema::{EventSource, System};
 
 use super::function::Function;
@@ -12,7 +13,7 @@ use super::storage::{failures_name, resource};
 pub fn sources(system: &System, function: &Function) -> Map {
     let own = system.sources.iter().filter(|source| source.handler() == function.name);
     own.flat_map(|source| match source {
-        EventSource::Streams { .. } => streams(system, function),
+        EventSource::Streams { filtered, .. } => streams(system, function, *filtered),
         EventSource::Objects { bucket, .. } => objects(system, function, bucket),
         EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
     })
@@ -44,11 +45,11 @@ pub fn statements(system: &System, function: &Function) -> Vec<Node> {
 }
 
 /// One mapping for each table with a stream, as the mirror's rules want it.
-fn streams(system: &System, function: &Function) -> Map {
+fn streams(system: &System, function: &Function, filtered: bool) -> Map {
     let tables = system.tables.iter().filter(|table| table.stream);
     tables
         .map(|table| {
-            let properties = map! {
+            let mut properties = map! {
                 "FunctionName" => reference(function.resource("Function")),
                 "EventSourceArn" => attribute(resource(table.name, "Table"), "StreamArn"),
                 "StartingPosition" => "TRIM_HORIZON",
@@ -60,6 +61,11 @@ fn streams(system: &System, function: &Function) -> Map {
                 "MaximumRecordAgeInSeconds" => GIVEN_UP_SECONDS,
                 "DestinationConfig" => put_aside(system),
             };
+            if filtered && let Node::Map(members) = &mut properties {
+                let pattern = |pattern: &KeyPattern| map! { "Pattern" => pattern.filter(table).to_string() };
+                let filters = table.documents().iter().map(pattern).collect();
+                members.push(("FilterCriteria".to_owned(), map! { "Filters" => Node::List(filters) }));
+            }
             let name = format!("{}{}", function.resource(""), resource(table.name, "Source"));
             (name, map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
         })

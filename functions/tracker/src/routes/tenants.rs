@@ -11,7 +11,9 @@ use crate::callers::PLATFORM_ADMIN;
 use crate::grid::SEARCH;
 use crate::search::{FoundPage, SearchQuery, search};
 use crate::tenants::delete::{DeleteQuery, delete};
-use crate::tenants::one::{ByName, NewTenant, Paged, TenantChange, TenantPath, create, get, list, list_mine, rename};
+use crate::tenants::one::{
+    NewTenant, Paged, TenantChange, TenantPath, TenantsQuery, create, get, list, list_mine, rename,
+};
 use crate::views::{MyTenant, TenantEntry, TenantView};
 use crate::work::routes::WorkView;
 
@@ -28,10 +30,11 @@ pub fn routes() -> Vec<Route> {
             .problems(&[problem::CONFLICT])
             .sample(Sample::new("/tracker/tenants").body(r#"{"name":"ACME Engineering"}"#)),
         Route::get("listTenants", "/tracker/tenants", PLATFORM, list)
-            .summary("All tenants by name")
-            .patterns(&[&BY_NAME])
-            .query::<ByName>()
+            .summary("All tenants by name, or those whose names have some words")
+            .patterns(&[&BY_NAME, &SEARCH])
+            .query::<TenantsQuery>()
             .answers::<Page<TenantEntry>>(200)
+            .problems(&[problem::SEARCH_UNAVAILABLE])
             .sample(Sample::new("/tracker/tenants")),
         Route::get("listMyTenants", "/tracker/me/tenants", Who::SignedIn, list_mine)
             .summary("The caller's tenants, the oldest membership first")

@@ -3,8 +3,9 @@
 use serde::Deserialize;
 use table::{Action, Changes, EntityKey, Error, Idpid, Position, Stored};
 use utoipa::ToSchema;
-use web::{Answer, Limit, Page, Problem, Request};
+use web::{Answer, Fault, Limit, Page, Problem, Request};
 
+use super::find::find;
 use super::{changed_now, made_now, name_fault};
 use crate::access::{BY_NAME, CREATE_TENANT, MY_TENANTS, RENAME_TENANT, TENANT};
 use crate::callers::{PLATFORM_ADMIN, at_least_or_platform, me};
@@ -57,6 +58,28 @@ pub struct ByName {
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+pub struct TenantsQuery {
+    #[serde(default)]
+    limit: Limit,
+    #[serde(default)]
+    #[schema(nullable = false)]
+    cursor: Option<String>,
+    /// By name; not with `q`, which has the best first.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    order: Option<web::Order>,
+    /// What the name begins with, as it is written; not with `q`.
+    #[serde(default)]
+    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    prefix: Option<String>,
+    /// Words of the name, at most 20; typos are forgiven.
+    #[serde(default)]
+    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    q: Option<String>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Paged {
     #[serde(default)]
     pub limit: Limit,
@@ -94,7 +117,17 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
 }
 
 pub async fn list(request: Request) -> Result<Answer, Problem> {
-    let query: ByName = request.query()?;
+    let TenantsQuery { limit, cursor, order, prefix, q } = request.query()?;
+    if let Some(q) = q {
+        let beside = [("order", order.is_some()), ("prefix", prefix.is_some())].into_iter().filter(|(_, given)| *given);
+        let faults: Vec<_> = beside.map(|(name, _)| Fault::parameter(name, "does not go with `q`")).collect();
+        return if faults.is_empty() {
+            find(&request, &q, limit.0, cursor.as_deref()).await
+        } else {
+            Err(Problem::faults(faults))
+        };
+    }
+    let query = ByName { limit, cursor, order: order.unwrap_or_default(), prefix };
     let (stored, next_cursor) = by_name(&request, "directory".to_owned(), &query).await?;
     let entry = |stored: &Stored| {
         let DirectoryKey { tenant } = DirectoryKey::parse(&stored.key)?;

@@ -64,7 +64,7 @@ impl Source {
 
 fn of_record(record: &Record, system: &System) -> Option<&'static str> {
     let matches = |source: &EventSource| match (source, record.event_source.as_deref(), &record.s3) {
-        (EventSource::Streams { handler }, Some("aws:dynamodb"), _) => Some(*handler),
+        (EventSource::Streams { handler, .. }, Some("aws:dynamodb"), _) => Some(*handler),
         (EventSource::Objects { bucket, prefix, handler }, Some("aws:s3"), Some(s3))
             if s3.bucket.name.ends_with(bucket) && s3.object.key.starts_with(prefix) =>
         {
@@ -101,7 +101,7 @@ mod tests {
         tables: &[],
         buckets: &[],
         sources: &[
-            EventSource::Streams { handler: "mirror" },
+            EventSource::Streams { handler: "mirror", filtered: false },
             EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
             EventSource::Schedule { every_minutes: 1, handler: "runWork" },
             EventSource::Schedule { every_minutes: 1440, handler: "sweep" },

@@ -21,7 +21,7 @@ pub static SYSTEM: System = System {
     tables: &[],
     buckets: &[],
     sources: &[
-        EventSource::Streams { handler: "mirror" },
+        EventSource::Streams { handler: "mirror", filtered: false },
         EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],

@@ -1,0 +1,27 @@
+//! An event source's filter: the same as in the templates.
+
+use aws_sdk_dynamodbstreams::types::Record;
+use table::Key;
+use table::filter::KeyPattern;
+use table::schema::Table;
+
+/// Hands on the records of keys that may have documents.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    table: &'static Table,
+    patterns: Vec<KeyPattern>,
+}
+
+impl Filter {
+    pub fn new(table: &'static Table) -> Self {
+        Self { table, patterns: table.documents() }
+    }
+
+    pub fn lets_through(&self, record: &Record) -> bool {
+        let keys = record.dynamodb().and_then(|change| change.keys());
+        let text = |name: &str| Some(keys?.get(name)?.as_s().ok()?.clone());
+        let Some(pk) = text(self.table.pk) else { return false };
+        let key = Key { pk, sk: self.table.sk.and_then(text) };
+        self.patterns.iter().any(|pattern| pattern.lets_through(&key))
+    }
+}
