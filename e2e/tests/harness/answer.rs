@@ -116,8 +116,9 @@ impl Answer {
     pub fn but_for_the_request(&self) -> (u16, Vec<(String, String)>, Value) {
         let varies = ["date", "apigw-requestid"];
         let fields = self.headers.iter().filter(|(name, _)| !varies.contains(&name.as_str()));
-        let mut fields: Vec<(String, String)> =
-            fields.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())).collect();
+        let mut fields: Vec<(String, String)> = fields
+            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .collect();
         fields.sort();
         let mut body = self.body.clone();
         body.as_object_mut().map(|body| body.remove("instance"));

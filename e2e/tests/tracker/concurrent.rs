@@ -29,7 +29,7 @@ async fn scenario_03_a_hundred_creators_among_conflicts() {
     assert!(conflicts.count() > 20, "{}", conflicts.count());
 }
 
-async fn a_hundred_create(fixture: &Fixture) {
+pub async fn a_hundred_create(fixture: &Fixture) {
     let project = fixture.project("New").await;
     let path = format!("{project}/issues");
     let calls =
@@ -86,7 +86,10 @@ async fn a_missing_number_is_that_of_one_failed_create() {
 }
 
 async fn scenario_06_two_editors_of_one_issue() {
-    let fixture = Fixture::new().await;
+    two_edit_one_issue(&Fixture::new().await).await;
+}
+
+pub async fn two_edit_one_issue(fixture: &Fixture) {
     let issue = format!("{PROJECT}/issues/issue-020e");
     let set = |attribute: &str, value: &str| {
         fixture.ann.put(&format!("{issue}/values/{attribute}"), json!({ "value": value }))
