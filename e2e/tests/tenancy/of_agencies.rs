@@ -28,10 +28,7 @@ pub async fn stage(served: &'static Served) -> Stage {
             Thing::new("idpid", "idp:zed", "idp:cay", "idp:nobody"),
             Thing::new("hash", &hash("dee@example.org"), &hash("eve@example.org"), &hash("nobody@example.org")),
         ],
-        texts: vec![
-            ("idp:bob", "idp:fay".to_owned()),
-            ("dee@example.org", "fay@example.org".to_owned()),
-        ],
+        texts: vec![("idp:bob", "idp:fay".to_owned()), ("dee@example.org", "fay@example.org".to_owned())],
         outsiders: &["none", "expired", "foreign"],
         insiders: &["administrator", "member", "invitee"],
         others: "foreign",

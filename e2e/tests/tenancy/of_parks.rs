@@ -102,7 +102,8 @@ async fn all_kinds(admin: &User, collection: &str, number: u32, name: &str, visi
     make(products.clone(), days).await;
     let days = json!({ "from": "2025-12-01", "to": "2026-01-31", "status": "open" });
     admin.post(&format!("{products}/{number}/dates"), days).await.is(200);
-    let ends = [format!("facility::{collection}/campground::{number}"), format!("activity::{collection}/dayuse::{number}")];
+    let ends =
+        [format!("facility::{collection}/campground::{number}"), format!("activity::{collection}/dayuse::{number}")];
     for end in ends {
         let related = format!("/parks/relationships/geozone::{collection}/{number}/{end}");
         admin.call(reqwest::Method::PUT, &related).await.is(201);

@@ -25,7 +25,10 @@ pub async fn stage(served: &'static Served) -> Stage {
     let work = async |user: &crate::harness::User, tenant: &str| {
         let work = user.get(&format!("{tenant}/work")).await.is(200);
         assert!(!work.each("id").is_empty(), "{}", work.told());
-        (work["items"][0]["id"].as_str().unwrap().to_owned(), work.each("state").iter().all(|state| *state != "running"))
+        (
+            work["items"][0]["id"].as_str().unwrap().to_owned(),
+            work.each("state").iter().all(|state| *state != "running"),
+        )
     };
     fixture.until(async || work(&fixture.ada, TENANT).await.1 && work(&ada2, OTHER_TENANT).await.1).await;
     let (own, foreign) = (work(&fixture.ada, TENANT).await.0, work(&ada2, OTHER_TENANT).await.0);
