@@ -4,6 +4,7 @@ use local::Served;
 use serde_json::json;
 
 use super::stage::{Parts, Stage, Thing};
+use crate::harness::User;
 use crate::tracker::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
 
 const OTHER_TENANT: &str = "/tracker/tenants/tenant-3cc8";
@@ -22,16 +23,12 @@ pub async fn stage(served: &'static Served) -> Stage {
     }
     let new = json!({ "name": "Pages", "type": "int" });
     let pages = ada2.post(&format!("{OTHER_PROJECT}/attributes"), new).await.is(201).text("id").to_owned();
-    let work = async |user: &crate::harness::User, tenant: &str| {
+    let (own, foreign) = (announced(&fixture.ada, PROJECT).await, announced(&ada2, OTHER_PROJECT).await);
+    let still = async |user: &User, tenant: &str| {
         let work = user.get(&format!("{tenant}/work")).await.is(200);
-        assert!(!work.each("id").is_empty(), "{}", work.told());
-        (
-            work["items"][0]["id"].as_str().unwrap().to_owned(),
-            work.each("state").iter().all(|state| *state != "running"),
-        )
+        work.each("state").iter().all(|state| *state != "running")
     };
-    fixture.until(async || work(&fixture.ada, TENANT).await.1 && work(&ada2, OTHER_TENANT).await.1).await;
-    let (own, foreign) = (work(&fixture.ada, TENANT).await.0, work(&ada2, OTHER_TENANT).await.0);
+    fixture.until(async || still(&fixture.ada, TENANT).await && still(&ada2, OTHER_TENANT).await).await;
     let second = second.rsplit('/').next().unwrap().to_owned();
     let parts = Parts {
         principals: vec![
@@ -68,4 +65,11 @@ pub async fn stage(served: &'static Served) -> Stage {
         removal: Some("/tracker/tenants/tenant-0807/members/local:ada"),
     };
     Stage::new(fixture.cairn, served, parts).await
+}
+
+/// An import that waits for its file; the id of its work.
+async fn announced(user: &User, project: &str) -> String {
+    let new = json!({ "bytes": 100, "mode": "create", "onError": "stop" });
+    let made = user.post(&format!("{project}/imports"), new).await.is(201);
+    made.header("location").rsplit('/').next().unwrap().to_owned()
 }
