@@ -59,6 +59,12 @@ pub async fn stage(served: &'static Served) -> Stage {
         others: "foreign",
         bodies: vec![
             ("setValues", r#"{"values": {"{attributeId}": "7"}}"#),
+            ("moveIssue", r#"{"project": "{projectId}"}"#),
+            (
+                "createImport",
+                r#"{"bytes": 100, "mode": "create", "onError": "stop", "columns": {"Height": "{attributeId}"}}"#,
+            ),
+            ("createExport", r#"{"sort": "{attributeId}"}"#),
             ("createIssue", r#"{"name": "New", "values": {"{attributeId}": "7"}}"#),
         ],
         word: "showbiz",

@@ -18,6 +18,7 @@ tests! { tracker_schema:
 
 async fn an_attribute_is_built_for_the_issues_that_are_there() {
     let fixture = Fixture::new().await;
+    let conflicts = fixture.cairn.conflicts(0.4);
     let id = fixture.attribute(PROJECT, "Weight", "int").await;
     let project = fixture.ann.get(PROJECT).await.is(200);
     assert_eq!(project["attributes"][4]["status"], "building");
@@ -31,6 +32,7 @@ async fn an_attribute_is_built_for_the_issues_that_are_there() {
     assert_eq!(fixture.numbers(PROJECT, &format!("filter={id}:empty")).await, [1, 3]);
     let work = fixture.ada.get("/tracker/tenants/tenant-0807/work").await.is(200);
     assert_eq!((&work["items"][0]["kind"], &work["items"][0]["state"]), (&json!("buildAttribute"), &json!("done")));
+    assert!(conflicts.count() > 0, "no conflict occurred");
     fixture.holds().await;
 }
 
