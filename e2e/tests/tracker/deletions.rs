@@ -35,7 +35,7 @@ async fn scenario_14_delete_project_with_500_issues() {
     let request = http::Request::builder().method(http::Method::DELETE).uri(&path);
     let authorization = format!("Bearer {}", fixture.cairn.token("ada", &[]).await);
     let request = request.header("authorization", authorization).body(bytes::Bytes::new()).unwrap();
-    let deletion = dies(&fixture, (6, Moment::AfterItIsDone), |app| async move {
+    let deletion = dies(&fixture, &fixture.cairn.clock, (6, Moment::AfterItIsDone), |app| async move {
         app.handle(request).await;
     });
     let (ends, died) = tokio::join!(join_all(creators), deletion);
