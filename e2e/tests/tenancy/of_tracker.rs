@@ -75,7 +75,7 @@ pub async fn stage(served: &'static Served) -> Stage {
 
 /// An import that waits for its file; the id of its work.
 async fn announced(user: &User, project: &str) -> String {
-    let new = json!({ "bytes": 100, "mode": "create", "onError": "stop" });
+    let new = json!({ "bytes": 100, "mode": "create", "onError": "stop", "columns": { "Priority": null } });
     let made = user.post(&format!("{project}/imports"), new).await.is(201);
     made.header("location").rsplit('/').next().unwrap().to_owned()
 }
