@@ -8,7 +8,7 @@ mod lists;
 mod members;
 mod rights;
 mod search;
-mod stage;
+pub mod stage;
 
 use crate::harness::Test;
 

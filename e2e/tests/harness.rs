@@ -2,6 +2,7 @@
 
 mod answer;
 mod cairn;
+pub mod conflicts;
 pub mod description;
 pub mod differences;
 pub mod engines;
@@ -28,4 +29,4 @@ pub use description::Description;
 pub use engines::Set;
 pub use front::Front;
 pub use suite::{Test, run};
-pub use user::{User, fetch, plain, send_file, send_file_or_gone, send_to};
+pub use user::{Call, User, fetch, plain, send_file, send_file_or_gone, send_to};

@@ -1,5 +1,6 @@
 //! Tokens of an existing issuer, whose keys are fetched by URL.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
@@ -18,11 +19,13 @@ tests! { issuers:
     unknown_keys_fetch_the_keys_once_a_minute,
     a_hundred_with_one_new_key_fetch_it_once,
     keys_change_while_requests_run,
+    keys_are_rotated_three_times_while_requests_run,
     keys_that_cannot_be_had_refuse_nobody,
     keys_that_were_had_go_on_working,
     a_withdrawn_key_is_forgotten_within_the_hour,
     forged_tokens_are_refused,
     the_clocks_may_differ_a_little,
+    a_token_ends_half_a_minute_after_it_says,
 }
 
 const COLLECTIONS: &str = "/parks/collections";
@@ -124,6 +127,51 @@ async fn keys_change_while_requests_run() {
     after.post(ZONES, lakes()).await.is(201);
     before.post(ZONES, lakes()).await.is(201);
     assert_eq!(issuer.fetched(), 2);
+}
+
+/// As issuers do it: a new key is published beside the old one, signs from then on, and the old one is withdrawn.
+async fn keys_are_rotated_three_times_while_requests_run() {
+    let keys = [1, 2, 3, 4].map(|number| KeyPair::es256(["1", "2", "3", "4"][number - 1], number as u8));
+    let issuer = TestIssuer::publishing("office", &[&keys[0]]).await;
+    let front = trusting(&[&issuer]).await;
+    let clock = &front.cairn.clock;
+    // The key that signs, how many requests were answered, and whether that is enough.
+    let (signs, answered, over) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
+    let client = |late: usize| {
+        let (front, issuer, keys, signs, answered, over) = (&front, &issuer, &keys, &signs, &answered, &over);
+        async move {
+            while !over.load(Ordering::SeqCst) {
+                // Half of the clients come with a token that the key before has signed.
+                let key = &keys[signs.load(Ordering::SeqCst).saturating_sub(late)];
+                front.user("ada", &issuer.token(key, clock)).get(COLLECTIONS).await.is(200);
+                answered.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    };
+    let more = async || {
+        let (enough, end) =
+            (answered.load(Ordering::SeqCst) + 40, tokio::time::Instant::now() + Duration::from_secs(60));
+        while answered.load(Ordering::SeqCst) < enough {
+            assert!(tokio::time::Instant::now() < end, "the requests do not come");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    let rotation = async {
+        more().await;
+        for new in 1..keys.len() {
+            issuer.publish(Published::of(&[&keys[new - 1], &keys[new]]));
+            more().await;
+            // Keys that are not known are asked for once a minute.
+            clock.advance(Duration::from_secs(61));
+            signs.store(new, Ordering::SeqCst);
+            more().await;
+            issuer.publish(Published::of(&[&keys[new]]));
+            more().await;
+        }
+        over.store(true, Ordering::SeqCst);
+    };
+    tokio::join!(join_all((0..8).map(|number| client(number % 2))), rotation);
+    assert_eq!(issuer.fetched(), keys.len(), "once for each key");
 }
 
 async fn keys_that_cannot_be_had_refuse_nobody() {
@@ -244,6 +292,29 @@ async fn forged_tokens_are_refused() {
         liar.get(COLLECTIONS).await.refused(401, "not-signed-in");
     }
     assert_eq!(issuer.fetched(), 1);
+}
+
+async fn a_token_ends_half_a_minute_after_it_says() {
+    let key = KeyPair::eddsa("k");
+    let issuer = TestIssuer::publishing("office", &[&key]).await;
+    let front = trusting(&[&issuer]).await;
+    let clock = &front.cairn.clock;
+    let claims = issuer.claims(clock);
+    let ada = front.user("ada", &key.sign(&claims));
+    ada.get(COLLECTIONS).await.is(200);
+    clock.advance(Duration::from_secs((claims.exp - clock.seconds()) as u64 + 20));
+    assert!(clock.seconds() > claims.exp);
+    ada.get(COLLECTIONS).await.is(200);
+    ada.post(ZONES, lakes()).await.is(201);
+    clock.advance(Duration::from_secs(11));
+    ada.get(COLLECTIONS).await.refused(401, "not-signed-in");
+    ada.post(ZONES, lakes()).await.refused(401, "not-signed-in");
+    // Nor is a token valid long before it says so.
+    let soon = |seconds: i64| Claims { nbf: clock.seconds() + seconds, exp: clock.seconds() + 600, ..claims.clone() };
+    let early = front.user("ada", &key.sign(&soon(60)));
+    early.get(COLLECTIONS).await.refused(401, "not-signed-in");
+    clock.advance(Duration::from_secs(35));
+    early.get(COLLECTIONS).await.is(200);
 }
 
 async fn the_clocks_may_differ_a_little() {

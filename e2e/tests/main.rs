@@ -24,6 +24,7 @@ mod mirror;
 mod parks;
 mod privilege;
 mod samples;
+mod tenancy;
 mod traces;
 mod tracker;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
             parks::tests(),
             agencies::tests(),
             tracker::tests(),
+            tenancy::tests(),
             contract::tests(),
             generated::tests(),
             mirror::tests(),

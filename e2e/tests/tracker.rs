@@ -7,7 +7,7 @@ mod deletions;
 mod exports;
 mod files;
 mod files_killed;
-mod fixture;
+pub mod fixture;
 mod grid;
 mod issues;
 mod rule;

@@ -66,6 +66,7 @@ async fn scenario_06_killed_half_way() {
     stage.root.delete(&path).await.refused(409, "has-dependents");
     // The platform's own worker leaves it to the others of this test.
     stage.cairn.engines().wind_down();
+    let conflicts = stage.cairn.conflicts(0.2);
     let adding = (0..10).map(|client| {
         let (root, path) = (stage.root.clone(), path.clone());
         tokio::spawn(async move {
@@ -91,6 +92,7 @@ async fn scenario_06_killed_half_way() {
         client.await.unwrap();
     }
     assert!(left(&stage, &agency).await > 900);
+    assert!(conflicts.count() > 0, "no conflict occurred");
     worker(&stage, Some((5, Moment::AfterItIsDone))).await;
     let half = left(&stage, &agency).await;
     assert!(half > 2 && half < 1000, "{half}");

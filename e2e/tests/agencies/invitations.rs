@@ -111,11 +111,13 @@ async fn a_hundred_join() {
         stage.ann.post(INVITATIONS, invitation(&address)).await.is(201);
         people.push(stage.somebody(&format!("p{number}"), Some(&address)).await);
     }
+    let conflicts = stage.cairn.conflicts(0.2);
     let joined = join_all(people.iter().map(|person| async { person.post(ACCEPT, json!({})).await })).await;
     for answer in joined {
         answer.is(201);
     }
     assert_eq!(stage.counts("n").await, (102, 1));
+    assert!(conflicts.count() > 10, "{}", conflicts.count());
     let pages = stage.ann.pages("/agencies/n/members", 25).await;
     assert_eq!(pages.iter().map(|page| page.each("idpid").len()).sum::<usize>(), 102);
     stage.adds_up().await;

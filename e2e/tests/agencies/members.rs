@@ -99,6 +99,7 @@ async fn a_change_names_what_it_changes() {
 
 async fn who_is_added_at_once_is_counted_once() {
     let stage = Stage::new().await;
+    let conflicts = stage.cairn.conflicts(0.3);
     let calls = (0..20).map(|number| {
         let new = json!({ "idpid": format!("idp:p{}", number % 10) });
         stage.ann.post("/agencies/n/members", new).into_future()
@@ -108,5 +109,6 @@ async fn who_is_added_at_once_is_counted_once() {
     assert_eq!(statuses.iter().filter(|status| **status == 201).count(), 10, "{statuses:?}");
     assert_eq!(statuses.iter().filter(|status| **status == 409).count(), 10, "{statuses:?}");
     assert_eq!(stage.counts("n").await, (12, 1));
+    assert!(conflicts.count() > 3, "{}", conflicts.count());
     stage.adds_up().await;
 }

@@ -112,6 +112,19 @@ impl Answer {
         self["nextCursor"].as_str()
     }
 
+    /// Status, header fields and body but for what names this one request or its moment.
+    pub fn but_for_the_request(&self) -> (u16, Vec<(String, String)>, Value) {
+        let varies = ["date", "apigw-requestid"];
+        let fields = self.headers.iter().filter(|(name, _)| !varies.contains(&name.as_str()));
+        let mut fields: Vec<(String, String)> = fields
+            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .collect();
+        fields.sort();
+        let mut body = self.body.clone();
+        body.as_object_mut().map(|body| body.remove("instance"));
+        (self.status, fields, body)
+    }
+
     /// All of it, for the message of a failed assertion.
     pub fn told(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);

@@ -17,6 +17,7 @@ use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
 use web::token::{Claims, SigningKey};
 
+use super::conflicts::Conflicts;
 use super::description::Description;
 use super::suite::RUNTIME;
 use super::table::Table;
@@ -165,6 +166,13 @@ impl Cairn {
     /// The engines themselves, for what happens past the platform.
     pub fn engines(&self) -> &Arc<Engines> {
         &self.shared.engines
+    }
+
+    /// From now on this part of the platform's writes meets others at the same items.
+    pub fn conflicts(&self, rate: f64) -> Arc<Conflicts> {
+        let conflicts = Arc::new(Conflicts::at(rate));
+        recorder::OF_THE_RUN.conflicts(self.engines(), Arc::clone(&conflicts));
+        conflicts
     }
 
     /// The table of parks, past the platform.

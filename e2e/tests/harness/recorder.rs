@@ -20,6 +20,7 @@ use serde_json::Value;
 use table::{Config, Engines, trace};
 
 use super::Answer;
+use super::conflicts::Conflicts;
 use super::lines::{self, Lines};
 use super::relay::pass_on;
 use super::server::Server;
@@ -40,6 +41,8 @@ pub struct Recorder {
     links: Mutex<HashMap<String, BTreeSet<Use>>>,
     /// The relays of each platform that runs, by its prefix.
     relays: Mutex<HashMap<String, Vec<Server>>>,
+    /// The conflicts that a platform's writes meet, by its prefix.
+    conflicts: Mutex<HashMap<String, Arc<Conflicts>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -71,8 +74,14 @@ impl Recorder {
         recorded
     }
 
+    /// From now on the writes that these engines are asked for meet conflicts.
+    pub fn conflicts(&self, engines: &Engines, conflicts: Arc<Conflicts>) {
+        self.conflicts.lock().unwrap().insert(engines.config.prefix.clone(), conflicts);
+    }
+
     /// Nothing is asked of these engines any more.
     pub fn stop(&self, engines: &Engines) {
+        self.conflicts.lock().unwrap().remove(&engines.config.prefix);
         self.relays.lock().unwrap().remove(&engines.config.prefix);
     }
 
@@ -113,6 +122,13 @@ impl Recorder {
         };
         let names = uses.iter().find_map(Use::names);
         self.record(&trace, uses);
+        if matches!(engine, Engine::Dynamodb) {
+            let conflicts = self.conflicts.lock().unwrap().get(&*prefix).cloned();
+            let target = header(&parts, "x-amz-target");
+            if let Some(refusal) = conflicts.and_then(|conflicts| conflicts.refusal(target, &body)) {
+                return Ok(refusal);
+            }
+        }
         let answer = pass_on(&HTTP, url, parts, body).await?;
         if answer.status() == 404 {
             self.record(&trace, names);

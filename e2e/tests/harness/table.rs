@@ -49,6 +49,21 @@ impl Table {
         delete.set_key(Some(self.key(pk, sk))).send().await.unwrap();
     }
 
+    /// Deletes what has this item's key.
+    pub async fn delete_item(&self, item: &Item) {
+        let names = [Some(self.table.pk), self.table.sk];
+        let key = names.into_iter().flatten().map(|name| (name.to_owned(), item[name].clone())).collect();
+        let delete = self.engines.dynamodb().delete_item().table_name(self.name());
+        delete.set_key(Some(key)).send().await.unwrap();
+    }
+
+    /// An item's key in words.
+    pub fn name_of(&self, item: &Item) -> String {
+        let names = [Some(self.table.pk), self.table.sk];
+        let parts = names.into_iter().flatten().map(|name| item[name].as_s().unwrap().as_str());
+        parts.collect::<Vec<_>>().join("#")
+    }
+
     fn key(&self, pk: &str, sk: &str) -> Item {
         table::item::key_item(self.table, &table::Key::new(pk, sk))
     }

@@ -46,6 +46,11 @@ impl User {
         Self { url: url.to_owned(), shared: None, name, authorization }
     }
 
+    /// Whether it sends no token at all.
+    pub fn is_anonymous(&self) -> bool {
+        self.authorization.is_none()
+    }
+
     pub fn get(&self, path: &str) -> Call {
         self.call(Method::GET, path)
     }

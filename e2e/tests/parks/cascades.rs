@@ -196,6 +196,7 @@ async fn many_relationships_are_hidden_and_shown() {
 
 async fn many_relationships_go_and_come_back() {
     let (cairn, admin, visitor) = with_hub(60).await;
+    let conflicts = cairn.conflicts(0.3);
     let begun = admin.delete(&format!("{ZONE}?cascade=true")).await.is(202);
     visitor.get(ZONE).await.refused(404, "not-found");
     relate(&admin, "geozone::bcparks_1/1", &camp(1)).await.refused(404, "not-found");
@@ -213,6 +214,7 @@ async fn many_relationships_go_and_come_back() {
     let retype = admin
         .post(&format!("{}/retype", "/parks/facilities/bcparks_1/campground/2"), json!({ "facilityType": "trail" }));
     retype.await.is(200);
+    assert!(conflicts.count() > 0, "no conflict occurred");
 }
 
 async fn what_a_job_works_on_is_left_alone() {

@@ -140,6 +140,7 @@ async fn hiding_a_collection_hides_no_child() {
 async fn scenario_11_race() {
     let cairn = Cairn::start().await;
     let admin = cairn.administrator().await;
+    let conflicts = cairn.conflicts(0.1);
     // The delete comes a little later each time, so that it is met before, among and after the creates.
     for round in 0..5 {
         let collection = format!("race_{round}");
@@ -169,4 +170,5 @@ async fn scenario_11_race() {
             other.clone().refused(409, "conflict");
         }
     }
+    assert!(conflicts.count() > 10, "{}", conflicts.count());
 }

@@ -36,9 +36,11 @@ async fn scenario_03_numbers() {
         assert_eq!(made.header("location"), format!("/parks/geozones/bcparks_7/{number}"));
     }
     let new = |_| admin.post("/parks/geozones/bcparks_8", json!({ "displayName": "At once", "location": [1, 1] }));
+    let conflicts = cairn.conflicts(0.2);
     for made in join_all((0..100).map(new).map(IntoFuture::into_future)).await {
         made.is(201);
     }
+    assert!(conflicts.count() > 10, "{}", conflicts.count());
     let listed = async |path: &str| -> Vec<String> {
         let pages = admin.pages(path, 7).await;
         pages.iter().flat_map(Answer::sks).map(str::to_owned).collect()

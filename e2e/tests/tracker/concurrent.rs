@@ -6,16 +6,30 @@ use futures::future::join_all;
 use serde_json::json;
 
 use super::fixture::{Fixture, PROJECT, numbers};
+use crate::harness::lines::OF_THE_RUN;
 use crate::tests;
 
 tests! { tracker_concurrent:
     scenario_03_a_hundred_creators,
+    scenario_03_a_hundred_creators_among_conflicts,
+    a_missing_number_is_that_of_one_failed_create,
     scenario_06_two_editors_of_one_issue,
     of_two_last_administrators_who_leave_one_stays,
 }
 
 async fn scenario_03_a_hundred_creators() {
+    a_hundred_create(&Fixture::new().await).await;
+}
+
+async fn scenario_03_a_hundred_creators_among_conflicts() {
     let fixture = Fixture::new().await;
+    let conflicts = fixture.cairn.conflicts(0.2);
+    a_hundred_create(&fixture).await;
+    // Each creation is two writes: the number, and the issue with its rows.
+    assert!(conflicts.count() > 20, "{}", conflicts.count());
+}
+
+pub async fn a_hundred_create(fixture: &Fixture) {
     let project = fixture.project("New").await;
     let path = format!("{project}/issues");
     let calls =
@@ -40,8 +54,42 @@ async fn scenario_03_a_hundred_creators() {
     fixture.holds().await;
 }
 
-async fn scenario_06_two_editors_of_one_issue() {
+/// Of two requests with one key that come at once, one creates, and the other may have taken a number in vain.
+async fn a_missing_number_is_that_of_one_failed_create() {
+    const PAIRS: usize = 50;
     let fixture = Fixture::new().await;
+    let project = fixture.project("Gaps").await;
+    let path = format!("{project}/issues");
+    let conflicts = fixture.cairn.conflicts(0.2);
+    let call = |place: usize| fixture.ann.post(&path, json!({ "name": "Once" })).once(&format!("k{}", place / 2));
+    let answers = join_all((0..2 * PAIRS).map(|place| call(place).into_future())).await;
+    let mut given: Vec<u64> = Vec::new();
+    let mut taken = 0;
+    for pair in answers.chunks(2) {
+        assert_eq!(pair[0].clone().is(201).body, pair[1].clone().is(201).body);
+        given.push(pair[0]["number"].as_u64().unwrap());
+        for answer in pair {
+            let consumed = OF_THE_RUN.of(answer.header("apigw-requestid")).consumed();
+            let units = consumed.get("nextNumber").map_or(0.0, |(_, write)| *write);
+            assert!(units == 0.0 || units == 1.0, "a request takes one number or none: {consumed:?}");
+            taken += u64::from(units == 1.0);
+        }
+    }
+    given.sort_unstable();
+    given.dedup();
+    assert_eq!(given.len(), PAIRS, "a number was given twice");
+    let next = fixture.issue(&project, "Next", json!({})).await["number"].as_u64().unwrap();
+    assert_eq!(next, taken + 1, "each number was taken by one request");
+    assert!(taken > PAIRS as u64, "no number was taken in vain");
+    assert!(conflicts.count() > 20, "{}", conflicts.count());
+    fixture.holds().await;
+}
+
+async fn scenario_06_two_editors_of_one_issue() {
+    two_edit_one_issue(&Fixture::new().await).await;
+}
+
+pub async fn two_edit_one_issue(fixture: &Fixture) {
     let issue = format!("{PROJECT}/issues/issue-020e");
     let set = |attribute: &str, value: &str| {
         fixture.ann.put(&format!("{issue}/values/{attribute}"), json!({ "value": value }))

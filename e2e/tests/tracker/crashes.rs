@@ -16,15 +16,15 @@ use crate::tests;
 
 tests! { tracker_crashes:
     scenario_07_writers_of_a_hundred_attributes_die,
-    scenario_08_the_deletion_of_an_attribute_dies_at_its_first_writes,
+    scenario_08_the_deletion_of_90_values_dies_at_its_first_writes,
     a_build_dies_at_its_first_writes,
-    scenario_14_the_deletion_of_a_project_dies_at_its_first_writes,
+    scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes,
 }
 
 pub const MOMENTS: [Moment; 2] = [Moment::BeforeItIsSent, Moment::AfterItIsDone];
 
 /// Runs what is made of an app whose transactions come to a stop where they are told to. True if it died there.
-async fn dies<F: Future<Output = ()> + Send + 'static>(
+pub async fn dies<F: Future<Output = ()> + Send + 'static>(
     fixture: &Fixture,
     clock: &Clock,
     held: (usize, Moment),
@@ -128,10 +128,8 @@ async fn scenario_07_writers_of_a_hundred_attributes_die() {
 async fn with_values(fixture: &Fixture, issues: usize) -> (String, String) {
     let project = fixture.project("Much").await;
     let id = fixture.attribute(&project, "Weight", "int").await;
-    for place in 0..issues {
-        let values = if place % 4 == 3 { json!({}) } else { json!({ &id: place }) };
-        fixture.issue(&project, "Issue", values).await;
-    }
+    let values = |place: usize| if place % 4 == 3 { json!({}) } else { json!({ &id: place }) };
+    fixture.issues(&project, issues, values).await;
     (project, id)
 }
 
@@ -145,7 +143,7 @@ async fn until_it_ends(fixture: &Fixture) {
     fixture.settled().await;
 }
 
-async fn scenario_08_the_deletion_of_an_attribute_dies_at_its_first_writes() {
+async fn scenario_08_the_deletion_of_90_values_dies_at_its_first_writes() {
     let fixture = Fixture::new().await;
     let (project, id) = with_values(&fixture, 120).await;
     fixture.ada.delete(&format!("{project}/attributes/{id}")).await.is(202);
@@ -169,7 +167,7 @@ async fn a_build_dies_at_its_first_writes() {
     fixture.holds().await;
 }
 
-async fn scenario_14_the_deletion_of_a_project_dies_at_its_first_writes() {
+async fn scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes() {
     let fixture = Fixture::new().await;
     let (project, _) = with_values(&fixture, 60).await;
     let path = format!("{project}?cascade=true");

@@ -1,27 +1,26 @@
 //! Projects and tenants that are deleted: scenario 14.
 
-use std::future::IntoFuture;
-
 use futures::future::join_all;
 use serde_json::json;
 
+use super::crashes::dies;
 use super::fixture::{Fixture, PROJECT, platform_admin};
+use crate::harness::stopper::Moment;
 use crate::tests;
 
 tests! { tracker_deletions:
-    scenario_14_a_project_goes_among_creators,
+    scenario_14_delete_project_with_500_issues,
     a_tenant_goes_with_its_projects,
 }
 
-/// 120 issues instead of 5000.
-async fn scenario_14_a_project_goes_among_creators() {
+/// Whoever deletes dies half way.
+async fn scenario_14_delete_project_with_500_issues() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Doomed").await;
     let id = fixture.attribute(&project, "Weight", "int").await;
-    for place in 0..120 {
-        fixture.issue(&project, "Issue", json!({ &id: place })).await;
-    }
+    fixture.issues(&project, 500, |place| json!({ &id: place })).await;
     fixture.ada.delete(&project).await.refused(409, "has-dependents");
+    let conflicts = fixture.cairn.conflicts(0.1);
     let issues = format!("{project}/issues");
     let creators = (0..10).map(|_| async {
         let mut made = 0;
@@ -32,15 +31,34 @@ async fn scenario_14_a_project_goes_among_creators() {
             }
         }
     });
-    let deletion = fixture.ada.delete(&format!("{project}?cascade=true")).into_future();
-    let (ends, deleted) = tokio::join!(join_all(creators), deletion);
-    assert!(matches!(deleted.status, 202 | 204), "{}", deleted.told());
+    let path = format!("{project}?cascade=true");
+    let request = http::Request::builder().method(http::Method::DELETE).uri(&path);
+    let authorization = format!("Bearer {}", fixture.cairn.token("ada", &[]).await);
+    let request = request.header("authorization", authorization).body(bytes::Bytes::new()).unwrap();
+    let deletion = dies(&fixture, &fixture.cairn.clock, (6, Moment::AfterItIsDone), |app| async move {
+        app.handle(request).await;
+    });
+    let (ends, died) = tokio::join!(join_all(creators), deletion);
+    assert!(died, "the deletion was done before it came to where it dies");
     assert!(ends.iter().all(|(_, status)| *status == 404), "{ends:?}");
+    let bare = project.rsplit("project-").next().unwrap();
+    let left = super::rule::all(&fixture.cairn).await;
+    let of_project = |item: &&table::Item| item["SK"].as_s().is_ok_and(|sk| sk == &format!("project-{bare}"));
+    let left = left.iter().filter(of_project).count();
+    assert!(0 < left && left < 500, "{left} issues are left");
     fixture.settled().await;
     fixture.ada.get(&project).await.refused(404, "not-found");
+    assert!(conflicts.count() > 0, "no conflict occurred");
     let held = fixture.holds().await;
-    assert!(!held.mentions(project.rsplit("project-").next().unwrap()), "nothing is left of the project");
+    assert!(!held.mentions(bare), "nothing is left of the project");
     assert_eq!(held.issues, 5);
+    fixture.cairn.caught_up().await;
+    let query = json!({ "query": { "bool": {
+        "filter": [{ "term": { "projectId": format!("project-{bare}") } }], "must_not": [{ "term": { "deleted": true } }],
+    } } });
+    let alias = fixture.cairn.engines().config.search_name("tracker");
+    let found = fixture.cairn.search_engine(reqwest::Method::POST, &format!("/{alias}/_search"), &query).await;
+    assert_eq!(found["hits"]["hits"], json!([]), "{found}");
 }
 
 async fn a_tenant_goes_with_its_projects() {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use table::access::{AccessPattern, Call, TableAction};
 use table::{Access, Action, Key};
@@ -39,7 +40,11 @@ pub struct Fixture {
 
 impl Fixture {
     pub async fn new() -> Self {
-        let cairn = Cairn::with(Setup::of("tracker")).await;
+        Self::with(Setup::of("tracker")).await
+    }
+
+    pub async fn with(setup: Setup) -> Self {
+        let cairn = Cairn::with(setup).await;
         write(&cairn).await;
         let (ada, ann) = (person(&cairn, "ada").await, person(&cairn, "ann").await);
         Self { cairn, ada, ann }
@@ -59,6 +64,15 @@ impl Fixture {
 
     pub async fn issue(&self, project: &str, name: &str, values: Value) -> Answer {
         self.ann.post(&format!("{project}/issues"), json!({ "name": name, "values": values })).await.is(201)
+    }
+
+    /// This many issues with these values, in the order of their places; several are made at once.
+    pub async fn issues(&self, project: &str, count: usize, values: impl Fn(usize) -> Value) -> Vec<Answer> {
+        let make = |place| {
+            let (name, values) = (format!("Issue {place}"), values(place));
+            async move { self.issue(project, &name, values).await }
+        };
+        stream::iter(0..count).map(make).buffered(8).collect().await
     }
 
     /// The numbers on a page of the grid, all of it in one page.

@@ -15,7 +15,10 @@ tests! { tracker_issues:
 const ISSUE: &str = "/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-af34";
 
 async fn scenario_05_all_or_nothing() {
-    let fixture = Fixture::new().await;
+    all_or_nothing(&Fixture::new().await).await;
+}
+
+pub async fn all_or_nothing(fixture: &Fixture) {
     let options = json!([{ "label": "High" }]);
     let new = json!({ "name": "Priority", "type": "choice", "options": options });
     let choice = fixture.ada.post(&format!("{PROJECT}/attributes"), new).await.is(201).text("id").to_owned();
@@ -39,7 +42,10 @@ async fn scenario_05_all_or_nothing() {
 }
 
 async fn scenario_07_a_hundred_attributes() {
-    let fixture = Fixture::new().await;
+    a_hundred_attributes(&Fixture::new().await).await;
+}
+
+pub async fn a_hundred_attributes(fixture: &Fixture) {
     let project = fixture.project("Wide").await;
     let mut attributes = Vec::new();
     for place in 0..100 {

@@ -77,8 +77,8 @@ fn issue(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
         .keyword("state", &*image.text("State")?);
     named(&mut document, &image.text("Name")?, image)?;
     let (mut texts, mut keys) = (Vec::new(), Vec::new());
-    let values = image.map("Values")?;
-    for name in values.names() {
+    let values = image.optional_map("Values")?;
+    for (values, name) in values.iter().flat_map(|values| values.names().map(move |name| (values, name))) {
         let value = values.map(name)?;
         let (of, text) = (of_type(&value.text("type")?)?, value.text("value")?);
         let slot = value.number("slot")?.integer().filter(|slot| (0..100).contains(slot));

@@ -135,6 +135,8 @@ pub struct Issue {
     pub state: State,
     pub num: u64,
     pub tenant: TenantId,
+    /// Absent where there is none: DynamoDB Local's stream loses the type of an empty map.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Value>,
     /// Some of its rows are not written yet.
     pub unsettled: Option<bool>,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
+use aws_sdk_dynamodb::operation::update_item::{UpdateItemError, UpdateItemOutput};
 use aws_sdk_dynamodb::types::{ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue};
 
 use crate::access::{Access, AccessPattern, Call, TableAction};
@@ -74,18 +75,41 @@ impl<'a> TableAccess<'a> {
         Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
     }
 
-    /// The next numbers of a sequence, as many as asked for. They are never given out again, used or not.
+    /// The next numbers of a sequence, as many as asked for. They are never given out again, used or not. A transaction
+    /// that raises the sequence at this moment is waited for.
     pub async fn next_numbers(&self, sequence: impl Into<Sequence>, count: u32) -> Result<RangeInclusive<u64>, Error> {
-        let (Sequence { key, attribute }, call) = (sequence.into(), self.permit(TableAction::UpdateItem)?);
+        let (sequence, call) = (sequence.into(), self.permit(TableAction::UpdateItem)?);
+        let mut backoff = Backoff::new();
+        let output = loop {
+            match self.add(&sequence, count).await {
+                Ok(output) => break output,
+                Err(error) => {
+                    self.record(call, None);
+                    let busy = matches!(error, Error::Conflict | Error::Throttled);
+                    if !busy || !backoff.wait().await {
+                        return Err(error);
+                    }
+                }
+            }
+        };
+        self.record(call, output.consumed_capacity());
+        let Sequence { attribute, .. } = sequence;
+        let last = output.attributes.as_ref().and_then(|item| item.get(attribute)?.as_n().ok()?.parse::<u64>().ok());
+        let last = last.ok_or_else(|| Error::Misfit(format!("a sequence whose `{attribute}` does not count")))?;
+        Ok(last.saturating_sub(u64::from(count)) + 1..=last)
+    }
+
+    /// One addition, done or refused.
+    async fn add(&self, sequence: &Sequence, count: u32) -> Result<UpdateItemOutput, Error> {
         let mut placeholders = Placeholders::default();
-        let (value, pk) = (placeholders.name(attribute), placeholders.name(self.table.pk));
+        let (value, pk) = (placeholders.name(sequence.attribute), placeholders.name(self.table.pk));
         let add = format!("ADD {value} {}", placeholders.value(item::number(count)));
         let (names, values) = placeholders.into_parts();
         let sent = self
             .dynamodb()
             .update_item()
             .table_name(self.name())
-            .set_key(Some(item::key_item(self.table, &key)))
+            .set_key(Some(item::key_item(self.table, &sequence.key)))
             .update_expression(add)
             .condition_expression(format!("attribute_exists({pk})"))
             .set_expression_attribute_names(names)
@@ -94,19 +118,11 @@ impl<'a> TableAccess<'a> {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send()
             .await;
-        let output = match sent {
-            Ok(output) => output,
-            Err(error) => {
-                self.record(call, None);
-                let missing =
-                    error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception());
-                return Err(if missing { Error::NotFound } else { Error::of_dynamodb(error) });
-            }
-        };
-        self.record(call, output.consumed_capacity());
-        let last = output.attributes.as_ref().and_then(|item| item.get(attribute)?.as_n().ok()?.parse::<u64>().ok());
-        let last = last.ok_or_else(|| Error::Misfit(format!("a sequence whose `{attribute}` does not count")))?;
-        Ok(last.saturating_sub(u64::from(count)) + 1..=last)
+        sent.map_err(|error| match error.as_service_error() {
+            Some(UpdateItemError::ConditionalCheckFailedException(_)) => Error::NotFound,
+            Some(UpdateItemError::TransactionConflictException(_)) => Error::Conflict,
+            _ => Error::of_dynamodb(error),
+        })
     }
 
     async fn get_item(&self, key: Key, consistent: bool) -> Result<Option<Stored>, Error> {

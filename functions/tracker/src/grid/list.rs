@@ -64,12 +64,21 @@ pub enum ServedBy {
 pub struct Grid {
     items: Vec<GridRow>,
     served_by: ServedBy,
-    /// Where it was asked for; null while search, which counts, does not answer.
+    /// Where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    total: Option<Option<Total>>,
+    #[schema(nullable = false)]
+    total: Option<Counted>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     next_cursor: Option<String>,
+}
+
+/// How many issues there are; null while search, which counts them, does not answer.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum Counted {
+    Known(Total),
+    Unknown,
 }
 
 /// Where a walk is: what a cursor carries. A position, and not an item, so that it outlives every issue.
@@ -126,7 +135,11 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
     };
     let Page { rows, next } = source.page(request.access(), &schema, &question, at, query.limit.0, row).await?;
     let next_cursor = next.map(|at| request.next_cursor(&at)).transpose()?;
-    let total = if query.count { Some(total(request.access(), &schema, &question.filters).await?) } else { None };
+    let total = if query.count {
+        Some(total(request.access(), &schema, &question.filters).await?.map_or(Counted::Unknown, Counted::Known))
+    } else {
+        None
+    };
     Ok(Answer::ok(&Grid { items: rows, served_by, total, next_cursor }))
 }
 
@@ -192,7 +205,7 @@ pub fn check_busy(schema: &Schema, question: &Question) -> Result<(), Problem> {
     Ok(())
 }
 
-/// How many issues there are: exactly from the gates, or as many as search finds.
+/// How many issues there are: exactly from the gates, or as many as search finds; none while it does not answer.
 pub async fn total(access: &Access, schema: &Schema, filters: &[Filter]) -> Result<Option<Total>, Problem> {
     let state = match filters {
         [] => Some(None),

@@ -1,0 +1,83 @@
+//! Who may do what, and who learns what: every operation of every system crossed with every kind of principal.
+//!
+//! The operations come from the route declarations, what each principal is answered from `e2e/tenancy.md`. A system's
+//! stage says who its principals are, and what stands for the names in its paths.
+
+mod expectations;
+mod foreign;
+mod lists;
+mod of_agencies;
+mod of_parks;
+mod of_tracker;
+mod operations;
+mod replays;
+mod searches;
+mod stage;
+mod statuses;
+
+use local::Served;
+use local::systems;
+
+use crate::harness::Test;
+use expectations::Expectations;
+use stage::Stage;
+
+pub fn tests() -> Vec<Test> {
+    let of_all = [Test::new("tenancy::each_operation_has_its_expectations", each_operation_has_its_expectations)];
+    let of_each = systems::ALL.iter().flat_map(|served| {
+        [
+            Test::new(named(served, "answers_each_principal_as_stated"), || async {
+                statuses::as_stated(&of(served).await).await;
+            }),
+            Test::new(named(served, "tells_nothing_of_foreign_things"), || async {
+                let stage = of(served).await;
+                foreign::as_if_absent(&stage).await;
+                searches::find_nothing(&stage).await;
+                replays::of_others(&stage).await;
+            }),
+            Test::new(named(served, "keeps_cursors_to_their_callers"), || async {
+                let stage = of(served).await;
+                if stage.system == "parks" {
+                    of_parks::open_jobs(&stage).await;
+                }
+                lists::keep_cursors(&stage).await;
+            }),
+        ]
+    });
+    of_all.into_iter().chain(of_each).collect()
+}
+
+/// Scenarios of the specifications that are these tests.
+const SCENARIOS: [(&str, &str); 3] = [
+    ("agencies_answers_each_principal_as_stated", "rights::scenario_04_who_may_what"),
+    ("agencies_tells_nothing_of_foreign_things", "rights::scenario_04_a_foreign_agency_is_as_good_as_absent"),
+    ("tracker_tells_nothing_of_foreign_things", "tracker_tenancy::scenario_13_another_tenant_learns_nothing"),
+];
+
+fn named(served: &Served, what: &str) -> String {
+    let name = format!("{}_{what}", served.system.name);
+    let scenario = SCENARIOS.iter().find(|(test, _)| *test == name);
+    scenario.map_or(format!("tenancy::{name}"), |(_, scenario)| (*scenario).to_owned())
+}
+
+/// A system with something of each kind, its owners and others.
+async fn of(served: &'static Served) -> Stage {
+    match served.system.name {
+        "parks" => of_parks::stage(served).await,
+        "agencies" => of_agencies::stage(served).await,
+        "tracker" => of_tracker::stage(served).await,
+        other => panic!("write a stage for {other}: who its principals are, and what is theirs"),
+    }
+}
+
+async fn each_operation_has_its_expectations() {
+    let expectations = Expectations::read();
+    for served in systems::ALL {
+        let (declared, stated) = (operations::names(served), expectations.operations(served.system.name));
+        let missing: Vec<_> = declared.iter().filter(|name| !stated.contains(name)).collect();
+        let stale: Vec<_> = stated.iter().filter(|name| !declared.contains(name)).collect();
+        let system = served.system.name;
+        assert!(missing.is_empty(), "e2e/tenancy.md does not say whom these operations of {system} serve: {missing:?}");
+        assert!(stale.is_empty(), "e2e/tenancy.md names operations that {system} does not have: {stale:?}");
+    }
+}

@@ -1,0 +1,55 @@
+//! The table of who is answered what: `e2e/tenancy.md`, and nothing else.
+
+use std::collections::BTreeMap;
+
+/// The rows of all systems.
+pub struct Expectations {
+    systems: BTreeMap<String, Table>,
+}
+
+/// The rows of one system.
+#[derive(Default)]
+struct Table {
+    principals: Vec<String>,
+    rows: BTreeMap<String, Vec<u16>>,
+}
+
+const FILE: &str = include_str!("../../tenancy.md");
+
+impl Expectations {
+    pub fn read() -> Self {
+        let mut systems: BTreeMap<String, Table> = BTreeMap::new();
+        let mut at = String::new();
+        for line in FILE.lines() {
+            if let Some(system) = line.strip_prefix("## ") {
+                at = system.to_owned();
+            }
+            let Some(row) = line.strip_prefix("| ") else { continue };
+            let cells: Vec<&str> = row.trim_end_matches(" |").split(" | ").collect();
+            let table = systems.entry(at.clone()).or_default();
+            match cells[0].strip_prefix('`') {
+                None => table.principals = cells[1..].iter().map(|name| (*name).to_owned()).collect(),
+                Some(operation) => {
+                    let operation = operation.trim_end_matches('`').to_owned();
+                    let statuses: Vec<u16> = cells[1..].iter().map(|status| status.parse().unwrap()).collect();
+                    assert_eq!(statuses.len(), table.principals.len(), "a status for each principal: {line}");
+                    assert!(table.rows.insert(operation, statuses).is_none(), "stated twice: {line}");
+                }
+            }
+        }
+        Self { systems }
+    }
+
+    pub fn operations(&self, system: &str) -> Vec<&str> {
+        self.systems.get(system).into_iter().flat_map(|table| table.rows.keys().map(String::as_str)).collect()
+    }
+
+    pub fn principals(&self, system: &str) -> Vec<&str> {
+        self.systems.get(system).into_iter().flat_map(|table| table.principals.iter().map(String::as_str)).collect()
+    }
+
+    /// What the principals are answered, in the order of the columns; none where nothing is stated.
+    pub fn of(&self, system: &str, operation: &str) -> Option<&[u16]> {
+        self.systems.get(system)?.rows.get(operation).map(Vec::as_slice)
+    }
+}

@@ -1,0 +1,135 @@
+//! What is foreign is answered as what is absent: in status, header fields and body, whatever is sent along.
+
+use reqwest::Method;
+use serde_json::Value;
+
+use super::operations::Operation;
+use super::stage::{Stage, absent_for_foreign, filled};
+use crate::harness::{Answer, Call, User};
+
+pub async fn as_if_absent(stage: &Stage) {
+    for operation in stage.operations.iter().filter(|operation| operation.names().next().is_some()) {
+        for (name, user) in &stage.principals {
+            let stated = stage.stated(operation, name);
+            let outside = stage.parts.outsiders.contains(name) && stated >= 400;
+            if outside || stated == 404 {
+                let asked = if outside { Asked::Oddly } else { Asked::Plainly };
+                equal(stage, operation, user, (&stage.own(operation), &stage.absent(operation)), asked).await;
+            }
+        }
+        for name in stage.parts.insiders {
+            below_ones_own(stage, operation, stage.user(name)).await;
+        }
+    }
+    named_in_bodies(stage).await;
+    assert_eq!(stage.restore().await, Vec::<String>::new(), "something was changed");
+}
+
+/// Below the first names, which are the caller's own, the others are foreign, or absent.
+async fn below_ones_own(stage: &Stage, operation: &Operation, user: &User) {
+    let own = stage.values(operation, |thing| &thing.own);
+    let foreign = stage.values(operation, |thing| &thing.foreign);
+    let absent = stage.values(operation, |thing| &thing.absent);
+    for depth in 0..own.len() {
+        if foreign[depth..] != absent[depth..] {
+            let below = |rest: &[String]| operation.path(&[&own[..depth], &rest[depth..]].concat());
+            let asked = if depth == 0 { Asked::Oddly } else { Asked::BelowOnesOwn };
+            equal(stage, operation, user, (&below(&foreign), &below(&absent)), asked).await;
+        }
+    }
+}
+
+/// How a request asks for what is foreign.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// As the sample does.
+    Plainly,
+    /// With conditions, too, and with faults.
+    Oddly,
+    /// The same, below what is the caller's own: an answer may speak of that.
+    BelowOnesOwn,
+}
+
+/// The same is answered for both paths.
+async fn equal(stage: &Stage, operation: &Operation, user: &User, paths: (&str, &str), asked: Asked) {
+    for (what, change) in requests(stage, operation, user).await {
+        if what != "as it stands" && asked == Asked::Plainly {
+            continue;
+        }
+        let [foreign, absent] = [paths.0, paths.1].map(|path| change(operation.call(user, path)));
+        let (foreign, absent) = (foreign.await, absent.await);
+        let told = format!("{what}: {}\nand {}", foreign.told(), absent.told());
+        // A list of what is not there is empty.
+        assert!(foreign.status >= 400 || operation.only_reads(), "{told}");
+        let of_what_is_stored = [304, 409, 412, 422].contains(&foreign.status);
+        assert!(!of_what_is_stored || asked == Asked::BelowOnesOwn, "it tells what is stored, {told}");
+        assert_eq!(foreign.but_for_the_request(), absent.but_for_the_request(), "{told}");
+    }
+}
+
+type Change = Box<dyn Fn(Call) -> Call>;
+
+/// The sample's request, and others made of it.
+async fn requests(stage: &Stage, operation: &Operation, user: &User) -> Vec<(&'static str, Change)> {
+    let tag = tag(stage, operation).await;
+    let mut requests: Vec<(&'static str, Change)> = vec![("as it stands", Box::new(|call| call))];
+    if user.is_anonymous() {
+        return requests;
+    }
+    for (what, name, value) in [
+        ("if it is there", "if-match", "*"),
+        ("if it is stale", "if-match", "\"2\""),
+        ("if it is absent", "if-none-match", "*"),
+        ("once", "idempotency-key", "a key of their own"),
+    ] {
+        if operation.takes(name) {
+            requests.push((what, Box::new(move |call| call.header(name, value))));
+        }
+    }
+    for name in ["if-match", "if-none-match"].into_iter().filter(|name| operation.takes(name)) {
+        let tag = tag.clone();
+        requests.push(("with its tag", Box::new(move |call| call.header(name, tag.clone()))));
+    }
+    if operation.only_reads() {
+        return requests;
+    }
+    let content_type = operation.content_type().to_owned();
+    for (what, body) in [("no JSON", "{"), ("a list", "[]"), ("an unknown member", r#"{"unknown": 1}"#)] {
+        let content_type = content_type.clone();
+        requests.push((what, Box::new(move |call| call.bytes(&content_type, body))));
+    }
+    if operation.takes_a_body {
+        requests.push(("plain text", Box::new(|call| call.bytes("text/plain", "{}"))));
+        let content_type = content_type.clone();
+        requests.push(("nothing in it", Box::new(move |call| call.bytes(&content_type, "{}"))));
+    }
+    requests
+}
+
+/// The entity tag of what the sample's path names, as who may see it reads it.
+async fn tag(stage: &Stage, operation: &Operation) -> String {
+    let reads = |other: &&Operation| other.method == Method::GET && other.template == operation.template;
+    let Some(reading) = stage.operations.iter().find(reads) else { return "\"4\"".to_owned() };
+    let read = reading.call(stage.user("administrator"), &stage.own(reading)).await;
+    if read.header("etag").is_empty() { "\"4\"".to_owned() } else { read.tag() }
+}
+
+/// Bodies that name what is foreign are answered as those that name what is absent.
+async fn named_in_bodies(stage: &Stage) {
+    for (name, body) in &stage.parts.bodies {
+        let operation = stage.operations.iter().find(|operation| operation.name == *name).unwrap();
+        let (user, path) = (stage.user("administrator"), stage.own(operation));
+        let send = async |body: String| operation.with_body(user, &path, operation.content_type(), &body).await;
+        let own = send(filled(stage, body, |thing| &thing.own)).await;
+        stage.restore().await;
+        let foreign = send(filled(stage, body, |thing| &thing.foreign)).await;
+        let absent = send(filled(stage, body, |thing| &thing.absent)).await;
+        let told = |answer: &Answer| -> (u16, Value) {
+            let (status, _, body) = answer.but_for_the_request();
+            (status, absent_for_foreign(stage, &body))
+        };
+        assert!(foreign.status >= 400, "{}", foreign.told());
+        assert_eq!(told(&foreign), told(&absent), "{}", foreign.told());
+        assert!(told(&foreign) != told(&own), "it is refused, whatever it names: {}", own.told());
+    }
+}

@@ -1,0 +1,48 @@
+//! A cursor is of use to its caller alone, and for its own list alone.
+
+use super::stage::Stage;
+
+pub async fn keep_cursors(stage: &Stage) {
+    let lists = stage.operations.iter().filter(|operation| operation.only_reads() && operation.takes("cursor"));
+    let mut walked = 0;
+    for list in lists {
+        let path = stage.own(list);
+        let (mut readers, mut next) = (Vec::new(), None);
+        for (name, user) in &stage.principals {
+            let mut query = "limit=1".to_owned();
+            let mut page = user.get(&format!("{path}?{query}")).await;
+            if page.status == 400 {
+                // It needs what its sample has.
+                query = format!("{}&limit=1", list.query);
+                page = user.get(&format!("{path}?{query}")).await;
+            }
+            if page.status == 200 {
+                readers.push((*name, user));
+                let cursor = page.next().map(str::to_owned);
+                next = next.or(cursor.map(|cursor| (*name, user, format!("{query}&cursor={cursor}"))));
+            }
+        }
+        let (owner, user, query) = next.unwrap_or_else(|| panic!("no list of {} has a second page", list.name));
+        user.get(&format!("{path}?{query}")).await.is(200);
+        walked += 1;
+        for (name, other) in readers.iter().filter(|(name, _)| *name != owner) {
+            let answer = other.get(&format!("{path}?{query}")).await;
+            assert_eq!(answer.places(), ["cursor"], "{name} used the cursor of {owner}: {}", answer.told());
+            answer.faulty(&["cursor"]);
+        }
+        // In the list of the same name that somebody else owns.
+        let (elsewhere, other) = (stage.foreign(list), stage.user(stage.parts.others));
+        let plain = query.split("&cursor=").next().unwrap();
+        if elsewhere != path && other.get(&format!("{elsewhere}?{plain}")).await.status == 200 {
+            other.get(&format!("{elsewhere}?{query}")).await.faulty(&["cursor"]);
+        }
+        // Who may not see the list learns nothing by a cursor of it.
+        for name in stage.parts.outsiders.iter().filter(|name| readers.iter().all(|(reader, _)| reader != *name)) {
+            let outsider = stage.user(name);
+            let foreign = outsider.get(&format!("{path}?{query}")).await;
+            let absent = outsider.get(&format!("{}?{query}", stage.absent(list))).await;
+            assert_eq!(foreign.but_for_the_request(), absent.but_for_the_request(), "{}", foreign.told());
+        }
+    }
+    assert!(walked > 3, "{walked} lists");
+}

@@ -1,0 +1,40 @@
+//! Agencies' stage: the fixture, in which North Rescue is one's own and Coast Watch is foreign.
+
+use local::Served;
+use serde_json::json;
+
+use super::stage::{Parts, Stage, Thing};
+use crate::agencies::stage::{Stage as Fixture, hash, invitation};
+
+pub async fn stage(served: &'static Served) -> Stage {
+    let fixture = Fixture::new().await;
+    let root = &fixture.root;
+    root.post("/agencies/n/members", json!({ "idpid": "idp:zed", "role": "admin" })).await.is(201);
+    root.post("/agencies/s/members", json!({ "idpid": "idp:zed" })).await.is(201);
+    for (agency, address) in [("n", "gus@example.org"), ("s", "dee@example.org"), ("c", "eve@example.org")] {
+        root.post(&format!("/agencies/{agency}/invitations"), invitation(address)).await.is(201);
+    }
+    let parts = Parts {
+        principals: vec![
+            ("foreign", fixture.cay.clone()),
+            ("invitee", fixture.dee.clone()),
+            ("member", fixture.bob.clone()),
+            ("administrator", fixture.ann.clone()),
+            ("platform", fixture.root.clone()),
+        ],
+        expired: ("ann", &["platform-admin"]),
+        things: vec![
+            Thing::new("agencyId", "n", "c", "01890a5d-ac96-774b-bcce-b302099a8057"),
+            Thing::new("idpid", "idp:zed", "idp:cay", "idp:nobody"),
+            Thing::new("hash", &hash("dee@example.org"), &hash("eve@example.org"), &hash("nobody@example.org")),
+        ],
+        texts: vec![("idp:bob", "idp:fay".to_owned()), ("dee@example.org", "fay@example.org".to_owned())],
+        outsiders: &["none", "expired", "foreign"],
+        insiders: &["administrator", "member", "invitee"],
+        others: "foreign",
+        bodies: Vec::new(),
+        word: "coast",
+        removal: Some("/agencies/n/members/idp:ann"),
+    };
+    Stage::new(fixture.cairn, served, parts).await
+}

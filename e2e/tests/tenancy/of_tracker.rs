@@ -1,0 +1,81 @@
+//! Tracker's stage: the fixture, whose two tenants have an issue, an attribute, a member and work each.
+
+use local::Served;
+use serde_json::json;
+
+use super::stage::{Parts, Stage, Thing};
+use crate::harness::User;
+use crate::tracker::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
+
+const OTHER_TENANT: &str = "/tracker/tenants/tenant-3cc8";
+const OTHER_PROJECT: &str = "/tracker/tenants/tenant-3cc8/projects/project-7b7e";
+
+pub async fn stage(served: &'static Served) -> Stage {
+    let fixture = Fixture::new().await;
+    let (vic, ada2) = (person(&fixture.cairn, "vic").await, person(&fixture.cairn, "ada2").await);
+    let platform = platform_admin(&fixture.cairn).await;
+    let second = json!({ "idpid": "local:zed", "role": "admin" });
+    fixture.ada.post(&format!("{TENANT}/members"), second).await.is(201);
+    platform.post("/tracker/tenants", json!({ "name": "Zoo", "admin": "local:ada" })).await.is(201);
+    let second = fixture.project("Tay Bridge").await;
+    for name in ["Height", "Depth"] {
+        fixture.attribute(PROJECT, name, "int").await;
+    }
+    let new = json!({ "name": "Pages", "type": "int" });
+    let pages = ada2.post(&format!("{OTHER_PROJECT}/attributes"), new).await.is(201).text("id").to_owned();
+    let (own, foreign) = (announced(&fixture.ada, PROJECT).await, announced(&ada2, OTHER_PROJECT).await);
+    let still = async |user: &User, tenant: &str| {
+        let work = user.get(&format!("{tenant}/work")).await.is(200);
+        work.each("state").iter().all(|state| *state != "running")
+    };
+    fixture.until(async || still(&fixture.ada, TENANT).await && still(&ada2, OTHER_TENANT).await).await;
+    let second = second.rsplit('/').next().unwrap().to_owned();
+    let parts = Parts {
+        principals: vec![
+            ("foreign", ada2),
+            ("viewer", vic),
+            ("editor", fixture.ann.clone()),
+            ("administrator", fixture.ada.clone()),
+            ("platform", platform),
+        ],
+        expired: ("ada", &["platform-admin"]),
+        things: vec![
+            Thing::new("tenantId", "tenant-0807", "tenant-3cc8", "tenant-0001"),
+            Thing::new("projectId", "project-35e9", "project-7b7e", "project-0001"),
+            Thing::new("issueId", "issue-af34", "issue-3544", "issue-0001"),
+            Thing::new("attributeId", "xattrib-3fe6", &pages, "xattrib-0001"),
+            Thing::new("idpid", "local:zed", "local:ada2", "local:nobody"),
+            Thing::new("number", "1", "999", "999"),
+            Thing::new("workId", &own, &foreign, "work-0001"),
+        ],
+        texts: vec![
+            ("project-46fa", second),
+            ("local:ann", "local:fay".to_owned()),
+            ("Num Items", "Tide".to_owned()),
+            ("girder", "needs".to_owned()),
+        ],
+        outsiders: &["none", "expired", "foreign"],
+        insiders: &["administrator"],
+        others: "foreign",
+        bodies: vec![
+            ("setValues", r#"{"values": {"{attributeId}": "7"}}"#),
+            ("moveIssue", r#"{"project": "{projectId}"}"#),
+            (
+                "createImport",
+                r#"{"bytes": 100, "mode": "create", "onError": "stop", "columns": {"Height": "{attributeId}"}}"#,
+            ),
+            ("createExport", r#"{"sort": "{attributeId}"}"#),
+            ("createIssue", r#"{"name": "New", "values": {"{attributeId}": "7"}}"#),
+        ],
+        word: "showbiz",
+        removal: Some("/tracker/tenants/tenant-0807/members/local:ada"),
+    };
+    Stage::new(fixture.cairn, served, parts).await
+}
+
+/// An import that waits for its file; the id of its work.
+async fn announced(user: &User, project: &str) -> String {
+    let new = json!({ "bytes": 100, "mode": "create", "onError": "stop", "columns": { "Priority": null } });
+    let made = user.post(&format!("{project}/imports"), new).await.is(201);
+    made.header("location").rsplit('/').next().unwrap().to_owned()
+}

@@ -1,0 +1,55 @@
+//! An idempotency key is its caller's own: to others it repeats nothing, and to who has lost the right it repeats nothing.
+
+use super::operations::Operation;
+use super::stage::Stage;
+use crate::harness::Answer;
+
+const KEY: &str = "one key for all";
+
+pub async fn of_others(stage: &Stage) {
+    let creations = stage.operations.iter().filter(|operation| operation.takes("idempotency-key"));
+    let mut repeated = 0;
+    for creation in creations {
+        let path = stage.own(creation);
+        let may = |(name, _): &&(&str, _)| stage.stated(creation, name) < 300;
+        let makers: Vec<_> = stage.principals.iter().filter(may).collect();
+        let (owner, user) = makers.first().unwrap_or_else(|| panic!("nobody may {}", creation.name));
+        let done = stage.stated(creation, owner);
+        let first = creation.call(user, &path).once(KEY).await.is(done);
+        let again = creation.call(user, &path).once(KEY).await.is(done);
+        assert_eq!(made(&first), made(&again), "{owner} gets the first answer again");
+        repeated += 1;
+        for (name, other) in stage.principals.iter().filter(|(name, _)| name != owner) {
+            let answer = creation.call(other, &path).once(KEY).await;
+            assert!(made(&answer) != made(&first), "{name} gets the answer of {owner}: {}", answer.told());
+            let stated = stage.stated(creation, name);
+            // What one has made may stand in the way of another.
+            assert!(answer.status == stated || (stated, answer.status) == (done, 409), "{}", answer.told());
+            if stage.parts.outsiders.contains(name) {
+                let absent = creation.call(other, &stage.absent(creation)).once(KEY).await;
+                assert_eq!(answer.but_for_the_request(), absent.but_for_the_request(), "{}", answer.told());
+            }
+        }
+        removed(stage, creation).await;
+        stage.restore().await;
+    }
+    assert!(repeated > 2, "{repeated} creations");
+}
+
+/// Who is no administrator any more is refused, and not told again what was made.
+async fn removed(stage: &Stage, creation: &Operation) {
+    let done = stage.stated(creation, "administrator");
+    let Some(removal) = stage.parts.removal.filter(|_| done < 300) else { return };
+    stage.restore().await;
+    let (user, path) = (stage.user("administrator"), stage.own(creation));
+    creation.call(user, &path).once(KEY).await.is(done);
+    stage.user("platform").delete(removal).await.is(204);
+    let answer = creation.call(user, &path).once(KEY).await.refused(404, "not-found");
+    let absent = creation.call(user, &stage.absent(creation)).once(KEY).await;
+    assert_eq!(answer.but_for_the_request(), absent.but_for_the_request());
+}
+
+/// What tells one creation from another.
+fn made(answer: &Answer) -> (u16, String, String) {
+    (answer.status, answer.header("location").to_owned(), answer.header("etag").to_owned())
+}

@@ -1,0 +1,48 @@
+//! Search, its facets and its suggestions find nothing foreign: not by words that nothing else has, not by naming it.
+
+use super::stage::Stage;
+
+/// A word that nothing has, nor anything like it.
+const NOTHING: &str = "zzyzxq";
+
+pub async fn find_nothing(stage: &Stage) {
+    let word = stage.parts.word;
+    let searches = stage.operations.iter().filter(|operation| operation.only_reads() && operation.takes("q"));
+    let mut asked = 0;
+    for search in searches {
+        let facets = if search.takes("facets") { "&facets=entity,type" } else { "" };
+        let ask = |path: &str, q: &str| format!("{path}?q={q}{facets}");
+        // Who may, does.
+        let found = stage.user(stage.parts.others).get(&ask(&stage.foreign(search), word)).await.is(200);
+        assert!(!found["items"].as_array().unwrap().is_empty(), "{}", found.told());
+        for name in stage.parts.insiders {
+            let (user, path) = (stage.user(name), stage.own(search));
+            let hidden = user.get(&ask(&path, word)).await.is(200);
+            let nothing = user.get(&ask(&path, NOTHING)).await.is(200);
+            assert_eq!(hidden.but_for_the_request(), nothing.but_for_the_request(), "{}", hidden.told());
+            asked += 1;
+        }
+    }
+    assert!(asked > 0);
+    named(stage).await;
+}
+
+/// What a query names and is foreign is answered as what is absent.
+async fn named(stage: &Stage) {
+    let reads = stage.operations.iter().filter(|operation| operation.only_reads());
+    for operation in reads {
+        for (name, thing) in stage.named() {
+            let in_path = operation.names().any(|own| own == name);
+            if !operation.takes(name) || in_path || thing.foreign == thing.absent {
+                continue;
+            }
+            for insider in stage.parts.insiders {
+                let (user, path) = (stage.user(insider), stage.own(operation));
+                let about = |value: &str| format!("{path}?q={}&{name}={value}", stage.parts.word);
+                let foreign = user.get(&about(&thing.foreign)).await;
+                let absent = user.get(&about(&thing.absent)).await;
+                assert_eq!(foreign.but_for_the_request(), absent.but_for_the_request(), "{}", foreign.told());
+            }
+        }
+    }
+}

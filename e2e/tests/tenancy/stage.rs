@@ -1,0 +1,199 @@
+//! A system with its principals, and with things of their own and of others.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use local::Served;
+use serde_json::Value;
+use web::token::Claims;
+
+use super::expectations::Expectations;
+use super::operations::{self, Operation};
+use crate::harness::table::{Item, Table};
+use crate::harness::{Cairn, User};
+
+/// The stage of one system.
+pub struct Stage {
+    pub cairn: Cairn,
+    pub system: &'static str,
+    /// By the names of the columns in `e2e/tenancy.md`.
+    pub principals: Vec<(&'static str, User)>,
+    pub operations: Vec<Operation>,
+    pub parts: Parts,
+    tables: Vec<(Table, HashMap<String, Item>)>,
+}
+
+/// What a system says of its stage.
+pub struct Parts {
+    /// By the names of the columns in `e2e/tenancy.md`: `none` and `expired` are added.
+    pub principals: Vec<(&'static str, User)>,
+    /// The subject of the token that has expired, and its roles.
+    pub expired: (&'static str, &'static [&'static str]),
+    pub things: Vec<Thing>,
+    /// Words of the samples, and what takes their place.
+    pub texts: Vec<(&'static str, String)>,
+    /// Those to whom what the first column of things names is foreign.
+    pub outsiders: &'static [&'static str],
+    /// Who sees what the first column names, and is to learn nothing of the second.
+    pub insiders: &'static [&'static str],
+    /// Who sees what the second column names.
+    pub others: &'static str,
+    /// Bodies that name things: the operation, and a body with names in braces.
+    pub bodies: Vec<(&'static str, &'static str)>,
+    /// A word that is found only by who may see a foreign thing.
+    pub word: &'static str,
+    /// Where an administrator's rights end, by a platform administrator's DELETE.
+    pub removal: Option<&'static str>,
+}
+
+/// What stands for a name in paths, queries and bodies.
+pub struct Thing {
+    name: &'static str,
+    pub own: String,
+    pub foreign: String,
+    pub absent: String,
+}
+
+impl Thing {
+    pub fn new(name: &'static str, own: &str, foreign: &str, absent: &str) -> Self {
+        Self { name, own: own.to_owned(), foreign: foreign.to_owned(), absent: absent.to_owned() }
+    }
+
+    /// One of which nobody owns anything.
+    pub fn same(name: &'static str, value: &str) -> Self {
+        Self::new(name, value, value, value)
+    }
+}
+
+impl Stage {
+    /// Made of what a system says, once it has settled.
+    pub async fn new(cairn: Cairn, served: &'static Served, parts: Parts) -> Self {
+        cairn.caught_up().await;
+        let description = cairn.visitor().get(&format!("/{}/openapi.json", served.system.name)).await.is(200).body;
+        let operations = operations::all(served, cairn.engines(), &description, &parts.texts);
+        let (subject, roles) = parts.expired;
+        let now = cairn.clock.seconds();
+        let expired = cairn.sign(&Claims {
+            iss: "urn:cairn:local".to_owned(),
+            aud: "cairn".to_owned(),
+            sub: subject.to_owned(),
+            iat: now - 7200,
+            nbf: now - 7200,
+            exp: now - 3600,
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+            ..Claims::default()
+        });
+        let mut principals =
+            vec![("none", cairn.visitor()), ("expired", cairn.user("expired", &format!("Bearer {expired}")))];
+        principals.extend(parts.principals.iter().cloned());
+        let names: Vec<_> = principals.iter().map(|(name, _)| *name).collect();
+        assert_eq!(Expectations::read().principals(served.system.name), names, "the columns of e2e/tenancy.md");
+        let mut tables = Vec::new();
+        for table in served.system.tables.iter().filter(|table| table.stream) {
+            let table = cairn.table_of(table);
+            let items = table.items().await;
+            let items = items.into_iter().map(|item| (table.name_of(&item), item)).collect();
+            tables.push((table, items));
+        }
+        Self { cairn, system: served.system.name, principals, operations, parts, tables }
+    }
+
+    pub fn user(&self, name: &str) -> &User {
+        &self.principals.iter().find(|(known, _)| *known == name).unwrap().1
+    }
+
+    /// What a principal is stated to be answered.
+    pub fn stated(&self, operation: &Operation, principal: &str) -> u16 {
+        let place = self.principals.iter().position(|(name, _)| *name == principal).unwrap();
+        let expectations = Expectations::read();
+        let row = expectations.of(self.system, operation.name);
+        row.unwrap_or_else(|| panic!("e2e/tenancy.md says nothing of {}", operation.name))[place]
+    }
+
+    /// The values of an operation's names.
+    pub fn values(&self, operation: &Operation, of: impl Fn(&Thing) -> &String) -> Vec<String> {
+        operation.names().map(|name| of(self.thing(name, operation.name)).clone()).collect()
+    }
+
+    pub fn own(&self, operation: &Operation) -> String {
+        operation.path(&self.values(operation, |thing| &thing.own))
+    }
+
+    pub fn foreign(&self, operation: &Operation) -> String {
+        operation.path(&self.values(operation, |thing| &thing.foreign))
+    }
+
+    pub fn absent(&self, operation: &Operation) -> String {
+        operation.path(&self.values(operation, |thing| &thing.absent))
+    }
+
+    fn thing(&self, name: &str, operation: &str) -> &Thing {
+        let found = self.parts.things.iter().find(|thing| thing.name == name);
+        found.unwrap_or_else(|| panic!("the stage of {} has nothing for `{name}` of {operation}", self.system))
+    }
+
+    /// The names that things go by.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &Thing)> {
+        self.parts.things.iter().map(|thing| (thing.name, thing))
+    }
+
+    /// Puts the tables back to what they were when the stage was made; returns the keys of what had changed.
+    pub async fn restore(&self) -> Vec<String> {
+        let mut changed = Vec::new();
+        let end = tokio::time::Instant::now() + Duration::from_secs(20);
+        loop {
+            let before = changed.len();
+            for (table, kept) in &self.tables {
+                self.restore_table(table, kept, &mut changed).await;
+            }
+            // Work may have been under way: its next step fails, since what it goes by is gone.
+            if changed.len() == before {
+                return changed;
+            }
+            assert!(tokio::time::Instant::now() < end, "it does not come to rest: {changed:?}");
+        }
+    }
+
+    async fn restore_table(&self, table: &Table, kept: &HashMap<String, Item>, changed: &mut Vec<String>) {
+        let found: HashMap<String, Item> =
+            table.items().await.into_iter().map(|item| (table.name_of(&item), item)).collect();
+        for (name, item) in &found {
+            if !kept.contains_key(name) {
+                changed.push(name.clone());
+                table.delete_item(item).await;
+            }
+        }
+        let mut missing = Vec::new();
+        for (name, item) in kept {
+            if found.get(name).map(content) != Some(content(item)) {
+                changed.push(name.clone());
+                let mut item = item.clone();
+                if item.contains_key("rev") {
+                    item.insert("rev".to_owned(), table::item::number(self.cairn.clock.micros() * 2));
+                }
+                missing.push(item);
+            }
+        }
+        table.put_all(missing).await;
+    }
+}
+
+/// An item but for its revision.
+fn content(item: &Item) -> Vec<(&String, &AttributeValue)> {
+    let mut content: Vec<_> = item.iter().filter(|(name, _)| *name != "rev").collect();
+    content.sort_by_key(|(name, _)| name.as_str());
+    content
+}
+
+/// A body with the things of one kind in the places of their names.
+pub fn filled(stage: &Stage, body: &str, of: impl Fn(&Thing) -> &String) -> String {
+    stage.named().fold(body.to_owned(), |body, (name, thing)| body.replace(&format!("{{{name}}}"), of(thing)))
+}
+
+/// An answer's body with the foreign ids in it replaced by the absent ones: faults repeat what was sent.
+pub fn absent_for_foreign(stage: &Stage, body: &Value) -> Value {
+    let told = stage.named().filter(|(_, thing)| thing.foreign.len() > 4);
+    let text = told.fold(body.to_string(), |text, (_, thing)| text.replace(&thing.foreign, &thing.absent));
+    serde_json::from_str(&text).unwrap()
+}
