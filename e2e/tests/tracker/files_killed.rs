@@ -59,11 +59,13 @@ async fn scenario_10_an_import_of_1_500_rows_is_killed_again_and_again() {
     let work = announced.header("location");
     let worker = Worker::ahead();
     let (mut died, mut places) = (0, BTreeSet::new());
-    for (place, moment) in [0, 1, 2, 3, 7, 20].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+    for (place, moment) in [0, 1, 2, 3, 7].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
         died += u32::from(worker.dies(&fixture, (place, moment)).await);
         places.insert(fixture.ann.get(work).await.is(200)["counts"]["done"].as_u64().unwrap());
     }
-    assert!(died >= 10 && places.len() >= 3, "it died {died} times, after {places:?} rows");
+    assert!(died == 10 && places.len() >= 2, "it died {died} times, after {places:?} rows");
+    // The rest is the platform's own worker's.
+    assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "running");
     fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
     let done = fixture.ann.get(work).await.is(200);
     let counts = json!({ "total": 1500, "done": 1485, "created": 1485, "changed": 0, "failed": 15 });
