@@ -20,9 +20,10 @@ use tokio::process::Command;
 use crate::Failure;
 use crate::gateway::Gateway;
 use crate::platform::{Platform, options, progress};
+use crate::tenant::{ADMINISTRATOR, Tenant};
 
-/// The argument that makes this program a platform; a folder, the URLs of a DynamoDB and an OpenSearch and a prefix
-/// follow.
+/// The argument that makes this program a platform; a system, a folder, the URLs of a DynamoDB and an OpenSearch and a
+/// prefix follow.
 pub const PLATFORM: &str = "--platform";
 
 /// The argument that makes this program a dynoxide; its file follows.
@@ -34,7 +35,6 @@ const START: Duration = Duration::from_secs(60);
 pub struct Child {
     platform: Service,
     dynamodb: Service,
-    gateway: Gateway,
     state: TempDir,
 }
 
@@ -52,11 +52,18 @@ struct Ready {
     url: String,
 }
 
-/// Runs a platform until the standard input ends.
-pub async fn platform(folder: &str, dynamodb: &str, search: &str, prefix: &str) -> Result<(), Failure> {
+/// Resident in a process, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    pub idle: usize,
+    pub peak: usize,
+}
+
+/// Runs a platform with one system until the standard input ends.
+pub async fn platform([system, folder, dynamodb, search, prefix]: [&str; 5]) -> Result<(), Failure> {
     let options = Options {
         dynamodb: Dynamodb::Url(dynamodb.to_owned()),
-        ..options(Path::new(folder), Choice::Url(search.to_owned()), prefix)
+        ..options(system, Path::new(folder), Choice::Url(search.to_owned()), prefix)
     };
     let platform = local::Platform::start(options, &progress()).await?;
     ready(&platform.url).await?;
@@ -81,19 +88,17 @@ async fn ready(url: &str) -> Result<(), Failure> {
 }
 
 impl Child {
-    /// Starts one that searches with the same OpenSearch, under this prefix.
-    pub async fn beside(platform: &Platform, prefix: &str) -> Result<Self, Failure> {
+    /// Starts one with this system that searches with the same OpenSearch, under this prefix.
+    pub async fn beside(platform: &Platform, system: &str, prefix: &str) -> Result<Self, Failure> {
         let state = tempfile::tempdir()?;
         let folder = state.path().join("state");
         let file = state.path().join("dynamodb.sqlite");
         let dynamodb = Service::start("dynoxide", state.path(), [DYNAMODB.as_ref(), file.as_os_str()]).await?;
         let search = &platform.engines().config.search;
-        let arguments =
-            [PLATFORM.as_ref(), folder.as_os_str(), dynamodb.ready.url.as_ref(), search.as_ref(), prefix.as_ref()];
+        let url = dynamodb.ready.url.as_ref();
+        let arguments = [PLATFORM.as_ref(), system.as_ref(), folder.as_os_str(), url, search.as_ref(), prefix.as_ref()];
         let platform = Service::start("platform", state.path(), arguments).await?;
-        let token = Identity::open(&folder)?.token("bench", &["parks-admin"], &Clock::system())?;
-        let gateway = Gateway::open(&platform.ready.url, token).await?;
-        Ok(Self { platform, dynamodb, gateway, state })
+        Ok(Self { platform, dynamodb, state })
     }
 
     pub fn platform(&self) -> &Service {
@@ -104,8 +109,19 @@ impl Child {
         &self.dynamodb
     }
 
-    pub fn gateway(&self) -> &Gateway {
-        &self.gateway
+    /// Its gateway, for an administrator of parks.
+    pub async fn gateway(&self) -> Result<Gateway, Failure> {
+        Gateway::open(&self.platform.ready.url, self.token("bench", &["parks-admin"])?).await
+    }
+
+    /// A tenant of tracker.
+    pub async fn tenant(&self) -> Result<Tenant, Failure> {
+        let (subject, roles) = ADMINISTRATOR;
+        Tenant::open(&self.platform.ready.url, self.token(subject, roles)?).await
+    }
+
+    fn token(&self, subject: &str, roles: &[&str]) -> Result<String, Failure> {
+        Ok(Identity::open(&self.state.path().join("state"))?.token(subject, roles, &Clock::system())?)
     }
 
     /// Its DynamoDB, for tables whose names begin with this.
@@ -142,5 +158,22 @@ impl Service {
         std::fs::write(of("clear_refs"), "5").ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         Some(line.trim().strip_suffix(" kB")?.parse::<usize>().ok()? * 1024)
+    }
+}
+
+impl Memory {
+    /// As it is now, from which the most is counted; none where the system does not say it.
+    pub fn begin(service: &Service) -> Option<Self> {
+        service.peak();
+        service.peak().map(|idle| Self { idle, peak: idle })
+    }
+
+    pub fn end(self, service: &Service) -> Option<Self> {
+        service.peak().map(|peak| Self { peak, ..self })
+    }
+
+    /// How much more than idle it was at most.
+    pub fn above_idle(self) -> usize {
+        self.peak.saturating_sub(self.idle)
     }
 }

@@ -9,7 +9,7 @@ use table::Engines;
 use table::schema::create_tables;
 
 use crate::Failure;
-use crate::child::{Child, Service};
+use crate::child::{Child, Memory};
 use crate::figure::{Figure, Goal, Table, megabytes, milliseconds, per_second};
 use crate::gateway::{COLLECTION, json_of};
 use crate::layer::Grid;
@@ -37,13 +37,6 @@ struct Imported {
     /// Of the platform and of its DynamoDB, where the system tells it.
     memory: Option<Memory>,
     dynamodb: Option<Memory>,
-}
-
-/// Resident in a process, in bytes.
-#[derive(Clone, Copy, Debug)]
-struct Memory {
-    idle: usize,
-    peak: usize,
 }
 
 pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> {
@@ -81,7 +74,7 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
 
 /// What the platform itself holds while it imports.
 fn memory(few: Memory, many: Memory, table: &mut Table) {
-    let (over_few, above_idle) = (many.peak as f64 / few.peak as f64, many.peak.saturating_sub(many.idle));
+    let (over_few, above_idle) = (many.peak as f64 / few.peak as f64, many.above_idle());
     table.add(&Figure {
         name: "import: most memory of the platform, 50 000 points",
         measured: megabytes(many.peak),
@@ -98,29 +91,18 @@ fn memory(few: Memory, many: Memory, table: &mut Table) {
     });
 }
 
-impl Memory {
-    /// As it is now, from which the most is counted.
-    fn begin(service: &Service) -> Option<Self> {
-        service.peak();
-        service.peak().map(|idle| Self { idle, peak: idle })
-    }
-
-    fn end(self, service: &Service) -> Option<Self> {
-        service.peak().map(|peak| Self { peak, ..self })
-    }
-}
-
 /// Imports so many points into a new platform.
 async fn import(platform: &Platform, prefix: &str, points: usize) -> Result<Imported, Failure> {
-    let child = Child::beside(platform, prefix).await?;
+    let child = Child::beside(platform, "parks", prefix).await?;
+    let gateway = child.gateway().await?;
     let last = word();
     let name = |number| if number + 1 == points { last.clone() } else { format!("Camp {number}") };
     let file = Grid::of(points).features(0..points, name);
     let platform_memory = Memory::begin(child.platform());
     let dynamodb_memory = Memory::begin(child.dynamodb());
-    let took = child.gateway().import(file, points).await?;
+    let took = gateway.import(file, points).await?;
     let found = until(Instant::now(), || async {
-        let found = json_of(child.gateway().get(&format!("/parks/search?q={last}")).send().await?).await?;
+        let found = json_of(gateway.get(&format!("/parks/search?q={last}")).send().await?).await?;
         Ok(found.pointer("/total/value").and_then(Value::as_u64) == Some(1))
     })
     .await?;

@@ -1,12 +1,18 @@
 //! What Cairn costs, each figure beside its baseline of the same run: `cargo bench`, or `cargo bench -- NAME` for one.
 
+mod backlog;
+mod bare_tracker;
 mod child;
+mod columns;
+mod creators;
+mod csv;
 mod event;
 mod figure;
 mod function;
 mod gateway;
 mod geometry;
 mod get;
+mod grid;
 mod import;
 mod layer;
 mod memory;
@@ -15,6 +21,7 @@ mod pipeline;
 mod platform;
 mod scaling;
 mod shapes;
+mod tenant;
 mod timing;
 mod write;
 
@@ -49,14 +56,17 @@ enum Run {
 }
 
 /// In this order: the events of `memory` leave things in quarantine, which every later batch would look at.
-const BENCHES: [Bench; 9] = [
+const BENCHES: [Bench; 12] = [
     Bench { name: "mirror", run: Run::Alone(mirror::run) },
     Bench { name: "geometry", run: Run::Alone(geometry::run) },
+    Bench { name: "creators", run: Run::Alone(creators::run) },
+    Bench { name: "grid", run: Run::Alone(grid::run) },
     Bench { name: "function", run: Run::OnPlatform(|platform, table| function::run(platform, table).boxed()) },
     Bench { name: "get", run: Run::OnPlatform(|platform, table| get::run(platform, table).boxed()) },
     Bench { name: "pipeline", run: Run::OnPlatform(|platform, table| pipeline::run(platform, table).boxed()) },
     Bench { name: "write", run: Run::OnPlatform(|platform, table| write::run(platform, table).boxed()) },
     Bench { name: "import", run: Run::OnPlatform(|platform, table| import::run(platform, table).boxed()) },
+    Bench { name: "csv", run: Run::OnPlatform(|platform, table| csv::run(platform, table).boxed()) },
     Bench { name: "scaling", run: Run::OnPlatform(|platform, table| scaling::run(platform, table).boxed()) },
     Bench { name: "memory", run: Run::OnPlatform(|platform, table| memory::run(platform, table).boxed()) },
 ];
@@ -66,8 +76,10 @@ fn main() -> ExitCode {
     let names: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match names.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [child::DYNAMODB, file] => return ended(serve(child::dynamodb(file))),
-        [child::PLATFORM, folder, dynamodb, search, prefix] => {
-            return ended(serve(child::platform(folder, dynamodb, search, prefix)));
+        [child::PLATFORM, platform @ ..] => {
+            if let Ok(platform) = <[&str; 5]>::try_from(platform) {
+                return ended(serve(child::platform(platform)));
+            }
         }
         _ => {}
     }

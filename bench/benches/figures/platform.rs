@@ -44,7 +44,7 @@ impl Platform {
 
     async fn searching(search: Choice, prefix: &str) -> Result<Self, Failure> {
         let state = tempfile::tempdir()?;
-        let platform = local::Platform::start(options(state.path(), search, prefix), &progress()).await?;
+        let platform = local::Platform::start(options("parks", state.path(), search, prefix), &progress()).await?;
         let token = platform.identity.token("bench", &["parks-admin"], &platform.engines.clock)?;
         let gateway = Gateway::open(&platform.url, token).await?;
         Ok(Self { platform, gateway, _state: state })
@@ -91,10 +91,10 @@ impl Platform {
     }
 }
 
-/// The platform with everything in this folder.
-pub fn options(state: &Path, search: Choice, prefix: &str) -> Options {
-    let parks = systems::named("parks").copied().into_iter().collect();
-    Options { search, prefix: prefix.to_owned(), ..Options::new(parks, state) }
+/// The platform with one system and everything in this folder.
+pub fn options(system: &str, state: &Path, search: Choice, prefix: &str) -> Options {
+    let served = systems::named(system).copied().into_iter().collect();
+    Options { search, prefix: prefix.to_owned(), ..Options::new(served, state) }
 }
 
 /// Says on standard error what takes time.
