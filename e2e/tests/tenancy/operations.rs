@@ -6,6 +6,7 @@ use local::Served;
 use reqwest::Method;
 use serde_json::Value;
 use table::{Clock, Config, Engines};
+use web::Who;
 use web::operation::sample_event;
 
 use crate::harness::{Answer, Call, User};
@@ -14,6 +15,8 @@ use crate::harness::{Answer, Call, User};
 pub struct Operation {
     pub name: &'static str,
     pub method: Method,
+    /// Whom the route serves.
+    pub who: Who,
     /// The path with `{name}` for parameters.
     pub template: String,
     /// What comes after the path's question mark.
@@ -53,6 +56,7 @@ pub fn all(served: &Served, engines: &Arc<Engines>, description: &Value, texts: 
             Operation {
                 name: route.name(),
                 method: route.method().clone(),
+                who: route.who(),
                 template: route.template().to_owned(),
                 query: text(&event["rawQueryString"]),
                 body: event.get("body").map(text),
