@@ -24,9 +24,10 @@ tests! { tracker_files_killed:
 struct Worker(Clock);
 
 impl Worker {
-    fn ahead() -> Self {
+    fn ahead(fixture: &Fixture) -> Self {
         let clock = Clock::system();
-        clock.advance(Duration::from_secs(20 * 60));
+        let moved = u64::try_from(fixture.cairn.clock.micros() - clock.micros()).unwrap_or_default();
+        clock.advance(Duration::from_micros(moved) + Duration::from_secs(20 * 60));
         Self(clock)
     }
 
@@ -57,7 +58,7 @@ async fn scenario_10_an_import_of_1_500_rows_is_killed_again_and_again() {
     let announced = announce(&fixture.ann, &project, new("create", "skip"), &file).await;
     put_by_hand(&fixture, &announced, &file);
     let work = announced.header("location");
-    let worker = Worker::ahead();
+    let worker = Worker::ahead(&fixture);
     let (mut died, mut places) = (0, BTreeSet::new());
     for (place, moment) in [0, 1, 2, 3, 7].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
         died += u32::from(worker.dies(&fixture, (place, moment)).await);
@@ -96,7 +97,7 @@ async fn an_import_that_changes_issues_dies_at_its_first_writes() {
     (1..=60).for_each(|number| writeln!(file, "{number},New {number},{}", number * 10).unwrap());
     let announced = announce(&fixture.ann, &project, new("upsert", "stop"), &file).await;
     put_by_hand(&fixture, &announced, &file);
-    let worker = Worker::ahead();
+    let worker = Worker::ahead(&fixture);
     let mut died = 0;
     for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
         died += u32::from(worker.dies(&fixture, (place, moment)).await);
@@ -134,7 +135,7 @@ async fn an_export_of_two_parts_dies_before_each_of_its_writes() {
     // The platform's own worker leaves it to this one.
     fixture.cairn.engines().wind_down();
     let begun = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
-    let (work, worker, mut died) = (begun.header("location"), Worker::ahead(), 0);
+    let (work, worker, mut died) = (begun.header("location"), Worker::ahead(&fixture), 0);
     while worker.dies(&fixture, (died, Moment::BeforeItIsSent)).await {
         died += 1;
     }
