@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::description::validator;
 use crate::harness::generator::Generator;
-use crate::harness::{Cairn, User};
+use crate::harness::{Cairn, User, recorder};
 use crate::parks::shapes::rectangle;
 use crate::tests;
 
@@ -45,6 +45,7 @@ async fn no_request_breaks_the_platform_or_its_description() {
     let seed = std::env::var("CAIRN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
     println!("The generated requests come again with CAIRN_SEED={seed}");
     let cairn = Cairn::with_strathcona().await;
+    recorder::OF_THE_RUN.at_random(cairn.engines());
     let admin = cairn.administrator().await;
     let boundary = rectangle(1.0, 1.0, 2.0, 2.0);
     let zone = json!({ "displayName": "Bedwell", "boundary": boundary, "isVisible": true });

@@ -1,6 +1,6 @@
 //! Least privilege: what functions do stays within what their policies grant, and what S3 refuses is not taken as gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -15,6 +15,8 @@ use table::grant::Resource;
 use tokio::time::Instant;
 
 use crate::harness::Cairn;
+use crate::harness::lines::Lines;
+use crate::harness::recorder::Recorder;
 use crate::harness::recorder::grants::{Grants, Kept, Use, Used};
 use crate::harness::server::Server;
 use crate::parks::shapes::ellipse;
@@ -24,6 +26,7 @@ tests! { privilege:
     a_call_past_the_grants_is_named,
     a_grant_that_nothing_uses_is_named,
     a_grant_that_is_kept_without_need_is_named,
+    what_another_platform_asks_is_nobody_s_call,
     a_forbidden_shape_comes_again_and_is_not_missing,
 }
 
@@ -125,6 +128,25 @@ async fn a_grant_that_is_kept_without_need_is_named() {
     assert_eq!(grants().unused(&less, &Kept::of(row)), Vec::<String>::new());
     let stale = "e2e/unused.md is out of date: toys-read | dynamodb:Query | index byName of toys";
     assert_eq!(grants().unused(&all(), &Kept::of(row)), [stale]);
+}
+
+async fn what_another_platform_asks_is_nobody_s_call() {
+    let cairn = Cairn::start().await;
+    let recorder: &'static Recorder = Box::leak(Box::default());
+    let config = recorder.before(cairn.engines()).config.clone();
+    let calls = || recorder.by_function(&Lines::default()).1;
+    let ask = |url: &str, table: String| {
+        let request = reqwest::Client::new().post(url).header("x-amz-target", "DynamoDB_20120810.DescribeTable");
+        request.header("authorization", "AWS4-HMAC-SHA256").body(json!({ "TableName": table }).to_string()).send()
+    };
+    // One that has not heard yet that its ports are others' now asks for a table of its own.
+    let (dynamodb, s3) = (config.dynamodb.unwrap(), config.s3.unwrap());
+    for url in [&dynamodb, &s3, &config.search] {
+        ask(url, "stopped-toys".to_owned()).await.unwrap_err();
+        assert_eq!(calls(), BTreeSet::new(), "at {url}");
+    }
+    ask(&dynamodb, format!("{}toys", config.prefix)).await.unwrap();
+    assert_eq!(calls(), BTreeSet::from([Use::new("dynamodb:DescribeTable", table_of("toys"))]));
 }
 
 /// An S3 of which nothing may be read.

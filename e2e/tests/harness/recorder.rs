@@ -7,7 +7,7 @@
 pub mod grants;
 mod wire;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use bytes::Bytes;
@@ -37,6 +37,10 @@ static HTTP: LazyLock<Client> = LazyLock::new(|| Client::builder().no_proxy().bu
 pub struct Recorder {
     /// By trace id; empty where a request has none.
     calls: Mutex<HashMap<String, BTreeSet<Use>>>,
+    /// The prefixes of platforms that are asked at random, and the traces of what they were asked: what another run may
+    /// not ask shows no need of a grant.
+    random: Mutex<HashSet<String>>,
+    by_chance: Mutex<HashSet<String>>,
     /// What links allow, by the id of the request that was answered with them.
     links: Mutex<HashMap<String, BTreeSet<Use>>>,
     /// The relays of each platform that runs, by its prefix.
@@ -72,6 +76,11 @@ impl Recorder {
         });
         self.relays.lock().unwrap().entry(config.prefix.clone()).or_default().append(&mut relays);
         recorded
+    }
+
+    /// From now on these engines are asked at random.
+    pub fn at_random(&self, engines: &Engines) {
+        self.random.lock().unwrap().insert(engines.config.prefix.clone());
     }
 
     /// From now on the writes that these engines are asked for meet conflicts.
@@ -117,11 +126,15 @@ impl Recorder {
         let trace = header(&parts, trace::HEADER).to_owned();
         let uses = match engine {
             Engine::Dynamodb => wire::dynamodb(&prefix, header(&parts, "x-amz-target"), &body),
-            Engine::S3 => vec![wire::s3(&prefix, &parts.method, parts.uri.path())],
-            Engine::Search => vec![wire::search(&prefix, &parts.method, parts.uri.path())],
+            Engine::S3 => wire::s3(&prefix, &parts.method, parts.uri.path()).map(|one| vec![one]),
+            Engine::Search => wire::search(&prefix, &parts.method, parts.uri.path()).map(|one| vec![one]),
         };
+        let uses = uses.ok_or("this is another platform's")?;
         let names = uses.iter().find_map(Use::names);
         self.record(&trace, uses);
+        if self.random.lock().unwrap().contains(&*prefix) {
+            self.by_chance.lock().unwrap().insert(trace.clone());
+        }
         if matches!(engine, Engine::Dynamodb) {
             let conflicts = self.conflicts.lock().unwrap().get(&*prefix).cloned();
             let target = header(&parts, "x-amz-target");
@@ -147,9 +160,19 @@ impl Recorder {
     }
 
     /// What each function used, and the calls that belong to none.
-    fn by_function(&self, lines: &Lines) -> (Used, BTreeSet<Use>) {
+    pub fn by_function(&self, lines: &Lines) -> (Used, BTreeSet<Use>) {
+        self.of_those(lines, |_| true)
+    }
+
+    /// What each function used in requests that every run makes.
+    fn certainly(&self, lines: &Lines) -> Used {
+        let by_chance = self.by_chance.lock().unwrap().clone();
+        self.of_those(lines, |trace| !by_chance.contains(trace)).0
+    }
+
+    fn of_those(&self, lines: &Lines, counts: impl Fn(&str) -> bool) -> (Used, BTreeSet<Use>) {
         let (mut used, mut strays) = (BTreeMap::new(), BTreeSet::new());
-        for (trace, uses) in self.calls.lock().unwrap().iter() {
+        for (trace, uses) in self.calls.lock().unwrap().iter().filter(|(trace, _)| counts(trace)) {
             match lines.function_of(trace) {
                 Some(operation) => used.entry(operation).or_insert_with(BTreeSet::new).extend(uses.iter().cloned()),
                 None => strays.extend(uses.iter().cloned()),
@@ -174,7 +197,7 @@ pub fn judge(complete: bool) -> bool {
         strays.iter().map(|call| format!("no operation is known to have made a call: {call}")).collect();
     findings.extend(grants.past(&used));
     if complete {
-        findings.extend(grants.unused(&used, &kept));
+        findings.extend(grants.unused(&OF_THE_RUN.certainly(&lines::OF_THE_RUN), &kept));
     } else {
         println!(
             "Whether each grant is used is judged by a complete run on the default engines in which no test fails."

@@ -17,6 +17,7 @@ use crate::tests;
 
 tests! { every_kind:
     a_large_shape_comes_back_from_each,
+    an_external_id_comes_to_each_and_goes,
     relationships_follow_each_and_return_to_what_was_retyped,
     a_file_that_is_gone_is_no_fault,
     a_worker_goes_on_with_an_import,
@@ -70,6 +71,25 @@ async fn a_large_shape_comes_back_from_each() {
         admin.put(&boundary, large(x + 2.0)).await.is(200);
         assert_eq!(positions(&visitor.get(&boundary).await.is(200).body), 1001);
         admin.delete(&boundary).await.is(204);
+    }
+}
+
+async fn an_external_id_comes_to_each_and_goes() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let kinds = [
+        (ZONES, json!({})),
+        (FACILITIES, json!({ "facilityType": "campground" })),
+        (ACTIVITIES, json!({ "activityType": "dayuse" })),
+    ];
+    for (list, more) in kinds {
+        let [one, other] = ["One", "Other"].map(|name| admin.post(list, item(name, more.clone())));
+        let (one, other) = (one.await.is(201), other.await.is(201));
+        let (one, other) = (one.header("location"), other.header("location"));
+        admin.patch(one, json!({ "externalId": "A-1" })).await.is(200);
+        admin.patch(other, json!({ "externalId": "A-1" })).await.refused(409, "taken");
+        admin.patch(one, json!({ "externalId": null })).await.is(200);
+        admin.patch(other, json!({ "externalId": "A-1" })).await.is(200);
     }
 }
 

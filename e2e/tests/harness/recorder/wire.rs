@@ -1,4 +1,7 @@
 //! Requests to engines as the actions and resources of IAM, in logical names: without the prefix of their platform.
+//!
+//! A request is `None` where it names nothing of this prefix. Ports are given again: what a platform still asks after it
+//! was stopped may reach another's relay.
 
 use std::collections::HashMap;
 
@@ -23,18 +26,19 @@ struct Named {
 }
 
 /// A transaction is checked as its items (DynamoDB, "Using IAM with DynamoDB transactions").
-pub fn dynamodb(prefix: &str, target: &str, body: &[u8]) -> Vec<Use> {
+pub fn dynamodb(prefix: &str, target: &str, body: &[u8]) -> Option<Vec<Use>> {
     let operation = target.rsplit('.').next().unwrap();
-    let named: Named = serde_json::from_slice(body).unwrap();
+    let named: Named = serde_json::from_slice(body).ok()?;
     if operation == "TransactWriteItems" || operation == "TransactGetItems" {
         let items = named.transact_items.into_iter().flatten();
         return items.map(|(kind, named)| on_item(prefix, transacted(&kind), named)).collect();
     }
     if named.request_items.is_empty() {
-        return vec![on_item(prefix, operation, named)];
+        return Some(vec![on_item(prefix, operation, named)?]);
     }
-    let tables = named.request_items.into_keys();
-    tables.map(|table| Use::new(format!("dynamodb:{operation}"), Resource::Table(logical(prefix, &table)))).collect()
+    let on_table =
+        |table: String| Some(Use::new(format!("dynamodb:{operation}"), Resource::Table(logical(prefix, &table)?)));
+    named.request_items.into_keys().map(on_table).collect()
 }
 
 fn transacted(kind: &str) -> &str {
@@ -48,8 +52,8 @@ fn transacted(kind: &str) -> &str {
     }
 }
 
-fn on_item(prefix: &str, operation: &str, named: Named) -> Use {
-    let table = logical(prefix, &named.table_name.unwrap_or_default());
+fn on_item(prefix: &str, operation: &str, named: Named) -> Option<Use> {
+    let table = logical(prefix, &named.table_name?)?;
     let resource = match named.index_name {
         Some(index) => Resource::Index { table, index },
         None if operation == "UpdateItem" => {
@@ -61,11 +65,11 @@ fn on_item(prefix: &str, operation: &str, named: Named) -> Use {
         }
         None => Resource::Table(table),
     };
-    Use::new(format!("dynamodb:{operation}"), resource)
+    Some(Use::new(format!("dynamodb:{operation}"), resource))
 }
 
 /// Objects are told by the first segment of their names.
-pub fn s3(prefix: &str, method: &Method, path: &str) -> Use {
+pub fn s3(prefix: &str, method: &Method, path: &str) -> Option<Use> {
     let action = match *method {
         Method::GET | Method::HEAD => "s3:GetObject".to_owned(),
         // Sending in parts is begun and completed by POST (S3, "Multipart upload API and permissions").
@@ -75,7 +79,7 @@ pub fn s3(prefix: &str, method: &Method, path: &str) -> Use {
     };
     let (bucket, name) = path.trim_start_matches('/').split_once('/').unwrap_or((path, ""));
     let folder = name.split_inclusive('/').next().unwrap_or_default().to_owned();
-    Use::new(action, Resource::Objects { bucket: logical(prefix, bucket), prefix: folder })
+    Some(Use::new(action, Resource::Objects { bucket: logical(prefix, bucket)?, prefix: folder }))
 }
 
 /// What a signed link allows.
@@ -87,16 +91,17 @@ pub fn link(link: &Url) -> Use {
     };
     let bucket = link.path_segments().into_iter().flatten().next().unwrap_or_default();
     let prefix = bucket.split_inclusive('-').next().filter(|part| part.ends_with('-')).unwrap_or_default();
-    s3(prefix, &method, link.path())
+    s3(prefix, &method, link.path()).unwrap()
 }
 
-pub fn search(prefix: &str, method: &Method, path: &str) -> Use {
+pub fn search(prefix: &str, method: &Method, path: &str) -> Option<Use> {
     let method = method.as_str();
     let method = format!("{}{}", &method[..1], method[1..].to_lowercase());
-    let path = logical(prefix, path.trim_start_matches('/'));
-    Use::new(format!("es:ESHttp{method}"), Resource::Search { path })
+    let path = path.trim_start_matches('/');
+    let path = if path.starts_with('_') { path.to_owned() } else { logical(prefix, path)? };
+    Some(Use::new(format!("es:ESHttp{method}"), Resource::Search { path }))
 }
 
-fn logical(prefix: &str, name: &str) -> String {
-    name.strip_prefix(prefix).unwrap_or(name).to_owned()
+fn logical(prefix: &str, name: &str) -> Option<String> {
+    name.strip_prefix(prefix).map(str::to_owned)
 }
