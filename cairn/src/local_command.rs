@@ -131,6 +131,8 @@ impl Local {
         println!("search     {}", config.search);
         println!("DynamoDB   {}", config.dynamodb.as_deref().unwrap_or_default());
         println!("S3         {}", config.s3.as_deref().unwrap_or_default());
+        // As `CAIRN_ISSUERS` has it, for functions that are to take the platform's tokens.
+        println!("issuers    {}", serde_json::to_string(&config.issuers).unwrap_or_default());
         println!("state      {}", self.state.folder.display());
         for (token, whose) in TOKENS {
             println!("token      cargo cairn token {token:<48} {whose}");
