@@ -36,12 +36,7 @@ use variant::Variant;
 
 /// Deploys, tries, updates and takes down the systems that are named, or all; says what it does, and how long that took.
 pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
-    let mut systems = systems::all();
-    if let Some(unknown) = named.iter().find(|name| !systems.iter().any(|known| known.app.system().name == **name)) {
-        let known: Vec<&str> = systems.iter().map(|known| known.app.system().name).collect();
-        return Err(Failure::new(format!("there is no system `{unknown}`; there are {}", known.join(", "))));
-    }
-    systems.retain(|declared| named.is_empty() || named.iter().any(|name| name == declared.app.system().name));
+    let systems = systems::named(named)?;
     let folder = tempfile::tempdir().doing("a folder")?;
     let sam = environment(root, "sam").await?;
     let ministack = environment(root, "ministack").await?;
@@ -102,7 +97,8 @@ impl Cloud<'_> {
         // Who made a thing is part of the answer.
         let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
         let token = identity.token_of(&person, &Clock::system()).doing("a token")?;
-        let stage = Stage { app: &declared.app, client: &api.client, url: &api.url, token: &token, platform: None };
+        let (app, client, url) = (&declared.app, &api.client, api.url.as_str());
+        let stage = Stage { app, client, url, invoke: None, token: &token, platform: None };
         let stranger = identity.token("stranger", &[], &Clock::system()).doing("a token")?;
         // First, since it is answered as by a deployment with nothing in it.
         let answers = timed("every route once", stage.rehearse(declared.rehearsal)).await?;
@@ -210,7 +206,7 @@ impl Api {
 }
 
 /// The program of a system for this machine, with the release profile, as a zip.
-async fn build(root: &Path, python: &Environment, system: &str) -> Result<(), Failure> {
+pub async fn build(root: &Path, python: &Environment, system: &str) -> Result<(), Failure> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root).args(["build", "--quiet", "--release", "--package", system, "--bin", system]);
     timed(&format!("build {system}"), python::run(cargo)).await?;
@@ -244,7 +240,8 @@ fn expect(what: &str, changed: &[&str], expected: usize) -> Result<(), Failure> 
     Err(Failure::new(format!("{what} {} functions, not {expected}: {}", changed.len(), changed.join(", "))))
 }
 
-async fn timed<T>(what: &str, doing: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+/// Says how long it took.
+pub async fn timed<T>(what: &str, doing: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let begun = Instant::now();
     let done = doing.await?;
     println!("{what}: {:.1} s", begun.elapsed().as_secs_f64());

@@ -1,10 +1,14 @@
 //! Sample events, one per operation and event handler, as Lambda gets them.
 
+use std::fs;
+use std::path::Path;
+
 use serde_json::{Value, json};
 use table::schema::{EventSource, System};
 use web::operation;
 
 use crate::description::marked;
+use crate::failure::{Doing, Failure};
 use crate::records;
 use crate::systems::Declared;
 
@@ -14,6 +18,12 @@ pub fn of(declared: &Declared) -> Vec<(&'static str, String)> {
     let requests = declared.app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
     let sources = system.sources.iter().map(|source| (source.handler(), marked(&event(system, source, declared))));
     requests.chain(sources).collect()
+}
+
+/// An event as its file has it.
+pub fn kept(root: &Path, system: &str, name: &str) -> Result<String, Failure> {
+    let path = format!("events/{system}/{name}.json");
+    fs::read_to_string(root.join(&path)).doing(path)
 }
 
 fn event(system: &System, source: &EventSource, declared: &Declared) -> Value {

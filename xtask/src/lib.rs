@@ -9,6 +9,7 @@ pub mod drift;
 pub mod events;
 pub mod failure;
 pub mod infra;
+pub mod lambda;
 pub mod node;
 pub mod patterns;
 pub mod python;

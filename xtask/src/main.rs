@@ -1,6 +1,7 @@
 //! `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted;
 //! `cargo xtask rehearse` writes beside each sample event what it is answered; `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them; `cargo xtask
-//! deployed` deploys all of it, or the systems that are named, to an emulated cloud and tries it there.
+//! deployed` deploys all of it, or the systems that are named, to an emulated cloud and tries it there; `cargo xtask lambda`
+//! tries them with cargo-lambda, as the README says.
 
 use std::process::ExitCode;
 
@@ -30,8 +31,14 @@ async fn main() -> ExitCode {
             let named: Vec<String> = std::env::args().skip(2).collect();
             return told(xtask::deployed::run(xtask::root(), &named).await);
         }
+        "lambda" => {
+            let named: Vec<String> = std::env::args().skip(2).collect();
+            return told(xtask::lambda::run(xtask::root(), &named).await);
+        }
         _ => {
-            eprintln!("usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…]");
+            eprintln!(
+                "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…]"
+            );
             return ExitCode::from(2);
         }
     };

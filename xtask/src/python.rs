@@ -45,14 +45,28 @@ impl Environment {
 
     /// A program of it, with nothing of this process's environment that could lead it elsewhere.
     pub fn command(&self, name: &str) -> Command {
-        let mut command = Command::new(self.program(name));
-        for (variable, _) in std::env::vars_os() {
-            if variable.to_string_lossy().starts_with("AWS_") {
-                command.env_remove(variable);
-            }
-        }
-        command
+        unled(Command::new(self.program(name)))
     }
+
+    /// A script for `sh`, which finds the programs of this environment before any others of their names.
+    pub fn script(&self, script: &str) -> Result<Command, Failure> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(self.programs.clone()).chain(std::env::split_paths(&path));
+        let mut command = unled(Command::new("sh"));
+        command.args(["-c", script]).env("PATH", std::env::join_paths(folders).doing("PATH")?);
+        Ok(command)
+    }
+}
+
+fn unled(mut command: Command) -> Command {
+    for (variable, _) in std::env::vars_os() {
+        let name = variable.to_string_lossy();
+        let leads = ["AWS_", "CAIRN_", "CARGO_LAMBDA_"].iter().any(|begin| name.starts_with(begin));
+        if leads || name == "_HANDLER" {
+            command.env_remove(&variable);
+        }
+    }
+    command
 }
 
 /// Runs a command to its end; what it said is the reason if it failed.

@@ -1,4 +1,5 @@
-//! Every operation of a system, by its sample event, over HTTP: in an order in which each finds what it needs.
+//! Every operation of a system, by its sample event, over HTTP or by invoking a function: in an order in which each
+//! finds what it needs.
 
 pub mod agencies;
 mod answer;
@@ -15,7 +16,9 @@ use tokio::time::{Instant, sleep};
 use web::operation::{self, TOKEN};
 use web::{App, Route};
 
+use crate::events;
 use crate::failure::{Doing, Failure};
+use crate::lambda::invoke::Invoke;
 
 /// What a rehearsal does next.
 #[derive(Clone, Copy, Debug)]
@@ -53,14 +56,21 @@ pub struct Stage<'a> {
     pub client: &'a Client,
     /// Scheme and host.
     pub url: &'a str,
+    /// What takes the sample events to a function; without it they are requests to `url`, as all else is.
+    pub invoke: Option<&'a Invoke<'a>>,
     pub token: &'a str,
     /// The platform, where it is one that can tell when search has everything.
     pub platform: Option<&'a Platform>,
 }
 
 impl Stage<'_> {
-    /// Takes all steps; what was answered to each sample event, in their order.
+    /// Takes all steps, which leave out no operation; what was answered to each sample event, in their order.
     pub async fn rehearse(&self, steps: &[Step]) -> Result<Vec<Answered>, Failure> {
+        let forgotten = self.forgotten(steps);
+        if !forgotten.is_empty() {
+            let system = self.app.system().name;
+            return Err(Failure::new(format!("the rehearsal of {system} leaves out {}", forgotten.join(", "))));
+        }
         let mut answers = Vec::new();
         let mut names = Names::default();
         for step in steps {
@@ -81,7 +91,7 @@ impl Stage<'_> {
     }
 
     /// The operations that the steps leave out.
-    pub fn forgotten(&self, steps: &[Step]) -> Vec<&'static str> {
+    fn forgotten(&self, steps: &[Step]) -> Vec<&'static str> {
         let taken = |name: &str| {
             steps.iter().any(|step| matches!(step, Step::Sample(known) | Step::Names(known, ..) | Step::Until(known) if *known == name))
         };
@@ -96,6 +106,19 @@ impl Stage<'_> {
     async fn sample_with(&self, operation: &'static str, names: &Names) -> Result<Answered, Failure> {
         let unknown = || Failure::new(format!("there is no operation {operation}"));
         let route = self.app.routes().find(|route| route.name() == operation).ok_or_else(unknown)?;
+        let (status, body) = match self.invoke {
+            Some(invoke) => {
+                let event = events::kept(crate::root(), self.app.system().name, operation)?;
+                let event = event.replace(&format!("Bearer {TOKEN}"), &format!("Bearer {}", self.token));
+                invoke.request(&names.given(&event)).await.doing(operation)?
+            }
+            None => self.requested(route, names).await.doing(operation)?,
+        };
+        Ok(Answered { operation, status, expected: operation::sample_status(route), body })
+    }
+
+    /// What is answered to the sample event of a route as a request.
+    async fn requested(&self, route: &Route, names: &Names) -> Result<(u16, String), reqwest::Error> {
         let event = operation::sample_event(route);
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let query = text("/rawQueryString");
@@ -110,10 +133,8 @@ impl Stage<'_> {
         if let Some(body) = event.get("body").and_then(Value::as_str) {
             request = request.body(names.given(body));
         }
-        let answer = request.send().await.doing(operation)?;
-        let status = answer.status().as_u16();
-        let body = answer.text().await.doing(operation)?;
-        Ok(Answered { operation, status, expected: operation::sample_status(route), body })
+        let answer = request.send().await?;
+        Ok((answer.status().as_u16(), answer.text().await?))
     }
 
     async fn until(&self, operation: &'static str, names: &Names) -> Result<Answered, Failure> {

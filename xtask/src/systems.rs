@@ -8,6 +8,7 @@ use table::{Clock, Config, Engines};
 use web::App;
 
 use crate::deployed::smoke::{self, Smoke};
+use crate::failure::Failure;
 use crate::rehearsal::Step;
 use crate::{records, rehearsal};
 
@@ -58,6 +59,17 @@ pub fn all() -> Vec<Declared> {
         smoke: |stage, stranger| Box::pin(smoke::tracker::run(stage, stranger)),
     };
     vec![parks, agencies, tracker]
+}
+
+/// Those that are named, or all where none is.
+pub fn named(names: &[String]) -> Result<Vec<Declared>, Failure> {
+    let mut systems = all();
+    if let Some(unknown) = names.iter().find(|name| !systems.iter().any(|known| known.app.system().name == **name)) {
+        let known: Vec<&str> = systems.iter().map(|known| known.app.system().name).collect();
+        return Err(Failure::new(format!("there is no system `{unknown}`; there are {}", known.join(", "))));
+    }
+    systems.retain(|declared| names.is_empty() || names.iter().any(|name| name == declared.app.system().name));
+    Ok(systems)
 }
 
 #[cfg(test)]

@@ -24,11 +24,7 @@ pub async fn answers() -> Result<Vec<(&'static str, Vec<Answered>)>, Failure> {
         let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
         let token = platform.identity.token_of(&person, &Clock::system()).doing("a token")?;
         let (app, url, platform) = (&declared.app, &platform.url, Some(&platform));
-        let stage = Stage { app, client: &client, url, token: &token, platform };
-        let forgotten = stage.forgotten(declared.rehearsal);
-        if !forgotten.is_empty() {
-            return Err(Failure::new(format!("the rehearsal of {system} leaves out {}", forgotten.join(", "))));
-        }
+        let stage = Stage { app, client: &client, url, invoke: None, token: &token, platform };
         all.push((system, stage.rehearse(declared.rehearsal).await?));
     }
     platform.stop().await;

@@ -1,0 +1,109 @@
+//! `cargo xtask lambda`: what the README says of cargo-lambda, line by line. Systems run by `cargo lambda watch` on the
+//! engines of one machine, every sample event by `cargo lambda invoke`, and one of the systems deployed to an emulated
+//! cloud.
+
+mod deploy;
+pub mod invoke;
+pub mod readme;
+mod sources;
+mod watch;
+
+use std::path::Path;
+
+use local::identity::Person;
+use local::{Options, Platform, Progress};
+use reqwest::Client;
+use table::Clock;
+
+use crate::deployed::timed;
+use crate::failure::{Doing, Failure};
+use crate::python::{Environment, environment};
+use crate::rehearsal::{ADDRESS, Stage};
+use crate::systems::{self, Declared};
+use invoke::Invoke;
+use readme::{Block, Values};
+use watch::Watch;
+
+/// Where the README's lines are carried out: from the repository's root, with cargo-lambda on the path.
+#[derive(Debug)]
+struct Bench<'a> {
+    root: &'a Path,
+    python: &'a Environment,
+    readme: &'a str,
+    values: Values,
+    /// For logs and the copies of events.
+    folder: &'a Path,
+}
+
+/// Tries the systems that are named, or all, and deploys the first of them; says what it does, and how long that took.
+pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
+    let systems = systems::named(named)?;
+    let Some(first) = systems.first() else { return Ok(()) };
+    let folder = tempfile::tempdir().doing("a folder")?;
+    let python = environment(root, "cargo-lambda").await?;
+    let readme = std::fs::read_to_string(root.join("README.md")).doing("README.md")?;
+
+    let options = Options::new(local::systems::ALL.to_vec(), folder.path().join("state"));
+    let platform = Platform::start(options, &Progress::silent()).await.doing("the platform")?;
+    let values = values(&platform)?;
+    let bench = Bench { root, python: &python, readme: &readme, values, folder: folder.path() };
+    let tried = bench.watch(&systems, &platform).await;
+    platform.stop().await;
+    tried?;
+    deploy::run(&bench, &first.app).await
+}
+
+/// What the README leaves to whoever has a platform.
+fn values(platform: &Platform) -> Result<Values, Failure> {
+    let config = &platform.engines.config;
+    Ok(vec![
+        ("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.clone().unwrap_or_default()),
+        ("CAIRN_S3_ENDPOINT", config.s3.clone().unwrap_or_default()),
+        ("CAIRN_SEARCH_ENDPOINT", config.search.clone()),
+        ("CAIRN_ISSUERS", serde_json::to_string(&config.issuers).doing("the issuers")?),
+        ("CAIRN_CURSOR_SECRETS", platform.identity.cursor_secret.clone()),
+    ])
+}
+
+impl Bench<'_> {
+    /// `cargo lambda watch`, and by `cargo lambda invoke` every event of these systems.
+    async fn watch(&self, systems: &[Declared], platform: &Platform) -> Result<(), Failure> {
+        let block = Block::of(self.readme, "cargo lambda watch ", &self.values)?;
+        let watch = Watch::start(self, &block).await?;
+        let tried = async {
+            for declared in systems {
+                let invoke = Invoke::new(self, &block, declared.app.system().name, &[])?;
+                timed(&format!("cargo lambda watch: {}", invoke.system), watch.answers(&invoke)).await?;
+                self.try_system(declared, platform, &invoke, &watch).await?;
+            }
+            Ok(())
+        };
+        let tried = tried.await.map_err(|failure: Failure| watch.blamed(&failure));
+        watch.stop().await;
+        tried
+    }
+
+    async fn try_system(
+        &self,
+        declared: &Declared,
+        platform: &Platform,
+        invoke: &Invoke<'_>,
+        watch: &Watch,
+    ) -> Result<(), Failure> {
+        let (app, system) = (&declared.app, declared.app.system());
+        let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
+        let token = platform.identity.token_of(&person, &Clock::system()).doing("a token")?;
+        let (client, url) = (&Client::new(), platform.url.as_str());
+        let stage = Stage { app, client, url, invoke: Some(invoke), token: &token, platform: Some(platform) };
+        let answers = timed("cargo lambda invoke, every route once", stage.rehearse(declared.rehearsal)).await?;
+        let wrong: Vec<String> = answers.iter().filter_map(|answered| answered.fault(self.root, system.name)).collect();
+        if !wrong.is_empty() {
+            return Err(Failure::new(wrong.join("\n")));
+        }
+        println!("{} routes of {} answered as beside their sample events", answers.len(), system.name);
+        // Last, since the mirror's records are of items that are not in the tables.
+        let served = sources::invoke(platform, system, invoke, watch).await?;
+        println!("{served} events that are no requests answered as by the platform itself");
+        Ok(())
+    }
+}

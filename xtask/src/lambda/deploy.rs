@@ -1,0 +1,35 @@
+//! `cargo lambda deploy` of a whole system as one function, to an emulated cloud.
+
+use web::App;
+
+use super::Bench;
+use super::invoke::Invoke;
+use super::readme::{Block, SYSTEM};
+use crate::deployed::emulator::Emulator;
+use crate::deployed::{self, timed};
+use crate::failure::Failure;
+use crate::python::{self, environment};
+use crate::rehearsal::Answered;
+
+const BEGINS: &str = "cargo lambda deploy ";
+
+/// Builds the system, deploys it from its zip, and invokes it there with the event of its health.
+pub(super) async fn run(bench: &Bench<'_>, app: &App) -> Result<(), Failure> {
+    let system = app.system().name;
+    let block = Block::of(bench.readme, BEGINS, &bench.values)?;
+    let ministack = environment(bench.root, "ministack").await?;
+    deployed::build(bench.root, &ministack, system).await?;
+    let emulator = Emulator::start(&ministack, bench.folder).await?;
+    let variables = emulator.variables();
+    let line = block.line(BEGINS)?.replace(&format!(" {SYSTEM} "), &format!(" {system} "));
+    let mut command = bench.python.script(&block.script(&line))?;
+    command.current_dir(bench.root).envs(variables.iter().map(|(name, value)| (name, value)));
+    timed(&format!("cargo lambda deploy: {system}"), python::run(command)).await?;
+    let invoke = Invoke::new(bench, &block, system, &variables)?;
+    let (status, body) = timed("cargo lambda invoke --remote", invoke.health()).await?;
+    let answered = Answered { operation: "getHealth", status, expected: 200, body };
+    match answered.fault(bench.root, system) {
+        Some(fault) => Err(Failure::new(fault)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,75 @@
+//! The README's blocks of commands for a shell.
+
+use crate::failure::Failure;
+
+/// The system that the README's lines name. With another's name they are that one's.
+pub const SYSTEM: &str = "parks";
+
+/// What stands for `…` behind the name of a variable.
+pub type Values = Vec<(&'static str, String)>;
+
+/// A block, with nothing left to fill in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    lines: Vec<String>,
+}
+
+impl Block {
+    /// The first block that has a line which begins so.
+    pub fn of(readme: &str, begins: &str, values: &Values) -> Result<Self, Failure> {
+        let blocks = readme.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+        let block = blocks.into_iter().find(|block| block.lines().any(|line| line.starts_with(begins)));
+        let block = block.ok_or_else(|| Failure::new(format!("README.md has no block with a line `{begins}…`")))?;
+        let lines = block.lines().map(|line| filled(line, values)).collect();
+        let block = Self { lines };
+        match block.lines.iter().find(|line| line.contains('…')) {
+            Some(line) => Err(Failure::new(format!("nothing is known to stand for `…` in README.md's `{line}`"))),
+            None => Ok(block),
+        }
+    }
+
+    /// The only line that begins so.
+    pub fn line(&self, begins: &str) -> Result<&str, Failure> {
+        let mut lines = self.lines.iter().filter(|line| line.starts_with(begins));
+        match (lines.next(), lines.next()) {
+            (Some(line), None) => Ok(line),
+            _ => Err(Failure::new(format!("not one line of a block in README.md begins with `{begins}`"))),
+        }
+    }
+
+    /// A line as it is carried out: after those that set variables.
+    pub fn script(&self, line: &str) -> String {
+        let exports = self.lines.iter().filter(|line| line.starts_with("export "));
+        exports.map(String::as_str).chain([line]).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn filled(line: &str, values: &Values) -> String {
+    values.iter().fold(line.to_owned(), |line, (name, value)| {
+        let given = format!("{name}='{value}'");
+        line.replace(&format!("{name}='…'"), &given).replace(&format!("{name}=…"), &given)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const README: &str = "# x\n\n```sh\nls\n```\n\n```sh\nexport A=… B='…' C=any\ngo watch --now\ngo call\n```\n";
+
+    #[test]
+    fn a_block_is_found_by_a_line_and_filled_in() {
+        let values = vec![("A", "1".to_owned()), ("B", "[2]".to_owned())];
+        let block = Block::of(README, "go watch", &values).unwrap();
+        assert_eq!(block.line("go call").unwrap(), "go call");
+        assert_eq!(block.script("go call"), "export A='1' B='[2]' C=any\ngo call");
+        assert!(block.line("go").is_err() && block.line("ls").is_err());
+    }
+
+    #[test]
+    fn what_cannot_be_filled_in_is_told() {
+        let unfilled = Block::of(README, "go watch", &vec![("A", "1".to_owned())]).unwrap_err().to_string();
+        assert!(unfilled.contains("B='…'"), "{unfilled}");
+        assert!(Block::of(README, "go away", &Vec::new()).unwrap_err().to_string().contains("go away"));
+    }
+}
