@@ -9,6 +9,7 @@ use crate::tests;
 
 tests! { tracker_exports:
     scenario_11_an_export_comes_back_as_it_was,
+    an_option_is_told_by_its_label_alone,
     an_export_follows_the_grid,
 }
 
@@ -84,6 +85,22 @@ async fn scenario_11_an_export_comes_back_as_it_was() {
     }
     assert_eq!(sorted[0], sorted[1]);
     fixture.holds().await;
+}
+
+/// Though its label is the id of another.
+async fn an_option_is_told_by_its_label_alone() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Labels").await;
+    let options = ["002", "Low", "=a", "'=a"].map(|label| json!({ "label": label }));
+    let level = json!({ "name": "Level", "type": "choice", "options": options });
+    let level = fixture.ada.post(&format!("{project}/attributes"), level).await.is(201).text("id").to_owned();
+    for option in ["001", "003", "004"] {
+        fixture.issue(&project, option, json!({ &level: option })).await;
+    }
+    let file = export(&fixture, &project, json!({})).await;
+    assert_eq!(file, "Number,Name,State,Level\r\n1,001,open,002\r\n2,003,open,'=a\r\n3,004,open,''=a\r\n");
+    let same = import(&fixture.ann, &project, new("upsert", "stop"), &file).await;
+    assert_eq!((same.text("state"), &same["counts"]), ("done", &counts(3, 0, 0, 0)), "{}", same.told());
 }
 
 async fn an_export_follows_the_grid() {

@@ -15,7 +15,9 @@ tests! { tracker_files:
     columns_mean_what_the_client_says,
     a_file_that_is_none_is_rejected,
     what_is_announced_has_bounds,
+    what_is_too_large_is_found_before_anything_is_written,
     an_import_without_a_file_ends,
+    a_file_may_be_long_on_its_way,
     a_file_that_nobody_was_told_of_is_found,
     an_event_that_comes_twice_or_without_its_file_changes_nothing,
     imports_and_exports_can_be_cancelled,
@@ -157,8 +159,12 @@ async fn columns_mean_what_the_client_says() {
 
     mapped["columns"] = json!({ "A/b": "xattrib-0000", "C": "nothing" });
     mapped["bytes"] = json!(10);
-    let refused = fixture.ann.post(&format!("{PROJECT}/imports"), mapped).await.refused(422, "unmapped-column");
+    let refused = fixture.ann.post(&format!("{PROJECT}/imports"), mapped.clone()).await.refused(422, "unmapped-column");
     refused.at(&["/columns/A~1b", "/columns/C"]);
+    // The first column of a table that counts its rows has no header.
+    mapped["columns"] = json!({ "": null });
+    let without_header = import(&fixture.ann, PROJECT, mapped, ",Name\n1,Zwei\n").await;
+    assert_eq!(without_header["counts"], counts(1, 1, 0, 0), "{}", without_header.told());
     let twice = import(&fixture.ann, PROJECT, new("create", "stop"), "Name,name\na,b\n").await;
     assert!(twice["faults"][0]["detail"].as_str().unwrap().contains("another column"), "{}", twice.told());
 }
@@ -170,11 +176,18 @@ async fn a_file_that_is_none_is_rejected() {
         ("Num Items\n1\n", "a column with names"),
         ("Name\n\"open\n", "never closed"),
         ("Name\na\"b\"c\n", "has a quote in a field"),
+        (&format!("Name,{}\n", "a".repeat(500_000)), "of more than 200 characters"),
+        (&format!("Name,{}\n", ",".repeat(100_000)), "has more than 400 fields"),
     ] {
         let rejected = import(&fixture.ann, PROJECT, new("create", "stop"), file).await;
-        assert_eq!(rejected.text("state"), "rejected", "{file}: {}", rejected.told());
-        assert!(rejected.body.to_string().contains(told), "{file}: {}", rejected.told());
+        assert_eq!(rejected.text("state"), "rejected", "{told}: {}", rejected.told());
+        assert!(rejected.body.to_string().contains(told), "{told}: {}", rejected.told());
     }
+    // What spoils a record spoils no other.
+    let stray = format!("Name,Num Items\n5\" pipe,1\nSound,2\n{}\n6\" pipe,3\n", ",".repeat(3_000_000));
+    let done = import(&fixture.ann, PROJECT, new("create", "skip"), &stray).await;
+    assert_eq!((done.text("state"), &done["counts"]), ("done", &counts(4, 1, 0, 3)), "{}", done.told());
+    fixture.ann.delete(&format!("{PROJECT}/issues/{}", done_issue(&fixture, 4).await)).await.is(204);
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3]);
 }
 
@@ -183,12 +196,14 @@ async fn what_is_announced_has_bounds() {
     let path = format!("{PROJECT}/imports");
     let with = |bytes: u64| json!({ "mode": "create", "onError": "stop", "bytes": bytes });
     fixture.ann.post(&path, with(0)).await.faulty(&["/bytes"]);
-    fixture.ann.post(&path, with(200 * 1024 * 1024 + 1)).await.refused(413, "too-large");
+    fixture.ann.post(&path, with(200_000_001)).await.refused(413, "too-large");
     fixture.ann.post(&path, json!({ "bytes": 1, "mode": "merge" })).await.is(400);
     let columns: serde_json::Map<String, Value> = (0..201).map(|place| (place.to_string(), Value::Null)).collect();
     let mut many = with(1);
     many["columns"] = Value::from(columns);
-    fixture.ann.post(&path, many).await.faulty(&["/columns"]);
+    fixture.ann.post(&path, many.clone()).await.faulty(&["/columns"]);
+    many["columns"] = json!({ "a".repeat(201): null });
+    fixture.ann.post(&path, many).await.faulty(&[&format!("/columns/{}", "a".repeat(201))]);
     let one = fixture.ann.post(&path, with(5)).once("k").await.is(201);
     assert_eq!(fixture.ann.post(&path, with(5)).once("k").await.is(201).body, one.body);
     let vic = person(&fixture.cairn, "vic").await;
@@ -209,8 +224,44 @@ async fn an_import_without_a_file_ends() {
     assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "waiting");
     fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
     let stopped = fixture.ann.get(work).await.is(200);
-    assert_eq!(stopped.text("reason"), "no file came while the link took one");
+    assert_eq!(stopped.text("reason"), "no file came");
     assert!(stopped.body.get("faultsLink").is_none());
+}
+
+/// What the link takes may be sent for longer than it takes it.
+async fn a_file_may_be_long_on_its_way() {
+    let fixture = Fixture::new().await;
+    let file = "Name\nLate\n";
+    let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
+    let work = announced.header("location");
+    fixture.cairn.clock.advance(Duration::from_secs(21 * 60));
+    fixture.cairn.event("tracker", "runWork", &json!({})).await.unwrap();
+    assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "waiting");
+    put_by_hand(&fixture, &announced, file);
+    fixture.cairn.event("tracker", "startImport", &arrived(announced.text("id"))).await.unwrap();
+    assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "done");
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
+}
+
+async fn done_issue(fixture: &Fixture, number: u64) -> String {
+    fixture.ann.get(&format!("{PROJECT}/numbers/{number}")).await.is(200).text("id").to_owned()
+}
+
+/// Texts are kept as they were sent: a syllable of three letters is one character, and has nine bytes.
+async fn what_is_too_large_is_found_before_anything_is_written() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Wide").await;
+    let names: Vec<String> = (0..46).map(|place| format!("Text {place}")).collect();
+    for name in &names {
+        fixture.attribute(&project, name, "text").await;
+    }
+    let mut file = format!("Name,{}\n", names.join(","));
+    (0..200).for_each(|row| file += &format!("Row {row}{}\n", ",".repeat(46)));
+    file += &format!("Large{}\n", format!(",{}", "\u{1100}\u{1161}\u{11a8}".repeat(1024)).repeat(46));
+    let rejected = import(&fixture.ann, &project, new("create", "stop"), &file).await;
+    assert_eq!(rejected.text("state"), "rejected", "{}", rejected.told());
+    assert_eq!(rejected["faults"][0]["record"], 201, "{}", rejected.told());
+    assert_eq!(fixture.numbers(&project, "").await, [0; 0]);
 }
 
 async fn a_file_that_nobody_was_told_of_is_found() {

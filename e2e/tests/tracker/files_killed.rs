@@ -1,23 +1,38 @@
 //! Imports and exports whose worker dies at its writes: in the end each record is one issue, and each row is there once.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::fmt::Write;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use reqwest::Client;
 use serde_json::{Value, json};
-use table::Clock;
+use table::{Clock, Config, Engines};
 
 use super::crashes::{MOMENTS, worker_dies};
 use super::exports::export;
 use super::files::{announce, import, new, put_by_hand};
 use super::fixture::Fixture;
+use crate::harness::fetch;
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
 use crate::harness::stopper::Moment;
 use crate::tests;
 
 tests! { tracker_files_killed:
     scenario_10_an_import_of_1_500_rows_is_killed_again_and_again,
     an_import_that_changes_issues_dies_at_its_first_writes,
+    the_numbers_of_a_file_are_met_once_though_its_check_dies,
+    a_number_is_given_once_though_a_batch_is_done_again,
+    what_was_found_by_an_import_that_is_cancelled_has_no_link,
     an_export_of_two_parts_dies_before_each_of_its_writes,
+    an_export_whose_parts_are_gone_begins_anew,
+    an_export_sorted_by_what_changes_its_type_ends,
 }
 
 /// A worker whose clock is past the time in which a file should have come.
@@ -114,21 +129,65 @@ async fn an_import_that_changes_issues_dies_at_its_first_writes() {
     fixture.holds().await;
 }
 
+/// Its check takes several steps, since it finds so much, and dies at the second one's end.
+async fn the_numbers_of_a_file_are_met_once_though_its_check_dies() {
+    for moment in MOMENTS {
+        let fixture = Fixture::new().await;
+        let project = fixture.project("Numbered").await;
+        let mut file = "Number,Name,State\n".to_owned();
+        let state = |number| if number % 2 == 0 { "open" } else { "ajar" };
+        (1..=24_000).for_each(|number| writeln!(file, "{number},Row {number},{}", state(number)).unwrap());
+        let announced = announce(&fixture.ann, &project, new("create", "stop"), &file).await;
+        put_by_hand(&fixture, &announced, &file);
+        let work = announced.header("location");
+        assert!(Worker::ahead(&fixture).dies(&fixture, (2, moment)).await);
+        fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "rejected").await;
+        let all = fetch(fixture.ann.get(work).await.is(200).text("faultsLink")).await.is(200);
+        assert_eq!(all["faultCount"], 12_000, "each that is ajar, once");
+    }
+}
+
+/// A record of it can be no more by then, for its attribute is gone: those after it keep their numbers.
+async fn a_number_is_given_once_though_a_batch_is_done_again() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Batch").await;
+    let gone = fixture.attribute(&project, "Gone", "int").await;
+    fixture.attribute(&project, "Kept", "int").await;
+    let mut file = "Name,Gone,Kept\n".to_owned();
+    (1..=64).for_each(|row| writeln!(file, "Row {row},{},{row}", if row == 5 { "1" } else { "" }).unwrap());
+    let announced = announce(&fixture.ann, &project, new("create", "skip"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    // After the check: the file has come, and was looked at.
+    assert!(Worker::ahead(&fixture).dies(&fixture, (3, Moment::AfterItIsDone)).await);
+    let work = announced.header("location");
+    assert_eq!(fixture.ann.get(work).await.is(200)["counts"]["created"], 0);
+    fixture.ada.delete(&format!("{project}/attributes/{gone}")).await.is(202);
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    fixture.settled().await;
+    let numbers = fixture.numbers(&project, "limit=100").await;
+    assert!(numbers.len() >= 63 && numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+    fixture.holds().await;
+}
+
+async fn what_was_found_by_an_import_that_is_cancelled_has_no_link() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Cancelled").await;
+    fixture.attribute(&project, "Weight", "int").await;
+    let file = "Name,Weight\nOne,much\nTwo,2\n";
+    let announced = announce(&fixture.ann, &project, new("create", "skip"), file).await;
+    put_by_hand(&fixture, &announced, file);
+    assert!(Worker::ahead(&fixture).dies(&fixture, (1, Moment::AfterItIsDone)).await);
+    let work = announced.header("location");
+    fixture.ann.delete(work).await.is(204);
+    let cancelled = fixture.ann.get(work).await.is(200);
+    assert_eq!((cancelled.text("state"), &cancelled["faults"][0]["record"]), ("cancelled", &json!(1)));
+    assert!(cancelled.body.get("faultsLink").is_none(), "{}", cancelled.told());
+}
+
 /// An export of several parts: each has at least 5 MiB.
 async fn an_export_of_two_parts_dies_before_each_of_its_writes() {
     let fixture = Fixture::new().await;
-    let project = fixture.project("Written").await;
-    let texts: Vec<String> = (0..12).map(|place| format!("Text {place}")).collect();
-    for text in &texts {
-        fixture.attribute(&project, text, "text").await;
-    }
-    let mut file = format!("Name,{}\n", texts.join(","));
-    for row in 0..250 {
-        write!(file, "Row {row}").unwrap();
-        (0..12).for_each(|_| write!(file, ",{}", "字".repeat(1024)).unwrap());
-        file.push('\n');
-    }
-    assert_eq!(import(&fixture.ann, &project, new("create", "stop"), &file).await.text("state"), "done");
+    let project = of_two_parts(&fixture).await;
     let whole = export(&fixture, &project, json!({})).await;
     assert!(whole.len() > 8 * 1024 * 1024);
     assert_eq!(whole.matches("\r\n").count(), 251);
@@ -142,7 +201,91 @@ async fn an_export_of_two_parts_dies_before_each_of_its_writes() {
     assert!(died >= 2, "it died {died} times");
     let done = fixture.ann.get(work).await.is(200);
     assert_eq!(done.text("state"), "done");
-    let fetched = crate::harness::fetch(done.text("link")).await.is(200);
+    let fetched = fetch(done.text("link")).await.is(200);
     assert_eq!(fetched.bytes.len(), whole.len());
     assert!(fetched.bytes == whole, "the file differs");
+}
+
+/// A project whose export has two parts.
+async fn of_two_parts(fixture: &Fixture) -> String {
+    let project = fixture.project("Written").await;
+    let texts: Vec<String> = (0..12).map(|place| format!("Text {place}")).collect();
+    for text in &texts {
+        fixture.attribute(&project, text, "text").await;
+    }
+    let mut file = format!("Name,{}\n", texts.join(","));
+    for row in 0..250 {
+        write!(file, "Row {row}").unwrap();
+        (0..12).for_each(|_| write!(file, ",{}", "字".repeat(1024)).unwrap());
+        file.push('\n');
+    }
+    assert_eq!(import(&fixture.ann, &project, new("create", "stop"), &file).await.text("state"), "done");
+    project
+}
+
+/// An S3 that gives up the first upload after its first part.
+async fn giving_up(s3: String) -> Server {
+    let first = Arc::<Mutex<Option<String>>>::default();
+    Server::start(move |request: Request<Incoming>| {
+        let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        let upload = path.split(['?', '&']).find_map(|pair| pair.strip_prefix("uploadId=")).map(str::to_owned);
+        let given_up = {
+            let mut first = first.lock().unwrap();
+            let given_up = upload.is_some() && *first == upload;
+            *first = first.take().or(upload);
+            given_up
+        };
+        let url = format!("{s3}{path}");
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            if given_up {
+                let error = "<Error><Code>NoSuchUpload</Code><Message>It was given up.</Message></Error>";
+                let response = Response::builder().status(404).header("content-type", "application/xml");
+                return Ok(response.body(Full::new(Bytes::from_static(error.as_bytes())))?);
+            }
+            Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(&Client::new(), url, parts, body).await?)
+        }
+    })
+    .await
+}
+
+async fn an_export_whose_parts_are_gone_begins_anew() {
+    let fixture = Fixture::new().await;
+    let project = of_two_parts(&fixture).await;
+    let whole = export(&fixture, &project, json!({})).await;
+    fixture.cairn.engines().wind_down();
+    let begun = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
+    let config = fixture.cairn.engines().config.clone();
+    let s3 = giving_up(config.s3.clone().unwrap()).await;
+    let Worker(clock) = Worker::ahead(&fixture);
+    let app = ::tracker::app(Engines::new(Config { s3: Some(s3.url.clone()), ..config }, clock)).metrics_to(|_| {});
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    app.event("runWork", "{}".into(), deadline).await.unwrap();
+    let done = fixture.ann.get(begun.header("location")).await.is(200);
+    assert_eq!((done.text("state"), &done["counts"]["done"]), ("done", &json!(250)), "{}", done.told());
+    let link = done.text("link").replacen(&s3.url, &fixture.cairn.engines().config.s3.clone().unwrap(), 1);
+    assert!(fetch(&link).await.is(200).bytes == whole, "the file differs");
+}
+
+/// Where it had come to is no place among values of another type.
+async fn an_export_sorted_by_what_changes_its_type_ends() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Sorted").await;
+    let weight = fixture.attribute(&project, "Weight", "int").await;
+    fixture.issue(&project, "One", json!({ &weight: 1 })).await;
+    fixture.cairn.engines().wind_down();
+    let begun = fixture.ann.post(&format!("{project}/exports"), json!({ "sort": weight })).await.is(202);
+    let work = begun.header("location");
+    let retype = json!({ "type": "text" });
+    let retyped = fixture.ada.post(&format!("{project}/attributes/{weight}/retype"), retype).await.is(202);
+    let worker = Worker::ahead(&fixture);
+    for path in [retyped.header("location"), work] {
+        while fixture.ada.get(path).await.is(200).text("state") == "running" {
+            assert!(!worker.dies(&fixture, (usize::MAX, Moment::BeforeItIsSent)).await);
+        }
+    }
+    let stopped = fixture.ann.get(work).await.is(200);
+    assert_eq!(stopped.text("state"), "stopped", "{}", stopped.told());
+    assert_eq!(stopped.text("reason"), "the values by which it sorts are of another type now");
 }

@@ -144,10 +144,8 @@ pub const KEEP_MET: AccessPattern =
     AccessPattern { name: "keepMet", calls: &[objects("checks/", ObjectAction::PutObject)] };
 
 /// The same, read by whoever goes on where a run before has died.
-pub const LOAD_MET: AccessPattern = AccessPattern {
-    name: "loadMet",
-    calls: &[objects("checks/", ObjectAction::GetObject), objects("checks/", ObjectAction::ListBucket)],
-};
+pub const LOAD_MET: AccessPattern =
+    AccessPattern { name: "loadMet", calls: &[objects("checks/", ObjectAction::GetObject)] };
 
 /// The records of a file as issues: those that have their numbers, and several a transaction.
 pub const IMPORT_ROWS: AccessPattern =

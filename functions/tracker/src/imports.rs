@@ -17,8 +17,6 @@ pub use faults::link as faults_link;
 pub use start::start;
 pub use step::{Ahead, step};
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use table::objects::Gathered;
 use utoipa::ToSchema;
@@ -29,8 +27,11 @@ use records::At;
 /// Where files lie in the bucket, each under the id of its work.
 const PREFIX: &str = "imports/";
 
-/// The largest file: 200 MiB.
-const LARGEST: u64 = 200 * 1024 * 1024;
+/// The largest file: 200 MB.
+const LARGEST: u64 = 200_000_000;
+
+/// The most characters of a header.
+const LONGEST_HEADER: usize = 200;
 
 /// What an import does with records that have the number of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -48,7 +49,7 @@ pub enum Mode {
 pub enum OnError {
     /// Nothing is written.
     Stop,
-    /// They are written.
+    /// They are written, unless more than 100 000 records cannot be.
     Skip,
 }
 
@@ -59,9 +60,12 @@ struct Plan {
     bytes: u64,
     mode: Mode,
     on_error: OnError,
-    /// What the client says that headers mean. Absent if empty: the stream of DynamoDB Local loses the type of an empty map.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    mapping: BTreeMap<String, Target>,
+    /// What the client says that headers mean. A list, since DynamoDB takes no map with an empty name, and headers may be
+    /// empty.
+    mapping: Vec<(String, Target)>,
+    /// How often its file was looked for in vain.
+    #[serde(default)]
+    looks: u32,
     phase: Phase,
     /// The record with which it goes on.
     at: At,
@@ -69,6 +73,8 @@ struct Plan {
     columns: Vec<Target>,
     headers: Vec<String>,
     numbers: Numbers,
+    /// Under which name the first pass has kept what it has met before this record, once that is anything.
+    met: Option<String>,
     faults: Gathered,
 }
 

@@ -82,6 +82,13 @@ impl Options {
         self.choose(given).ok().or_else(|| self.by_id(given)).or_else(|| self.0.iter().find(by_label))
     }
 
+    /// The option that a file means by its label, however written: one that can be set before one that is retired.
+    pub fn labelled(&self, label: &str) -> Option<&ChoiceOption> {
+        let label = folded(label);
+        let by_label = |option: &&ChoiceOption| folded(&option.label) == label;
+        self.live().find(by_label).or_else(|| self.0.iter().find(by_label))
+    }
+
     /// The options that a client wants in place of these, in its order. Those left out are retired, those named again
     /// come back. Faults come with their place in the list, or none for the list as a whole.
     pub fn replaced(&self, wanted: &[WantedOption]) -> Result<Self, Vec<(Option<usize>, String)>> {
@@ -205,5 +212,7 @@ mod tests {
         let without_mid = three().replaced(&[wanted(Some("001"), None), wanted(Some("003"), None)]).unwrap();
         assert!(without_mid.choose("Mid").is_err());
         assert_eq!(without_mid.find("Mid").unwrap().id, OptionId(2));
+        assert_eq!(without_mid.labelled("mid").unwrap().id, OptionId(2));
+        assert_eq!(without_mid.labelled("001"), None);
     }
 }

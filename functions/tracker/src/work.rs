@@ -176,6 +176,8 @@ pub struct Step {
     pub reason: Option<String>,
     /// What was found wrong with rows.
     pub faults: Vec<RowFault>,
+    /// Whether it begins anew: what was found before counts no more.
+    pub anew: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,13 +193,13 @@ pub enum Then {
 impl Step {
     pub fn new(actions: Vec<Action>, checkpoint: &impl Serialize, counts: Counts, then: Then) -> Result<Self, Problem> {
         let checkpoint = serde_json::to_value(checkpoint).map_err(Problem::internal)?;
-        Ok(Self { actions, checkpoint, counts, then, reason: None, faults: Vec::new() })
+        Ok(Self { actions, checkpoint, counts, then, reason: None, faults: Vec::new(), anew: false })
     }
 
     /// Nothing is left to do, or nothing to do it on.
     pub fn end(held: &Held, then: Then, actions: Vec<Action>) -> Self {
         let (checkpoint, counts) = (held.work.checkpoint.clone(), held.work.counts);
-        Self { actions, checkpoint, counts, then, reason: None, faults: Vec::new() }
+        Self { actions, checkpoint, counts, then, reason: None, faults: Vec::new(), anew: false }
     }
 
     /// It ends here, for this reason.
@@ -207,6 +209,10 @@ impl Step {
 
     pub fn because(self, reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..self }
+    }
+
+    pub fn anew(self) -> Self {
+        Self { anew: true, ..self }
     }
 
     pub fn with_faults(self, faults: Vec<RowFault>) -> Self {

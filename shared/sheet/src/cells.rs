@@ -8,8 +8,8 @@ pub struct Cell {
     pub line: u64,
 }
 
-/// The cells of a record, or what is wrong with it: completes "the record ...".
-pub fn cells(record: &[u8]) -> Result<Vec<Cell>, String> {
+/// The cells of a record, at most so many, or what is wrong with it: completes "the record ...".
+pub fn cells(record: &[u8], most: usize) -> Result<Vec<Cell>, String> {
     let text =
         std::str::from_utf8(record).map_err(|error| format!("is not UTF-8 from byte {} on", error.valid_up_to()))?;
     let (mut cells, mut rest, mut line) = (Vec::new(), text, 0);
@@ -26,6 +26,10 @@ pub fn cells(record: &[u8]) -> Result<Vec<Cell>, String> {
             }
         };
         let breaks = text.bytes().filter(|byte| *byte == b'\n').count() as u64;
+        // Each takes memory, an empty one, too.
+        if cells.len() == most {
+            return Err(format!("has more than {most} fields"));
+        }
         cells.push(Cell { text, line });
         line += breaks;
         match after.strip_prefix(',') {
@@ -59,17 +63,18 @@ mod tests {
     #[test]
     fn quotes_hold_commas_quotes_and_line_breaks() {
         let record = "1,\"a, \"\"b\"\"\",\"two\r\nlines\",é,";
-        let found = cells(record.as_bytes()).unwrap();
+        let found = cells(record.as_bytes(), 5).unwrap();
         let texts: Vec<_> = found.iter().map(|cell| cell.text.as_str()).collect();
         assert_eq!(texts, ["1", "a, \"b\"", "two\r\nlines", "é", ""]);
         assert_eq!(found.iter().map(|cell| cell.line).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
-        assert_eq!(cells(b"").unwrap().len(), 1);
+        assert_eq!(cells(b"", 1).unwrap().len(), 1);
+        assert_eq!(cells(record.as_bytes(), 4).unwrap_err(), "has more than 4 fields");
     }
 
     #[test]
     fn a_record_is_exact_about_its_quotes() {
         for record in ["a\"b".as_bytes(), b"\"a\"b,c", b"\"open", b"\xff"] {
-            assert!(cells(record).is_err(), "{record:?}");
+            assert!(cells(record, 9).is_err(), "{record:?}");
         }
     }
 }

@@ -25,8 +25,9 @@ pub const STEPS: &[Step] = &[
     Sample("changeAttribute"),
     Sample("retypeAttribute"),
     Names("createIssue", "/id", "issue-67d1"),
-    Names("createIssue", "/id", "issue-af34"),
+    // Which of two that are alike is found first is open.
     Until("search"),
+    Names("createIssue", "/id", "issue-af34"),
     Sample("getIssue"),
     Sample("findIssue"),
     Sample("changeIssue"),

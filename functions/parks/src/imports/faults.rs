@@ -24,8 +24,9 @@ pub async fn keep(access: &Access, id: JobId, plan: &mut Plan, faults: &[RowFaul
 }
 
 /// Puts together what was kept. Doing it again makes the same.
-pub async fn gather(access: &Access, id: JobId, plan: &Plan) -> Result<(), Problem> {
-    let whole = |faults| json!({ "faults": Value::Array(faults), "faultCount": plan.faults.entries });
+pub async fn gather(access: &Access, id: JobId, plan: &mut Plan) -> Result<(), Problem> {
+    let count = plan.faults.entries;
+    let whole = |faults| json!({ "faults": Value::Array(faults), "faultCount": count });
     Ok(plan.faults.gather(objects(access, &access::KEEP_FAULTS), &id.to_string(), whole).await?)
 }
 

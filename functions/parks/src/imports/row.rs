@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use web::fault::{Place, pointer_step};
 use web::{Fault, Schema};
 
+use super::csv::MOST_FIELDS;
 use super::rows::Row;
 use super::{Format, Layer};
 use crate::names::ShapeName;
@@ -143,7 +144,7 @@ impl Reading {
     }
 
     fn record(&self, text: &[u8], columns: &[String], faults: &mut Vec<Fault>) -> Option<Draft> {
-        let cells = match sheet::cells(text) {
+        let cells = match sheet::cells(text, MOST_FIELDS) {
             Ok(cells) if cells.len() == columns.len() => cells,
             Ok(cells) => {
                 let detail = format!("has {} fields, and the header names {}", cells.len(), columns.len());

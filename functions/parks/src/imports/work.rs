@@ -182,7 +182,7 @@ impl Import {
 
     /// The faults are where the job links to before it has ended.
     async fn end(&mut self, access: &Access, held: &Held, then: Then) -> Result<Step, Problem> {
-        faults::gather(access, held.id, &self.plan).await?;
-        Ok(Step { then, ..Step::last(Vec::new(), held, held.job.counts) })
+        faults::gather(access, held.id, &mut self.plan).await?;
+        Ok(Step { then, ..Step::more(Vec::new(), &self.plan, held.job.counts)? })
     }
 }

@@ -62,6 +62,9 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
     if check_busy(&schema, &question).is_err() {
         return Ok(Step::end(held, Then::Wait(BUSY), Vec::new()));
     }
+    if question.sorted_as(&schema) != plan.sorted_as {
+        return Ok(Step::stopped(held, "the values by which it sorts are of another type now"));
+    }
     let mut counts = held.work.counts;
     if counts.total == 0 {
         let total = total(access, &schema, &question.filters).await?;
@@ -83,7 +86,11 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
             Some(at) => part.at = at,
             None => {
                 let rows = part.rows;
-                finish(access, held, &plan, part).await?;
+                match finish(access, held, &plan, part).await {
+                    Ok(()) => {}
+                    Err(Error::NotFound) => return anew(held, plan, &question, &schema),
+                    Err(error) => return Err(error.into()),
+                }
                 plan.rows = rows;
                 return Step::new(Vec::new(), &plan, Counts { total: rows, done: rows, ..counts }, Then::Done);
             }
@@ -96,7 +103,11 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
             Some(upload) => upload,
             None => objects.begin_upload(&object(held.id), CSV).await?,
         };
-        plan.upload = Some(objects.add_part(&object(held.id), upload, Bytes::from(part.file)).await?);
+        match objects.add_part(&object(held.id), upload, Bytes::from(part.file)).await {
+            Ok(upload) => plan.upload = Some(upload),
+            Err(Error::NotFound) => return anew(held, plan, &question, &schema),
+            Err(error) => return Err(error.into()),
+        }
         (plan.at, plan.rows) = (part.at, part.rows);
     } else {
         ahead.0 = Some(part);
@@ -104,13 +115,19 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
     Step::new(Vec::new(), &plan, counts, Then::More)
 }
 
+/// S3 gives up an upload that takes longer than a day: what was sent is gone.
+fn anew(held: &Held, plan: Plan, question: &Question, schema: &Schema) -> Result<Step, Problem> {
+    let plan = Plan { upload: None, rows: 0, at: question.begin(schema), ..plan };
+    Step::new(Vec::new(), &plan, Counts { done: 0, ..held.work.counts }, Then::More)
+}
+
 const CSV: &str = "text/csv; charset=utf-8";
 
 /// Makes the file whole. Where a run before has done so and died, it is whole already.
-async fn finish(access: &Access, held: &Held, plan: &Plan, part: Part) -> Result<(), Problem> {
+async fn finish(access: &Access, held: &Held, plan: &Plan, part: Part) -> Result<(), Error> {
     let (objects, name) = (access.objects(&WRITE_EXPORT, BUCKET, PREFIX), object(held.id));
     let Some(upload) = plan.upload.clone() else {
-        return Ok(objects.put(&name, Bytes::from(part.file), CSV).await?);
+        return objects.put(&name, Bytes::from(part.file), CSV).await;
     };
     let sent = async {
         let upload = match part.file.is_empty() {
@@ -123,8 +140,8 @@ async fn finish(access: &Access, held: &Held, plan: &Plan, part: Part) -> Result
         Ok(()) => Ok(()),
         Err(error) => match objects.head(&name).await {
             Ok(_) => Ok(()),
-            Err(Error::NotFound) => Err(error.into()),
-            Err(other) => Err(other.into()),
+            Err(Error::NotFound) => Err(error),
+            Err(other) => Err(other),
         },
     }
 }

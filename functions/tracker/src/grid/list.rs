@@ -163,6 +163,11 @@ impl Question {
         }
     }
 
+    /// What the values are by which it sorts, if these are an attribute's.
+    pub fn sorted_as(&self, schema: &Schema) -> Option<Type> {
+        self.sort.column.attribute(schema).map(|attribute| attribute.item.of)
+    }
+
     /// Where a walk begins.
     pub fn begin(&self, schema: &Schema) -> At {
         At { order: options(schema, self.sort.column), ..At::default() }

@@ -9,7 +9,8 @@ use web::{Answer, Fault, Kind, Problem, Request};
 
 use super::column::Target;
 use super::records::At;
-use super::{LARGEST, Mode, Numbers, OnError, PREFIX, Phase, Plan};
+use super::step::WAITS;
+use super::{LARGEST, LONGEST_HEADER, Mode, Numbers, OnError, PREFIX, Phase, Plan};
 use crate::access::IMPORT;
 use crate::callers::{at_least, me};
 use crate::items::Role;
@@ -22,9 +23,6 @@ use crate::work::{Begun, Start, Work, WorkState, begin_work};
 
 pub const UNMAPPED_COLUMN: Kind = Kind::new(422, "unmapped-column", "A column of the file means nothing here");
 
-/// How long the link takes the file, and a while for it to be told of, in seconds.
-const WAITS: u64 = 20 * 60;
-
 /// The most columns that a mapping may name.
 const MOST_COLUMNS: usize = 200;
 
@@ -32,7 +30,7 @@ const MOST_COLUMNS: usize = 200;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewImport {
-    /// The exact size of the file, at most 200 MiB.
+    /// The exact size of the file, at most 200 MB.
     #[schema(minimum = 1)]
     bytes: u64,
     mode: Mode,
@@ -75,11 +73,13 @@ pub async fn announce(request: Request) -> Result<Answer, Problem> {
         mode: new.mode,
         on_error: new.on_error,
         mapping: mapping(&schema, new.columns)?,
+        looks: 0,
         phase: Phase::Checking,
         at: At::default(),
         columns: Vec::new(),
         headers: Vec::new(),
         numbers: Numbers::default(),
+        met: None,
         faults: Gathered::default(),
     };
     let (access, who) = (request.access(), me(&request)?.to_string());
@@ -97,11 +97,17 @@ pub async fn announce(request: Request) -> Result<Answer, Problem> {
     Ok(request.create_once(&IMPORT, &TRACKER, actions.to_vec(), location, &view).await?)
 }
 
-fn mapping(schema: &Schema, columns: BTreeMap<String, Option<String>>) -> Result<BTreeMap<String, Target>, Problem> {
-    let (mut mapping, mut faults) = (BTreeMap::new(), Vec::new());
+fn mapping(schema: &Schema, columns: BTreeMap<String, Option<String>>) -> Result<Vec<(String, Target)>, Problem> {
+    let too_long = columns.keys().find(|header| header.chars().count() > LONGEST_HEADER);
+    if let Some(header) = too_long {
+        let pointer = format!("/columns{}", web::fault::pointer_step(header));
+        let detail = format!("must be a header of at most {LONGEST_HEADER} characters");
+        return Err(Problem::faults(vec![Fault::pointer(pointer, detail)]));
+    }
+    let (mut mapping, mut faults) = (Vec::new(), Vec::new());
     for (header, meant) in columns {
         match Target::parse(meant.as_deref(), schema) {
-            Some(target) => drop(mapping.insert(header, target)),
+            Some(target) => mapping.push((header, target)),
             None => {
                 let pointer = format!("/columns{}", web::fault::pointer_step(&header));
                 let detail = "must be `number`, `name`, `state`, the id of an attribute of this project, or null";

@@ -1,6 +1,7 @@
 //! The first pass: every record is looked at, and nothing is written. At the end of the file the numbers of all new
 //! issues are taken at once.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -10,9 +11,9 @@ use web::Problem;
 use super::column::columns;
 use super::met::{MOST_UNSOUND, Met};
 use super::record::{self, Draft};
-use super::records::{At, Next, Record};
+use super::records::{At, Batch, Next, Record};
 use super::step::{AT_MOST, Ahead, end};
-use super::{Mode, Numbers, OnError, Phase, Plan, faults};
+use super::{LONGEST_HEADER, Mode, Numbers, OnError, Phase, Plan, faults, write};
 use crate::access::IMPORT_ROWS;
 use crate::issues::LAST_NUMBER;
 use crate::keys::CounterKey;
@@ -25,6 +26,9 @@ use crate::work::{Held, RowFault, Step, Then, issue_of};
 
 /// How many records are looked at together.
 const TOGETHER: usize = 500;
+
+/// How many faults a step finds, at about which it ends.
+const MOST_FOUND: usize = 10_000;
 
 /// How many numbers are looked for at once.
 const AT_ONCE: usize = 16;
@@ -43,12 +47,12 @@ pub async fn step(
             None => return Ok(Step::stopped(held, "its project is gone")),
         }
     }
-    let mut met = ahead.met(access, held.id, &plan).await?;
+    let mut met = Met::clone(&*ahead.met(access, &plan).await?);
     let mut records = ahead.records(held.id, &plan, plan.at);
     let (mut found, mut counts) = (Vec::new(), held.work.counts);
-    while began.elapsed() < AT_MOST {
-        let (mut batch, mut over) = (Vec::new(), false);
-        while batch.len() < TOGETHER {
+    while began.elapsed() < AT_MOST && found.len() < MOST_FOUND {
+        let (mut batch, mut over) = (Batch::of(TOGETHER), false);
+        while batch.has_room() {
             match records.next(access).await? {
                 Next::Record(record) if plan.columns.is_empty() => match header(&mut plan, schema, &record) {
                     Ok(()) => {}
@@ -64,8 +68,8 @@ pub async fn step(
                 }
             }
         }
-        counts.total += batch.len() as u64;
-        let unsound = look_at(access, &mut plan, schema, &mut met, &batch).await?;
+        counts.total += batch.records.len() as u64;
+        let unsound = look_at(access, held, &mut plan, schema, &mut met, &batch.records).await?;
         for record in unsound.iter().map(|fault| fault.record) {
             if !met.condemn(record) {
                 let reason = format!("more than {MOST_UNSOUND} of its records cannot be");
@@ -74,20 +78,34 @@ pub async fn step(
         }
         found.extend(unsound);
         if over {
+            note(access, held, ahead, &mut plan, met, records.at()).await?;
             faults::keep(access, held.id, &mut plan, &found).await?;
-            met.keep(access, held.id).await?;
             let step = finish(access, held, plan, schema, counts).await?;
-            ahead.remember(met);
-            return Ok(step.with_faults(found));
+            return Ok(if step.anew { step } else { step.with_faults(found) });
         }
         tokio::task::yield_now().await;
     }
+    note(access, held, ahead, &mut plan, met, records.at()).await?;
     faults::keep(access, held.id, &mut plan, &found).await?;
-    met.keep(access, held.id).await?;
     plan.at = records.at();
     ahead.keep(records);
-    ahead.remember(met);
     Ok(Step::new(Vec::new(), &plan, counts, Then::More)?.with_faults(found))
+}
+
+/// Keeps what was met up to here, where the checkpoint will look for it.
+async fn note(
+    access: &Access,
+    held: &Held,
+    ahead: &mut Ahead,
+    plan: &mut Plan,
+    met: Met,
+    at: At,
+) -> Result<(), Problem> {
+    plan.met = met.keep(access, held.id, plan.numbers.given, at).await?;
+    if let Some(name) = &plan.met {
+        ahead.remember(name, &Arc::new(met));
+    }
+    Ok(())
 }
 
 /// What the columns are.
@@ -95,6 +113,11 @@ fn header(plan: &mut Plan, schema: &Schema, record: &Record) -> Result<(), Vec<R
     let fault =
         |column: Option<String>, detail: String| RowFault { record: record.number, line: record.line, column, detail };
     let cells = record.cells.as_ref().map_err(|reason| vec![fault(None, reason.clone())])?;
+    let is_long = |cell: &&sheet::Cell| cell.text.chars().count() > LONGEST_HEADER;
+    if let Some(long) = cells.iter().find(is_long) {
+        let shown: String = long.text.chars().take(40).collect();
+        return Err(vec![fault(None, format!("has the header `{shown}…` of more than {LONGEST_HEADER} characters"))]);
+    }
     let headers: Vec<String> = cells.iter().map(|cell| sheet::unguarded(&cell.text).to_owned()).collect();
     let columns = columns(&headers, &plan.mapping, plan.mode, schema);
     let told = |faults: Vec<(Option<String>, String)>| faults.into_iter().map(|(column, detail)| fault(column, detail));
@@ -106,6 +129,7 @@ fn header(plan: &mut Plan, schema: &Schema, record: &Record) -> Result<(), Vec<R
 /// What is wrong with these records; of the others the numbers are noted.
 async fn look_at(
     access: &Access,
+    held: &Held,
     plan: &mut Plan,
     schema: &Schema,
     met: &mut Met,
@@ -138,6 +162,13 @@ async fn look_at(
             }
             _ => None,
         };
+        if fault.is_none()
+            && known(draft).is_none()
+            && let Err(fault) = write::issue(held, schema, draft, LAST_NUMBER)
+        {
+            faults.push(fault);
+            continue;
+        }
         if let Some(detail) = fault {
             let column = Some(plan.header(super::column::Target::Number));
             faults.push(RowFault { record: draft.record, line: draft.line, column, detail: detail.to_owned() });
@@ -170,18 +201,18 @@ async fn finish(
         return Ok(rejected.because("it has no header with the names of its columns"));
     }
     if plan.faults.entries > 0 && plan.on_error == OnError::Stop {
-        faults::gather(access, held.id, &plan).await?;
+        faults::gather(access, held.id, &mut plan).await?;
         return Step::new(Vec::new(), &plan, counts, Then::Rejected);
     }
     let Some(given) = last_given(access, schema).await? else {
         return Ok(Step::stopped(held, "its project is gone"));
     };
     let Numbers { given: before, least, greatest, without, .. } = plan.numbers;
-    if given > before && (plan.mode == Mode::Upsert || least.is_some_and(|least| least <= given)) {
+    if given > before && least.is_some_and(|least| least <= given) {
         // Others have taken numbers that the file names: what is wrong with it has to be found anew.
         let (columns, headers) = (Vec::new(), Vec::new());
-        let anew = Plan { at: At::default(), faults: Default::default(), columns, headers, ..plan };
-        return Step::new(Vec::new(), &anew, Default::default(), Then::More);
+        let anew = Plan { at: At::default(), faults: Default::default(), columns, headers, met: None, ..plan };
+        return Ok(Step::new(Vec::new(), &anew, Default::default(), Then::More)?.anew());
     }
     let named = greatest.unwrap_or_default().max(given);
     if named + without > LAST_NUMBER {

@@ -1,7 +1,5 @@
 //! What the columns of a file mean.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::Mode;
@@ -47,13 +45,14 @@ impl Target {
 /// What each column of a file is, or everything that is wrong with its headers, with the header that it is wrong with.
 pub fn columns(
     headers: &[String],
-    mapping: &BTreeMap<String, Target>,
+    mapping: &[(String, Target)],
     mode: Mode,
     schema: &Schema,
 ) -> Result<Vec<Target>, Vec<(Option<String>, String)>> {
     let (mut columns, mut faults) = (Vec::<Target>::new(), Vec::new());
     for header in headers {
-        let target = mapping.get(header).copied().or_else(|| Target::named(header, schema));
+        let mapped = mapping.iter().find(|(mapped, _)| mapped == header).map(|(_, target)| *target);
+        let target = mapped.or_else(|| Target::named(header, schema));
         let target = match target {
             Some(target) if target != Target::Nothing && columns.contains(&target) => {
                 faults.push((Some(header.clone()), "means what another column means, too".to_owned()));
@@ -68,7 +67,7 @@ pub fn columns(
         };
         columns.push(target);
     }
-    for mapped in mapping.keys().filter(|mapped| !headers.contains(mapped)) {
+    for (mapped, _) in mapping.iter().filter(|(mapped, _)| !headers.contains(mapped)) {
         faults.push((Some(mapped.clone()), "is named in `columns`, and the file has no such header".to_owned()));
     }
     let has = |target| columns.contains(&target);

@@ -23,8 +23,9 @@ pub async fn keep(access: &Access, id: WorkId, plan: &mut Plan, faults: &[RowFau
 }
 
 /// Puts together what was kept. Doing it again makes the same.
-pub async fn gather(access: &Access, id: WorkId, plan: &Plan) -> Result<(), Problem> {
-    let whole = |faults| json!({ "faults": Value::Array(faults), "faultCount": plan.faults.entries });
+pub async fn gather(access: &Access, id: WorkId, plan: &mut Plan) -> Result<(), Problem> {
+    let count = plan.faults.entries;
+    let whole = |faults| json!({ "faults": Value::Array(faults), "faultCount": count });
     Ok(plan.faults.gather(access.objects(&KEEP_FAULTS, BUCKET, PREFIX), &id.id(), whole).await?)
 }
 

@@ -1,12 +1,14 @@
 //! What the first pass over a file must remember of all records before: which numbers they have, so that none is given
-//! twice, and which of them cannot be. Both are kept in S3 beside the checkpoint.
+//! twice, and which of them cannot be. Both are kept in S3 before the checkpoint names them, which then has what belongs
+//! to it, whoever dies in between.
 
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use table::{Access, Error};
+use table::Access;
 use web::Problem;
 
+use super::records::At;
 use crate::access::{KEEP_MET, LOAD_MET};
 use crate::names::WorkId;
 use crate::schema::BUCKET;
@@ -25,18 +27,26 @@ pub struct Met {
 }
 
 impl Met {
-    /// What a run before has kept.
-    pub async fn load(access: &Access, work: WorkId) -> Result<Self, Problem> {
-        let numbers = get(access, &numbers_of(work)).await?;
-        let unsound = get(access, &unsound_of(work)).await?;
+    /// What a run before has kept under this name.
+    pub async fn load(access: &Access, name: &str) -> Result<Self, Problem> {
+        let objects = access.objects(&LOAD_MET, BUCKET, PREFIX);
+        let numbers = objects.get(&numbers_of(name)).await?.to_vec();
+        let unsound = access.objects(&LOAD_MET, BUCKET, PREFIX).get(&unsound_of(name)).await?;
         let record = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_le_bytes);
         Ok(Self { numbers, unsound: unsound.chunks(8).filter_map(record).collect() })
     }
 
-    pub async fn keep(&self, access: &Access, work: WorkId) -> Result<(), Problem> {
-        put(access, &numbers_of(work), self.numbers.clone()).await?;
+    /// Keeps it under a name that belongs to the place in the file and to the numbers that were given by then: whoever
+    /// comes to the same place keeps the same.
+    pub async fn keep(&self, access: &Access, work: WorkId, given: u64, at: At) -> Result<Option<String>, Problem> {
+        if self.numbers.is_empty() && self.unsound.is_empty() {
+            return Ok(None);
+        }
+        let name = format!("{}-{given}-{}", work.id(), at.offset);
+        put(access, &numbers_of(&name), self.numbers.clone()).await?;
         let records = self.unsound.iter().flat_map(|record| record.to_le_bytes());
-        put(access, &unsound_of(work), records.collect()).await
+        put(access, &unsound_of(&name), records.collect()).await?;
+        Ok(Some(name))
     }
 
     /// Takes note of a number; false if it was there before.
@@ -65,29 +75,17 @@ impl Met {
     }
 }
 
-async fn get(access: &Access, name: &str) -> Result<Vec<u8>, Problem> {
-    match access.objects(&LOAD_MET, BUCKET, PREFIX).get(name).await {
-        Ok(bytes) => Ok(bytes.to_vec()),
-        // Nothing was to be kept.
-        Err(Error::NotFound) => Ok(Vec::new()),
-        Err(error) => Err(error.into()),
-    }
-}
-
 async fn put(access: &Access, name: &str, bytes: Vec<u8>) -> Result<(), Problem> {
-    if bytes.is_empty() {
-        return Ok(());
-    }
     let objects = access.objects(&KEEP_MET, BUCKET, PREFIX);
     Ok(objects.put(name, Bytes::from(bytes), "application/octet-stream").await?)
 }
 
-fn numbers_of(work: WorkId) -> String {
-    format!("{}.numbers", work.id())
+fn numbers_of(name: &str) -> String {
+    format!("{name}.numbers")
 }
 
-fn unsound_of(work: WorkId) -> String {
-    format!("{}.unsound", work.id())
+fn unsound_of(name: &str) -> String {
+    format!("{name}.unsound")
 }
 
 #[cfg(test)]

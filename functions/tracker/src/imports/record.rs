@@ -57,6 +57,14 @@ pub fn read(plan: &Plan, schema: &Schema, record: &Record) -> Result<Draft, Vec<
     if faults.is_empty() { Ok(draft) } else { Err(faults) }
 }
 
+/// Whether a record names no number. What the first pass has counted so stays so, whatever becomes of the schema: the
+/// numbers of the records after it depend on it.
+pub fn is_unnumbered(plan: &Plan, record: &Record) -> bool {
+    let place = plan.columns.iter().position(|target| *target == Target::Number);
+    let cell = place.and_then(|place| record.cells.as_ref().ok()?.get(place));
+    cell.is_none_or(|cell| cell.text.is_empty())
+}
+
 impl Plan {
     /// The header of a column that the file has.
     pub fn header(&self, of: Target) -> String {
@@ -128,7 +136,7 @@ fn value(attribute: &Attribute, text: &str) -> Result<Value, String> {
     let (of, options) = (attribute.item.of, attribute.options());
     let plain = match of {
         Type::Choice => {
-            let option = options.find(text).or_else(|| options.find(unguarded(text)));
+            let option = options.labelled(unguarded(text));
             let option = option.ok_or_else(|| "must be the label of one of the attribute's options".to_owned())?;
             Plain::stored(option.id.to_string())
         }

@@ -13,6 +13,12 @@ use crate::schema::BUCKET;
 /// The largest record: an issue has at most 380 KB.
 const LARGEST_RECORD: usize = 4 * 1024 * 1024;
 
+/// The most fields of a record: more than a project has columns and a mapping names.
+const MOST_FIELDS: usize = 400;
+
+/// How many bytes of records are looked at together.
+const TOGETHER: usize = 2_000_000;
+
 /// One record as it stands in the file.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -22,6 +28,31 @@ pub struct Record {
     pub line: u64,
     /// Its cells, or what is wrong with it.
     pub cells: Result<Vec<Cell>, String>,
+    /// Of the file.
+    bytes: usize,
+}
+
+/// Records that are looked at together: so many, unless they are large.
+#[derive(Debug)]
+pub struct Batch {
+    pub records: Vec<Record>,
+    most: usize,
+    bytes: usize,
+}
+
+impl Batch {
+    pub fn of(most: usize) -> Self {
+        Self { records: Vec::new(), most, bytes: 0 }
+    }
+
+    pub fn has_room(&self) -> bool {
+        self.records.len() < self.most && self.bytes < TOGETHER
+    }
+
+    pub fn push(&mut self, record: Record) {
+        self.bytes += record.bytes;
+        self.records.push(record);
+    }
 }
 
 /// Between two records: where the reading of a file goes on.
@@ -79,12 +110,12 @@ impl Records {
                         begun = self.at.lines;
                         continue;
                     } else {
-                        cells(record)
+                        cells(record, MOST_FIELDS)
                     };
                     let number = self.at.records;
                     self.took(taken, breaks);
                     self.at.records += 1;
-                    return Ok(Next::Record(Record { number, line, cells: read }));
+                    return Ok(Next::Record(Record { number, line, cells: read, bytes: taken }));
                 }
                 Found::End => return Ok(Next::End),
                 Found::Unclosed => {

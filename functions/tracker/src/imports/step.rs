@@ -1,5 +1,7 @@
 //! One step of an import: so many records looked at, or written.
 
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use table::{Access, Error};
@@ -17,12 +19,19 @@ use crate::work::{Held, RowFault, Step, Then, WorkState};
 /// How long a step may take, so that whoever waits sees the counts move.
 pub const AT_MOST: Duration = Duration::from_secs(1);
 
+/// How long the link takes the file, and a while for it to be told of, in seconds: so often it is looked for.
+pub const WAITS: u64 = 20 * 60;
+
+/// How often it is looked for: what was begun to be sent while the link took it may be long on its way.
+const LOOKS: u32 = 12;
+
 /// What a run knows of the file beyond the checkpoint.
 #[derive(Debug, Default)]
 pub struct Ahead {
     /// The file, read up to the checkpoint.
     records: Option<Records>,
-    met: Option<Met>,
+    /// What was met before the checkpoint, and before the one that may follow it, under their names.
+    met: VecDeque<(String, Arc<Met>)>,
     pub pace: write::Pace,
 }
 
@@ -40,17 +49,23 @@ impl Ahead {
         self.records = Some(records);
     }
 
-    /// What all records before have shown.
-    pub(super) async fn met(&mut self, access: &Access, id: WorkId, plan: &Plan) -> Result<Met, Problem> {
-        match self.met.take() {
-            _ if plan.at == At::default() && plan.phase == Phase::Checking => Ok(Met::default()),
-            Some(met) => Ok(met),
-            None => Met::load(access, id).await,
+    /// What all records before the checkpoint have shown.
+    pub(super) async fn met(&mut self, access: &Access, plan: &Plan) -> Result<Arc<Met>, Problem> {
+        let Some(name) = &plan.met else { return Ok(Arc::default()) };
+        if let Some((_, met)) = self.met.iter().find(|(known, _)| known == name) {
+            return Ok(Arc::clone(met));
         }
+        let met = Arc::new(Met::load(access, name).await?);
+        self.remember(name, &met);
+        Ok(met)
     }
 
-    pub fn remember(&mut self, met: Met) {
-        self.met = Some(met);
+    /// Keeps what was met for the next step; what was before it stays, for where the checkpoint is not written.
+    pub fn remember(&mut self, name: &str, met: &Arc<Met>) {
+        self.met.push_back((name.to_owned(), Arc::clone(met)));
+        if self.met.len() > 2 {
+            self.met.pop_front();
+        }
     }
 }
 
@@ -74,7 +89,14 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
 async fn come(access: &Access, held: &Held) -> Result<Step, Problem> {
     match access.objects(&READ_IMPORT, BUCKET, PREFIX).head(&held.id.id()).await {
         Ok(_) => Ok(Step::end(held, Then::More, Vec::new())),
-        Err(Error::NotFound) => Ok(Step::stopped(held, "no file came while the link took one")),
+        Err(Error::NotFound) => {
+            let mut plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+            plan.looks += 1;
+            if plan.looks < LOOKS {
+                return Step::new(Vec::new(), &plan, held.work.counts, Then::Wait(WAITS));
+            }
+            Ok(Step::stopped(held, "no file came"))
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -88,6 +110,6 @@ pub async fn end(
     found: Vec<RowFault>,
 ) -> Result<Step, Problem> {
     faults::keep(access, held.id, &mut plan, &found).await?;
-    faults::gather(access, held.id, &plan).await?;
+    faults::gather(access, held.id, &mut plan).await?;
     Ok(Step::new(Vec::new(), &plan, held.work.counts, then)?.with_faults(found))
 }

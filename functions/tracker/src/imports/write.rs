@@ -9,7 +9,7 @@ use web::Problem;
 
 use super::check::find;
 use super::record::{self, Draft};
-use super::records::{Next, Record};
+use super::records::{Batch, Next};
 use super::step::{Ahead, end};
 use super::{OnError, Plan, faults};
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
@@ -78,10 +78,10 @@ pub async fn step(
     schema: &Schema,
 ) -> Result<Step, Problem> {
     let began = Instant::now();
-    let met = ahead.met(access, held.id, &plan).await?;
+    let met = ahead.met(access, &plan).await?;
     let mut records = ahead.records(held.id, &plan, plan.at);
-    let mut batch = Vec::<Record>::new();
-    while batch.len() < ahead.pace.0 {
+    let mut batch = Batch::of(ahead.pace.0);
+    while batch.has_room() {
         match records.next(access).await? {
             // The header.
             Next::Record(record) if record.number == 0 => {}
@@ -92,25 +92,24 @@ pub async fn step(
             }
         }
     }
+    let batch = batch.records;
     if batch.is_empty() {
         return end(access, held, plan, Then::Done, Vec::new()).await;
     }
     let (mut new, mut known, mut found, mut failed) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for record in batch.iter().filter(|record| !met.is_unsound(record.number)) {
+        let next = plan.numbers.next;
+        plan.numbers.next += u64::from(record::is_unnumbered(&plan, record));
         match record::read(&plan, schema, record) {
             Ok(draft) => match draft.number {
                 Some(number) if number <= plan.numbers.given => known.push((number, draft)),
-                number => {
-                    let num = number.unwrap_or(plan.numbers.next);
-                    plan.numbers.next += u64::from(number.is_none());
-                    match make(held, schema, &draft, num)? {
-                        Ok(made) => new.push(made),
-                        Err(fault) => {
-                            found.push(fault);
-                            failed += 1;
-                        }
+                number => match make(held, schema, &draft, number.unwrap_or(next))? {
+                    Ok(made) => new.push(made),
+                    Err(fault) => {
+                        found.push(fault);
+                        failed += 1;
                     }
-                }
+                },
             },
             Err(faults) => {
                 found.extend(faults);
@@ -118,9 +117,7 @@ pub async fn step(
             }
         }
     }
-    let read_well = (batch.len() - batch.iter().filter(|record| met.is_unsound(record.number)).count()) as u64;
-    failed += batch.len() as u64 - read_well;
-    ahead.remember(met);
+    failed += batch.iter().filter(|record| met.is_unsound(record.number)).count() as u64;
 
     let made = create_all(access, schema, new);
     let changes = change_all(access, held, schema, &plan, known);
@@ -142,7 +139,7 @@ pub async fn step(
     };
     if !found.is_empty() && plan.on_error == OnError::Stop {
         let stopped = end(access, held, plan, Then::Stopped, found).await?;
-        return Ok(Step { counts, ..stopped }.because("the project was changed while the file was written"));
+        return Ok(Step { counts, ..stopped }.because("a record could not be written any more; its fault tells why"));
     }
     faults::keep(access, held.id, &mut plan, &found).await?;
     plan.at = records.at();
@@ -151,9 +148,8 @@ pub async fn step(
     Ok(Step::new(Vec::new(), &plan, counts, Then::More)?.with_faults(found))
 }
 
-/// The issue of a record.
-fn make(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Result<New, RowFault>, Problem> {
-    let id = IssueId::of_record(held.id, draft.record);
+/// The issue of a record, or why it can be none.
+pub fn issue(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Issue, RowFault> {
     let who = held.work.created_by.clone();
     let at = held.work.created_at.clone();
     let stamps = Stamps { created_at: at.clone(), created_by: who.clone(), updated_at: at, updated_by: who };
@@ -169,8 +165,18 @@ fn make(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Result<
     };
     let issue = cleaned(schema, draft.apply(empty, schema));
     if check_size(&issue).is_err() {
-        return Ok(Err(draft.fault("makes an issue of more than 380 KB")));
+        return Err(draft.fault("makes an issue of more than 380 KB"));
     }
+    Ok(issue)
+}
+
+/// An issue with its rows.
+fn make(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Result<New, RowFault>, Problem> {
+    let issue = match issue(held, schema, draft, num) {
+        Ok(issue) => issue,
+        Err(fault) => return Ok(Err(fault)),
+    };
+    let id = IssueId::of_record(held.id, draft.record);
     let bytes = serde_json::to_vec(&issue).map_err(Problem::internal)?.len();
     let rows = rows(id, schema.id, &issue, &schema.attributes);
     Ok(Ok(New { id, issue, rows, bytes }))

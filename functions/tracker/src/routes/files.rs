@@ -13,7 +13,7 @@ use crate::work::routes::WorkView;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post("createImport", format!("{P}/imports"), Who::SignedIn, announce)
-            .summary("Announces a CSV file of up to 200 MiB with issues, and gives the link that takes it and its work")
+            .summary("Announces a CSV file of up to 200 MB with issues, and gives the link that takes it and its work")
             .patterns(&[&MEMBERSHIP, &PROJECT, &IMPORT])
             .path::<ProjectPath>()
             .takes::<NewImport>()

@@ -78,6 +78,6 @@ pub fn routes() -> Vec<Route> {
             .query::<SearchQuery>()
             .answers::<FoundPage>(200)
             .problems(&[problem::NOT_FOUND, problem::SEARCH_UNAVAILABLE])
-            .sample(Sample::new("/tracker/tenants/tenant-0807/search?q=girder")),
+            .sample(Sample::new("/tracker/tenants/tenant-0807/search?q=bolts")),
     ]
 }

@@ -82,11 +82,13 @@ impl Held {
 
     /// Writes a batch with the checkpoint after it. False if somebody else holds the work now.
     pub async fn carry_out(&mut self, access: &Access, step: Step) -> Result<bool, Error> {
-        let Step { mut actions, checkpoint, counts, then, reason, faults } = step;
+        let Step { mut actions, checkpoint, counts, then, reason, faults, anew } = step;
         let mut after = Work { checkpoint, counts, reason, ..self.work.clone() };
+        if anew {
+            after.faults.clear();
+        }
         let room = SHOWN.saturating_sub(after.faults.len());
-        // A pass that was begun anew finds what it has found before.
-        after.faults.extend(faults.into_iter().filter(|fault| !self.work.faults.contains(fault)).take(room));
+        after.faults.extend(faults.into_iter().take(room));
         let due = Action::delete(&TRACKER, WorkDueKey { work: self.id });
         let (due, until) = match then {
             Then::More => {

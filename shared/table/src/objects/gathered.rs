@@ -15,6 +15,9 @@ pub struct Gathered {
     /// How many entries there were, also those that were not kept.
     pub entries: u64,
     parts: u64,
+    /// Whether it was put together.
+    #[serde(default)]
+    whole: bool,
 }
 
 impl Gathered {
@@ -35,7 +38,7 @@ impl Gathered {
 
     /// Puts together what was kept, as `whole` wants it. Doing it again makes the same.
     pub async fn gather(
-        &self,
+        &mut self,
         objects: Objects<'_>,
         name: &str,
         whole: impl FnOnce(Vec<Value>) -> Value,
@@ -48,12 +51,14 @@ impl Gathered {
             let kept = objects.get(&part(name, number)).await?;
             all.extend(serde_json::from_slice::<Vec<Value>>(&kept).map_err(|error| Error::Misfit(error.to_string()))?);
         }
-        objects.put(&object(name), Bytes::from(whole(all).to_string()), JSON).await
+        objects.put(&object(name), Bytes::from(whole(all).to_string()), JSON).await?;
+        self.whole = true;
+        Ok(())
     }
 
-    /// A link to what was put together.
+    /// A link to what was put together, if it was.
     pub async fn link(&self, objects: Objects<'_>, name: &str) -> Result<Option<String>, Error> {
-        if self.entries == 0 {
+        if !self.whole {
             return Ok(None);
         }
         Ok(Some(objects.get_link(&object(name)).await?.url))

@@ -1,7 +1,11 @@
 //! An object sent in parts (S3, "Multipart upload"), by runs that may each die anywhere.
 
+use std::error::Error as StdError;
+
+use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::primitives::ByteStream;
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -32,17 +36,18 @@ impl Objects<'_> {
         Ok(Upload { id, parts: Vec::new() })
     }
 
-    /// Sends the next part, in place of one that a run before has sent and not kept the upload of.
+    /// Sends the next part, in place of one that a run before has sent and not kept the upload of. [`Error::NotFound`]
+    /// where S3 has given up the object.
     pub async fn add_part(&self, name: &str, mut upload: Upload, body: Bytes) -> Result<Upload, Error> {
         let (key, call) = self.permit(name, ObjectAction::PutObject)?;
         let request = self.client().upload_part().bucket(self.bucket()).key(key).upload_id(&upload.id);
         let sent = request.part_number(number(upload.parts.len())).body(ByteStream::from(body)).send().await;
         self.record(call);
-        upload.parts.push(sent.map_err(fault)?.e_tag.unwrap_or_default());
+        upload.parts.push(sent.map_err(given_up_or_fault)?.e_tag.unwrap_or_default());
         Ok(upload)
     }
 
-    /// Makes the object of its parts.
+    /// Makes the object of its parts. [`Error::NotFound`] where it was made already, or S3 has given it up.
     pub async fn complete_upload(&self, name: &str, upload: &Upload) -> Result<(), Error> {
         let (key, call) = self.permit(name, ObjectAction::PutObject)?;
         let part = |(place, tag): (usize, &String)| {
@@ -53,8 +58,15 @@ impl Objects<'_> {
         let request = self.client().complete_multipart_upload().bucket(self.bucket()).key(key);
         let sent = request.upload_id(&upload.id).multipart_upload(parts).send().await;
         self.record(call);
-        sent.map(|_| ()).map_err(fault)
+        sent.map(|_| ()).map_err(given_up_or_fault)
     }
+}
+
+fn given_up_or_fault<E>(error: SdkError<E, HttpResponse>) -> Error
+where
+    E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
+{
+    if error.code() == Some("NoSuchUpload") { Error::NotFound } else { fault(error) }
 }
 
 /// Parts count from 1.
