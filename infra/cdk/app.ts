@@ -6,8 +6,10 @@ import { SharedStack } from './shared.ts';
 import { SystemStack } from './system.ts';
 
 const app = new App();
+// Another deployment in the same account has stacks of its own.
+const deployment: string = app.node.tryGetContext('deployment') ?? 'cairn';
 const stack = (name: string) => ({
-  stackName: `cairn-${name}`,
+  stackName: `${deployment}-${name}`,
   // A parameter of its own for the bootstrap's version would be one more than the templates have.
   synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
 });

@@ -24,10 +24,20 @@ const flag = (description: string, byDefault: boolean): Choice =>
 export const prefix = text(
   'Stands before every name, so that several deployments share an account.',
   'cairn-',
-  '^([a-z][a-z0-9-]{0,19})?$',
+  '^([a-z][a-z0-9-]{0,14})?$',
 );
 
-export const logRetentionDays = number('How long logs are kept, in days.', 30);
+// CloudWatch Logs takes no other number (PutRetentionPolicy).
+const retentions = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
+
+export const logRetentionDays = parameter({
+  type: 'Number',
+  description: 'How long logs are kept, in days.',
+  default: 30,
+  allowedValues: retentions.map(String),
+});
 
 const choices = {
   Prefix: prefix,

@@ -56,6 +56,8 @@ export class SharedStack extends Stack {
       made.cfnOptions.condition = makesDomain;
     }
     kept(domain);
+    // Else another version would be another domain, of the same name.
+    domain.cfnOptions.updatePolicy = { enableVersionUpgrade: true };
     new CfnDashboard(this, 'Dashboard', {
       dashboardName: `${chosen.Prefix.valueAsString}cairn`,
       dashboardBody: JSON.stringify({ widgets: widgets() }),

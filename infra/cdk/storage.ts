@@ -40,7 +40,8 @@ function key({ pk, sk }: { pk: string; sk: string | null }): CfnTable.KeySchemaP
 
 // A bucket that the system declares; it is told who hears of new objects when the functions are there.
 export function bucket(stack: SystemStack, declared: Bucket): CfnBucket {
-  const made = privateBucket(stack, declared.name, declared.expiring);
+  // As far back as a table can be restored; what its items name must be there then.
+  const made = privateBucket(stack, declared.name, declared.expiring, 35);
   // Signed links are used from pages as well.
   made.corsConfiguration = {
     corsRules: [
@@ -58,10 +59,11 @@ export function bucket(stack: SystemStack, declared: Bucket): CfnBucket {
 
 // Where Lambda puts the stream records that the mirror could not handle in their time.
 export function failures(stack: SystemStack): CfnBucket {
-  return privateBucket(stack, stack.names.failures, [{ prefix: '', days: 90 }]);
+  // What was dealt with, and so deleted, is not counted for long among what was given up.
+  return privateBucket(stack, stack.names.failures, [{ prefix: '', days: 90 }], 1);
 }
 
-function privateBucket(stack: SystemStack, name: string, expiring: Bucket['expiring']): CfnBucket {
+function privateBucket(stack: SystemStack, name: string, expiring: Bucket['expiring'], noncurrentDays: number): CfnBucket {
   const made = new CfnBucket(stack, id(name, 'Bucket'), {
     bucketName: stack.names.bucket(name),
     bucketEncryption: {
@@ -85,8 +87,7 @@ function privateBucket(stack: SystemStack, name: string, expiring: Bucket['expir
         {
           status: 'Enabled',
           abortIncompleteMultipartUpload: { daysAfterInitiation: 1 },
-          // As far back as a table can be restored; what its items name must be there then.
-          noncurrentVersionExpiration: { noncurrentDays: 35 },
+          noncurrentVersionExpiration: { noncurrentDays },
           expiredObjectDeleteMarker: true,
         },
       ],
@@ -102,16 +103,18 @@ function privateBucket(stack: SystemStack, name: string, expiring: Bucket['expir
     resources: [arn, `${arn}/*`],
     conditions: { Bool: { 'aws:SecureTransport': 'false' } },
   });
-  new CfnBucketPolicy(stack, id(name, 'BucketPolicy'), {
-    bucket: made.ref,
-    policyDocument: new PolicyDocument({ statements: [tlsOnly] }),
-  });
+  kept(
+    new CfnBucketPolicy(stack, id(name, 'BucketPolicy'), {
+      bucket: made.ref,
+      policyDocument: new PolicyDocument({ statements: [tlsOnly] }),
+    }),
+  );
   return kept(made);
 }
 
-// Deleting a stack loses no data.
+// Deleting a stack loses no data. What a first deployment that failed has made is empty, and would be in the way of the next.
 export function kept<Kind extends CfnResource>(resource: Kind): Kind {
-  resource.cfnOptions.deletionPolicy = CfnDeletionPolicy.RETAIN;
+  resource.cfnOptions.deletionPolicy = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE;
   resource.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
   return resource;
 }

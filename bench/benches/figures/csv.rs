@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
+use reqwest::StatusCode;
 use serde_json::{Value, json};
 use table::Engines;
 use table::schema::create_tables;
@@ -158,7 +159,13 @@ async fn export(tenant: &Tenant, project: &Project, rows: usize) -> Result<Durat
 
 async fn ended(tenant: &Tenant, path: &str) -> Result<Value, Failure> {
     loop {
-        let work = json_of(tenant.get(path).send().await?).await?;
+        let answer = tenant.get(path).send().await?;
+        if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
+            // It says that it is to be asked again.
+            tokio::time::sleep(EVERY).await;
+            continue;
+        }
+        let work = json_of(answer).await?;
         match work.get("state").and_then(Value::as_str) {
             Some("waiting" | "running") => tokio::time::sleep(EVERY).await,
             Some("done") => return Ok(work),

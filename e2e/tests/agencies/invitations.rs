@@ -3,17 +3,20 @@
 use std::time::Duration;
 
 use futures::future::join_all;
+use local::identity::Person;
 use serde_json::json;
 use tokio::join;
 
-use super::stage::{Stage, hash, invitation};
+use super::stage::{Stage, hash, idp, invitation};
 use crate::harness::{Set, Test, engines};
 use crate::tests;
 
 tests! { invitations:
     scenario_08_accepting_twice,
     scenario_09_expired,
+    one_that_was_made_anew_gives_its_own_role,
     who_is_in_already_keeps_the_role,
+    a_member_is_shown_by_as_much_of_a_name_as_there_is_room_for,
     an_address_has_one_spelling,
     a_declined_or_revoked_one_is_settled,
 }
@@ -74,7 +77,7 @@ async fn scenario_09_expired() {
     stage.cairn.clock.advance(Duration::from_secs(15 * 24 * 3600));
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
     stage.cairn.clock.advance(Duration::from_secs(45 * 24 * 3600));
-    let late = stage.cairn.person("ann", super::stage::idp("ann")).await;
+    let late = stage.cairn.person("ann", idp("ann")).await;
     late.get(&path).await.refused(404, "not-found");
     late.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
 }
@@ -121,6 +124,41 @@ async fn a_hundred_join() {
     let pages = stage.ann.pages("/agencies/n/members", 25).await;
     assert_eq!(pages.iter().map(|page| page.each("idpid").len()).sum::<usize>(), 102);
     stage.adds_up().await;
+}
+
+async fn one_that_was_made_anew_gives_its_own_role() {
+    let stage = Stage::new().await;
+    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    let path = format!("{INVITATIONS}/{}", hash("eve@example.org"));
+    let invited = |role: &str| json!({ "address": "eve@example.org", "role": role });
+    for round in 0..20 {
+        stage.ann.post(INVITATIONS, invited("admin")).await.is(201);
+        let (accept, (revoke, anew)) = join!(async { eve.post(ACCEPT, json!({})).await }, async {
+            let revoke = stage.ann.delete(&path).await;
+            (revoke, stage.ann.post(INVITATIONS, invited("member")).await)
+        });
+        let member = stage.ann.get("/agencies/n/members/idp:eve").await;
+        assert_eq!(accept.status == 201, member.status == 200, "round {round}");
+        if member.status == 200 {
+            let role = if revoke.status == 204 { "member" } else { "admin" };
+            assert_eq!(member.text("role"), role, "round {round}: {} {}", revoke.told(), anew.told());
+            stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
+        }
+        if stage.ann.get(&path).await.is(200).text("status") == "pending" {
+            stage.ann.delete(&path).await.is(204);
+        }
+    }
+    stage.adds_up().await;
+}
+
+async fn a_member_is_shown_by_as_much_of_a_name_as_there_is_room_for() {
+    let stage = Stage::new().await;
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    let name = "Eve\u{7} of ".repeat(500);
+    let eve = Person { name: Some(&name), address: Some("eve@example.org"), ..idp("eve") };
+    let member = stage.cairn.person("eve", eve).await.post(ACCEPT, json!({})).await.is(201);
+    let shown = "Eve of ".repeat(500);
+    assert_eq!(member["displayName"].as_str().unwrap(), &shown[..200]);
 }
 
 async fn who_is_in_already_keeps_the_role() {

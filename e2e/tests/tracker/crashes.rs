@@ -18,6 +18,7 @@ tests! { tracker_crashes:
     scenario_07_writers_of_a_hundred_attributes_die,
     scenario_08_the_deletion_of_90_values_dies_at_its_first_writes,
     a_build_dies_at_its_first_writes,
+    ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass,
     scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes,
 }
 
@@ -122,6 +123,31 @@ async fn scenario_07_writers_of_a_hundred_attributes_die() {
         fixture.holds().await;
     }
     assert!(died >= 12, "{died}");
+}
+
+/// They are due before it, and as many as a run takes.
+async fn ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Wide").await;
+    for place in 0..100 {
+        fixture.attribute(&project, &format!("Column {place}"), "text").await;
+    }
+    let new = json!({ "name": "Killed" });
+    for _ in 0..10 {
+        let first = (0, Moment::AfterItIsDone);
+        assert!(call_dies(&fixture, first, Method::POST, &format!("{project}/issues"), &new).await);
+    }
+    // The platform's own worker lets go of whatever it takes.
+    fixture.cairn.engines().wind_down();
+    let deletion = fixture.ada.delete(&format!("{project}?cascade=true")).await.is(202);
+    assert!(work_dies(&fixture, (0, Moment::BeforeItIsSent)).await);
+    let mut runs = 0;
+    while fixture.ada.get(deletion.header("location")).await.is(200).text("state") == "running" {
+        work_dies(&fixture, (usize::MAX, Moment::BeforeItIsSent)).await;
+        runs += 1;
+        assert!(runs < 20, "the deletion never has its turn");
+    }
+    assert!(!fixture.holds().await.mentions(project.rsplit('/').next().unwrap()));
 }
 
 /// A project with an attribute and this many issues, most of them with a value.

@@ -287,5 +287,5 @@ async fn an_export_sorted_by_what_changes_its_type_ends() {
     }
     let stopped = fixture.ann.get(work).await.is(200);
     assert_eq!(stopped.text("state"), "stopped", "{}", stopped.told());
-    assert_eq!(stopped.text("reason"), "the values by which it sorts are of another type now");
+    assert_eq!(stopped.text("reason"), "the columns by which it sorts or filters have changed");
 }

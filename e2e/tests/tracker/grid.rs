@@ -13,6 +13,7 @@ tests! { tracker_grid:
     scenario_02_decimals_and_long_texts,
     scenario_04_a_walk_among_writers,
     scenario_09_a_walk_by_a_choice,
+    a_walk_whose_options_were_relabelled_begins_anew,
     what_does_not_fit_is_told,
 }
 
@@ -193,6 +194,24 @@ async fn scenario_09_a_walk_by_a_choice() {
     assert_eq!(found["values"][&id], json!({ "id": "001", "label": "Top" }));
     let after = entries(&fixture.cairn, &format!("value-{}", id.trim_start_matches("xattrib-"))).await;
     assert_eq!(before, after, "no value row was written");
+}
+
+async fn a_walk_whose_options_were_relabelled_begins_anew() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Relabelled").await;
+    let options = ["High", "Mid", "Low"].map(|label| json!({ "label": label }));
+    let level = json!({ "name": "Level", "type": "choice", "options": options });
+    let level = fixture.ada.post(&format!("{project}/attributes"), level).await.is(201).text("id").to_owned();
+    let made = fixture.issues(&project, 4, |place| json!({ &level: if place < 3 { "High" } else { "Low" } })).await;
+    let high = format!("{project}/grid?filter={level}:eq:High&limit=1");
+    let first = fixture.ann.get(&high).await.is(200);
+    let second = format!("{high}&cursor={}", first.next().unwrap());
+    assert_eq!(numbers(&fixture.ann.get(&second).await.is(200)).len(), 1);
+    let other = |id: &str, label: &str| json!({ "id": id, "label": label });
+    let relabelled = json!({ "options": [other("001", "Old"), other("002", "Mid"), other("003", "High")] });
+    fixture.ada.patch(&format!("{project}/attributes/{level}"), relabelled).await.is(200);
+    fixture.ann.get(&second).await.faulty(&["cursor"]);
+    assert_eq!(numbers(&fixture.ann.get(&high).await.is(200)), [made[3]["number"].as_u64().unwrap()]);
 }
 
 async fn what_does_not_fit_is_told() {

@@ -9,6 +9,7 @@ tests! { tracker_issues:
     scenario_05_all_or_nothing,
     scenario_07_a_hundred_attributes,
     an_issue_is_renumbered_moved_and_deleted,
+    a_choice_is_moved_by_its_label,
     values_are_set_cleared_and_shown_in_one_spelling,
 }
 
@@ -66,6 +67,26 @@ pub async fn a_hundred_attributes(fixture: &Fixture) {
     fixture.ann.delete(&path).await.is(204);
     let held = fixture.holds().await;
     assert!(!held.mentions(path.rsplit('/').next().unwrap()), "nothing is left of the issue");
+}
+
+/// Though its label is the id of another option there.
+async fn a_choice_is_moved_by_its_label() {
+    let fixture = Fixture::new().await;
+    let options: Vec<Value> = (1..=12).map(|place| json!({ "label": format!("{:03}", place * 10) })).collect();
+    let size = json!({ "name": "Size", "type": "choice", "options": options });
+    let mut places = Vec::new();
+    for name in ["From", "To"] {
+        let project = fixture.project(name).await;
+        let made = fixture.ada.post(&format!("{project}/attributes"), size.clone()).await.is(201);
+        places.push((project, made.text("id").to_owned()));
+    }
+    let [(from, from_size), (to, to_size)] = places.try_into().unwrap();
+    let issue = fixture.issue(&from, "Moves", json!({ &from_size: "001" })).await;
+    let shown = json!({ "id": "001", "label": "010" });
+    assert_eq!(fixture.ann.get(issue.header("location")).await.is(200)["values"][&from_size], shown);
+    let there = json!({ "project": to.rsplit('/').next().unwrap() });
+    let moved = fixture.ann.post(&format!("{}/move", issue.header("location")), there).await.is(200);
+    assert_eq!((&moved["dropped"], &moved["values"][&to_size]), (&json!([]), &shown));
 }
 
 async fn an_issue_is_renumbered_moved_and_deleted() {

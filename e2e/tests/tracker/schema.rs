@@ -14,6 +14,7 @@ tests! { tracker_schema:
     values_become_text,
     scenario_08_delete_attribute_with_1_000_values,
     columns_have_places_and_names_of_their_own,
+    a_column_may_be_moved_between_two_others_for_ever,
 }
 
 async fn an_attribute_is_built_for_the_issues_that_are_there() {
@@ -107,6 +108,32 @@ async fn scenario_08_delete_attribute_with_1_000_values() {
 
 fn document_id(issue: &str, project: &str) -> String {
     format!("{}#{}", issue.rsplit('/').next().unwrap(), project.rsplit('/').next().unwrap())
+}
+
+/// Each time half way between its neighbours, until no number is left there.
+async fn a_column_may_be_moved_between_two_others_for_ever() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Columns").await;
+    for name in ["A", "B", "C"] {
+        fixture.attribute(&project, name, "int").await;
+    }
+    let ids = async || {
+        let read = fixture.ann.get(&project).await.is(200);
+        read["attributes"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["id"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let first = ids().await[1].clone();
+    // Now the first is at 0, and halves come as near to it as numbers can.
+    fixture.ada.patch(&format!("{project}/attributes/{first}"), json!({ "position": 1 })).await.is(200);
+    for _ in 0..450 {
+        let third = ids().await[2].clone();
+        fixture.ada.patch(&format!("{project}/attributes/{third}"), json!({ "position": 2 })).await.is(200);
+        assert_eq!(ids().await[1], third);
+    }
 }
 
 async fn columns_have_places_and_names_of_their_own() {

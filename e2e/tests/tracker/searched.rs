@@ -11,6 +11,7 @@ use crate::tests;
 tests! { tracker_search:
     scenario_12_200_random_queries_equal_a_naive_filter,
     scenario_12_with_search_stopped_scenarios_1_to_7_pass,
+    numbers_beyond_all_find_nothing,
     issues_are_found_by_their_words,
     a_platform_administrator_finds_tenants_by_their_words,
 }
@@ -113,6 +114,25 @@ async fn scenario_12_with_search_stopped_scenarios_1_to_7_pass() {
     let found = fixture.ann.get(&format!("{TENANT}/search?q=wider")).await.is(200);
     assert_eq!(found["total"]["value"], 0, "{}", found.told());
     assert_eq!(grid(several).await.is(200)["servedBy"], "search");
+}
+
+/// What search keeps of a number has 32 bits.
+async fn numbers_beyond_all_find_nothing() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.caught_up().await;
+    let counted = fixture.ann.get(&format!("{PROJECT}/grid?filter=number:gt:9999999999&count=true")).await.is(200);
+    assert_eq!((&counted["items"], &counted["total"]["value"]), (&json!([]), &json!(0)));
+    let below = format!("{PROJECT}/grid?sort=name&filter=number:lte:9999999999,state:eq:open");
+    assert_eq!(fixture.ann.get(&below).await.is(200).each("number").len(), 2);
+    let project = PROJECT.rsplit('/').next().unwrap();
+    let words = format!("{TENANT}/search?q=girder&projectId={project}&filter=number:eq:9999999999");
+    assert_eq!(fixture.ann.get(&words).await.is(200)["items"], json!([]));
+    // Values that are being rewritten have no filter.
+    fixture.cairn.engines().wind_down();
+    let text = json!({ "type": "text" });
+    fixture.ada.post(&format!("{PROJECT}/attributes/xattrib-3fe6/retype"), text).await.is(202);
+    let busy = format!("{TENANT}/search?q=girder&projectId={project}&filter=xattrib-3fe6:eq:42");
+    fixture.ann.get(&busy).await.refused(409, "attribute-busy");
 }
 
 async fn issues_are_found_by_their_words() {

@@ -122,7 +122,7 @@ pub const COSTS: &[Cost] = &[
     cost("a batch of work that is due", &access::DUE, 2.5, 3.0),
     cost("a batch of work that is due", &access::PROJECT, 2.0, 0.0),
     cost("a batch of work that is due", &access::TOTALS, 2.0, 0.0),
-    cost("a batch of work that is due", &access::WORK_STEP, 13.0, 30.0),
+    cost("a batch of work that is due", &access::WORK_STEP, 13.0, 32.0),
     cost("delete a project with 6 issues", &access::BEGIN_DELETION, 0.0, 40.0),
     cost("delete a project with 6 issues", &access::ISSUE_ROWS, 6.0, 0.0),
     cost("delete a project with 6 issues", &access::MEMBERSHIP, 1.0, 0.0),

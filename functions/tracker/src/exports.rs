@@ -15,7 +15,6 @@ use crate::access::LINKS;
 use crate::grid::list::At;
 use crate::names::{AttributeId, WorkId};
 use crate::schema::BUCKET;
-use crate::values::Type;
 use crate::work::{Kind, Work, WorkState};
 
 const PREFIX: &str = "exports/";
@@ -27,8 +26,6 @@ struct Plan {
     sort: String,
     order: Order,
     filter: Vec<String>,
-    /// What the values are by which it sorts: the place to go on from is none among values of another type.
-    sorted_as: Option<Type>,
     /// The attributes of the columns after those that every file has.
     columns: Vec<AttributeId>,
     at: At,

@@ -14,7 +14,7 @@ mod write;
 pub use create::LAST_NUMBER;
 pub use input::{UNKNOWN_ATTRIBUTE, UNKNOWN_OPTION, WRONG_TYPE};
 pub use settle::{settle, settle_due};
-pub use write::Write;
+pub use write::{Write, gate};
 
 use serde::Deserialize;
 use table::{Access, EntityKey, Error, Stored};

@@ -1,7 +1,7 @@
 //! Projects: made with their counter and gates, listed by name, renamed, deleted.
 
 use serde::Deserialize;
-use table::{Action, Changes, Condition, EntityKey, Sequence, Stored, item};
+use table::{Action, Cause, Changes, Condition, EntityKey, Sequence, Stored, item};
 use utoipa::ToSchema;
 use web::{Answer, Page, Problem, Request};
 
@@ -138,7 +138,12 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
     }
     let who = Some(me(&request)?.to_string());
     let (begun, actions) = mark_project(request.access(), &schema, &gates, !cascade, who, Start::Held)?;
+    let mut actions = actions;
+    if let (Some(first), false) = (actions.first_mut(), request.if_match().is_absent()) {
+        *first = first.clone().if_unchanged(&schema.stored);
+    }
     request.access().transact(&BEGIN_DELETION, &actions).await.map_err(|error| match error.failed(0) {
+        Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         // Somebody else deletes it.
         Some(_) => Problem::not_found(),
         None if matches!(error, table::Error::ConditionFailed(_)) => has_dependents(&gates),
@@ -149,7 +154,12 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
 
 /// The project with its attributes, or 404.
 pub async fn read(request: &Request, tenant: TenantId, project: ProjectId, read: Read) -> Result<Schema, Problem> {
-    Schema::read(request.access(), tenant, project, read).await?.ok_or_else(Problem::not_found)
+    let found = match Schema::read(request.access(), tenant, project, read).await? {
+        // What a read of some moments ago lacks may be there.
+        None if read == Read::Eventual => Schema::read(request.access(), tenant, project, Read::Strong).await?,
+        found => found,
+    };
+    found.ok_or_else(Problem::not_found)
 }
 
 /// The last revision's number as the condition that a project's attributes are still as they were read.

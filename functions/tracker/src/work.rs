@@ -13,7 +13,7 @@ mod retype;
 pub mod routes;
 mod run;
 
-pub use begin::{Begun, Start, begin, begin_work};
+pub use begin::{Begun, Start, begin, begin_work, in_seconds};
 pub use cancel::{NOT_CANCELLABLE, cancel};
 pub use delete_project::mark as mark_project;
 pub use held::{Held, lease};

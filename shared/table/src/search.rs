@@ -39,11 +39,18 @@ impl Access {
         let name = self.engines().config.search_name(alias);
         let client = self.engines().search()?;
         let index = [name.as_str()];
-        let mut search = client.search(SearchParts::Index(&index));
-        if let Some((name, value)) = Trace::current_header() {
-            search = search.header(name, value);
-        }
-        let sent = search.allow_partial_search_results(false).request_timeout(PATIENCE).body(body).send().await;
+        let send = || {
+            let mut search = client.search(SearchParts::Index(&index));
+            if let Some((name, value)) = Trace::current_header() {
+                search = search.header(name, value);
+            }
+            search.allow_partial_search_results(false).request_timeout(PATIENCE).body(body).send()
+        };
+        let sent = match send().await {
+            // Lambda closes connections that were idle, and tells only who uses them (best practices, keep-alive).
+            Err(error) if !error.is_timeout() => send().await,
+            sent => sent,
+        };
         self.record(pattern, call, (0.0, 0.0));
         let answer = sent?;
         let status = answer.status_code().as_u16();

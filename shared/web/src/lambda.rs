@@ -114,9 +114,10 @@ impl Function {
                 Source::Event(handler.clone())
             }
             Scope::Only(_) => Source::Http,
-            Scope::Whole => Source::of(payload, self.app.system()).ok_or_else(|| {
-                diagnostic("UnknownEvent", "this event comes from no source that the system declares")
-            })?,
+            Scope::Whole => Source::of(payload, self.app.system(), &self.app.engines().config.bucket_suffix)
+                .ok_or_else(|| {
+                    diagnostic("UnknownEvent", "this event comes from no source that the system declares")
+                })?,
         };
         let answer = match source {
             Source::Http => {

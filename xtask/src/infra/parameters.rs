@@ -6,7 +6,7 @@ use super::node::{Map, Node};
 /// The parameters of a system's template.
 pub fn system() -> Node {
     map! {
-        "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,19})?$"),
+        "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,14})?$"),
         "Architecture" => one_of("Of the functions; the zips must be built for it.", &["arm64", "x86_64"]),
         "MemoryClass" => one_of("Multiplies the memory of each function by 1, 2 or 4, and its share of a processor with it.", &["small", "medium", "large"]),
         "LogRetentionDays" => log_retention(),
@@ -40,9 +40,14 @@ pub fn system() -> Node {
     }
 }
 
+/// CloudWatch Logs takes no other number (PutRetentionPolicy).
 pub fn log_retention() -> Node {
-    number("How long logs are kept, in days.", 30)
+    let days: Vec<Node> = LOG_RETENTION_DAYS.iter().map(|days| days.to_string().into()).collect();
+    map! { "Type" => "Number", "Description" => "How long logs are kept, in days.", "Default" => 30, "AllowedValues" => days }
 }
+
+const LOG_RETENTION_DAYS: [u64; 22] =
+    [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
 
 pub fn conditions() -> Node {
     map! {

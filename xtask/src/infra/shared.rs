@@ -65,8 +65,10 @@ fn domain() -> Node {
     map! {
         "Type" => "AWS::OpenSearchService::Domain",
         "Condition" => "MakesDomain",
-        "DeletionPolicy" => "Retain",
+        "DeletionPolicy" => "RetainExceptOnCreate",
         "UpdateReplacePolicy" => "Retain",
+        // Else another version would be another domain, of the same name.
+        "UpdatePolicy" => map! { "EnableVersionUpgrade" => true },
         // The domain asks whether it may write its log when it is told to.
         "DependsOn" => list!["SearchLogsPolicy"],
         "Properties" => properties,
@@ -142,7 +144,7 @@ fn body() -> String {
 /// What whoever deploys may choose of it.
 pub fn parameters() -> Node {
     map! {
-        "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,19})?$"),
+        "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,14})?$"),
         "LogRetentionDays" => log_retention(),
         "ExistingSearchEndpoint" => text("The URL of an OpenSearch that exists; empty makes a domain.", "", "^(https?://[^/]+)?$"),
         "ExistingSearchDomainArn" => text("The ARN of that domain.", "", "^(arn:[a-z-]+:es:.+)?$"),

@@ -90,7 +90,7 @@ pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node 
         .collect();
     // S3 asks whether it may call a function when it is told to.
     let after = heard.iter().map(|(_, function)| function.resource("Permission").into()).collect::<Vec<Node>>();
-    let mut properties = private(bucket.name, system.name, bucket.expiring);
+    let mut properties = private(bucket.name, system.name, bucket.expiring, RECOVERY_DAYS);
     if !notified.is_empty() {
         properties.push(("NotificationConfiguration".to_owned(), map! { "LambdaConfigurations" => notified }));
     }
@@ -108,7 +108,7 @@ pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node 
 
 /// Where Lambda puts the stream records that the mirror could not handle in their time.
 pub fn failures(system: &str) -> Node {
-    kept("AWS::S3::Bucket", None, private(&failures_name(system), system, &[("", FAILURES_DAYS)]))
+    kept("AWS::S3::Bucket", None, private(&failures_name(system), system, &[("", FAILURES_DAYS)], DEALT_WITH_DAYS))
 }
 
 pub fn failures_name(system: &str) -> String {
@@ -116,6 +116,9 @@ pub fn failures_name(system: &str) -> String {
 }
 
 const FAILURES_DAYS: u32 = 90;
+
+/// How long what was dealt with, and so deleted, is still counted among what was given up.
+const DEALT_WITH_DAYS: u64 = 1;
 
 /// As far back as a table can be restored; what its items name must be there then.
 const RECOVERY_DAYS: u64 = 35;
@@ -133,6 +136,8 @@ pub fn bucket_policy(bucket: &str) -> Node {
     };
     map! {
         "Type" => "AWS::S3::BucketPolicy",
+        "DeletionPolicy" => "RetainExceptOnCreate",
+        "UpdateReplacePolicy" => "Retain",
         "Properties" => map! {
             "Bucket" => reference(resource(bucket, "Bucket")),
             "PolicyDocument" => map! { "Version" => super::policy::VERSION, "Statement" => list![statement] },
@@ -140,7 +145,7 @@ pub fn bucket_policy(bucket: &str) -> Node {
     }
 }
 
-fn private(name: &str, system: &str, expiring: &[(&str, u32)]) -> Map {
+fn private(name: &str, system: &str, expiring: &[(&str, u32)], noncurrent: u64) -> Map {
     let rule = |prefix: &str, days: u32| {
         let mut rule: Map = vec![("Status".to_owned(), "Enabled".into())];
         if !prefix.is_empty() {
@@ -153,7 +158,7 @@ fn private(name: &str, system: &str, expiring: &[(&str, u32)]) -> Map {
     rules.push(map! {
         "Status" => "Enabled",
         "AbortIncompleteMultipartUpload" => map! { "DaysAfterInitiation" => 1 },
-        "NoncurrentVersionExpiration" => map! { "NoncurrentDays" => RECOVERY_DAYS },
+        "NoncurrentVersionExpiration" => map! { "NoncurrentDays" => noncurrent },
         "ExpiredObjectDeleteMarker" => true,
     });
     let encryption = map! { "ServerSideEncryptionByDefault" => map! { "SSEAlgorithm" => "AES256" } };
@@ -183,7 +188,8 @@ fn private(name: &str, system: &str, expiring: &[(&str, u32)]) -> Map {
 fn kept(kind: &str, after: Option<Vec<Node>>, properties: Map) -> Node {
     let mut resource: Map = vec![
         ("Type".to_owned(), kind.into()),
-        ("DeletionPolicy".to_owned(), "Retain".into()),
+        // What a first deployment that failed has made is empty, and would be in the way of the next.
+        ("DeletionPolicy".to_owned(), "RetainExceptOnCreate".into()),
         ("UpdateReplacePolicy".to_owned(), "Retain".into()),
     ];
     resource.extend(after.map(|after| ("DependsOn".to_owned(), after.into())));

@@ -85,7 +85,7 @@ fn tables_can_be_restored_and_not_deleted() {
             assert_eq!(table["DeletionProtectionEnabled"]["Ref"], "DeletionProtection", "{name}");
             let expires = serde_json::json!({ "AttributeName": "expires", "Enabled": true });
             assert_eq!(table["TimeToLiveSpecification"], expires, "{name}");
-            assert_eq!(template["Resources"][name]["DeletionPolicy"], "Retain", "{name}");
+            assert_eq!(template["Resources"][name]["DeletionPolicy"], "RetainExceptOnCreate", "{name}");
         }
         assert_eq!(template["Parameters"]["DeletionProtection"]["Default"], "true");
     }
@@ -102,7 +102,7 @@ fn buckets_are_private_and_encrypted() {
             assert_eq!(bucket["OwnershipControls"]["Rules"][0]["ObjectOwnership"], "BucketOwnerEnforced", "{name}");
             assert_eq!(bucket["VersioningConfiguration"]["Status"], "Enabled", "{name}");
             assert!(!bucket["LifecycleConfiguration"]["Rules"].as_array().unwrap().is_empty(), "{name}");
-            assert_eq!(template["Resources"][name]["DeletionPolicy"], "Retain", "{name}");
+            assert_eq!(template["Resources"][name]["DeletionPolicy"], "RetainExceptOnCreate", "{name}");
             let refuses = of_type(&template, "AWS::S3::BucketPolicy").any(|(_, policy)| {
                 let statement = &policy["PolicyDocument"]["Statement"][0];
                 let tls = &statement["Condition"]["Bool"]["aws:SecureTransport"];

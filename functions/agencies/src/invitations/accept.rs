@@ -22,6 +22,9 @@ pub struct Invited {
     pub member: Option<(Stored, Member)>,
 }
 
+/// The most characters of a member's `displayName`.
+const LONGEST_DISPLAY_NAME: usize = 200;
+
 /// In which statuses people may join: a first administrator while the agency is pending.
 const OPEN: &[Status] = &[Status::Pending, Status::Active];
 
@@ -81,18 +84,26 @@ async fn join(request: &Request, invited: &Invited, stamp: &Stamp) -> Result<Ans
     let Invited { invitation, .. } = invited;
     let agency = &invitation.agency_id;
     let Some(caller) = request.principal().known() else { return Err(Error::NotFound) };
-    let member = Member::new(agency.clone(), caller.idpid().clone(), invitation.role, caller.name.clone(), stamp);
+    let name = caller.name.as_deref().map(shown);
+    let member = Member::new(agency.clone(), caller.idpid().clone(), invitation.role, name, stamp);
     let actions = [
         count(agency, 1, invitation.role.admins())
             .when(Condition::Differs("status", item::text(Status::Inactive.as_str()))),
         Action::create(&AGENCIES, member_key(agency, &member.idpid), &member)?,
+        // As it was read: one that was taken back and made anew since may give another role.
         Action::update(&AGENCIES, invited.stored.key.clone(), settled(InvitationStatus::Accepted, stamp))
+            .if_unchanged(&invited.stored)
             .when(is_pending())
             .when(Condition::Above("expiresAt", item::text(&stamp.at))),
     ];
     let rev = request.access().transact(&ACCEPT, &actions).await?;
     let location = format!("/agencies/{agency}/members/{}", member.idpid);
     Ok(Answer::created(location, rev, &MemberView::from(member)))
+}
+
+/// What a token calls somebody, as a member's `displayName` may be.
+fn shown(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_control()).take(LONGEST_DISPLAY_NAME).collect()
 }
 
 /// Who is a member already keeps the role; an open invitation is settled.

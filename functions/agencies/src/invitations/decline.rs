@@ -1,6 +1,6 @@
 //! `POST /agencies/me/invitations/{agencyId}/decline`: also after its time.
 
-use table::{Action, Error};
+use table::{Action, Backoff, Error};
 use web::{Answer, Problem, Request};
 
 use super::accept::Invited;
@@ -15,20 +15,25 @@ use crate::standing::stamp;
 
 pub async fn decline(request: Request) -> Result<Answer, Problem> {
     let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
-    let invited = Invited::read(&request, &agency).await?;
-    if invited.invitation.status != InvitationStatus::Pending {
-        return Err(already_settled());
-    }
-    let stamp = stamp(&request)?;
-    let declined = settled(InvitationStatus::Declined, &stamp);
-    let action = Action::update(&AGENCIES, invited.stored.key.clone(), declined).when(is_pending());
-    match request.access().write(&SETTLE, action).await {
-        Ok(rev) => {
-            let invitation = Invitation { status: InvitationStatus::Declined, ..invited.invitation };
-            let named = Named { name: invited.agency.name, status: invited.agency.status };
-            Ok(Answer::ok(&MyInvitation::at(invitation, named, &stamp.at)).etag(rev))
+    let mut backoff = Backoff::new();
+    loop {
+        let invited = Invited::read(&request, &agency).await?;
+        if invited.invitation.status != InvitationStatus::Pending {
+            return Err(already_settled());
         }
-        Err(Error::ConditionFailed(_)) => Err(already_settled()),
-        Err(error) => Err(error.into()),
+        let stamp = stamp(&request)?;
+        let declined = settled(InvitationStatus::Declined, &stamp);
+        let action = Action::update(&AGENCIES, invited.stored.key.clone(), declined);
+        // As it was read: one made anew since was never seen.
+        match request.access().write(&SETTLE, action.if_unchanged(&invited.stored).when(is_pending())).await {
+            Ok(rev) => {
+                let invitation = Invitation { status: InvitationStatus::Declined, ..invited.invitation };
+                let named = Named { name: invited.agency.name, status: invited.agency.status };
+                return Ok(Answer::ok(&MyInvitation::at(invitation, named, &stamp.at)).etag(rev));
+            }
+            Err(Error::ConditionFailed(_) | Error::Stale { .. }) if backoff.wait().await => {}
+            Err(Error::ConditionFailed(_) | Error::Stale { .. }) => return Err(Problem::conflict()),
+            Err(error) => return Err(error.into()),
+        }
     }
 }

@@ -95,6 +95,9 @@ fn apply(schema: &Schema, before: &Attribute, change: &AttributeChange) -> Resul
     }
 }
 
+/// Nearer than this no number is found between two columns.
+const NEAREST: f64 = 1e-9;
+
 /// The number that puts a column at this place, half way between its neighbours; where no number is left between them,
 /// those behind the place move on, too.
 fn placed(schema: &Schema, id: AttributeId, position: usize) -> (f64, Vec<(AttributeId, i64)>) {
@@ -112,7 +115,8 @@ fn placed(schema: &Schema, id: AttributeId, position: usize) -> (f64, Vec<(Attri
         (Some(left), None) => left.floor() + 1.0,
         (Some(left), Some(right)) => left.midpoint(right),
     };
-    if left.is_none_or(|left| left < between) && right.is_none_or(|right| between < right) {
+    let apart = |low: f64, high: f64| high - low > NEAREST;
+    if left.is_none_or(|left| apart(left, between)) && right.is_none_or(|right| apart(between, right)) {
         return (between, Vec::new());
     }
     let last = schema.attributes.iter().map(|attribute| attribute.item.num).fold(0.0, f64::max).ceil();

@@ -53,7 +53,6 @@ pub async fn begin(request: Request) -> Result<Answer, Problem> {
     let plan = Plan {
         columns: columns(&schema, new.columns.as_deref())?,
         at: question.begin(&schema),
-        sorted_as: question.sorted_as(&schema),
         sort: new.sort,
         order: new.order,
         filter: new.filter,

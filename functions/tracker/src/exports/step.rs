@@ -62,8 +62,8 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
     if check_busy(&schema, &question).is_err() {
         return Ok(Step::end(held, Then::Wait(BUSY), Vec::new()));
     }
-    if question.sorted_as(&schema) != plan.sorted_as {
-        return Ok(Step::stopped(held, "the values by which it sorts are of another type now"));
+    if question.asked(&schema) != plan.at.asked {
+        return Ok(Step::stopped(held, "the columns by which it sorts or filters have changed"));
     }
     let mut counts = held.work.counts;
     if counts.total == 0 {

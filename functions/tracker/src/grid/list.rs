@@ -1,5 +1,7 @@
 //! `GET` of a grid: which page, served by the table or by search, and how many issues there are in all.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use table::search::SearchError;
@@ -91,6 +93,9 @@ pub struct At {
     pub after: Option<Box<RawValue>>,
     /// The options of the column that is sorted by, in the order with which the walk began.
     pub order: Vec<OptionId>,
+    /// What the question came to then: labels may have become other options', columns may have got another type.
+    #[serde(default)]
+    pub asked: u64,
 }
 
 /// What is asked of a project's grid.
@@ -106,16 +111,12 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
     let query: GridQuery = request.query()?;
     let at: Option<At> = request.cursor(query.cursor.as_deref())?;
     let mut schema = projects::read(&request, tenant_id, project_id, Read::Eventual).await?;
-    let question = match Question::read(&schema, &query.sort, query.order, &query.filter) {
+    let question = match query.read(&schema, at.as_ref()) {
         Ok(question) => question,
         // What a read of some moments ago lacks may be there.
         Err(_) => {
             schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
-            let question = Question::read(&schema, &query.sort, query.order, &query.filter);
-            question.map_err(|faults| {
-                let fault = |(name, detail)| Fault::parameter(name, detail);
-                Problem::faults(faults.into_iter().map(fault).collect())
-            })?
+            query.read(&schema, at.as_ref())?
         }
     };
     check_busy(&schema, &question)?;
@@ -143,6 +144,22 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
     Ok(Answer::ok(&Grid { items: rows, served_by, total, next_cursor }))
 }
 
+impl GridQuery {
+    /// What is asked, if the project has all that it names, and it is what a walk that is here has asked.
+    fn read(&self, schema: &Schema, at: Option<&At>) -> Result<Question, Problem> {
+        let question = Question::read(schema, &self.sort, self.order, &self.filter).map_err(|faults| {
+            let fault = |(name, detail)| Fault::parameter(name, detail);
+            Problem::faults(faults.into_iter().map(fault).collect())
+        })?;
+        columns(schema, self.columns.as_deref())?;
+        if at.is_some_and(|at| at.asked != question.asked(schema)) {
+            let detail = "is of a walk whose columns have changed since; begin without it";
+            return Err(Problem::faults(vec![Fault::parameter("cursor", detail)]));
+        }
+        Ok(question)
+    }
+}
+
 impl Question {
     /// What is asked, or what is wrong with `sort` and `filter`.
     pub fn read(
@@ -163,14 +180,17 @@ impl Question {
         }
     }
 
-    /// What the values are by which it sorts, if these are an attribute's.
-    pub fn sorted_as(&self, schema: &Schema) -> Option<Type> {
-        self.sort.column.attribute(schema).map(|attribute| attribute.item.of)
+    /// A number that stands for what it comes to by this schema: a walk goes on only where that is the same.
+    pub fn asked(&self, schema: &Schema) -> u64 {
+        let sorted_as = self.sort.column.attribute(schema).map(|attribute| attribute.item.of);
+        let mut hasher = DefaultHasher::new();
+        format!("{sorted_as:?} {:?}", self.filters).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Where a walk begins.
     pub fn begin(&self, schema: &Schema) -> At {
-        At { order: options(schema, self.sort.column), ..At::default() }
+        At { order: options(schema, self.sort.column), asked: self.asked(schema), ..At::default() }
     }
 
     /// What serves a walk that is here.

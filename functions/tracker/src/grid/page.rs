@@ -62,7 +62,7 @@ impl Source {
                 if !entries.is_empty() {
                     return Ok(Page { rows, next: Some(at) });
                 }
-                at = At { segment: at.segment + 1, order: at.order, ..At::default() };
+                at = At { segment: at.segment + 1, position: None, after: None, ..at };
                 continue;
             }
             let ids: Vec<IssueId> = entries.iter().map(|entry| entry.id).collect();
@@ -82,7 +82,7 @@ impl Source {
             match (more, rows.len() == limit) {
                 (true, true) => return Ok(Page { rows, next: Some(at) }),
                 (true, false) => {}
-                (false, _) => at = At { segment: at.segment + 1, order: at.order, ..At::default() },
+                (false, _) => at = At { segment: at.segment + 1, position: None, after: None, ..at },
             }
         }
         Ok(Page { rows, next: None })

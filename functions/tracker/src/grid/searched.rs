@@ -9,6 +9,7 @@ use web::search::{One, SearchResponse};
 
 use super::list::Question;
 use super::{Column, Comparison, Filter, Sort, Test};
+use crate::issues::LAST_NUMBER;
 use crate::items::State;
 use crate::names::IssueId;
 use crate::options::OptionId;
@@ -121,7 +122,8 @@ fn clauses<'a>(schema: &Schema, filters: impl Iterator<Item = &'a Filter>) -> Ve
 pub fn clause(schema: &Schema, Filter { column, test }: &Filter) -> Value {
     let field = field(schema, *column);
     let operand = |key: &String| match column {
-        Column::Number => json!(number_of(key).unwrap_or_default()),
+        // No issue has a greater one, and the field takes none beyond 32 bits.
+        Column::Number => json!(number_of(key).unwrap_or_default().min(LAST_NUMBER + 1)),
         _ => json!(key),
     };
     match test {

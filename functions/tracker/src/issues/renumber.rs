@@ -24,7 +24,7 @@ use crate::rows::rows;
 use crate::schema::TRACKER;
 use crate::tenants::changed_now;
 use crate::tenants::one::tag;
-use crate::values::{Input, Type, number_key};
+use crate::values::{Input, Plain, Type, number_key};
 use crate::views::IssueView;
 use crate::work::as_text;
 
@@ -174,7 +174,13 @@ fn carried(from: &Schema, to: &Schema, issue: &Issue) -> (BTreeMap<String, Value
         // Of a choice the label says which option it is.
         let shown = if value.of == Type::Choice { as_text(attribute, value).value } else { value.value.clone() };
         let read = there.and_then(|there| {
-            let plain = there.item.of.read(&Input::Text(shown), there.options()).ok()?;
+            let plain = if there.item.of == Type::Choice {
+                // By its label alone, which may look like the id of another option.
+                let option = there.options().labelled(&shown).filter(|option| !option.retired)?;
+                Plain::stored(option.id.to_string())
+            } else {
+                there.item.of.read(&Input::Text(shown), there.options()).ok()?
+            };
             Some((there, plain))
         });
         match read {

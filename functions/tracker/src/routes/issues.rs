@@ -50,7 +50,7 @@ fn of_issues() -> Vec<Route> {
             .problems(VALUES)
             .sample(
                 Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/issues")
-                    .body(r#"{"name":"Tighten the bolts","values":{"xattrib-3fe6":"42"}}"#),
+                    .body(r#"{"name":"Tighten the girder bolts","values":{"xattrib-3fe6":"42"}}"#),
             ),
         Route::get("getIssue", I, Who::SignedIn, get)
             .summary("One issue with all its values")

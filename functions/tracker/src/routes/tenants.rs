@@ -7,6 +7,7 @@ use crate::access::{
     BEGIN_DELETION, BY_NAME, CREATE_TENANT, DUE, ISSUE_ROWS, ISSUES, MEMBERSHIP, MY_TENANTS, OF_TENANT, PROJECT,
     RENAME_TENANT, TENANT, TOTALS, WORK, WORK_STEP,
 };
+use crate::attributes::retype::ATTRIBUTE_BUSY;
 use crate::callers::PLATFORM_ADMIN;
 use crate::grid::SEARCH;
 use crate::search::{FoundPage, SearchQuery, search};
@@ -77,7 +78,7 @@ pub fn routes() -> Vec<Route> {
             .path::<TenantPath>()
             .query::<SearchQuery>()
             .answers::<FoundPage>(200)
-            .problems(&[problem::NOT_FOUND, problem::SEARCH_UNAVAILABLE])
-            .sample(Sample::new("/tracker/tenants/tenant-0807/search?q=bolts")),
+            .problems(&[problem::NOT_FOUND, ATTRIBUTE_BUSY, problem::SEARCH_UNAVAILABLE])
+            .sample(Sample::new("/tracker/tenants/tenant-0807/search?q=girder")),
     ]
 }

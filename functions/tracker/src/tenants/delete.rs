@@ -1,7 +1,7 @@
 //! `DELETE` of a tenant.
 
 use serde::Deserialize;
-use table::{Action, Changes, Condition, EntityKey, item};
+use table::{Action, Cause, Changes, Condition, EntityKey, item};
 use utoipa::ToSchema;
 use web::{Answer, Problem, Request};
 
@@ -41,8 +41,10 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
     let mark = Changes::new().set("Deleting", item::text(begun.id.id()));
     let mark = Action::update(&TRACKER, key, mark).when(Condition::Absent("Deleting"));
     let mark = if cascade { mark } else { mark.when(Condition::Equals("Projects", item::number(tenant.projects))) };
+    let mark = if request.if_match().is_absent() { mark } else { mark.if_unchanged(&stored) };
     let actions: Vec<_> = [mark].into_iter().chain(begun.actions.clone()).collect();
     request.access().transact(&BEGIN_DELETION, &actions).await.map_err(|error| match error.failed(0) {
+        Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         Some(_) => Problem::conflict(),
         None => error.into(),
     })?;

@@ -6,6 +6,7 @@ use web::Problem;
 
 use super::{Counts, Held, LAG, Step, Then, pages};
 use crate::access::WORK_STEP;
+use crate::issues::gate;
 use crate::items::Status;
 use crate::keys::{AttributeKey, BlankRowKey};
 use crate::names::AttributeId;
@@ -42,6 +43,10 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
             actions.push(Action::check(&TRACKER, stored.key.clone()).if_unchanged(stored));
             actions.push(rows::put(row, &number_key(issue.num)));
         }
+    }
+    if !actions.is_empty() {
+        // Nothing is entered once the project is being deleted.
+        actions.push(gate(&schema, 0, 0));
     }
     let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
     let done = held.work.counts.done + ids.len() as u64;

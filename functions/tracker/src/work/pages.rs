@@ -8,8 +8,8 @@ use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::{IssueId, ProjectId};
 use crate::schema::{INDEX, TRACKER};
 
-/// The most issues of one batch: each takes two actions, and the work itself two more.
-pub const ISSUES: u32 = 49;
+/// The most issues of one batch: each takes two actions, a gate one, and the work itself two more.
+pub const ISSUES: u32 = 48;
 
 /// How many bytes of issues one batch writes: transactions have a limit of their own.
 const BYTES: usize = 2_500_000;

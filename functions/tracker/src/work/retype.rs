@@ -6,6 +6,7 @@ use web::Problem;
 
 use super::build::settled;
 use super::{Counts, Held, LAG, Step, Then, pages};
+use crate::issues::gate;
 use crate::items::{Status, Value};
 use crate::keys::ValueRowKey;
 use crate::project::{Attribute, Gates, Read, Schema};
@@ -47,6 +48,10 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         after.set(id, Some(value));
         let change = Action::update(&TRACKER, stored.key.clone(), Changes::between(before, &after)?);
         actions.push(change.if_unchanged(stored));
+    }
+    if !actions.is_empty() {
+        // Nothing is entered once the project is being deleted.
+        actions.push(gate(&schema, 0, 0));
     }
     let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
     let counts = Counts::of(live, (held.work.counts.done + ids.len() as u64).min(live));

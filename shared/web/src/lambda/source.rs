@@ -47,14 +47,14 @@ struct Keyed {
 }
 
 impl Source {
-    /// `None` for an event of no declared source.
-    pub fn of(payload: &str, system: &System) -> Option<Self> {
+    /// `None` for an event of no declared source. Buckets may have a suffix after their names.
+    pub fn of(payload: &str, system: &System, bucket_suffix: &str) -> Option<Self> {
         let envelope: Envelope = serde_json::from_str(payload).ok()?;
         if envelope.request_context.is_some() {
             return Some(Self::Http);
         }
         let handler = match (envelope.records.first(), envelope.source.as_deref()) {
-            (Some(record), _) => of_record(record, system)?,
+            (Some(record), _) => of_record(record, system, bucket_suffix)?,
             (None, Some("aws.events" | "aws.scheduler")) => of_schedule(&envelope.resources, system)?,
             (None, _) => return None,
         };
@@ -62,11 +62,12 @@ impl Source {
     }
 }
 
-fn of_record(record: &Record, system: &System) -> Option<&'static str> {
+fn of_record(record: &Record, system: &System, bucket_suffix: &str) -> Option<&'static str> {
     let matches = |source: &EventSource| match (source, record.event_source.as_deref(), &record.s3) {
         (EventSource::Streams { handler, .. }, Some("aws:dynamodb"), _) => Some(*handler),
         (EventSource::Objects { bucket, prefix, handler }, Some("aws:s3"), Some(s3))
-            if s3.bucket.name.ends_with(bucket) && s3.object.key.starts_with(prefix) =>
+            if s3.bucket.name.strip_suffix(bucket_suffix).is_some_and(|name| name.ends_with(bucket))
+                && s3.object.key.starts_with(prefix) =>
         {
             Some(*handler)
         }
@@ -115,12 +116,12 @@ mod tests {
             (r#"{"Records": [{"eventSource": "aws:dynamodb", "dynamodb": {}}]}"#, Some(event("mirror"))),
             (
                 r#"{"Records": [{"eventSource": "aws:s3",
-                    "s3": {"bucket": {"name": "test-zoo"}, "object": {"key": "photos/1"}}}]}"#,
+                    "s3": {"bucket": {"name": "test-zoo-1-r"}, "object": {"key": "photos/1"}}}]}"#,
                 Some(event("checkPhoto")),
             ),
             (
                 r#"{"Records": [{"eventSource": "aws:s3",
-                    "s3": {"bucket": {"name": "zoo"}, "object": {"key": "films/1"}}}]}"#,
+                    "s3": {"bucket": {"name": "zoo-1-r"}, "object": {"key": "films/1"}}}]}"#,
                 None,
             ),
             (r#"{"source": "aws.events", "resources": ["arn:aws:events:a:1:rule/zoo-sweep"]}"#, Some(event("sweep"))),
@@ -129,7 +130,7 @@ mod tests {
             ("[]", None),
         ];
         for (payload, expected) in cases {
-            assert_eq!(Source::of(payload, &SYSTEM), expected, "{payload}");
+            assert_eq!(Source::of(payload, &SYSTEM, "-1-r"), expected, "{payload}");
         }
     }
 
