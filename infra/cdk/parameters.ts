@@ -35,7 +35,7 @@ const retentions = [
 export const logRetentionDays = parameter({
   type: 'Number',
   description: 'How long logs are kept, in days.',
-  default: 30,
+  default: '30',
   allowedValues: retentions.map(String),
 });
 

@@ -43,7 +43,7 @@ pub fn system() -> Node {
 /// CloudWatch Logs takes no other number (PutRetentionPolicy).
 pub fn log_retention() -> Node {
     let days: Vec<Node> = LOG_RETENTION_DAYS.iter().map(|days| days.to_string().into()).collect();
-    map! { "Type" => "Number", "Description" => "How long logs are kept, in days.", "Default" => 30, "AllowedValues" => days }
+    map! { "Type" => "Number", "Description" => "How long logs are kept, in days.", "Default" => "30", "AllowedValues" => days }
 }
 
 const LOG_RETENTION_DAYS: [u64; 22] =
