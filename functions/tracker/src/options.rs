@@ -77,12 +77,10 @@ impl Options {
 
     /// The same for what only looks for values: retired options are found, too.
     pub fn find(&self, given: &str) -> Option<&ChoiceOption> {
-        let label = folded(given);
-        let by_label = |option: &&ChoiceOption| folded(&option.label) == label;
-        self.choose(given).ok().or_else(|| self.by_id(given)).or_else(|| self.0.iter().find(by_label))
+        self.choose(given).ok().or_else(|| self.by_id(given)).or_else(|| self.labelled(given))
     }
 
-    /// The option that a file means by its label, however written: one that can be set before one that is retired.
+    /// The option of this label, however written: one that can be set before one that is retired.
     pub fn labelled(&self, label: &str) -> Option<&ChoiceOption> {
         let label = folded(label);
         let by_label = |option: &&ChoiceOption| folded(&option.label) == label;

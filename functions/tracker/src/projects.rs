@@ -137,11 +137,8 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         return Err(has_dependents(&gates));
     }
     let who = Some(me(&request)?.to_string());
-    let (begun, actions) = mark_project(request.access(), &schema, &gates, !cascade, who, Start::Held)?;
-    let mut actions = actions;
-    if let (Some(first), false) = (actions.first_mut(), request.if_match().is_absent()) {
-        *first = first.clone().if_unchanged(&schema.stored);
-    }
+    let unchanged = !request.if_match().is_absent();
+    let (begun, actions) = mark_project(request.access(), &schema, &gates, !cascade, unchanged, who, Start::Held)?;
     request.access().transact(&BEGIN_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         // Somebody else deletes it.

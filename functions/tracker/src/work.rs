@@ -13,10 +13,10 @@ mod retype;
 pub mod routes;
 mod run;
 
-pub use begin::{Begun, Start, begin, begin_work, in_seconds};
+pub use begin::{Begun, Start, begin, begin_work};
 pub use cancel::{NOT_CANCELLABLE, cancel};
 pub use delete_project::mark as mark_project;
-pub use held::{Held, lease};
+pub use held::{Held, lease, take_due};
 pub use pages::issue_of;
 pub use retype::as_text;
 pub use run::{carry_on, run_work};
@@ -176,7 +176,7 @@ pub struct Step {
     pub reason: Option<String>,
     /// What was found wrong with rows.
     pub faults: Vec<RowFault>,
-    /// Whether it begins anew: what was found before counts no more.
+    /// Whether it begins anew: what was found up to here counts no more.
     pub anew: bool,
 }
 

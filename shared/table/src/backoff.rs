@@ -18,8 +18,11 @@ impl Default for Backoff {
 }
 
 impl Backoff {
+    /// The longest that an operation is tried again for.
+    pub const LONGEST: Duration = Duration::from_secs(10);
+
     pub fn new() -> Self {
-        Self { bound: Duration::from_millis(25), end: Instant::now() + Duration::from_secs(10) }
+        Self { bound: Duration::from_millis(25), end: Instant::now() + Self::LONGEST }
     }
 
     /// Waits, or says that it has been long enough.

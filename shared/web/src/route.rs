@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
-use table::AccessPattern;
+use table::{AccessPattern, Backoff};
 use utoipa::ToSchema;
 
 use crate::problem::Kind;
@@ -76,7 +76,9 @@ pub type Answering = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send
 /// At most the longest that API Gateway waits.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(29);
 
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longer than an operation is tried again for, so that what conflicts for so long is told as that.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(Backoff::LONGEST.as_secs() + 2);
+
 /// A function's memory in MB where its declaration says nothing else.
 pub(crate) const DEFAULT_MEMORY: u64 = 256;
 const DEFAULT_BODY_LIMIT: usize = 64 * 1024;
@@ -270,7 +272,7 @@ impl Route {
         self
     }
 
-    /// The function's timeout; the handler is stopped 500 ms before. 10 s unless said otherwise, at most 29 s.
+    /// The function's timeout; the handler is stopped 500 ms before. 12 s unless said otherwise, at most 29 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout.min(MAX_TIMEOUT);
         self

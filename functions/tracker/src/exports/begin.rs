@@ -7,10 +7,10 @@ use web::{Answer, Fault, Order, Problem, Request};
 use super::Plan;
 use crate::access::EXPORT;
 use crate::callers::{at_least, me};
-use crate::grid::list::{Question, by_number, check_busy};
+use crate::grid::list::{Question, by_number, check_busy, columns};
 use crate::items::Role;
 use crate::names::AttributeId;
-use crate::project::{Read, Schema};
+use crate::project::Read;
 use crate::projects::{self, ProjectPath};
 use crate::schema::TRACKER;
 use crate::tenants::one::href;
@@ -49,9 +49,12 @@ pub async fn begin(request: Request) -> Result<Answer, Problem> {
         let fault = |(name, detail)| Fault::pointer(format!("/{name}"), detail);
         Problem::faults(faults.into_iter().map(fault).collect())
     })?;
-    check_busy(&schema, &question)?;
+    check_busy(&schema, Some(question.sort.column), &question.filters)?;
+    let columns = columns(&schema, new.columns.as_deref()).map_err(|place| {
+        Problem::faults(vec![Fault::pointer(format!("/columns/{place}"), "is no attribute of this project")])
+    })?;
     let plan = Plan {
-        columns: columns(&schema, new.columns.as_deref())?,
+        columns: columns.into_iter().map(|attribute| attribute.id).collect(),
         at: question.begin(&schema),
         sort: new.sort,
         order: new.order,
@@ -68,15 +71,4 @@ pub async fn begin(request: Request) -> Result<Answer, Problem> {
     let location = format!("{}/work/{}", href(tenant_id), id.id());
     let view = WorkView::new(id, work, true);
     Ok(request.accept_once(&EXPORT, &TRACKER, actions.to_vec(), location, &view).await?)
-}
-
-/// The columns of the file, in the project's order.
-fn columns(schema: &Schema, wanted: Option<&[AttributeId]>) -> Result<Vec<AttributeId>, Problem> {
-    let all = schema.columns().map(|attribute| attribute.id);
-    let Some(wanted) = wanted else { return Ok(all.collect()) };
-    if let Some(place) = wanted.iter().position(|id| schema.column(*id).is_none()) {
-        let detail = "is no attribute of this project";
-        return Err(Problem::faults(vec![Fault::pointer(format!("/columns/{place}"), detail)]));
-    }
-    Ok(all.filter(|id| wanted.contains(id)).collect())
 }

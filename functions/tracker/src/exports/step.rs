@@ -59,7 +59,7 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
     let Ok(question) = Question::read(&schema, &plan.sort, plan.order, &plan.filter) else {
         return Ok(Step::stopped(held, "a column that it sorts or filters by is gone"));
     };
-    if check_busy(&schema, &question).is_err() {
+    if check_busy(&schema, Some(question.sort.column), &question.filters).is_err() {
         return Ok(Step::end(held, Then::Wait(BUSY), Vec::new()));
     }
     if question.asked(&schema) != plan.at.asked {

@@ -119,8 +119,8 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
             query.read(&schema, at.as_ref())?
         }
     };
-    check_busy(&schema, &question)?;
-    let columns = columns(&schema, query.columns.as_deref())?;
+    check_busy(&schema, Some(question.sort.column), &question.filters)?;
+    let columns = columns(&schema, query.columns.as_deref()).map_err(unknown_column)?;
     let at = at.unwrap_or_else(|| question.begin(&schema));
     let source = question.source(&schema, &at);
     let served_by = match source {
@@ -151,7 +151,7 @@ impl GridQuery {
             let fault = |(name, detail)| Fault::parameter(name, detail);
             Problem::faults(faults.into_iter().map(fault).collect())
         })?;
-        columns(schema, self.columns.as_deref())?;
+        columns(schema, self.columns.as_deref()).map_err(unknown_column)?;
         if at.is_some_and(|at| at.asked != question.asked(schema)) {
             let detail = "is of a walk whose columns have changed since; begin without it";
             return Err(Problem::faults(vec![Fault::parameter("cursor", detail)]));
@@ -202,11 +202,15 @@ impl Question {
     }
 }
 
-/// The columns to answer, in the project's order.
-fn columns<'a>(schema: &'a Schema, wanted: Option<&[AttributeId]>) -> Result<Vec<&'a Attribute>, Problem> {
+fn unknown_column(_: usize) -> Problem {
+    Problem::faults(vec![Fault::parameter("columns", "names an attribute that the project has not")])
+}
+
+/// The columns that are wanted, in the project's order; else the place of one that the project has not.
+pub fn columns<'a>(schema: &'a Schema, wanted: Option<&[AttributeId]>) -> Result<Vec<&'a Attribute>, usize> {
     let Some(wanted) = wanted else { return Ok(schema.columns().collect()) };
-    if wanted.iter().any(|id| schema.column(*id).is_none()) {
-        return Err(Problem::faults(vec![Fault::parameter("columns", "names an attribute that the project has not")]));
+    if let Some(place) = wanted.iter().position(|id| schema.column(*id).is_none()) {
+        return Err(place);
     }
     Ok(schema.columns().filter(|attribute| wanted.contains(&attribute.id)).collect())
 }
@@ -218,13 +222,13 @@ fn options(schema: &Schema, column: Column) -> Vec<OptionId> {
 }
 
 /// While its rows are made an attribute cannot say who has no value, and while they are rewritten it has no order.
-pub fn check_busy(schema: &Schema, question: &Question) -> Result<(), Problem> {
+pub fn check_busy(schema: &Schema, sorted: Option<Column>, filters: &[Filter]) -> Result<(), Problem> {
     let busy = |column: Column, building: bool| {
         let status = column.attribute(schema).map(|attribute| attribute.item.status);
         status == Some(Status::Retyping) || building && status == Some(Status::Building)
     };
-    let sorted = busy(question.sort.column, true);
-    if sorted || question.filters.iter().any(|filter| busy(filter.column, filter.test == Test::Empty)) {
+    let sorted = sorted.is_some_and(|column| busy(column, true));
+    if sorted || filters.iter().any(|filter| busy(filter.column, filter.test == Test::Empty)) {
         return Err(ATTRIBUTE_BUSY.because("Wait until the work on its values has ended."));
     }
     Ok(())

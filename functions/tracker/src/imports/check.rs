@@ -78,14 +78,13 @@ pub async fn step(
         }
         found.extend(unsound);
         if over {
-            note(access, held, ahead, &mut plan, met, records.at()).await?;
+            note(access, held, ahead, &mut plan, met).await?;
             faults::keep(access, held.id, &mut plan, &found).await?;
-            let step = finish(access, held, plan, schema, counts).await?;
-            return Ok(if step.anew { step } else { step.with_faults(found) });
+            return Ok(finish(access, held, plan, schema, counts).await?.with_faults(found));
         }
         tokio::task::yield_now().await;
     }
-    note(access, held, ahead, &mut plan, met, records.at()).await?;
+    note(access, held, ahead, &mut plan, met).await?;
     faults::keep(access, held.id, &mut plan, &found).await?;
     plan.at = records.at();
     ahead.keep(records);
@@ -93,15 +92,8 @@ pub async fn step(
 }
 
 /// Keeps what was met up to here, where the checkpoint will look for it.
-async fn note(
-    access: &Access,
-    held: &Held,
-    ahead: &mut Ahead,
-    plan: &mut Plan,
-    met: Met,
-    at: At,
-) -> Result<(), Problem> {
-    plan.met = met.keep(access, held.id, plan.numbers.given, at).await?;
+async fn note(access: &Access, held: &Held, ahead: &mut Ahead, plan: &mut Plan, met: Met) -> Result<(), Problem> {
+    plan.met = met.keep(access, held.id).await?;
     if let Some(name) = &plan.met {
         ahead.remember(name, &Arc::new(met));
     }

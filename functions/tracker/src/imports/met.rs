@@ -8,7 +8,6 @@ use bytes::Bytes;
 use table::Access;
 use web::Problem;
 
-use super::records::At;
 use crate::access::{KEEP_MET, LOAD_MET};
 use crate::names::WorkId;
 use crate::schema::BUCKET;
@@ -36,13 +35,12 @@ impl Met {
         Ok(Self { numbers, unsound: unsound.chunks(8).filter_map(record).collect() })
     }
 
-    /// Keeps it under a name that belongs to the place in the file and to the numbers that were given by then: whoever
-    /// comes to the same place keeps the same.
-    pub async fn keep(&self, access: &Access, work: WorkId, given: u64, at: At) -> Result<Option<String>, Problem> {
+    /// Keeps it under a name that nobody else writes, not even a worker that has lost its lease; no name if it is nothing.
+    pub async fn keep(&self, access: &Access, work: WorkId) -> Result<Option<String>, Problem> {
         if self.numbers.is_empty() && self.unsound.is_empty() {
             return Ok(None);
         }
-        let name = format!("{}-{given}-{}", work.id(), at.offset);
+        let name = format!("{}-{:016x}", work.id(), fastrand::u64(..));
         put(access, &numbers_of(&name), self.numbers.clone()).await?;
         let records = self.unsound.iter().flat_map(|record| record.to_le_bytes());
         put(access, &unsound_of(&name), records.collect()).await?;

@@ -1,17 +1,17 @@
 //! Completing the rows of an issue: **rows := f(issue)**, whatever a writer that died has left.
 
-use table::{Access, Action, Changes, Condition, EntityKey, Error, Key, Stored, item};
+use table::{Access, Action, Changes, EntityKey, Error, Key, Stored};
 use web::Problem;
 
 use super::{Known, cleaned};
-use crate::access::{DELETE_ISSUE, DUE, ISSUE_ROWS, WRITE_ISSUE};
+use crate::access::{DELETE_ISSUE, ISSUE_ROWS, WRITE_ISSUE};
 use crate::items::Issue;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::IssueId;
 use crate::project::{Read, Schema};
 use crate::rows::{Rows, difference, rows};
 use crate::schema::{DATA, TRACKER};
-use crate::work::{Due, in_seconds, lease};
+use crate::work::take_due;
 
 use super::write::gate;
 
@@ -23,10 +23,11 @@ const TRIES: usize = 10;
 
 /// An issue whose due row has come.
 pub async fn settle_due(access: &Access, id: IssueId) -> Result<(), Problem> {
-    if !take(access, id).await? {
+    let due = IssueDueKey { issue: id }.key();
+    // What cannot be done now makes way for what waits behind it.
+    if take_due(access, due.clone()).await?.is_none() {
         return Ok(());
     }
-    let due = IssueDueKey { issue: id }.key();
     let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;
     let issue = found.iter().find_map(|stored| Some((IssueKey::parse(&stored.key)?, stored)));
     let Some((IssueKey { project, .. }, stored)) = issue else { return forget(access, id).await };
@@ -36,24 +37,6 @@ pub async fn settle_due(access: &Access, id: IssueId) -> Result<(), Problem> {
         return Ok(access.table(&DELETE_ISSUE, &TRACKER).batch_delete(&[due]).await?);
     }
     settle(access, id).await
-}
-
-/// Moves the due row on, as that of work: what cannot be done now makes way for what waits behind it. False if it is not
-/// due, or somebody else was faster.
-async fn take(access: &Access, id: IssueId) -> Result<bool, Error> {
-    let due = IssueDueKey { issue: id }.key();
-    let Some(stored) = access.table(&DUE, &TRACKER).get_consistent(due.clone()).await? else { return Ok(false) };
-    let Due { data, .. } = stored.read()?;
-    if data > in_seconds(access, 0) {
-        return Ok(false);
-    }
-    let until = Changes::new().set(DATA, item::text(lease(access)));
-    let moved = Action::update(&TRACKER, due, until).when(Condition::Equals(DATA, item::text(data)));
-    match access.write(&DUE, moved).await {
-        Ok(_) => Ok(true),
-        Err(Error::NotFound | Error::ConditionFailed(_)) => Ok(false),
-        Err(error) => Err(error),
-    }
 }
 
 /// Takes away what an issue that is gone has left.

@@ -19,12 +19,13 @@ const AT_ONCE: u32 = 25;
 const AGAIN: u64 = 10;
 
 /// What begins the deletion of a project: closed gates, the project without its name in the index, the work. With `empty`
-/// only if nothing was counted since the gates were read.
+/// only if nothing was counted since the gates were read, with `unchanged` only if the project is as it was read.
 pub fn mark(
     access: &Access,
     schema: &Schema,
     gates: &Gates,
     empty: bool,
+    unchanged: bool,
     who: Option<String>,
     start: Start,
 ) -> Result<(Begun, Vec<Action>), Error> {
@@ -35,6 +36,7 @@ pub fn mark(
     });
     let project = Changes::new().remove("Data").set("Deleting", item::text(begun.id.id()));
     let project = Action::update(&TRACKER, schema.key(), project).when(Condition::Present("Data"));
+    let project = if unchanged { project.if_unchanged(&schema.stored) } else { project };
     let actions = [project].into_iter().chain(closed).chain(begun.actions.clone()).collect();
     Ok((begun, actions))
 }

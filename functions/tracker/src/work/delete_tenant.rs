@@ -32,7 +32,8 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         let schema = Schema::read(access, held.tenant, project, Read::Strong).await?;
         let Some(schema) = schema else { continue };
         let gates = Gates::read(access, project).await?;
-        let (_, actions) = mark_project(access, &schema, &gates, false, held.work.created_by.clone(), Start::After(0))?;
+        let (_, actions) =
+            mark_project(access, &schema, &gates, false, false, held.work.created_by.clone(), Start::After(0))?;
         let counts = Counts { total: held.work.counts.total + 1, ..held.work.counts };
         return Step::new(actions, &(), counts, Then::More);
     }

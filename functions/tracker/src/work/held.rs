@@ -1,6 +1,6 @@
 //! Work that this run holds: its record and its due row, as its last write left them.
 
-use table::{Access, Action, Changes, Condition, EntityKey, Error, item};
+use table::{Access, Action, Changes, Condition, EntityKey, Error, Key, item};
 
 use super::begin::in_seconds;
 use super::{Begun, Due, KEPT, SHOWN, Step, Then, Work, WorkState};
@@ -23,6 +23,23 @@ pub fn lease(access: &Access) -> String {
     in_seconds(access, access.engines().config.lease.as_secs())
 }
 
+/// Takes what a due row waits for, by moving the row on to the end of the lease; gives its owner and that time. Nothing if
+/// it is not due, or somebody else was faster.
+pub async fn take_due(access: &Access, due: Key) -> Result<Option<(Key, String)>, Error> {
+    let Some(stored) = access.table(&DUE, &TRACKER).get_consistent(due.clone()).await? else { return Ok(None) };
+    let Due { data, owner } = stored.read()?;
+    if data > in_seconds(access, 0) {
+        return Ok(None);
+    }
+    let until = lease(access);
+    let moved = Action::update(&TRACKER, due, Changes::new().set(DATA, item::text(until.as_str())));
+    match access.write(&DUE, moved.when(Condition::Equals(DATA, item::text(data)))).await {
+        Ok(_) => Ok(Some((owner, until))),
+        Err(Error::NotFound | Error::ConditionFailed(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 impl Held {
     /// The lease that the maker of work holds.
     pub fn made(tenant: TenantId, begun: Begun) -> Self {
@@ -31,23 +48,10 @@ impl Held {
 
     /// Takes work by its due row; nothing if it is not due, has ended, or somebody else was faster.
     pub async fn take(access: &Access, id: WorkId) -> Result<Option<Self>, Error> {
-        let due = WorkDueKey { work: id }.key();
-        let Some(stored) = access.table(&DUE, &TRACKER).get_consistent(due.clone()).await? else { return Ok(None) };
-        let Due { data, owner } = stored.read()?;
-        if data > in_seconds(access, 0) {
-            return Ok(None);
-        }
+        let Some((owner, until)) = take_due(access, WorkDueKey { work: id }.key()).await? else { return Ok(None) };
         let Some(WorkKey { tenant, .. }) = WorkKey::parse(&owner) else {
             return Err(Error::Misfit(format!("a due row that waits for {owner:?}")));
         };
-        let until = lease(access);
-        let moved = Action::update(&TRACKER, due, Changes::new().set(DATA, item::text(until.as_str())));
-        let moved = moved.when(Condition::Equals(DATA, item::text(data)));
-        match access.write(&DUE, moved).await {
-            Ok(_) => {}
-            Err(Error::NotFound | Error::ConditionFailed(_)) => return Ok(None),
-            Err(error) => return Err(error),
-        }
         let work = access.table(&DUE, &TRACKER).get_consistent(owner).await?;
         let Some(work) = work else { return Ok(None) };
         Ok(Some(Self { tenant, id, work: work.read()?, due: until }))
@@ -86,9 +90,10 @@ impl Held {
         let mut after = Work { checkpoint, counts, reason, ..self.work.clone() };
         if anew {
             after.faults.clear();
+        } else {
+            let room = SHOWN.saturating_sub(after.faults.len());
+            after.faults.extend(faults.into_iter().take(room));
         }
-        let room = SHOWN.saturating_sub(after.faults.len());
-        after.faults.extend(faults.into_iter().take(room));
         let due = Action::delete(&TRACKER, WorkDueKey { work: self.id });
         let (due, until) = match then {
             Then::More => {
