@@ -18,7 +18,7 @@ impl CreateIndex {
     /// Makes the index, fills it from what the tables have, and gives it to the readers. Stopped anywhere, it goes on
     /// when it is called again; where the index is there, it changes nothing.
     pub async fn run(self) -> Result<(), Failure> {
-        let engines = running::engines(&self.state.folder)?;
+        let engines = running::engines(&self.state.folder).await?;
         let Some(served) = systems::named(&self.system) else {
             let names: Vec<&str> = systems::ALL.iter().map(|served| served.system.name).collect();
             return Err(Failure::new(format!(

@@ -38,7 +38,7 @@ enum Command {
 
 impl Quarantine {
     pub async fn run(self) -> Result<(), Failure> {
-        let engines = running::engines(&self.state.folder)?;
+        let engines = running::engines(&self.state.folder).await?;
         let mut listed = Vec::new();
         for served in systems::ALL {
             let found = mirror::quarantined(served.system, &engines).await.map_err(Failure::new)?;

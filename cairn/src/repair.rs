@@ -20,7 +20,7 @@ pub struct Repair {
 
 impl Repair {
     pub async fn run(self) -> Result<(), Failure> {
-        let engines = running::engines(&self.state.folder)?;
+        let engines = running::engines(&self.state.folder).await?;
         let (served, table, key) = match found(systems::ALL, &self.key).as_slice() {
             [one] => one.clone(),
             [] => {

@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use aws_config::Region;
+use aws_config::default_provider::credentials::DefaultCredentialsChain;
+use aws_credential_types::provider::SharedCredentialsProvider;
 use local::Platform;
 use serde::{Deserialize, Serialize};
 use table::{Clock, Config, Engines};
@@ -67,7 +70,7 @@ fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
 }
 
 /// The engines to operate on: those that the environment names, else those of the platform that runs on the folder.
-pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
+pub async fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
     let config = if std::env::var_os("CAIRN_SEARCH_ENDPOINT").is_some() {
         Config::from_env().map_err(Failure::new)?
     } else {
@@ -80,5 +83,9 @@ pub fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
             ..Config::new("local", &endpoints.search)
         }
     };
-    Ok(Engines::new(config, Clock::system()))
+    if config.credentials.is_some() {
+        return Ok(Engines::new(config, Clock::system()));
+    }
+    let chain = DefaultCredentialsChain::builder().region(Region::new(config.region.clone())).build().await;
+    Ok(Engines::signed(config, Clock::system(), SharedCredentialsProvider::new(chain)))
 }

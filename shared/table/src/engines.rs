@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use aws_config::default_provider::credentials::DefaultCredentialsChain;
+use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
-use aws_credential_types::provider::{self, ProvideCredentials, SharedCredentialsProvider, future};
+use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_s3::config::{RequestChecksumCalculation, ResponseChecksumValidation};
 use aws_smithy_types::timeout::TimeoutConfig;
 use opensearch::OpenSearch;
@@ -28,6 +28,7 @@ pub struct Engines {
     pub config: Config,
     pub clock: Clock,
     winding_down: Arc<AtomicBool>,
+    credentials: SharedCredentialsProvider,
     dynamodb: OnceLock<aws_sdk_dynamodb::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
     search: OnceLock<OpenSearch>,
@@ -42,20 +43,39 @@ pub struct SearchClientError {
 }
 
 impl Engines {
+    /// Signs with the configuration's credentials, else with those in the environment, where Lambda puts its function's.
     pub fn new(config: Config, clock: Clock) -> Arc<Self> {
-        Self::of(config, clock, Arc::default())
+        let credentials = match &config.credentials {
+            Some((id, secret)) => {
+                SharedCredentialsProvider::new(Credentials::new(id, secret, None, None, "configuration"))
+            }
+            None => SharedCredentialsProvider::new(EnvironmentVariableCredentialsProvider::new()),
+        };
+        Self::signed(config, clock, credentials)
+    }
+
+    /// Signs with credentials from elsewhere, as an operator's command does. A function does not need AWS's other
+    /// sources, and its program is smaller without them.
+    pub fn signed(config: Config, clock: Clock, credentials: SharedCredentialsProvider) -> Arc<Self> {
+        Self::of(config, clock, Arc::default(), credentials)
     }
 
     /// The same process with other names or endpoints: one clock, and told together that it winds down.
     pub fn at(&self, config: Config) -> Arc<Self> {
-        Self::of(config, self.clock.clone(), Arc::clone(&self.winding_down))
+        Self::of(config, self.clock.clone(), Arc::clone(&self.winding_down), self.credentials.clone())
     }
 
-    fn of(config: Config, clock: Clock, winding_down: Arc<AtomicBool>) -> Arc<Self> {
+    fn of(
+        config: Config,
+        clock: Clock,
+        winding_down: Arc<AtomicBool>,
+        credentials: SharedCredentialsProvider,
+    ) -> Arc<Self> {
         Arc::new(Self {
             config,
             clock,
             winding_down,
+            credentials,
             dynamodb: OnceLock::new(),
             s3: OnceLock::new(),
             search: OnceLock::new(),
@@ -104,7 +124,7 @@ impl Engines {
         let url = Url::parse(&self.config.search).map_err(|error| failed(error.to_string()))?;
         let transport = TransportBuilder::new(SingleNodeConnectionPool::new(url));
         let transport = if self.config.signs_search() {
-            transport.auth(opensearch::auth::Credentials::AwsSigV4(self.credentials(), self.region()))
+            transport.auth(opensearch::auth::Credentials::AwsSigV4(self.credentials.clone(), self.region()))
         } else {
             transport.disable_proxy()
         };
@@ -116,44 +136,12 @@ impl Engines {
         SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(self.region())
-            .credentials_provider(self.credentials())
+            .credentials_provider(self.credentials.clone())
             .build()
     }
 
     fn region(&self) -> Region {
         Region::new(self.config.region.clone())
-    }
-
-    fn credentials(&self) -> SharedCredentialsProvider {
-        match &self.config.credentials {
-            Some((id, secret)) => {
-                SharedCredentialsProvider::new(Credentials::new(id, secret, None, None, "configuration"))
-            }
-            None => SharedCredentialsProvider::new(AwsChain { region: self.region(), chain: Arc::default() }),
-        }
-    }
-}
-
-/// AWS's chain of credential sources. Finding the sources is asynchronous, so it waits for the first request.
-#[derive(Clone, Debug)]
-struct AwsChain {
-    region: Region,
-    chain: Arc<tokio::sync::OnceCell<DefaultCredentialsChain>>,
-}
-
-impl AwsChain {
-    async fn load(&self) -> provider::Result {
-        let chain = || DefaultCredentialsChain::builder().region(self.region.clone()).build();
-        self.chain.get_or_init(chain).await.provide_credentials().await
-    }
-}
-
-impl ProvideCredentials for AwsChain {
-    fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>
-    where
-        Self: 'a,
-    {
-        future::ProvideCredentials::new(self.load())
     }
 }
 
