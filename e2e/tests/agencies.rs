@@ -2,10 +2,12 @@
 
 mod costs;
 mod deletion;
+mod detour;
 mod founding;
 mod invitations;
 mod lists;
 mod members;
+mod races;
 mod rights;
 mod search;
 pub mod stage;
@@ -20,6 +22,7 @@ pub fn tests() -> Vec<Test> {
         members::tests(),
         deletion::tests(),
         invitations::all(),
+        races::tests(),
         search::tests(),
         costs::tests(),
     ];

@@ -1,12 +1,15 @@
 //! Deletions: refused while there are members, or with all of them; killed anywhere, they come to the same end.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::json;
+use ::agencies::schema::BY_PERSON;
+use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
 
-use super::stage::Stage;
+use super::detour::{Detour, Fate};
+use super::stage::{Stage, root};
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::tests;
 
@@ -15,12 +18,40 @@ tests! { agency_deletion:
     scenario_06_killed_half_way,
     killed_at_each_write_it_is_finished_by_others,
     what_a_request_that_died_has_left_the_platform_finishes,
+    a_run_ends_well_before_its_time_is_over,
+    a_deletion_that_fails_stops_no_other,
+    what_is_marked_is_deleted_whatever_happens,
 }
 
-/// The items of an agency that are left, in the table and the index of people.
+/// How many items of an agency are left.
 async fn left(stage: &Stage, agency: &str) -> usize {
     let items = stage.table().items().await;
     items.iter().filter(|item| item["PK"].as_s().unwrap().ends_with(&format!("#{agency}"))).count()
+}
+
+/// The people of an agency.
+async fn people(stage: &Stage, agency: &str) -> Vec<String> {
+    let of = format!("AGENCY#{agency}#MEMBER#");
+    let items = stage.items().await;
+    items.keys().filter_map(|key| key.strip_prefix(&of)).map(str::to_owned).collect()
+}
+
+/// The index of people, past the platform, has none of them.
+async fn are_in_no_agency(stage: &Stage, people: &[String]) {
+    for person in people {
+        assert_eq!(stage.listed(BY_PERSON, person).await, Vec::<String>::new(), "{person}");
+    }
+}
+
+/// The documents that can be found, by their ids.
+async fn documents(stage: &Stage) -> BTreeMap<String, Value> {
+    stage.cairn.caught_up().await;
+    let query = json!({ "query": { "bool": { "must_not": [{ "term": { "deleted": true } }] } }, "size": 100 });
+    let alias = stage.cairn.engines().config.search_name("agencies");
+    let found = stage.cairn.search_engine(reqwest::Method::POST, &format!("/{alias}/_search"), &query).await;
+    let hits = found["hits"]["hits"].as_array().unwrap();
+    assert_eq!(found["hits"]["total"]["value"], hits.len(), "{found}");
+    hits.iter().map(|hit| (hit["_id"].as_str().unwrap().to_owned(), hit["_source"].clone())).collect()
 }
 
 /// Goes on with deletions as a worker that dies where it is told to. Returns how many writes it sent.
@@ -97,19 +128,17 @@ async fn scenario_06_killed_half_way() {
         client.await.unwrap();
     }
     assert!(left(&stage, &agency).await > 900);
+    let people = people(&stage, &agency).await;
+    assert!(people.len() > 999, "{}", people.len());
     worker(&stage, Some((5, Moment::AfterItIsDone))).await;
     let half = left(&stage, &agency).await;
     assert!(half > 2 && half < 1000, "{half}");
     worker(&stage, None).await;
     assert_eq!(left(&stage, &agency).await, 0);
     stage.root.delete(&format!("{path}?cascade=true")).await.refused(404, "not-found");
-    stage.cairn.caught_up().await;
-    let query = json!({ "query": { "bool": {
-        "filter": [{ "term": { "agencyId": agency } }], "must_not": [{ "term": { "deleted": true } }],
-    } } });
-    let alias = stage.cairn.engines().config.search_name("agencies");
-    let found = stage.cairn.search_engine(reqwest::Method::POST, &format!("/{alias}/_search"), &query).await;
-    assert_eq!(found["hits"]["hits"], json!([]), "{found}");
+    are_in_no_agency(&stage, &people).await;
+    let found = documents(&stage).await;
+    assert!(found.values().all(|document| document["agencyId"] != agency.as_str()), "{found:?}");
     stage.adds_up().await;
 }
 
@@ -118,28 +147,29 @@ async fn killed_at_each_write_it_is_finished_by_others() {
     stage.cairn.engines().wind_down();
     let delete = async || {
         let agency = stage.agency_of(299).await;
+        let people = people(&stage, &agency).await;
         stage.root.delete(&format!("/agencies/{agency}?cascade=true")).await.is(202);
-        agency
+        (agency, people)
     };
-    let agency = delete().await;
+    let (agency, people) = delete().await;
+    assert_eq!(people.len(), 300);
     let writes = worker(&stage, None).await;
     assert!(writes > 12, "{writes}");
     assert_eq!(left(&stage, &agency).await, 0);
-    let uninterrupted = stage.table().items().await.len();
+    are_in_no_agency(&stage, &people).await;
+    let uninterrupted = (stage.items().await, documents(&stage).await);
+    assert_eq!(uninterrupted.1.len(), 7);
     for held in 0..writes {
         for moment in [Moment::BeforeItIsSent, Moment::AfterItIsDone] {
-            let agency = delete().await;
+            delete().await;
             assert_eq!(worker(&stage, Some((held, moment))).await, held + 1, "{moment:?}");
             worker(&stage, None).await;
-            assert_eq!(left(&stage, &agency).await, 0, "{moment:?} of write {held}");
+            assert_eq!(stage.items().await, uninterrupted.0, "{moment:?} of write {held}");
         }
     }
-    assert_eq!(stage.table().items().await.len(), uninterrupted);
-    stage.cairn.caught_up().await;
-    let alias = stage.cairn.engines().config.search_name("agencies");
-    let query = json!({ "query": { "bool": { "must_not": [{ "term": { "deleted": true } }] } }, "size": 100 });
-    let found = stage.cairn.search_engine(reqwest::Method::POST, &format!("/{alias}/_search"), &query).await;
-    assert_eq!(found["hits"]["total"]["value"], 7, "{found}");
+    // In each agency they had the same names.
+    are_in_no_agency(&stage, &people).await;
+    assert_eq!(documents(&stage).await, uninterrupted.1);
     stage.adds_up().await;
 }
 
@@ -164,4 +194,53 @@ async fn what_a_request_that_died_has_left_the_platform_finishes() {
     stage.cairn.event("agencies", "runWork", &json!({})).await.unwrap();
     assert_eq!(left(&stage, &agency).await, 0);
     stage.adds_up().await;
+}
+
+async fn a_run_ends_well_before_its_time_is_over() {
+    let stage = Stage::new().await;
+    stage.cairn.engines().wind_down();
+    let agency = stage.agency_of(999).await;
+    stage.root.delete(&format!("/agencies/{agency}?cascade=true")).await.is(202);
+    // A batch takes more than half a second, and all of them together six.
+    let detour = Detour::of(&stage, &["BatchWriteItem"], |_| Fate::Late(Duration::from_millis(150))).await;
+    let deadline = Instant::now() + Duration::from_secs(4);
+    detour.app.event("runWork", "{}".into(), deadline).await.unwrap();
+    let rest = left(&stage, &agency).await;
+    assert!(rest > 2 && rest < 1002, "{rest}");
+    worker(&stage, None).await;
+    assert_eq!(left(&stage, &agency).await, 0);
+}
+
+async fn a_deletion_that_fails_stops_no_other() {
+    let stage = Stage::new().await;
+    stage.cairn.engines().wind_down();
+    let agencies = [stage.agency_of(3).await, stage.agency_of(3).await];
+    for agency in &agencies {
+        stage.root.delete(&format!("/agencies/{agency}?cascade=true")).await.is(202);
+    }
+    // The first finds what is to be deleted, and the second what is left of the first of them.
+    let fate = |number: usize| if number == 1 { Fate::Refused } else { Fate::Passes };
+    let detour = Detour::of(&stage, &["Query"], fate).await;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    detour.app.event("runWork", "{}".into(), deadline).await.unwrap();
+    let mut rest = [left(&stage, &agencies[0]).await, left(&stage, &agencies[1]).await];
+    rest.sort_unstable();
+    assert_eq!(rest, [0, 6]);
+    worker(&stage, None).await;
+    assert_eq!(left(&stage, &agencies[0]).await + left(&stage, &agencies[1]).await, 0);
+    stage.adds_up().await;
+}
+
+async fn what_is_marked_is_deleted_whatever_happens() {
+    let stage = Stage::new().await;
+    stage.cairn.engines().wind_down();
+    let detour = Detour::of(&stage, &["Query"], |_| Fate::Refused).await;
+    let pat = detour.user("root", root());
+    pat.delete("/agencies/n?cascade=true").await.is(202);
+    stage.root.get("/agencies/n").await.refused(404, "not-found");
+    pat.delete("/agencies/n?cascade=true").await.is(202);
+    assert!(left(&stage, "n").await > 2);
+    worker(&stage, None).await;
+    assert_eq!(left(&stage, "n").await, 0);
+    stage.root.delete("/agencies/n?cascade=true").await.refused(404, "not-found");
 }

@@ -1,5 +1,7 @@
 //! The fixture of agencies' specification: three agencies, their people, and one open invitation.
 
+use std::collections::{BTreeMap, HashMap};
+
 use ::agencies::address::{Address, AddressHash};
 use ::agencies::item::{AGENCY, Agency, Gate, Invitation, Member, Stamp, Term};
 use ::agencies::keys::{agency_key, gate_key, invitation_key, member_key};
@@ -10,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use table::{Clock, Idpid, Key, item};
 
-use crate::harness::table::{Item, Table};
+use crate::harness::table::{Item, Table, text};
 use crate::harness::{Cairn, Setup, User};
 
 /// A platform with the fixture, and its people.
@@ -28,8 +30,7 @@ impl Stage {
         let cairn = Cairn::with(Setup::of("agencies")).await;
         cairn.table_of(&AGENCIES).put_all(fixture()).await;
         cairn.caught_up().await;
-        let root = cairn.person("root", Person { roles: &["platform-admin"], ..idp("root") }).await;
-        let dee = cairn.person("dee", Person { address: Some("dee@example.org"), ..idp("dee") }).await;
+        let (root, dee) = (cairn.person("root", root()).await, cairn.person("dee", dee()).await);
         let [ann, bob, cay] = ["ann", "bob", "cay"].map(|name| cairn.person(name, idp(name)));
         let (ann, bob, cay) = (ann.await, bob.await, cay.await);
         Self { root, ann, bob, cay, dee, cairn }
@@ -42,6 +43,23 @@ impl Stage {
 
     pub fn table(&self) -> Table {
         self.cairn.table_of(&AGENCIES)
+    }
+
+    /// Every item by its key.
+    pub async fn items(&self) -> BTreeMap<String, Item> {
+        let table = self.table();
+        table.items().await.into_iter().map(|item| (table.name_of(&item), item)).collect()
+    }
+
+    /// The keys of what an index has in a partition, in its order.
+    pub async fn listed(&self, index: &str, partition: &str) -> Vec<String> {
+        let (engines, table) = (self.cairn.engines(), self.table());
+        let key = AGENCIES.indexes.iter().find(|known| known.name == index).unwrap().pk;
+        let query = engines.dynamodb().query().table_name(engines.config.table(AGENCIES.name)).index_name(index);
+        let query = query.key_condition_expression("#key = :key").expression_attribute_names("#key", key);
+        let found = query.expression_attribute_values(":key", text(partition)).send().await.unwrap();
+        assert!(found.last_evaluated_key().is_none_or(HashMap::is_empty), "{partition} has more than a page");
+        found.items().iter().map(|item| table.name_of(item)).collect()
     }
 
     /// Makes an agency of so many members, and itself one more: the first administrator `idp:head`.
@@ -87,6 +105,16 @@ impl Stage {
 
 pub fn idp(subject: &str) -> Person<'_> {
     Person { issuer: "idp", ..Person::new(subject) }
+}
+
+/// The platform's administrator.
+pub fn root() -> Person<'static> {
+    Person { roles: &["platform-admin"], ..idp("root") }
+}
+
+/// Whom the invitation is for.
+pub fn dee() -> Person<'static> {
+    Person { address: Some("dee@example.org"), ..idp("dee") }
 }
 
 pub fn hash(address: &str) -> String {

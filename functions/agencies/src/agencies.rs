@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use crate::item::Agency;
 use crate::names::{AgencyId, Role, Status};
+use crate::standing::Standing;
 
 /// The path of an agency.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -62,6 +63,13 @@ pub struct AgencyView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub admins: Option<u64>,
+}
+
+impl AgencyView {
+    /// As the caller sees it who stands so in it.
+    pub fn seen_by(standing: &Standing, agency: Agency) -> Self {
+        Self { role: standing.role(), ..agency.into() }
+    }
 }
 
 impl From<Agency> for AgencyView {

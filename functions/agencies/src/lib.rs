@@ -27,7 +27,8 @@ pub use schema::SYSTEM;
 
 /// The whole system: its routes and event handlers on these engines.
 pub fn app(engines: Arc<Engines>) -> App {
-    // In the index of people, what is named by `address` is an invitation.
+    // In the index of people, what is named by `address` is an invitation. `CAIRN_ISSUERS` is refused with such a name;
+    // an issuer that code configures so is not trusted.
     let issuers = engines.config.issuers.iter().map(|issuer| issuer.name.clone());
     let issuers: Vec<String> = issuers.filter(|name| name != keys::ADDRESS).collect();
     let trusted: Vec<&str> = issuers.iter().map(String::as_str).collect();

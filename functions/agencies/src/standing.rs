@@ -1,6 +1,6 @@
 //! Where the caller stands in an agency: what every route under an agency decides by.
 
-use table::{Condition, Idpid, Stored, item};
+use table::{Backoff, Condition, Idpid, Stored, item};
 use web::{EntityTag, Kind, Known, Problem, Request};
 
 use crate::access::STANDING;
@@ -96,6 +96,18 @@ pub fn tag(stored: &Stored) -> EntityTag {
 
 pub fn inactive() -> Problem {
     AGENCY_INACTIVE.because("A platform administrator activates it.")
+}
+
+/// What was read has changed before it was written: it is read and decided on again, unless the client has said what it
+/// must be.
+pub async fn again(request: &Request, backoff: &mut Backoff) -> Result<(), Problem> {
+    if !request.if_match().is_absent() {
+        Err(Problem::stale())
+    } else if backoff.wait().await {
+        Ok(())
+    } else {
+        Err(Problem::conflict())
+    }
 }
 
 pub fn is_platform_admin(caller: &Known) -> bool {

@@ -76,7 +76,7 @@ impl Config {
     /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT` | local engines; absent on AWS |
     /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
-    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; may be absent |
+    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name once, and [fit to stand in keys](Issuer::may_be_named); may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
     /// | `CAIRN_LEASE_SECONDS` | how long work is its worker's after it died; 120 if absent |
     /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` | read here only for local engines |

@@ -1,15 +1,14 @@
 //! `PATCH` of an agency: its name.
 
-use table::{Action, Changes, Condition, Error, item};
+use table::{Action, Backoff, Changes, Error};
 use web::{Answer, Fault, Problem, Request, Rules};
 
 use super::create::blank;
 use super::{AgencyPath, AgencyView, Renamed};
 use crate::access::RENAME;
-use crate::item::AGENCY;
-use crate::keys::agency_key;
+use crate::item::Agency;
 use crate::schema::AGENCIES;
-use crate::standing::{Standing, inactive, stamp};
+use crate::standing::{Standing, again, stamp};
 
 impl Rules for Renamed {
     fn faults(&self) -> Vec<Fault> {
@@ -22,37 +21,25 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
     let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
     let renamed: Renamed = request.json()?;
     let faults = renamed.faults();
-    let standing = Standing::of(&request, &agency).await?;
-    standing.change()?;
-    if !faults.is_empty() {
-        return Err(Problem::faults(faults));
+    let mut backoff = Backoff::new();
+    loop {
+        let standing = Standing::of(&request, &agency).await?;
+        standing.change()?;
+        if !faults.is_empty() {
+            return Err(Problem::faults(faults));
+        }
+        request.if_match().check(standing.tag())?;
+        let before = &standing.agency;
+        let Some(name) = renamed.name.as_ref().filter(|name| **name != before.name) else {
+            return Ok(Answer::ok(&AgencyView::seen_by(&standing, before.clone())).etag(standing.tag()));
+        };
+        let after = Agency { name: name.clone(), ..before.clone() }.stamped(&stamp(&request)?);
+        let write = Action::update(&AGENCIES, standing.stored.key.clone(), Changes::between(before, &after)?);
+        // As it was read: then nobody has deactivated it, or begun to delete it, either.
+        match request.access().write(&RENAME, write.if_unchanged(&standing.stored)).await {
+            Ok(rev) => return Ok(Answer::ok(&AgencyView::seen_by(&standing, after)).etag(rev)),
+            Err(Error::Stale { .. }) => again(&request, &mut backoff).await?,
+            Err(error) => return Err(error.into()),
+        }
     }
-    request.if_match().check(standing.tag())?;
-    let before = standing.agency.clone();
-    let answer = |agency, tag| Answer::ok(&AgencyView { role: standing.role(), ..AgencyView::from(agency) }).etag(tag);
-    let Some(name) = renamed.name.filter(|name| *name != before.name) else {
-        return Ok(answer(before, standing.tag()));
-    };
-    let stamp = stamp(&request)?;
-    let changes = Changes::new()
-        .set("name", item::text(&name))
-        .set("modified", item::text(&stamp.at))
-        .set("modifiedBy", item::text(&stamp.by));
-    let mut action = Action::update(&AGENCIES, agency_key(&agency), changes);
-    if !request.if_match().is_absent() {
-        action = action.if_unchanged(&standing.stored);
-    }
-    action = action.when(Condition::Equals("type", item::text(AGENCY)));
-    if let Some(active) = standing.while_active() {
-        action = action.when(active);
-    }
-    let rev = request.access().write(&RENAME, action).await.map_err(|error| match error {
-        // It has been deactivated, or its deletion has begun, since it was read.
-        Error::ConditionFailed(failed) => match failed.first().and_then(|failed| failed.item.as_ref()) {
-            Some(found) if !Condition::Equals("type", item::text(AGENCY)).holds(found) => Problem::not_found(),
-            _ => inactive(),
-        },
-        error => error.into(),
-    })?;
-    Ok(answer(crate::item::Agency { name, ..before }.stamped(&stamp), rev.into()))
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use table::{Action, Changes, Condition, Error, item};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
 use web::{Answer, Problem, Request};
 
@@ -39,7 +39,15 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         request.if_match().check(standing.tag())?;
         mark(&request, &standing, cascade).await?;
     }
-    let is_gone = deletion::finish(request.access(), &agency, until).await?;
+    // What is marked goes, whoever takes the rest away: what stops this request is no fault of the client's.
+    let is_gone = match timeout_at(until, deletion::finish(request.access(), &agency, until)).await {
+        Ok(Ok(is_gone)) => is_gone,
+        Ok(Err(error)) => {
+            tracing::error!(agency.id = %agency, %error, "a deletion was left where it is; `runWork` goes on");
+            false
+        }
+        Err(_) => false,
+    };
     Ok(if is_gone { Answer::no_content() } else { Answer::going_on() })
 }
 

@@ -12,7 +12,7 @@ use crate::standing::Standing;
 pub async fn get(request: Request) -> Result<Answer, Problem> {
     let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
     let standing = Standing::of(&request, &agency).await?;
-    let mut view = AgencyView { role: standing.role(), ..standing.agency.clone().into() };
+    let mut view = AgencyView::seen_by(&standing, standing.agency.clone());
     if standing.administers()
         && let Some(gate) = request.access().table(&COUNTS, &AGENCIES).get(gate_key(&agency)).await?
     {

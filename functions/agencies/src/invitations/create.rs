@@ -67,7 +67,12 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         if let Some(active) = standing.while_active() {
             gate = gate.when(active);
         }
-        let actions = vec![gate, in_place(&request, &invitation, &stamp.at).await?];
+        let Some(placed) = in_place(&request, &invitation, &stamp.at).await? else {
+            // It may be what this very request has made, come twice at the same moment.
+            let earlier = request.earlier(&INVITE, &AGENCIES).await?;
+            return earlier.ok_or_else(|| INVITED.because("Revoke the open invitation first."));
+        };
+        let actions = vec![gate, placed];
         let location = format!("/agencies/{agency}/invitations/{hash}");
         let made = InvitationView::at(invitation, &stamp.at)?;
         let error = match request.create_once(&INVITE, &AGENCIES, actions, location, &made).await {
@@ -84,17 +89,17 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
     }
 }
 
-/// Puts the invitation where none is, or in the place of one that is open no more.
-async fn in_place(request: &Request, invitation: &Invitation, now: &str) -> Result<Action, Problem> {
+/// Puts the invitation where none is, or in the place of one that is open no more; none where one is open.
+async fn in_place(request: &Request, invitation: &Invitation, now: &str) -> Result<Option<Action>, Problem> {
     let hash = invitation.hash().ok_or_else(|| Problem::internal("an invitation to no address"))?;
     let key = invitation_key(&invitation.agency_id, &hash);
     let stored = request.access().table(&INVITATION, &AGENCIES).get_consistent(key.clone()).await?;
-    let Some(stored) = stored else { return Ok(Action::create(&AGENCIES, key, invitation)?) };
+    let Some(stored) = stored else { return Ok(Some(Action::create(&AGENCIES, key, invitation)?)) };
     let before: Invitation = stored.read()?;
     if before.status_at(now) == InvitationStatus::Pending {
-        return Err(INVITED.because("Revoke the open invitation first."));
+        return Ok(None);
     }
-    Ok(Action::update(&AGENCIES, key, Changes::between(&before, invitation)?).if_unchanged(&stored))
+    Ok(Some(Action::update(&AGENCIES, key, Changes::between(&before, invitation)?).if_unchanged(&stored)))
 }
 
 fn term(now: Timestamp, days: u32) -> Result<Term, Problem> {

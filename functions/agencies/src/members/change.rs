@@ -1,7 +1,7 @@
 //! `PATCH` of a member: role and name.
 
 use serde::Deserialize;
-use table::{Action, Backoff, Cause, Changes, Condition, Error, item};
+use table::{Action, Backoff, Cause, Changes};
 use utoipa::ToSchema;
 use web::{Answer, Patch, Problem, Request};
 
@@ -11,7 +11,7 @@ use crate::item::Member;
 use crate::keys::member_key;
 use crate::names::Role;
 use crate::schema::AGENCIES;
-use crate::standing::{Standing, stamp, tag};
+use crate::standing::{Standing, again, stamp, tag};
 
 /// What is to be changed of a member.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -45,12 +45,8 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
             return Ok(Answer::ok(&MemberView::from(before)).etag(tag(&stored)));
         }
         let after = after.stamped(&stamp(&request)?);
-        let mut changed = Action::update(&AGENCIES, stored.key.clone(), Changes::between(&before, &after)?)
-            .when(Condition::Equals("role", item::text(before.role.as_str())));
-        if !request.if_match().is_absent() {
-            changed = changed.if_unchanged(&stored);
-        }
-        let mut actions = vec![changed];
+        let changed = Action::update(&AGENCIES, stored.key.clone(), Changes::between(&before, &after)?);
+        let mut actions = vec![changed.if_unchanged(&stored)];
         if role != before.role {
             let mut gate = count(&agency, 0, role.admins() - before.role.admins());
             if let Some(active) = standing.while_active() {
@@ -61,23 +57,16 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
             }
             actions.push(gate);
         }
-        match request.access().transact(&CHANGE_MEMBER, &actions).await {
+        let error = match request.access().transact(&CHANGE_MEMBER, &actions).await {
             Ok(rev) => return Ok(Answer::ok(&MemberView::from(after)).etag(rev)),
-            Err(error) => match error.failed(0).map(|failed| failed.cause) {
-                Some(Cause::Missing) => return Err(Problem::not_found()),
-                Some(Cause::Stale) => return Err(Problem::stale()),
-                // Its role has changed since it was read, and perhaps the caller's own: both are looked at again.
-                Some(_) if backoff.wait().await => {}
-                Some(_) => return Err(Problem::conflict()),
-                None => return Err(refused(error, &standing)),
-            },
+            Err(error) => error,
+        };
+        match (error.failed(0).map(|failed| failed.cause), error.failed(1)) {
+            // Perhaps the caller's own role has changed, too: both are looked at again.
+            (Some(Cause::Stale), _) => again(&request, &mut backoff).await?,
+            (Some(_), _) => return Err(Problem::not_found()),
+            (None, Some(gate)) => return Err(refusal(gate, standing.allowed())),
+            (None, None) => return Err(error.into()),
         }
-    }
-}
-
-fn refused(error: Error, standing: &Standing) -> Problem {
-    match error.failed(1) {
-        Some(gate) => refusal(gate, standing.allowed()),
-        None => error.into(),
     }
 }

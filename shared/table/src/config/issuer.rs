@@ -1,5 +1,6 @@
 //! Whose bearer tokens are accepted.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use opensearch::http::Url;
@@ -11,13 +12,25 @@ use super::ConfigError;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "Declared", into = "Declared")]
 pub struct Issuer {
-    /// The short name that stands in keys: `{name}:{subject}`.
+    /// The short name that stands in keys, `{name}:{subject}`: see [`Issuer::may_be_named`]. No two have the same.
     pub name: String,
     /// The `iss` claim.
     pub issuer: String,
     /// The `aud` claim.
     pub audience: String,
     pub keys: Keys,
+}
+
+impl Issuer {
+    /// What a name has to be.
+    pub const NAME: &str = "1 to 64 letters, digits, `.`, `_` or `-`, and not `address`";
+
+    /// Whether an issuer may have this name: it stands in keys as it is, and ends at the first colon. `address:` begins
+    /// what is listed among people under an address, and not under a person.
+    pub fn may_be_named(name: &str) -> bool {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+        (1..=64).contains(&name.len()) && name.bytes().all(fits) && name != "address"
+    }
 }
 
 /// Where an issuer's public keys are.
@@ -48,6 +61,9 @@ impl TryFrom<Declared> for Issuer {
 
     fn try_from(declared: Declared) -> Result<Self, String> {
         let Declared { name, issuer, audience, keys, jwks } = declared;
+        if !Self::may_be_named(&name) {
+            return Err(format!("`{name}` is no name for an issuer; take {}", Self::NAME));
+        }
         let keys = match (keys, jwks) {
             (Some(serde_json::Value::String(text)), None) => Keys::Set(text),
             (Some(document), None) => Keys::Set(document.to_string()),
@@ -88,14 +104,21 @@ fn address(host: &str) -> Option<IpAddr> {
 
 /// The value of `CAIRN_ISSUERS`.
 pub(super) fn read(text: &str) -> Result<Vec<Issuer>, ConfigError> {
-    serde_json::from_str(text).map_err(|error| ConfigError {
-        variable: "CAIRN_ISSUERS",
-        fault: format!("is not a list of issuers with name, issuer, audience, and keys or jwks: {error}"),
-    })
+    let wrong = |fault| ConfigError { variable: "CAIRN_ISSUERS", fault };
+    let issuers: Vec<Issuer> = serde_json::from_str(text).map_err(|error| {
+        wrong(format!("is not a list of issuers with name, issuer, audience, and keys or jwks: {error}"))
+    })?;
+    let mut names = BTreeSet::new();
+    if let Some(second) = issuers.iter().find(|issuer| !names.insert(issuer.name.as_str())) {
+        return Err(wrong(format!("names two issuers `{}`; give each a name of its own", second.name)));
+    }
+    Ok(issuers)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     fn with(keys: &str) -> Result<Keys, String> {
@@ -146,5 +169,33 @@ mod tests {
         let neither = with("").unwrap_err();
         assert!(neither.contains("neither `keys`"), "{neither}");
         assert!(with(r#", "keys": {}, "kyes": 1"#).unwrap_err().contains("kyes"));
+    }
+
+    /// A list with issuers of these names.
+    fn named(names: &[&str]) -> Result<Vec<Issuer>, ConfigError> {
+        let declared = |name: &&str| json!({ "name": name, "issuer": "https://a", "audience": "x", "keys": {} });
+        read(&Value::from_iter(names.iter().map(declared)).to_string())
+    }
+
+    #[test]
+    fn a_name_stands_in_keys_as_it_is() {
+        let longest = "x".repeat(64);
+        for name in ["local", "A-1_b.c", "addresses", "Address", &longest] {
+            assert_eq!(named(&[name]).unwrap()[0].name, name);
+        }
+        let too_long = "x".repeat(65);
+        for name in ["", "corp:eu", "a/b", "a#b", "a~23b", "é", "a b", "address", &too_long] {
+            let refused = named(&["local", name]).unwrap_err();
+            assert_eq!(refused.variable, "CAIRN_ISSUERS");
+            assert!(refused.fault.contains(&format!("`{name}` is no name for an issuer")), "{refused}");
+            assert!(refused.fault.contains(Issuer::NAME), "{refused}");
+        }
+    }
+
+    #[test]
+    fn each_issuer_has_a_name_of_its_own() {
+        assert_eq!(named(&["corp", "corp-eu"]).unwrap().len(), 2);
+        let refused = named(&["corp", "local", "corp"]).unwrap_err().to_string();
+        assert_eq!(refused, "CAIRN_ISSUERS names two issuers `corp`; give each a name of its own");
     }
 }

@@ -1,0 +1,220 @@
+//! What others do between a request's reads and its write.
+
+use futures::future::join_all;
+use local::identity::Person;
+use serde_json::json;
+use tokio::join;
+
+use super::detour::Detour;
+use super::stage::{Stage, dee, hash, idp, invitation, root};
+use crate::harness::stopper::WRITES;
+use crate::harness::{Answer, Call, User};
+use crate::tests;
+
+tests! { agency_races:
+    what_is_being_deleted_is_not_changed,
+    what_is_deactivated_is_not_changed,
+    an_answer_is_what_its_tag_stands_for,
+    with_if_match_nothing_is_written_over,
+    one_key_makes_one_invitation,
+    an_invitation_that_is_revoked_is_not_accepted,
+    of_two_invitations_to_one_address_one_is_made,
+    of_two_statuses_both_are_set,
+    of_two_last_administrators_who_leave_one_stays,
+    of_accepting_and_declining_one_is_done,
+}
+
+const N: &str = "/agencies/n";
+const BOB: &str = "/agencies/n/members/idp:bob";
+const INVITATIONS: &str = "/agencies/n/invitations";
+const ACCEPT: &str = "/agencies/me/invitations/n/accept";
+const DECLINE: &str = "/agencies/me/invitations/n/decline";
+
+/// What n's administrator may change while it is active, and the acceptance of its invitation.
+fn changes(detour: &Detour) -> Vec<Call> {
+    let (ann, dee) = (detour.user("ann", idp("ann")), detour.user("dee", dee()));
+    vec![
+        ann.patch(N, json!({ "name": "Far North" })),
+        ann.post("/agencies/n/members", json!({ "idpid": "idp:fay" })),
+        ann.patch(BOB, json!({ "role": "admin" })),
+        ann.delete(BOB),
+        ann.post(INVITATIONS, invitation("fay@example.org")),
+        dee.post(ACCEPT, json!({})),
+    ]
+}
+
+/// Sends these calls, and this one before any of them writes. They are refused, and write nothing.
+async fn are_refused(stage: &Stage, detour: &Detour, calls: Vec<Call>, by: Call, status: u16, slug: &str) {
+    let before = stage.items().await;
+    let calls = join_all(calls.into_iter().map(Call::into_future));
+    let (answers, done) = join!(calls, detour.once_held(by));
+    assert!((200..300).contains(&done.status), "{}", done.told());
+    for answer in answers {
+        answer.refused(status, slug);
+    }
+    let mut after = stage.items().await;
+    let agency = after.insert("AGENCY#n#AGENCY#n".to_owned(), before["AGENCY#n#AGENCY#n"].clone()).unwrap();
+    assert_eq!(agency["name"], before["AGENCY#n#AGENCY#n"]["name"]);
+    let gate = after.insert("GATE#n#GATE#n".to_owned(), before["GATE#n#GATE#n"].clone()).unwrap();
+    for count in ["members", "admins"] {
+        assert_eq!(gate[count], before["GATE#n#GATE#n"][count], "{count}");
+    }
+    assert_eq!(after, before);
+}
+
+async fn what_is_being_deleted_is_not_changed() {
+    let stage = Stage::new().await;
+    // After its mark nothing goes on with the deletion.
+    stage.cairn.engines().wind_down();
+    let detour = Detour::holding(&stage, WRITES, 0..7).await;
+    let mut calls = changes(&detour);
+    calls.push(detour.user("root", root()).post("/agencies/n/deactivate", json!({})));
+    let delete = stage.root.delete("/agencies/n?cascade=true");
+    are_refused(&stage, &detour, calls, delete, 404, "not-found").await;
+}
+
+async fn what_is_deactivated_is_not_changed() {
+    let stage = Stage::new().await;
+    let detour = Detour::holding(&stage, WRITES, 0..6).await;
+    let deactivate = stage.root.post("/agencies/n/deactivate", json!({}));
+    are_refused(&stage, &detour, changes(&detour), deactivate, 409, "agency-inactive").await;
+}
+
+/// What the platform's administrator is answered to a change, when another one is made right before its write.
+async fn overtaken(stage: &Stage, change: impl FnOnce(&User) -> Call, other: Call) -> Answer {
+    let detour = Detour::holding(stage, WRITES, 0..1).await;
+    let change = change(&detour.user("root", root()));
+    let (changed, other) = join!(change.into_future(), detour.once_held(other));
+    other.is(200);
+    changed
+}
+
+async fn an_answer_is_what_its_tag_stands_for() {
+    let stage = Stage::new().await;
+    let is_as_read = async |changed: Answer, path: &str| {
+        let read = stage.root.get(path).await.is(200);
+        for (name, value) in changed.body.as_object().unwrap() {
+            assert_eq!(*value, read[name.as_str()], "{name} of {path}");
+        }
+        assert_eq!(changed.tag(), read.tag(), "{path}");
+        read
+    };
+    let deactivate = stage.root.post("/agencies/n/deactivate", json!({}));
+    let renamed = overtaken(&stage, |root| root.patch(N, json!({ "name": "Far North" })), deactivate).await.is(200);
+    let read = is_as_read(renamed, N).await;
+    assert_eq!((read.text("name"), read.text("status")), ("Far North", "inactive"));
+
+    let rename = stage.root.patch(N, json!({ "name": "North again" }));
+    let activated = overtaken(&stage, |root| root.post("/agencies/n/activate", json!({})), rename).await.is(200);
+    let read = is_as_read(activated, N).await;
+    assert_eq!((read.text("name"), read.text("status")), ("North again", "active"));
+
+    let name = stage.ann.patch(BOB, json!({ "displayName": "Bob Hill" }));
+    let promoted = overtaken(&stage, |root| root.patch(BOB, json!({ "role": "admin" })), name).await.is(200);
+    let read = is_as_read(promoted, BOB).await;
+    assert_eq!((read.text("displayName"), read.text("role")), ("Bob Hill", "admin"));
+    stage.adds_up().await;
+}
+
+async fn with_if_match_nothing_is_written_over() {
+    let stage = Stage::new().await;
+    let tag = stage.root.get(N).await.is(200).tag();
+    let rename = |root: &User| root.patch(N, json!({ "name": "Far North" })).if_match(&tag);
+    let deactivate = stage.root.post("/agencies/n/deactivate", json!({}));
+    overtaken(&stage, rename, deactivate).await.refused(412, "stale");
+    assert_eq!(stage.root.get(N).await.is(200).text("name"), "North Rescue");
+
+    let tag = stage.root.get(BOB).await.is(200).tag();
+    let promote = |root: &User| root.patch(BOB, json!({ "role": "admin" })).if_match(&tag);
+    let name = stage.root.patch(BOB, json!({ "displayName": "Bob Hill" }));
+    overtaken(&stage, promote, name).await.refused(412, "stale");
+    assert_eq!(stage.root.get(BOB).await.is(200).text("role"), "member");
+    stage.adds_up().await;
+}
+
+async fn one_key_makes_one_invitation() {
+    let stage = Stage::new().await;
+    // Between its look at what the key has made and its look at the invitation.
+    let detour = Detour::holding(&stage, &["GetItem"], 1..2).await;
+    let again = detour.user("ann", idp("ann")).post(INVITATIONS, invitation("eve@example.org")).once("k");
+    let first = stage.ann.post(INVITATIONS, invitation("eve@example.org")).once("k");
+    let (again, first) = join!(again.into_future(), detour.once_held(first));
+    let (again, first) = (again.is(201), first.is(201));
+    assert_eq!((&again.body, again.tag()), (&first.body, first.tag()));
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).once("l").await.refused(409, "invited");
+}
+
+async fn an_invitation_that_is_revoked_is_not_accepted() {
+    let stage = Stage::new().await;
+    let detour = Detour::holding(&stage, WRITES, 0..1).await;
+    let accept = detour.user("dee", dee()).post(ACCEPT, json!({}));
+    let revoke = stage.ann.delete(&format!("{INVITATIONS}/{}", hash("dee@example.org")));
+    let (accepted, revoked) = join!(accept.into_future(), detour.once_held(revoke));
+    revoked.is(204);
+    accepted.refused(409, "invitation-settled");
+    stage.ann.get("/agencies/n/members/idp:dee").await.refused(404, "not-found");
+    assert_eq!(stage.counts("n").await, (2, 1));
+}
+
+/// Two calls, both of which have read before either writes: one is answered so, and the other refused.
+async fn one_of(detour: &Detour, one: Call, other: Call, done: &[u16], slug: &str) -> (Answer, Answer) {
+    let (one, other, ()) = join!(one.into_future(), other.into_future(), detour.once_held(async {}));
+    let (well, refused) = if one.status < 300 { (&one, &other) } else { (&other, &one) };
+    assert!(done.contains(&well.status), "{}", well.told());
+    refused.clone().refused(409, slug);
+    (one, other)
+}
+
+async fn of_two_invitations_to_one_address_one_is_made() {
+    let stage = Stage::new().await;
+    let detour = Detour::holding(&stage, WRITES, 0..2).await;
+    let invite = |name: &'static str, person: Person<'_>, role: &str| {
+        let new = json!({ "address": "eve@example.org", "role": role });
+        detour.user(name, person).post(INVITATIONS, new)
+    };
+    let (by_ann, by_root) = (invite("ann", idp("ann"), "member"), invite("root", root(), "admin"));
+    let (by_ann, _) = one_of(&detour, by_ann, by_root, &[201], "invited").await;
+    let made = stage.ann.get(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(200);
+    assert_eq!(made.text("role"), if by_ann.status == 201 { "member" } else { "admin" });
+}
+
+async fn of_two_statuses_both_are_set() {
+    let stage = Stage::new().await;
+    let detour = Detour::holding(&stage, WRITES, 0..2).await;
+    let root = detour.user("root", root());
+    let set = |verb: &str| root.post(&format!("/agencies/s/{verb}"), json!({})).into_future();
+    let (activated, deactivated, ()) = join!(set("activate"), set("deactivate"), detour.once_held(async {}));
+    let (activated, deactivated) = (activated.is(200), deactivated.is(200));
+    assert_eq!((activated.text("status"), deactivated.text("status")), ("active", "inactive"));
+    let last = if activated.rev() > deactivated.rev() { activated } else { deactivated };
+    let read = stage.root.get("/agencies/s").await.is(200);
+    assert_eq!((read.text("status"), read.tag()), (last.text("status"), last.tag()));
+    let gate = stage.table().get("GATE#s", "GATE#s").await.unwrap();
+    assert_eq!(gate["status"].as_s().unwrap(), last.text("status"));
+}
+
+async fn of_two_last_administrators_who_leave_one_stays() {
+    let stage = Stage::new().await;
+    stage.root.patch(BOB, json!({ "role": "admin" })).await.is(200);
+    let detour = Detour::holding(&stage, WRITES, 0..2).await;
+    let (ann, bob) = (detour.user("ann", idp("ann")), detour.user("bob", idp("bob")));
+    let (ann, bob) = (ann.delete("/agencies/n/members/idp:ann"), bob.delete(BOB));
+    let (ann, _) = one_of(&detour, ann, bob, &[204], "last-admin").await;
+    assert_eq!(stage.counts("n").await, (1, 1));
+    let left = stage.root.get("/agencies/n/members").await.is(200);
+    assert_eq!(left.each("idpid"), [if ann.status == 204 { "idp:bob" } else { "idp:ann" }]);
+    stage.adds_up().await;
+}
+
+async fn of_accepting_and_declining_one_is_done() {
+    let stage = Stage::new().await;
+    let detour = Detour::holding(&stage, WRITES, 0..2).await;
+    let dee = detour.user("dee", dee());
+    let (accept, decline) = (dee.post(ACCEPT, json!({})), dee.post(DECLINE, json!({})));
+    let (accepted, _) = one_of(&detour, accept, decline, &[201, 200], "invitation-settled").await;
+    let joined = accepted.status == 201;
+    assert_eq!(stage.counts("n").await, if joined { (3, 1) } else { (2, 1) });
+    let settled = stage.ann.get(&format!("{INVITATIONS}/{}", hash("dee@example.org"))).await.is(200);
+    assert_eq!(settled.text("status"), if joined { "accepted" } else { "declined" });
+    stage.adds_up().await;
+}
