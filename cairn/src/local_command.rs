@@ -1,20 +1,21 @@
 //! `cairn local`: runs the platform until it is told to stop or an engine dies; `cairn local reset` empties its folder.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use local::identity::ISSUER;
+use local::sample::PEOPLE;
 use local::search::Choice;
 use local::{Dynamodb, Options, Platform, Progress, systems};
 use table::Clock;
-use table::config::LEASE;
+use table::config::{Issuer, LEASE};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::StateFolder;
 use crate::failure::Failure;
-use crate::log;
 use crate::running::Running;
 use crate::show::Show;
+use crate::{StateFolder, log, token};
 
 #[derive(Debug, Args)]
 pub struct Local {
@@ -22,7 +23,7 @@ pub struct Local {
     command: Option<Command>,
     #[command(flatten)]
     state: StateFolder,
-    /// Load real places first: boundaries and points of interest. What is there already stays as it is.
+    /// Load real places first, and made-up agencies and tenants. What is there already stays as it is.
     #[arg(long)]
     sample: bool,
     /// The gateway's port on 127.0.0.1; 0 takes any that is free.
@@ -56,14 +57,8 @@ fn dynamodb(text: &str) -> Result<Dynamodb, String> {
     }
 }
 
-/// A name that can stand in keys as it is.
 fn issuer(text: &str) -> Result<String, String> {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    if !text.is_empty() && text.len() <= 40 && text.chars().all(fits) {
-        Ok(text.to_owned())
-    } else {
-        Err("give 1 to 40 letters, digits, `-`, `_` or `.`".to_owned())
-    }
+    if Issuer::may_be_named(text) { Ok(text.to_owned()) } else { Err(format!("give {}", Issuer::NAME)) }
 }
 
 impl Local {
@@ -75,12 +70,13 @@ impl Local {
         }
         log::start(&self.state.folder);
         let mut told_to_stop = StopSignals::listen()?;
+        let issuers: BTreeSet<String> = self.issuers.iter().filter(|name| *name != ISSUER).cloned().collect();
         let options = Options {
             port: self.port,
             search: self.search.clone().unwrap_or_default(),
             dynamodb: self.dynamodb.clone(),
             lease: Duration::from_secs(self.lease),
-            issuers: [ISSUER].into_iter().chain(self.issuers.iter().map(String::as_str)).map(str::to_owned).collect(),
+            issuers: [ISSUER.to_owned()].into_iter().chain(issuers).collect(),
             ..Options::new(systems::ALL.to_vec(), &self.state.folder)
         };
         let show = Show::new();
@@ -104,7 +100,7 @@ impl Local {
         }
         show.clear();
         let running = Running::announce(&platform, &self.state.folder)?;
-        self.tell(&platform);
+        self.tell(&platform)?;
 
         let death = tokio::select! {
             death = platform.died() => Some(death),
@@ -121,8 +117,8 @@ impl Local {
         }
     }
 
-    /// Says where everything is, and then that it is ready.
-    fn tell(&self, platform: &Platform) {
+    /// Says where everything is, how to come as anybody, and then that it is ready.
+    fn tell(&self, platform: &Platform) -> Result<(), Failure> {
         let config = &platform.engines.config;
         for served in systems::ALL {
             let name = served.system.name;
@@ -134,19 +130,15 @@ impl Local {
         // As `CAIRN_ISSUERS` has it, for functions that are to take the platform's tokens.
         println!("issuers    {}", serde_json::to_string(&config.issuers).unwrap_or_default());
         println!("state      {}", self.state.folder.display());
-        for (token, whose) in TOKENS {
-            println!("token      cargo cairn token {token:<48} {whose}");
+        let folder = &self.state.folder;
+        for (kind, person) in &PEOPLE {
+            let file = token::keep(folder, kind, &platform.identity.token_of(person, &Clock::system())?)?;
+            println!("token      {kind:<14} {:<70} {}", token::command(folder, person), file.display());
         }
         println!("ready {}", platform.url);
+        Ok(())
     }
 }
-
-/// How to get a token of each kind of person.
-const TOKENS: &[(&str, &str)] = &[
-    ("parks-admin", "an administrator of parks"),
-    ("platform-admin", "an administrator of the platform"),
-    ("--subject ann --address ann@example.org", "anybody; in the samples an editor of two tenants of tracker"),
-];
 
 /// Loads the samples, names what was refused, and waits until the rest can be found.
 async fn sample(platform: &Platform, progress: &Progress) -> Result<(), Failure> {

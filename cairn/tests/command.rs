@@ -5,9 +5,12 @@
 mod tests {
     use std::io::{BufRead, BufReader, Read, Write};
     use std::net::TcpStream;
+    use std::os::unix::fs::PermissionsExt;
     use std::path::{Path, PathBuf};
     use std::process::{Child, Command, Stdio};
     use std::time::{Duration, Instant};
+
+    use serde_json::{Value, json};
 
     /// A `cairn local` that runs; ended when dropped.
     struct Running {
@@ -60,12 +63,55 @@ mod tests {
 
     /// The answer to a GET, from its status line to its body.
     fn get(url: &str, path: &str) -> String {
+        ask(url, path, "")
+    }
+
+    /// The same as whoever has this token.
+    fn get_as(token: &str, url: &str, path: &str) -> String {
+        ask(url, path, &format!("authorization: Bearer {token}\r\n"))
+    }
+
+    fn ask(url: &str, path: &str, header: &str) -> String {
         let authority = url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(authority).unwrap();
-        write!(stream, "GET {path} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n").unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nhost: {authority}\r\n{header}connection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
+    }
+
+    fn token(folder: &Path, arguments: &[&str]) -> String {
+        let output = cairn(folder, &[&["token"][..], arguments].concat()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+
+    /// What a token says.
+    fn claims(token: &str) -> Value {
+        let [_, claims, _] = token.split('.').collect::<Vec<_>>()[..] else { panic!("{token}") };
+        serde_json::from_slice(&base64url(claims)).unwrap()
+    }
+
+    /// Six bits for each letter.
+    fn base64url(text: &str) -> Vec<u8> {
+        let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
+        for letter in text.bytes() {
+            let value = match letter {
+                b'A'..=b'Z' => letter - b'A',
+                b'a'..=b'z' => letter - b'a' + 26,
+                b'0'..=b'9' => letter - b'0' + 52,
+                b'-' => 62,
+                b'_' => 63,
+                _ => panic!("{text}"),
+            };
+            (bits, count) = (bits << 6 | u32::from(value), count + 6);
+            if count >= 8 {
+                count -= 8;
+                bytes.push((bits >> count) as u8);
+            }
+        }
+        bytes
     }
 
     /// Sends a signal as a terminal or an operator would.
@@ -99,8 +145,6 @@ mod tests {
         assert!(running.said.iter().any(|line| line.starts_with("parks") && line.contains(&running.url)));
         let health = get(&running.url, "/parks/health");
         assert!(health.starts_with("HTTP/1.1 200 OK") && health.ends_with(r#"{"status":"ok"}"#), "{health}");
-        let token = cairn(folder.path(), &["token", "parks-admin"]).output().unwrap();
-        assert_eq!(String::from_utf8(token.stdout).unwrap().trim().split('.').count(), 3);
         let listed = cairn(folder.path(), &["quarantine", "ls"]).output().unwrap();
         assert_eq!(String::from_utf8(listed.stdout).unwrap(), "Nothing is in quarantine.\n");
 
@@ -111,6 +155,78 @@ mod tests {
         assert!(!Path::new(&format!("/proc/{}", search[0])).exists());
         let listed = cairn(folder.path(), &["quarantine", "ls"]).output().unwrap();
         assert!(String::from_utf8(listed.stderr).unwrap().contains("cargo local"));
+    }
+
+    #[test]
+    fn a_token_says_what_was_asked_for_and_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = ["local", "--port", "0", "--search", "osmem", "--issuer", "acme"];
+        let running = start(&mut cairn(folder.path(), &arguments));
+        let asked = "parks-admin --issuer acme --subject auth0|eve --name Eve --address eve@example.org";
+        let eve = token(folder.path(), &asked.split(' ').collect::<Vec<_>>());
+        let said = claims(&eve);
+        let expected = [
+            ("iss", json!("urn:cairn:acme")),
+            ("sub", json!("auth0|eve")),
+            ("roles", json!(["parks-admin"])),
+            ("name", json!("Eve")),
+            ("email", json!("eve@example.org")),
+            ("email_verified", json!(true)),
+        ];
+        for (name, value) in expected {
+            assert_eq!(said[name], value, "{said}");
+        }
+        assert_eq!(said["exp"].as_i64().unwrap() - said["iat"].as_i64().unwrap(), 30 * 24 * 3600);
+        let ann = token(folder.path(), &["--subject", "ann"]);
+        assert_eq!((&claims(&ann)["iss"], &claims(&ann)["sub"]), (&json!("urn:cairn:local"), &json!("ann")));
+        for (token, path, status) in [
+            (&eve, "/parks/jobs", 200),
+            (&eve, "/agencies/me/invitations", 200),
+            (&ann, "/parks/jobs", 403),
+            (&ann, "/tracker/me/tenants", 200),
+        ] {
+            let answer = get_as(token, &running.url, path);
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
+        }
+        for (subject, issuer, reason) in [("eve", "nobody", "it has `local`, `acme`"), ("", "acme", "is no subject")] {
+            let refused = cairn(folder.path(), &["token", "--subject", subject, "--issuer", issuer]).output().unwrap();
+            let said = String::from_utf8(refused.stderr).unwrap();
+            assert!(refused.status.code() == Some(1) && said.contains(reason), "{said}");
+            assert_eq!((said.lines().count(), refused.stdout.len()), (1, 0), "{said}");
+        }
+    }
+
+    #[test]
+    fn there_is_a_token_of_each_kind() {
+        let folder = tempfile::tempdir().unwrap();
+        let running = osmem(folder.path());
+        let rows = running.said.iter().filter(|line| line.starts_with("token "));
+        let rows: Vec<Vec<&str>> = rows.map(|line| line.split_whitespace().collect()).collect();
+        let kinds: Vec<&str> = rows.iter().map(|row| row[1]).collect();
+        let expected = [
+            "parks-admin",
+            "platform-admin",
+            "agency-admin",
+            "agency-member",
+            "agency-invitee",
+            "tenant-admin",
+            "tenant-editor",
+            "tenant-viewer",
+        ];
+        assert_eq!(kinds, expected);
+        for row in rows {
+            let [_, _, "cargo", "cairn", "token", arguments @ .., file] = &row[..] else { panic!("{row:?}") };
+            let file = folder.path().join(file);
+            assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+            let kept = std::fs::read_to_string(&file).unwrap().trim_end().to_owned();
+            let answer = get_as(&kept, &running.url, "/agencies/me/agencies");
+            assert!(answer.starts_with("HTTP/1.1 200 "), "{row:?}: {answer}");
+            // The command makes one that says the same but for its time.
+            let [kept, made] = [kept, token(folder.path(), arguments)].map(|token| claims(&token));
+            for name in ["iss", "sub", "roles", "name", "email", "email_verified"] {
+                assert_eq!(kept[name], made[name], "{row:?}");
+            }
+        }
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub const ISSUER: &str = "local";
 
 const AUDIENCE: &str = "cairn";
 
+/// Where the state folder has the names under which its platform issues tokens.
+const ISSUERS: &str = "issuers.json";
+
 /// How long a token of the platform's is valid, in seconds.
 pub const LIFETIME: i64 = 30 * 24 * 3600;
 
@@ -107,8 +110,28 @@ pub struct Person<'a> {
 
 impl<'a> Person<'a> {
     /// Somebody of the platform's usual issuer, without roles.
-    pub fn new(subject: &'a str) -> Self {
+    pub const fn new(subject: &'a str) -> Self {
         Self { issuer: ISSUER, subject, roles: &[], name: None, address: None }
+    }
+}
+
+/// From now on the platform of this folder issues tokens under these names, and systems trust no others.
+pub fn issue_as(folder: &Path, names: &[String]) -> Result<(), StartError> {
+    let (path, partial) = (folder.join(ISSUERS), folder.join("issuers.partial"));
+    let write = || {
+        std::fs::write(&partial, serde_json::to_vec(names)?)?;
+        std::fs::rename(&partial, &path)
+    };
+    write().map_err(|error: std::io::Error| StartError::folder(&path, error))
+}
+
+/// Under which names the platform of this folder issues tokens, since its last start; none if it was never started.
+pub fn issuers(folder: &Path) -> Result<Option<Vec<String>>, StartError> {
+    let path = folder.join(ISSUERS);
+    match std::fs::read(&path) {
+        Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| StartError::folder(&path, error)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StartError::folder(&path, error)),
     }
 }
 
@@ -153,6 +176,16 @@ mod tests {
         assert_eq!(first.cursor_secret, again.cursor_secret);
         assert_eq!(first.cursor_secret.len(), 43);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn issuers_are_those_of_the_last_start() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(issuers(folder.path()).unwrap(), None);
+        for names in [vec![ISSUER.to_owned(), "acme".to_owned()], vec![ISSUER.to_owned()]] {
+            issue_as(folder.path(), &names).unwrap();
+            assert_eq!(issuers(folder.path()).unwrap(), Some(names));
+        }
     }
 
     #[test]

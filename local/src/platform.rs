@@ -123,6 +123,7 @@ impl Platform {
         let listener = listen(options.port).await?;
         let mut state = State::open(&options.state)?;
         let identity = Identity::open(&options.state)?;
+        identity::issue_as(&options.state, &options.issuers)?;
 
         let (tell, stored) = mpsc::unbounded_channel();
         let (search, dynamodb) = tokio::try_join!(

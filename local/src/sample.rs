@@ -1,11 +1,12 @@
 //! Real places for a first look, and what a rule makes of them, sent through the gateway like any administrator's
 //! requests. What is there already stays as it is, so loading twice changes nothing, and a load that was broken off is
-//! completed by the next.
+//! completed by the next. What somebody has changed, renamed or deleted since is no reason to fail.
 
 pub mod agencies;
 mod data;
 mod offers;
 mod outline;
+mod people;
 mod target;
 pub mod tracker;
 
@@ -17,6 +18,7 @@ use reqwest::StatusCode;
 use crate::Progress;
 pub use data::{Feature, Name, Samples};
 use offers::DATES;
+pub use people::PEOPLE;
 use target::{Answered, Outcome, Target};
 
 const STAGE: &str = "samples";

@@ -1,5 +1,8 @@
-//! Two hundred made-up agencies: one of a thousand members, most of a few, one of none, and fifty open invitations. An
-//! agency is told by its name, so that a second load finds it.
+//! Two hundred made-up agencies: one of a thousand members, most of a few, one of none, and fifty open invitations.
+//!
+//! What a load has finished the next leaves as it has become, and it completes what was broken off. An agency is told by
+//! its name; one that was renamed or deleted since by the `Idempotency-Key` under which it was made, for the day that the
+//! platform keeps it. After that it is made anew.
 
 use std::collections::HashMap;
 
@@ -7,7 +10,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::target::Target;
+use super::target::{Answer, Target};
 use super::{AT_ONCE, SampleError};
 use crate::Progress;
 
@@ -50,15 +53,18 @@ const KINDS: [&str; 10] = [
 ];
 
 /// An agency to be there.
-struct Planned {
+#[derive(Clone, Debug)]
+pub struct Planned {
     number: usize,
-    name: String,
+    pub name: String,
     members: usize,
+    /// The operation that sets it.
     status: Option<&'static str>,
     invitation: bool,
 }
 
-fn planned() -> Vec<Planned> {
+/// All of them.
+pub fn planned() -> Vec<Planned> {
     let names = KINDS.iter().flat_map(|kind| REGIONS.iter().map(move |region| format!("{region} {kind}")));
     let agency = |(number, name): (usize, String)| Planned {
         members: match number {
@@ -87,22 +93,49 @@ fn volunteer(agency: usize, member: usize) -> String {
     format!("local:volunteer-{:04}", (agency * 13 + member) % 1500)
 }
 
-/// Sends all of it with a platform administrator's token. Returns how much was made, and how much was there before.
+/// Sends all of it with a platform administrator's token. Returns how much was made, and how much was there before, or
+/// has been deleted since.
 pub async fn load(gateway: &str, token: &str, progress: &Progress) -> Result<(u64, u64), SampleError> {
+    load_these(&planned(), gateway, token, progress).await
+}
+
+/// Sends these.
+pub async fn load_these(
+    planned: &[Planned],
+    gateway: &str,
+    token: &str,
+    progress: &Progress,
+) -> Result<(u64, u64), SampleError> {
     progress.started(STAGE);
     let target = Target::new(gateway, token);
     let there = target.agencies().await?;
-    let planned = planned();
-    let total = planned.len() as u64;
     let loads = planned.iter().map(|agency| target.bring_up(agency, there.get(&agency.name)));
     let mut loads = stream::iter(loads).buffer_unordered(AT_ONCE);
-    let (mut made, mut present, mut done) = (0, 0, 0);
-    while let Some((of_it_made, of_it_present)) = loads.try_next().await? {
-        (made, present, done) = (made + of_it_made, present + of_it_present, done + 1);
-        progress.advanced(STAGE, done, Some(total));
+    let (mut made, mut done) = (0, 0);
+    while let Some(of_it_made) = loads.try_next().await? {
+        (made, done) = (made + of_it_made, done + 1);
+        progress.advanced(STAGE, done, Some(planned.len() as u64));
     }
+    let present = planned.iter().map(Planned::count).sum::<u64>().saturating_sub(made);
     progress.finished(STAGE, format!("{made} made, {present} there before, with their members and invitations"));
     Ok((made, present))
+}
+
+impl Planned {
+    /// It, its members and its invitation.
+    fn count(&self) -> u64 {
+        1 + self.members as u64 + u64::from(self.invitation)
+    }
+
+    /// Whether a load has come to its end here: what it does last is to set the status, or, where that is to stay, to
+    /// make somebody the administrator.
+    fn is_finished(&self, agency: &Answer) -> bool {
+        agency.text("status").is_none_or(|status| status != "pending") || self.status.is_none() && has_admin(agency)
+    }
+}
+
+fn has_admin(agency: &Answer) -> bool {
+    agency.number("admins").is_some_and(|admins| admins > 0)
 }
 
 impl Target {
@@ -124,34 +157,38 @@ impl Target {
         }
     }
 
-    /// An agency with its members and its invitation: how much was made, and how much was there.
-    async fn bring_up(&self, planned: &Planned, there: Option<&String>) -> Result<(u64, u64), SampleError> {
-        let all = 1 + planned.members as u64 + u64::from(planned.invitation);
-        let (path, mut made) = match there {
-            Some(path) => (path.clone(), 0),
-            None => (self.found(planned).await?, 1),
+    /// An agency with its members, its invitation and its status: how much was made.
+    async fn bring_up(&self, planned: &Planned, there: Option<&String>) -> Result<u64, SampleError> {
+        let path = match there {
+            Some(path) => path.clone(),
+            None => self.found(planned).await?,
         };
-        let read = self.call(Method::GET, &path, String::new(), None).await?.expecting(&[StatusCode::OK])?;
-        let members = read.number("members").unwrap_or_default();
-        if members < planned.members as u64 {
-            for member in 0..planned.members {
-                let role = if member == 0 { "admin" } else { "member" };
-                let name = format!("Volunteer {}", (planned.number * 13 + member) % 1500);
-                let new = json!({ "idpid": volunteer(planned.number, member), "role": role, "displayName": name });
-                made += self.put_in(&format!("{path}/members"), &new).await?;
-            }
+        let agency = self.call(Method::GET, &path, String::new(), None).await?;
+        let agency = agency.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
+        if agency.status == StatusCode::NOT_FOUND || planned.is_finished(&agency) {
+            return Ok(0);
+        }
+        let mut made = u64::from(there.is_none());
+        // Where the administrator is, who joins last, all others have joined.
+        let missing = if has_admin(&agency) { 0 } else { planned.members };
+        for member in (0..missing).rev() {
+            let role = if member == 0 { "admin" } else { "member" };
+            let name = format!("Volunteer {}", (planned.number * 13 + member) % 1500);
+            let new = json!({ "idpid": volunteer(planned.number, member), "role": role, "displayName": name });
+            made += self.put_in(&format!("{path}/members"), &new).await?;
         }
         if planned.invitation {
             let address = format!("volunteer-{}@example.org", planned.number);
             made += self.put_in(&format!("{path}/invitations"), &json!({ "address": address, "days": 90 })).await?;
         }
-        if let Some(status) = planned.status.filter(|_| there.is_none()) {
-            let path = format!("{path}/{status}");
-            self.call(Method::POST, &path, "{}".to_owned(), None).await?.expecting(&[StatusCode::OK])?;
+        if let Some(status) = planned.status {
+            let set = self.call(Method::POST, &format!("{path}/{status}"), "{}".to_owned(), None).await?;
+            set.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
         }
-        Ok((made, all.saturating_sub(made)))
+        Ok(made)
     }
 
+    /// Makes an agency, or finds the one that it has become.
     async fn found(&self, planned: &Planned) -> Result<String, SampleError> {
         let body = json!({ "name": planned.name }).to_string();
         let once = Some(format!("sample agency {}", planned.number));
@@ -159,10 +196,10 @@ impl Target {
         Ok(answer.location.unwrap_or_default())
     }
 
-    /// 1 if it was made, 0 if it is there.
+    /// 1 if it was made, 0 if it is there, or its agency has just been deleted.
     async fn put_in(&self, list: &str, new: &Value) -> Result<u64, SampleError> {
         let answer = self.call(Method::POST, list, new.to_string(), None).await?;
-        let answer = answer.expecting(&[StatusCode::CREATED, StatusCode::CONFLICT])?;
+        let answer = answer.expecting(&[StatusCode::CREATED, StatusCode::CONFLICT, StatusCode::NOT_FOUND])?;
         Ok(u64::from(answer.status == StatusCode::CREATED))
     }
 }

@@ -61,6 +61,8 @@ impl Target {
                 name: display_name,
                 fault: answer.text("detail").unwrap_or_else(|| "no reason was given".to_owned()),
             }),
+            // What it lies in has been deleted.
+            StatusCode::NOT_FOUND => present(),
             _ => return Err(answer.unexpected()),
         };
         Ok(Answered { name: Some(name), outcome, path: answer.location })
@@ -216,7 +218,7 @@ impl Answer {
         serde_json::from_str::<Value>(&self.body).ok()?.get_mut(name).map(Value::take)
     }
 
-    fn text(&self, name: &str) -> Option<String> {
+    pub(super) fn text(&self, name: &str) -> Option<String> {
         self.member(name)?.as_str().map(str::to_owned)
     }
 

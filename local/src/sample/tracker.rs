@@ -1,6 +1,10 @@
-//! Three made-up tenants with five projects, one of ten thousand issues and thirty attributes; one person is in two of the
-//! tenants. Issues come as CSV files, as from any client: tenants and projects are told by their names, and a project
-//! that has issues, or had some, is left as it is.
+//! Three made-up tenants with five projects, one of ten thousand issues and thirty attributes; one person is in two of
+//! the tenants. Issues come as CSV files, as from any client.
+//!
+//! A tenant's administrator joins last: where that one is, a load has come to its end, and the next leaves all of it as
+//! it has become. Elsewhere it completes what was broken off, but for a project that has issues, or whose import has
+//! ended. Tenants and projects are told by their names; one that was renamed or deleted since by the `Idempotency-Key`
+//! under which it was made, for the day that the platform keeps it. After that it is made anew.
 
 mod issues;
 
@@ -10,10 +14,11 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::SampleError;
-use super::target::Target;
+use super::target::{Answer, Target};
 use crate::Progress;
 
 const STAGE: &str = "tracker";
+const LIST: &str = "/tracker/tenants";
 
 /// How often an import is asked how far it has come.
 const LOOK: Duration = Duration::from_millis(500);
@@ -21,21 +26,24 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How long an import may rest between two counts.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A tenant with its people, by their subjects at the platform's own issuer, and its projects.
-struct Tenant {
-    name: &'static str,
-    members: &'static [(&'static str, &'static str)],
-    projects: &'static [Project],
+/// A tenant with its people, by their subjects at the platform's own issuer, the administrator first, and its projects.
+#[derive(Clone, Copy, Debug)]
+pub struct Tenant {
+    pub name: &'static str,
+    pub members: &'static [(&'static str, &'static str)],
+    pub projects: &'static [Project],
 }
 
 /// A project with so many attributes and issues.
-struct Project {
-    name: &'static str,
+#[derive(Debug)]
+pub struct Project {
+    pub name: &'static str,
     attributes: usize,
     issues: usize,
 }
 
-const TENANTS: &[Tenant] = &[
+/// All of them.
+pub const TENANTS: &[Tenant] = &[
     Tenant {
         name: "Northern Bridges",
         members: &[("ada", "admin"), ("ann", "editor"), ("vic", "viewer")],
@@ -59,55 +67,105 @@ const TENANTS: &[Tenant] = &[
     },
 ];
 
-/// Sends all of it with a platform administrator's token, whose subject becomes an administrator of the tenants. Returns
-/// how much was made, and how much was there before.
+/// The import of a project's file.
+enum Import {
+    /// The path of its work.
+    Running(String),
+    Ended,
+}
+
+/// Sends all of it with a platform administrator's token, whose subject becomes an administrator of the tenants.
+/// Returns how many tenants and issues were made, and how many were there before, or have been deleted since.
 pub async fn load(gateway: &str, token: &str, progress: &Progress) -> Result<(u64, u64), SampleError> {
+    load_these(TENANTS, gateway, token, progress).await
+}
+
+/// Sends these.
+pub async fn load_these(
+    tenants: &[Tenant],
+    gateway: &str,
+    token: &str,
+    progress: &Progress,
+) -> Result<(u64, u64), SampleError> {
     progress.started(STAGE);
     let target = Target::new(gateway, token);
-    let total: u64 = TENANTS.iter().flat_map(|tenant| tenant.projects).map(|project| project.issues as u64).sum();
-    let there = target.named("/tracker/tenants").await?;
-    let (mut made, mut before) = (0, 0);
-    for tenant in TENANTS {
-        let path = match there.iter().find(|(name, _)| name == tenant.name) {
-            Some((_, id)) => {
-                before += 1;
-                format!("/tracker/tenants/{id}")
-            }
-            None => {
-                made += 1;
-                target.created("/tracker/tenants", &json!({ "name": tenant.name })).await?
-            }
+    let issues: u64 = tenants.iter().map(Tenant::issues).sum();
+    let there = target.named(LIST).await?.unwrap_or_default();
+    let (mut made, mut done) = (0, 0);
+    for tenant in tenants {
+        let found = there.iter().find(|(name, _)| name == tenant.name).map(|(_, id)| format!("{LIST}/{id}"));
+        let is_there = found.is_some();
+        let path = match found {
+            Some(path) => path,
+            None => target.created(LIST, tenant.name, format!("sample {}", tenant.name)).await?,
         };
-        for (subject, role) in tenant.members {
-            let new = json!({ "idpid": format!("local:{subject}"), "role": role, "name": subject });
-            target.unless_there(&format!("{path}/members"), &new).await?;
+        if !target.is_settled(&path, tenant).await? {
+            let tell = |more: u64| progress.advanced(STAGE, done + more, Some(issues));
+            made += u64::from(!is_there) + target.complete(&path, tenant, tell).await?;
         }
-        let projects = target.named(&format!("{path}/projects")).await?;
-        for project in tenant.projects {
-            let project_path = match projects.iter().find(|(name, _)| name == project.name) {
-                Some((_, id)) => format!("{path}/projects/{id}"),
-                None => target.created(&format!("{path}/projects"), &json!({ "name": project.name })).await?,
-            };
-            for attribute in issues::attributes(project.attributes) {
-                target.unless_there(&format!("{project_path}/attributes"), &attribute).await?;
-            }
-            let loaded = made + before;
-            let tell = |done: u64| progress.advanced(STAGE, loaded + done, Some(total));
-            let issues = target.fill(&path, &project_path, project, tell).await?;
-            (made, before) = (made + issues, before + project.issues as u64 - issues);
-        }
+        done += tenant.issues();
+        progress.advanced(STAGE, done, Some(issues));
     }
+    let before = (tenants.len() as u64 + issues).saturating_sub(made);
     progress.finished(STAGE, format!("{made} made, {before} there before"));
     Ok((made, before))
 }
 
+impl Tenant {
+    fn issues(&self) -> u64 {
+        self.projects.iter().map(|project| project.issues as u64).sum()
+    }
+}
+
 impl Target {
-    /// The names and ids of all that a list has.
-    async fn named(&self, list: &str) -> Result<Vec<(String, String)>, SampleError> {
+    /// Whether there is nothing to do in a tenant: a load has come to its end there, or it has been deleted.
+    async fn is_settled(&self, path: &str, tenant: &Tenant) -> Result<bool, SampleError> {
+        if !self.is_there(path).await? {
+            return Ok(true);
+        }
+        match tenant.members.first() {
+            Some((administrator, _)) => self.is_there(&format!("{path}/members/local:{administrator}")).await,
+            None => Ok(false),
+        }
+    }
+
+    async fn is_there(&self, path: &str) -> Result<bool, SampleError> {
+        let answer = self.call(Method::GET, path, String::new(), None).await?;
+        Ok(answer.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?.status == StatusCode::OK)
+    }
+
+    /// Makes what a tenant lacks of its projects, and then lets its people in. Returns how many issues were made.
+    async fn complete(&self, path: &str, tenant: &Tenant, tell: impl Fn(u64)) -> Result<u64, SampleError> {
+        let (list, id) = (format!("{path}/projects"), path.rsplit('/').next().unwrap_or_default());
+        // Somebody has shut us out.
+        let Some(there) = self.named(&list).await? else { return Ok(0) };
+        let (mut made, mut done) = (0, 0);
+        for project in tenant.projects {
+            let project_path = match there.iter().find(|(name, _)| name == project.name) {
+                Some((_, id)) => format!("{list}/{id}"),
+                // The same name in another tenant is another project.
+                None => self.created(&list, project.name, format!("{id} {}", project.name)).await?,
+            };
+            made += self.fill(path, &project_path, project, |more| tell(done + more)).await?;
+            done += project.issues as u64;
+        }
+        for (subject, role) in tenant.members.iter().rev() {
+            let new = json!({ "idpid": format!("local:{subject}"), "role": role, "name": subject });
+            self.unless_there(&format!("{path}/members"), &new).await?;
+        }
+        Ok(made)
+    }
+
+    /// The names and ids of all that a list has; none if it is not there, or not for us.
+    async fn named(&self, list: &str) -> Result<Option<Vec<(String, String)>>, SampleError> {
         let mut all = Vec::new();
         let mut page = format!("{list}?limit=100");
         loop {
-            let answer = self.call(Method::GET, &page, String::new(), None).await?.expecting(&[StatusCode::OK])?;
+            let answer = self.call(Method::GET, &page, String::new(), None).await?;
+            let answer = answer.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
+            if answer.status == StatusCode::NOT_FOUND {
+                return Ok(None);
+            }
             let body: Value = answer.json();
             for entry in body.get("items").and_then(Value::as_array).into_iter().flatten() {
                 let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -115,15 +173,14 @@ impl Target {
             }
             match body.get("nextCursor").and_then(Value::as_str) {
                 Some(cursor) => page = format!("{list}?limit=100&cursor={cursor}"),
-                None => return Ok(all),
+                None => return Ok(Some(all)),
             }
         }
     }
 
-    /// Where what was made is: once, in however many loads at once.
-    async fn created(&self, list: &str, new: &Value) -> Result<String, SampleError> {
-        let once = Some(format!("sample {}", new.get("name").and_then(Value::as_str).unwrap_or_default()));
-        let answer = self.call(Method::POST, list, new.to_string(), once).await?;
+    /// Where what was made is: under this `Idempotency-Key` once, in however many loads at once.
+    async fn created(&self, list: &str, name: &str, once: String) -> Result<String, SampleError> {
+        let answer = self.call(Method::POST, list, json!({ "name": name }).to_string(), Some(once)).await?;
         Ok(answer.expecting(&[StatusCode::CREATED])?.location.unwrap_or_default())
     }
 
@@ -133,34 +190,58 @@ impl Target {
         answer.expecting(&[StatusCode::CREATED, StatusCode::CONFLICT]).map(|_| ())
     }
 
-    /// Imports the issues of a project that never had any. Returns how many were made.
+    /// Imports the issues of a project that never had any, once it has its attributes. Returns how many were made.
     async fn fill(&self, tenant: &str, path: &str, project: &Project, tell: impl Fn(u64)) -> Result<u64, SampleError> {
         let grid = format!("{path}/grid?limit=1&count=true");
-        let answer = self.call(Method::GET, &grid, String::new(), None).await?.expecting(&[StatusCode::OK])?;
-        let there = answer.json().pointer("/total/value").and_then(Value::as_u64).unwrap_or_default();
-        let (work, made) = match self.import_of(tenant, path).await? {
+        let grid = self.call(Method::GET, &grid, String::new(), None).await?;
+        let grid = grid.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
+        if grid.status == StatusCode::NOT_FOUND {
+            // It has been deleted.
+            return Ok(0);
+        }
+        // Without a filter the table counts, and not search.
+        let there = grid.json().pointer("/total/value").and_then(Value::as_u64).unwrap_or_default();
+        match self.import_of(tenant, path).await? {
             // A load before was broken off, and its work goes on.
-            Some(work) => (work, 0),
-            None if there > 0 => return Ok(0),
-            None => (self.send(path, issues::file(project)).await?, project.issues as u64),
-        };
-        self.wait(&work, tell).await?;
-        Ok(made)
+            Some(Import::Running(work)) => self.wait(&work, tell).await.map(|_| 0),
+            Some(Import::Ended) => Ok(0),
+            None if there > 0 => Ok(0),
+            None => {
+                for attribute in issues::attributes(project.attributes) {
+                    self.unless_there(&format!("{path}/attributes"), &attribute).await?;
+                }
+                let work = self.send(path, issues::file(project)).await?;
+                let ended = self.wait(&work, tell).await?;
+                // Whoever has cancelled it, or deletes the project, may do so.
+                if ended.text("state").as_deref() == Some("rejected") {
+                    return Err(ended.unexpected());
+                }
+                Ok(project.issues as u64)
+            }
+        }
     }
 
-    /// The import of a project that is under way. One that waits for its file would wait in vain, and is cancelled.
-    async fn import_of(&self, tenant: &str, project: &str) -> Result<Option<String>, SampleError> {
+    /// The last import of a project, unless it was cancelled or its file never came. One that waits for its file would
+    /// wait in vain, and is cancelled.
+    async fn import_of(&self, tenant: &str, project: &str) -> Result<Option<Import>, SampleError> {
         let list = format!("{tenant}/work?limit=100");
         let answer = self.call(Method::GET, &list, String::new(), None).await?.expecting(&[StatusCode::OK])?;
         for work in answer.json().get("items").and_then(Value::as_array).into_iter().flatten() {
             let text = |name: &str| work.get(name).and_then(Value::as_str).unwrap_or_default();
             let path = format!("{tenant}/work/{}", text("id"));
-            if text("kind") != "import" || !project.ends_with(text("project")) {
+            if text("kind") != "import" || project.rsplit('/').next() != Some(text("project")) {
                 continue;
             }
             match text("state") {
-                "running" => return Ok(Some(path)),
-                "waiting" => drop(self.call(Method::DELETE, &path, String::new(), None).await?),
+                "running" => return Ok(Some(Import::Running(path))),
+                "waiting" => {
+                    let cancelled = self.call(Method::DELETE, &path, String::new(), None).await?;
+                    if cancelled.status != StatusCode::NO_CONTENT {
+                        // Its file has come meanwhile.
+                        return Ok(Some(Import::Running(path)));
+                    }
+                }
+                "done" | "rejected" => return Ok(Some(Import::Ended)),
                 _ => {}
             }
         }
@@ -180,16 +261,16 @@ impl Target {
         Ok(answer.location.unwrap_or_default())
     }
 
-    async fn wait(&self, work: &str, tell: impl Fn(u64)) -> Result<(), SampleError> {
+    /// Waits until work has ended, and tells how far it has come.
+    async fn wait(&self, work: &str, tell: impl Fn(u64)) -> Result<Answer, SampleError> {
         let (mut done, mut moved) = (0, tokio::time::Instant::now());
         loop {
             let answer = self.call(Method::GET, work, String::new(), None).await?.expecting(&[StatusCode::OK])?;
-            let body: Value = answer.json();
-            let now = body.pointer("/counts/done").and_then(Value::as_u64).unwrap_or_default();
-            match body.get("state").and_then(Value::as_str) {
-                Some("done") => return Ok(()),
+            let now = answer.json().pointer("/counts/done").and_then(Value::as_u64).unwrap_or_default();
+            match answer.text("state").as_deref() {
                 Some("waiting" | "running") if moved.elapsed() < PATIENCE => {}
-                _ => return Err(answer.unexpected()),
+                Some("waiting" | "running") | None => return Err(answer.unexpected()),
+                Some(_) => return Ok(answer),
             }
             if now > done {
                 (done, moved) = (now, tokio::time::Instant::now());
@@ -213,5 +294,7 @@ mod tests {
             TENANTS.iter().filter(|tenant| tenant.members.iter().any(|(who, _)| *who == subject)).count()
         };
         assert_eq!((in_tenants("ann"), in_tenants("ada")), (2, 1));
+        // With the id of a tenant it is an `Idempotency-Key`, which has at most 64 characters.
+        assert!(projects.iter().all(|project| project.name.len() <= 64 - " tenant-".len() - 36));
     }
 }

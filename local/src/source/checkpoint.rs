@@ -84,4 +84,18 @@ mod tests {
         assert_eq!(again.position("shard"), Some(&Position::After("21".to_owned())));
         assert_eq!(Checkpoints::open(folder.path(), "toys", "arn-2").unwrap().position("shard"), None);
     }
+
+    #[test]
+    fn what_all_shards_have_passed_was_handled() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut checkpoints = Checkpoints::open(folder.path(), "toys", "arn").unwrap();
+        assert_eq!(checkpoints.handled_before(), None);
+        checkpoints.save("parent", Position::Finished).unwrap();
+        assert_eq!(checkpoints.handled_before(), None);
+        for (shard, number) in [("one", "21"), ("other", "9")] {
+            checkpoints.save(shard, Position::After(number.to_owned())).unwrap();
+        }
+        // As numbers: `21` is the smaller text.
+        assert_eq!(checkpoints.handled_before(), Some(9));
+    }
 }

@@ -20,6 +20,9 @@ use source::{Source, code_of, files, mentions, without_tests};
 /// What may see the systems; `shared` and the systems themselves must not.
 const SEES_EVERYTHING: &[&str] = &["local", "cairn", "e2e", "bench", "xtask"];
 
+/// The five systems of the design, with those that have no crate yet.
+const SYSTEMS: [&str; 5] = ["parks", "agencies", "tracker", "chat", "archive"];
+
 const LONGEST_FILE: usize = 350;
 
 #[test]
@@ -64,19 +67,31 @@ fn a_system_has_no_client_of_an_engine() {
 
 #[test]
 fn nothing_shared_names_a_system() {
-    let systems: Vec<String> = Manifest::members()
-        .into_iter()
-        .filter(|member| member.folder.starts_with("functions/"))
-        .map(|member| member.name)
-        .collect();
+    for member in Manifest::members().iter().filter(|member| member.folder.starts_with("functions/")) {
+        assert!(SYSTEMS.contains(&member.name.as_str()), "{} is none of {SYSTEMS:?}", member.name);
+    }
     let mut named = Vec::new();
     for file in files("shared", "") {
+        named.extend(system_in(&file.path).map(|system| format!("{} is named after {system}", file.path)));
         for (number, line) in file.text.lines().enumerate() {
-            let system = systems.iter().find(|system| mentions(line, system));
-            named.extend(system.map(|system| format!("{}:{} names {system}", file.path, number + 1)));
+            named.extend(system_in(line).map(|system| format!("{}:{} names {system}", file.path, number + 1)));
         }
     }
     assert_eq!(named, Vec::<String>::new());
+}
+
+/// The system that a text names, by a word that stands by itself or is joined to others by `_` or `-`.
+fn system_in(text: &str) -> Option<&'static str> {
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+    words.find_map(|word| SYSTEMS.into_iter().find(|system| word.eq_ignore_ascii_case(system)))
+}
+
+#[test]
+fn a_system_is_told_from_other_words() {
+    for text in ["parks", "PARKS_TABLE", "the `Parks`.", "shared/table/tests/parks.rs", "parks-admin"] {
+        assert_eq!(system_in(text), Some("parks"), "{text}");
+    }
+    assert_eq!(system_in("it sparks: a parked archivist chats with an agency"), None);
 }
 
 #[test]

@@ -1,0 +1,158 @@
+//! Real places, and what a rule makes of them: a few of each kind.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use local::Progress;
+use local::progress::Event;
+use local::sample::{Feature, Loaded, Samples, load_these};
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::harness::Cairn;
+use crate::tests;
+
+tests! { samples:
+    a_second_load_makes_nothing,
+    what_was_deleted_stays_away,
+    what_would_lie_in_a_deleted_collection_is_left_out,
+    a_load_broken_off_anywhere_is_completed_by_the_next,
+}
+
+/// Two boundaries and one that is refused, two capitols, a route, an airport and two tent sites.
+const SOME: [&str; 9] = [
+    "/parks/geozones/us_states 56",
+    "/parks/geozones/us_states 10",
+    "/parks/geozones/us_counties 08041",
+    "/parks/facilities/us_states capitol:Wyoming",
+    "/parks/facilities/us_states capitol:Delaware",
+    "/parks/facilities/us_west_airports 00V",
+    "/parks/facilities/iceland_travel iceaddr:25812",
+    "/parks/facilities/iceland_travel iceaddr:64390",
+    "/parks/facilities/iceland_travel iceaddr:69309",
+];
+
+/// What is in the table then.
+const ITEMS: [(&str, usize); 7] = [
+    ("activity", 5),
+    ("collection", 7),
+    ("facility", 6),
+    ("geozone", 2),
+    ("product", 2),
+    ("productDate", 2 * 139),
+    // Five activities at their facilities, Wyoming's capitol and its activity in Wyoming, an airport in its county.
+    ("rel", 5 + 2 + 1),
+];
+
+fn some() -> Samples {
+    let mut samples = Samples::read().unwrap();
+    samples.keep(|feature: &Feature| SOME.contains(&feature.name.to_string().as_str()));
+    samples
+}
+
+async fn load(cairn: &Cairn, samples: &Samples) -> (u64, u64) {
+    let loaded = send(cairn, samples, &Progress::silent()).await;
+    let refused: Vec<&str> = loaded.refused.iter().map(|refused| refused.name.as_str()).collect();
+    assert_eq!(refused, ["Delaware"]);
+    (loaded.made, loaded.present)
+}
+
+async fn send(cairn: &Cairn, samples: &Samples, progress: &Progress) -> Loaded {
+    let token = cairn.token("sample", &["parks-admin"]).await;
+    load_these(samples.clone(), cairn.url(), &token, progress).await.unwrap()
+}
+
+/// Loads until so many requests are answered, and no further.
+async fn break_off(cairn: &Cairn, samples: &Samples, after: usize) {
+    let (enough, answered) = (Arc::new(Notify::new()), AtomicUsize::new(0));
+    let tell = Arc::clone(&enough);
+    let progress = Progress::new(move |event| {
+        if matches!(event, Event::Advanced { .. }) && answered.fetch_add(1, Ordering::Relaxed) + 1 == after {
+            tell.notify_one();
+        }
+    });
+    tokio::select! {
+        biased;
+        () = enough.notified() => {}
+        _ = send(cairn, samples, &progress) => panic!("it ended with fewer than {after} answers"),
+    }
+}
+
+/// How many items of each kind are in the table.
+async fn items(cairn: &Cairn) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for pk in cairn.table().partitions().await {
+        let kind = pk.split("::").next().unwrap().to_owned();
+        if ITEMS.iter().any(|(name, _)| *name == kind) {
+            *counts.entry(kind).or_default() += 1;
+        }
+    }
+    counts
+}
+
+fn all_items() -> BTreeMap<String, usize> {
+    ITEMS.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
+}
+
+async fn a_second_load_makes_nothing() {
+    let (cairn, samples) = (Cairn::start().await, some());
+    let all: u64 = ITEMS.iter().map(|(_, count)| *count as u64).sum();
+    assert_eq!(load(&cairn, &samples).await, (all, 0));
+    assert_eq!(items(&cairn).await, all_items());
+    assert_eq!(load(&cairn, &samples).await, (0, all));
+    assert_eq!(items(&cairn).await, all_items());
+    cairn.caught_up().await;
+    let visitor = cairn.visitor();
+    let found = visitor.search("open=2026-05-15/2026-06-14&entity=product").await;
+    assert_eq!(found.total(), 2);
+    assert_eq!(visitor.search("open=2026-05-14/2026-05-15&entity=product").await.total(), 0);
+    assert_eq!(visitor.search("open=2026-09-30/2026-10-01&entity=product&openMatch=any").await.total(), 2);
+    let wyoming = visitor.get("/parks/relationships/geozone::us_states/1?expand=true").await.is(200);
+    let names: Vec<&str> = wyoming.each("item").iter().map(|item| item["displayName"].as_str().unwrap()).collect();
+    assert_eq!(names, ["Visit: Capitol of Wyoming, Cheyenne", "Capitol of Wyoming, Cheyenne"]);
+}
+
+async fn what_was_deleted_stays_away() {
+    let (cairn, samples) = (Cairn::start().await, some());
+    let (all, _) = load(&cairn, &samples).await;
+    let admin = cairn.administrator().await;
+    let activities = admin.get("/parks/activities/iceland_travel?type=camping").await.is(200);
+    let [one, other] = [0, 1].map(|at| activities["items"][at]["number"].as_u64().unwrap());
+    let product = format!("/parks/products/iceland_travel/camping/{one}");
+    let number = admin.get(&product).await.is(200)["items"][0]["number"].clone();
+    admin.delete(&format!("{product}/{number}")).await.is(204);
+    admin.delete(&format!("/parks/activities/iceland_travel/camping/{other}?cascade=true")).await.is(204);
+    let airport = admin.get("/parks/facilities/us_west_airports").await.is(200)["items"][0]["number"].clone();
+    let airport = format!("/parks/facilities/us_west_airports/accessPoint/{airport}");
+    admin.delete(&format!("{airport}?cascade=true")).await.is(204);
+    let (made, present) = load(&cairn, &samples).await;
+    // Neither product gets dates.
+    assert_eq!((made, present), (0, all - 2 * 139));
+    assert_eq!(admin.get(&airport).await.is(200)["isDeleted"], json!(true));
+    assert_eq!(admin.get(&product).await.is(200)["items"], json!([]));
+}
+
+async fn what_would_lie_in_a_deleted_collection_is_left_out() {
+    let (cairn, samples) = (Cairn::start().await, some());
+    cairn.collection("iceland_travel", "Travel").await;
+    cairn.administrator().await.delete("/parks/collections/iceland_travel").await.is(204);
+    load(&cairn, &samples).await;
+    assert_eq!(items(&cairn).await["facility"], 6 - 3);
+    load(&cairn, &samples).await;
+}
+
+async fn a_load_broken_off_anywhere_is_completed_by_the_next() {
+    let (cairn, samples) = (Cairn::start().await, some());
+    // One answer for each item but for the dates, which come with one for each product, and one for the refused.
+    let answers: usize = ITEMS.iter().map(|(_, count)| count).sum::<usize>() - 2 * 139 + 2 + 1;
+    // The last ones are sent at once, and may all be answered by the time that it is broken off.
+    for after in 1..=answers - 8 {
+        break_off(&cairn, &samples, after).await;
+    }
+    let (made, present) = load(&cairn, &samples).await;
+    let all: usize = ITEMS.iter().map(|(_, count)| count).sum();
+    assert_eq!((made + present) as usize, all);
+    assert_eq!(items(&cairn).await, all_items());
+    assert_eq!(load(&cairn, &samples).await, (0, all as u64));
+}

@@ -1,0 +1,127 @@
+//! Made-up tenants: one with all who are in it, and the smaller of its projects.
+
+use local::Progress;
+use local::identity::Person;
+use local::sample::PEOPLE;
+use local::sample::tracker::{TENANTS, Tenant, load_these};
+use serde_json::{Value, json};
+
+use crate::harness::{Cairn, Setup, User};
+use crate::tests;
+
+tests! { samples_tracker:
+    a_second_load_makes_nothing,
+    what_has_become_of_a_tenant_since_stays,
+    a_deleted_tenant_stays_away,
+    what_was_broken_off_is_completed,
+}
+
+/// The tenant and its issues.
+const ALL: u64 = 1 + 60;
+
+const TENANT: &str = "Northern Bridges";
+const PROJECT: &str = "Footbridge survey";
+
+struct Stage {
+    cairn: Cairn,
+    /// As whom the samples are loaded: an administrator of the tenants.
+    root: User,
+    ada: User,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let cairn = Cairn::with(Setup::of("tracker")).await;
+        let root = Person { roles: &["platform-admin"], ..Person::new("sample") };
+        let root = cairn.person("root", root).await;
+        Self { root, ada: cairn.person("ada", Person::new("ada")).await, cairn }
+    }
+
+    /// How much was made, and how much was there.
+    async fn load(&self) -> (u64, u64) {
+        let tenant = TENANTS.iter().find(|tenant| tenant.name == TENANT).unwrap();
+        let small = tenant.projects.iter().position(|project| project.name == PROJECT).unwrap();
+        let some = [Tenant { projects: &tenant.projects[small..=small], ..*tenant }];
+        let token = self.cairn.token("sample", &["platform-admin"]).await;
+        load_these(&some, self.cairn.url(), &token, &Progress::silent()).await.unwrap()
+    }
+
+    async fn tenant(&self) -> String {
+        let all = self.root.get("/tracker/tenants").await.is(200);
+        let [tenant] = all.each("id")[..] else { panic!("{}", all.told()) };
+        format!("/tracker/tenants/{}", tenant.as_str().unwrap())
+    }
+
+    async fn project(&self) -> String {
+        let list = format!("{}/projects", self.tenant().await);
+        let all = self.root.get(&list).await.is(200);
+        let [project] = all.each("id")[..] else { panic!("{}", all.told()) };
+        format!("{list}/{}", project.as_str().unwrap())
+    }
+
+    async fn issues(&self) -> Value {
+        let grid = format!("{}/grid?limit=1&count=true", self.project().await);
+        self.root.get(&grid).await.is(200)["total"].clone()
+    }
+}
+
+async fn a_second_load_makes_nothing() {
+    let stage = Stage::new().await;
+    assert_eq!(stage.load().await, (ALL, 0));
+    assert_eq!(stage.load().await, (0, ALL));
+    assert_eq!(stage.issues().await, json!({ "value": 60, "exact": true }));
+    let project = stage.root.get(&stage.project().await).await.is(200);
+    assert_eq!(project["attributes"].as_array().unwrap().len(), 6);
+
+    // Somebody of each kind that the local platform gives a token.
+    for (kind, role) in [("tenant-admin", "admin"), ("tenant-editor", "editor"), ("tenant-viewer", "viewer")] {
+        let (kind, person) = PEOPLE.into_iter().find(|(other, _)| *other == kind).unwrap();
+        let mine = stage.cairn.person(kind, person).await.get("/tracker/me/tenants").await.is(200);
+        assert_eq!((mine.each("name"), mine.each("role")), (vec![&json!(TENANT)], vec![&json!(role)]), "{kind}");
+    }
+}
+
+async fn what_has_become_of_a_tenant_since_stays() {
+    let stage = Stage::new().await;
+    stage.load().await;
+    let (tenant, project) = (stage.tenant().await, stage.project().await);
+    stage.ada.delete(&format!("{tenant}/members/local:vic")).await.is(204);
+    stage.ada.patch(&project, json!({ "name": "Survey" })).await.is(200);
+    assert_eq!(stage.load().await, (0, ALL));
+    stage.root.get(&format!("{tenant}/members/local:vic")).await.is(404);
+    assert_eq!(stage.ada.get(&stage.project().await).await.is(200)["name"], "Survey");
+
+    let deleted = stage.ada.delete(&format!("{project}?cascade=true")).await;
+    assert!([202, 204].contains(&deleted.status), "{}", deleted.told());
+    stage.ada.patch(&tenant, json!({ "name": "Southern Bridges" })).await.is(200);
+    assert_eq!(stage.load().await, (0, ALL));
+    assert_eq!(stage.ada.get(&stage.tenant().await).await.is(200)["name"], "Southern Bridges");
+    assert_eq!(stage.ada.get(&format!("{tenant}/projects")).await.is(200)["items"], json!([]));
+}
+
+async fn a_deleted_tenant_stays_away() {
+    let stage = Stage::new().await;
+    stage.load().await;
+    let tenant = stage.tenant().await;
+    let deleted = stage.root.delete(&format!("{tenant}?cascade=true")).await;
+    assert!([202, 204].contains(&deleted.status), "{}", deleted.told());
+    assert_eq!(stage.load().await, (0, ALL));
+    stage.root.get(&tenant).await.is(404);
+    assert_eq!(stage.ada.get("/tracker/me/tenants").await.is(200)["items"], json!([]));
+}
+
+async fn what_was_broken_off_is_completed() {
+    let stage = Stage::new().await;
+    // A tenant, a project with one of its attributes, and an import whose file never came.
+    stage.root.post("/tracker/tenants", json!({ "name": TENANT })).await.is(201);
+    stage.root.post(&format!("{}/projects", stage.tenant().await), json!({ "name": PROJECT })).await.is(201);
+    let project = stage.project().await;
+    let due = json!({ "name": "Due", "type": "date" });
+    stage.root.post(&format!("{project}/attributes"), due).await.is(201);
+    let file = json!({ "bytes": 1000, "mode": "create", "onError": "stop" });
+    stage.root.post(&format!("{project}/imports"), file).await.is(201);
+    assert_eq!(stage.load().await, (ALL - 1, 1));
+    assert_eq!(stage.issues().await, json!({ "value": 60, "exact": true }));
+    stage.ada.get(&stage.tenant().await).await.is(200);
+    assert_eq!(stage.load().await, (0, ALL));
+}

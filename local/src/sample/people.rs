@@ -1,0 +1,15 @@
+//! Somebody of each kind that the systems tell apart, as the samples have them.
+
+use crate::identity::Person;
+
+/// Each by the name of its kind. The agency is Moorland Avalanche Service, the tenant Northern Bridges.
+pub const PEOPLE: [(&str, Person<'static>); 8] = [
+    ("parks-admin", Person { roles: &["parks-admin"], ..Person::new("parks-admin") }),
+    ("platform-admin", Person { roles: &["platform-admin"], ..Person::new("platform-admin") }),
+    ("agency-admin", Person::new("volunteer-0988")),
+    ("agency-member", Person::new("volunteer-0989")),
+    ("agency-invitee", Person { address: Some("volunteer-76@example.org"), ..Person::new("invitee") }),
+    ("tenant-admin", Person::new("ada")),
+    ("tenant-editor", Person::new("ann")),
+    ("tenant-viewer", Person::new("vic")),
+];
