@@ -160,11 +160,12 @@ pub const KEEP_FAULTS: AccessPattern = AccessPattern {
 /// A grid's rows as a file is begun.
 pub const EXPORT: AccessPattern = AccessPattern { name: "export", calls: &[GET, PUT] };
 
-/// The file of an export, sent part by part.
+/// The file of an export, sent part by part, and what a run keeps for the next.
 pub const WRITE_EXPORT: AccessPattern = AccessPattern {
     name: "writeExport",
     calls: &[
         objects("exports/", ObjectAction::PutObject),
+        objects("exports/", ObjectAction::GetObject),
         objects("exports/", ObjectAction::HeadObject),
         objects("exports/", ObjectAction::ListBucket),
     ],

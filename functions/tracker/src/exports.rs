@@ -31,7 +31,10 @@ struct Plan {
     at: At,
     /// The parts that were sent, once there is one.
     upload: Option<Upload>,
-    /// How many rows they have.
+    /// The object with what follows them, where a run has ended before that was enough for a part.
+    #[serde(default)]
+    kept: Option<String>,
+    /// How many rows they have, what was kept included.
     rows: u64,
 }
 

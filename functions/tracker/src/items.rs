@@ -154,6 +154,12 @@ pub struct Value {
 }
 
 impl Value {
+    /// Whether an attribute that has become one of decimals shows both alike.
+    fn is_same_number(&self, other: &Self) -> bool {
+        let widened = (self.of, other.of) == (Type::Int, Type::Decimal);
+        widened && self.slot == other.slot && self.value == other.value
+    }
+
     pub fn plain(&self) -> Plain {
         Plain::stored(self.value.as_str())
     }
@@ -168,8 +174,10 @@ impl Issue {
         self.values.get(&attribute.to_string())
     }
 
+    /// A value that is there already stays as it is stored, of the type that its attribute had then.
     pub fn set(&mut self, attribute: AttributeId, value: Option<Value>) {
         match value {
+            Some(value) if self.value(attribute).is_some_and(|before| before.is_same_number(&value)) => {}
             Some(value) => drop(self.values.insert(attribute.to_string(), value)),
             None => drop(self.values.remove(&attribute.to_string())),
         }

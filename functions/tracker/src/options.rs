@@ -87,6 +87,11 @@ impl Options {
         self.live().find(by_label).or_else(|| self.0.iter().find(by_label))
     }
 
+    /// Whether a client's option is a new one, or one of these.
+    pub fn may_keep(&self, wanted: &WantedOption) -> bool {
+        wanted.id.as_ref().is_none_or(|id| self.by_id(id).is_some())
+    }
+
     /// The options that a client wants in place of these, in its order. Those left out are retired, those named again
     /// come back. Faults come with their place in the list, or none for the list as a whole.
     pub fn replaced(&self, wanted: &[WantedOption]) -> Result<Self, Vec<(Option<usize>, String)>> {

@@ -196,7 +196,16 @@ async fn issues(
     };
     let keys: Vec<Option<IssueKey>> = hits.iter().map(key).collect();
     let wanted: Vec<Key> = keys.iter().flatten().map(EntityKey::key).collect();
-    let mut found = request.access().table(&ISSUES, &TRACKER).batch_get(&wanted).await?.into_iter();
+    let table = request.access().table(&ISSUES, &TRACKER);
+    let mut found = table.batch_get(&wanted).await?;
+    // What a read of some moments ago lacks may be there.
+    let late: Vec<Key> =
+        wanted.iter().zip(&found).filter(|(_, stored)| stored.is_none()).map(|(key, _)| key.clone()).collect();
+    if !late.is_empty() {
+        let mut late = table.batch_get_consistent(&late).await?.into_iter();
+        found.iter_mut().filter(|stored| stored.is_none()).for_each(|stored| *stored = late.next().flatten());
+    }
+    let mut found = found.into_iter();
     let mut issues = Vec::new();
     for key in keys {
         let stored = key.as_ref().and_then(|_| found.next()).flatten();

@@ -9,6 +9,7 @@ use super::create::option_fault;
 use super::{AttributePath, name_faults, name_taken, project_action};
 use crate::access::CHANGE_ATTRIBUTE;
 use crate::callers::at_least;
+use crate::issues::{UNKNOWN_OPTION, WRONG_TYPE};
 use crate::items::{AttributeItem, Role};
 use crate::keys::AttributeKey;
 use crate::names::AttributeId;
@@ -78,7 +79,15 @@ fn apply(schema: &Schema, before: &Attribute, change: &AttributeChange) -> Resul
     }
     match &change.options {
         Some(_) if before.item.of != Type::Choice => {
-            faults.push(Fault::pointer("/options", "are for an attribute of the type `choice` only"));
+            let fault = Fault::pointer("/options", "are for an attribute of the type `choice` only");
+            return Err(WRONG_TYPE.because("The attribute is of another type.").at(vec![fault]));
+        }
+        Some(wanted) if wanted.iter().any(|wanted| !before.item.options.may_keep(wanted)) => {
+            let unknown = wanted.iter().enumerate().filter(|(_, wanted)| !before.item.options.may_keep(wanted));
+            let fault =
+                |place| Fault::pointer(format!("/options/{place}/id"), "must be an id of this attribute's options");
+            let faults = unknown.map(|(place, _)| fault(place)).collect();
+            return Err(UNKNOWN_OPTION.because("`errors` tells which.").at(faults));
         }
         Some(wanted) => match before.item.options.replaced(wanted) {
             Ok(options) => after.options = options,

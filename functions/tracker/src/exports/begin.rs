@@ -8,6 +8,7 @@ use super::Plan;
 use crate::access::EXPORT;
 use crate::callers::{at_least, me};
 use crate::grid::list::{Question, by_number, check_busy, columns};
+use crate::imports::UNMAPPED_COLUMN;
 use crate::items::Role;
 use crate::names::AttributeId;
 use crate::project::Read;
@@ -51,7 +52,8 @@ pub async fn begin(request: Request) -> Result<Answer, Problem> {
     })?;
     check_busy(&schema, Some(question.sort.column), &question.filters)?;
     let columns = columns(&schema, new.columns.as_deref()).map_err(|place| {
-        Problem::faults(vec![Fault::pointer(format!("/columns/{place}"), "is no attribute of this project")])
+        let fault = Fault::pointer(format!("/columns/{place}"), "is no attribute of this project");
+        UNMAPPED_COLUMN.because("Nothing was begun.").at(vec![fault])
     })?;
     let plan = Plan {
         columns: columns.into_iter().map(|attribute| attribute.id).collect(),
@@ -60,6 +62,7 @@ pub async fn begin(request: Request) -> Result<Answer, Problem> {
         order: new.order,
         filter: new.filter,
         upload: None,
+        kept: None,
         rows: 0,
     };
     let (access, who) = (request.access(), me(&request)?.to_string());

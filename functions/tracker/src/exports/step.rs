@@ -30,9 +30,25 @@ const PAGE: u32 = 100;
 /// How long to wait for an attribute whose values are rewritten, in seconds.
 const BUSY: u64 = 60;
 
-/// What a run has read beyond the last part that was sent.
+/// What a run has read beyond the checkpoint.
 #[derive(Debug, Default)]
 pub struct Ahead(Option<Part>);
+
+impl Ahead {
+    /// The run has to end: what it has read is kept for the next, under a name that nobody else writes, so that an export
+    /// comes further however little of it a run can do. Nothing if the checkpoint has all of it.
+    pub async fn keep(&mut self, access: &Access, held: &Held) -> Result<Option<Step>, Problem> {
+        let plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+        let Some(part) = self.0.take().filter(|part| part.before == plan.rows && part.rows > plan.rows) else {
+            return Ok(None);
+        };
+        let name = format!("{}-{:016x}.part", held.id.id(), fastrand::u64(..));
+        access.objects(&WRITE_EXPORT, BUCKET, PREFIX).put(&name, Bytes::from(part.file), CSV).await?;
+        let counts = Counts { total: held.work.counts.total.max(part.rows), done: part.rows, ..held.work.counts };
+        let plan = Plan { at: part.at, rows: part.rows, kept: Some(name), ..plan };
+        Step::new(Vec::new(), &plan, counts, Then::Wait(0)).map(Some)
+    }
+}
 
 /// A part in the making.
 #[derive(Debug)]
@@ -72,7 +88,17 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
     }
     let mut part = match ahead.0.take() {
         Some(part) if part.before == plan.rows => part,
-        _ => Part { before: plan.rows, file: heading(&schema, &plan), rows: plan.rows, at: plan.at.clone() },
+        _ => {
+            let file = match &plan.kept {
+                Some(name) => access.objects(&WRITE_EXPORT, BUCKET, PREFIX).get(name).await.map(Vec::from),
+                None => Ok(heading(&schema, &plan)),
+            };
+            match file {
+                Ok(file) => Part { before: plan.rows, file, rows: plan.rows, at: plan.at.clone() },
+                Err(Error::NotFound) => return anew(held, plan, &question, &schema),
+                Err(error) => return Err(error.into()),
+            }
+        }
     };
     while part.file.len() < LEAST_PART && began.elapsed() < AT_MOST {
         let source = question.source(&schema, &part.at);
@@ -108,16 +134,16 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
             Err(Error::NotFound) => return anew(held, plan, &question, &schema),
             Err(error) => return Err(error.into()),
         }
-        (plan.at, plan.rows) = (part.at, part.rows);
+        (plan.at, plan.rows, plan.kept) = (part.at, part.rows, None);
     } else {
         ahead.0 = Some(part);
     }
     Step::new(Vec::new(), &plan, counts, Then::More)
 }
 
-/// S3 gives up an upload that takes longer than a day: what was sent is gone.
+/// S3 gives up an upload that takes longer than a day, and what was kept goes some time: what was sent is gone.
 fn anew(held: &Held, plan: Plan, question: &Question, schema: &Schema) -> Result<Step, Problem> {
-    let plan = Plan { upload: None, rows: 0, at: question.begin(schema), ..plan };
+    let plan = Plan { upload: None, kept: None, rows: 0, at: question.begin(schema), ..plan };
     Step::new(Vec::new(), &plan, Counts { done: 0, ..held.work.counts }, Then::More)
 }
 

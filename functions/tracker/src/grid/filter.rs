@@ -48,7 +48,7 @@ impl Filter {
         let mut filters: Vec<String> = Vec::new();
         for piece in text.split(',') {
             match filters.last_mut() {
-                Some(last) if last.ends_with('\\') || !begins_a_filter(piece) => *last = format!("{last},{piece}"),
+                Some(last) if escapes(last) || !begins_a_filter(piece) => *last = format!("{last},{piece}"),
                 _ => filters.push(piece.to_owned()),
             }
         }
@@ -84,7 +84,7 @@ impl Filter {
             ("prefix", Some(value)) => Test::Prefix(text_operand(&separated(value).join(","))?),
             (op, Some(value)) => {
                 let comparison = Comparison::parse(op).ok_or_else(|| format!("has an unknown operator `{op}`"))?;
-                compare(column, schema, comparison, value)?
+                compare(column, schema, comparison, &separated(value).join(","))?
             }
         };
         if test.fits(column, schema) {
@@ -183,6 +183,11 @@ fn operand(column: Column, schema: &Schema, value: &str) -> Result<String, Strin
     }
 }
 
+/// Whether a text ends with a backslash that belongs to what follows.
+fn escapes(text: &str) -> bool {
+    text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
+}
+
 /// Whether a text begins with a column and an operator.
 fn begins_a_filter(text: &str) -> bool {
     let mut parts = text.splitn(3, ':');
@@ -219,6 +224,12 @@ mod tests {
     fn values_of_a_list_may_hold_commas() {
         assert_eq!(separated("a,b"), ["a", "b"]);
         assert_eq!(separated(r"a\,b,c\\d,"), ["a,b", r"c\d", ""]);
+    }
+
+    #[test]
+    fn a_backslash_that_has_one_before_it_escapes_nothing() {
+        assert!(escapes(r"a\") && escapes(r"a\\\"));
+        assert!(!escapes("a") && !escapes(r"a\\") && !escapes(""));
     }
 
     #[test]

@@ -240,6 +240,7 @@ pub async fn total(access: &Access, schema: &Schema, filters: &[Filter]) -> Resu
         [] => Some(None),
         [Filter { column: Column::State, test: Test::Is(states) }] => match states.as_slice() {
             [state] => State::parse(state).map(Some),
+            [_, _] => Some(None),
             _ => None,
         },
         _ => None,

@@ -8,15 +8,16 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use table::{Access, Action, Condition, EntityKey, Key, item};
 use web::Problem;
 
-use super::column::columns;
+use super::column::{Target, columns};
 use super::met::{MOST_UNSOUND, Met};
 use super::record::{self, Draft};
 use super::records::{At, Batch, Next, Record};
 use super::step::{AT_MOST, Ahead, end};
-use super::{LONGEST_HEADER, Mode, Numbers, OnError, Phase, Plan, faults, write};
+use super::write::{self, TOO_LARGE};
+use super::{LONGEST_HEADER, Mode, Numbers, OnError, Phase, Plan, faults};
 use crate::access::IMPORT_ROWS;
-use crate::issues::LAST_NUMBER;
-use crate::keys::CounterKey;
+use crate::issues::{LAST_NUMBER, check_size, cleaned};
+use crate::keys::{CounterKey, IssueKey};
 use crate::names::IssueId;
 use crate::project::Schema;
 use crate::projects::counter;
@@ -56,11 +57,11 @@ pub async fn step(
             match records.next(access).await? {
                 Next::Record(record) if plan.columns.is_empty() => match header(&mut plan, schema, &record) {
                     Ok(()) => {}
-                    Err(faults) => return end(access, held, plan, Then::Rejected, faults).await,
+                    Err(faults) => return end(access, held, plan, counts, Then::Rejected, faults).await,
                 },
                 Next::Record(record) => batch.push(record),
                 Next::Broken(reason) => {
-                    return Ok(end(access, held, plan, Then::Rejected, found).await?.because(reason));
+                    return Ok(end(access, held, plan, counts, Then::Rejected, found).await?.because(reason));
                 }
                 Next::End => {
                     over = true;
@@ -73,7 +74,7 @@ pub async fn step(
         for record in unsound.iter().map(|fault| fault.record) {
             if !met.condemn(record) {
                 let reason = format!("more than {MOST_UNSOUND} of its records cannot be");
-                return Ok(end(access, held, plan, Then::Rejected, found).await?.because(reason));
+                return Ok(end(access, held, plan, counts, Then::Rejected, found).await?.because(reason));
             }
         }
         found.extend(unsound);
@@ -128,42 +129,51 @@ async fn look_at(
     batch: &[Record],
 ) -> Result<Vec<RowFault>, Problem> {
     let (mut sound, mut faults) = (Vec::<Draft>::new(), Vec::new());
+    let header = plan.header(Target::Number);
+    let of_number = |record: u64, line: u64, detail: &str| RowFault {
+        record,
+        line,
+        column: Some(header.clone()),
+        detail: detail.to_owned(),
+    };
     for record in batch {
-        match record::read(plan, schema, record) {
-            Ok(draft) => sound.push(draft),
-            Err(found) => faults.extend(found),
+        let again = record::number(plan, record).filter(|number| !met.meet(*number));
+        let again = again.map(|_| {
+            let line = record::line_of(plan, record, Target::Number);
+            of_number(record.number, line, "is the number of an earlier record")
+        });
+        match (record::read(plan, schema, record), again) {
+            (Ok(draft), None) => sound.push(draft),
+            (Ok(_), Some(again)) => faults.push(again),
+            (Err(found), again) => faults.extend(found.into_iter().chain(again)),
         }
     }
     let given = plan.numbers.given;
     let known = |draft: &Draft| draft.number.filter(|number| *number <= given);
-    let there: Vec<Option<IssueId>> = match plan.mode {
+    let there: Vec<There> = match plan.mode {
         Mode::Create => Vec::new(),
         Mode::Upsert => {
-            let asked: Vec<_> = sound.iter().map(|draft| find_if(access, schema, known(draft))).collect();
+            let asked: Vec<_> = sound.iter().map(|draft| there(access, plan, schema, known(draft), draft)).collect();
             stream::iter(asked).buffered(AT_ONCE).try_collect().await?
         }
     };
     for (place, draft) in sound.iter().enumerate() {
-        let fault = match draft.number {
-            Some(number) if !met.meet(number) => Some("is the number of an earlier record"),
-            Some(_) if known(draft).is_some() && plan.mode == Mode::Create => {
-                Some("is not above all numbers that the project has given")
+        let is_known = known(draft).is_some();
+        let fault = match there.get(place) {
+            _ if !is_known => write::issue(held, schema, draft, LAST_NUMBER).err(),
+            None => {
+                let detail = "is not above all numbers that the project has given";
+                Some(of_number(draft.record, draft.number_line, detail))
             }
-            Some(_) if known(draft).is_some() && there.get(place).is_none_or(Option::is_none) => {
-                Some("was given before, and no issue has it")
+            Some(There::Not) => {
+                let detail = "was given before, and no issue has it";
+                Some(of_number(draft.record, draft.number_line, detail))
             }
-            _ => None,
+            Some(There::TooLarge) => Some(draft.fault(TOO_LARGE)),
+            Some(There::Fits) => None,
         };
-        if fault.is_none()
-            && known(draft).is_none()
-            && let Err(fault) = write::issue(held, schema, draft, LAST_NUMBER)
-        {
+        if let Some(fault) = fault {
             faults.push(fault);
-            continue;
-        }
-        if let Some(detail) = fault {
-            let column = Some(plan.header(super::column::Target::Number));
-            faults.push(RowFault { record: draft.record, line: draft.line, column, detail: detail.to_owned() });
             continue;
         }
         let numbers = &mut plan.numbers;
@@ -189,7 +199,7 @@ async fn finish(
     counts: crate::work::Counts,
 ) -> Result<Step, Problem> {
     if plan.columns.is_empty() {
-        let rejected = end(access, held, plan, Then::Rejected, Vec::new()).await?;
+        let rejected = end(access, held, plan, counts, Then::Rejected, Vec::new()).await?;
         return Ok(rejected.because("it has no header with the names of its columns"));
     }
     if plan.faults.entries > 0 && plan.on_error == OnError::Stop {
@@ -208,7 +218,7 @@ async fn finish(
     }
     let named = greatest.unwrap_or_default().max(given);
     if named + without > LAST_NUMBER {
-        let rejected = end(access, held, plan, Then::Rejected, Vec::new()).await?;
+        let rejected = end(access, held, plan, counts, Then::Rejected, Vec::new()).await?;
         return Ok(rejected.because(format!("its issues would have numbers above {LAST_NUMBER}")));
     }
     plan.numbers.next = named + 1;
@@ -222,11 +232,31 @@ async fn finish(
     Step::new(actions, &plan, counts, Then::More)
 }
 
-async fn find_if(access: &Access, schema: &Schema, number: Option<u64>) -> Result<Option<IssueId>, Problem> {
-    match number {
-        Some(number) => find(access, schema, number).await,
-        None => Ok(None),
+/// The issue that a record is to change.
+enum There {
+    Not,
+    /// With what the record says it would be too large.
+    TooLarge,
+    Fits,
+}
+
+/// Sizes are looked at where one fault stops all; else each is found when it is written.
+async fn there(
+    access: &Access,
+    plan: &Plan,
+    schema: &Schema,
+    number: Option<u64>,
+    draft: &Draft,
+) -> Result<There, Problem> {
+    let Some(number) = number else { return Ok(There::Not) };
+    let Some(issue) = find(access, schema, number).await? else { return Ok(There::Not) };
+    if plan.on_error == OnError::Skip {
+        return Ok(There::Fits);
     }
+    let key = IssueKey { issue, project: schema.id }.key();
+    let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await? else { return Ok(There::Not) };
+    let after = cleaned(schema, draft.apply(stored.read()?, schema));
+    Ok(if check_size(&after).is_ok() { There::Fits } else { There::TooLarge })
 }
 
 /// Pattern 7: the issue of a number, as far as the index shows it.

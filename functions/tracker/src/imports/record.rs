@@ -21,6 +21,8 @@ const LONGEST_NAME: usize = 255;
 pub struct Draft {
     pub record: u64,
     pub line: u64,
+    /// The line of its number.
+    pub number_line: u64,
     pub number: Option<u64>,
     name: Option<String>,
     state: Option<State>,
@@ -35,8 +37,15 @@ pub fn read(plan: &Plan, schema: &Schema, record: &Record) -> Result<Draft, Vec<
         let detail = format!("has {} fields, and the header has {}", cells.len(), plan.columns.len());
         return Err(whole(detail));
     }
-    let mut draft =
-        Draft { record: record.number, line: record.line, number: None, name: None, state: None, values: Vec::new() };
+    let mut draft = Draft {
+        record: record.number,
+        line: record.line,
+        number_line: line_of(plan, record, Target::Number),
+        number: None,
+        name: None,
+        state: None,
+        values: Vec::new(),
+    };
     let mut faults = Vec::new();
     for ((target, header), cell) in plan.columns.iter().zip(&plan.headers).zip(cells) {
         if let Err(detail) = draft.take(*target, cell, schema) {
@@ -49,7 +58,7 @@ pub fn read(plan: &Plan, schema: &Schema, record: &Record) -> Result<Draft, Vec<
     if faults.is_empty() && draft.name.is_none() && (makes || has_names) {
         faults.push(RowFault {
             record: record.number,
-            line: record.line,
+            line: line_of(plan, record, Target::Name),
             column: has_names.then(|| plan.header(Target::Name)),
             detail: "must have a name".to_owned(),
         });
@@ -57,12 +66,30 @@ pub fn read(plan: &Plan, schema: &Schema, record: &Record) -> Result<Draft, Vec<
     if faults.is_empty() { Ok(draft) } else { Err(faults) }
 }
 
+/// The number that a record names, whatever is wrong with the rest of it.
+pub fn number(plan: &Plan, record: &Record) -> Option<u64> {
+    number_of(&cell(plan, record, Target::Number)?.text)
+}
+
+/// The line on which a record's cell of this column begins; its own if it has none.
+pub fn line_of(plan: &Plan, record: &Record, of: Target) -> u64 {
+    record.line + cell(plan, record, of).map_or(0, |cell| cell.line)
+}
+
+fn cell<'a>(plan: &Plan, record: &'a Record, of: Target) -> Option<&'a Cell> {
+    let place = plan.columns.iter().position(|target| *target == of)?;
+    record.cells.as_ref().ok()?.get(place)
+}
+
+fn number_of(text: &str) -> Option<u64> {
+    let plain = text.bytes().all(|digit| digit.is_ascii_digit());
+    text.parse().ok().filter(|number| plain && (1..=LAST_NUMBER).contains(number))
+}
+
 /// Whether a record names no number. What the first pass has counted so stays so, whatever becomes of the schema: the
 /// numbers of the records after it depend on it.
 pub fn is_unnumbered(plan: &Plan, record: &Record) -> bool {
-    let place = plan.columns.iter().position(|target| *target == Target::Number);
-    let cell = place.and_then(|place| record.cells.as_ref().ok()?.get(place));
-    cell.is_none_or(|cell| cell.text.is_empty())
+    cell(plan, record, Target::Number).is_none_or(|cell| cell.text.is_empty())
 }
 
 impl Plan {
@@ -90,10 +117,8 @@ impl Draft {
             }
             _ if text.is_empty() => {}
             Target::Number => {
-                let number = text.parse().ok().filter(|number| (1..=LAST_NUMBER).contains(number));
-                let plain = text.bytes().all(|digit| digit.is_ascii_digit());
                 let expected = || format!("must be a whole number from 1 to {LAST_NUMBER}");
-                self.number = Some(number.filter(|_| plain).ok_or_else(expected)?);
+                self.number = Some(number_of(text).ok_or_else(expected)?);
             }
             Target::Name => {
                 let name = unguarded(text);

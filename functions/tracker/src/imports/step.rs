@@ -14,7 +14,7 @@ use crate::access::READ_IMPORT;
 use crate::names::WorkId;
 use crate::project::{Read, Schema};
 use crate::schema::BUCKET;
-use crate::work::{Held, RowFault, Step, Then, WorkState};
+use crate::work::{Counts, Held, RowFault, Step, Then, WorkState};
 
 /// How long a step may take, so that whoever waits sees the counts move.
 pub const AT_MOST: Duration = Duration::from_secs(1);
@@ -106,10 +106,11 @@ pub async fn end(
     access: &Access,
     held: &Held,
     mut plan: Plan,
+    counts: Counts,
     then: Then,
     found: Vec<RowFault>,
 ) -> Result<Step, Problem> {
     faults::keep(access, held.id, &mut plan, &found).await?;
     faults::gather(access, held.id, &mut plan).await?;
-    Ok(Step::new(Vec::new(), &plan, held.work.counts, then)?.with_faults(found))
+    Ok(Step::new(Vec::new(), &plan, counts, then)?.with_faults(found))
 }

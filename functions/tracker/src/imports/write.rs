@@ -88,13 +88,13 @@ pub async fn step(
             Next::Record(record) => batch.push(record),
             Next::End => break,
             Next::Broken(reason) => {
-                return Ok(end(access, held, plan, Then::Stopped, Vec::new()).await?.because(reason));
+                return Ok(end(access, held, plan, held.work.counts, Then::Stopped, Vec::new()).await?.because(reason));
             }
         }
     }
     let batch = batch.records;
     if batch.is_empty() {
-        return end(access, held, plan, Then::Done, Vec::new()).await;
+        return end(access, held, plan, held.work.counts, Then::Done, Vec::new()).await;
     }
     let (mut new, mut known, mut found, mut failed) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for record in batch.iter().filter(|record| !met.is_unsound(record.number)) {
@@ -138,7 +138,7 @@ pub async fn step(
         failed: Some(before.failed.unwrap_or_default() + failed),
     };
     if !found.is_empty() && plan.on_error == OnError::Stop {
-        let stopped = end(access, held, plan, Then::Stopped, found).await?;
+        let stopped = end(access, held, plan, held.work.counts, Then::Stopped, found).await?;
         return Ok(Step { counts, ..stopped }.because("a record could not be written any more; its fault tells why"));
     }
     faults::keep(access, held.id, &mut plan, &found).await?;
@@ -278,13 +278,17 @@ async fn change_all(
             Change::Outdated => outcome.outdated = true,
             Change::Gone => {
                 let fault = draft.fault("no issue has its number any more");
-                faults.push(RowFault { column: Some(plan.header(super::column::Target::Number)), ..fault });
+                let column = Some(plan.header(super::column::Target::Number));
+                faults.push(RowFault { line: draft.number_line, column, ..fault });
             }
-            Change::TooLarge => faults.push(draft.fault("makes an issue of more than 380 KB")),
+            Change::TooLarge => faults.push(draft.fault(TOO_LARGE)),
         }
     }
     Ok((outcome, faults))
 }
+
+/// What is wrong with a record that makes an issue grow too much.
+pub const TOO_LARGE: &str = "makes an issue of more than 380 KB";
 
 enum Change {
     Made,
@@ -336,7 +340,7 @@ async fn change(access: &Access, held: &Held, schema: &Schema, number: u64, draf
 
 impl Draft {
     /// What is wrong with the record as a whole.
-    fn fault(&self, detail: &str) -> RowFault {
+    pub fn fault(&self, detail: &str) -> RowFault {
         RowFault { record: self.record, line: self.line, column: None, detail: detail.to_owned() }
     }
 }

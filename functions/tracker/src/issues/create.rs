@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use web::{Answer, Problem, Request};
 
 use super::input::{Inputs, read};
-use super::settle::settle;
+use super::settle::settle_or_leave;
 use super::write::{Refused, Write};
 use super::{check_size, cleaned};
 use crate::access::{CREATE_ISSUE, NEXT_NUMBER};
@@ -83,7 +83,7 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         match request.create_once(&CREATE_ISSUE, &TRACKER, actions, location, &view).await {
             Ok(answer) => {
                 if !prepared.settled {
-                    settle(request.access(), id).await?;
+                    settle_or_leave(request.access(), id).await;
                 }
                 return Ok(answer);
             }

@@ -28,8 +28,10 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         let prepared = Write::of(&schema, Some(known), issue_id, None).prepare(access)?;
         match access.transact(&DELETE_ISSUE, &prepared.actions).await {
             Ok(_) => {
-                if !prepared.settled {
-                    forget(access, issue_id).await?;
+                if !prepared.settled
+                    && let Err(problem) = forget(access, issue_id).await
+                {
+                    tracing::warn!(issue = issue_id.id(), %problem, "the rest of an issue is left to the next run");
                 }
                 return Ok(Answer::no_content());
             }

@@ -3,7 +3,7 @@
 use table::{Backoff, Rev};
 use web::{Problem, Request};
 
-use super::settle::settle;
+use super::settle::{settle, settle_or_leave};
 use super::write::{Refused, Write};
 use super::{IssuePath, Known, check_size, cleaned};
 use crate::access::WRITE_ISSUE;
@@ -94,7 +94,7 @@ pub async fn complete(
     if settled {
         return Ok(rev.into());
     }
-    settle(request.access(), id).await?;
+    settle_or_leave(request.access(), id).await;
     let known = Known::read(request.access(), schema.id, id).await?;
     Ok(known.map_or_else(|| rev.into(), |known| tag(&known.stored)))
 }

@@ -59,6 +59,13 @@ pub async fn settle(access: &Access, id: IssueId) -> Result<(), Problem> {
     Err(Problem::conflict())
 }
 
+/// The same for an issue whose write is done: what remains is the worker's, so that the answer stands.
+pub async fn settle_or_leave(access: &Access, id: IssueId) {
+    if let Err(problem) = settle(access, id).await {
+        tracing::warn!(issue = id.id(), %problem, "an issue's rows are left to the next run");
+    }
+}
+
 async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
     let due = IssueDueKey { issue: id }.key();
     let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;

@@ -52,29 +52,21 @@ pub async fn set_one(request: Request) -> Result<Answer, Problem> {
         read(schema, &inputs, "/value")?.into_iter().for_each(|(id, value)| issue.set(id, value));
         Ok(issue)
     });
-    edited.await.map(|edited| answer(path, edited)).map_err(of_the_path)
-}
-
-/// The path names the attribute.
-fn of_the_path(problem: Problem) -> Problem {
-    if problem.kind() == super::UNKNOWN_ATTRIBUTE { Problem::not_found() } else { problem }
+    Ok(answer(path, edited.await?))
 }
 
 pub async fn clear_one(request: Request) -> Result<Answer, Problem> {
     let (path, attribute) = parts(request.path()?);
     at_least(&request, path.tenant_id, Role::Editor).await?;
     let edited = edit(&request, path, |schema, issue| {
-        if schema.column(attribute).is_none() {
-            return Err(super::UNKNOWN_ATTRIBUTE.because("The project has no such attribute."));
-        }
-        if issue.value(attribute).is_none() {
+        if schema.column(attribute).is_none() || issue.value(attribute).is_none() {
             return Err(Problem::not_found());
         }
         let mut issue = issue.clone();
         issue.set(attribute, None);
         Ok(issue)
     });
-    edited.await.map(|_| Answer::no_content()).map_err(of_the_path)
+    edited.await.map(|_| Answer::no_content())
 }
 
 pub async fn set_many(request: Request) -> Result<Answer, Problem> {

@@ -11,6 +11,7 @@ use crate::attributes::create::{NewAttribute, create};
 use crate::attributes::delete::delete;
 use crate::attributes::retype::{ATTRIBUTE_BUSY, Retype, UNSAFE_RETYPE, retype};
 use crate::attributes::{AttributePath, TOO_MANY_ATTRIBUTES};
+use crate::issues::{UNKNOWN_OPTION, WRONG_TYPE};
 use crate::projects::ProjectPath;
 use crate::views::AttributeView;
 use crate::work::routes::WorkView;
@@ -38,7 +39,14 @@ pub fn routes() -> Vec<Route> {
             .path::<AttributePath>()
             .takes_patch::<AttributeChange>()
             .answers::<AttributeView>(200)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TAKEN, problem::CONFLICT])
+            .problems(&[
+                problem::FORBIDDEN,
+                problem::NOT_FOUND,
+                problem::TAKEN,
+                problem::CONFLICT,
+                WRONG_TYPE,
+                UNKNOWN_OPTION,
+            ])
             .sample(Sample::new(SAMPLE).body(r#"{"name":"Items","position":1}"#)),
         Route::delete("deleteAttribute", one.as_str(), Who::SignedIn, delete)
             .summary("Hides an attribute at once; its values follow")

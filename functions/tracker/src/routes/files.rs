@@ -31,7 +31,7 @@ pub fn routes() -> Vec<Route> {
             .takes::<NewExport>()
             .creates()
             .answers::<WorkView>(202)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, ATTRIBUTE_BUSY])
+            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, ATTRIBUTE_BUSY, UNMAPPED_COLUMN])
             .sample(
                 Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/exports")
                     .body(r#"{"sort":"name","filter":["state:eq:open"]}"#),

@@ -20,7 +20,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/tracker/tenants/tenant-0807/work")),
         Route::get("getWork", format!("{T}/work/{{workId}}"), Who::SignedIn, get)
             .summary("One piece of work and how far it has come")
-            .patterns(&[&MEMBERSHIP, &TENANT, &WORK, &LINKS])
+            .patterns(&[&MEMBERSHIP, &WORK, &LINKS])
             .path::<WorkPath>()
             .answers::<WorkDetail>(200)
             .problems(&[problem::NOT_FOUND])

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::{Answer, Problem, Request};
 
 use super::one::{TenantPath, tag};
-use crate::access::{BEGIN_DELETION, TENANT};
+use crate::access::{BEGIN_DELETION, OF_TENANT, TENANT};
 use crate::callers::me;
 use crate::items::Tenant;
 use crate::keys::TenantKey;
@@ -21,6 +21,9 @@ pub struct DeleteQuery {
     #[serde(default)]
     pub cascade: bool,
 }
+
+/// How many members leave with the mark, in its transaction.
+const AT_ONCE: u32 = 90;
 
 pub async fn delete(request: Request) -> Result<Answer, Problem> {
     let TenantPath { tenant_id } = request.path()?;
@@ -42,7 +45,11 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
     let mark = Action::update(&TRACKER, key, mark).when(Condition::Absent("Deleting"));
     let mark = if cascade { mark } else { mark.when(Condition::Equals("Projects", item::number(tenant.projects))) };
     let mark = if request.if_match().is_absent() { mark } else { mark.if_unchanged(&stored) };
-    let actions: Vec<_> = [mark].into_iter().chain(begun.actions.clone()).collect();
+    // From here on the tenant is nobody's. Where there are more members, the work's first step goes on.
+    let members = request.access().table(&OF_TENANT, &TRACKER).query(tenant_id.id()).begins_with("user-").consistent();
+    let members = members.page(AT_ONCE).await?.items;
+    let leave = members.into_iter().map(|stored| Action::delete(&TRACKER, stored.key).or_absent());
+    let actions: Vec<_> = [mark].into_iter().chain(begun.actions.clone()).chain(leave).collect();
     request.access().transact(&BEGIN_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         Some(_) => Problem::conflict(),

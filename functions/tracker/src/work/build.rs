@@ -31,24 +31,28 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         return Ok(Step::end(held, Then::Stopped, Vec::new()));
     }
     let Checkpoint { after } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
-    let (ids, next) = pages::entries(access, project.id(), after, pages::ISSUES).await?;
+    let (ids, next) = pages::entries(access, project.id(), after.clone(), pages::ISSUES).await?;
     let mut issues = pages::issues(access, project, &ids).await?;
     // Whoever sets a value writes its row; whoever clears it the other one.
     issues.retain(|(_, issue, _)| issue.value(id).is_none());
     let blank: Vec<_> = issues.iter().map(|(issue, ..)| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
     let there = access.table(&WORK_STEP, &TRACKER).batch_get_consistent(&blank).await?;
+    let missing = blank.iter().zip(there).zip(&issues).filter(|((_, there), _)| there.is_none());
+    let missing = missing.map(|((row, _), (_, issue, stored))| (row, issue, stored)).collect();
+    let (missing, all) = pages::that_fit(missing, |(_, issue, _)| pages::size(issue));
     let mut actions = Vec::new();
-    for ((row, there), (_, issue, stored)) in blank.iter().zip(there).zip(&issues) {
-        if there.is_none() {
-            actions.push(Action::check(&TRACKER, stored.key.clone()).if_unchanged(stored));
-            actions.push(rows::put(row, &number_key(issue.num)));
-        }
+    for (row, issue, stored) in missing {
+        actions.push(Action::check(&TRACKER, stored.key.clone()).if_unchanged(stored));
+        actions.push(rows::put(row, &number_key(issue.num)));
     }
     if !actions.is_empty() {
         // Nothing is entered once the project is being deleted.
         actions.push(gate(&schema, 0, 0));
     }
     let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
+    if !all {
+        return Step::new(actions, &Checkpoint { after }, Counts::of(live, held.work.counts.done), Then::More);
+    }
     let done = held.work.counts.done + ids.len() as u64;
     if next.is_some() {
         return Step::new(actions, &Checkpoint { after: next }, Counts::of(live, done), Then::More);

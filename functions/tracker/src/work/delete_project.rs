@@ -52,6 +52,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     if live > 0 {
         let (ids, _) = pages::entries(access, project.id(), None, AT_ONCE).await?;
         let issues = pages::issues(access, project, &ids).await?;
+        let (issues, _) = pages::that_fit(issues, |(_, issue, _)| pages::size(issue));
         for (issue, ..) in &issues {
             delete_rows(access, *issue).await?;
         }
@@ -68,11 +69,13 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         return Step::new(actions, &(), counts, Then::More);
     }
     let attributes = schema.attributes.iter().map(|attribute| AttributeKey { project, attribute: attribute.id }.key());
-    let gates = gates.0.iter().map(|(key, _)| GateKey::key(key));
-    let all: Vec<Key> = attributes.chain(gates).chain([CounterKey { project }.key()]).collect();
+    let all: Vec<Key> = attributes.chain([CounterKey { project }.key()]).collect();
     access.table(&WORK_STEP, &TRACKER).batch_delete(&all).await?;
     let tenant = Action::update(&TRACKER, TenantKey { tenant: held.tenant }, Changes::new().add("Projects", -1));
-    let actions = vec![Action::delete(&TRACKER, ProjectKey { project, tenant: held.tenant }), tenant];
+    // What some of the gates count says nothing, so they go at once.
+    let gates = gates.0.iter().map(|(key, _)| Action::delete(&TRACKER, GateKey::key(key)));
+    let project = Action::delete(&TRACKER, ProjectKey { project, tenant: held.tenant });
+    let actions = gates.chain([project, tenant]).collect();
     Step::new(actions, &(), Counts::of(total, total), Then::Done)
 }
 

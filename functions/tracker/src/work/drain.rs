@@ -41,8 +41,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         let left = ids.iter().filter(|id| !there.contains(id));
         let left: Vec<_> = left.map(|issue| ValueRowKey { issue: *issue, attribute: id }.key()).collect();
         access.table(&WORK_STEP, &TRACKER).batch_delete(&left).await?;
-        let size = |(_, issue, _): &(_, _, _)| serde_json::to_vec(issue).map_or(0, |text| text.len());
-        let (issues, _) = pages::that_fit(issues, size);
+        let (issues, _) = pages::that_fit(issues, |(_, issue, _)| pages::size(issue));
         let mut actions = Vec::new();
         for (issue, before, stored) in &issues {
             let mut after = before.clone();

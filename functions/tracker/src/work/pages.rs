@@ -52,6 +52,11 @@ pub async fn issues(
     there.map(|(id, stored)| Ok((id, stored.read()?, stored))).collect()
 }
 
+/// How large an issue is, nearly.
+pub fn size(issue: &Issue) -> usize {
+    serde_json::to_vec(issue).map_or(0, |text| text.len())
+}
+
 /// As many of these issues from the first on as one transaction can write.
 pub fn that_fit<T>(issues: Vec<T>, bytes: impl Fn(&T) -> usize) -> (Vec<T>, bool) {
     let mut left = BYTES;

@@ -38,7 +38,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let (ids, next) = pages::entries(access, project.id(), after.clone(), pages::ISSUES).await?;
     let mut issues = pages::issues(access, project, &ids).await?;
     issues.retain(|(_, issue, _)| issue.value(id).is_some_and(|value| value.of != attribute.item.of));
-    let (issues, all) = pages::that_fit(issues, |(_, issue, _)| serde_json::to_vec(issue).map_or(0, |text| text.len()));
+    let (issues, all) = pages::that_fit(issues, |(_, issue, _)| pages::size(issue));
     let mut actions = Vec::new();
     for (issue, before, stored) in &issues {
         let Some(value) = before.value(id).map(|value| as_text(attribute, value)) else { continue };

@@ -10,7 +10,7 @@ use web::{Answer, Page, Problem, Request};
 
 use super::{Counts, Held, Kind, RowFault, Work, WorkState, carry_on};
 use crate::access::{OF_TENANT, WORK};
-use crate::callers::{at_least_or_platform, role};
+use crate::callers::{PLATFORM_ADMIN, at_least_or_platform, role};
 use crate::items::Role;
 use crate::keys::WorkKey;
 use crate::names::{AttributeId, ProjectId, TenantId, WorkId};
@@ -85,6 +85,9 @@ impl WorkView {
     }
 }
 
+/// How long a request works on what it has begun.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 pub async fn list(request: Request) -> Result<Answer, Problem> {
     let TenantPath { tenant_id } = request.path()?;
     let member = is_member(&request, tenant_id).await?;
@@ -103,7 +106,11 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
 
 pub async fn get(request: Request) -> Result<Answer, Problem> {
     let WorkPath { tenant_id, work_id } = request.path()?;
-    let member = is_member(&request, tenant_id).await?;
+    let member = role(&request, tenant_id).await?.is_some();
+    // The deletion of a tenant is told when the tenant is gone, too.
+    if !member && !request.principal().has_role(PLATFORM_ADMIN) {
+        return Err(Problem::not_found());
+    }
     let work = read(&request, tenant_id, work_id).await?.ok_or_else(Problem::not_found)?;
     let (mut link, mut faults_link) = (None, None);
     if member {
@@ -133,6 +140,7 @@ pub async fn finish(request: &Request, held: Held) -> Result<Answer, Problem> {
     let (tenant, id, work) = (held.tenant, held.id, held.work.clone());
     // What is left of the request's time is for the answer.
     let until = request.deadline().checked_sub(Duration::from_secs(1)).unwrap_or_else(Instant::now);
+    let until = until.min(Instant::now() + PATIENCE);
     let ended = carry_on(request.access(), held, until).await?;
     Ok(if ended { Answer::no_content() } else { accepted(tenant, id, work) })
 }

@@ -22,7 +22,7 @@ const AT_ONCE: usize = 4;
 const TAKEN: u32 = 10;
 
 /// What must be left of a run's time for one more batch.
-const FOR_A_BATCH: Duration = Duration::from_secs(2);
+const FOR_A_BATCH: Duration = Duration::from_secs(3);
 
 /// How often a batch is made anew, because others had changed what it read, before the work is left to the next run.
 const TRIES: u64 = 10;
@@ -34,7 +34,10 @@ pub async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
     let due = due.page(TAKEN).await.map_err(EventFailure::new)?;
     stream::iter(due.items)
         .for_each_concurrent(AT_ONCE, |listed| async move {
-            let went = if let Some(WorkDueKey { work }) = WorkDueKey::parse(&listed.key) {
+            // What is not taken keeps its place in line.
+            let went = if until.saturating_duration_since(Instant::now()) < FOR_A_BATCH {
+                Ok(())
+            } else if let Some(WorkDueKey { work }) = WorkDueKey::parse(&listed.key) {
                 go_on(access, work, until).await
             } else if let Some(IssueDueKey { issue }) = IssueDueKey::parse(&listed.key) {
                 issues::settle_due(access, issue).await
@@ -63,6 +66,18 @@ pub async fn carry_on(access: &Access, mut held: Held, until: Instant) -> Result
     while held.work.state.is_open() {
         let over = until.saturating_duration_since(Instant::now()) < FOR_A_BATCH;
         if over || vain == TRIES || access.engines().is_winding_down() {
+            let kept = match held.work.kind {
+                Kind::Export => ahead.export.keep(access, &held).await,
+                _ => Ok(None),
+            };
+            match kept {
+                Ok(Some(step)) => match held.carry_out(access, step).await {
+                    Ok(_) => return Ok(false),
+                    Err(error) => tracing::warn!(%error, "what was read ahead is read again"),
+                },
+                Ok(None) => {}
+                Err(problem) => tracing::warn!(%problem, "what was read ahead is read again"),
+            }
             held.release(access).await?;
             return Ok(false);
         }
