@@ -128,7 +128,7 @@ pub const COSTS: &[Cost] = &[
     cost("delete a project with 6 issues", &access::MEMBERSHIP, 1.0, 0.0),
     cost("delete a project with 6 issues", &access::PROJECT, 3.0, 0.0),
     cost("delete a project with 6 issues", &access::TOTALS, 3.0, 0.0),
-    cost("delete a project with 6 issues", &access::WORK_STEP, 6.5, 116.0),
+    cost("delete a project with 6 issues", &access::WORK_STEP, 6.5, 132.0),
 ];
 
 const fn cost(of: &'static str, pattern: &'static AccessPattern, read_units: f64, write_units: f64) -> Cost {

@@ -95,6 +95,11 @@ impl Answer {
         self
     }
 
+    /// Whether this is its `Location`.
+    pub fn is_at(&self, location: &str) -> bool {
+        self.headers.get(header::LOCATION).is_some_and(|own| own == location)
+    }
+
     pub fn status(&self) -> StatusCode {
         self.status
     }

@@ -70,12 +70,16 @@ fn by_attribute(
     order: &[OptionId],
     backward: bool,
 ) -> Option<Vec<Segment>> {
+    let all_empty = tests.iter().all(|test| **test == Test::Empty);
     let mut values: Vec<Segment> = match (of, tests) {
-        (_, [Test::Empty]) => Vec::new(),
-        (Type::Choice, [] | [Test::NotEmpty]) => order.iter().map(|option| value(id, &option.to_string())).collect(),
-        (Type::Choice, [Test::Is(keys)]) => {
+        (_, [_, ..]) if all_empty => Vec::new(),
+        (Type::Choice, tests) => {
+            let holds = |key: &String, test: &Test| match test {
+                Test::Is(keys) => keys.contains(key),
+                test => *test == Test::NotEmpty,
+            };
             let order = order.iter().map(OptionId::to_string);
-            order.filter(|key| keys.contains(key)).map(|key| value(id, &key)).collect()
+            order.filter(|key| tests.iter().all(|test| holds(key, test))).map(|key| value(id, &key)).collect()
         }
         (_, [Test::Is(keys)]) => keys.iter().map(|key| value(id, key)).collect(),
         (_, tests) => {
@@ -86,7 +90,7 @@ fn by_attribute(
     if backward {
         values.reverse();
     }
-    if matches!(tests, [] | [Test::Empty]) {
+    if all_empty {
         values.push(blank(id));
     }
     Some(values)

@@ -7,7 +7,7 @@ use table::{Backoff, Error};
 use utoipa::ToSchema;
 use web::{Answer, Problem, Request};
 
-use super::input::{Inputs, read};
+use super::input::{Inputs, in_values, read};
 use super::settle::settle_or_leave;
 use super::write::{Refused, Write};
 use super::{check_size, cleaned};
@@ -55,11 +55,11 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
     }
     let inputs: Inputs = new.values.iter().map(|(id, input)| (*id, Some(input.clone()))).collect();
     let (id, stamps) = (IssueId::new(), made_now(&request)?);
-    let (mut fresh, mut number, mut backoff) = (Read::Eventual, None, Backoff::new());
+    let (mut fresh, mut taken, mut backoff) = (Read::Eventual, None::<Taken<'_>>, Backoff::new());
     loop {
         let schema = projects::read(&request, tenant_id, project_id, fresh).await?;
         let mut issue = first(tenant_id, &new, stamps.clone());
-        match read(&schema, &inputs, "/values") {
+        match read(&schema, &inputs, in_values) {
             // What a read of some moments ago lacks may be there.
             Err(_) if fresh == Read::Eventual => {
                 fresh = Read::Strong;
@@ -69,19 +69,24 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         }
         check_size(&issue)?;
         // A number that was taken serves for every attempt.
-        let num = match number {
-            Some(number) => number,
-            None => next_number(&request, &schema).await?,
+        let num = match &taken {
+            Some(taken) => taken.number,
+            None => taken.insert(next_number(&request, &schema).await?).number,
         };
-        number = Some(num);
         (issue.num, issue.data) = (num, number_key(num));
         let issue = cleaned(&schema, issue);
         let prepared = Write::of(&schema, None, id, Some(issue.clone())).prepare(request.access())?;
         let location = format!("{}/issues/{}", href(tenant_id, project_id), id.id());
         let view = IssueView::new(id, &schema, &issue);
         let actions = prepared.actions.clone();
-        match request.create_once(&CREATE_ISSUE, &TRACKER, actions, location, &view).await {
+        match request.create_once(&CREATE_ISSUE, &TRACKER, actions, location.clone(), &view).await {
             Ok(answer) => {
+                // It may be the answer to the same request, which has made another.
+                if answer.is_at(&location)
+                    && let Some(taken) = taken.take()
+                {
+                    taken.serves();
+                }
                 if !prepared.settled {
                     settle_or_leave(request.access(), id).await;
                 }
@@ -108,11 +113,33 @@ fn first(tenant: TenantId, new: &NewIssue, stamps: Stamps) -> Issue {
     }
 }
 
+/// A number that was taken for an issue. Who finds it missing finds why in the log.
+pub struct Taken<'a> {
+    request: &'a Request,
+    pub number: u64,
+    serves: bool,
+}
+
+impl Taken<'_> {
+    pub fn serves(mut self) {
+        self.serves = true;
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        if !self.serves {
+            let (request, number) = (self.request.id(), self.number);
+            tracing::warn!(request.id = request, number, "a number was taken, and its issue was not made");
+        }
+    }
+}
+
 /// Pattern 12. A project whose counter is gone is being deleted.
-pub async fn next_number(request: &Request, schema: &Schema) -> Result<u64, Problem> {
+pub async fn next_number<'a>(request: &'a Request, schema: &Schema) -> Result<Taken<'a>, Problem> {
     let taken = request.access().table(&NEXT_NUMBER, &TRACKER).next_numbers(counter(schema.id), 1).await;
     match taken {
-        Ok(numbers) if *numbers.end() <= LAST_NUMBER => Ok(*numbers.end()),
+        Ok(numbers) if *numbers.end() <= LAST_NUMBER => Ok(Taken { request, number: *numbers.end(), serves: false }),
         Ok(_) => Err(web::problem::TAKEN.because(format!("The project has no number left up to {LAST_NUMBER}."))),
         Err(Error::NotFound) => Err(Problem::not_found()),
         Err(error) => Err(error.into()),

@@ -16,13 +16,23 @@ pub const UNKNOWN_OPTION: Kind = Kind::new(422, "unknown-option", "The attribute
 /// Values by attribute; none clears.
 pub type Inputs = BTreeMap<AttributeId, Option<Input>>;
 
-/// What is to be set and cleared, or every value that cannot be. `at` is where the values stand in the body.
-pub fn read(schema: &Schema, inputs: &Inputs, at: &str) -> Result<Vec<(AttributeId, Option<Value>)>, Problem> {
+/// Where values by attribute stand.
+pub fn in_values(id: AttributeId) -> String {
+    format!("/values/{}", id.id())
+}
+
+/// What is to be set and cleared, or every value that cannot be. `pointer` says where
+/// each stands in the body.
+pub fn read(
+    schema: &Schema,
+    inputs: &Inputs,
+    pointer: impl Fn(AttributeId) -> String,
+) -> Result<Vec<(AttributeId, Option<Value>)>, Problem> {
     let (mut values, mut faults, mut kind) = (Vec::new(), Vec::new(), None);
     for (id, input) in inputs {
         let mut wrong = |of: Kind, detail: String| {
             kind = kind.or(Some(of));
-            faults.push(Fault::pointer(format!("{at}/{}", id.id()), detail));
+            faults.push(Fault::pointer(pointer(*id), detail));
         };
         let Some(attribute) = schema.column(*id) else {
             wrong(UNKNOWN_ATTRIBUTE, "is no attribute of this project".to_owned());

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use web::{Answer, Fault, Kind, Problem, Request};
 
 use super::change::answer;
-use super::create::{LAST_NUMBER, next_number};
+use super::create::{LAST_NUMBER, Taken, next_number};
 use super::edit::{Edited, complete};
 use super::settle::settle;
 use super::write::{Refused, Write, gate};
@@ -64,15 +64,14 @@ pub async fn renumber(request: Request) -> Result<Answer, Problem> {
     at_least(&request, path.tenant_id, Role::Editor).await?;
     let Renumber { number } = request.json()?;
     let (access, mut backoff) = (request.access(), Backoff::new());
-    let mut taken = None;
+    let mut taken = None::<Taken<'_>>;
     loop {
         let schema = projects::read(&request, path.tenant_id, path.project_id, Read::Strong).await?;
         let known = settled(&request, path).await?;
-        let num = match number.or(taken) {
+        let num = match number.or(taken.as_ref().map(|taken| taken.number)) {
             Some(number) => number,
-            None => next_number(&request, &schema).await?,
+            None => taken.insert(next_number(&request, &schema).await?).number,
         };
-        taken = Some(num);
         let stamps = changed_now(&request, &known.issue.stamps)?;
         let after = Issue { num, data: number_key(num), stamps, ..known.issue.clone() };
         let after = cleaned(&schema, after);
@@ -83,6 +82,9 @@ pub async fn renumber(request: Request) -> Result<Answer, Problem> {
         let prepared = write.prepare(access)?;
         match access.transact(&WRITE_ISSUE, &prepared.actions).await {
             Ok(rev) => {
+                if let Some(taken) = taken {
+                    taken.serves();
+                }
                 let tag = complete(&request, &schema, path.issue_id, prepared.settled, rev).await?;
                 return Ok(answer(path, Edited { schema, issue: after, tag }));
             }
@@ -107,7 +109,7 @@ pub async fn move_to(request: Request) -> Result<Answer, Problem> {
         return Err(Problem::faults(vec![Fault::pointer("/project", "is the project that the issue is in")]));
     }
     let (access, id, mut backoff) = (request.access(), path.issue_id, Backoff::new());
-    let mut taken = None;
+    let mut taken = None::<Taken<'_>>;
     loop {
         let from = projects::read(&request, path.tenant_id, path.project_id, Read::Strong).await?;
         let known = settled(&request, path).await?;
@@ -119,11 +121,10 @@ pub async fn move_to(request: Request) -> Result<Answer, Problem> {
             let detail = format!("The other project has no place for the values of {}.", dropped.join(", "));
             return Err(WOULD_DROP.because(detail).with("dropped", dropped));
         }
-        let num = match taken {
-            Some(number) => number,
-            None => next_number(&request, &to).await?,
+        let num = match &taken {
+            Some(taken) => taken.number,
+            None => taken.insert(next_number(&request, &to).await?).number,
         };
-        taken = Some(num);
         let stamps = changed_now(&request, &known.issue.stamps)?;
         let after = Issue { num, data: number_key(num), values, stamps, ..known.issue.clone() };
         check_size(&after)?;
@@ -139,6 +140,9 @@ pub async fn move_to(request: Request) -> Result<Answer, Problem> {
         let prepared = write.prepare(access)?;
         match access.transact(&WRITE_ISSUE, &prepared.actions).await {
             Ok(rev) => {
+                if let Some(taken) = taken {
+                    taken.serves();
+                }
                 let tag = complete(&request, &to, id, prepared.settled, rev).await?;
                 let issue = IssueView::new(id, &to, &after);
                 return Ok(Answer::ok(&Moved { issue, project, dropped }).etag(tag));

@@ -7,7 +7,7 @@ use web::{Answer, Fault, Problem, Request};
 use super::IssuePath;
 use super::change::answer;
 use super::edit::edit;
-use super::input::{Inputs, read};
+use super::input::{Inputs, in_values, read};
 use crate::callers::at_least;
 use crate::items::Role;
 use crate::names::{AttributeId, IssueId, ProjectId, TenantId};
@@ -49,7 +49,7 @@ pub async fn set_one(request: Request) -> Result<Answer, Problem> {
             return Err(super::UNKNOWN_ATTRIBUTE.because("The project has no attribute of this id."));
         }
         let mut issue = issue.clone();
-        read(schema, &inputs, "/value")?.into_iter().for_each(|(id, value)| issue.set(id, value));
+        read(schema, &inputs, |_| "/value".to_owned())?.into_iter().for_each(|(id, value)| issue.set(id, value));
         Ok(issue)
     });
     Ok(answer(path, edited.await?))
@@ -79,7 +79,7 @@ pub async fn set_many(request: Request) -> Result<Answer, Problem> {
     }
     let edited = edit(&request, path, |schema, issue| {
         let mut issue = issue.clone();
-        read(schema, &values, "/values")?.into_iter().for_each(|(id, value)| issue.set(id, value));
+        read(schema, &values, in_values)?.into_iter().for_each(|(id, value)| issue.set(id, value));
         Ok(issue)
     });
     Ok(answer(path, edited.await?))
