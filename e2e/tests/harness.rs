@@ -22,6 +22,7 @@ pub mod stopper;
 mod suite;
 pub mod table;
 mod user;
+pub mod warnings;
 
 pub use answer::{Answer, Found};
 pub use cairn::{Cairn, Setup};

@@ -4,15 +4,19 @@ mod concurrent;
 mod costs;
 mod crashes;
 mod deletions;
+mod edges;
 mod exports;
 mod files;
 mod files_killed;
 pub mod fixture;
 mod grid;
 mod issues;
+mod progress;
+mod questions;
 mod rule;
 mod schema;
 mod searched;
+mod stopped;
 mod tenancy;
 
 use crate::harness::Test;
@@ -23,12 +27,15 @@ pub fn tests() -> Vec<Test> {
         concurrent::tests(),
         costs::tests(),
         crashes::tests(),
+        stopped::tests(),
         issues::tests(),
         schema::tests(),
         deletions::tests(),
+        edges::tests(),
         exports::tests(),
         files::tests(),
         files_killed::tests(),
+        progress::tests(),
         searched::tests(),
         tenancy::tests(),
     ];

@@ -12,6 +12,8 @@ use serde_json::{Value, json};
 /// Refuses writes at a rate, and counts them.
 pub struct Conflicts {
     rate: f64,
+    /// Every write that says this is refused.
+    always: Option<&'static str>,
     random: Mutex<fastrand::Rng>,
     refused: AtomicUsize,
 }
@@ -19,7 +21,13 @@ pub struct Conflicts {
 impl Conflicts {
     /// 0.2 refuses every fifth write, at random.
     pub fn at(rate: f64) -> Self {
-        Self { rate, random: Mutex::new(fastrand::Rng::with_seed(7)), refused: AtomicUsize::new(0) }
+        let random = Mutex::new(fastrand::Rng::with_seed(7));
+        Self { rate, always: None, random, refused: AtomicUsize::new(0) }
+    }
+
+    /// Besides refuses every write that says this, however often it is tried.
+    pub fn always(self, word: &'static str) -> Self {
+        Self { always: Some(word), ..self }
     }
 
     /// How many writes were refused.
@@ -36,8 +44,9 @@ impl Conflicts {
             "PutItem" | "UpdateItem" | "DeleteItem" => rejected,
             _ => return None,
         };
+        let doomed = self.always.is_some_and(|word| String::from_utf8_lossy(body).contains(word));
         let mut random = self.random.lock().unwrap();
-        if random.f64() >= self.rate {
+        if !doomed && random.f64() >= self.rate {
             return None;
         }
         self.refused.fetch_add(1, Ordering::SeqCst);

@@ -1,12 +1,15 @@
 //! A DynamoDB in front of which a worker stops: a proxy that holds one of its writes for ever.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashSet;
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
+use serde_json::Value;
 use tokio::sync::Notify;
 
 use super::server::Server;
@@ -23,7 +26,7 @@ pub const TRANSACTIONS: &[&str] = &["TransactWriteItems"];
 pub const WRITES: &[&str] = &["TransactWriteItems", "BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"];
 
 /// When the write is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Moment {
     /// DynamoDB never sees it.
     BeforeItIsSent,
@@ -31,14 +34,38 @@ pub enum Moment {
     AfterItIsDone,
 }
 
+impl Moment {
+    pub const BOTH: [Self; 2] = [Self::BeforeItIsSent, Self::AfterItIsDone];
+}
+
+/// Writes at which workers have stopped.
+#[derive(Clone)]
+pub struct Met {
+    held: Arc<Mutex<HashSet<(Write, Moment)>>>,
+    /// Whether a key is another whenever its write is tried again: it says nothing of a write that has others, too.
+    at_random: fn(&str) -> bool,
+}
+
+/// What a write does to which items, in order: by this it is known when it is tried again.
+type Write = Vec<String>;
+
 struct Shared {
     target: String,
     client: reqwest::Client,
     operations: &'static [&'static str],
-    /// Which write is held, counted from 0, and when.
-    held: Option<(usize, Moment)>,
+    holds: Holds,
     writes: AtomicUsize,
     stopped: Notify,
+    /// Whether a write was held: whoever sent it sends nothing any more.
+    dead: AtomicBool,
+}
+
+/// Which write is held, and when.
+enum Holds {
+    /// The one of this number, counted from 0.
+    Numbered(Option<(usize, Moment)>),
+    /// The first at which none has stopped.
+    Unmet(Met),
 }
 
 impl Stopper {
@@ -49,9 +76,19 @@ impl Stopper {
 
     /// The same with these operations.
     pub async fn of(operations: &'static [&'static str], target: String, held: Option<(usize, Moment)>) -> Self {
+        Self::start(operations, target, Holds::Numbered(held)).await
+    }
+
+    /// One that holds the first write that none of those with the same `met` has held: before it is sent, and the next
+    /// time with its answer lost.
+    pub async fn at_unmet(met: &Met, target: String) -> Self {
+        Self::start(WRITES, target, Holds::Unmet(met.clone())).await
+    }
+
+    async fn start(operations: &'static [&'static str], target: String, holds: Holds) -> Self {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let shared = Shared { target, client, operations, held, writes: AtomicUsize::new(0), stopped: Notify::new() };
-        let shared = Arc::new(shared);
+        let (writes, stopped, dead) = (AtomicUsize::new(0), Notify::new(), AtomicBool::new(false));
+        let shared = Arc::new(Shared { target, client, operations, holds, writes, stopped, dead });
         let serving = Arc::clone(&shared);
         let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
         Self { url: server.url.clone(), shared, _server: server }
@@ -68,13 +105,23 @@ impl Stopper {
     }
 }
 
-async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, reqwest::Error> {
+async fn answer(
+    shared: Arc<Shared>,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, Box<dyn Error + Send + Sync>> {
     let (parts, body) = request.into_parts();
     let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-    let operation = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
-    let counts = operation.rsplit('.').next().is_some_and(|name| shared.operations.contains(&name));
-    let number = counts.then(|| shared.writes.fetch_add(1, Ordering::SeqCst));
-    let moment = shared.held.and_then(|(held, moment)| (number == Some(held)).then_some(moment));
+    if shared.dead.load(Ordering::SeqCst) {
+        return Err("who sends this has died".into());
+    }
+    let target = parts.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let operation = target.rsplit('.').next().unwrap_or_default();
+    let moment = if shared.operations.contains(&operation) {
+        let number = shared.writes.fetch_add(1, Ordering::SeqCst);
+        shared.holds.moment(number, operation, &body)
+    } else {
+        None
+    };
     if moment == Some(Moment::BeforeItIsSent) {
         shared.stop().await;
     }
@@ -92,7 +139,58 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Respo
 
 impl Shared {
     async fn stop(&self) {
+        self.dead.store(true, Ordering::SeqCst);
         self.stopped.notify_one();
         std::future::pending::<()>().await;
     }
+}
+
+impl Holds {
+    fn moment(&self, number: usize, operation: &str, body: &[u8]) -> Option<Moment> {
+        match self {
+            Self::Numbered(held) => held.and_then(|(held, moment)| (held == number).then_some(moment)),
+            Self::Unmet(met) => met.moment(operation, body),
+        }
+    }
+}
+
+impl Met {
+    /// None yet.
+    pub fn new(at_random: fn(&str) -> bool) -> Self {
+        Self { held: Arc::default(), at_random }
+    }
+
+    /// When a write is held; never, where that was done at both moments.
+    fn moment(&self, operation: &str, body: &[u8]) -> Option<Moment> {
+        let (random, mut known): (Vec<_>, Vec<_>) =
+            items(operation, body).into_iter().partition(|(_, key)| (self.at_random)(key));
+        if known.is_empty() {
+            known = random;
+        }
+        let mut write: Write = known.into_iter().map(|(action, key)| format!("{action} {key}")).collect();
+        write.sort_unstable();
+        let mut held = self.held.lock().unwrap();
+        Moment::BOTH.into_iter().find(|moment| held.insert((write.clone(), *moment)))
+    }
+}
+
+/// What a write does to which items: `Delete`, and the item's key.
+fn items(operation: &str, body: &[u8]) -> Vec<(String, String)> {
+    let body: Value = serde_json::from_slice(body).unwrap();
+    let parts: Vec<&Value> = match operation {
+        "TransactWriteItems" => body["TransactItems"].as_array().into_iter().flatten().collect(),
+        "BatchWriteItem" => {
+            let tables = body["RequestItems"].as_object().into_iter().flatten();
+            tables.filter_map(|(_, writes)| writes.as_array()).flatten().collect()
+        }
+        _ => return vec![(operation.to_owned(), key(&body))],
+    };
+    let parts = parts.into_iter().filter_map(Value::as_object).flatten();
+    parts.map(|(action, part)| (action.clone(), key(part))).collect()
+}
+
+fn key(write: &Value) -> String {
+    let item = if write["Key"].is_null() { &write["Item"] } else { &write["Key"] };
+    let parts = ["PK", "SK", "pk", "sk"].into_iter().filter_map(|name| item[name]["S"].as_str());
+    parts.collect::<Vec<_>>().join(" ")
 }

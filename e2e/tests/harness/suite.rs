@@ -22,6 +22,7 @@ use super::engines;
 use super::lines;
 use super::metrics;
 use super::recorder;
+use super::warnings;
 
 /// One test.
 pub struct Test {
@@ -144,7 +145,7 @@ fn expected_panics_are_silent() {
     }));
 }
 
-/// Metrics lines are counted, and the lines of requests and events are kept; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
+/// Metrics lines are counted, and the lines of requests and events and what handlers warn of are kept; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
 fn logs() {
     let shown = std::env::var_os("RUST_LOG").map(|_| {
         let filter = tracing_subscriber::EnvFilter::from_default_env();
@@ -153,5 +154,6 @@ fn logs() {
     let counted = metrics::Counted.with_filter(Targets::new().with_target(metrics::TARGET, Level::INFO));
     let kept = lines::OF_THE_RUN.clone();
     let kept = kept.with_filter(Targets::new().with_target(lines::TARGET, Level::INFO));
-    tracing_subscriber::registry().with(counted).with(kept).with(shown).init();
+    let warned = warnings::OF_THE_RUN.clone().with_filter(Targets::new().with_target("tracker", Level::WARN));
+    tracing_subscriber::registry().with(counted).with(kept).with(warned).with(shown).init();
 }

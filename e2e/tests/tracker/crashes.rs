@@ -16,13 +16,11 @@ use crate::tests;
 
 tests! { tracker_crashes:
     scenario_07_writers_of_a_hundred_attributes_die,
-    scenario_08_the_deletion_of_90_values_dies_at_its_first_writes,
-    a_build_dies_at_its_first_writes,
     ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass,
     scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes,
 }
 
-pub const MOMENTS: [Moment; 2] = [Moment::BeforeItIsSent, Moment::AfterItIsDone];
+pub const MOMENTS: [Moment; 2] = Moment::BOTH;
 
 /// Runs what is made of an app whose transactions come to a stop where they are told to. True if it died there.
 pub async fn dies<F: Future<Output = ()> + Send + 'static>(
@@ -150,52 +148,11 @@ async fn ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass() 
     assert!(!fixture.holds().await.mentions(project.rsplit('/').next().unwrap()));
 }
 
-/// A project with an attribute and this many issues, most of them with a value.
-async fn with_values(fixture: &Fixture, issues: usize) -> (String, String) {
-    let project = fixture.project("Much").await;
-    let id = fixture.attribute(&project, "Weight", "int").await;
-    let values = |place: usize| if place % 4 == 3 { json!({}) } else { json!({ &id: place }) };
-    fixture.issues(&project, issues, values).await;
-    (project, id)
-}
-
-/// Lets workers die at the first transactions of what is due, each before and after, and then lets it end.
-async fn until_it_ends(fixture: &Fixture) {
-    let mut died = 0;
-    for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
-        died += u32::from(work_dies(fixture, (place, moment)).await);
-    }
-    assert!(died > 0, "nothing was due");
-    fixture.settled().await;
-}
-
-async fn scenario_08_the_deletion_of_90_values_dies_at_its_first_writes() {
-    let fixture = Fixture::new().await;
-    let (project, id) = with_values(&fixture, 120).await;
-    fixture.ada.delete(&format!("{project}/attributes/{id}")).await.is(202);
-    until_it_ends(&fixture).await;
-    let held = fixture.holds().await;
-    assert!(!held.mentions(id.trim_start_matches("xattrib-")), "nothing is left of the attribute");
-    assert_eq!(held.issues, 125);
-}
-
-async fn a_build_dies_at_its_first_writes() {
-    let fixture = Fixture::new().await;
-    let (project, _) = with_values(&fixture, 120).await;
-    let id = fixture.attribute(&project, "Height", "int").await;
-    until_it_ends(&fixture).await;
-    let ready = fixture.ann.get(&project).await.is(200);
-    assert_eq!(ready["attributes"][1]["status"], "ready");
-    assert_eq!(
-        fixture.ann.get(&format!("{project}/grid?filter={id}:empty&limit=100")).await.is(200).each("id").len(),
-        100
-    );
-    fixture.holds().await;
-}
-
 async fn scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes() {
     let fixture = Fixture::new().await;
-    let (project, _) = with_values(&fixture, 60).await;
+    let project = fixture.project("Much").await;
+    let id = fixture.attribute(&project, "Weight", "int").await;
+    fixture.issues(&project, 60, |place| if place % 4 == 3 { json!({}) } else { json!({ &id: place }) }).await;
     let path = format!("{project}?cascade=true");
     let token = fixture.cairn.token("ada", &[]).await;
     for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::files::{counts, import, new};
+use super::files::{counts, ended, import, new};
 use super::fixture::{Fixture, PROJECT};
-use crate::harness::fetch;
+use crate::harness::{Answer, fetch};
 use crate::tests;
 
 tests! { tracker_exports:
     scenario_11_an_export_comes_back_as_it_was,
+    scenario_11_each_column_of_each_row_comes_back_in_every_order,
     an_option_is_told_by_its_label_alone,
     an_export_follows_the_grid,
 }
@@ -18,7 +19,11 @@ pub async fn export(fixture: &Fixture, project: &str, new: Value) -> String {
     let begun = fixture.ann.post(&format!("{project}/exports"), new).await.is(202);
     let work = begun.header("location").to_owned();
     fixture.until(async || fixture.ann.get(&work).await.is(200).text("state") == "done").await;
-    let done = fixture.ann.get(&work).await.is(200);
+    text_of(&fixture.ann.get(&work).await.is(200)).await
+}
+
+/// The text of an export that is done.
+async fn text_of(done: &Answer) -> String {
     let fetched = fetch(done.text("link")).await.is(200);
     assert_eq!(fetched.header("content-type"), "text/csv; charset=utf-8");
     let text = String::from_utf8(fetched.bytes.to_vec()).unwrap();
@@ -84,6 +89,94 @@ async fn scenario_11_an_export_comes_back_as_it_was() {
         sorted.push(export(&fixture, project, json!({ "sort": level, "order": "desc" })).await);
     }
     assert_eq!(sorted[0], sorted[1]);
+    fixture.holds().await;
+}
+
+/// Attributes by their types, with values that issues have: of each type some are alike.
+const COLUMNS: [(&str, &str, &[&str]); 6] = [
+    ("Count", "int", &["-9223372036854775808", "-7", "0", "2", "10", "9223372036854775807"]),
+    ("Weight", "decimal", &["-12.5", "-12.25", "0", "0.001", "2", "10", "1E+30"]),
+    ("Day", "date", &["0001-01-01", "1999-12-31", "2023-05-01", "9999-12-31"]),
+    ("Moment", "dateTime", &["1969-07-20T20:17:40.123456Z", "2023-05-01T12:00:00+02:00", "2023-05-01T10:00:00Z"]),
+    ("Note", "text", &["apple", "Apple", "Straße", "strasse", "élan", "zebra"]),
+    ("Level", "choice", &["High", "Mid", "Low"]),
+];
+
+/// A project with these columns; its path, and their ids.
+async fn with_columns(fixture: &Fixture, name: &str) -> (String, Vec<String>) {
+    let project = fixture.project(name).await;
+    let mut ids = Vec::new();
+    for (name, of, values) in COLUMNS {
+        let mut new = json!({ "name": name, "type": of });
+        if of == "choice" {
+            new["options"] = values.iter().map(|label| json!({ "label": label })).collect();
+        }
+        let made = fixture.ada.post(&format!("{project}/attributes"), new).await.is(201);
+        ids.push(made.text("id").to_owned());
+    }
+    // In another order than that of their ids.
+    let turned = json!({ "options": [{ "id": "003" }, { "id": "001" }, { "id": "002" }] });
+    fixture.ada.patch(&format!("{project}/attributes/{}", ids[5]), turned).await.is(200);
+    (project, ids)
+}
+
+/// A grid of one page as its export has it.
+async fn as_a_file(fixture: &Fixture, project: &str, ids: &[String], query: &str) -> String {
+    let page = fixture.ann.get(&format!("{project}/grid?limit=100&{query}")).await.is(200);
+    assert!(page.next().is_none(), "{}", page.told());
+    let shown = |value: &Value| value["label"].as_str().or(value.as_str()).unwrap_or_default().to_owned();
+    let row = |row: &Value| {
+        let own = [row["number"].to_string(), shown(&row["name"]), shown(&row["state"])];
+        let values = ids.iter().map(|id| shown(&row["values"][id]));
+        format!("{}\r\n", own.into_iter().chain(values).collect::<Vec<_>>().join(","))
+    };
+    let names = COLUMNS.map(|(name, ..)| name).join(",");
+    let rows: String = page["items"].as_array().unwrap().iter().map(row).collect();
+    format!("Number,Name,State,{names}\r\n{rows}")
+}
+
+async fn scenario_11_each_column_of_each_row_comes_back_in_every_order() {
+    let fixture = Fixture::new().await;
+    let (from, from_ids) = with_columns(&fixture, "From").await;
+    let (to, to_ids) = with_columns(&fixture, "To").await;
+    for place in 0..40 {
+        let mut values = json!({});
+        for (at, (id, (.., some))) in from_ids.iter().zip(COLUMNS).enumerate() {
+            if let Some(value) = some.get((place * (at + 2) + at) % (some.len() + 1)) {
+                values[id] = json!(value);
+            }
+        }
+        let name = ["apple", "Apple", "élan", "Issue 10", "Issue 2"][place % 5];
+        let issue = fixture.issue(&from, name, values).await;
+        if place % 3 == 0 {
+            fixture.ann.patch(issue.header("location"), json!({ "state": "closed" })).await.is(200);
+        }
+    }
+    let file = export(&fixture, &from, json!({})).await;
+    assert_eq!(file.lines().count(), 41);
+    let copied = import(&fixture.ann, &to, new("create", "stop"), &file).await;
+    assert_eq!((copied.text("state"), &copied["counts"]), ("done", &counts(40, 40, 0, 0)), "{}", copied.told());
+    fixture.cairn.caught_up().await;
+
+    let own = ["number", "name", "state"].map(str::to_owned);
+    let columns = |ids: &[String]| [own.as_slice(), ids].concat();
+    let begin = async |project: &str, sort: &str, order: &str| {
+        let exported = json!({ "sort": sort, "order": order });
+        let begun = fixture.ann.post(&format!("{project}/exports"), exported).await.is(202);
+        (begun.header("location").to_owned(), format!("sort={sort}&order={order}"))
+    };
+    let mut begun = Vec::new();
+    for (one, other) in columns(&from_ids).iter().zip(columns(&to_ids)) {
+        for order in ["asc", "desc"] {
+            begun.push([begin(&from, one, order).await, begin(&to, &other, order).await]);
+        }
+    }
+    for [(one, from_query), (other, to_query)] in &begun {
+        let exported = text_of(&ended(&fixture.ann, one).await).await;
+        assert_eq!(exported, as_a_file(&fixture, &from, &from_ids, from_query).await, "{from_query}");
+        assert_eq!(exported, text_of(&ended(&fixture.ann, other).await).await, "{to_query}");
+        assert_eq!(exported, as_a_file(&fixture, &to, &to_ids, to_query).await, "{to_query}");
+    }
     fixture.holds().await;
 }
 

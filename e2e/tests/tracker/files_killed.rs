@@ -36,10 +36,10 @@ tests! { tracker_files_killed:
 }
 
 /// A worker whose clock is past the time in which a file should have come.
-struct Worker(Clock);
+pub struct Worker(pub Clock);
 
 impl Worker {
-    fn ahead(fixture: &Fixture) -> Self {
+    pub fn ahead(fixture: &Fixture) -> Self {
         let clock = Clock::system();
         let moved = u64::try_from(fixture.cairn.clock.micros() - clock.micros()).unwrap_or_default();
         clock.advance(Duration::from_micros(moved) + Duration::from_secs(20 * 60));
@@ -55,7 +55,7 @@ impl Worker {
 }
 
 /// A file with quoted line ends, after a byte-order mark, of which every hundredth record cannot be.
-fn file(rows: usize) -> String {
+pub fn file(rows: usize) -> String {
     let mut file = "\u{feff}Name,Weight,Note\r\n".to_owned();
     for row in 1..=rows {
         let weight = if row % 100 == 50 { "much".to_owned() } else { row.to_string() };
@@ -77,7 +77,9 @@ async fn scenario_10_an_import_of_1_500_rows_is_killed_again_and_again() {
     let (mut died, mut places) = (0, BTreeSet::new());
     for (place, moment) in [0, 1, 2, 3, 7].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
         died += u32::from(worker.dies(&fixture, (place, moment)).await);
-        places.insert(fixture.ann.get(work).await.is(200)["counts"]["done"].as_u64().unwrap());
+        let done = fixture.ann.get(work).await.is(200)["counts"]["done"].as_u64().unwrap();
+        assert!(places.last().is_none_or(|last| *last <= done), "{done} rows after {places:?}");
+        places.insert(done);
     }
     assert!(died == 10 && places.len() >= 2, "it died {died} times, after {places:?} rows");
     // The rest is the platform's own worker's.
@@ -207,7 +209,7 @@ async fn an_export_of_two_parts_dies_before_each_of_its_writes() {
 }
 
 /// A project whose export has two parts.
-async fn of_two_parts(fixture: &Fixture) -> String {
+pub async fn of_two_parts(fixture: &Fixture) -> String {
     let project = fixture.project("Written").await;
     let texts: Vec<String> = (0..12).map(|place| format!("Text {place}")).collect();
     for text in &texts {

@@ -233,6 +233,17 @@ async fn what_does_not_fit_is_told() {
     ] {
         grid(query).await.faulty(&["filter"]);
     }
+    let filters = |count: usize| vec!["number:gte:1"; count];
+    let values = |count: usize| (1..=count).map(|number| number.to_string()).collect::<Vec<_>>().join(",");
+    grid(&format!("filter={}", filters(10).join(","))).await.is(200);
+    grid(&format!("filter={}", filters(11).join(","))).await.faulty(&["filter"]);
+    grid(&format!("filter=number:in:{}", values(20))).await.is(200);
+    grid(&format!("filter=number:in:{}", values(21))).await.faulty(&["filter"]);
+    let export = |filter: &[&str]| fixture.ann.post(&format!("{PROJECT}/exports"), json!({ "filter": filter }));
+    export(&filters(10)).await.is(202);
+    export(&filters(11)).await.faulty(&["/filter"]);
+    export(&[&filters(11).join(",")]).await.faulty(&["/filter"]);
+    export(&[&format!("number:in:{}", values(21))]).await.faulty(&["/filter"]);
     grid("columns=xattrib-0000").await.faulty(&["columns"]);
     grid("cursor=abc").await.faulty(&["cursor"]);
     assert_eq!(fixture.numbers(PROJECT, "sort=xattrib-47e5&filter=xattrib-47e5:eq:a,b").await, Vec::<u64>::new());

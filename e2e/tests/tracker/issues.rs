@@ -8,6 +8,7 @@ use crate::tests;
 tests! { tracker_issues:
     scenario_05_all_or_nothing,
     scenario_07_a_hundred_attributes,
+    an_issue_has_at_most_380_kb,
     an_issue_is_renumbered_moved_and_deleted,
     a_choice_is_moved_by_its_label,
     values_are_set_cleared_and_shown_in_one_spelling,
@@ -26,7 +27,15 @@ pub async fn all_or_nothing(fixture: &Fixture) {
     let before = fixture.ann.get(ISSUE).await.is(200);
     let values = json!({ "values": { "xattrib-3fe6": "ten", "xattrib-3812": "2023-02-30", &choice: "Urgent" } });
     let places = ["/values/xattrib-3fe6", "/values/xattrib-3812", &format!("/values/{choice}")];
-    fixture.ann.patch(&format!("{ISSUE}/values"), values).await.is(422).at(&places);
+    fixture.ann.patch(&format!("{ISSUE}/values"), values).await.refused(422, "wrong-type").at(&places);
+    let urgent = json!({ "values": { &choice: "Urgent" } });
+    fixture.ann.patch(&format!("{ISSUE}/values"), urgent).await.refused(422, "unknown-option").at(&[places[2]]);
+    let urgent = json!({ "value": "Urgent" });
+    fixture.ann.put(&format!("{ISSUE}/values/{choice}"), urgent).await.refused(422, "unknown-option");
+    let word = json!({ "value": "ten" });
+    fixture.ann.put(&format!("{ISSUE}/values/xattrib-3fe6"), word).await.refused(422, "wrong-type");
+    let new = json!({ "name": "New", "values": { "xattrib-3fe6": "ten", &choice: "High" } });
+    fixture.ann.post(&format!("{PROJECT}/issues"), new).await.refused(422, "wrong-type").at(&[places[0]]);
     let unknown = json!({ "values": { "xattrib-0000": "1" } });
     fixture.ann.patch(&format!("{ISSUE}/values"), unknown).await.refused(422, "unknown-attribute");
     fixture.ann.patch(&format!("{ISSUE}/values"), json!({ "values": {} })).await.faulty(&["/values"]);
@@ -67,6 +76,31 @@ pub async fn a_hundred_attributes(fixture: &Fixture) {
     fixture.ann.delete(&path).await.is(204);
     let held = fixture.holds().await;
     assert!(!held.mentions(path.rsplit('/').next().unwrap()), "nothing is left of the issue");
+}
+
+/// Texts are kept as they were sent: a syllable of three letters is one character, and has nine bytes.
+async fn an_issue_has_at_most_380_kb() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Heavy").await;
+    let long = "\u{1100}\u{1161}\u{11a8}".repeat(1024);
+    let mut values = Map::new();
+    for place in 0..42 {
+        let id = fixture.attribute(&project, &format!("Text {place}"), "text").await;
+        values.insert(id, json!(long));
+    }
+    let issues = format!("{project}/issues");
+    let new = |values: &Map<String, Value>| json!({ "name": "Heavy", "values": values });
+    fixture.ann.post(&issues, new(&values)).await.refused(422, "issue-too-large");
+    let one = values.keys().next().unwrap().clone();
+    values.remove(&one);
+    let made = fixture.ann.post(&issues, new(&values)).await.is(201);
+    assert_eq!(made["number"], 1, "no number was taken in vain");
+    let path = made.header("location");
+    let put = fixture.ann.put(&format!("{path}/values/{one}"), json!({ "value": long }));
+    put.await.refused(422, "issue-too-large");
+    let same = fixture.ann.get(path).await.is(200);
+    assert_eq!((same.tag(), &same["values"][&one]), (made.tag(), &Value::Null));
+    fixture.holds().await;
 }
 
 /// Though its label is the id of another option there.
@@ -140,7 +174,8 @@ async fn values_are_set_cleared_and_shown_in_one_spelling() {
     assert_eq!(one["values"][&decimal], "-0.001");
     let cleared = fixture.ann.patch(&format!("{ISSUE}/values"), json!({ "values": { &decimal: null } })).await.is(200);
     assert_eq!(cleared["values"][&decimal], Value::Null);
-    fixture.ann.put(&format!("{ISSUE}/values/xattrib-0000"), json!({ "value": "1" })).await.refused(404, "not-found");
+    let unknown = fixture.ann.put(&format!("{ISSUE}/values/xattrib-0000"), json!({ "value": "1" })).await;
+    unknown.refused(422, "unknown-attribute");
     fixture.settled().await;
     fixture.holds().await;
 }

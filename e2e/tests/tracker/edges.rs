@@ -1,0 +1,210 @@
+//! What is rare and must hold as well: values that need escapes, columns that were of another type, runs that come to
+//! little.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use serde_json::{Value, json};
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::crashes::work_dies;
+use super::exports::export;
+use super::files::{counts, import, new};
+use super::fixture::{Fixture, PROJECT, platform_admin};
+use crate::harness::fetch;
+use crate::harness::server::Server;
+use crate::harness::stopper::Moment;
+use crate::tests;
+
+tests! { tracker_edges:
+    values_of_filters_may_hold_commas_and_backslashes,
+    a_column_that_became_one_of_decimals_changes_no_issue,
+    an_issue_that_a_record_would_make_too_large_stops_the_file,
+    numbers_are_met_in_records_that_cannot_be,
+    what_does_not_fit_the_schema_is_told_as_that,
+    a_tenant_is_nobody_s_from_its_mark_on,
+    an_export_comes_further_however_little_a_run_can_do,
+}
+
+async fn values_of_filters_may_hold_commas_and_backslashes() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Escaped").await;
+    for name in ["Smith, A", "Smith, J", "Smith, Z", r"back\", r"back\slash"] {
+        fixture.issue(&project, name, json!({})).await;
+    }
+    fixture.cairn.caught_up().await;
+    // Each as it stands in the address.
+    for (filter, expected) in [
+        (r"filter=name:gte:Smith%5C,%20J", &[2, 3][..]),
+        (r"filter=name:lt:Smith%5C,%20J", &[1, 4, 5]),
+        (r"filter=name:eq:back%5C%5C,state:eq:open", &[4]),
+        (r"filter=name:eq:back%5C%5C,state:eq:closed", &[]),
+        (r"filter=name:prefix:back%5C%5C", &[4, 5]),
+        (r"filter=name:in:Smith%5C,%20A,back%5C%5Cslash", &[1, 5]),
+    ] {
+        assert_eq!(fixture.numbers(&project, filter).await, expected, "{filter}");
+    }
+}
+
+async fn a_column_that_became_one_of_decimals_changes_no_issue() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Widened").await;
+    let id = fixture.attribute(&project, "Weight", "int").await;
+    let issue = fixture.issue(&project, "Heavy", json!({ &id: "43" })).await;
+    fixture.ada.post(&format!("{project}/attributes/{id}/retype"), json!({ "type": "decimal" })).await.is(200);
+    let file = export(&fixture, &project, json!({})).await;
+    let again = import(&fixture.ann, &project, new("upsert", "stop"), &file).await;
+    assert_eq!((again.text("state"), &again["counts"]), ("done", &counts(1, 0, 0, 0)), "{}", again.told());
+    let path = issue.header("location");
+    let tag = fixture.ann.get(path).await.is(200).tag();
+    let set = fixture.ann.put(&format!("{path}/values/{id}"), json!({ "value": "43" })).await.is(200);
+    assert_eq!(set.tag(), tag, "nothing was written");
+    let set = fixture.ann.put(&format!("{path}/values/{id}"), json!({ "value": "43.5" })).await.is(200);
+    assert_eq!(set["values"][&id], "43.5");
+    fixture.holds().await;
+}
+
+/// A syllable of three letters is one character, and has nine bytes.
+async fn an_issue_that_a_record_would_make_too_large_stops_the_file() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Wide").await;
+    let names: Vec<String> = (0..46).map(|place| format!("Text {place}")).collect();
+    for name in &names {
+        fixture.attribute(&project, name, "text").await;
+    }
+    let texts = |count: usize| format!(",{}", "\u{1100}\u{1161}\u{11a8}".repeat(1024)).repeat(count);
+    let file = format!("Name,{}\nSmall{}\nLarge{}\n", names[..40].join(","), ",".repeat(40), texts(40));
+    let made = import(&fixture.ann, &project, new("create", "stop"), &file).await;
+    assert_eq!(made["counts"], counts(2, 2, 0, 0), "{}", made.told());
+    let file = format!("Number,Name,{}\n1,Changed{}\n2,Larger{}\n", names[40..].join(","), ",".repeat(6), texts(6));
+    let rejected = import(&fixture.ann, &project, new("upsert", "stop"), &file).await;
+    assert_eq!(rejected.text("state"), "rejected", "{}", rejected.told());
+    assert_eq!((&rejected["faults"][0]["record"], &rejected["counts"]["total"]), (&json!(2), &json!(2)));
+    let first = fixture.ann.get(&format!("{project}/numbers/1")).await.is(200);
+    assert_eq!(first.text("name"), "Small", "nothing was written");
+    let skipped = import(&fixture.ann, &project, new("upsert", "skip"), &file).await;
+    assert_eq!(skipped["counts"], counts(2, 0, 1, 1), "{}", skipped.told());
+}
+
+/// And told on the lines on which they stand, behind cells of several lines.
+async fn numbers_are_met_in_records_that_cannot_be() {
+    let fixture = Fixture::new().await;
+    let file = "Sign Off,Number,Name,Num Items\n\
+                one,7,First,x\n\
+                \"two\nlines\",7,Second,1\n\
+                \"three\nmore\nlines\",8,,1\n\
+                four,9,Fourth,1\n";
+    let told = import(&fixture.ann, PROJECT, new("create", "skip"), file).await;
+    let faults: Vec<(&Value, &Value, &Value)> = told["faults"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|fault| (&fault["record"], &fault["line"], &fault["column"]))
+        .collect();
+    let expected = [
+        (json!(1), json!(2), json!("Num Items")),
+        (json!(2), json!(4), json!("Number")),
+        (json!(3), json!(7), json!("Name")),
+    ];
+    assert_eq!(faults, expected.iter().map(|(record, line, column)| (record, line, column)).collect::<Vec<_>>());
+    assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 9]);
+}
+
+async fn what_does_not_fit_the_schema_is_told_as_that() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Strict").await;
+    let issue = fixture.issue(&project, "Any", json!({})).await.header("location").to_owned();
+    let value = format!("{issue}/values/xattrib-ffff");
+    fixture.ann.put(&value, json!({ "value": "1" })).await.refused(422, "unknown-attribute");
+    fixture.ann.delete(&value).await.refused(404, "not-found");
+    let exported = json!({ "columns": ["xattrib-ffff"] });
+    let refused = fixture.ann.post(&format!("{project}/exports"), exported).await;
+    refused.refused(422, "unmapped-column").at(&["/columns/0"]);
+    let choice = json!({ "name": "Level", "type": "choice", "options": [{ "label": "High" }] });
+    let made = fixture.ada.post(&format!("{project}/attributes"), choice).await.is(201);
+    let path = format!("{project}/attributes/{}", made.text("id"));
+    let options = json!({ "options": [{ "label": "Low" }, { "id": "999" }] });
+    fixture.ada.patch(&path, options.clone()).await.refused(422, "unknown-option").at(&["/options/1/id"]);
+    let number = fixture.attribute(&project, "Weight", "int").await;
+    let path = format!("{project}/attributes/{number}");
+    fixture.ada.patch(&path, options).await.refused(422, "wrong-type").at(&["/options"]);
+}
+
+async fn a_tenant_is_nobody_s_from_its_mark_on() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    fixture.ann.get(PROJECT).await.is(200);
+    // Nobody goes on with what the request begins.
+    fixture.cairn.engines().wind_down();
+    let accepted = pat.delete("/tracker/tenants/tenant-0807?cascade=true").await.is(202);
+    fixture.ann.get(PROJECT).await.refused(404, "not-found");
+    fixture.ada.get("/tracker/tenants/tenant-0807").await.refused(404, "not-found");
+    let work = accepted.header("location");
+    assert_eq!(pat.get(work).await.is(200).text("state"), "running");
+    let mut runs = 0;
+    while pat.get(work).await.is(200).text("state") == "running" {
+        work_dies(&fixture, (usize::MAX, Moment::BeforeItIsSent)).await;
+        runs += 1;
+        assert!(runs < 20, "it never ends");
+    }
+    assert_eq!(pat.get(work).await.is(200).text("state"), "done", "it is told when the tenant is gone, too");
+}
+
+/// A DynamoDB so slow that a run reads a page or two, and each run with time for one step.
+async fn an_export_comes_further_however_little_a_run_can_do() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Narrow").await;
+    let rows: String = (0..450).map(|row| format!("Row {row}\n")).collect();
+    let made = import(&fixture.ann, &project, new("create", "stop"), &format!("Name\n{rows}")).await;
+    assert_eq!(made.text("state"), "done", "{}", made.told());
+    let whole = export(&fixture, &project, json!({ "columns": [] })).await;
+    fixture.cairn.engines().wind_down();
+    let begun = fixture.ann.post(&format!("{project}/exports"), json!({ "columns": [] })).await.is(202);
+    let (work, mut seen) = (begun.header("location"), vec![0]);
+    loop {
+        fixture.cairn.clock.advance(Duration::from_secs(121));
+        let config = fixture.cairn.engines().config.clone();
+        let dynamodb = config.dynamodb.clone().unwrap();
+        let slow = slow(dynamodb).await;
+        let config = Config { dynamodb: Some(slow.url.clone()), ..config };
+        let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+        let deadline = Instant::now() + Duration::from_millis(3_900);
+        app.event("runWork", "{}".into(), deadline).await.unwrap();
+        let told = fixture.ann.get(work).await.is(200);
+        let done = told["counts"]["done"].as_u64().unwrap();
+        assert!(done > seen[seen.len() - 1], "it came no further than {seen:?}: {}", told.told());
+        seen.push(done);
+        if told.text("state") == "done" {
+            let fetched = fetch(told.text("link")).await.is(200);
+            assert_eq!(String::from_utf8(fetched.bytes.to_vec()).unwrap(), whole);
+            break;
+        }
+    }
+    assert!(seen.len() > 2, "one run was enough: {seen:?}");
+}
+
+/// A DynamoDB that takes its time for each `BatchGetItem`.
+async fn slow(dynamodb: String) -> Server {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    Server::start(move |request: Request<Incoming>| {
+        let (client, dynamodb) = (client.clone(), dynamodb.clone());
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+            if parts.headers["x-amz-target"].to_str().unwrap().ends_with("BatchGetItem") {
+                tokio::time::sleep(Duration::from_millis(600)).await;
+            }
+            let answer = client.post(dynamodb).headers(parts.headers).body(body).send().await?;
+            let status = answer.status();
+            let body = Full::new(answer.bytes().await?);
+            let mut response = Response::new(body);
+            *response.status_mut() = status;
+            Ok::<Response<Full<Bytes>>, reqwest::Error>(response)
+        }
+    })
+    .await
+}

@@ -1,0 +1,128 @@
+//! How far imports and exports have come, as whoever waits for them reads it.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use reqwest::Client;
+use serde_json::json;
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::files::{announce, counts, new, put_by_hand};
+use super::files_killed::{Worker, file, of_two_parts};
+use super::fixture::Fixture;
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
+use crate::harness::{Answer, User};
+use crate::tests;
+
+tests! { tracker_progress:
+    an_import_never_goes_backwards,
+    an_export_never_goes_backwards,
+}
+
+/// Runs with time for a step or two.
+const SHORT: Duration = Duration::from_secs(4);
+
+/// A DynamoDB before which somebody asks for work whenever its record was written, ahead of its worker's answer.
+struct Asking {
+    target: String,
+    client: Client,
+    user: User,
+    work: String,
+    told: Mutex<Vec<Answer>>,
+}
+
+impl Asking {
+    async fn pass(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Box<dyn Error + Send + Sync>> {
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
+        let operation = parts.headers.get("x-amz-target").map(|target| target.as_bytes().to_vec()).unwrap_or_default();
+        let record = format!("x{}", self.work.rsplit('/').next().unwrap());
+        let writes = operation.ends_with(b".TransactWriteItems") && String::from_utf8_lossy(&body).contains(&record);
+        let answer = pass_on(&self.client, self.target.clone(), parts, body).await?;
+        if writes && answer.status().is_success() {
+            let told = self.user.get(&self.work).await;
+            self.told.lock().unwrap().push(told);
+        }
+        Ok(answer)
+    }
+}
+
+/// Lets short runs go on with work until it has ended, each by a process of its own. No count is ever less than it was,
+/// and no run leaves all of them alike. Returns how often the work's record was written, and what it says at last.
+async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
+    let config = fixture.cairn.engines().config.clone();
+    let asking = Arc::new(Asking {
+        target: config.dynamodb.clone().unwrap(),
+        client: Client::builder().no_proxy().build().unwrap(),
+        user: fixture.ann.clone(),
+        work: work.to_owned(),
+        told: Mutex::default(),
+    });
+    let serving = Arc::clone(&asking);
+    let server = Server::start(move |request| {
+        let asking = Arc::clone(&serving);
+        async move { asking.pass(request).await }
+    })
+    .await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let Worker(clock) = Worker::ahead(fixture);
+    let (mut times, mut last) = (0, fixture.ann.get(work).await.is(200));
+    while ["waiting", "running"].contains(&last.text("state")) {
+        clock.advance(Duration::from_secs(121));
+        let app = ::tracker::app(Engines::new(config.clone(), clock.clone())).metrics_to(|_| {});
+        // What is cut off at the end of its time the next run does again.
+        let _ = app.event("runWork", "{}".into(), Instant::now() + SHORT).await;
+        let told = std::mem::take(&mut *asking.told.lock().unwrap());
+        let (before, written) = (last.clone(), told.len());
+        for told in told {
+            let grown = shown(&last).iter().zip(shown(&told)).all(|(before, now)| *before <= now);
+            assert!(grown, "{} after {}", told.told(), last.told());
+            last = told;
+        }
+        let moved = shown(&last) != shown(&before) || last["state"] != before["state"];
+        assert!(moved || written == 0, "a run has left it as it was: {}", last.told());
+        times += written;
+    }
+    (times, last)
+}
+
+fn shown(work: &Answer) -> [u64; 5] {
+    let names = ["total", "done", "created", "changed", "failed"];
+    names.map(|name| work["counts"][name].as_u64().unwrap_or_default())
+}
+
+async fn an_import_never_goes_backwards() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Large").await;
+    fixture.attribute(&project, "Weight", "int").await;
+    fixture.attribute(&project, "Note", "text").await;
+    let file = file(1500);
+    let announced = announce(&fixture.ann, &project, new("create", "skip"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    let (times, done) = grows_to_its_end(&fixture, announced.header("location")).await;
+    assert_eq!((done.text("state"), &done["counts"]), ("done", &counts(1500, 1485, 0, 15)), "{}", done.told());
+    // The file has come, was looked at, and becomes issues in batches that double at most.
+    assert!(times > 6, "{times}");
+}
+
+async fn an_export_never_goes_backwards() {
+    let fixture = Fixture::new().await;
+    let project = of_two_parts(&fixture).await;
+    fixture.cairn.engines().wind_down();
+    let begun = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
+    let (times, done) = grows_to_its_end(&fixture, begun.header("location")).await;
+    assert_eq!(
+        (done.text("state"), &done["counts"]),
+        ("done", &json!({ "total": 250, "done": 250 })),
+        "{}",
+        done.told()
+    );
+    assert!(times > 1, "{times}");
+}
