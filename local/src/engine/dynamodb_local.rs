@@ -18,6 +18,9 @@ pub const RECIPE: Recipe = Recipe {
     rehearsal: None,
 };
 
+/// Java's options. The second compiler stays off: its work is not made good in as long as a platform mostly runs.
+const OPTIONS: [&str; 3] = ["-XX:TieredStopAtLevel=1", "-Xmx1g", "--enable-native-access=ALL-UNNAMED"];
+
 /// Starts it with its data in `folder`, or in memory without one. Returns its endpoint.
 ///
 /// It listens on every address of the machine: it has no option against that.
@@ -26,7 +29,7 @@ pub async fn start(installed: &Installed, folder: Option<&Path>, log: &Path) -> 
         StartError::new(format!("DynamoDB Local got no port: {error}"), "Check the machine's network settings")
     })?;
     let libraries = format!("-Djava.library.path={}", installed.folder.join("jars").display());
-    let mut command = installed.launch(&["-Xmx1g", &libraries, "--enable-native-access=ALL-UNNAMED"]);
+    let mut command = installed.launch(&[&[libraries.as_str()], &OPTIONS[..]].concat());
     command.args(["-port", &port.to_string(), "-sharedDb", "-disableTelemetry"]);
     match folder {
         Some(folder) => {
