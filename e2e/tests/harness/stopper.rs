@@ -12,6 +12,7 @@ use hyper::{Request, Response};
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use super::relay::pass_on;
 use super::server::Server;
 
 /// The proxy; gone when dropped.
@@ -125,16 +126,11 @@ async fn answer(
     if moment == Some(Moment::BeforeItIsSent) {
         shared.stop().await;
     }
-    let sent = shared.client.post(&shared.target).headers(parts.headers).body(body).send().await?;
-    let mut response = Response::builder().status(sent.status());
-    for (name, value) in sent.headers() {
-        response = response.header(name, value);
-    }
-    let body = sent.bytes().await?;
+    let answer = pass_on(&shared.client, shared.target.clone(), parts, body).await?;
     if moment == Some(Moment::AfterItIsDone) {
         shared.stop().await;
     }
-    Ok(response.body(Full::new(body)).unwrap())
+    Ok(answer)
 }
 
 impl Shared {

@@ -20,8 +20,6 @@ tests! { tracker_crashes:
     scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes,
 }
 
-pub const MOMENTS: [Moment; 2] = Moment::BOTH;
-
 /// Runs what is made of an app whose transactions come to a stop where they are told to. True if it died there.
 pub async fn dies<F: Future<Output = ()> + Send + 'static>(
     fixture: &Fixture,
@@ -92,7 +90,7 @@ async fn scenario_07_writers_of_a_hundred_attributes_die() {
         attributes.push(fixture.attribute(&project, &format!("Column {place}"), "text").await);
     }
     let mut died = 0;
-    for (place, moment) in [0, 1].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+    for (place, moment) in [0, 1].into_iter().flat_map(|place| Moment::BOTH.map(|moment| (place, moment))) {
         let new = json!({ "name": "Killed" });
         died += u32::from(call_dies(&fixture, (place, moment), Method::POST, &format!("{project}/issues"), &new).await);
         all_settled(&fixture).await;
@@ -155,7 +153,7 @@ async fn scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes() {
     fixture.issues(&project, 60, |place| if place % 4 == 3 { json!({}) } else { json!({ &id: place }) }).await;
     let path = format!("{project}?cascade=true");
     let token = fixture.cairn.token("ada", &[]).await;
-    for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+    for (place, moment) in (0..4).flat_map(|place| Moment::BOTH.map(|moment| (place, moment))) {
         fixture.cairn.clock.advance(Duration::from_secs(121));
         let request = http::Request::builder().method(Method::DELETE).uri(&path);
         let request = request.header("authorization", format!("Bearer {token}")).body(Bytes::new()).unwrap();

@@ -3,10 +3,9 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
+use hyper::Request;
 use hyper::body::Incoming;
-use hyper::{Request, Response};
 use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
@@ -16,6 +15,7 @@ use super::exports::export;
 use super::files::{counts, import, new};
 use super::fixture::{Fixture, PROJECT, platform_admin};
 use crate::harness::fetch;
+use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
 use crate::harness::stopper::Moment;
 use crate::tests;
@@ -198,12 +198,7 @@ async fn slow(dynamodb: String) -> Server {
             if parts.headers["x-amz-target"].to_str().unwrap().ends_with("BatchGetItem") {
                 tokio::time::sleep(Duration::from_millis(600)).await;
             }
-            let answer = client.post(dynamodb).headers(parts.headers).body(body).send().await?;
-            let status = answer.status();
-            let body = Full::new(answer.bytes().await?);
-            let mut response = Response::new(body);
-            *response.status_mut() = status;
-            Ok::<Response<Full<Bytes>>, reqwest::Error>(response)
+            pass_on(&client, dynamodb, parts, body).await
         }
     })
     .await

@@ -14,7 +14,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use table::{Clock, Config, Engines};
 
-use super::crashes::{MOMENTS, worker_dies};
+use super::crashes::worker_dies;
 use super::exports::export;
 use super::files::{announce, import, new, put_by_hand};
 use super::fixture::Fixture;
@@ -75,7 +75,7 @@ async fn scenario_10_an_import_of_1_500_rows_is_killed_again_and_again() {
     let work = announced.header("location");
     let worker = Worker::ahead(&fixture);
     let (mut died, mut places) = (0, BTreeSet::new());
-    for (place, moment) in [0, 1, 2, 3, 7].into_iter().flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+    for (place, moment) in [0, 1, 2, 3, 7].into_iter().flat_map(|place| Moment::BOTH.map(|moment| (place, moment))) {
         died += u32::from(worker.dies(&fixture, (place, moment)).await);
         let done = fixture.ann.get(work).await.is(200)["counts"]["done"].as_u64().unwrap();
         assert!(places.last().is_none_or(|last| *last <= done), "{done} rows after {places:?}");
@@ -116,7 +116,7 @@ async fn an_import_that_changes_issues_dies_at_its_first_writes() {
     put_by_hand(&fixture, &announced, &file);
     let worker = Worker::ahead(&fixture);
     let mut died = 0;
-    for (place, moment) in (0..4).flat_map(|place| MOMENTS.map(|moment| (place, moment))) {
+    for (place, moment) in (0..4).flat_map(|place| Moment::BOTH.map(|moment| (place, moment))) {
         died += u32::from(worker.dies(&fixture, (place, moment)).await);
     }
     assert!(died >= 3, "it died {died} times");
@@ -133,7 +133,7 @@ async fn an_import_that_changes_issues_dies_at_its_first_writes() {
 
 /// Its check takes several steps, since it finds so much, and dies at the second one's end.
 async fn the_numbers_of_a_file_are_met_once_though_its_check_dies() {
-    for moment in MOMENTS {
+    for moment in Moment::BOTH {
         let fixture = Fixture::new().await;
         let project = fixture.project("Numbered").await;
         let mut file = "Number,Name,State\n".to_owned();

@@ -165,7 +165,7 @@ pub fn issue(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Is
     };
     let issue = cleaned(schema, draft.apply(empty, schema));
     if check_size(&issue).is_err() {
-        return Err(draft.fault("makes an issue of more than 380 KB"));
+        return Err(draft.fault(TOO_LARGE));
     }
     Ok(issue)
 }
