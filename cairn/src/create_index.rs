@@ -1,4 +1,4 @@
-//! `cairn create-index`: the first index of a system on AWS, where nothing else makes it.
+//! `cairn create-index`: the first index of a deployed system, where its tables take longer than a deployment waits.
 
 use clap::Args;
 use local::systems;

@@ -32,7 +32,7 @@ enum Command {
     Token(token::Token),
     /// Make items of the rows of a file, or change those that have their external ids.
     Import(import::Import),
-    /// Make the first index of a deployed system, filled from its tables.
+    /// Make the first index of a deployed system, filled from its tables, or go on with it.
     CreateIndex(create_index::CreateIndex),
     /// See what could not be indexed, and why.
     Quarantine(quarantine::Quarantine),

@@ -13,6 +13,7 @@
 
 mod agencies;
 mod contract;
+mod deployments;
 mod depot;
 mod faults;
 mod functions;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
             mirror::tests(),
             faults::tests(),
             depot::tests(),
+            deployments::tests(),
             kill::tests(),
             issuers::tests(),
             functions::tests(),

@@ -30,7 +30,7 @@ fn number(number: impl ToString) -> AttributeValue {
 }
 
 /// The item under another number, and with other attributes.
-fn copy(item: &Item, number: u32, changes: &[(&str, AttributeValue)]) -> Item {
+pub fn copy(item: &Item, number: u32, changes: &[(&str, AttributeValue)]) -> Item {
     let mut copy = item.clone();
     copy.insert("sk".to_owned(), text(&format!("campground::{number}")));
     copy.insert("number".to_owned(), self::number(number));
@@ -41,7 +41,7 @@ fn copy(item: &Item, number: u32, changes: &[(&str, AttributeValue)]) -> Item {
 }
 
 /// A platform with a campground 1 that has every attribute, and its item.
-async fn with_campground() -> (Cairn, Item) {
+pub async fn with_campground() -> (Cairn, Item) {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.1, 0.1], 1000, 7)).unwrap();

@@ -24,7 +24,9 @@ export class Alarms {
       metricName: '5xx',
       dimensions: { ApiId: apiId },
     });
-    for (const handler of system.functions.filter(({ route }) => route === null)) {
+    // What fails while a stack is deployed, the deployment itself tells.
+    const told = system.sources.filter(({ kind }) => kind === 'deployment').map(({ handler }) => handler);
+    for (const handler of system.functions.filter(({ name, route }) => route === null && !told.includes(name))) {
       const about = 'Invocations failed or ran out of time; their source sends them again.';
       this.add(id(handler.name, 'ErrorsAlarm'), `${handler.name} fails`, about, {
         namespace: 'AWS/Lambda',

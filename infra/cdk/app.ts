@@ -18,7 +18,13 @@ Validations.of(shared).acknowledge({
   id: 'CloudFormation-Validate::W1001',
   reason: 'The outputs name the domain only where the condition that makes it holds.',
 });
-for (const system of declaration.systems) {
+// CDK wants the zips of all stacks that it makes, also where one is deployed: -c systems=parks,tracker makes no other.
+const chosen: string[] | undefined = app.node.tryGetContext('systems')?.split(',');
+const unknown = chosen?.find((name) => !declaration.systems.some((system) => system.name === name));
+if (unknown !== undefined) {
+  throw new Error(`there is no system ${unknown}; there are ${declaration.systems.map(({ name }) => name).join(', ')}`);
+}
+for (const system of declaration.systems.filter(({ name }) => chosen?.includes(name) ?? true)) {
   const made = new SystemStack(app, system, stack(system.name));
   Validations.of(made).acknowledge({
     id: 'CloudFormation-Validate::F3033',

@@ -41,7 +41,8 @@ export interface Bucket {
 export type Source =
   | { kind: 'streams'; handler: string; filtered: boolean }
   | { kind: 'objects'; handler: string; bucket: string; prefix: string }
-  | { kind: 'schedule'; handler: string; everyMinutes: number };
+  | { kind: 'schedule'; handler: string; everyMinutes: number }
+  | { kind: 'deployment'; handler: string };
 
 // A route, or a handler of events: one function.
 export interface Operation {

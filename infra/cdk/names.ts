@@ -8,7 +8,7 @@ export function id(name: string, kind: string): string {
 
 // A statement's id: letters and digits only.
 export function sid(kind: string, name: string): string {
-  return kind + name.split(/[^A-Za-z0-9]+/).map(capital).join('');
+  return kind + name.replace('??????', 'generation').split(/[^A-Za-z0-9]+/).map(capital).join('');
 }
 
 function capital(word: string): string {

@@ -1,5 +1,5 @@
-// What calls a system besides HTTP: streams, objects, schedules.
-import { Aws } from 'aws-cdk-lib';
+// What calls a system besides HTTP: streams, objects, schedules, deployments.
+import { Aws, CfnResource } from 'aws-cdk-lib';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnEventInvokeConfig, CfnEventSourceMapping, type CfnFunction, CfnPermission } from 'aws-cdk-lib/aws-lambda';
@@ -12,7 +12,7 @@ import type { SystemStack } from './system.ts';
 
 // What the role of a function needs so that its event source can read for it and put aside what it gives up.
 export function statements(stack: SystemStack, system: System, operation: Operation): PolicyStatement[] {
-  const own = system.sources.find(({ kind, handler }) => kind !== 'schedule' && handler === operation.name);
+  const own = system.sources.find(({ kind, handler }) => ['streams', 'objects'].includes(kind) && handler === operation.name);
   if (own === undefined) {
     return [];
   }
@@ -46,6 +46,9 @@ export function sources(stack: SystemStack, system: System, operation: Operation
         break;
       case 'schedule':
         schedule(stack, operation, lambda, source.everyMinutes);
+        break;
+      case 'deployment':
+        deployment(stack, operation, lambda);
         break;
     }
   }
@@ -114,6 +117,18 @@ function schedule(stack: SystemStack, operation: Operation, lambda: CfnFunction,
     tags: stack.tagList,
   });
   permission(stack, operation, lambda, 'events.amazonaws.com', rule.attrArn);
+}
+
+// A resource that the function makes once everything is there that it works on. Nobody but CloudFormation calls it, as
+// whoever deploys.
+function deployment(stack: SystemStack, operation: Operation, lambda: CfnFunction): void {
+  const made = new CfnResource(stack, id(operation.name, 'Resource'), {
+    type: `Custom::${id(operation.name, '')}`,
+    properties: { ServiceToken: lambda.attrArn, ServiceTimeout: 3600 },
+  });
+  for (const before of [...stack.tables, stack.logs]) {
+    made.addResourceDependency(before);
+  }
 }
 
 function permission(

@@ -20,7 +20,8 @@ export class SystemStack extends Stack {
   readonly tagList: CfnTag[];
   // The log group of all its functions.
   readonly logs: CfnLogGroup;
-  // The tables with a stream.
+  readonly tables: CfnTable[] = [];
+  // Those with a stream.
   readonly streamed: { name: string; table: CfnTable; documents: string[] }[] = [];
   readonly failures: CfnBucket;
   private readonly buckets = new Map<string, CfnBucket>();
@@ -32,6 +33,7 @@ export class SystemStack extends Stack {
     this.tagList = tagList(system.name);
     for (const declared of system.tables) {
       const made = table(this, declared);
+      this.tables.push(made);
       if (declared.stream) {
         this.streamed.push({ name: declared.name, table: made, documents: declared.documents });
       }

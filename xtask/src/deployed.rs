@@ -26,6 +26,7 @@ use web::App;
 use crate::failure::{Doing, Failure};
 use crate::infra;
 use crate::infra::node::to_yaml;
+use crate::only;
 use crate::python::{self, Environment, environment};
 use crate::rehearsal::{ADDRESS, Stage};
 use crate::systems::{self, Declared};
@@ -54,6 +55,8 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
     let template = root.join("infra/shared.yaml");
     let outputs = timed("sam deploy cairn-shared", cloud.sam.deploy(&template, "cairn-shared", &shared)).await?;
+    // Where other systems are left out, theirs are not built.
+    timed("sam package", cloud.sam.package(&only::write(root, named)?)).await?;
     let publisher = Publisher::start(identity.issuer(identity::ISSUER)).await?;
     let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
     let parameters = [
@@ -65,7 +68,7 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
         ("DeletionProtection", "false"),
     ];
     for declared in &systems {
-        cloud.try_system(declared, &parameters, &identity, &search.url).await?;
+        cloud.try_system(declared, &parameters, &identity).await?;
     }
     cloud.sam.delete("cairn-shared").await?;
     Ok(())
@@ -87,12 +90,10 @@ impl Cloud<'_> {
         declared: &Declared,
         parameters: &[(&str, &str)],
         identity: &Identity,
-        search: &str,
     ) -> Result<(), Failure> {
         let system = declared.app.system().name;
         let outputs = self.deploy(&declared.app, Variant::Usual, parameters).await?;
         let api = Api::at(outputs.get("ApiUrl")?, self.sam.emulator.port)?;
-        self.create_index(system, search).await?;
 
         // Who made a thing is part of the answer.
         let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
@@ -132,16 +133,6 @@ impl Cloud<'_> {
             println!("{variant:?}: {function} answers {expected}");
         }
         Ok(())
-    }
-
-    /// The operator's command that makes a system's first index.
-    async fn create_index(&self, system: &str, search: &str) -> Result<(), Failure> {
-        let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        command.current_dir(self.root).args(["run", "--quiet", "--bin", "cairn", "--", "create-index", system]);
-        command.envs(self.sam.emulator.variables());
-        command.env("CAIRN_PREFIX", "cairn-").env("CAIRN_BUCKET_SUFFIX", format!("-{ACCOUNT}-{REGION}"));
-        command.env("CAIRN_SEARCH_ENDPOINT", search).env("CAIRN_CURSOR_SECRETS", SECRET);
-        timed("cairn create-index", python::run(command)).await.map(drop)
     }
 
     /// Deployments over what is there: with no change, with one function changed, and with new code.

@@ -9,6 +9,7 @@ use web::operation;
 
 use crate::description::marked;
 use crate::failure::{Doing, Failure};
+use crate::infra::function::resource;
 use crate::records;
 use crate::systems::Declared;
 
@@ -31,6 +32,7 @@ fn event(system: &System, source: &EventSource, declared: &Declared) -> Value {
         EventSource::Streams { .. } => json!({ "Records": declared.records }),
         EventSource::Objects { bucket, prefix, .. } => object_created(bucket, prefix),
         EventSource::Schedule { handler, .. } => scheduled(system.name, handler),
+        EventSource::Deployment { handler } => deployed(system.name, handler),
     }
 }
 
@@ -75,5 +77,19 @@ fn scheduled(system: &str, handler: &str) -> Value {
         "region": records::REGION,
         "resources": [format!("arn:aws:events:{}:123456789012:rule/{system}-{handler}", records::REGION)],
         "detail": {},
+    })
+}
+
+/// CloudFormation's request for a custom resource, without the URL to which the answer would go.
+fn deployed(system: &str, handler: &str) -> Value {
+    let region = records::REGION;
+    let function = format!("arn:aws:lambda:{region}:123456789012:function:{system}-{handler}");
+    json!({
+        "RequestType": "Create",
+        "RequestId": records::OBJECT,
+        "StackId": format!("arn:aws:cloudformation:{region}:123456789012:stack/{system}/{}", records::OBJECT),
+        "ResourceType": format!("Custom::{}", resource(handler, "")),
+        "LogicalResourceId": resource(handler, "Resource"),
+        "ResourceProperties": { "ServiceToken": function, "ServiceTimeout": "3600" },
     })
 }

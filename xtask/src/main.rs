@@ -1,7 +1,9 @@
-//! `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted;
-//! `cargo xtask rehearse` writes beside each sample event what it is answered; `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them; `cargo xtask
-//! deployed` deploys all of it, or the systems that are named, to an emulated cloud and tries it there; `cargo xtask lambda`
-//! tries them with cargo-lambda, as the README says.
+//! - `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted.
+//! - `cargo xtask rehearse` writes beside each sample event what it is answered.
+//! - `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them.
+//! - `cargo xtask deployed` deploys all systems, or those that are named, to an emulated cloud and tries them there.
+//! - `cargo xtask lambda` tries them with cargo-lambda, as the README says.
+//! - `cargo xtask only` writes a root template with the systems that are named alone.
 
 use std::process::ExitCode;
 
@@ -11,6 +13,7 @@ use xtask::failure::Failure;
 #[tokio::main]
 async fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
+    let named: Vec<String> = std::env::args().skip(2).collect();
     let done = match command.as_str() {
         "generate" => drift::mend(xtask::root(), &xtask::artefacts()).map(|mended| {
             mended.iter().for_each(|change| println!("{change}"));
@@ -27,17 +30,12 @@ async fn main() -> ExitCode {
         }),
         "rehearse" => return told(xtask::rehearsal::here::keep(xtask::root()).await),
         "templates" => return told(xtask::templates::check(xtask::root()).await),
-        "deployed" => {
-            let named: Vec<String> = std::env::args().skip(2).collect();
-            return told(xtask::deployed::run(xtask::root(), &named).await);
-        }
-        "lambda" => {
-            let named: Vec<String> = std::env::args().skip(2).collect();
-            return told(xtask::lambda::run(xtask::root(), &named).await);
-        }
+        "deployed" => return told(xtask::deployed::run(xtask::root(), &named).await),
+        "lambda" => return told(xtask::lambda::run(xtask::root(), &named).await),
+        "only" => return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{}", file.display()))),
         _ => {
             eprintln!(
-                "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…]"
+                "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…] | only SYSTEM…"
             );
             return ExitCode::from(2);
         }

@@ -61,6 +61,9 @@ pub fn resources(system: &System) -> String {
             EventSource::Schedule { every_minutes, handler } => {
                 writeln!(text, "| event handler | {handler} | every {every_minutes} min |")
             }
+            EventSource::Deployment { handler } => {
+                writeln!(text, "| event handler | {handler} | when its stack is deployed |")
+            }
         };
     }
     text

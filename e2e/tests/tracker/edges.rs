@@ -28,6 +28,7 @@ tests! { tracker_edges:
     what_does_not_fit_the_schema_is_told_as_that,
     a_tenant_is_nobody_s_from_its_mark_on,
     an_export_comes_further_however_little_a_run_can_do,
+    a_project_without_numbers_left_takes_no_issue,
 }
 
 async fn values_of_filters_may_hold_commas_and_backslashes() {
@@ -202,4 +203,15 @@ async fn slow(dynamodb: String) -> Server {
         }
     })
     .await
+}
+
+async fn a_project_without_numbers_left_takes_no_issue() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Full").await;
+    let last = fixture.issue(&project, "Last", json!({})).await;
+    let path = format!("{}/renumber", last.header("location"));
+    fixture.ann.post(&path, json!({ "number": 9_999_999 })).await.is(200);
+    let more = fixture.ann.post(&format!("{project}/issues"), json!({ "name": "One more" })).await;
+    more.refused(409, "taken");
+    assert_eq!(fixture.numbers(&project, "").await, [9_999_999]);
 }

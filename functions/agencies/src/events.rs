@@ -12,6 +12,7 @@ use crate::documents::Agencies;
 pub fn handlers() -> Vec<EventHandler> {
     vec![
         mirror::handler::<Agencies>(),
+        mirror::create_index::<Agencies>(),
         EventHandler::new("runWork", run_work).patterns(&[&UNFINISHED, &DELETION]).timeout(Duration::from_secs(60)),
     ]
 }

@@ -10,6 +10,7 @@ pub static SYSTEM: System = System {
     buckets: &[Bucket { name: "agencies", expiring: &[("quarantine/", 90)] }],
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
+        EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],
 };

@@ -41,6 +41,7 @@ const JOBS: &[&AccessPattern] = &[
 pub fn handlers() -> Vec<EventHandler> {
     vec![
         mirror::handler::<Parks>(),
+        mirror::create_index::<Parks>(),
         EventHandler::new("checkUpload", check_upload)
             .patterns(&[&CHECK_UPLOAD, &STORE_SHAPE])
             .timeout(Duration::from_secs(60)),

@@ -10,7 +10,8 @@ pub static SYSTEM: System = System {
         expiring: &[("uploads/", 7), ("imports/", 7), ("faults/", 38), ("quarantine/", 90)],
     }],
     sources: &[
-        EventSource::Streams { handler: "mirror", filtered: false },
+        EventSource::Streams { handler: mirror::HANDLER, filtered: false },
+        EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Objects { bucket: "parks", prefix: "uploads/", handler: "checkUpload" },
         EventSource::Objects { bucket: "parks", prefix: "imports/", handler: "startImport" },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },

@@ -16,7 +16,8 @@ pub static SYSTEM: System = System {
     }],
     sources: &[
         // An issue has a row for each attribute, and one document.
-        EventSource::Streams { handler: "mirror", filtered: true },
+        EventSource::Streams { handler: mirror::HANDLER, filtered: true },
+        EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],

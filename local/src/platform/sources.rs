@@ -88,6 +88,8 @@ impl Sources {
                         let schedule = Schedule { every_minutes, function: Arc::clone(app), handler };
                         running.spawn(schedule::run(schedule, engines.clock.clone(), stopped.clone()));
                     }
+                    // The platform's start is its deployment, and makes the indexes itself, with a progress bar.
+                    EventSource::Deployment { .. } => {}
                 }
             }
             for bucket in app.system().buckets {

@@ -185,7 +185,7 @@ fn scanned<'i, R: Rules>(table: &'static Table, item: &'i Item, at: usize) -> Op
 }
 
 /// The tables that may have documents.
-fn searchable(system: &'static System) -> impl Iterator<Item = &'static Table> {
+pub(crate) fn searchable(system: &'static System) -> impl Iterator<Item = &'static Table> {
     let may = |table: &&'static Table| table.entities.iter().any(|entity| entity.search == Search::Document);
     system.tables.iter().copied().filter(may)
 }

@@ -4,6 +4,7 @@ use table::grant::{Grant, Resource};
 use table::rev;
 use table::schema::{System, Table};
 
+use crate::first_index::searchable;
 use crate::schema::state_table_name;
 
 /// Everything that a batch may do: read items and set their `rev` and nothing else, keep its own state, keep what is
@@ -27,6 +28,25 @@ pub fn grants(system: &System) -> Vec<Grant> {
     for table in system.tables.iter().filter(|table| table.stream) {
         grants.push(Grant { action: "dynamodb:GetItem", resource: Resource::Table(table.name.to_owned()) });
         grants.push(Grant { action: "dynamodb:UpdateItem", resource: stamped(table) });
+    }
+    grants
+}
+
+/// Everything that making the first index may do: what a batch does, for it writes each item as its record would, and
+/// reading the tables, making the index, and giving it to the readers.
+pub fn index_grants(system: &'static System) -> Vec<Grant> {
+    let search = |action, path: String| Grant { action, resource: Resource::Search { path } };
+    // A generation's number has six digits; `*` would match slashes as well.
+    let index = format!("{}-??????", system.name);
+    let mut grants = grants(system);
+    grants.extend([
+        search("es:ESHttpPut", index.clone()),
+        search("es:ESHttpPost", format!("{index}/_refresh")),
+        search("es:ESHttpGet", format!("{}/_alias", system.name)),
+        search("es:ESHttpPut", format!("{index}/_alias/*")),
+    ]);
+    for table in searchable(system) {
+        grants.push(Grant { action: "dynamodb:Scan", resource: Resource::Table(table.name.to_owned()) });
     }
     grants
 }

@@ -119,13 +119,18 @@ pub enum EventSource {
     Objects { bucket: &'static str, prefix: &'static str, handler: &'static str },
     /// A fixed interval.
     Schedule { every_minutes: u32, handler: &'static str },
+    /// The deployment of its stack, each time that a custom resource is made or changed.
+    Deployment { handler: &'static str },
 }
 
 impl EventSource {
     /// The name of the handler that it calls.
     pub fn handler(&self) -> &'static str {
         match self {
-            Self::Streams { handler, .. } | Self::Objects { handler, .. } | Self::Schedule { handler, .. } => handler,
+            Self::Streams { handler, .. }
+            | Self::Objects { handler, .. }
+            | Self::Schedule { handler, .. }
+            | Self::Deployment { handler } => handler,
         }
     }
 }

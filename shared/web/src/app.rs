@@ -201,7 +201,7 @@ impl App {
         response
     }
 
-    /// Calls an event handler: streams, objects, schedules. Payload and answer are Lambda's JSON.
+    /// Calls an event handler: streams, objects, schedules, deployments. Payload and answer are Lambda's JSON.
     pub async fn event(&self, handler: &str, payload: Bytes, deadline: Instant) -> Result<Bytes, EventFailure> {
         let started = Instant::now();
         let Some(declared) = self.handlers.iter().find(|own| own.name == handler) else {

@@ -1,4 +1,4 @@
-//! What calls a system besides HTTP: stream records, objects, schedules.
+//! What calls a system besides HTTP: stream records, objects, schedules, deployments.
 
 use std::fmt;
 use std::future::Future;

@@ -11,6 +11,7 @@ mod checked;
 pub mod cors;
 mod creation;
 mod cursor;
+pub mod deployment;
 pub mod entity_tag;
 pub mod event;
 pub mod fault;
@@ -44,6 +45,7 @@ pub mod who;
 
 pub use answer::Answer;
 pub use app::{App, Deadline, RequestId};
+pub use deployment::deployment;
 pub use entity_tag::{Condition, EntityTag};
 pub use event::{Event, EventFailure, EventHandler};
 pub use fault::Fault;

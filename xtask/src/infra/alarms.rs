@@ -52,7 +52,12 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ..base
         },
     )];
-    for handler in functions.iter().filter(|function| function.route.is_none()) {
+    // What fails while a stack is deployed, the deployment itself tells.
+    let told = |function: &Function| {
+        let deployment = |source: &EventSource| matches!(source, EventSource::Deployment { .. });
+        system.sources.iter().any(|source| source.handler() == function.name && deployment(source))
+    };
+    for handler in functions.iter().filter(|function| function.route.is_none() && !told(function)) {
         alarms.push((
             handler.resource("ErrorsAlarm"),
             Alarm {

@@ -63,6 +63,7 @@ fn source(source: &EventSource) -> Value {
         EventSource::Schedule { every_minutes, handler } => {
             json!({ "kind": "schedule", "handler": handler, "everyMinutes": every_minutes })
         }
+        EventSource::Deployment { handler } => json!({ "kind": "deployment", "handler": handler }),
     }
 }
 

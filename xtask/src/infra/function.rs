@@ -30,14 +30,15 @@ pub fn functions(app: &App) -> Vec<Function> {
         grants: route.declared_patterns().iter().flat_map(|pattern| pattern.grants()).collect(),
     });
     let system = app.system();
-    let mirrors = |name| {
-        system.sources.iter().any(|source| matches!(source, EventSource::Streams { handler, .. } if *handler == name))
-    };
     let handlers = app.event_handlers().iter().map(|handler| {
         let mut grants: BTreeSet<Grant> =
             handler.declared_patterns().iter().flat_map(|pattern| pattern.grants()).collect();
-        if mirrors(handler.name()) {
-            grants.extend(mirror::grants(system));
+        for source in system.sources.iter().filter(|source| source.handler() == handler.name()) {
+            match source {
+                EventSource::Streams { .. } => grants.extend(mirror::grants(system)),
+                EventSource::Deployment { .. } => grants.extend(mirror::index_grants(system)),
+                EventSource::Objects { .. } | EventSource::Schedule { .. } => {}
+            }
         }
         Function {
             name: handler.name(),

@@ -95,6 +95,7 @@ pub fn allow(sid: &str, actions: &[&str], resource: Node, condition: Option<Node
 
 /// A statement's id: letters and digits only.
 fn sid(kind: &str, name: &str) -> String {
+    let name = name.replace("??????", "generation");
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let capital = |word: &str| {
         let mut letters = word.chars();

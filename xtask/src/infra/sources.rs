@@ -1,4 +1,4 @@
-//! What calls a system besides HTTP: streams, objects, schedules.
+//! What calls a system besides HTTP: streams, objects, schedules, deployments.
 
 use table::filter::KeyPattern;
 use table::schema::{EventSource, System};
@@ -16,6 +16,7 @@ pub fn sources(system: &System, function: &Function) -> Map {
         EventSource::Streams { filtered, .. } => streams(system, function, *filtered),
         EventSource::Objects { bucket, .. } => objects(system, function, bucket),
         EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
+        EventSource::Deployment { .. } => deployment(system, function),
     })
     .collect()
 }
@@ -23,7 +24,8 @@ pub fn sources(system: &System, function: &Function) -> Map {
 /// What the role of a function needs so that its event source can read for it and put aside what it gives up.
 pub fn statements(system: &System, function: &Function) -> Vec<Node> {
     let mut own = system.sources.iter().filter(|source| source.handler() == function.name);
-    let Some(source) = own.find(|source| !matches!(source, EventSource::Schedule { .. })) else { return Vec::new() };
+    let reported = |source: &&EventSource| matches!(source, EventSource::Streams { .. } | EventSource::Objects { .. });
+    let Some(source) = own.find(reported) else { return Vec::new() };
     let reads = matches!(source, EventSource::Streams { .. });
     let streams = system.tables.iter().filter(|table| reads && table.stream);
     let mut statements: Vec<Node> = streams
@@ -122,6 +124,26 @@ fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
         permission(function, "events.amazonaws.com", attribute(rule, "Arn")),
     ]
 }
+
+/// A resource that the function makes once everything is there that it works on. Nobody but CloudFormation calls it, as
+/// whoever deploys.
+fn deployment(system: &System, function: &Function) -> Map {
+    let tables = system.tables.iter().map(|table| resource(table.name, "Table"));
+    let after: Vec<Node> = tables.chain(["Logs".to_owned()]).map(Node::from).collect();
+    let custom = map! {
+        "Type" => format!("Custom::{}", function.resource("")),
+        "DependsOn" => after,
+        "Properties" => map! {
+            "ServiceToken" => attribute(function.resource("Function"), "Arn"),
+            "ServiceTimeout" => DEPLOYMENT_SECONDS,
+        },
+    };
+    vec![(function.resource("Resource"), custom)]
+}
+
+/// How long a deployment waits for the function: the longest that CloudFormation does, in which Lambda calls it three
+/// times.
+const DEPLOYMENT_SECONDS: u64 = 3600;
 
 fn permission(function: &Function, principal: &str, source: Node) -> (String, Node) {
     let properties = map! {

@@ -58,14 +58,16 @@ impl Use {
     }
 }
 
-/// `*` stands for digits.
+/// `*` stands for digits, and in the end for a name; `?` for one digit.
 fn matches_path(granted: &str, asked: &str) -> bool {
-    match granted.split_once('*') {
-        None => granted == asked,
-        Some((before, after)) => {
-            let number = asked.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
-            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
-        }
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(at) = granted.find(['*', '?']) else { return granted == asked };
+    let (before, after) = granted.split_at(at);
+    let Some(rest) = asked.strip_prefix(before) else { return false };
+    match after {
+        "*" => !rest.is_empty() && !rest.contains('/'),
+        _ if after.starts_with('*') => rest.strip_suffix(&after[1..]).is_some_and(digits),
+        _ => rest.get(..1).is_some_and(digits) && matches_path(&after[1..], &rest[1..]),
     }
 }
 

@@ -29,6 +29,18 @@ const VALUES: &[Kind] = &[
     problem::CONFLICT,
 ];
 
+/// The same where an issue is made, whose project may have no number left.
+const NEW: &[Kind] = &[
+    problem::FORBIDDEN,
+    problem::NOT_FOUND,
+    problem::TAKEN,
+    WRONG_TYPE,
+    UNKNOWN_ATTRIBUTE,
+    UNKNOWN_OPTION,
+    ISSUE_TOO_LARGE,
+    problem::CONFLICT,
+];
+
 /// The largest body: 100 values of 1024 characters, each of which may take six bytes in JSON.
 const WITH_VALUES: usize = 1024 * 1024;
 
@@ -47,7 +59,7 @@ fn of_issues() -> Vec<Route> {
             .creates()
             .timeout(web::route::MAX_TIMEOUT)
             .answers::<IssueView>(201)
-            .problems(VALUES)
+            .problems(NEW)
             .sample(
                 Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/issues")
                     .body(r#"{"name":"Tighten the girder bolts","values":{"xattrib-3fe6":"42"}}"#),

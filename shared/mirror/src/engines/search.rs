@@ -98,12 +98,17 @@ impl Index for OpenSearchIndex<'_> {
     }
 
     async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
-        let (_, holders) = self.json(Method::Get, &format!("/_alias/{alias}"), None, &[200, 404]).await?;
+        let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
         let holders = holders.as_object().into_iter().flat_map(|holders| holders.keys());
         // A 404 answers with an error where the names of indexes would be.
         let others = holders.filter(|holder| *holder != index && *holder != "error" && *holder != "status");
         let mut actions: Vec<_> = others.map(|other| json!({ "remove": { "index": other, "alias": alias } })).collect();
         let visible = json!({ "bool": { "must_not": { "term": { "deleted": true } } } });
+        if actions.is_empty() {
+            // Its path says which index is changed, so that a policy can: who makes a first index may do no more.
+            let path = format!("/{index}/_alias/{alias}");
+            return self.json(Method::Put, &path, Some(&json!({ "filter": visible })), &[200]).await.map(drop);
+        }
         actions.push(json!({ "add": { "index": index, "alias": alias, "filter": visible } }));
         self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
     }

@@ -21,6 +21,8 @@ struct Envelope {
     source: Option<String>,
     #[serde(default)]
     resources: Vec<String>,
+    #[serde(rename = "RequestType")]
+    request_type: Option<serde::de::IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -56,6 +58,7 @@ impl Source {
         let handler = match (envelope.records.first(), envelope.source.as_deref()) {
             (Some(record), _) => of_record(record, system, bucket_suffix)?,
             (None, Some("aws.events" | "aws.scheduler")) => of_schedule(&envelope.resources, system)?,
+            (None, _) if envelope.request_type.is_some() => of_deployment(system)?,
             (None, _) => return None,
         };
         Some(Self::Event(handler.to_owned()))
@@ -93,6 +96,13 @@ fn of_schedule(rules: &[String], system: &System) -> Option<&'static str> {
     }
 }
 
+fn of_deployment(system: &System) -> Option<&'static str> {
+    system.sources.iter().find_map(|source| match source {
+        EventSource::Deployment { handler } => Some(*handler),
+        _ => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -106,6 +116,7 @@ mod tests {
             EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
             EventSource::Schedule { every_minutes: 1, handler: "runWork" },
             EventSource::Schedule { every_minutes: 1440, handler: "sweep" },
+            EventSource::Deployment { handler: "openGates" },
         ],
     };
 
@@ -126,6 +137,7 @@ mod tests {
             ),
             (r#"{"source": "aws.events", "resources": ["arn:aws:events:a:1:rule/zoo-sweep"]}"#, Some(event("sweep"))),
             (r#"{"source": "aws.events", "resources": []}"#, None),
+            (r#"{"RequestType": "Create", "ResponseURL": "https://x.example"}"#, Some(event("openGates"))),
             (r#"{"Records": [{"eventSource": "aws:sqs"}]}"#, None),
             ("[]", None),
         ];

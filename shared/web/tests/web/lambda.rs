@@ -189,11 +189,13 @@ async fn bootstrap_serves_everything() {
     let mut old = get("/zoo/health");
     old["version"] = json!("1.0");
     let queue = json!({ "Records": [{ "eventSource": "aws:sqs" }] });
-    let payloads = vec![get("/zoo/health"), stream.clone(), object, schedule, old, queue];
+    let deployment = json!({ "RequestType": "Create", "ResourceProperties": { "Gates": "7" } });
+    let payloads = vec![get("/zoo/health"), stream.clone(), deployment, object, schedule, old, queue];
     let mut api = RuntimeApi::invoke("bootstrap", payloads).await;
 
     assert_eq!(api.said().await.1["body"], r#"{"status":"ok"}"#);
     assert_eq!(api.said().await, ("response".into(), stream));
+    assert_eq!(api.said().await.1["Data"], json!({ "Open": "7" }));
     let failures: [(&str, &str); 4] = [
         ("EventFailure", "the handler panicked"),
         ("EventFailure", "the work is not done"),

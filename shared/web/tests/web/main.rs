@@ -3,6 +3,7 @@
 // Clippy knows tests by their attribute, and not what they share.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
+mod deployment;
 mod description;
 mod hostile;
 mod identity;

@@ -24,6 +24,7 @@ pub static SYSTEM: System = System {
         EventSource::Streams { handler: "mirror", filtered: false },
         EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+        EventSource::Deployment { handler: "openGates" },
     ],
 };
 
@@ -246,11 +247,21 @@ async fn check_photo(_: Event) -> Result<Bytes, EventFailure> {
     panic!("secret")
 }
 
+/// Opens the gates of this many enclosures.
+async fn open_gates(event: Event) -> Result<Value, EventFailure> {
+    let asked: Value = serde_json::from_slice(&event.payload).unwrap();
+    match asked["ResourceProperties"]["Gates"].as_str() {
+        Some(gates) => Ok(serde_json::json!({ "Open": gates })),
+        None => Err(EventFailure::new("there are no gates. ".repeat(1_000))),
+    }
+}
+
 pub fn handlers() -> Vec<EventHandler> {
     vec![
         EventHandler::new("mirror", mirror),
         EventHandler::new("runWork", run_work),
         EventHandler::new("checkPhoto", check_photo),
+        web::deployment("openGates", open_gates),
     ]
 }
 

@@ -1,0 +1,181 @@
+//! The first index as a deployment makes it: CloudFormation calls the function, and is told how that went.
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ::mirror::CREATE_INDEX;
+use aws_sdk_dynamodb::types::AttributeValue;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::{Request, Response};
+use local::systems;
+use reqwest::Method;
+use serde_json::{Value, json};
+use table::Config;
+use tokio::time::Instant;
+
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
+use crate::harness::{Cairn, Setup};
+use crate::mirror::{copy, with_campground};
+use crate::tests;
+
+tests! { deployments:
+    a_deployment_makes_the_index_and_fills_it_from_the_table,
+    each_system_has_its_index_after_a_deployment,
+    what_serves_is_left_as_it_is,
+    search_that_comes_up_later_is_waited_for,
+}
+
+/// Where CloudFormation waits for answers.
+struct CloudFormation {
+    server: Server,
+    told: Arc<Mutex<Vec<Value>>>,
+}
+
+impl CloudFormation {
+    async fn start() -> Self {
+        let told = Arc::<Mutex<Vec<Value>>>::default();
+        let keep = Arc::clone(&told);
+        let server = Server::start(move |request: Request<Incoming>| {
+            let keep = Arc::clone(&keep);
+            async move {
+                assert_eq!(request.method(), "PUT");
+                assert_eq!(request.uri().query(), Some("signed=yes"));
+                // The link is signed for a request without one.
+                assert_eq!(request.headers().get("content-type"), None);
+                let body = request.into_body().collect().await.unwrap().to_bytes();
+                keep.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
+                Ok::<_, Infallible>(Response::new(Full::new(Bytes::new())))
+            }
+        })
+        .await;
+        Self { server, told }
+    }
+
+    /// What it is told by the function, which is called for a resource that is made, changed or deleted.
+    async fn asks(&self, cairn: &Cairn, system: &str, kind: &str) -> Value {
+        let request = json!({
+            "RequestType": kind, "RequestId": "request-1", "StackId": "stack-1", "ResourceType": "Custom::CreateIndex",
+            "LogicalResourceId": "CreateIndexResource", "ResponseURL": format!("{}/answer?signed=yes", self.server.url),
+            "ResourceProperties": { "ServiceToken": "arn:aws:lambda:r:1:function:f", "ServiceTimeout": "3600" },
+        });
+        let answer = cairn.event(system, CREATE_INDEX, &request).await.unwrap();
+        let told = std::mem::take(&mut *self.told.lock().unwrap());
+        assert_eq!(told, std::slice::from_ref(&answer));
+        answer
+    }
+}
+
+fn success(data: &Value) -> Value {
+    json!({
+        "Status": "SUCCESS", "Reason": "", "PhysicalResourceId": "CreateIndexResource", "StackId": "stack-1",
+        "RequestId": "request-1", "LogicalResourceId": "CreateIndexResource", "Data": data,
+    })
+}
+
+/// As before the first deployment: no index, and nothing that remembers one.
+async fn forget(cairn: &Cairn, system: &str) -> String {
+    cairn.caught_up().await;
+    let index = format!("{}-000001", cairn.engines().config.search_name(system));
+    cairn.search_engine(Method::DELETE, &format!("/{index}"), &Value::Null).await;
+    let tables = systems::named(system).unwrap().system.tables;
+    let state = tables.iter().find(|table| table.name == format!("{system}-mirror")).unwrap();
+    let state = cairn.table_of(state);
+    for item in state.items().await {
+        state.delete_item(&item).await;
+    }
+    index
+}
+
+async fn a_deployment_makes_the_index_and_fills_it_from_the_table() {
+    let (cairn, item) = with_campground().await;
+    let table = cairn.table();
+    table.put(copy(&item, 2, &[("displayName", AttributeValue::Bool(true))])).await;
+    let mut unstamped = copy(&item, 3, &[("displayName", AttributeValue::S("Unstamped".to_owned()))]);
+    unstamped.remove("rev");
+    let index = forget(&cairn, "parks").await;
+    table.put(unstamped.clone()).await;
+
+    let cloud_formation = CloudFormation::start().await;
+    let answer = cloud_formation.asks(&cairn, "parks", "Create").await;
+    assert_eq!(answer, success(&json!({ "Index": index })));
+    let visitor = cairn.visitor();
+    visitor.search("q=model").await.are(&["Model"]);
+    visitor.search("q=unstamped").await.are(&["Unstamped"]);
+    let document = cairn.document("parks", "facility::bcparks_1#campground::1").await.unwrap();
+    assert_eq!(document["boundaryStatus"], "full");
+    let markers = cairn.quarantined().await;
+    assert_eq!(markers.len(), 1, "{markers:?}");
+    // Its stream record goes into the new index as well.
+    let admin = cairn.administrator().await;
+    admin.patch("/parks/facilities/bcparks_1/campground/1", json!({ "displayName": "Renamed" })).await.is(200);
+    visitor.search("q=renamed").await.are(&["Renamed"]);
+    visitor.search("q=model").await.is_nothing();
+}
+
+async fn each_system_has_its_index_after_a_deployment() {
+    for served in systems::ALL {
+        let system = served.system.name;
+        let cairn = Cairn::with(Setup::of(system)).await;
+        let index = forget(&cairn, system).await;
+        let cloud_formation = CloudFormation::start().await;
+        let answer = cloud_formation.asks(&cairn, system, "Create").await;
+        assert_eq!(answer, success(&json!({ "Index": index })));
+        let alias = cairn.engines().config.search_name(system);
+        let behind = cairn.search_engine(Method::GET, &format!("/{alias}/_alias"), &Value::Null).await;
+        assert_eq!(behind.as_object().unwrap().keys().collect::<Vec<_>>(), [&index]);
+        // Readers see no tombstones.
+        let hides = json!({ "bool": { "must_not": { "term": { "deleted": true } } } });
+        assert_eq!(behind[&index]["aliases"][&alias]["filter"], hides);
+    }
+}
+
+async fn what_serves_is_left_as_it_is() {
+    let cairn = Cairn::with_strathcona().await;
+    cairn.caught_up().await;
+    let index = format!("{}-000001", cairn.engines().config.search_name("parks"));
+    let cloud_formation = CloudFormation::start().await;
+    for kind in ["Create", "Update", "Delete"] {
+        let answer = cloud_formation.asks(&cairn, "parks", kind).await;
+        let data = if kind == "Delete" { json!({}) } else { json!({ "Index": index }) };
+        assert_eq!(answer, success(&data), "{kind}");
+        cairn.visitor().search("q=strathcona").await.are(&["Strathcona Park"]);
+    }
+    let answer = cairn.event("parks", CREATE_INDEX, &json!({ "RequestType": "Rename" })).await;
+    assert_eq!(answer.unwrap_err(), "`RequestType` has to be Create, Update or Delete, not `Rename`");
+    // By hand, with nobody to be told.
+    let answer = cairn.event("parks", CREATE_INDEX, &json!({ "RequestType": "Create" })).await.unwrap();
+    assert_eq!((&answer["Status"], &answer["Data"]), (&json!("SUCCESS"), &json!({ "Index": index })));
+}
+
+/// What a new role may is not known everywhere at once.
+async fn search_that_comes_up_later_is_waited_for() {
+    let cairn = Cairn::with_strathcona().await;
+    let index = forget(&cairn, "parks").await;
+    let (search, asked) = (cairn.engines().config.search.clone(), Arc::<AtomicUsize>::default());
+    let (client, counter) = (reqwest::Client::new(), Arc::clone(&asked));
+    let forbidding = Server::start(move |request: Request<Incoming>| {
+        let (client, counter, search) = (client.clone(), Arc::clone(&counter), search.clone());
+        async move {
+            if counter.fetch_add(1, Ordering::SeqCst) == 0 {
+                return Ok(Response::builder().status(403).body(Full::default()).unwrap());
+            }
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.unwrap().to_bytes();
+            pass_on(&client, format!("{search}{}", parts.uri), parts, body).await
+        }
+    })
+    .await;
+    let config = Config { search: forbidding.url.clone(), ..cairn.engines().config.clone() };
+    let app = ::parks::app(cairn.engines().at(config));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let answer = app.event(CREATE_INDEX, r#"{"RequestType": "Create"}"#.into(), deadline).await.unwrap();
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!((&answer["Status"], &answer["Data"]), (&json!("SUCCESS"), &json!({ "Index": index })));
+    assert!(asked.load(Ordering::SeqCst) > 1);
+    cairn.visitor().search("q=strathcona").await.are(&["Strathcona Park"]);
+}

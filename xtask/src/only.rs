@@ -1,0 +1,22 @@
+//! `cargo xtask only SYSTEM…`: a root template with these systems alone. SAM packages whatever a template nests, also
+//! where a condition leaves it out, and so wants the zips of all systems that `template.yaml` has.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Doing, Failure};
+use crate::infra::root;
+use crate::systems;
+
+/// Below the root, where nothing is committed.
+const FILE: &str = "target/only.yaml";
+
+/// Writes the template, and returns where it is.
+pub fn write(folder: &Path, named: &[String]) -> Result<PathBuf, Failure> {
+    let systems = systems::named(named)?;
+    let names: Vec<&str> = systems.iter().map(|declared| declared.app.system().name).collect();
+    let file = folder.join(FILE);
+    fs::create_dir_all(folder.join("target")).doing("target")?;
+    fs::write(&file, root::template(&names, "../")).doing(file.display())?;
+    Ok(PathBuf::from(FILE))
+}
