@@ -26,6 +26,7 @@ use crate::tests;
 tests! { deployments:
     a_deployment_makes_the_index_and_fills_it_from_the_table,
     each_system_has_its_index_after_a_deployment,
+    what_an_earlier_deployment_has_left_serves_no_longer,
     what_serves_is_left_as_it_is,
     search_that_comes_up_later_is_waited_for,
 }
@@ -79,16 +80,38 @@ fn success(data: &Value) -> Value {
 
 /// As before the first deployment: no index, and nothing that remembers one.
 async fn forget(cairn: &Cairn, system: &str) -> String {
-    cairn.caught_up().await;
-    let index = format!("{}-000001", cairn.engines().config.search_name(system));
+    forget_state(cairn, system).await;
+    let index = index(cairn, system, 1);
     cairn.search_engine(Method::DELETE, &format!("/{index}"), &Value::Null).await;
+    index
+}
+
+/// As after a deployment that was rolled back, tables included, over a search domain that stays.
+async fn forget_state(cairn: &Cairn, system: &str) {
+    cairn.caught_up().await;
     let tables = systems::named(system).unwrap().system.tables;
     let state = tables.iter().find(|table| table.name == format!("{system}-mirror")).unwrap();
     let state = cairn.table_of(state);
     for item in state.items().await {
         state.delete_item(&item).await;
     }
-    index
+}
+
+fn index(cairn: &Cairn, system: &str, number: u32) -> String {
+    format!("{}-{number:06}", cairn.engines().config.search_name(system))
+}
+
+/// The indexes that readers search, with what they are asked by.
+async fn behind(cairn: &Cairn, system: &str) -> Vec<(String, Value)> {
+    let alias = cairn.engines().config.search_name(system);
+    let behind = cairn.search_engine(Method::GET, &format!("/{alias}/_alias"), &Value::Null).await;
+    let filter = |aliases: &Value| aliases["aliases"][&alias]["filter"].clone();
+    behind.as_object().unwrap().iter().map(|(index, aliases)| (index.clone(), filter(aliases))).collect()
+}
+
+/// Readers see no tombstones.
+fn visible() -> Value {
+    json!({ "bool": { "must_not": { "term": { "deleted": true } } } })
 }
 
 async fn a_deployment_makes_the_index_and_fills_it_from_the_table() {
@@ -125,19 +148,26 @@ async fn each_system_has_its_index_after_a_deployment() {
         let cloud_formation = CloudFormation::start().await;
         let answer = cloud_formation.asks(&cairn, system, "Create").await;
         assert_eq!(answer, success(&json!({ "Index": index })));
-        let alias = cairn.engines().config.search_name(system);
-        let behind = cairn.search_engine(Method::GET, &format!("/{alias}/_alias"), &Value::Null).await;
-        assert_eq!(behind.as_object().unwrap().keys().collect::<Vec<_>>(), [&index]);
-        // Readers see no tombstones.
-        let hides = json!({ "bool": { "must_not": { "term": { "deleted": true } } } });
-        assert_eq!(behind[&index]["aliases"][&alias]["filter"], hides);
+        assert_eq!(behind(&cairn, system).await, [(index, visible())]);
     }
+}
+
+async fn what_an_earlier_deployment_has_left_serves_no_longer() {
+    let cairn = Cairn::with_strathcona().await;
+    forget_state(&cairn, "parks").await;
+    let cloud_formation = CloudFormation::start().await;
+    let second = index(&cairn, "parks", 2);
+    let answer = cloud_formation.asks(&cairn, "parks", "Create").await;
+    assert_eq!(answer, success(&json!({ "Index": second })));
+    assert_eq!(behind(&cairn, "parks").await, [(second.clone(), visible())]);
+    cairn.visitor().search("q=strathcona").await.are(&["Strathcona Park"]);
+    cairn.search_engine(Method::DELETE, &format!("/{second}"), &Value::Null).await;
 }
 
 async fn what_serves_is_left_as_it_is() {
     let cairn = Cairn::with_strathcona().await;
     cairn.caught_up().await;
-    let index = format!("{}-000001", cairn.engines().config.search_name("parks"));
+    let index = index(&cairn, "parks", 1);
     let cloud_formation = CloudFormation::start().await;
     for kind in ["Create", "Update", "Delete"] {
         let answer = cloud_formation.asks(&cairn, "parks", kind).await;

@@ -66,8 +66,10 @@ function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
     return allow(sid('Names', `${bucket} ${names}`), actions, stack.names.bucketArn(bucket), prefix);
   }
   if (searchPath !== undefined) {
-    const path = `${stack.parameters.text('SearchDomainArn')}/${stack.names.prefix}${searchPath}`;
-    return allow(sid('Search', searchPath), actions, path);
+    // Indexes and aliases in a path have the prefix.
+    const { prefix } = stack.names;
+    const path = `${prefix}${searchPath.replace('/_alias/', `/_alias/${prefix}`)}`;
+    return allow(sid('Search', searchPath), actions, `${stack.parameters.text('SearchDomainArn')}/${path}`);
   }
   throw new Error(`declaration.json has a grant of a kind that policy.ts does not know: ${JSON.stringify(grants[0])}`);
 }

@@ -126,7 +126,7 @@ function deployment(stack: SystemStack, operation: Operation, lambda: CfnFunctio
     type: `Custom::${id(operation.name, '')}`,
     properties: { ServiceToken: lambda.attrArn, ServiceTimeout: 3600 },
   });
-  for (const before of [...stack.tables, stack.logs]) {
+  for (const before of [...stack.tables, ...stack.buckets.values(), stack.logs]) {
     made.addResourceDependency(before);
   }
 }

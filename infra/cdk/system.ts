@@ -24,7 +24,7 @@ export class SystemStack extends Stack {
   // Those with a stream.
   readonly streamed: { name: string; table: CfnTable; documents: string[] }[] = [];
   readonly failures: CfnBucket;
-  private readonly buckets = new Map<string, CfnBucket>();
+  readonly buckets = new Map<string, CfnBucket>();
 
   constructor(scope: Construct, system: System, props: StackProps) {
     super(scope, system.name, { ...props, description: `Cairn: the system ${system.name}, one function per route.` });

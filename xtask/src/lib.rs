@@ -60,7 +60,7 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
     artefacts.push(Artefact::file("infra/shared.yaml", infra::shared::template()));
     let declaration = infra::declaration::declaration(systems.iter().map(|declared| &declared.app));
     artefacts.push(Artefact::file("infra/declaration.json", declaration));
-    artefacts.push(Artefact::file("template.yaml", infra::root::template(&names, "")));
+    artefacts.push(Artefact::file("template.yaml", infra::root::template(&names)));
     artefacts.push(Artefact::block("Cargo.toml", "the router of `cargo lambda watch`", routers));
     artefacts
 }

@@ -32,7 +32,9 @@ async fn main() -> ExitCode {
         "templates" => return told(xtask::templates::check(xtask::root()).await),
         "deployed" => return told(xtask::deployed::run(xtask::root(), &named).await),
         "lambda" => return told(xtask::lambda::run(xtask::root(), &named).await),
-        "only" => return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{}", file.display()))),
+        "only" if !named.is_empty() => {
+            return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{}", file.display())));
+        }
         _ => {
             eprintln!(
                 "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…] | only SYSTEM…"

@@ -8,15 +8,14 @@ use crate::failure::{Doing, Failure};
 use crate::infra::root;
 use crate::systems;
 
-/// Below the root, where nothing is committed.
-const FILE: &str = "target/only.yaml";
+/// Beside `template.yaml`, where SAM looks for `samconfig.toml`; git ignores it.
+const FILE: &str = "only.yaml";
 
 /// Writes the template, and returns where it is.
 pub fn write(folder: &Path, named: &[String]) -> Result<PathBuf, Failure> {
     let systems = systems::named(named)?;
     let names: Vec<&str> = systems.iter().map(|declared| declared.app.system().name).collect();
     let file = folder.join(FILE);
-    fs::create_dir_all(folder.join("target")).doing("target")?;
-    fs::write(&file, root::template(&names, "../")).doing(file.display())?;
+    fs::write(&file, root::template(&names)).doing(file.display())?;
     Ok(PathBuf::from(FILE))
 }

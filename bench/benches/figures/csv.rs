@@ -34,13 +34,6 @@ const OVER_FEW: f64 = 1.1;
 /// How often work is looked at.
 const EVERY: Duration = Duration::from_millis(100);
 
-struct Taken {
-    import: Measured,
-    export: Measured,
-    /// For as many issues as [`MANY`].
-    bare: Duration,
-}
-
 #[derive(Clone, Copy)]
 struct Measured {
     took: Duration,
@@ -48,26 +41,34 @@ struct Measured {
     memory: Option<(Memory, Memory)>,
 }
 
+/// Each figure is told once it is measured: the large file takes long, and what comes after it may fail.
 pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> {
-    let few = file_and_back(platform, "csv-few-", FEW).await?;
-    let many = file_and_back(platform, "csv-many-", MANY).await?;
+    let small = Running::start(platform, "csv-few-").await?;
+    let few = small.import(FEW).await?;
+    let few_exported = small.export(FEW).await?;
+    let bare = again(&small.child.engines(platform, "csv-few-"), &small.child.engines(platform, "bare-")).await?;
+    small.child.stop().await?;
+
+    let large = Running::start(platform, "csv-many-").await?;
+    let many = large.import(MANY).await?;
     table.add(&Figure {
         name: &format!("csv: import of {MANY} rows of {COLUMNS} columns"),
-        measured: per_second(MANY, many.import.took, "rows"),
+        measured: per_second(MANY, many.took, "rows"),
         goal: Goal::None,
-        baseline: format!("bare transactions of {TOGETHER}: {}", per_second(MANY, many.bare, "rows")),
-        ratio: Some(many.bare.as_secs_f64() / many.import.took.as_secs_f64()),
+        baseline: format!("bare transactions of {TOGETHER}: {}", per_second(MANY, bare, "rows")),
+        ratio: Some(bare.as_secs_f64() / many.took.as_secs_f64()),
     });
-    memory("import", few.import, many.import, table);
+    memory("import", few, many, table);
+    let exported = large.export(MANY).await?;
     table.add(&Figure {
         name: "csv: export of the same",
-        measured: per_second(MANY, many.export.took, "rows"),
+        measured: per_second(MANY, exported.took, "rows"),
         goal: Goal::None,
-        baseline: format!("of {FEW} rows: {}", per_second(FEW, few.export.took, "rows")),
-        ratio: Some(few.export.took.as_secs_f64() * (MANY / FEW) as f64 / many.export.took.as_secs_f64()),
+        baseline: format!("of {FEW} rows: {}", per_second(FEW, few_exported.took, "rows")),
+        ratio: Some(few_exported.took.as_secs_f64() * (MANY / FEW) as f64 / exported.took.as_secs_f64()),
     });
-    memory("export", few.export, many.export, table);
-    Ok(())
+    memory("export", few_exported, exported, table);
+    large.child.stop().await
 }
 
 fn memory(what: &str, few: Measured, many: Measured, table: &mut Table) {
@@ -98,17 +99,28 @@ fn memory(what: &str, few: Measured, many: Measured, table: &mut Table) {
     });
 }
 
-/// Imports so many rows into a new platform, and exports them.
-async fn file_and_back(platform: &Platform, prefix: &str, rows: usize) -> Result<Taken, Failure> {
-    let child = Child::beside(platform, "tracker", prefix).await?;
-    let tenant = child.tenant().await?;
-    let project = tenant.project("Bolts", COLUMNS).await?;
-    let file = file(rows);
-    let import = measured(&child, import(&tenant, &project, file, rows)).await?;
-    let export = measured(&child, export(&tenant, &project, rows)).await?;
-    let bare = again(&child.engines(platform, prefix), &child.engines(platform, "bare-")).await?;
-    child.stop().await?;
-    Ok(Taken { import, export, bare })
+/// A new platform, with a project of a tenant of its own.
+struct Running {
+    child: Child,
+    tenant: Tenant,
+    project: Project,
+}
+
+impl Running {
+    async fn start(platform: &Platform, prefix: &str) -> Result<Self, Failure> {
+        let child = Child::beside(platform, "tracker", prefix).await?;
+        let tenant = child.tenant().await?;
+        let project = tenant.project("Bolts", COLUMNS).await?;
+        Ok(Self { child, tenant, project })
+    }
+
+    async fn import(&self, rows: usize) -> Result<Measured, Failure> {
+        measured(&self.child, import(&self.tenant, &self.project, file(rows), rows)).await
+    }
+
+    async fn export(&self, rows: usize) -> Result<Measured, Failure> {
+        measured(&self.child, export(&self.tenant, &self.project, rows)).await
+    }
 }
 
 async fn measured(child: &Child, work: impl Future<Output = Result<Duration, Failure>>) -> Result<Measured, Failure> {

@@ -20,6 +20,7 @@ tests! { agency_deletion:
     what_a_request_that_died_has_left_the_platform_finishes,
     a_run_ends_well_before_its_time_is_over,
     a_deletion_that_fails_stops_no_other,
+    ten_deletions_that_fail_keep_no_other_from_its_turn,
     what_is_marked_is_deleted_whatever_happens,
 }
 
@@ -228,6 +229,32 @@ async fn a_deletion_that_fails_stops_no_other() {
     assert_eq!(rest, [0, 6]);
     worker(&stage, None).await;
     assert_eq!(left(&stage, &agencies[0]).await + left(&stage, &agencies[1]).await, 0);
+    stage.adds_up().await;
+}
+
+async fn ten_deletions_that_fail_keep_no_other_from_its_turn() {
+    let stage = Stage::new().await;
+    stage.cairn.engines().wind_down();
+    let mut agencies = Vec::new();
+    for _ in 0..11 {
+        let agency = stage.agency_of(1).await;
+        stage.root.delete(&format!("/agencies/{agency}?cascade=true")).await.is(202);
+        agencies.push(agency);
+    }
+    // The first finds ten; each of the next finds what is left of one of them.
+    let fate = |number: usize| if (1..=10).contains(&number) { Fate::Refused } else { Fate::Passes };
+    let detour = Detour::of(&stage, &["Query"], fate).await;
+    let deadline = Instant::now() + Duration::from_secs(60);
+    detour.app.event("runWork", "{}".into(), deadline).await.unwrap();
+    let mut rest = Vec::new();
+    for agency in &agencies {
+        rest.push(left(&stage, agency).await);
+    }
+    assert_eq!(rest.iter().filter(|rest| **rest == 0).count(), 1, "{rest:?}");
+    worker(&stage, None).await;
+    for agency in &agencies {
+        assert_eq!(left(&stage, agency).await, 0);
+    }
     stage.adds_up().await;
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
     if !generation.filled {
         scan_tables::<R, _, _>(ports, documents, generation, progress).await?;
         ports.index().refresh(&generation.index).await?;
-        ports.index().swap(&generations.alias, &generation.index).await?;
+        ports.index().serve(&generations.alias, &generation.index).await?;
         let filled = Generation { filled: true, ..generation.clone() };
         let epoch = generations.epoch + 1;
         let serving = Generations { epoch, alias: generations.alias.clone(), written: vec![filled] };

@@ -1,4 +1,5 @@
-//! What the policy of a system's mirror function has to allow beside the patterns by which its shapes are read.
+//! What the policies of a system's mirror function, and of the one that makes its first index, have to allow beside the
+//! patterns by which shapes are read.
 
 use table::grant::{Grant, Resource};
 use table::rev;
@@ -36,14 +37,15 @@ pub fn grants(system: &System) -> Vec<Grant> {
 /// reading the tables, making the index, and giving it to the readers.
 pub fn index_grants(system: &'static System) -> Vec<Grant> {
     let search = |action, path: String| Grant { action, resource: Resource::Search { path } };
-    // A generation's number has six digits; `*` would match slashes as well.
+    // A generation's number has six digits, and `?` is one character; `*` would match paths of any length.
     let index = format!("{}-??????", system.name);
     let mut grants = grants(system);
     grants.extend([
         search("es:ESHttpPut", index.clone()),
         search("es:ESHttpPost", format!("{index}/_refresh")),
         search("es:ESHttpGet", format!("{}/_alias", system.name)),
-        search("es:ESHttpPut", format!("{index}/_alias/*")),
+        search("es:ESHttpPut", format!("{index}/_alias/{}", system.name)),
+        search("es:ESHttpDelete", format!("{index}/_alias/{}", system.name)),
     ]);
     for table in searchable(system) {
         grants.push(Grant { action: "dynamodb:Scan", resource: Resource::Table(table.name.to_owned()) });

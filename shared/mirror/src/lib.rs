@@ -7,6 +7,7 @@ mod classify;
 mod context;
 #[doc(hidden)]
 pub mod contract;
+mod create_index;
 mod document;
 mod documents;
 mod engines;
@@ -40,6 +41,7 @@ mod tasks;
 mod transform;
 mod work;
 
+pub use create_index::{CREATE_INDEX, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{Documents, Mapping, NoShapes, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
 pub use first_index::{Progress, create_first_index};
@@ -48,7 +50,7 @@ pub use grants::{grants, index_grants};
 pub use handle::{Failure, Handled, handle};
 pub use image::{Image, NotAnItem, Unfit};
 pub use item::Item;
-pub use mirrored::{CREATE_INDEX, HANDLER, Mirrored, Repairing, Scanned, create_index, first_index, handler, repair};
+pub use mirrored::{HANDLER, Mirrored, Repairing, Scanned, first_index, handler, repair};
 pub use number::Number;
 pub use operate::{generations, quarantined};
 pub use ports::Fault;

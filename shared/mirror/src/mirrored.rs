@@ -6,10 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use serde_json::{Value, json};
 use table::schema::Table;
 use table::{Access, AccessPattern, Engines, Key};
-use tokio::time::sleep;
 use web::{Batch, Event, EventFailure, EventHandler};
 
 use crate::documents::{Documents, Shapes};
@@ -32,39 +30,12 @@ pub trait Mirrored: Documents + Default + Send + 'static {
 /// The name of the handler of stream records, in every system.
 pub const HANDLER: &str = "mirror";
 
-/// The name of the handler that a deployment has make the first index, in every system.
-pub const CREATE_INDEX: &str = "createIndex";
-
 /// Told after every step of the making of an index.
 pub type Scanned = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// The event handler that brings search up to a batch of stream records.
 pub fn handler<M: Mirrored>() -> EventHandler {
     EventHandler::new(HANDLER, on_event::<M>).patterns(M::PATTERNS).timeout(Duration::from_secs(60))
-}
-
-/// The custom resource that is the system's first index. What does not succeed at once is tried again for some time:
-/// what a role of the same deployment allows is not known everywhere yet.
-pub fn create_index<M: Mirrored>() -> EventHandler {
-    web::deployment(CREATE_INDEX, on_deployment::<M>).patterns(M::PATTERNS).timeout(Duration::from_secs(15 * 60))
-}
-
-/// How often making an index is begun before the deployment fails, and the pause between.
-const ATTEMPTS: u32 = 120;
-const PAUSE: Duration = Duration::from_secs(1);
-
-async fn on_deployment<M: Mirrored>(event: Event) -> Result<Value, EventFailure> {
-    let shapes = M::shapes(event.access().clone());
-    let mut attempt = 1;
-    loop {
-        match create_first_index(&M::default(), &shapes, event.engines(), |_| ()).await {
-            Ok(generation) => return Ok(json!({ "Index": generation.index })),
-            Err(fault) if attempt == ATTEMPTS => return Err(EventFailure::new(fault)),
-            Err(fault) => tracing::warn!(%fault, attempt, "the first index is not there yet"),
-        }
-        attempt += 1;
-        sleep(PAUSE).await;
-    }
 }
 
 /// Makes the system's first index and fills it from its tables; where one is, nothing changes.

@@ -62,8 +62,9 @@ pub trait Index: Sync {
 
     fn refresh(&self, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Makes the index the only one behind the alias, in one step, with a filter that hides tombstones.
-    fn swap(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+    /// Gives the index to the readers: puts the alias on it, with a filter that hides tombstones, and takes it from what
+    /// else has it, which nobody writes any more.
+    fn serve(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
 /// The system's tables.

@@ -33,7 +33,7 @@ pub enum Resource {
         bucket: String,
         prefix: String,
     },
-    /// A path of the search domain, without the first slash; `*` stands for a generation's number.
+    /// A path of the search domain, without the first slash; `*` or `??????` stands for a generation's number.
     Search {
         path: String,
     },

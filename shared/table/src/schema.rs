@@ -119,7 +119,7 @@ pub enum EventSource {
     Objects { bucket: &'static str, prefix: &'static str, handler: &'static str },
     /// A fixed interval.
     Schedule { every_minutes: u32, handler: &'static str },
-    /// The deployment of its stack, each time that a custom resource is made or changed.
+    /// The deployment of its stack, each time that a custom resource is made, changed or deleted.
     Deployment { handler: &'static str },
 }
 

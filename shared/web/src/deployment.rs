@@ -4,6 +4,7 @@
 //! request and response").
 
 use std::error::Error;
+use std::fmt::Display;
 use std::future::Future;
 use std::time::Duration;
 
@@ -94,13 +95,13 @@ where
 /// Puts the answer where CloudFormation waits for it. The URL is signed for a request without a media type.
 async fn tell(url: &str, body: &Bytes) -> Result<(), EventFailure> {
     let client = Client::builder().timeout(PATIENCE).redirect(redirect::Policy::none()).no_gzip().build();
-    let client = client.map_err(|error| untold(&error))?;
+    let client = client.map_err(|error| untold(innermost(&error)))?;
     let mut attempt = 1;
     loop {
-        let answer = client.put(url).body(body.clone()).send().await;
-        let failure = match answer.and_then(reqwest::Response::error_for_status) {
-            Ok(_) => return Ok(()),
-            Err(error) => untold(&error.without_url()),
+        let failure = match client.put(url).body(body.clone()).send().await {
+            Ok(answer) if answer.status().is_success() => return Ok(()),
+            Ok(answer) => untold(answer.status()),
+            Err(error) => untold(innermost(&error.without_url())),
         };
         if attempt == ATTEMPTS {
             return Err(failure);
@@ -110,11 +111,15 @@ async fn tell(url: &str, body: &Bytes) -> Result<(), EventFailure> {
     }
 }
 
-/// The URL is a secret, so its host is not told either.
-fn untold(error: &reqwest::Error) -> EventFailure {
+fn untold(reason: impl Display) -> EventFailure {
+    EventFailure::new(format_args!("CloudFormation could not be told: {reason}"))
+}
+
+/// The reason alone: the URL is a secret.
+fn innermost(error: &reqwest::Error) -> &dyn Error {
     let mut reason: &dyn Error = error;
     while let Some(source) = reason.source() {
         reason = source;
     }
-    EventFailure::new(format_args!("CloudFormation could not be told: {reason}"))
+    reason
 }

@@ -34,9 +34,9 @@ pub fn log_group_arn(system: &str) -> String {
     format!("{}:log-group:{}", regional("logs"), log_group(system))
 }
 
-/// A path of the search domain.
+/// A path of the search domain. Indexes and aliases in it have the prefix.
 pub fn search_arn(path: &str) -> Node {
-    sub(format!("${{SearchDomainArn}}/${{Prefix}}{path}"))
+    sub(format!("${{SearchDomainArn}}/${{Prefix}}{}", path.replace("/_alias/", "/_alias/${Prefix}")))
 }
 
 /// The beginning of an ARN of this account and region.

@@ -5,8 +5,8 @@ use super::parameters::{equals, flag};
 use super::storage::resource;
 use super::{parameters, shared};
 
-/// With these systems, and no zip of any other is packaged. `from` leads from the template's folder to `infra`.
-pub fn template(systems: &[&str], from: &str) -> String {
+/// With these systems; no zip of any other is packaged.
+pub fn template(systems: &[&str]) -> String {
     let (common, own) = (members(shared::parameters()), members(parameters::system()));
     let mut all: Map = Map::new();
     let mut conditions: Map = Map::new();
@@ -22,15 +22,13 @@ pub fn template(systems: &[&str], from: &str) -> String {
         .filter(|(name, _)| !all.iter().any(|(known, _)| known == name) && !FROM_SHARED.contains(&name.as_str()));
     let new: Map = new.cloned().collect();
     all.extend(new);
-    let mut resources: Map =
-        vec![("SharedStack".to_owned(), nested(&format!("{from}infra/shared.yaml"), None, handed_on(&common)))];
+    let mut resources: Map = vec![("SharedStack".to_owned(), nested("infra/shared.yaml", None, handed_on(&common)))];
     let mut outputs: Map = Map::new();
     for system in systems {
         let name = resource(system, "");
         let condition = format!("Has{name}");
         let stack = format!("{name}Stack");
-        resources
-            .push((stack.clone(), nested(&format!("{from}infra/{system}.yaml"), Some(&condition), handed_on(&own))));
+        resources.push((stack.clone(), nested(&format!("infra/{system}.yaml"), Some(&condition), handed_on(&own))));
         let output = map! {
             "Condition" => condition,
             "Description" => format!("Where the API of {system} is."),

@@ -129,7 +129,8 @@ fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
 /// whoever deploys.
 fn deployment(system: &System, function: &Function) -> Map {
     let tables = system.tables.iter().map(|table| resource(table.name, "Table"));
-    let after: Vec<Node> = tables.chain(["Logs".to_owned()]).map(Node::from).collect();
+    let buckets = system.buckets.iter().map(|bucket| resource(bucket.name, "Bucket"));
+    let after: Vec<Node> = tables.chain(buckets).chain(["Logs".to_owned()]).map(Node::from).collect();
     let custom = map! {
         "Type" => format!("Custom::{}", function.resource("")),
         "DependsOn" => after,

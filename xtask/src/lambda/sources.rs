@@ -1,4 +1,4 @@
-//! Events that are no requests: records of a stream, objects, schedules. A function that serves the whole system tells
+//! Events that are no requests: records of a stream, objects, schedules, deployments. A function that serves the whole system tells
 //! them apart by what they hold.
 
 use bytes::Bytes;

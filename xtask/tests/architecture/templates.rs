@@ -208,6 +208,28 @@ fn the_mirror_changes_nothing_but_a_revision() {
     }
 }
 
+/// Lambda calls a function that has failed twice more, after one minute and two, and CloudFormation waits for all of that.
+#[test]
+fn a_deployment_waits_for_what_its_function_makes() {
+    for (system, template) in systems() {
+        let made: Vec<_> =
+            members(&template["Resources"]).filter(|(_, it)| text(&it["Type"]).starts_with("Custom::")).collect();
+        let [(_, made)] = made.as_slice() else { panic!("{system}: {made:?}") };
+        let name = made["Properties"]["ServiceToken"]["Fn::GetAtt"][0].as_str().unwrap();
+        let timeout = template["Resources"][name]["Properties"]["Timeout"].as_u64().unwrap();
+        assert!(3 * timeout + 180 < made["Properties"]["ServiceTimeout"].as_u64().unwrap(), "{system}");
+        let fewer =
+            of_type(&template, "AWS::Lambda::EventInvokeConfig").any(|(_, it)| it["FunctionName"]["Ref"] == name);
+        assert!(!fewer, "{system}: {name} is not called three times");
+        let after = texts(&made["DependsOn"]);
+        for kind in ["AWS::DynamoDB::Table", "AWS::Logs::LogGroup"] {
+            for (needed, _) in of_type(&template, kind).filter(|(name, _)| *name != "AccessLogs") {
+                assert!(after.iter().any(|it| it == needed), "{system}: {name} does not wait for {needed}");
+            }
+        }
+    }
+}
+
 /// The template of each system, with its name.
 fn systems() -> Vec<(&'static str, Value)> {
     let all = xtask::systems::all();

@@ -58,16 +58,15 @@ impl Use {
     }
 }
 
-/// `*` stands for digits, and in the end for a name; `?` for one digit.
+/// `*` stands for digits, `?` for one digit.
 fn matches_path(granted: &str, asked: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let Some(at) = granted.find(['*', '?']) else { return granted == asked };
     let (before, after) = granted.split_at(at);
     let Some(rest) = asked.strip_prefix(before) else { return false };
-    match after {
-        "*" => !rest.is_empty() && !rest.contains('/'),
-        _ if after.starts_with('*') => rest.strip_suffix(&after[1..]).is_some_and(digits),
-        _ => rest.get(..1).is_some_and(digits) && matches_path(&after[1..], &rest[1..]),
+    match after.strip_prefix('*') {
+        Some(after) => rest.strip_suffix(after).is_some_and(digits),
+        None => rest.get(..1).is_some_and(digits) && matches_path(&after[1..], &rest[1..]),
     }
 }
 

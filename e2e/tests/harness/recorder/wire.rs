@@ -99,6 +99,7 @@ pub fn search(prefix: &str, method: &Method, path: &str) -> Option<Use> {
     let method = format!("{}{}", &method[..1], method[1..].to_lowercase());
     let path = path.trim_start_matches('/');
     let path = if path.starts_with('_') { path.to_owned() } else { logical(prefix, path)? };
+    let path = path.replace(&format!("/_alias/{prefix}"), "/_alias/");
     Some(Use::new(format!("es:ESHttp{method}"), Resource::Search { path }))
 }
 

@@ -15,7 +15,7 @@ use crate::schema::{AGENCIES, BY_TYPE};
 /// How many items are read and deleted at once.
 const BATCH: u32 = 100;
 
-/// How many deletions one run goes on with.
+/// How many deletions are looked up at once.
 const AT_ONCE: u32 = 10;
 
 /// What must be left of a run's time for one more batch.
@@ -51,20 +51,26 @@ pub async fn finish(access: &Access, agency: &AgencyId, until: Instant) -> Resul
 
 /// Goes on with the deletions that have not come to their end, the oldest first. One that fails stops no other.
 pub async fn go_on(access: &Access, until: Instant) -> Result<(), Error> {
-    let marked = access.table(&UNFINISHED, &AGENCIES).query(DELETING).index(BY_TYPE).page(AT_ONCE).await?;
-    for stored in marked.items {
-        if is_over(access, until) {
-            break;
+    let mut marked = access.table(&UNFINISHED, &AGENCIES).query(DELETING).index(BY_TYPE);
+    loop {
+        let page = marked.page(AT_ONCE).await?;
+        for stored in page.items {
+            if is_over(access, until) {
+                return Ok(());
+            }
+            let went = match stored.read::<Agency>() {
+                Ok(agency) => finish(access, &agency.agency_id, until).await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = went {
+                tracing::error!(agency.key = ?stored.key, %error, "a deletion was left where it is; the next run goes on");
+            }
         }
-        let went = match stored.read::<Agency>() {
-            Ok(agency) => finish(access, &agency.agency_id, until).await.map(|_| ()),
-            Err(error) => Err(error),
-        };
-        if let Err(error) = went {
-            tracing::error!(agency.key = ?stored.key, %error, "a deletion was left where it is; the next run goes on");
+        if page.next.is_none() {
+            return Ok(());
         }
+        marked = marked.after(page.next);
     }
-    Ok(())
 }
 
 fn is_over(access: &Access, until: Instant) -> bool {

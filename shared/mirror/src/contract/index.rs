@@ -85,17 +85,17 @@ async fn readers(index: &impl Index, fixture: &impl Fixture, alias: &str, first:
     let tombstone = line("c", 3, "external", r#"{"deleted":true,"deletedAt":1700000000000}"#);
     same("a tombstone", bulk(index, &write_alias(first), &[tombstone]).await?, vec![(200, String::new())])?;
     index.refresh(first).await?;
-    index.swap(alias, first).await?;
+    index.serve(alias, first).await?;
     same("readers find no tombstone", fixture.visible(alias).await?, visible(&["a#1", "b", "g"]))?;
 
     let second = index_name(alias, 2);
     index.create(&second, &index_body(MAPPING, &write_alias(&second))?).await?;
     bulk(index, &write_alias(&second), &[line("z", 2, "external", "{}")]).await?;
     index.refresh(&second).await?;
-    index.swap(alias, &second).await?;
-    same("readers after a swap", fixture.visible(alias).await?, visible(&["z"]))?;
-    index.swap(alias, &second).await?;
-    same("readers after the same swap again", fixture.visible(alias).await?, visible(&["z"]))
+    index.serve(alias, &second).await?;
+    same("readers after a second index serves", fixture.visible(alias).await?, visible(&["z"]))?;
+    index.serve(alias, &second).await?;
+    same("readers after it serves again", fixture.visible(alias).await?, visible(&["z"]))
 }
 
 fn line(id: &str, version: u64, kind: &str, source: &str) -> String {

@@ -97,20 +97,18 @@ impl Index for OpenSearchIndex<'_> {
         self.json(Method::Post, &format!("/{index}/_refresh"), None, &[200]).await.map(drop)
     }
 
-    async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
-        let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
-        let holders = holders.as_object().into_iter().flat_map(|holders| holders.keys());
-        // A 404 answers with an error where the names of indexes would be.
-        let others = holders.filter(|holder| *holder != index && *holder != "error" && *holder != "status");
-        let mut actions: Vec<_> = others.map(|other| json!({ "remove": { "index": other, "alias": alias } })).collect();
+    /// Each path names the index that is changed, so that a policy can name it, too; a body might name any.
+    async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let visible = json!({ "bool": { "must_not": { "term": { "deleted": true } } } });
-        if actions.is_empty() {
-            // Its path says which index is changed, so that a policy can: who makes a first index may do no more.
-            let path = format!("/{index}/_alias/{alias}");
-            return self.json(Method::Put, &path, Some(&json!({ "filter": visible })), &[200]).await.map(drop);
+        let path = |index: &str| format!("/{index}/_alias/{alias}");
+        self.json(Method::Put, &path(index), Some(&json!({ "filter": visible })), &[200]).await?;
+        let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200]).await?;
+        let holders = holders.as_object().into_iter().flat_map(|holders| holders.keys());
+        for other in holders.filter(|holder| *holder != index) {
+            // Another call may have been faster.
+            self.json(Method::Delete, &path(other), None, &[200, 404]).await?;
         }
-        actions.push(json!({ "add": { "index": index, "alias": alias, "filter": visible } }));
-        self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
+        Ok(())
     }
 }
 

@@ -87,7 +87,7 @@ impl Index for Shared {
         self.ask(Kind::Write, |_, _| Ok(())).await
     }
 
-    async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
+    async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let (alias, index) = (alias.to_owned(), index.to_owned());
         self.ask(Kind::Write, move |world, _| {
             world.search.swap(&alias, &index);

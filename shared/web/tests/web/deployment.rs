@@ -92,7 +92,7 @@ async fn what_could_not_be_made_fails_the_deployment() {
 
 #[tokio::test]
 async fn an_answer_that_nobody_takes_fails_the_invocation_and_names_no_url() {
-    let cloud_formation = CloudFormation::answering(&[403]).await;
+    let cloud_formation = CloudFormation::answering(&[307, 503, 403]).await;
     let failure = cloud_formation.asks(json!({ "Gates": "7" })).await.unwrap_err();
     assert!(failure.starts_with("CloudFormation could not be told:"), "{failure}");
     assert!(failure.contains("403") && !failure.contains("s3cret"), "{failure}");
