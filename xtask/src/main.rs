@@ -33,7 +33,7 @@ async fn main() -> ExitCode {
         "deployed" => return told(xtask::deployed::run(xtask::root(), &named).await),
         "lambda" => return told(xtask::lambda::run(xtask::root(), &named).await),
         "only" if !named.is_empty() => {
-            return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{}", file.display())));
+            return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{file}")));
         }
         _ => {
             eprintln!(

@@ -2,7 +2,7 @@
 //! where a condition leaves it out, and so wants the zips of all systems that `template.yaml` has.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::failure::{Doing, Failure};
 use crate::infra::root;
@@ -11,11 +11,16 @@ use crate::systems;
 /// Beside `template.yaml`, where SAM looks for `samconfig.toml`; git ignores it.
 const FILE: &str = "only.yaml";
 
-/// Writes the template, and returns where it is.
-pub fn write(folder: &Path, named: &[String]) -> Result<PathBuf, Failure> {
+/// Writes the template for who has asked for it.
+pub fn write(folder: &Path, named: &[String]) -> Result<&'static str, Failure> {
+    let file = folder.join(FILE);
+    fs::write(&file, template(named)?).doing(file.display())?;
+    Ok(FILE)
+}
+
+/// The template itself, to stand in the root.
+pub fn template(named: &[String]) -> Result<String, Failure> {
     let systems = systems::named(named)?;
     let names: Vec<&str> = systems.iter().map(|declared| declared.app.system().name).collect();
-    let file = folder.join(FILE);
-    fs::write(&file, root::template(&names)).doing(file.display())?;
-    Ok(PathBuf::from(FILE))
+    Ok(root::template(&names))
 }

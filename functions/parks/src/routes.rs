@@ -1,4 +1,4 @@
-//! The routes of parks, a file for each first part of the path below `/parks`.
+//! The routes of parks, a file for each kind of thing that they are about.
 
 mod activities;
 mod collections;
