@@ -21,7 +21,7 @@ tests! { faults:
 const ZONES: &str = "/parks/geozones/bcparks_1";
 
 /// A platform whose search engine fails on command.
-async fn with_proxy() -> (Cairn, Proxy) {
+pub async fn with_proxy() -> (Cairn, Proxy) {
     let proxy = Proxy::before(engines::search().await).await;
     let cairn = Cairn::with(Setup { search: Some(proxy.url.clone()), ..Setup::default() }).await;
     cairn.collection("bcparks_1", "Strathcona Park").await;

@@ -41,8 +41,14 @@ pub fn copy(item: &Item, number: u32, changes: &[(&str, AttributeValue)]) -> Ite
 }
 
 /// A platform with a campground 1 that has every attribute, and its item.
-pub async fn with_campground() -> (Cairn, Item) {
+async fn with_campground() -> (Cairn, Item) {
     let cairn = Cairn::with_strathcona().await;
+    let item = campground(&cairn).await;
+    (cairn, item)
+}
+
+/// Makes campground 1 in `bcparks_1`, with every attribute; its item.
+pub async fn campground(cairn: &Cairn) -> Item {
     let admin = cairn.administrator().await;
     let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.1, 0.1], 1000, 7)).unwrap();
     let new = json!({
@@ -56,7 +62,7 @@ pub async fn with_campground() -> (Cairn, Item) {
     admin.post(FACILITIES, new).await.is(201);
     let item = cairn.table().get("facility::bcparks_1", "campground::1").await.unwrap();
     cairn.caught_up().await;
-    (cairn, item)
+    item
 }
 
 /// Waits until what was written has been stamped; the stamps' own records, which do the indexing, are waited for by

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::Read;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use flate2::read::GzDecoder;
@@ -10,6 +11,8 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
 use serde_json::{Value, json};
+use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
 
 use super::server::Server;
 
@@ -46,6 +49,10 @@ struct Shared {
     partial: Mutex<bool>,
     /// The most bytes of a bulk request, and how many had more.
     limit: Mutex<(usize, u32)>,
+    /// Bulk requests with a document of this id wait.
+    held: watch::Sender<Option<String>>,
+    /// One of them has come.
+    holds: Notify,
 }
 
 impl Proxy {
@@ -57,6 +64,8 @@ impl Proxy {
             refused: Mutex::default(),
             partial: Mutex::default(),
             limit: Mutex::new((usize::MAX, 0)),
+            held: watch::Sender::new(None),
+            holds: Notify::new(),
         });
         let serving = Arc::clone(&shared);
         let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
@@ -81,6 +90,21 @@ impl Proxy {
     /// From now on searches run out of time, or no longer do.
     pub fn searches_are_partial(&self, partial: bool) {
         *self.shared.partial.lock().unwrap() = partial;
+    }
+
+    /// From now on bulk requests with the document of this id wait, and with them whoever sent them.
+    pub fn hold(&self, id: &str) {
+        self.shared.held.send_replace(Some(id.to_owned()));
+    }
+
+    /// Waits until one of them waits.
+    pub async fn holds(&self) {
+        timeout(Duration::from_secs(60), self.shared.holds.notified()).await.expect("no such bulk request");
+    }
+
+    /// Lets them go on.
+    pub fn release(&self) {
+        self.shared.held.send_replace(None);
     }
 
     /// Faults that no bulk request has met yet.
@@ -135,6 +159,7 @@ impl Shared {
             return Ok(respond(413, ""));
         }
         let operations = operations(&lines);
+        self.wait(&operations).await;
         let fault = self.faults.lock().unwrap().pop_front();
         let refusals = self.refusals(&operations);
         let busy = json!({ "type": "rejected_execution_exception", "reason": "rejected on purpose" });
@@ -159,6 +184,19 @@ impl Shared {
                 Ok(respond(200, body.to_string()))
             }
         }
+    }
+
+    /// Waits for as long as one of these documents is held.
+    async fn wait(&self, operations: &[Operation]) {
+        let mut held = self.held.subscribe();
+        let free = |held: &Option<String>| {
+            let waits = held.as_ref().is_some_and(|id| operations.iter().any(|operation| operation.id == *id));
+            if waits {
+                self.holds.notify_one();
+            }
+            !waits
+        };
+        let _ = held.wait_for(free).await;
     }
 
     fn exceeds(&self, bytes: usize) -> bool {
