@@ -26,6 +26,7 @@ mod parks;
 mod privilege;
 mod samples;
 mod tenancy;
+mod tombstones;
 mod traces;
 mod tracker;
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
             contract::tests(),
             generated::tests(),
             mirror::tests(),
+            tombstones::tests(),
             faults::tests(),
             depot::tests(),
             deployments::tests(),

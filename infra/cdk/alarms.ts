@@ -24,9 +24,12 @@ export class Alarms {
       metricName: '5xx',
       dimensions: { ApiId: apiId },
     });
-    // What fails while a stack is deployed, the deployment itself tells.
-    const told = system.sources.filter(({ kind }) => kind === 'deployment').map(({ handler }) => handler);
-    for (const handler of system.functions.filter(({ name, route }) => route === null && !told.includes(name))) {
+    // What fails while a stack is deployed, the deployment itself tells. What is called once an hour or less only tidies
+    // up, and what it leaves waits for the next time: the dashboard shows it.
+    const quiet = system.sources
+      .filter((source) => source.kind === 'deployment' || (source.kind === 'schedule' && source.everyMinutes >= 60))
+      .map(({ handler }) => handler);
+    for (const handler of system.functions.filter(({ name, route }) => route === null && !quiet.includes(name))) {
       const about = 'Invocations failed or ran out of time; their source sends them again.';
       this.add(id(handler.name, 'ErrorsAlarm'), `${handler.name} fails`, about, {
         namespace: 'AWS/Lambda',

@@ -94,6 +94,7 @@ function writesTo(logGroup: string) {
 function widgets() {
   const shown: [title: string, metric: string, statistic: string][] = [
     ['Requests that failed', 'ServerErrors', 'Sum'],
+    ['Events that were not handled', 'Failures', 'Sum'],
     ['Latency, the slowest of a hundred (ms)', 'Latency', 'p99'],
     ['Search behind the tables (ms)', 'Lag', 'Maximum'],
     ['Records quarantined', 'Quarantined', 'Sum'],

@@ -13,6 +13,7 @@ pub fn handlers() -> Vec<EventHandler> {
     vec![
         mirror::handler::<Agencies>(),
         mirror::create_index::<Agencies>(),
+        mirror::sweep::<Agencies>(),
         EventHandler::new("runWork", run_work).patterns(&[&UNFINISHED, &DELETION]).timeout(Duration::from_secs(60)),
     ]
 }

@@ -11,6 +11,7 @@ pub static SYSTEM: System = System {
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
+        EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],
 };

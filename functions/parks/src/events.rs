@@ -42,6 +42,7 @@ pub fn handlers() -> Vec<EventHandler> {
     vec![
         mirror::handler::<Parks>(),
         mirror::create_index::<Parks>(),
+        mirror::sweep::<Parks>(),
         EventHandler::new("checkUpload", check_upload)
             .patterns(&[&CHECK_UPLOAD, &STORE_SHAPE])
             .timeout(Duration::from_secs(60)),

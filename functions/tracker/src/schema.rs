@@ -18,6 +18,7 @@ pub static SYSTEM: System = System {
         // An issue has a row for each attribute, and one document.
         EventSource::Streams { handler: mirror::HANDLER, filtered: true },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
+        EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },
         EventSource::Schedule { every_minutes: 1, handler: "runWork" },
     ],

@@ -33,12 +33,17 @@ impl<'c, P: Ports, D: Documents> Context<'c, P, D> {
 
     /// To be asked before every write.
     pub(crate) fn fresh(&self) -> Result<(), Fault> {
-        let age = self.ports.time().micros().saturating_sub(self.received);
-        if u128::try_from(age).unwrap_or_default() < FRESH.as_micros() {
-            Ok(())
-        } else {
-            Err(Fault::lasting("mirror", "what was read more than 15 minutes ago is not used"))
-        }
+        fresh(self.ports.time(), self.received)
+    }
+}
+
+/// Whether what was received or read at this time may still be used.
+pub(crate) fn fresh(time: &impl Time, received: i64) -> Result<(), Fault> {
+    let age = time.micros().saturating_sub(received);
+    if u128::try_from(age).unwrap_or_default() < FRESH.as_micros() {
+        Ok(())
+    } else {
+        Err(Fault::lasting("mirror", "what was read more than 15 minutes ago is not used"))
     }
 }
 

@@ -1,5 +1,5 @@
-//! What the policies of a system's mirror function, and of the one that makes its first index, have to allow beside the
-//! patterns by which shapes are read.
+//! What the policies of a system's mirror function, of the one that makes its first index and of the one that sweeps have
+//! to allow, beside the patterns by which shapes are read.
 
 use table::grant::{Grant, Resource};
 use table::rev;
@@ -51,6 +51,17 @@ pub fn index_grants(system: &'static System) -> Vec<Grant> {
         grants.push(Grant { action: "dynamodb:Scan", resource: Resource::Table(table.name.to_owned()) });
     }
     grants
+}
+
+/// Everything that a sweep may do: find tombstones and delete them, through the write aliases that the config item
+/// names.
+pub fn sweep_grants(system: &System) -> Vec<Grant> {
+    let search = |path| Grant {
+        action: "es:ESHttpPost",
+        resource: Resource::Search { path: format!("{}-*-write/{path}", system.name) },
+    };
+    let state = Resource::Table(state_table_name(system.name));
+    vec![Grant { action: "dynamodb:GetItem", resource: state }, search("_search"), search("_bulk")]
 }
 
 /// A stamp names the key, in the request and in its condition, and `rev`.

@@ -37,6 +37,7 @@ mod settle;
 #[cfg(test)]
 mod simulation;
 mod stamp;
+mod sweep;
 mod tasks;
 mod transform;
 mod work;
@@ -46,7 +47,7 @@ pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{Documents, Mapping, NoShapes, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
 pub use first_index::{Progress, create_first_index};
 pub use generation::{Generation, Generations};
-pub use grants::{grants, index_grants};
+pub use grants::{grants, index_grants, sweep_grants};
 pub use handle::{Failure, Handled, handle};
 pub use image::{Image, NotAnItem, Unfit};
 pub use item::Item;
@@ -59,5 +60,6 @@ pub use record::NotAnEvent;
 pub use repair::{Repaired, repair_key};
 pub use report::Ledger;
 pub use settle::Settlement;
+pub use sweep::{SWEEP, sweep};
 #[doc(hidden)]
 pub use transform::transform;

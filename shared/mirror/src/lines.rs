@@ -71,6 +71,13 @@ pub fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, ve
     let _ = writeln!(lines, r#","deleted":true,"deletedAt":{}}}"#, now_micros.div_euclid(1000));
 }
 
+/// The end of a tombstone. Refused where anything newer than it is in its place.
+pub fn write_forget(lines: &mut String, id: &str, version: u64) {
+    lines.push_str(r#"{"delete":{"_id":"#);
+    write_text(lines, id);
+    let _ = writeln!(lines, r#","version":{version},"version_type":"external_gte"}}}}"#);
+}
+
 fn write_action(lines: &mut String, identity: &Identity, version: u64, versioning: Versioning) {
     let versioning = match versioning {
         Versioning::External => "external",
@@ -130,6 +137,14 @@ mod tests {
                 "pathStatus": "none"}),
         ];
         assert_eq!(read(&lines), expected);
+    }
+
+    #[test]
+    fn a_tombstone_ends_at_its_own_version() {
+        let mut lines = String::new();
+        write_forget(&mut lines, "LEAF#a\"b#1", 13);
+        let expected = json!({"delete": {"_id": "LEAF#a\"b#1", "version": 13, "version_type": "external_gte"}});
+        assert_eq!(read(&lines), [expected]);
     }
 
     #[test]

@@ -54,6 +54,18 @@ pub trait Index: Sync {
     /// that no answer came; the request may have been carried out all the same.
     fn bulk(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
+    /// The same, and what was written is found by every search that begins after the answer.
+    fn forget(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
+
+    /// Ids and versions of tombstones that were written before this time, in milliseconds since 1970-01-01T00:00:00Z:
+    /// all that are found if there are fewer than `most`, else as many.
+    fn tombstones(
+        &self,
+        alias: &str,
+        before: i64,
+        most: usize,
+    ) -> impl Future<Output = Result<Vec<(String, u64)>, Fault>> + Send;
+
     /// The present versions of documents, read in real time; none for one that is not there.
     fn versions(&self, alias: &str, ids: &[&str]) -> impl Future<Output = Result<Vec<Option<u64>>, Fault>> + Send;
 

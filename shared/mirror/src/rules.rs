@@ -1,13 +1,16 @@
 //! The rules by which the index follows the table, each in one function. Production has them as they are written;
 //! the tests of the proof replace one at a time and must then fail.
 
+use std::time::Duration;
+
 use crate::classify::{Answer, Class, classify};
 use crate::fold::Presence;
 use crate::fold::{Change, Decision, Fold, decide, fold};
-use crate::lines::{Identity, Versioning, write_tombstone};
+use crate::lines::{Identity, Versioning, write_forget, write_tombstone};
 use crate::repair::repair;
 use crate::report::{Unhandled, report};
 use crate::settle::{Settlement, settle};
+use crate::sweep::horizon;
 
 pub trait Rules: Send + Sync + 'static {
     fn fold(before: Option<Fold>, change: Change) -> Fold {
@@ -32,6 +35,14 @@ pub trait Rules: Send + Sync + 'static {
 
     fn repair(version: Option<u64>, item: Presence) -> Settlement {
         repair(version, item)
+    }
+
+    fn horizon(now_micros: i64, retention: Duration) -> i64 {
+        horizon(now_micros, retention)
+    }
+
+    fn write_forget(lines: &mut String, id: &str, version: u64) {
+        write_forget(lines, id, version);
     }
 
     fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {

@@ -77,7 +77,7 @@ fn targets<D: Documents>(
 }
 
 /// What the future comes to; none if the time of this run is up first.
-async fn in_time<P: Ports, T>(ports: &P, work: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn in_time<P: Ports, T>(ports: &P, work: impl Future<Output = T>) -> Option<T> {
     match select(pin!(work), pin!(ports.time().expired())).await {
         Either::Left((done, _)) => Some(done),
         Either::Right(_) => None,

@@ -32,7 +32,13 @@ pub struct Config {
     /// The most actions of one transaction with which such work changes the structure of what is there, from 10 to 100:
     /// smaller ones meet fewer others.
     pub batch: usize,
+    /// How long search remembers deletes: at least [`TOMBSTONES`].
+    pub tombstones: Duration,
 }
+
+/// The usual [`Config::tombstones`], and the least: 25 hours. A stream keeps a record for 24, and nobody uses what was
+/// read more than 15 minutes ago.
+pub const TOMBSTONES: Duration = Duration::from_hours(25);
 
 /// The usual [`Config::batch`]: as many as DynamoDB takes.
 pub const BATCH: usize = 100;
@@ -63,6 +69,7 @@ impl Config {
             issuers: Vec::new(),
             lease: LEASE,
             batch: BATCH,
+            tombstones: TOMBSTONES,
         }
     }
 
@@ -79,6 +86,7 @@ impl Config {
     /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name once, and [fit to stand in keys](Issuer::may_be_named); may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
     /// | `CAIRN_LEASE_SECONDS` | how long work is its worker's after it died; 120 if absent |
+    /// | `CAIRN_TOMBSTONE_HOURS` | how long search remembers deletes, at least 25; 25 if absent |
     /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` | read here only for local engines |
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::read(|variable| env::var(variable).ok().filter(|value| !value.is_empty()))
@@ -114,6 +122,7 @@ impl Config {
             issuers: get("CAIRN_ISSUERS").map_or_else(|| Ok(Vec::new()), |text| issuer::read(&text))?,
             batch: BATCH,
             lease: get("CAIRN_LEASE_SECONDS").map_or(Ok(LEASE), |text| lease(&text))?,
+            tombstones: get("CAIRN_TOMBSTONE_HOURS").map_or(Ok(TOMBSTONES), |text| tombstones(&text))?,
         })
     }
 
@@ -158,6 +167,17 @@ fn lease(text: &str) -> Result<Duration, ConfigError> {
         fault: "is not a whole number of seconds above 0".to_owned(),
     })
 }
+
+fn tombstones(text: &str) -> Result<Duration, ConfigError> {
+    let hours = text.parse().ok().filter(|hours| (25..=MOST_HOURS).contains(hours));
+    hours.map(Duration::from_hours).ok_or_else(|| ConfigError {
+        variable: "CAIRN_TOMBSTONE_HOURS",
+        fault: format!("is not a whole number of hours from 25 to {MOST_HOURS}"),
+    })
+}
+
+/// Ten years: whoever wants more wants for ever.
+const MOST_HOURS: u64 = 87_600;
 
 #[cfg(test)]
 mod tests {
@@ -217,6 +237,16 @@ mod tests {
         assert_eq!(set("3").unwrap().lease, Duration::from_secs(3));
         for wrong in ["0", "-1", "1.5", "x"] {
             assert_eq!(set(wrong).unwrap_err().variable, "CAIRN_LEASE_SECONDS");
+        }
+    }
+
+    #[test]
+    fn tombstones_are_kept_for_25_hours_or_longer() {
+        assert_eq!(read(AWS).unwrap().tombstones, TOMBSTONES);
+        let set = |text| read(&[AWS, &[("CAIRN_TOMBSTONE_HOURS", text)]].concat());
+        assert_eq!(set("48").unwrap().tombstones, Duration::from_secs(48 * 3600));
+        for wrong in ["24", "-25", "25.5", "x", "87601"] {
+            assert_eq!(set(wrong).unwrap_err().variable, "CAIRN_TOMBSTONE_HOURS");
         }
     }
 

@@ -90,7 +90,7 @@ pub use access::{Access, AccessPattern, Call};
 pub use action::{Action, Changes};
 pub use backoff::Backoff;
 pub use clock::Clock;
-pub use config::Config;
+pub use config::{Config, TOMBSTONES};
 pub use engines::Engines;
 pub use error::{Cause, Error, Failed};
 pub use expression::Condition;

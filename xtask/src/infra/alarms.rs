@@ -52,12 +52,17 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ..base
         },
     )];
-    // What fails while a stack is deployed, the deployment itself tells.
-    let told = |function: &Function| {
-        let deployment = |source: &EventSource| matches!(source, EventSource::Deployment { .. });
-        system.sources.iter().any(|source| source.handler() == function.name && deployment(source))
+    // What fails while a stack is deployed, the deployment itself tells. What is called once an hour or less only tidies
+    // up, and what it leaves waits for the next time: the dashboard shows it.
+    let wakes_nobody = |function: &Function| {
+        let quiet = |source: &EventSource| match source {
+            EventSource::Deployment { .. } => true,
+            EventSource::Schedule { every_minutes, .. } => *every_minutes >= 60,
+            EventSource::Streams { .. } | EventSource::Objects { .. } => false,
+        };
+        system.sources.iter().any(|source| source.handler() == function.name && quiet(source))
     };
-    for handler in functions.iter().filter(|function| function.route.is_none() && !told(function)) {
+    for handler in functions.iter().filter(|function| function.route.is_none() && !wakes_nobody(function)) {
         alarms.push((
             handler.resource("ErrorsAlarm"),
             Alarm {

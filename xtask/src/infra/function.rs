@@ -37,6 +37,7 @@ pub fn functions(app: &App) -> Vec<Function> {
             match source {
                 EventSource::Streams { .. } => grants.extend(mirror::grants(system)),
                 EventSource::Deployment { .. } => grants.extend(mirror::index_grants(system)),
+                EventSource::Schedule { handler: mirror::SWEEP, .. } => grants.extend(mirror::sweep_grants(system)),
                 EventSource::Objects { .. } | EventSource::Schedule { .. } => {}
             }
         }

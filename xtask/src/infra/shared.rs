@@ -114,6 +114,7 @@ fn dashboard() -> Node {
 fn body() -> String {
     let widgets = [
         ("Requests that failed", "ServerErrors", "Sum"),
+        ("Events that were not handled", "Failures", "Sum"),
         ("Latency, the slowest of a hundred (ms)", "Latency", "p99"),
         ("Search behind the tables (ms)", "Lag", "Maximum"),
         ("Records quarantined", "Quarantined", "Sum"),

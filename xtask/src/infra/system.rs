@@ -65,6 +65,7 @@ fn globals(system: &str) -> Node {
                 "CAIRN_SEARCH_ENDPOINT" => reference("SearchEndpoint"),
                 "CAIRN_ISSUERS" => reference("Issuers"),
                 "CAIRN_CURSOR_SECRETS" => reference("CursorSecrets"),
+                "CAIRN_TOMBSTONE_HOURS" => reference("TombstoneRetentionHours"),
             },
         },
         "Tags" => names::tags(system),

@@ -230,6 +230,25 @@ fn a_deployment_waits_for_what_its_function_makes() {
     }
 }
 
+/// An alarm on failures waits for three periods with one in a row, and those never come of what runs more rarely.
+#[test]
+fn no_alarm_waits_for_what_cannot_be() {
+    for (system, template) in systems() {
+        let mut rare = 0;
+        for (name, rule) in of_type(&template, "AWS::Events::Rule") {
+            let rate = text(&rule["ScheduleExpression"]);
+            let minutes: u64 = rate.split(['(', ' ']).nth(1).unwrap().parse().unwrap();
+            let handler = name.strip_suffix("Schedule").unwrap();
+            let alarm = &template["Resources"][format!("{handler}ErrorsAlarm")]["Properties"];
+            let seconds = alarm["Period"].as_u64();
+            assert_eq!(seconds.is_some(), minutes < 60, "{system}: {handler} at {rate}");
+            assert!(seconds.is_none_or(|seconds| minutes * 60 <= seconds), "{system}: {handler} at {rate}");
+            rare += u32::from(minutes >= 60);
+        }
+        assert!(rare > 0, "{system}");
+    }
+}
+
 /// The template of each system, with its name.
 fn systems() -> Vec<(&'static str, Value)> {
     let all = xtask::systems::all();

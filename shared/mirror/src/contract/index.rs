@@ -1,9 +1,12 @@
 //! OpenSearch: external versions, what is refused and how, real-time versions, aliases.
 
+use std::collections::BTreeSet;
+
 use super::{Broken, Fixture, same};
 use crate::classify::{answers, failure};
 use crate::documents::Mapping;
 use crate::generation::{index_name, write_alias};
+use crate::lines::write_forget;
 use crate::mapping::index_body;
 use crate::ports::Index;
 
@@ -26,6 +29,7 @@ pub async fn index(index: &impl Index, fixture: &impl Fixture, alias: &str) -> R
 
     versions(index, &write).await?;
     refusals(index, &write).await?;
+    tombstones(index, &first, &write).await?;
     readers(index, fixture, alias, &first).await
 }
 
@@ -78,6 +82,33 @@ async fn refusals(index: &impl Index, write: &str) -> Result<(), Broken> {
         line("h", 2, "external", "{}") + &line("i", 2, "external", "{}").replace("\"version\":2", "\"version\":-1");
     same("one negative version", index.bulk(write, &spoilt).await?.status, 400)?;
     same("spoils the whole request", index.versions(write, &["h"]).await?, vec![None])
+}
+
+async fn tombstones(index: &impl Index, first: &str, write: &str) -> Result<(), Broken> {
+    let tombstone = |id, version, at| line(id, version, "external", &format!(r#"{{"deleted":true,"deletedAt":{at}}}"#));
+    let lines = [tombstone("t#1", 31, 1_000), tombstone("t#2", 33, 2_000), tombstone("t#3", 35, 3_000)];
+    bulk(index, write, &lines).await?;
+    index.refresh(first).await?;
+    let found = async |before, most| {
+        let found = index.tombstones(write, before, most).await;
+        found.map(|found| found.into_iter().collect::<BTreeSet<_>>())
+    };
+    let named = |named: &[(&str, u64)]| named.iter().map(|(id, version)| ((*id).to_owned(), *version)).collect();
+    same("tombstones before a time", found(3_000, 9).await?, named(&[("t#1", 31), ("t#2", 33)]))?;
+    same("as many as are asked for", found(3_000, 1).await?.len(), 1)?;
+
+    for (what, version, status) in
+        [("a lower version", 29, 409), ("its own version", 31, 200), ("one that is gone already", 31, 404)]
+    {
+        let mut lines = String::new();
+        write_forget(&mut lines, "t#1", version);
+        let reply = index.forget(write, &lines).await?;
+        let answers = answers(&reply.body).unwrap_or_default();
+        let answer = answers.first().map(|answer| (answer.status, answer.error.is_some()));
+        same(what, answer, Some((status, status == 409)))?;
+    }
+    same("a tombstone that is forgotten", found(3_000, 9).await?, named(&[("t#2", 33)]))?;
+    same("its version", index.versions(write, &["t#1"]).await?, vec![None])
 }
 
 async fn readers(index: &impl Index, fixture: &impl Fixture, alias: &str, first: &str) -> Result<(), Broken> {

@@ -50,6 +50,15 @@ impl<'e> OpenSearchIndex<'e> {
         Ok(Reply { status, body })
     }
 
+    async fn send_bulk(&self, alias: &str, lines: &str, more: &str) -> Result<Reply, Fault> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        let path = format!("/{alias}/_bulk?require_alias=true&filter_path={ANSWER}{more}");
+        let body = compress(lines).map_err(|error| Fault::lasting(ENGINE, error))?;
+        self.send(Method::Post, &path, headers, Some(body)).await
+    }
+
     /// Sends JSON and reads JSON; any status but these is a fault.
     async fn json(
         &self,
@@ -67,12 +76,24 @@ impl<'e> OpenSearchIndex<'e> {
 
 impl Index for OpenSearchIndex<'_> {
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
-        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        let path = format!("/{alias}/_bulk?require_alias=true&filter_path={ANSWER}");
-        let body = compress(lines).map_err(|error| Fault::lasting(ENGINE, error))?;
-        self.send(Method::Post, &path, headers, Some(body)).await
+        self.send_bulk(alias, lines, "").await
+    }
+
+    async fn forget(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
+        self.send_bulk(alias, lines, "&refresh=true").await
+    }
+
+    async fn tombstones(&self, alias: &str, before: i64, most: usize) -> Result<Vec<(String, u64)>, Fault> {
+        let old = json!({ "bool": { "filter": [
+            { "term": { "deleted": true } },
+            { "range": { "deletedAt": { "lt": before } } },
+        ] } });
+        let body = json!({ "query": old, "size": most, "version": true, "_source": false });
+        let (_, answer) = self.json(Method::Post, &format!("/{alias}/_search"), Some(&body), &[200]).await?;
+        let hits = answer.pointer("/hits/hits").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let found = hits.iter().map(|hit| Some((hit.get("_id")?.as_str()?.to_owned(), hit.get("_version")?.as_u64()?)));
+        let found = found.collect::<Option<_>>();
+        found.ok_or_else(|| Fault::lasting(ENGINE, "a tombstone was found without id or version"))
     }
 
     async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {

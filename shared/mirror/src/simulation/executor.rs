@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use std::task::{Context, Poll};
 
 use futures::task::noop_waker_ref;
-use table::{Config, Key};
+use table::{Config, Key, TOMBSTONES};
 
 use super::toy::{Leaves, TOY, TREES};
 use super::world::{Fate, Kind, Shared};
@@ -15,6 +15,7 @@ use crate::ports::Fault;
 use crate::record::Tables;
 use crate::repair::in_every_generation;
 use crate::rules::Rules;
+use crate::sweep::{Swept, sweep_generations};
 use crate::work::{Worked, work};
 
 /// Work of the mirror that has begun and may never end.
@@ -28,6 +29,7 @@ pub(crate) enum Ended {
     Batch(Result<Worked, Failure>),
     FirstIndex(Result<(), Fault>),
     Repair(Result<(), Fault>),
+    Sweep(Result<Swept, Fault>),
 }
 
 pub(crate) static TABLES: LazyLock<Tables> = LazyLock::new(|| {
@@ -61,9 +63,23 @@ impl Invocation {
         Self { future: Box::pin(future), records: 0..0 }
     }
 
+    pub(crate) fn sweep<R: Rules>(shared: &Shared) -> Self {
+        let ports = shared.clone();
+        let future = async move {
+            let mut swept = Swept::default();
+            Ended::Sweep(sweep_generations::<R, _>(&ports, TOMBSTONES, &mut swept).await.map(|()| swept))
+        };
+        Self { future: Box::pin(future), records: 0..0 }
+    }
+
     /// Goes on as far as it can; its requests are those of `number`.
     pub(crate) fn poll(&mut self, shared: &Shared, number: usize) -> Option<Ended> {
-        shared.world().polled = number;
+        {
+            let mut world = shared.world();
+            let now = world.now;
+            world.polled = number;
+            world.begun.entry(number).or_insert(now);
+        }
         match self.future.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
             Poll::Ready(ended) => Some(ended),
             Poll::Pending => None,

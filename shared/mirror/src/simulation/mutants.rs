@@ -1,10 +1,12 @@
 //! The proof is itself tested: each of these breaks one rule, and the simulator must find it out.
 
+use std::time::Duration;
+
 use super::first_broken;
 use super::schedule::Schedule;
 use crate::classify::{Answer, Class, classify};
 use crate::fold::{Change, Decision, Fold, Presence, decide, fold};
-use crate::lines::{Identity, Versioning};
+use crate::lines::{Identity, Versioning, write_forget};
 use crate::report::Unhandled;
 use crate::rules::{AsWritten, Rules};
 use crate::settle::{Settlement, settle};
@@ -149,6 +151,39 @@ impl Rules for SwallowedError {
 #[test]
 fn a_swallowed_error_is_caught() {
     caught::<SwallowedError>("I1", |_| ());
+}
+
+/// Forgets deletes while records from before them may come.
+struct SweepsYoungTombstones;
+
+impl Rules for SweepsYoungTombstones {
+    fn horizon(now_micros: i64, _: Duration) -> i64 {
+        now_micros
+    }
+}
+
+#[test]
+fn sweeping_young_tombstones_is_caught() {
+    caught::<SweepsYoungTombstones>("I1", |_| ());
+}
+
+/// Deletes what is in the place of a tombstone, whatever it is by then.
+struct UnguardedSweep;
+
+impl Rules for UnguardedSweep {
+    fn write_forget(lines: &mut String, id: &str, _: u64) {
+        write_forget(lines, id, 1 << 60);
+    }
+}
+
+#[test]
+fn an_unguarded_sweep_is_caught() {
+    caught::<UnguardedSweep>("I1", |_| ());
+}
+
+#[test]
+fn readers_that_keep_what_they_read_are_caught() {
+    caught::<AsWritten>("I1", |schedule| schedule.shared.world().ageless = true);
 }
 
 /// Takes any conflict as the work of a version that is at least as good.

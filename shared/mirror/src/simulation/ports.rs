@@ -48,6 +48,15 @@ impl Ports for Shared {
 }
 
 impl Index for Shared {
+    async fn forget(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
+        self.bulk(alias, lines).await
+    }
+
+    async fn tombstones(&self, alias: &str, before: i64, most: usize) -> Result<Vec<(String, u64)>, Fault> {
+        let alias = alias.to_owned();
+        self.ask(Kind::Read, move |world, _| Ok(world.search.tombstones(&alias, before, most))).await
+    }
+
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
         let (alias, lines) = (alias.to_owned(), lines.to_owned());
         self.ask(Kind::Bulk, move |world, fate| {
@@ -226,7 +235,9 @@ impl Quarantine for Shared {
 
 impl Time for Shared {
     fn micros(&self) -> i64 {
-        self.world().now
+        let world = self.world();
+        let begun = if world.ageless { world.begun.get(&world.polled).copied() } else { None };
+        begun.unwrap_or(world.now)
     }
 
     async fn pause(&self, _: Duration) {

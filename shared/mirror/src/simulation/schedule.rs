@@ -1,10 +1,14 @@
 //! One schedule: what happens next is drawn from the seed, until all budgets are spent; then everything that is under
 //! way comes to rest, and the promise is looked at.
 
-use std::collections::BTreeMap;
+mod budget;
+mod sweeps;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::marker::PhantomData;
 
+use budget::Budget;
 use fastrand::Rng;
 
 use super::executor::{Ended, Invocation};
@@ -26,6 +30,8 @@ pub(crate) struct Schedule<R> {
     begun: usize,
     /// The invocation whose answer the event source waits for.
     current: Option<usize>,
+    /// Invocations that others may overtake for a long time.
+    late: BTreeSet<usize>,
     /// Who makes the first index.
     operator: Option<usize>,
     /// Records before this place have been handled, as far as the event source knows.
@@ -33,18 +39,6 @@ pub(crate) struct Schedule<R> {
     left: Budget,
     told: Option<String>,
     rules: PhantomData<R>,
-}
-
-/// How much may still happen.
-#[derive(Debug)]
-struct Budget {
-    writes: usize,
-    faults: usize,
-    zombies: usize,
-    deaths: usize,
-    forgets: usize,
-    lost_answers: usize,
-    repairs: usize,
 }
 
 /// More steps than any schedule needs: what has not come to rest by then never will.
@@ -55,18 +49,8 @@ impl<R: Rules> Schedule<R> {
         let mut rng = Rng::with_seed(seed);
         let shared = Shared::default();
         shared.world().now = 1_000_000_000_000;
-        let left = Budget {
-            writes: rng.usize(2..8),
-            faults: rng.usize(0..4),
-            zombies: rng.usize(0..3),
-            deaths: rng.usize(0..2),
-            forgets: rng.usize(0..3),
-            lost_answers: rng.usize(0..2),
-            repairs: 0,
-        };
-        let habits = Habits::draw(&mut rng);
+        let (left, habits) = Budget::draw(&mut rng);
         let first_index = rng.u8(0..4) == 0;
-        let left = Budget { repairs: rng.usize(0..3), ..left };
         let mut schedule = Self {
             shared,
             rng,
@@ -74,6 +58,7 @@ impl<R: Rules> Schedule<R> {
             invocations: BTreeMap::new(),
             begun: 0,
             current: None,
+            late: BTreeSet::new(),
             operator: None,
             checkpoint: 0,
             left,
@@ -129,6 +114,7 @@ impl<R: Rules> Schedule<R> {
             6 if self.left.deaths > 0 && !self.invocations.is_empty() => self.die(),
             7 if self.left.forgets > 0 => self.forget(),
             8 if self.left.repairs > 0 => self.repair()?,
+            13 if self.may_sweep() => self.sweep()?,
             8 => self.shared.world().now += 1_000,
             9 if self.left.faults > 0 => return self.expire().map(|()| true),
             10..13 if self.begin()? => {}
@@ -138,15 +124,23 @@ impl<R: Rules> Schedule<R> {
     }
 
     fn carry_or_begin(&mut self) -> Result<bool, String> {
-        let carried = self.carriable();
-        if carried.is_empty() {
-            let begun = self.begin()?;
-            if !begun && self.left.writes > 0 {
+        let (late, prompt): (Vec<_>, Vec<_>) = self.carriable().into_iter().partition(|place| self.dawdles(*place));
+        if prompt.is_empty() {
+            if self.begin()? {
+                return Ok(true);
+            }
+            if self.may_sweep() && self.rng.bool() {
+                return self.sweep().map(|()| true);
+            }
+            if self.left.writes > 0 && (late.is_empty() || self.rng.bool()) {
                 self.write();
                 return Ok(true);
             }
-            return Ok(begun);
+            if late.is_empty() {
+                return Ok(false);
+            }
         }
+        let carried = if prompt.is_empty() { late } else { prompt };
         let place = carried[self.rng.usize(0..carried.len())];
         self.carry(place).map(|()| true)
     }
@@ -196,6 +190,13 @@ impl<R: Rules> Schedule<R> {
             }
             // One that failed is begun again by hand, if at all.
             Ended::Repair(repaired) => self.say(|_| format!("the repair: {repaired:?}")),
+            Ended::Sweep(swept) => {
+                self.say(|_| format!("the sweep: {swept:?}"));
+                // A minute later, whoever still waits for anything.
+                if self.rng.bool() {
+                    self.shared.world().search.forget();
+                }
+            }
             Ended::FirstIndex(made) => {
                 self.say(|_| format!("the first index: {made:?}"));
                 self.operator = None;
@@ -252,6 +253,7 @@ impl<R: Rules> Schedule<R> {
     fn time_out(&mut self) {
         self.left.zombies -= 1;
         let zombie = self.current.take();
+        self.late.extend(zombie);
         self.say(|_| format!("invocation {zombie:?} is a zombie"));
     }
 

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::generation::write_alias;
+
 /// A node with its indexes.
 #[derive(Debug, Default)]
 pub(crate) struct Search {
@@ -73,6 +75,21 @@ impl Search {
         ids.iter().map(|id| Some(index?.documents.get(id)?.version)).collect()
     }
 
+    pub(crate) fn has_tombstones(&self) -> bool {
+        self.indexes.keys().any(|index| !self.tombstones(&write_alias(index), i64::MAX, 1).is_empty())
+    }
+
+    /// Ids and versions of tombstones that were written before this time.
+    pub(crate) fn tombstones(&self, alias: &str, before: i64, most: usize) -> Vec<(String, u64)> {
+        let index = self.indexes.values().find(|index| index.write_alias == alias);
+        let documents = index.into_iter().flat_map(|index| &index.documents);
+        let old = documents.filter(|(_, document)| {
+            let written = document.source["deletedAt"].as_i64();
+            document.source["deleted"] == json!(true) && written.is_some_and(|written| written < before)
+        });
+        old.map(|(id, document)| (id.clone(), document.version)).take(most).collect()
+    }
+
     /// Carries out a bulk request. Operations named in `busy` are answered 429 by place.
     pub(crate) fn bulk(&mut self, alias: &str, lines: &str, busy: &BTreeSet<usize>) -> (u16, Value) {
         let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -132,18 +149,17 @@ impl Index {
             let reason = format!("[{id}]: version conflict, current version [{present:?}] is higher or equal");
             return Err((409, "version_conflict_engine_exception", reason));
         }
-        let before = match source {
-            Some(source) => {
-                self.deleted.remove(id);
-                self.documents.insert(id.to_owned(), Document { version, source })
-            }
-            None => {
-                self.deleted.insert(id.to_owned(), version);
-                let highest = self.highest.entry(id.to_owned()).or_default();
-                *highest = version.max(*highest);
-                self.documents.remove(id)
-            }
+        let Some(source) = source else {
+            self.deleted.insert(id.to_owned(), version);
+            match meta["version_type"].as_str() {
+                // A sweep, after which versions may begin anew.
+                Some("external_gte") => self.highest.remove(id),
+                _ => self.highest.insert(id.to_owned(), version.max(self.highest.get(id).copied().unwrap_or_default())),
+            };
+            return Ok(if self.documents.remove(id).is_some() { 200 } else { 404 });
         };
+        self.deleted.remove(id);
+        let before = self.documents.insert(id.to_owned(), Document { version, source });
         Ok(if before.is_some() { 200 } else { 201 })
     }
 

@@ -37,6 +37,10 @@ pub(crate) struct World {
     pub(crate) trespass: Option<String>,
     /// Whose future is being polled.
     pub(crate) polled: usize,
+    /// When each invocation began.
+    pub(crate) begun: BTreeMap<usize, i64>,
+    /// Whether no time passes for an invocation, so that nothing that it has read grows old: a mutant.
+    pub(crate) ageless: bool,
 }
 
 /// A stream record.

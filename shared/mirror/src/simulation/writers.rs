@@ -18,6 +18,8 @@ pub(crate) struct Habits {
     pub(crate) foreign: bool,
     pub(crate) poison: bool,
     pub(crate) unknown_events: bool,
+    /// Most of what is there is deleted soon.
+    pub(crate) fleeting: bool,
 }
 
 impl Habits {
@@ -28,6 +30,7 @@ impl Habits {
             foreign: rng.bool(),
             poison: rng.u8(0..3) == 0,
             unknown_events: rng.u8(0..8) == 0,
+            fleeting: false,
         }
     }
 }
@@ -45,6 +48,7 @@ pub(crate) fn write(world: &mut World, rng: &mut Rng, habits: Habits) -> String 
     let (what, new) = match item {
         None => create(rng, habits, clock),
         Some(item) => match rng.u8(0..10) {
+            5..9 if habits.fleeting => ("delete".to_owned(), None),
             0..3 => ("delete".to_owned(), None),
             3..5 if habits.foreign => foreign(rng, habits, item),
             _ => update(rng, habits, item, clock),

@@ -1,0 +1,146 @@
+//! Forgetting deletes: a tombstone goes once nothing can need it any more. Records older than the delete have left the
+//! stream by then, and whatever was read before is used by nobody.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use table::Engines;
+use tokio::time::Instant;
+use web::{Event, EventFailure, EventHandler};
+
+use crate::classify::{Answer, Class, answers, classify, failure};
+use crate::context::fresh;
+use crate::documents::NoShapes;
+use crate::engines::Production;
+use crate::mirrored::Mirrored;
+use crate::ports::{Fault, Index, Ports, Reply, State, Time};
+use crate::rules::{AsWritten, Rules};
+use crate::work::in_time;
+
+/// The name of the handler, in every system.
+pub const SWEEP: &str = "sweepTombstones";
+
+/// How many tombstones are found, and deleted, by one request.
+const PAGE: usize = 1000;
+
+/// What a sweep has come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Tombstones that are gone, those included that another sweep was faster with.
+    pub gone: usize,
+    /// Tombstones in whose place was something newer by then, which stays.
+    pub outlived: usize,
+}
+
+/// The event handler that sweeps, to be called by a schedule.
+pub fn sweep<M: Mirrored>() -> EventHandler {
+    EventHandler::new(SWEEP, on_schedule::<M>).timeout(Duration::from_secs(300))
+}
+
+async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
+    let swept = sweep_tombstones(&M::default(), event.engines(), event.deadline).await.map_err(EventFailure::new)?;
+    match swept {
+        Swept { gone: 0, outlived: 0 } => event.found_nothing(),
+        Swept { gone, outlived } => tracing::info!(gone, outlived, "tombstones were swept"),
+    }
+    Ok(Bytes::from_static(b"{}"))
+}
+
+/// Deletes the tombstones that were written longer ago than the deployment keeps them, in every generation. What does
+/// not fit the time is left to the next sweep.
+async fn sweep_tombstones(documents: &impl Mirrored, engines: &Engines, deadline: Instant) -> Result<Swept, Fault> {
+    let ports = Production::new(engines, documents.tables(), &NoShapes, Some(deadline))?;
+    let mut swept = Swept::default();
+    let ended = in_time(&ports, sweep_generations::<AsWritten, _>(&ports, engines.config.tombstones, &mut swept)).await;
+    ended.unwrap_or(Ok(()))?;
+    Ok(swept)
+}
+
+pub(crate) async fn sweep_generations<R: Rules, P: Ports>(
+    ports: &P,
+    retention: Duration,
+    swept: &mut Swept,
+) -> Result<(), Fault> {
+    let generations = ports.state().generations().await?;
+    for generation in generations.into_iter().flat_map(|generations| generations.written) {
+        let alias = generation.write_alias();
+        while sweep_page::<R, P>(ports, &alias, retention, swept).await? {}
+    }
+    Ok(())
+}
+
+/// Tombstones that were written before this time, in milliseconds, have been kept for long enough.
+pub fn horizon(now_micros: i64, retention: Duration) -> i64 {
+    let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
+    now_micros.div_euclid(1000).saturating_sub(retention)
+}
+
+/// Whether there may be more to sweep.
+async fn sweep_page<R: Rules, P: Ports>(
+    ports: &P,
+    alias: &str,
+    retention: Duration,
+    swept: &mut Swept,
+) -> Result<bool, Fault> {
+    let read = ports.time().micros();
+    let found = ports.index().tombstones(alias, R::horizon(read, retention), PAGE).await?;
+    if found.is_empty() {
+        return Ok(false);
+    }
+    let mut lines = String::new();
+    for (id, version) in &found {
+        R::write_forget(&mut lines, id, *version);
+    }
+    fresh(ports.time(), read)?;
+    let reply = ports.index().forget(alias, &lines).await?;
+    let gone = gone(&reply, found.len())?;
+    swept.gone += gone;
+    swept.outlived += found.len() - gone;
+    Ok(found.len() == PAGE && gone > 0)
+}
+
+/// How many of the tombstones are gone; the others are no tombstones of that version any more.
+fn gone(reply: &Reply, asked: usize) -> Result<usize, Fault> {
+    let answers = Some(reply).filter(|reply| reply.status == 200).and_then(|reply| answers(&reply.body));
+    let Some(answers) = answers.filter(|answers| answers.len() == asked) else {
+        return Err(Fault::passing("search", format_args!("a sweep was answered {}", reply.status)));
+    };
+    let mut gone = 0;
+    for answer in &answers {
+        match (classify(answer), answer) {
+            (Class::Done, _) | (_, Answer { status: 404, error: None }) => gone += 1,
+            (Class::Conflict, _) => {}
+            (class, answer) => {
+                let reason = format!("a tombstone stays: {} {}", answer.status, failure(answer.error).reason());
+                return Err(Fault { passing: class == Class::Retry, ..Fault::lasting("search", reason) });
+            }
+        }
+    }
+    Ok(gone)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(body: &'static str) -> Result<usize, bool> {
+        gone(&Reply { status: 200, body: Bytes::from_static(body.as_bytes()) }, 2).map_err(|fault| fault.passing)
+    }
+
+    #[test]
+    fn what_another_sweep_has_deleted_is_gone_and_what_was_made_again_is_not() {
+        assert_eq!(counted(r#"{"items":[{"delete":{"status":200}},{"delete":{"status":404}}]}"#), Ok(2));
+        let conflict = r#"{"items":[{"delete":{"status":409,"error":{}}},{"delete":{"status":200}}]}"#;
+        assert_eq!(counted(conflict), Ok(1));
+    }
+
+    #[test]
+    fn no_other_answer_is_success() {
+        let missing = r#"{"items":[{"delete":{"status":404,"error":{"type":"index_not_found_exception"}}},
+            {"delete":{"status":404,"error":{"type":"index_not_found_exception"}}}]}"#;
+        assert_eq!(counted(missing), Err(false));
+        assert_eq!(counted(r#"{"items":[{"delete":{"status":200}},{"delete":{"status":429,"error":{}}}]}"#), Err(true));
+        assert_eq!(counted(r#"{"items":[{"delete":{"status":200}}]}"#), Err(true));
+        assert_eq!(counted("{}"), Err(true));
+    }
+}
