@@ -57,7 +57,7 @@ export class Functions {
           CAIRN_SEARCH_ENDPOINT: parameters.text('SearchEndpoint'),
           CAIRN_ISSUERS: parameters.text('Issuers'),
           CAIRN_CURSOR_SECRETS: parameters.text('CursorSecrets'),
-          CAIRN_TOMBSTONE_HOURS: parameters.tombstoneHours,
+          CAIRN_TOMBSTONE_HOURS: parameters.text('TombstoneRetentionHours'),
         },
       },
       tags: this.stack.tagList,

@@ -47,13 +47,12 @@ const choices = {
     ['small', 'medium', 'large'],
   ),
   LogRetentionDays: logRetentionDays,
-  TombstoneRetentionHours: parameter({
-    type: 'Number',
-    description: 'How long search remembers deletes, in hours.',
-    default: 25,
-    minValue: 25,
-    maxValue: 87_600,
-  }),
+  // A number might have a fraction, which the functions refuse.
+  TombstoneRetentionHours: text(
+    'How long search remembers deletes, in hours: 25 or more.',
+    '25',
+    '^(2[5-9]|[3-9][0-9]|[1-9][0-9]{2,4})$',
+  ),
   ThrottleRate: number('Requests a second that the API takes in the long run; what is above is answered 429.', 100),
   ThrottleBurst: number('Requests that the API takes at one moment.', 200),
   CorsOrigins: parameter({
@@ -114,11 +113,6 @@ export class Parameters {
   // As a property that is true or false.
   flag(name: 'DeletionProtection'): IResolvable {
     return this.chosen[name].value;
-  }
-
-  // As text, which is what variables hold.
-  get tombstoneHours(): string {
-    return Token.asString(this.chosen.TombstoneRetentionHours.value);
   }
 
   get corsOrigins(): string[] {

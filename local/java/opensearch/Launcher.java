@@ -30,8 +30,7 @@ public final class Launcher {
                 .put("network.host", "127.0.0.1")
                 .put("discovery.type", "single-node")
                 .put("cluster.routing.allocation.disk.threshold_enabled", false)
-                .put("cluster.max_shards_per_node", 10_000)
-                .put("action.auto_create_index", false));
+                .put("cluster.max_shards_per_node", 10_000));
         runner.build(OpenSearchRunner.newConfigs().basePath(args[0]).clusterName("cairn").numOfNode(1));
         runner.ensureYellow();
         HttpServerTransport http = runner.getInstance(HttpServerTransport.class);

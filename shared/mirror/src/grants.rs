@@ -58,7 +58,8 @@ pub fn index_grants(system: &'static System) -> Vec<Grant> {
 pub fn sweep_grants(system: &System) -> Vec<Grant> {
     let search = |path| Grant {
         action: "es:ESHttpPost",
-        resource: Resource::Search { path: format!("{}-*-write/{path}", system.name) },
+        // `*` would match a list of any indexes, which a search takes.
+        resource: Resource::Search { path: format!("{}-??????-write/{path}", system.name) },
     };
     let state = Resource::Table(state_table_name(system.name));
     vec![Grant { action: "dynamodb:GetItem", resource: state }, search("_search"), search("_bulk")]

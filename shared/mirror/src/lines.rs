@@ -71,6 +71,10 @@ pub fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, ve
     let _ = writeln!(lines, r#","deleted":true,"deletedAt":{}}}"#, now_micros.div_euclid(1000));
 }
 
+/// An operation that does nothing, for requests of nothing but deletes: for a delete alone with an external version
+/// OpenSearch makes an index that is missing, `require_alias` or not. It is answered 404, `document_missing_exception`.
+pub const WANTS_ALIAS: &str = concat!(r#"{"update":{"_id":"-"}}"#, "\n", r#"{"doc":{}}"#, "\n");
+
 /// The end of a tombstone. Refused where anything newer than it is in its place.
 pub fn write_forget(lines: &mut String, id: &str, version: u64) {
     lines.push_str(r#"{"delete":{"_id":"#);

@@ -12,6 +12,7 @@ use crate::classify::{Answer, Class, answers, classify, failure};
 use crate::context::fresh;
 use crate::documents::NoShapes;
 use crate::engines::Production;
+use crate::lines::WANTS_ALIAS;
 use crate::mirrored::Mirrored;
 use crate::ports::{Fault, Index, Ports, Reply, State, Time};
 use crate::rules::{AsWritten, Rules};
@@ -87,7 +88,7 @@ async fn sweep_page<R: Rules, P: Ports>(
     if found.is_empty() {
         return Ok(false);
     }
-    let mut lines = String::new();
+    let mut lines = WANTS_ALIAS.to_owned();
     for (id, version) in &found {
         R::write_forget(&mut lines, id, *version);
     }
@@ -102,45 +103,56 @@ async fn sweep_page<R: Rules, P: Ports>(
 /// How many of the tombstones are gone; the others are no tombstones of that version any more.
 fn gone(reply: &Reply, asked: usize) -> Result<usize, Fault> {
     let answers = Some(reply).filter(|reply| reply.status == 200).and_then(|reply| answers(&reply.body));
-    let Some(answers) = answers.filter(|answers| answers.len() == asked) else {
+    let Some([first, deletes @ ..]) = answers.as_deref().filter(|answers| answers.len() == asked + 1) else {
         return Err(Fault::passing("search", format_args!("a sweep was answered {}", reply.status)));
     };
+    if failure(first.error).kind != "document_missing_exception" {
+        return Err(refusal(first));
+    }
     let mut gone = 0;
-    for answer in &answers {
+    for answer in deletes {
         match (classify(answer), answer) {
             (Class::Done, _) | (_, Answer { status: 404, error: None }) => gone += 1,
             (Class::Conflict, _) => {}
-            (class, answer) => {
-                let reason = format!("a tombstone stays: {} {}", answer.status, failure(answer.error).reason());
-                return Err(Fault { passing: class == Class::Retry, ..Fault::lasting("search", reason) });
-            }
+            (_, answer) => return Err(refusal(answer)),
         }
     }
     Ok(gone)
+}
+
+fn refusal(answer: &Answer<'_>) -> Fault {
+    let reason = format!("a tombstone stays: {} {}", answer.status, failure(answer.error).reason());
+    Fault { passing: classify(answer) == Class::Retry, ..Fault::lasting("search", reason) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn counted(body: &'static str) -> Result<usize, bool> {
-        gone(&Reply { status: 200, body: Bytes::from_static(body.as_bytes()) }, 2).map_err(|fault| fault.passing)
+    /// What is read from an answer about two tombstones; of a fault, whether it may pass.
+    fn counted(items: &str) -> Result<usize, bool> {
+        let first = r#"{"update":{"status":404,"error":{"type":"document_missing_exception"}}}"#;
+        whole(&format!(r#"{{"items":[{first},{items}]}}"#))
+    }
+
+    fn whole(body: &str) -> Result<usize, bool> {
+        gone(&Reply { status: 200, body: body.to_owned().into() }, 2).map_err(|fault| fault.passing)
     }
 
     #[test]
     fn what_another_sweep_has_deleted_is_gone_and_what_was_made_again_is_not() {
-        assert_eq!(counted(r#"{"items":[{"delete":{"status":200}},{"delete":{"status":404}}]}"#), Ok(2));
-        let conflict = r#"{"items":[{"delete":{"status":409,"error":{}}},{"delete":{"status":200}}]}"#;
-        assert_eq!(counted(conflict), Ok(1));
+        assert_eq!(counted(r#"{"delete":{"status":200}},{"delete":{"status":404}}"#), Ok(2));
+        assert_eq!(counted(r#"{"delete":{"status":409,"error":{}}},{"delete":{"status":200}}"#), Ok(1));
     }
 
     #[test]
     fn no_other_answer_is_success() {
-        let missing = r#"{"items":[{"delete":{"status":404,"error":{"type":"index_not_found_exception"}}},
-            {"delete":{"status":404,"error":{"type":"index_not_found_exception"}}}]}"#;
-        assert_eq!(counted(missing), Err(false));
-        assert_eq!(counted(r#"{"items":[{"delete":{"status":200}},{"delete":{"status":429,"error":{}}}]}"#), Err(true));
-        assert_eq!(counted(r#"{"items":[{"delete":{"status":200}}]}"#), Err(true));
-        assert_eq!(counted("{}"), Err(true));
+        assert_eq!(counted(r#"{"delete":{"status":200}},{"delete":{"status":429,"error":{}}}"#), Err(true));
+        assert_eq!(counted(r#"{"delete":{"status":200}},{"delete":{"status":403,"error":{}}}"#), Err(false));
+        assert_eq!(counted(r#"{"delete":{"status":200}}"#), Err(true));
+        let missing = r#"{"update":{"status":404,"error":{"type":"index_not_found_exception"}}}"#;
+        let deletes = r#"{"delete":{"status":404}},{"delete":{"status":404}}"#;
+        assert_eq!(whole(&format!(r#"{{"items":[{missing},{deletes}]}}"#)), Err(false));
+        assert_eq!(whole("{}"), Err(true));
     }
 }

@@ -10,13 +10,8 @@ pub fn system() -> Node {
         "Architecture" => one_of("Of the functions; the zips must be built for it.", &["arm64", "x86_64"]),
         "MemoryClass" => one_of("Multiplies the memory of each function by 1, 2 or 4, and its share of a processor with it.", &["small", "medium", "large"]),
         "LogRetentionDays" => log_retention(),
-        "TombstoneRetentionHours" => map! {
-            "Type" => "Number",
-            "Description" => "How long search remembers deletes, in hours.",
-            "Default" => 25,
-            "MinValue" => 25,
-            "MaxValue" => 87_600,
-        },
+        // A number might have a fraction, which the functions refuse.
+        "TombstoneRetentionHours" => text("How long search remembers deletes, in hours: 25 or more.", "25", "^(2[5-9]|[3-9][0-9]|[1-9][0-9]{2,4})$"),
         "ThrottleRate" => number("Requests a second that the API takes in the long run; what is above is answered 429.", 100),
         "ThrottleBurst" => number("Requests that the API takes at one moment.", 200),
         "CorsOrigins" => map! {

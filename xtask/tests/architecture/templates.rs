@@ -230,7 +230,7 @@ fn a_deployment_waits_for_what_its_function_makes() {
     }
 }
 
-/// An alarm on failures waits for three periods with one in a row, and those never come of what runs more rarely.
+/// An alarm on failures rings after three periods in a row with one in each, and what runs more rarely never has them.
 #[test]
 fn no_alarm_waits_for_what_cannot_be() {
     for (system, template) in systems() {

@@ -6,9 +6,9 @@ use super::{Broken, Fixture, same};
 use crate::classify::{answers, failure};
 use crate::documents::Mapping;
 use crate::generation::{index_name, write_alias};
-use crate::lines::write_forget;
+use crate::lines::{WANTS_ALIAS, write_forget};
 use crate::mapping::index_body;
-use crate::ports::Index;
+use crate::ports::{Fault, Index};
 
 const MAPPING: Mapping = Mapping {
     version: 1,
@@ -97,16 +97,26 @@ async fn tombstones(index: &impl Index, first: &str, write: &str) -> Result<(), 
     same("tombstones before a time", found(3_000, 9).await?, named(&[("t#1", 31), ("t#2", 33)]))?;
     same("as many as are asked for", found(3_000, 1).await?.len(), 1)?;
 
-    for (what, version, status) in
-        [("a lower version", 29, 409), ("its own version", 31, 200), ("one that is gone already", 31, 404)]
-    {
-        let mut lines = String::new();
+    let forget = async |alias: &str, version| {
+        let mut lines = WANTS_ALIAS.to_owned();
         write_forget(&mut lines, "t#1", version);
-        let reply = index.forget(write, &lines).await?;
+        let reply = index.forget(alias, &lines).await?;
         let answers = answers(&reply.body).unwrap_or_default();
-        let answer = answers.first().map(|answer| (answer.status, answer.error.is_some()));
-        same(what, answer, Some((status, status == 409)))?;
+        let answers = answers.iter().map(|answer| (answer.status, failure(answer.error).kind));
+        Ok::<_, Fault>(answers.collect::<Vec<_>>())
+    };
+    for (what, version, status, kind) in [
+        ("a lower version", 29, 409, "version_conflict_engine_exception"),
+        ("its own version", 31, 200, ""),
+        ("one that is gone already", 31, 404, ""),
+    ] {
+        let expected = [(404, "document_missing_exception"), (status, kind)];
+        same(what, forget(write, version).await?, expected.map(|(status, kind)| (status, kind.to_owned())).to_vec())?;
     }
+    let missing = write_alias(&index_name(first, 7));
+    let answer = forget(&missing, 31).await?.into_iter().next();
+    same("a sweep of an alias that is missing", answer, Some((404, "index_not_found_exception".to_owned())))?;
+    same("makes no index", index.create(&missing, &index_body(MAPPING, "unused")?).await?, true)?;
     same("a tombstone that is forgotten", found(3_000, 9).await?, named(&[("t#2", 33)]))?;
     same("its version", index.versions(write, &["t#1"]).await?, vec![None])
 }

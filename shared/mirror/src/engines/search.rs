@@ -90,10 +90,9 @@ impl Index for OpenSearchIndex<'_> {
         ] } });
         let body = json!({ "query": old, "size": most, "version": true, "_source": false });
         let (_, answer) = self.json(Method::Post, &format!("/{alias}/_search"), Some(&body), &[200]).await?;
-        let hits = answer.pointer("/hits/hits").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let found = hits.iter().map(|hit| Some((hit.get("_id")?.as_str()?.to_owned(), hit.get("_version")?.as_u64()?)));
-        let found = found.collect::<Option<_>>();
-        found.ok_or_else(|| Fault::lasting(ENGINE, "a tombstone was found without id or version"))
+        let tombstone = |hit: &Value| Some((hit.get("_id")?.as_str()?.to_owned(), hit.get("_version")?.as_u64()?));
+        let hits = complete(&answer).and_then(|hits| hits.iter().map(tombstone).collect());
+        hits.ok_or_else(|| Fault::passing(ENGINE, "the tombstones were not all to be had"))
     }
 
     async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {
@@ -131,6 +130,13 @@ impl Index for OpenSearchIndex<'_> {
         }
         Ok(())
     }
+}
+
+/// What was found, if every shard has looked in time.
+fn complete(answer: &Value) -> Option<&Vec<Value>> {
+    let shards = answer.get("_shards")?;
+    let whole = answer.get("timed_out")? == false && shards.get("total")? == shards.get("successful")?;
+    answer.pointer("/hits/hits").and_then(Value::as_array).filter(|_| whole)
 }
 
 fn version(document: &Value) -> Result<Option<u64>, Fault> {

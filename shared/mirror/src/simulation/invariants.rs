@@ -36,7 +36,7 @@ pub(crate) fn at_rest(world: &World) -> Result<(), String> {
             }
             _ => {}
         }
-        // What is none may have been written by another at the same moment: then it is shown as it is.
+        // What is no poison may have been written by another at the same moment: then it is shown as it is.
         let quarantined = poison || marked.is_some() && marked == rev && document.is_none();
         let wanted = item.filter(|_| !quarantined).zip(rev).and_then(|(item, rev)| wanted(&key, item, rev));
         if document.map(|document| &document.source) != wanted.as_ref() {

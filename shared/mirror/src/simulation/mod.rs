@@ -45,13 +45,13 @@ fn holds(seeds: std::ops::Range<u64>) {
 
 /// In two halves, for two cores.
 #[test]
-fn ten_thousand_schedules_keep_the_promise_1() {
-    holds(0..5_000);
+fn fifteen_thousand_schedules_keep_the_promise_1() {
+    holds(0..7_500);
 }
 
 #[test]
-fn ten_thousand_schedules_keep_the_promise_2() {
-    holds(5_000..10_000);
+fn fifteen_thousand_schedules_keep_the_promise_2() {
+    holds(7_500..15_000);
 }
 
 #[test]

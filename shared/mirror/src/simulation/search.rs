@@ -96,20 +96,21 @@ impl Search {
         let mut operations = Vec::new();
         while let Some(action) = lines.next() {
             let (kind, meta) = action.as_object().unwrap().iter().next().unwrap();
-            if !meta["version"].is_u64() {
+            if kind != "update" && !meta["version"].is_u64() {
                 return (400, error("action_request_validation_exception", "illegal version value"));
             }
             let source = if kind == "delete" { None } else { Some(lines.next().unwrap()) };
-            operations.push((meta.clone(), source));
+            operations.push((kind.clone(), meta.clone(), source));
         }
         let index = self.indexes.iter_mut().find(|(_, index)| index.write_alias == alias);
         let Some((name, index)) = index else {
             let missing = json!({"index": {"status": 404, "error": error("index_not_found_exception", "no such index")["error"]}});
             return (200, json!({"items": operations.iter().map(|_| missing.clone()).collect::<Vec<_>>()}));
         };
-        let items = operations.into_iter().enumerate().map(|(place, (meta, source))| {
+        let items = operations.into_iter().enumerate().map(|(place, (kind, meta, source))| {
             let refused = match busy.contains(&place) {
                 true => Err((429, "rejected_execution_exception", "queue is full".to_owned())),
+                false if kind == "update" => Err((404, "document_missing_exception", "document missing".to_owned())),
                 false => index.operate(&meta, source),
             };
             let answer = match refused {

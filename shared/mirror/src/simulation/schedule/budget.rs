@@ -27,7 +27,7 @@ impl Budget {
             forgets: rng.usize(0..3),
             lost_answers: rng.usize(0..2),
             repairs: rng.usize(0..3),
-            sweeps: 0,
+            sweeps: rng.usize(0..2),
         };
         let habits = Habits::draw(rng);
         match rng.u8(0..3) {

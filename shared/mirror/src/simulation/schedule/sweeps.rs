@@ -16,8 +16,10 @@ impl<R: Rules> Schedule<R> {
     /// The clock calls the sweep, where nothing else is to do after a day.
     pub(super) fn sweep(&mut self) -> Result<(), String> {
         self.left.sweeps -= 1;
-        let idle = self.current.is_none() && self.checkpoint == self.shared.world().stream.len();
-        if idle && self.rng.bool() {
+        let caught_up = self.current.is_none() && self.checkpoint == self.shared.world().stream.len();
+        // A marker whose function goes on a day later stays until an audit.
+        let unmarked = self.habits.fleeting || self.invocations.is_empty();
+        if caught_up && unmarked && self.rng.bool() {
             self.let_a_day_pass()?;
         }
         let number = self.begun;
