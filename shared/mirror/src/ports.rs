@@ -54,7 +54,8 @@ pub trait Index: Sync {
     /// that no answer came; the request may have been carried out all the same.
     fn bulk(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
-    /// The same, and what was written is found by every search that begins after the answer.
+    /// The same, and what was written is found by every search that begins after the answer. Deletes alone would make an
+    /// index: `WANTS_ALIAS` stands before them.
     fn forget(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
     /// Ids and versions of tombstones that were written before this time, in milliseconds since 1970-01-01T00:00:00Z:

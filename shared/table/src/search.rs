@@ -76,7 +76,8 @@ struct Shards {
     successful: u32,
 }
 
-fn complete<T: DeserializeOwned>(answer: &str) -> Result<T, SearchError> {
+/// Reads the answer to a search; none that was cut off by time, or lacks a shard.
+pub fn complete<T: DeserializeOwned>(answer: &str) -> Result<T, SearchError> {
     let unreadable = |error: serde_json::Error| SearchError::Unavailable(error.to_string());
     let Extent { timed_out, _shards: Shards { total, successful } } =
         serde_json::from_str(answer).map_err(unreadable)?;

@@ -10,7 +10,9 @@ use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use opensearch::OpenSearch;
 use opensearch::http::Method;
+use serde::Deserialize;
 use serde_json::{Value, json};
+use table::search::complete;
 use table::{Engines, Trace};
 
 use crate::ports::{Fault, Index, Reply};
@@ -74,6 +76,23 @@ impl<'e> OpenSearchIndex<'e> {
     }
 }
 
+/// What a search for ids and versions is answered.
+#[derive(Deserialize)]
+struct Found {
+    hits: Hits,
+}
+
+#[derive(Deserialize)]
+struct Hits {
+    hits: Vec<Hit>,
+}
+
+#[derive(Deserialize)]
+struct Hit {
+    _id: String,
+    _version: u64,
+}
+
 impl Index for OpenSearchIndex<'_> {
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
         self.send_bulk(alias, lines, "").await
@@ -89,10 +108,14 @@ impl Index for OpenSearchIndex<'_> {
             { "range": { "deletedAt": { "lt": before } } },
         ] } });
         let body = json!({ "query": old, "size": most, "version": true, "_source": false });
-        let (_, answer) = self.json(Method::Post, &format!("/{alias}/_search"), Some(&body), &[200]).await?;
-        let tombstone = |hit: &Value| Some((hit.get("_id")?.as_str()?.to_owned(), hit.get("_version")?.as_u64()?));
-        let hits = complete(&answer).and_then(|hits| hits.iter().map(tombstone).collect());
-        hits.ok_or_else(|| Fault::passing(ENGINE, "the tombstones were not all to be had"))
+        let path = format!("/{alias}/_search");
+        let reply = self.send(Method::Post, &path, HeaderMap::new(), Some(body.to_string().into())).await?;
+        if reply.status != 200 {
+            return Err(refusal(&path, &reply));
+        }
+        let found: Found =
+            complete(&String::from_utf8_lossy(&reply.body)).map_err(|fault| Fault::passing(ENGINE, fault))?;
+        Ok(found.hits.hits.into_iter().map(|hit| (hit._id, hit._version)).collect())
     }
 
     async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {
@@ -130,13 +153,6 @@ impl Index for OpenSearchIndex<'_> {
         }
         Ok(())
     }
-}
-
-/// What was found, if every shard has looked in time.
-fn complete(answer: &Value) -> Option<&Vec<Value>> {
-    let shards = answer.get("_shards")?;
-    let whole = answer.get("timed_out")? == false && shards.get("total")? == shards.get("successful")?;
-    answer.pointer("/hits/hits").and_then(Value::as_array).filter(|_| whole)
 }
 
 fn version(document: &Value) -> Result<Option<u64>, Fault> {

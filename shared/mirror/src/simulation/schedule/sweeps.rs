@@ -13,7 +13,7 @@ impl<R: Rules> Schedule<R> {
         self.left.sweeps > 0 && self.shared.world().search.has_tombstones()
     }
 
-    /// The clock calls the sweep, where nothing else is to do after a day.
+    /// The clock calls the sweep, at times after a day on which nothing else happened.
     pub(super) fn sweep(&mut self) -> Result<(), String> {
         self.left.sweeps -= 1;
         let caught_up = self.current.is_none() && self.checkpoint == self.shared.world().stream.len();
