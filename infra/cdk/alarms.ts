@@ -24,17 +24,18 @@ export class Alarms {
       metricName: '5xx',
       dimensions: { ApiId: apiId },
     });
-    // What fails while a stack is deployed, the deployment itself tells. What is called once an hour or less only tidies
-    // up, and what it leaves waits for the next time: the dashboard shows it.
-    const quiet = system.sources
-      .filter((source) => source.kind === 'deployment' || (source.kind === 'schedule' && source.everyMinutes >= 60))
-      .map(({ handler }) => handler);
-    for (const handler of system.functions.filter(({ name, route }) => route === null && !quiet.includes(name))) {
-      const about = 'Invocations failed or ran out of time; their source sends them again.';
-      this.add(id(handler.name, 'ErrorsAlarm'), `${handler.name} fails`, about, {
+    // Whose failures nothing else tells: those of the mirror are seen as lag, an event of an object that fails is given up
+    // within minutes, and a deployment fails itself. What is called once an hour or less only tidies up, and what it
+    // leaves waits for the next time: the dashboard shows it.
+    for (const source of system.sources) {
+      if (source.kind !== 'schedule' || source.everyMinutes >= 60) {
+        continue;
+      }
+      const about = 'Invocations failed or ran out of time; what they were to do waits for the next.';
+      this.add(id(source.handler, 'ErrorsAlarm'), `${source.handler} fails`, about, {
         namespace: 'AWS/Lambda',
         metricName: 'Errors',
-        dimensions: this.ofFunction(handler.name),
+        dimensions: this.ofFunction(source.handler),
         evaluationPeriods: 3,
       });
     }
@@ -44,18 +45,19 @@ export class Alarms {
   }
 
   private mirror(name: string): void {
-    const own = this.ofOperation(name);
-    this.add(id(name, 'LagAlarm'), 'search lags', 'Search is more than a minute behind the tables, for five minutes.', {
-      metricName: 'Lag',
-      dimensions: own,
+    // Lambda's own metric: it grows for as long as a batch is sent again, whatever the mirror dies of.
+    const late = 'Records of the tables have waited for the mirror for more than a minute, for ten minutes.';
+    this.add(id(name, 'LagAlarm'), 'search lags', late, {
+      namespace: 'AWS/Lambda',
+      metricName: 'IteratorAge',
+      dimensions: this.ofFunction(name),
       statistic: 'Maximum',
       threshold: 60_000,
-      period: MINUTE,
-      evaluationPeriods: 5,
+      evaluationPeriods: 2,
     });
     this.add(id(name, 'QuarantineAlarm'), 'quarantines', 'Items cannot be indexed: see cairn quarantine ls.', {
       metricName: 'Quarantined',
-      dimensions: own,
+      dimensions: this.ofOperation(name),
     });
     const noConcurrency = 'The account has no concurrency left for the mirror.';
     this.add(id(name, 'ThrottlesAlarm'), 'mirror is throttled', noConcurrency, {

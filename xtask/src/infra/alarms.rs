@@ -52,22 +52,20 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ..base
         },
     )];
-    // What fails while a stack is deployed, the deployment itself tells. What is called once an hour or less only tidies
-    // up, and what it leaves waits for the next time: the dashboard shows it.
-    let wakes_nobody = |function: &Function| {
-        let quiet = |source: &EventSource| match source {
-            EventSource::Deployment { .. } => true,
-            EventSource::Schedule { every_minutes, .. } => *every_minutes >= 60,
-            EventSource::Streams { .. } | EventSource::Objects { .. } => false,
-        };
-        system.sources.iter().any(|source| source.handler() == function.name && quiet(source))
+    // Whose failures nothing else tells: those of the mirror are seen as lag, an event of an object that fails is given up
+    // within minutes, and a deployment fails itself. What is called once an hour or less only tidies up, and what it
+    // leaves waits for the next time: the dashboard shows it.
+    let often = |function: &&Function| {
+        system.sources.iter().any(|source| {
+            matches!(source, EventSource::Schedule { handler, every_minutes } if *handler == function.name && *every_minutes < 60)
+        })
     };
-    for handler in functions.iter().filter(|function| function.route.is_none() && !wakes_nobody(function)) {
+    for handler in functions.iter().filter(often) {
         alarms.push((
             handler.resource("ErrorsAlarm"),
             Alarm {
                 name: format!("{name} {} fails", handler.name),
-                about: "Invocations failed or ran out of time; their source sends them again.",
+                about: "Invocations failed or ran out of time; what they were to do waits for the next.",
                 namespace: "AWS/Lambda",
                 metric: "Errors",
                 dimensions: of_handler(handler),
@@ -78,21 +76,19 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
     }
     let mirrors = system.sources.iter().filter(|source| matches!(source, EventSource::Streams { .. }));
     for mirror in mirrors.filter_map(|source| functions.iter().find(|function| function.name == source.handler())) {
-        let own = || {
-            vec![("System".to_owned(), sub(format!("${{Prefix}}{name}"))), ("Operation".to_owned(), mirror.name.into())]
-        };
         alarms.extend([
             (
                 mirror.resource("LagAlarm"),
+                // Lambda's own metric: it grows for as long as a batch is sent again, whatever the mirror dies of.
                 Alarm {
                     name: format!("{name} search lags"),
-                    about: "Search is more than a minute behind the tables, for five minutes.",
-                    metric: "Lag",
-                    dimensions: own(),
+                    about: "Records of the tables have waited for the mirror for more than a minute, for ten minutes.",
+                    namespace: "AWS/Lambda",
+                    metric: "IteratorAge",
+                    dimensions: of_handler(mirror),
                     statistic: "Maximum",
                     threshold: 60_000,
-                    period: MINUTE,
-                    periods: 5,
+                    periods: 2,
                     ..base
                 },
             ),
@@ -102,7 +98,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                     name: format!("{name} quarantines"),
                     about: "Items cannot be indexed: see cairn quarantine ls.",
                     metric: "Quarantined",
-                    dimensions: own(),
+                    dimensions: of_operation(name, mirror.name),
                     ..base
                 },
             ),
@@ -146,16 +142,18 @@ pub fn route(system: &str, function: &Function) -> (String, Node) {
         about: "The route answered 5xx.",
         namespace: NAMESPACE,
         metric: "ServerErrors",
-        dimensions: vec![
-            ("System".to_owned(), sub(format!("${{Prefix}}{system}"))),
-            ("Operation".to_owned(), function.name.into()),
-        ],
+        dimensions: of_operation(system, function.name),
         statistic: "Sum",
         threshold: 0,
         period: 5 * MINUTE,
         periods: 1,
     };
     (function.resource("Alarm"), alarm.resource(system, Some("HasRouteAlarms")))
+}
+
+/// The dimensions of Cairn's own metrics.
+fn of_operation(system: &str, name: &str) -> Map {
+    vec![("System".to_owned(), sub(format!("${{Prefix}}{system}"))), ("Operation".to_owned(), name.into())]
 }
 
 impl Alarm<'_> {
