@@ -8,6 +8,7 @@ pub mod description;
 pub mod drift;
 pub mod events;
 pub mod failure;
+pub mod import;
 pub mod infra;
 pub mod lambda;
 pub mod node;

@@ -4,11 +4,13 @@
 //! - `cargo xtask deployed` deploys all systems, or those that are named, to an emulated cloud and tries them there.
 //! - `cargo xtask lambda` tries them with cargo-lambda, as the README says.
 //! - `cargo xtask only` writes a root template with the systems that are named alone.
+//! - `cargo xtask import` writes by what a new stack takes over the tables, buckets or the domain of a deleted one.
 
 use std::process::ExitCode;
 
 use xtask::drift;
 use xtask::failure::Failure;
+use xtask::import::Deployment;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -35,9 +37,15 @@ async fn main() -> ExitCode {
         "only" if !named.is_empty() => {
             return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{file}")));
         }
+        "import" if let [stack, prefix, account, region] = named.as_slice() => {
+            let deployment = Deployment { prefix, account, region };
+            let files = xtask::import::write(xtask::root(), stack, &deployment);
+            return told(files.map(|files| files.iter().for_each(|file| println!("{file}"))));
+        }
         _ => {
             eprintln!(
-                "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…] | only SYSTEM…"
+                "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…] | only SYSTEM… \
+                 | import shared|SYSTEM PREFIX ACCOUNT REGION"
             );
             return ExitCode::from(2);
         }

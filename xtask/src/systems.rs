@@ -63,13 +63,19 @@ pub fn all() -> Vec<Declared> {
 
 /// Those that are named, or all where none is.
 pub fn named(names: &[String]) -> Result<Vec<Declared>, Failure> {
+    names.iter().try_for_each(|name| one(name).map(drop))?;
     let mut systems = all();
-    if let Some(unknown) = names.iter().find(|name| !systems.iter().any(|known| known.app.system().name == **name)) {
-        let known: Vec<&str> = systems.iter().map(|known| known.app.system().name).collect();
-        return Err(Failure::new(format!("there is no system `{unknown}`; there are {}", known.join(", "))));
-    }
     systems.retain(|declared| names.is_empty() || names.iter().any(|name| name == declared.app.system().name));
     Ok(systems)
+}
+
+pub fn one(name: &str) -> Result<Declared, Failure> {
+    let mut systems = all();
+    let Some(place) = systems.iter().position(|known| known.app.system().name == name) else {
+        let known: Vec<&str> = systems.iter().map(|known| known.app.system().name).collect();
+        return Err(Failure::new(format!("there is no system `{name}`; there are {}", known.join(", "))));
+    };
+    Ok(systems.swap_remove(place))
 }
 
 #[cfg(test)]

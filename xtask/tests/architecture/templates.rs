@@ -7,6 +7,9 @@ use serde_json::Value;
 use web::Who;
 use xtask::infra::{shared, system};
 
+mod alarms;
+mod import;
+
 /// That these answer without a token, and no others do, is tried in `tests/rehearsal.rs`.
 #[test]
 fn nothing_is_open_by_accident() {
@@ -226,49 +229,6 @@ fn a_deployment_waits_for_what_its_function_makes() {
             for (needed, _) in of_type(&template, kind).filter(|(name, _)| *name != "AccessLogs") {
                 assert!(after.iter().any(|it| it == needed), "{system}: {name} does not wait for {needed}");
             }
-        }
-    }
-}
-
-/// With the defaults three systems cost at most one USD a month at rest: ten alarms are free in an account, and each
-/// further one is USD 0.10.
-#[test]
-fn a_system_has_six_alarms_unless_each_route_is_to_have_one() {
-    for (system, template) in systems() {
-        let of_all = members(&template["Resources"]).filter(|(_, it)| text(&it["Type"]) == "AWS::CloudWatch::Alarm");
-        let always: Vec<_> = of_all.filter(|(_, it)| it["Condition"].is_null()).map(|(name, _)| name).collect();
-        let mirror = ["GivenUp", "Lag", "Quarantine", "Throttles"].map(|name| format!("Mirror{name}"));
-        let expected = [&["ApiServerErrors".to_owned()], &mirror[..], &["RunWorkErrors".to_owned()]].concat();
-        assert_eq!(always, expected.iter().map(|name| format!("{name}Alarm")).collect::<Vec<_>>(), "{system}");
-    }
-}
-
-/// Whatever fails is told by an alarm that can ring: the mirror's by the age of its records, objects' by what was given
-/// up, and what the clock calls by errors in three periods in a row, which what is called more rarely never has.
-#[test]
-fn no_alarm_waits_for_what_cannot_be() {
-    for (system, template) in systems() {
-        let alarm = |name: &str| &template["Resources"][format!("{name}Alarm")]["Properties"];
-        let mut rare = 0;
-        for (name, rule) in of_type(&template, "AWS::Events::Rule") {
-            let rate = text(&rule["ScheduleExpression"]);
-            let minutes: u64 = rate.split(['(', ' ']).nth(1).unwrap().parse().unwrap();
-            let handler = name.strip_suffix("Schedule").unwrap();
-            let seconds = alarm(&format!("{handler}Errors"))["Period"].as_u64();
-            assert_eq!(seconds.is_some(), minutes < 60, "{system}: {handler} at {rate}");
-            assert!(seconds.is_none_or(|seconds| minutes * 60 <= seconds), "{system}: {handler} at {rate}");
-            rare += u32::from(minutes >= 60);
-        }
-        assert!(rare > 0, "{system}");
-        let [bucket, _] = alarm("MirrorGivenUp")["Dimensions"].as_array().unwrap().as_slice() else { panic!() };
-        for (name, asynchronous) in of_type(&template, "AWS::Lambda::EventInvokeConfig") {
-            let to = &asynchronous["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0];
-            let failures = &template["Resources"][text(to)]["Properties"]["BucketName"];
-            assert_eq!(failures, &bucket["Value"], "{system}: {name}");
-        }
-        for (name, mapping) in of_type(&template, "AWS::Lambda::EventSourceMapping") {
-            let function = &template["Resources"][text(&mapping["FunctionName"]["Ref"])]["Properties"]["FunctionName"];
-            assert_eq!(&alarm("MirrorLag")["Dimensions"][0]["Value"], function, "{system}: {name}");
         }
     }
 }

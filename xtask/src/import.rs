@@ -1,0 +1,95 @@
+//! `cargo xtask import STACK PREFIX ACCOUNT REGION`: by what a new stack takes over the tables, the buckets and the search
+//! domain that a deleted one has left behind. CloudFormation imports with a template that has nothing else, and a list of
+//! what each of its resources is called.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use crate::failure::{Doing, Failure};
+use crate::infra::{shared, system};
+use crate::systems;
+
+/// Whose resources they are.
+pub struct Deployment<'a> {
+    pub prefix: &'a str,
+    pub account: &'a str,
+    pub region: &'a str,
+}
+
+pub struct Import {
+    pub template: Value,
+    /// As `aws cloudformation create-change-set` takes them.
+    pub resources_to_import: Value,
+}
+
+/// Writes both below `target/import`, and says where they are from the root.
+pub fn write(root: &Path, stack: &str, deployment: &Deployment) -> Result<[String; 2], Failure> {
+    let whole = match stack {
+        "shared" => shared::node(),
+        system => system::node(&systems::one(system)?.app),
+    };
+    let import = import(&serde_json::to_value(whole).doing("the template")?, deployment);
+    let folder = "target/import";
+    fs::create_dir_all(root.join(folder)).doing(folder)?;
+    let files = [format!("{folder}/{stack}.json"), format!("{folder}/{stack}-resources.json")];
+    for (file, content) in files.iter().zip([import.template, import.resources_to_import]) {
+        fs::write(root.join(file), format!("{content:#}\n")).doing(file)?;
+    }
+    Ok(files)
+}
+
+/// Of the template of a stack, what outlives it.
+pub fn import(whole: &Value, deployment: &Deployment) -> Import {
+    let mut kept = members(&whole["Resources"]);
+    kept.retain(|_, resource| resource["DeletionPolicy"].is_string());
+    let listed = kept.iter().map(|(name, resource)| {
+        let (property, physical) = name_of(resource, &kept, deployment);
+        json!({
+            "ResourceType": resource["Type"],
+            "LogicalResourceId": name,
+            "ResourceIdentifier": { property: physical },
+        })
+    });
+    let resources_to_import = listed.collect();
+    for resource in kept.values_mut() {
+        // What these name did not outlive it. The deployment that follows the import adds them.
+        remove(resource, &["DependsOn", "Condition"]);
+        remove(&mut resource["Properties"], &["NotificationConfiguration", "LogPublishingOptions"]);
+    }
+    let said = Value::Object(kept.clone()).to_string();
+    let mut parameters = members(&whole["Parameters"]);
+    parameters
+        .retain(|name, _| said.contains(&format!(r#"{{"Ref":"{name}"}}"#)) || said.contains(&format!("${{{name}}}")));
+    let template = json!({ "AWSTemplateFormatVersion": "2010-09-09", "Parameters": parameters, "Resources": kept });
+    Import { template, resources_to_import }
+}
+
+/// The property by which CloudFormation knows a resource of its kind, and its value in the account.
+fn name_of(resource: &Value, all: &Map<String, Value>, deployment: &Deployment) -> (&'static str, String) {
+    let property = match resource["Type"].as_str() {
+        Some("AWS::DynamoDB::Table") => "TableName",
+        Some("AWS::S3::Bucket") => "BucketName",
+        Some("AWS::S3::BucketPolicy") => "Bucket",
+        _ => "DomainName",
+    };
+    let name = &resource["Properties"][property];
+    if let Some(bucket) = name["Ref"].as_str().and_then(|bucket| all.get(bucket)) {
+        return (property, name_of(bucket, all, deployment).1);
+    }
+    let Deployment { prefix, account, region } = deployment;
+    let given = [("${Prefix}", prefix), ("${AWS::AccountId}", account), ("${AWS::Region}", region)];
+    let name = name["Fn::Sub"].as_str().unwrap_or_default().to_owned();
+    (property, given.into_iter().fold(name, |name, (variable, value)| name.replace(variable, value)))
+}
+
+fn members(object: &Value) -> Map<String, Value> {
+    object.as_object().cloned().unwrap_or_default()
+}
+
+fn remove(object: &mut Value, names: &[&str]) {
+    if let Some(members) = object.as_object_mut() {
+        members.retain(|name, _| !names.contains(&name.as_str()));
+    }
+}
