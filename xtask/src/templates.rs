@@ -8,8 +8,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::process::Command;
 
 use crate::failure::{Doing, Failure};
+use crate::import::Deployment;
 use crate::python::{Environment, environment, run};
-use crate::{node, systems};
+use crate::{import, node, systems};
 
 const ROOT: &str = "template.yaml";
 
@@ -19,10 +20,12 @@ pub async fn check(root: &Path) -> Result<(), Failure> {
     let check = Check { root, scratch: scratch(root)?, stacks: stacks() };
     let own = check.stacks.iter().map(|stack| file_of(stack));
     let all: Vec<String> = std::iter::once(ROOT.to_owned()).chain(own).collect();
+    let imports = check.imports()?;
 
-    println!("cfn-lint on {}", all.join(", "));
+    println!("cfn-lint on {}, {}", all.join(", "), imports.join(", "));
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
-    check.run(sam.command("cfn-lint"), &all).await?;
+    let imports: Vec<&str> = imports.iter().map(String::as_str).collect();
+    check.run(sam.command("cfn-lint"), &[all.as_slice(), &imports].concat()).await?;
     check.no_question_for_updates()?;
     check.run(sam.command("sam"), &["validate", "--lint", "--template", ROOT]).await?;
     let findings = [&["infra/python/check.py", "infra/checkov.json"], all.as_slice()].concat();
@@ -59,6 +62,13 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// The templates by which each stack's tables and buckets are taken over.
+    fn imports(&self) -> Result<Vec<String>, Failure> {
+        let deployment = Deployment { prefix: "cairn-", account: "123456789012", region: "us-east-1" };
+        let written = self.stacks.iter().map(|stack| import::write(self.root, stack, &deployment));
+        written.map(|files| files.map(|[template, _]| template)).collect()
+    }
+
     /// Shows what the command says. It sends no telemetry, looks for no newer version and for no credentials.
     async fn run(&self, mut command: Command, arguments: &[&str]) -> Result<(), Failure> {
         if command.as_std().get_current_dir().is_none() {
