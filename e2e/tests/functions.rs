@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use table::{Trace, trace};
 
-use crate::harness::relay::Relay;
+use crate::harness::relay::{Relay, Seen};
 use crate::harness::runtime_api::Function;
 use crate::harness::{Cairn, engines};
 use crate::tests;
@@ -14,6 +14,7 @@ use crate::tests;
 tests! { functions:
     no_socket_opens_before_the_first_event,
     each_invocation_has_its_trace,
+    each_request_to_search_is_signed_as_the_role,
     another_name_refuses_to_start,
 }
 
@@ -28,6 +29,9 @@ fn request(path: &str) -> Value {
     })
 }
 
+/// What comes with the keys of a function's role.
+const SESSION: &str = "session-of-the-role";
+
 /// The engines of a platform, each behind a relay.
 struct Relayed {
     cairn: Cairn,
@@ -37,7 +41,7 @@ struct Relayed {
 }
 
 impl Relayed {
-    async fn start() -> Self {
+    async fn open() -> Self {
         let cairn = Cairn::with_strathcona().await;
         cairn.caught_up().await;
         let config = &cairn.engines().config;
@@ -48,13 +52,23 @@ impl Relayed {
     }
 
     async fn function(&self, handler: &str) -> Function {
+        self.start(handler, ["CAIRN_DYNAMODB_ENDPOINT", "CAIRN_S3_ENDPOINT"]).await
+    }
+
+    /// As on AWS, with the role's session.
+    async fn function_with_role(&self, handler: &str) -> Function {
+        self.start(handler, ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"]).await
+    }
+
+    async fn start(&self, handler: &str, [dynamodb, s3]: [&str; 2]) -> Function {
         let environment = [
             ("AWS_REGION", "local"),
             ("AWS_ACCESS_KEY_ID", local::platform::CREDENTIALS.0),
             ("AWS_SECRET_ACCESS_KEY", local::platform::CREDENTIALS.1),
+            ("AWS_SESSION_TOKEN", SESSION),
             ("CAIRN_PREFIX", &self.cairn.engines().config.prefix),
-            ("CAIRN_DYNAMODB_ENDPOINT", &self.dynamodb.url),
-            ("CAIRN_S3_ENDPOINT", &self.s3.url),
+            (dynamodb, &self.dynamodb.url),
+            (s3, &self.s3.url),
             ("CAIRN_SEARCH_ENDPOINT", &self.search.url),
             ("CAIRN_CURSOR_SECRETS", "secret"),
             (
@@ -96,7 +110,7 @@ fn lines(output: &str) -> Vec<Value> {
 }
 
 async fn no_socket_opens_before_the_first_event() {
-    let relayed = Relayed::start().await;
+    let relayed = Relayed::open().await;
     for (handler, path) in [("listCollections", "/parks/collections"), ("bootstrap", "/parks/search")] {
         let mut function = relayed.function(handler).await;
         function.ready().await;
@@ -116,7 +130,7 @@ async fn no_socket_opens_before_the_first_event() {
 }
 
 async fn each_invocation_has_its_trace() {
-    let relayed = Relayed::start().await;
+    let relayed = Relayed::open().await;
     let mut function = relayed.function("bootstrap").await;
     let traces = [(); 3].map(|()| format!("{};Sampled=1", Trace::new(&relayed.cairn.clock).as_str()));
     let paths = ["/parks/collections", "/parks/search", "/parks/collections"];
@@ -139,6 +153,34 @@ async fn each_invocation_has_its_trace() {
     assert_eq!(logged, traces.iter().collect::<Vec<_>>());
     let metrics = lines.iter().filter(|line| line["_aws"].is_object()).count();
     assert_eq!((metrics, complained.as_str()), (3, ""));
+}
+
+/// The local OpenSearch takes what is not signed as well; a domain answers 403.
+async fn each_request_to_search_is_signed_as_the_role() {
+    let relayed = Relayed::open().await;
+    let table = format!(":table/{}/", relayed.cairn.engines().config.table("parks"));
+    let records = include_str!("../../events/parks/mirror.json").replace(":table/parks/", &table);
+    let records = serde_json::from_str(&records).unwrap();
+    for (handler, event, asked) in [("search", request("/parks/search"), "/_search?"), ("mirror", records, "/_bulk?")] {
+        let mut function = relayed.function_with_role(handler).await;
+        let answer = function.invoke(event, "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700").await;
+        let seen = relayed.search.seen();
+        assert!(seen.iter().any(|seen| seen.request.contains(asked)), "{handler}: {answer}: {seen:?}");
+        for Seen { request, headers } in seen {
+            let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            let credential = format!("AWS4-HMAC-SHA256 Credential={}/", local::platform::CREDENTIALS.0);
+            let signature = header("authorization");
+            assert!(
+                signature.starts_with(&credential) && signature.contains("/local/es/aws4_request"),
+                "{request}: {signature}"
+            );
+            assert!(
+                signature.contains("x-amz-security-token") && signature.contains("Signature="),
+                "{request}: {signature}"
+            );
+            assert_eq!(header("x-amz-security-token"), SESSION, "{request}");
+        }
+    }
 }
 
 async fn another_name_refuses_to_start() {

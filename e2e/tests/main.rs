@@ -25,6 +25,7 @@ mod mirror;
 mod parks;
 mod privilege;
 mod samples;
+mod schedules;
 mod tenancy;
 mod tombstones;
 mod traces;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
             issuers::tests(),
             functions::tests(),
             samples::tests(),
+            schedules::tests(),
             traces::tests(),
             privilege::tests(),
         ]

@@ -1,7 +1,7 @@
 // What wakes somebody: per system, and where wanted per route.
 import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
 
-import type { Operation, System } from './declaration.ts';
+import { polls, type Operation, type System } from './declaration.ts';
 import { id } from './names.ts';
 import type { SystemStack } from './system.ts';
 
@@ -24,18 +24,15 @@ export class Alarms {
       metricName: '5xx',
       dimensions: { ApiId: apiId },
     });
-    // Whose failures nothing else tells: those of the mirror are seen as lag, an event of an object that fails is given up
-    // within minutes, and a deployment fails itself. What is called once an hour or less only tidies up, and what it
-    // leaves waits for the next time: the dashboard shows it.
-    for (const source of system.sources) {
-      if (source.kind !== 'schedule' || source.everyMinutes >= 60) {
-        continue;
-      }
+    // The mirror's failures are seen as lag, an event of an object that fails is given up within minutes, and a deployment
+    // fails itself. What is called once an hour or less only tidies up, and what it leaves waits for the next time: the
+    // dashboard shows it.
+    for (const { name } of system.functions.filter(({ name }) => polls(system, name))) {
       const about = 'Invocations failed or ran out of time; what they were to do waits for the next.';
-      this.add(id(source.handler, 'ErrorsAlarm'), `${source.handler} fails`, about, {
+      this.add(id(name, 'ErrorsAlarm'), `${name} fails`, about, {
         namespace: 'AWS/Lambda',
         metricName: 'Errors',
-        dimensions: this.ofFunction(source.handler),
+        dimensions: this.ofFunction(name),
         evaluationPeriods: 3,
       });
     }

@@ -68,6 +68,11 @@ export interface Grant {
   searchPath?: string;
 }
 
+// Whether a clock calls the function several times an hour, mostly in vain.
+export function polls(system: System, name: string): boolean {
+  return system.sources.some((source) => source.kind === 'schedule' && source.handler === name && source.everyMinutes < 60);
+}
+
 export const declaration: Declaration = JSON.parse(
   readFileSync(new URL('../declaration.json', import.meta.url), 'utf8'),
 );

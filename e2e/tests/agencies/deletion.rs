@@ -223,7 +223,8 @@ async fn a_deletion_that_fails_stops_no_other() {
     let fate = |number: usize| if number == 1 { Fate::Refused } else { Fate::Passes };
     let detour = Detour::of(&stage, &["Query"], fate).await;
     let deadline = Instant::now() + Duration::from_secs(60);
-    detour.app.event("runWork", "{}".into(), deadline).await.unwrap();
+    let failure = detour.app.event("runWork", "{}".into(), deadline).await.unwrap_err();
+    assert_eq!(failure.to_string(), "1 of 2 that were due were left where they are");
     let mut rest = [left(&stage, &agencies[0]).await, left(&stage, &agencies[1]).await];
     rest.sort_unstable();
     assert_eq!(rest, [0, 6]);
@@ -245,7 +246,8 @@ async fn ten_deletions_that_fail_keep_no_other_from_its_turn() {
     let fate = |number: usize| if (1..=10).contains(&number) { Fate::Refused } else { Fate::Passes };
     let detour = Detour::of(&stage, &["Query"], fate).await;
     let deadline = Instant::now() + Duration::from_secs(60);
-    detour.app.event("runWork", "{}".into(), deadline).await.unwrap();
+    let failure = detour.app.event("runWork", "{}".into(), deadline).await.unwrap_err();
+    assert_eq!(failure.to_string(), "10 of 11 that were due were left where they are");
     let mut rest = Vec::new();
     for agency in &agencies {
         rest.push(left(&stage, agency).await);

@@ -29,6 +29,7 @@ public final class Launcher {
                 .put("transport.port", "0")
                 .put("network.host", "127.0.0.1")
                 .put("discovery.type", "single-node")
+                .put("rest.action.multi.allow_explicit_index", false)
                 .put("cluster.routing.allocation.disk.threshold_enabled", false)
                 .put("cluster.max_shards_per_node", 10_000));
         runner.build(OpenSearchRunner.newConfigs().basePath(args[0]).clusterName("cairn").numOfNode(1));

@@ -53,8 +53,9 @@ impl Dynoxide {
 
     /// Deletes the records of a table's stream before this sequence number, as DynamoDB does after a day; dynoxide keeps
     /// them for ever. The room they leave in the file is used again. Returns how many.
-    pub async fn trim(&self, table: &str, before: u64) -> rusqlite::Result<usize> {
-        let Some(file) = self.file.clone() else { return Ok(0) };
+    pub async fn trim(&self, table: &str, before: u128) -> rusqlite::Result<usize> {
+        let stored = before.checked_sub(PUBLIC).and_then(|stored| i64::try_from(stored).ok());
+        let (Some(file), Some(before)) = (self.file.clone(), stored) else { return Ok(0) };
         let table = table.to_owned();
         let trimmed = tokio::task::spawn_blocking(move || trim(&file, &table, before)).await;
         trimmed.unwrap_or(Ok(0))
@@ -114,10 +115,13 @@ fn index_streams(file: &str) -> rusqlite::Result<()> {
     )
 }
 
+/// What dynoxide adds to a sequence number that it has stored before it tells it, to have as many digits as DynamoDB's.
+const PUBLIC: u128 = 100_000_000_000_000_000_000;
+
 /// How many records go at once: whoever writes meanwhile waits for so many.
 const TRIMMED: usize = 1000;
 
-fn trim(file: &Path, table: &str, before: u64) -> rusqlite::Result<usize> {
+fn trim(file: &Path, table: &str, before: i64) -> rusqlite::Result<usize> {
     let connection = Connection::open(file)?;
     let mut all = 0;
     loop {

@@ -153,8 +153,10 @@ async fn handled_stream_records_are_trimmed() {
     }
     let before = records();
     assert_eq!(before.len(), 20);
-    assert_eq!(dynoxide.trim(&engines.config.table("toys"), before[19]).await.unwrap(), 19);
-    assert_eq!(dynoxide.trim("others", u64::from(u32::MAX)).await.unwrap(), 0);
+    // As it is told, a number has 21 digits.
+    let last = 100_000_000_000_000_000_000 + u128::from(before[19]);
+    assert_eq!(dynoxide.trim(&engines.config.table("toys"), last).await.unwrap(), 19);
+    assert_eq!(dynoxide.trim("others", last).await.unwrap(), 0);
     put(20).await;
     // The one that was handled last stays, so that those after it are counted on from it.
     let left = records();

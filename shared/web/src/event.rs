@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::ops::Add;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,6 +37,14 @@ pub struct Event {
     access: Access,
     batch: Arc<Mutex<Option<Batch>>>,
     idle: Arc<AtomicBool>,
+}
+
+/// What a clock's event came upon that was due.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Due {
+    pub found: usize,
+    /// Left where it was, each with its reason in the log.
+    pub failed: usize,
 }
 
 /// The invocation failed as a whole; the source delivers it again as its settings say. The text goes to the log and,
@@ -115,12 +124,40 @@ impl Event {
         self.idle.store(true, Ordering::Relaxed);
     }
 
+    /// The answer of a clock's event. It is a failure where anything failed, though the rest is done and the next event
+    /// goes on in any case: what fails again and again is to wake somebody.
+    pub fn went_on(&self, Due { found, failed }: Due) -> Result<Bytes, EventFailure> {
+        if found == 0 {
+            self.found_nothing();
+        }
+        match failed {
+            0 => Ok(Bytes::from_static(b"{}")),
+            _ => Err(EventFailure(format!("{failed} of {found} that were due were left where they are"))),
+        }
+    }
+
     pub(crate) fn was_idle(&self) -> bool {
         self.idle.load(Ordering::Relaxed)
     }
 
     pub(crate) fn reported(&self) -> Option<Batch> {
         self.batch.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Due {
+    /// One more was found, and is done or has failed.
+    pub fn count(&mut self, failed: bool) {
+        self.found += 1;
+        self.failed += usize::from(failed);
+    }
+}
+
+impl Add for Due {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { found: self.found + other.found, failed: self.failed + other.failed }
     }
 }
 

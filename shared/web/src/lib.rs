@@ -47,7 +47,7 @@ pub use answer::Answer;
 pub use app::{App, Deadline, RequestId};
 pub use deployment::deployment;
 pub use entity_tag::{Condition, EntityTag};
-pub use event::{Event, EventFailure, EventHandler};
+pub use event::{Due, Event, EventFailure, EventHandler};
 pub use fault::Fault;
 pub use format::Format;
 pub use metrics::Batch;

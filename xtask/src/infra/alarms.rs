@@ -52,15 +52,10 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ..base
         },
     )];
-    // Whose failures nothing else tells: those of the mirror are seen as lag, an event of an object that fails is given up
-    // within minutes, and a deployment fails itself. What is called once an hour or less only tidies up, and what it
-    // leaves waits for the next time: the dashboard shows it.
-    let often = |function: &&Function| {
-        system.sources.iter().any(|source| {
-            matches!(source, EventSource::Schedule { handler, every_minutes } if *handler == function.name && *every_minutes < 60)
-        })
-    };
-    for handler in functions.iter().filter(often) {
+    // The mirror's failures are seen as lag, an event of an object that fails is given up within minutes, and a deployment
+    // fails itself. What is called once an hour or less only tidies up, and what it leaves waits for the next time: the
+    // dashboard shows it.
+    for handler in functions.iter().filter(|function| function.is_polling(system)) {
         alarms.push((
             handler.resource("ErrorsAlarm"),
             Alarm {

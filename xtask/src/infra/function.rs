@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use table::Grant;
-use table::schema::EventSource;
+use table::schema::{EventSource, System};
 use web::App;
 
 /// One AWS Lambda function: a route, or a handler of events.
@@ -53,6 +53,13 @@ pub fn functions(app: &App) -> Vec<Function> {
 }
 
 impl Function {
+    /// Whether a clock calls it several times an hour, mostly in vain.
+    pub fn is_polling(&self, system: &System) -> bool {
+        system.sources.iter().any(|source| {
+            matches!(source, EventSource::Schedule { handler, every_minutes } if *handler == self.name && *every_minutes < 60)
+        })
+    }
+
     /// The name of its resources in a template.
     pub fn resource(&self, kind: &str) -> String {
         resource(self.name, kind)

@@ -1,5 +1,6 @@
 //! The template of one system, whole in itself: `infra/{system}.yaml`.
 
+use table::schema::System;
 use web::App;
 
 use super::function::{Function, functions};
@@ -29,7 +30,7 @@ pub fn node(app: &App) -> Node {
     resources.extend(alarms::system(system, &functions));
     for own in &functions {
         let more = sources::statements(system, own);
-        resources.push((own.resource("Function"), function(system.name, own)));
+        resources.push((own.resource("Function"), function(system, own)));
         resources.push((own.resource("Role"), policy::role(system.name, own, more)));
         resources.extend(api::route(own));
         if own.route.is_some() {
@@ -72,21 +73,23 @@ fn globals(system: &str) -> Node {
     }
 }
 
-fn function(system: &str, function: &Function) -> Node {
+fn function(system: &System, function: &Function) -> Node {
     let about = match &function.route {
         Some((method, template)) => format!("{method} {template}"),
         None => format!("Handler of events {}", function.name),
     };
     let memory = list!["Memory", reference("MemoryClass"), format!("Mb{}", function.memory)];
-    map! {
-        "Type" => "AWS::Serverless::Function",
-        "Properties" => map! {
-            "FunctionName" => sub(names::function(system, function.name)),
-            "Description" => about,
-            "Handler" => function.name,
-            "Timeout" => function.timeout.as_secs(),
-            "MemorySize" => map! { "Fn::FindInMap" => memory },
-            "Role" => attribute(function.resource("Role"), "Arn"),
-        },
+    let mut properties = vec![
+        ("FunctionName".to_owned(), sub(names::function(system.name, function.name))),
+        ("Description".to_owned(), about.into()),
+        ("Handler".to_owned(), function.name.into()),
+        ("Timeout".to_owned(), function.timeout.as_secs().into()),
+        ("MemorySize".to_owned(), map! { "Fn::FindInMap" => memory }),
+        ("Role".to_owned(), attribute(function.resource("Role"), "Arn")),
+    ];
+    // Each of its calls would be the first of a second, which X-Ray samples: 44 000 traces a month of nothing.
+    if function.is_polling(system) {
+        properties.push(("Tracing".to_owned(), "PassThrough".into()));
     }
+    map! { "Type" => "AWS::Serverless::Function", "Properties" => properties }
 }

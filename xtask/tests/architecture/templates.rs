@@ -8,6 +8,7 @@ use web::Who;
 use xtask::infra::{shared, system};
 
 mod alarms;
+mod callers;
 mod import;
 
 /// That these answer without a token, and no others do, is tried in `tests/rehearsal.rs`.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use table::{Access, Action, Condition, Error, Key, item};
 use tokio::time::Instant;
+use web::Due;
 
 use crate::access::{DELETION, UNFINISHED};
 use crate::item::{Agency, DELETING};
@@ -50,24 +51,26 @@ pub async fn finish(access: &Access, agency: &AgencyId, until: Instant) -> Resul
 }
 
 /// Goes on with the deletions that have not come to their end, the oldest first. One that fails stops no other.
-pub async fn go_on(access: &Access, until: Instant) -> Result<(), Error> {
+pub async fn go_on(access: &Access, until: Instant) -> Result<Due, Error> {
+    let mut due = Due::default();
     let mut marked = access.table(&UNFINISHED, &AGENCIES).query(DELETING).index(BY_TYPE);
     loop {
         let page = marked.page(AT_ONCE).await?;
         for stored in page.items {
             if is_over(access, until) {
-                return Ok(());
+                return Ok(due);
             }
             let went = match stored.read::<Agency>() {
                 Ok(agency) => finish(access, &agency.agency_id, until).await.map(|_| ()),
                 Err(error) => Err(error),
             };
+            due.count(went.is_err());
             if let Err(error) = went {
                 tracing::error!(agency.key = ?stored.key, %error, "a deletion was left where it is; the next run goes on");
             }
         }
         if page.next.is_none() {
-            return Ok(());
+            return Ok(due);
         }
         marked = marked.after(page.next);
     }

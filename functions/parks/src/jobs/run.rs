@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use futures::StreamExt;
-use futures::stream;
+use futures::future::ready;
+use futures::{StreamExt, stream};
 use table::{Access, AccessPattern, Error};
 use tokio::time::Instant;
-use web::Problem;
+use web::{Due, Problem};
 
 use super::{Held, Job, JobKind, OPEN, Step, Then, Work, lease};
 use crate::access;
@@ -24,24 +24,24 @@ const FOR_A_BATCH: Duration = Duration::from_secs(2);
 /// How often a batch is made anew, because others had changed what it read, before the job is left to the next run.
 const TRIES: u64 = 10;
 
-/// Goes on with all open jobs that are nobody's; whether there is any open one.
-pub async fn go_on(access: &Access, until: Instant) -> Result<bool, Problem> {
+/// Goes on with all open jobs that are nobody's. One that fails stops no other.
+pub async fn go_on(access: &Access, until: Instant) -> Result<Due, Problem> {
     let open = access.table(&access::OPEN_JOBS, &PARKS).query(OPEN).index("list").all().await?;
-    let any = !open.is_empty();
-    stream::iter(open)
-        .for_each_concurrent(AT_ONCE, |listed| async move {
-            let Some(id) = id_of(&listed.key.pk) else { return };
-            let went = match Held::take(access, id).await {
-                Ok(Some(held)) => carry_on(access, held, until).await.map(|_| ()),
-                Ok(None) => Ok(()),
-                Err(error) => Err(error.into()),
-            };
-            if let Err(problem) = went {
-                tracing::error!(job.id = %id, %problem, "a job was left where it is; the next run goes on");
-            }
-        })
-        .await;
-    Ok(any)
+    let went = stream::iter(open).map(|listed| async move {
+        let Some(id) = id_of(&listed.key.pk) else { return false };
+        let went = match Held::take(access, id).await {
+            Ok(Some(held)) => carry_on(access, held, until).await.map(|_| ()),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error.into()),
+        };
+        if let Err(problem) = &went {
+            tracing::error!(job.id = %id, %problem, "a job was left where it is; the next run goes on");
+        }
+        went.is_err()
+    });
+    let mut due = Due::default();
+    went.buffer_unordered(AT_ONCE).for_each(|failed| ready(due.count(failed))).await;
+    Ok(due)
 }
 
 /// The job of an item with this partition key.

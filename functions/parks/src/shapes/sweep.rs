@@ -7,7 +7,7 @@ use bytes::Bytes;
 use jiff::SignedDuration;
 use table::{Access, Action, Changes, Error, Stored, item};
 use tokio::time::Instant;
-use web::{Event, EventFailure, Problem};
+use web::{Due, Event, EventFailure, Problem};
 
 use super::store::{Geometry, GeometryStatus, PREFIX, UNREFERENCED, coarse_object, object};
 use crate::access::SWEEP;
@@ -28,32 +28,36 @@ const PAGE: u32 = 100;
 pub async fn sweep_geometries(event: Event) -> Result<Bytes, EventFailure> {
     let now = event.engines().clock.now();
     let before = table::clock::rfc3339(now.saturating_sub(KEPT).unwrap_or(now));
-    remove(event.access(), UNREFERENCED, Some(&before), event.deadline).await.map_err(EventFailure::new)?;
-    Ok(Bytes::from_static(b"{}"))
+    let due = remove(event.access(), UNREFERENCED, Some(&before), event.deadline).await.map_err(EventFailure::new)?;
+    event.went_on(due)
 }
 
-/// Removes what others have marked and not finished; whether there is any.
-pub async fn finish(access: &Access, until: Instant) -> Result<bool, Problem> {
+/// Removes what others have marked and not finished.
+pub async fn finish(access: &Access, until: Instant) -> Result<Due, Problem> {
     remove(access, DELETING, None, until).await
 }
 
-async fn remove(access: &Access, listed: &str, before: Option<&str>, until: Instant) -> Result<bool, Problem> {
-    let (mut after, mut any) = (None, false);
+/// One that fails stops no other.
+async fn remove(access: &Access, listed: &str, before: Option<&str>, until: Instant) -> Result<Due, Problem> {
+    let (mut after, mut due) = (None, Due::default());
     loop {
         let query = access.table(&SWEEP, &PARKS).query(listed).index("list").after(after);
         let query = if let Some(before) = before { query.below(before) } else { query };
         let page = query.page(PAGE).await?;
-        any |= !page.items.is_empty();
         for stored in page.items {
             let over = until.saturating_duration_since(Instant::now()) < FOR_ONE;
             if over || access.engines().is_winding_down() {
-                return Ok(any);
+                return Ok(due);
             }
-            remove_one(access, &stored, before).await?;
+            let went = remove_one(access, &stored, before).await;
+            due.count(went.is_err());
+            if let Err(problem) = went {
+                tracing::error!(geometry.key = ?stored.key, %problem, "a shape was left where it is; the next run goes on");
+            }
         }
         match page.next {
             Some(next) => after = Some(next),
-            None => return Ok(any),
+            None => return Ok(due),
         }
     }
 }

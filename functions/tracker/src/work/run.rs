@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::StreamExt;
-use futures::stream;
+use futures::future::ready;
+use futures::{StreamExt, stream};
 use table::{Access, EntityKey, Error};
 use tokio::time::Instant;
-use web::{Event, EventFailure, Problem};
+use web::{Due, Event, EventFailure, Problem};
 
 use super::begin::in_seconds;
 use super::{Held, Kind, Step, build, delete_project, delete_tenant, drain, retype};
@@ -30,26 +30,27 @@ const TRIES: u64 = 10;
 /// Every minute: goes on with what was begun and is nobody's now.
 pub async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
     let (access, until) = (event.access(), event.deadline);
-    let due = access.table(&DUE, &TRACKER).query("due").index(INDEX).below(in_seconds(access, 0));
-    let due = due.page(TAKEN).await.map_err(EventFailure::new)?;
-    stream::iter(due.items)
-        .for_each_concurrent(AT_ONCE, |listed| async move {
-            // What is not taken keeps its place in line.
-            let went = if until.saturating_duration_since(Instant::now()) < FOR_A_BATCH {
-                Ok(())
-            } else if let Some(WorkDueKey { work }) = WorkDueKey::parse(&listed.key) {
-                go_on(access, work, until).await
-            } else if let Some(IssueDueKey { issue }) = IssueDueKey::parse(&listed.key) {
-                issues::settle_due(access, issue).await
-            } else {
-                Ok(())
-            };
-            if let Err(problem) = went {
-                tracing::error!(due.key = ?listed.key, %problem, "work was left where it is; the next run goes on");
-            }
-        })
-        .await;
-    Ok(Bytes::from_static(b"{}"))
+    let listed = access.table(&DUE, &TRACKER).query("due").index(INDEX).below(in_seconds(access, 0));
+    let listed = listed.page(TAKEN).await.map_err(EventFailure::new)?;
+    let went = stream::iter(listed.items).map(|listed| async move {
+        // What is not taken keeps its place in line.
+        let went = if until.saturating_duration_since(Instant::now()) < FOR_A_BATCH {
+            Ok(())
+        } else if let Some(WorkDueKey { work }) = WorkDueKey::parse(&listed.key) {
+            go_on(access, work, until).await
+        } else if let Some(IssueDueKey { issue }) = IssueDueKey::parse(&listed.key) {
+            issues::settle_due(access, issue).await
+        } else {
+            Ok(())
+        };
+        if let Err(problem) = &went {
+            tracing::error!(due.key = ?listed.key, %problem, "work was left where it is; the next run goes on");
+        }
+        went.is_err()
+    });
+    let mut due = Due::default();
+    went.buffer_unordered(AT_ONCE).for_each(|failed| ready(due.count(failed))).await;
+    event.went_on(due)
 }
 
 async fn go_on(access: &Access, id: WorkId, until: Instant) -> Result<(), Problem> {

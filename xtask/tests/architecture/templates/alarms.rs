@@ -15,8 +15,21 @@ fn a_system_has_six_alarms_unless_each_route_is_to_have_one() {
     }
 }
 
-/// Whatever fails is told by an alarm that can ring: the mirror's by the age of its records, objects' by what was given
-/// up, and what the clock calls by errors in three periods in a row, which what is called more rarely never has.
+/// X-Ray samples the first request of each second, and so each call of what a clock calls every minute: USD 0.22 a month.
+#[test]
+fn what_polls_is_not_traced() {
+    for (system, template) in systems() {
+        assert_eq!(template["Globals"]["Function"]["Tracing"], "Active", "{system}");
+        for (name, function) in of_type(&template, "AWS::Serverless::Function") {
+            let schedule = &template["Resources"][name.replace("Function", "Schedule")]["Properties"];
+            let expected = (schedule["ScheduleExpression"] == "rate(1 minute)").then_some("PassThrough");
+            assert_eq!(function["Tracing"].as_str(), expected, "{system}: {name}");
+        }
+    }
+}
+
+/// An alarm must be one that can ring: the mirror's failures are told by the age of its records, objects' by what was
+/// given up, and those of what polls by errors in three periods in a row, which what is called more rarely never has.
 #[test]
 fn no_alarm_waits_for_what_cannot_be() {
     for (system, template) in systems() {

@@ -1,0 +1,32 @@
+//! What a clock calls, whether there is anything to do or not.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use local::systems;
+use table::schema::EventSource;
+use tokio::time::Instant;
+
+use crate::harness::{Cairn, Setup, recorder};
+use crate::tests;
+
+tests! { schedules:
+    what_a_clock_calls_in_vain_writes_no_metrics,
+}
+
+/// A metric costs by the hours in which it is written, and these are called in every one.
+async fn what_a_clock_calls_in_vain_writes_no_metrics() {
+    for served in systems::ALL {
+        let cairn = Cairn::with(Setup::of(served.system.name)).await;
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let written = Arc::clone(&lines);
+        let app = (served.app)(recorder::OF_THE_RUN.before(cairn.engines()));
+        let app = app.metrics_to(move |line| written.lock().unwrap().push(line.to_owned()));
+        for source in served.system.sources {
+            if let EventSource::Schedule { handler, .. } = source {
+                app.event(handler, "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+            }
+        }
+        assert_eq!(*lines.lock().unwrap(), Vec::<String>::new(), "{}", served.system.name);
+    }
+}

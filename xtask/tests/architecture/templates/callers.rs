@@ -1,0 +1,74 @@
+//! Who may call a function, and which index a body may name.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use xtask::infra::shared;
+
+use super::{members, of_type, systems, text};
+
+/// A function is called by what it is for, and by nothing else of the account or outside it. The mirror is called by its
+/// event source, and what a deployment calls by whoever deploys: neither needs a permission.
+#[test]
+fn a_function_is_called_by_its_source_alone() {
+    for (system, template) in systems() {
+        let permission = |function: &Value, by: &str, source: Value| {
+            json!({
+                "FunctionName": { "Ref": function },
+                "Action": "lambda:InvokeFunction",
+                "Principal": format!("{by}.amazonaws.com"),
+                "SourceArn": source,
+            })
+        };
+        let in_this_account = |mut permission: Value| {
+            permission["SourceAccount"] = json!({ "Ref": "AWS::AccountId" });
+            permission
+        };
+        let mut expected = BTreeMap::new();
+        for (name, route) in of_type(&template, "AWS::ApiGatewayV2::Route") {
+            let key = text(&route["RouteKey"]);
+            let (method, path) = key.split_once(' ').unwrap();
+            let path = path.split('/').map(|part| if part.starts_with('{') { "*" } else { part });
+            let path = path.collect::<Vec<_>>().join("/");
+            let arn = format!(
+                "arn:${{AWS::Partition}}:execute-api:${{AWS::Region}}:${{AWS::AccountId}}:${{Api}}/*/{method}{path}"
+            );
+            let function = json!(name.replace("Route", "Function"));
+            expected.insert(text(&function), permission(&function, "apigateway", json!({ "Fn::Sub": arn })));
+        }
+        for (_, bucket) in of_type(&template, "AWS::S3::Bucket") {
+            let notified = bucket["NotificationConfiguration"]["LambdaConfigurations"].as_array();
+            for notified in notified.into_iter().flatten() {
+                let function = &notified["Function"]["Fn::GetAtt"][0];
+                let arn = format!("arn:${{AWS::Partition}}:s3:::{}", text(&bucket["BucketName"]));
+                let by_bucket = permission(function, "s3", json!({ "Fn::Sub": arn }));
+                expected.insert(text(function), in_this_account(by_bucket));
+            }
+        }
+        for (name, rule) in of_type(&template, "AWS::Events::Rule") {
+            let function = &rule["Targets"][0]["Arn"]["Fn::GetAtt"][0];
+            let by_clock = permission(function, "events", json!({ "Fn::GetAtt": [name, "Arn"] }));
+            expected.insert(text(function), in_this_account(by_clock));
+        }
+        let mut permitted = of_type(&template, "AWS::Lambda::Permission").collect::<Vec<_>>();
+        for (function, expected) in &expected {
+            let own =
+                permitted.extract_if(.., |(_, permission)| permission["FunctionName"]["Ref"] == function.as_str());
+            let own: Vec<_> = own.map(|(_, permission)| permission).collect();
+            assert_eq!(own, [expected], "{system}: {function}");
+        }
+        assert!(permitted.is_empty(), "{system}: {permitted:#?}");
+        let functions = of_type(&template, "AWS::Serverless::Function").map(|(name, _)| name);
+        let uncalled: Vec<&str> = functions.filter(|name| !expected.contains_key(*name)).collect();
+        assert_eq!(uncalled, ["CreateIndexFunction", "MirrorFunction"], "{system}");
+    }
+}
+
+/// Policies are about paths: a body that named another index would pass by them.
+#[test]
+fn a_body_names_no_index() {
+    let template = serde_json::to_value(shared::node()).unwrap();
+    let mut domains = members(&template["Resources"]).filter(|(_, it)| it["Type"] == "AWS::OpenSearchService::Domain");
+    let (_, domain) = domains.next().unwrap();
+    assert_eq!(domain["Properties"]["AdvancedOptions"]["rest.action.multi.allow_explicit_index"], "false");
+}
