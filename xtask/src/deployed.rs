@@ -127,7 +127,7 @@ impl Cloud<'_> {
         for (variant, expected) in [(Variant::Without { function, action }, 503), (Variant::Usual, 200)] {
             self.deploy(stage.app, variant, parameters).await?;
             let answered = stage.sample(function).await?;
-            if answered.status != expected {
+            if answered.status != Some(expected) {
                 return Err(Failure::new(format!("{variant:?}: not {expected}: {answered:?}")));
             }
             println!("{variant:?}: {function} answers {expected}");

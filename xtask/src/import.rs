@@ -74,7 +74,7 @@ fn name_of(resource: &Value, all: &Map<String, Value>, deployment: &Deployment) 
         Some("AWS::S3::BucketPolicy") => "Bucket",
         _ => "DomainName",
     };
-    let name = &resource["Properties"][property];
+    let name = resource["Properties"].get(property).unwrap_or(&Value::Null);
     if let Some(bucket) = name["Ref"].as_str().and_then(|bucket| all.get(bucket)) {
         return (property, name_of(bucket, all, deployment).1);
     }

@@ -36,10 +36,12 @@ pub enum Step {
 /// What was answered to a sample event.
 #[derive(Clone, Debug)]
 pub struct Answered {
+    /// The operation, or the handler of an event that is no request.
     pub operation: &'static str,
-    pub status: u16,
+    /// None of such an event.
+    pub status: Option<u16>,
     /// What the sample says.
-    pub expected: u16,
+    pub expected: Option<u16>,
     pub body: String,
 }
 
@@ -114,7 +116,8 @@ impl Stage<'_> {
             }
             None => self.requested(route, names).await.doing(operation)?,
         };
-        Ok(Answered { operation, status, expected: operation::sample_status(route), body })
+        let (status, expected) = (Some(status), Some(operation::sample_status(route)));
+        Ok(Answered { operation, status, expected, body })
     }
 
     /// What is answered to the sample event of a route as a request.
@@ -191,6 +194,11 @@ impl Names {
 }
 
 impl Answered {
+    /// Of an event that is no request.
+    pub fn event(handler: &'static str, body: String) -> Self {
+        Self { operation: handler, status: None, expected: None, body }
+    }
+
     pub fn is_expected(&self) -> bool {
         self.status == self.expected
     }

@@ -71,10 +71,12 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
     let (zip, least) = (zipped(&parks)?, zipped(&hello)?);
     bytes(table, &format!("zip for {}", std::env::consts::ARCH), zip, least, Goal::None);
     let target = parks.ancestors().nth(2).unwrap_or(&parks);
-    let arm = target.join("aarch64-unknown-linux-gnu/release/parks");
-    if arm.exists() {
-        let zip = zipped(&arm)?;
-        bytes(table, "zip for arm64, as cargo-lambda last built it", zip, least, goal(zip));
+    for system in local::systems::ALL.iter().map(|served| served.system.name) {
+        let arm = target.join("aarch64-unknown-linux-gnu/release").join(system);
+        if arm.exists() {
+            let zip = zipped(&arm)?;
+            bytes(table, &format!("zip of {system} for arm64, as cargo-lambda last built it"), zip, least, goal(zip));
+        }
     }
     Ok(())
 }

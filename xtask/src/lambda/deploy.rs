@@ -27,7 +27,7 @@ pub(super) async fn run(bench: &Bench<'_>, app: &App) -> Result<(), Failure> {
     timed(&format!("cargo lambda deploy: {system}"), python::run(command)).await?;
     let invoke = Invoke::new(bench, &block, system, &variables)?;
     let (status, body) = timed("cargo lambda invoke --remote", invoke.health()).await?;
-    let answered = Answered { operation: "getHealth", status, expected: 200, body };
+    let answered = Answered { operation: "getHealth", status: Some(status), expected: Some(200), body };
     match answered.fault(bench.root, system) {
         Some(fault) => Err(Failure::new(fault)),
         None => Ok(()),

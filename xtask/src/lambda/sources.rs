@@ -1,25 +1,17 @@
 //! Events that are no requests: records of a stream, objects, schedules, deployments. A function that serves the whole system tells
 //! them apart by what they hold.
 
-use bytes::Bytes;
-use local::Platform;
 use table::schema::System;
-use tokio::time::{Duration, Instant};
 
 use super::invoke::Invoke;
 use super::watch::Watch;
 use crate::events;
 use crate::failure::{Doing, Failure};
+use crate::rehearsal::Answered;
 
 /// Invokes the function with the sample of each source; returns how many there are. Each must reach its handler, and
-/// be answered as the platform's own handler answers the same event.
-pub(super) async fn invoke(
-    platform: &Platform,
-    system: &System,
-    invoke: &Invoke<'_>,
-    watch: &Watch,
-) -> Result<usize, Failure> {
-    let app = platform.app(system.name).ok_or_else(|| Failure::new(format!("{} does not run", system.name)))?;
+/// be answered as is kept beside it.
+pub(super) async fn invoke(system: &System, invoke: &Invoke<'_>, watch: &Watch) -> Result<usize, Failure> {
     for source in system.sources {
         let handler = source.handler();
         let event = events::kept(crate::root(), system.name, handler)?;
@@ -27,11 +19,8 @@ pub(super) async fn invoke(
         if !watch.log().contains(&format!(r#""system":"{}","operation":"{handler}""#, system.name)) {
             return Err(Failure::new(format!("the event of {handler} went elsewhere")));
         }
-        let deadline = Instant::now() + Duration::from_secs(60);
-        let expected = app.event(handler, Bytes::from(event), deadline).await.doing(handler)?;
-        if answer.trim_end().as_bytes() != expected {
-            let expected = String::from_utf8_lossy(&expected);
-            return Err(Failure::new(format!("{handler} answers {answer}; the platform's own answers {expected}")));
+        if let Some(fault) = Answered::event(handler, answer).fault(crate::root(), system.name) {
+            return Err(Failure::new(fault));
         }
     }
     Ok(system.sources.len())

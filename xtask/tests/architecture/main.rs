@@ -215,3 +215,20 @@ fn floats_are_told_from_other_numbers() {
         assert!(!has_float_literal(line), "{line}");
     }
 }
+
+/// A system that is left out of these lines has no zip when it is to be deployed.
+#[test]
+fn the_guides_build_every_system() {
+    let systems = xtask::systems::all();
+    let expected: BTreeSet<&str> = systems.iter().map(|declared| declared.app.system().name).collect();
+    for guide in ["README.md", "docs/deploying.md"] {
+        let text = source::read(guide);
+        let lines: Vec<&str> =
+            text.lines().filter(|line| line.trim_start().starts_with("cargo lambda build")).collect();
+        assert!(!lines.is_empty(), "{guide}");
+        for line in lines {
+            let built: BTreeSet<&str> = line.split(" --bin ").skip(1).collect();
+            assert_eq!(built, expected, "{guide}: {line}");
+        }
+    }
+}

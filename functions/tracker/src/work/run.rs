@@ -48,8 +48,11 @@ pub async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
         }
         went.is_err()
     });
-    let mut due = Due::default();
-    went.buffer_unordered(AT_ONCE).for_each(|failed| ready(due.count(failed))).await;
+    let due = went.buffer_unordered(AT_ONCE).fold(Due::default(), |mut due, failed| {
+        due.count(failed);
+        ready(due)
+    });
+    let due = due.await;
     event.went_on(due)
 }
 
