@@ -26,6 +26,9 @@ pub struct Import {
 
 /// Writes both below `target/import`, and says where they are from the root.
 pub fn write(root: &Path, stack: &str, deployment: &Deployment) -> Result<[String; 2], Failure> {
+    if deployment.account.len() != 12 || !deployment.account.bytes().all(|digit| digit.is_ascii_digit()) {
+        return Err(Failure::new(format!("an account has 12 digits; `{}` has not", deployment.account)));
+    }
     let whole = match stack {
         "shared" => shared::node(),
         system => system::node(&systems::one(system)?.app),
@@ -62,6 +65,10 @@ pub fn import(whole: &Value, deployment: &Deployment) -> Import {
     let mut parameters = members(&whole["Parameters"]);
     parameters
         .retain(|name, _| said.contains(&format!(r#"{{"Ref":"{name}"}}"#)) || said.contains(&format!("${{{name}}}")));
+    // Whoever forgot to say another prefix would look for what is not there.
+    if let Some(default) = parameters.get_mut("Prefix").and_then(|prefix| prefix.get_mut("Default")) {
+        *default = deployment.prefix.into();
+    }
     let template = json!({ "AWSTemplateFormatVersion": "2010-09-09", "Parameters": parameters, "Resources": kept });
     Import { template, resources_to_import }
 }

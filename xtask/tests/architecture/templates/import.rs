@@ -19,6 +19,7 @@ fn what_outlives_a_stack_can_be_imported_into_the_next() {
         let stays: Vec<&str> = stays.map(|(name, _)| name).collect();
         let kept: Vec<&str> = members(&template["Resources"]).map(|(name, _)| name).collect();
         assert!(!stays.is_empty() && kept == stays, "{stack}: {kept:?}, but {stays:?} stay");
+        assert_eq!(template["Parameters"]["Prefix"]["Default"], "our-", "{stack}");
         let resources = resources_to_import.as_array().unwrap();
         let listed: Vec<String> = resources.iter().map(|resource| text(&resource["LogicalResourceId"])).collect();
         assert_eq!(listed, stays, "{stack}");
