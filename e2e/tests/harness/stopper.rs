@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http::request::Parts;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
@@ -31,6 +33,8 @@ pub const WRITES: &[&str] = &["TransactWriteItems", "BatchWriteItem", "PutItem",
 pub enum Moment {
     /// DynamoDB never sees it.
     BeforeItIsSent,
+    /// Half of a batch is done, in the order of its keys, and the rest never: it is no transaction.
+    HalfDone,
     /// It is done, and its answer never comes.
     AfterItIsDone,
 }
@@ -59,6 +63,8 @@ struct Shared {
     stopped: Notify,
     /// Whether a write was held: whoever sent it sends nothing any more.
     dead: AtomicBool,
+    /// Whether that was a batch of several.
+    batch: AtomicBool,
 }
 
 /// Which write is held, and when.
@@ -80,16 +86,17 @@ impl Stopper {
         Self::start(operations, target, Holds::Numbered(held)).await
     }
 
-    /// One that holds the first write that none of those with the same `met` has held: before it is sent, and the next
-    /// time with its answer lost.
+    /// One that holds the first write that none of those with the same `met` has held: before it is sent, the next time
+    /// half done if it is a batch, and then with its answer lost.
     pub async fn at_unmet(met: &Met, target: String) -> Self {
         Self::start(WRITES, target, Holds::Unmet(met.clone())).await
     }
 
     async fn start(operations: &'static [&'static str], target: String, holds: Holds) -> Self {
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
-        let (writes, stopped, dead) = (AtomicUsize::new(0), Notify::new(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { target, client, operations, holds, writes, stopped, dead });
+        let (writes, stopped) = (AtomicUsize::new(0), Notify::new());
+        let (dead, batch) = (AtomicBool::new(false), AtomicBool::new(false));
+        let shared = Arc::new(Shared { target, client, operations, holds, writes, stopped, dead, batch });
         let serving = Arc::clone(&shared);
         let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
         Self { url: server.url.clone(), shared, _server: server }
@@ -104,13 +111,18 @@ impl Stopper {
     pub async fn stopped(&self) {
         self.shared.stopped.notified().await;
     }
+
+    /// Whether the write that is held can be half done.
+    pub fn holds_a_batch(&self) -> bool {
+        self.shared.batch.load(Ordering::SeqCst)
+    }
 }
 
 async fn answer(
     shared: Arc<Shared>,
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Box<dyn Error + Send + Sync>> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
     if shared.dead.load(Ordering::SeqCst) {
         return Err("who sends this has died".into());
@@ -123,11 +135,15 @@ async fn answer(
     } else {
         None
     };
+    if moment.is_some() {
+        shared.batch.store(operation == "BatchWriteItem" && items(operation, &body).len() > 1, Ordering::SeqCst);
+    }
     if moment == Some(Moment::BeforeItIsSent) {
         shared.stop().await;
     }
+    let body = if moment == Some(Moment::HalfDone) { half(&mut parts, &body) } else { body };
     let answer = pass_on(&shared.client, shared.target.clone(), parts, body).await?;
-    if moment == Some(Moment::AfterItIsDone) {
+    if moment.is_some() {
         shared.stop().await;
     }
     Ok(answer)
@@ -156,7 +172,7 @@ impl Met {
         Self { held: Arc::default(), at_random }
     }
 
-    /// When a write is held; never, where that was done at both moments.
+    /// When a write is held; never, where that was done at each moment.
     fn moment(&self, operation: &str, body: &[u8]) -> Option<Moment> {
         let (random, mut known): (Vec<_>, Vec<_>) =
             items(operation, body).into_iter().partition(|(_, key)| (self.at_random)(key));
@@ -166,8 +182,23 @@ impl Met {
         let mut write: Write = known.into_iter().map(|(action, key)| format!("{action} {key}")).collect();
         write.sort_unstable();
         let mut held = self.held.lock().unwrap();
-        Moment::BOTH.into_iter().find(|moment| held.insert((write.clone(), *moment)))
+        let halves = operation == "BatchWriteItem" && write.len() > 1;
+        let moments = [Moment::BeforeItIsSent, Moment::HalfDone, Moment::AfterItIsDone].into_iter();
+        moments
+            .filter(|moment| halves || *moment != Moment::HalfDone)
+            .find(|moment| held.insert((write.clone(), *moment)))
     }
+}
+
+/// The first half of a batch, at least one of its writes.
+fn half(parts: &mut Parts, body: &[u8]) -> Bytes {
+    let mut batch: Value = serde_json::from_slice(body).unwrap();
+    for writes in batch["RequestItems"].as_object_mut().unwrap().values_mut() {
+        let writes = writes.as_array_mut().unwrap();
+        writes.truncate(writes.len().div_ceil(2));
+    }
+    parts.headers.remove(CONTENT_LENGTH);
+    batch.to_string().into()
 }
 
 /// What a write does to which items: `Delete`, and the item's key.

@@ -1,5 +1,5 @@
-//! Changes of a schema and cascades, stopped at each of their writes: before it is sent, and after it was applied with
-//! its answer lost. A process that knows nothing of the one that died goes on, and table and index are in the end as if
+//! Changes of a schema and deletions, stopped at each of their writes: before it is sent, half done if it is a batch, and
+//! after it was applied with its answer lost. A process that knows nothing of the one that died goes on, and table and index are in the end as if
 //! nobody had died.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use table::access::{AccessPattern, Call, TableAction};
 use table::item::{self, from_item};
 use table::{Access, Config, Engines, Item, Key};
@@ -33,6 +33,7 @@ pub fn tests() -> Vec<Test> {
         Test::new(name("values_that_become_text"), move || values_that_become_text(issues)),
         Test::new(name("the_deletion_of_a_project"), move || the_deletion_of_a_project(issues)),
         Test::new(name("the_deletion_of_a_tenant"), move || the_deletion_of_a_tenant(issues)),
+        Test::new("tracker_stopped::the_deletion_of_an_issue_of_100_values", the_deletion_of_a_wide_issue),
     ]
 }
 
@@ -40,8 +41,8 @@ pub fn tests() -> Vec<Test> {
 const RESTORE: AccessPattern =
     AccessPattern { name: "restore", calls: &[Call::Table { table: "tracker", action: TableAction::BatchWriteItem }] };
 
-/// What another run of the same has otherwise: revisions and moments.
-const VARYING: [&str; 5] = ["rev", "CreatedAt", "UpdatedAt", "EndedAt", "expires"];
+/// What another run of the same has otherwise: revisions, moments, and which of the gates counts, whose sum is checked.
+const VARYING: [&str; 7] = ["rev", "CreatedAt", "UpdatedAt", "EndedAt", "expires", "Live", "Open"];
 
 /// Something that an administrator asks for, and that goes on as work.
 struct Change {
@@ -101,6 +102,22 @@ async fn the_deletion_of_a_tenant(issues: usize) {
     assert_eq!(held.issues, 2, "those of the other tenant");
 }
 
+/// It has more rows than a transaction takes.
+async fn the_deletion_of_a_wide_issue() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Wide").await;
+    let mut values = Map::new();
+    for place in 0..100 {
+        values.insert(fixture.attribute(&project, &format!("Column {place}"), "int").await, json!(place));
+    }
+    let path = fixture.issue(&project, "Wide", values.into()).await.header("location").to_owned();
+    fixture.until(async || entries(&fixture.cairn, "due").await.is_empty()).await;
+    fixture.cairn.engines().wind_down();
+    let change = Change::of(fixture, Method::DELETE, path, Bytes::new()).await;
+    let writes = change.is_stopped_at_each_write().await;
+    assert!(writes >= 2, "{writes}");
+}
+
 /// A project of three attributes and so many issues, some of them closed and some without a weight; and the id of that
 /// attribute. The platform's own worker leaves what is due to others.
 async fn with_issues(issues: usize) -> (Fixture, String, String) {
@@ -138,11 +155,17 @@ impl Change {
         let uninterrupted = self.uninterrupted().await;
         let mut place = 0;
         loop {
-            for moment in Moment::BOTH {
+            let mut batch = false;
+            for moment in [Moment::BeforeItIsSent, Moment::HalfDone, Moment::AfterItIsDone] {
+                if moment == Moment::HalfDone && !batch {
+                    continue;
+                }
                 self.restore().await;
-                if !self.dies(&self.stopper(Some((place, moment))).await).await {
+                let stopper = self.stopper(Some((place, moment))).await;
+                if !self.dies(&stopper).await {
                     return place;
                 }
+                batch = stopper.holds_a_batch();
                 assert!(!self.dies(&self.stopper(None).await).await);
                 self.has_come_to(&uninterrupted, &format!("{moment:?} of write {place}")).await;
             }
@@ -150,7 +173,7 @@ impl Change {
         }
     }
 
-    /// Stops it at each of its writes, twice, and each process goes on where the one before has died: for what has too
+    /// Stops it at each of its writes, at each moment, and each process goes on where the one before has died: for what has too
     /// many writes to be begun anew for each. Returns how many died.
     async fn is_stopped_again_and_again(&self) -> usize {
         let uninterrupted = self.uninterrupted().await;
@@ -228,6 +251,7 @@ impl Change {
             strange.chain(expected.iter().filter(|line| !found.contains(line))).collect()
         };
         assert!(found == expected, "{when}: {:#?}", differing());
+        self.fixture.holds().await;
     }
 
     /// All items and all documents, as text in an order of its own.

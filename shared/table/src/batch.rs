@@ -16,7 +16,7 @@ const WRITES_AT_ONCE: usize = 25;
 
 impl TableAccess<'_> {
     /// Deletes these items, whatever they hold and whether they are there. `BatchWriteItem` takes no conditions, so it
-    /// is for deletes alone.
+    /// is for deletes alone. One that fails has deleted any of them: what leads to the others must outlive the call.
     pub async fn batch_delete(&self, keys: &[Key]) -> Result<(), Error> {
         let call = self.permit(TableAction::BatchWriteItem)?;
         let mut keys: Vec<&Key> = keys.iter().filter(|key| key.check_length().is_ok()).collect();
