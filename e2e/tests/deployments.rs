@@ -88,7 +88,7 @@ async fn forget(cairn: &Cairn, system: &str) -> String {
 }
 
 /// As after a deployment that was rolled back, tables included, over a search domain that stays.
-async fn forget_state(cairn: &Cairn, system: &str) {
+pub async fn forget_state(cairn: &Cairn, system: &str) {
     let tables = systems::named(system).unwrap().system.tables;
     let state = tables.iter().find(|table| table.name == format!("{system}-mirror")).unwrap();
     let state = cairn.table_of(state);

@@ -43,6 +43,7 @@ fn main() -> ExitCode {
             contract::tests(),
             generated::tests(),
             mirror::tests(),
+            mirror::each_system::tests(),
             tombstones::tests(),
             faults::tests(),
             depot::tests(),

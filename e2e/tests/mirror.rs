@@ -1,5 +1,7 @@
 //! What happens past the platform: items written straight into the table, and what the mirror makes of them.
 
+pub mod each_system;
+
 use std::collections::{BTreeMap, HashMap};
 
 use ::mirror::{Code, Marker, Subject};

@@ -27,7 +27,11 @@ pub struct Stage {
 
 impl Stage {
     pub async fn new() -> Self {
-        let cairn = Cairn::with(Setup::of("agencies")).await;
+        Self::with(Setup::of("agencies")).await
+    }
+
+    pub async fn with(setup: Setup) -> Self {
+        let cairn = Cairn::with(setup).await;
         cairn.table_of(&AGENCIES).put_all(fixture()).await;
         cairn.caught_up().await;
         let (root, dee) = (cairn.person("root", root()).await, cairn.person("dee", dee()).await);

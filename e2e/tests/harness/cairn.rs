@@ -11,6 +11,7 @@ use local::process::Process;
 use local::{Dynamodb, Options, Platform, Progress, Served, systems};
 use reqwest::Method;
 use serde_json::{Value, json};
+use table::schema::System;
 use table::{Access, Clock, Engines};
 use tempfile::TempDir;
 use tokio::sync::RwLock;
@@ -185,10 +186,14 @@ impl Cairn {
         Table { engines: Arc::clone(self.engines()), table }
     }
 
-    /// What is in quarantine, as the operator's command lists it.
+    /// What of parks is in quarantine, as the operator's command lists it.
     pub async fn quarantined(&self) -> Vec<Marker> {
+        self.quarantined_of(&::parks::SYSTEM).await
+    }
+
+    pub async fn quarantined_of(&self, system: &'static System) -> Vec<Marker> {
         self.caught_up().await;
-        let found = ::mirror::quarantined(&::parks::SYSTEM, self.engines()).await.unwrap();
+        let found = ::mirror::quarantined(system, self.engines()).await.unwrap();
         found.into_iter().map(|(_, marker)| marker).collect()
     }
 

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
 use http::Method;
 use serde_json::{Map, Value, json};
@@ -10,12 +11,14 @@ use table::{Clock, Config, Engines};
 use tokio::time::Instant;
 use web::App;
 
-use super::fixture::{Fixture, TENANT};
+use super::fixture::{Fixture, PROJECT, TENANT};
 use crate::harness::stopper::{Moment, Stopper};
+use crate::harness::table::{Item, text};
 use crate::tests;
 
 tests! { tracker_crashes:
     scenario_07_writers_of_a_hundred_attributes_die,
+    whoever_writes_an_issue_settles_it_first,
     ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass,
     scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes,
 }
@@ -119,6 +122,55 @@ async fn scenario_07_writers_of_a_hundred_attributes_die() {
         fixture.holds().await;
     }
     assert!(died >= 12, "{died}");
+}
+
+/// As a writer of many values leaves it that dies after its first transaction.
+async fn unsettle(fixture: &Fixture, issue: &str) {
+    let table = fixture.cairn.table_of(&::tracker::schema::TRACKER);
+    let items = table.items().await;
+    let of_issue = |item: &Item| item["PK"].as_s().unwrap() == issue;
+    let mut wanting = None;
+    for mut item in items.into_iter().filter(|item| of_issue(item)) {
+        match item["SK"].as_s().unwrap().as_str() {
+            sk if sk.starts_with("project-") => {
+                item.insert("Unsettled".to_owned(), AttributeValue::Bool(true));
+                table.put(item).await;
+            }
+            "value-3812" | "blank-3812" => wanting = Some(item),
+            _ => {}
+        }
+    }
+    let mut wanting = wanting.unwrap();
+    table.delete_item(&wanting).await;
+    let other = if wanting["SK"].as_s().unwrap() == "value-3812" { "blank-3812" } else { "value-3812" };
+    wanting.insert("SK".to_owned(), text(other));
+    table.put(wanting).await;
+}
+
+async fn whoever_writes_an_issue_settles_it_first() {
+    let fixture = Fixture::new().await;
+    let other = fixture.project("Other").await;
+    let there = json!({ "project": other.rsplit('/').next().unwrap() });
+    let path = format!("{PROJECT}/issues/issue-020e");
+    let ann = &fixture.ann;
+    let start = format!("{path}/values/xattrib-3812");
+    let writes = [
+        ann.patch(&path, json!({ "state": "closed" })),
+        ann.put(&start, json!({ "value": "2023-05-03" })),
+        ann.delete(&start),
+        ann.patch(&format!("{path}/values"), json!({ "values": { "xattrib-3fe6": 7 } })),
+        ann.post(&format!("{path}/renumber"), json!({})),
+        ann.post(&format!("{path}/move"), there),
+    ];
+    for write in writes {
+        unsettle(&fixture, "issue-020e").await;
+        let answer = write.await;
+        assert!(answer.status < 300, "{}", answer.told());
+        fixture.holds().await;
+    }
+    unsettle(&fixture, "issue-af34").await;
+    ann.delete(&format!("{PROJECT}/issues/issue-af34")).await.is(204);
+    fixture.holds().await;
 }
 
 /// They are due before it, and as many as a run takes.

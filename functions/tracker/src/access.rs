@@ -69,7 +69,11 @@ pub const NEXT_NUMBER: AccessPattern = AccessPattern { name: "nextNumber", calls
 /// 13: an issue with its rows, made through a gate.
 pub const CREATE_ISSUE: AccessPattern = AccessPattern { name: "createIssue", calls: &[GET, PUT, UPDATE] };
 
-/// 14: an issue changed as it was read, with the rows that differ.
+/// 14: an issue changed as it was read, with the few rows that differ; one that a writer has left unsettled, with all.
+pub const CHANGE_ISSUE: AccessPattern = AccessPattern { name: "changeIssue", calls: &[CHECK, UPDATE, DELETE] };
+
+/// 14: an issue changed as it was read, with rows that may be more than a transaction takes, and are due then; one that is
+/// moved is another item.
 pub const WRITE_ISSUE: AccessPattern = AccessPattern { name: "writeIssue", calls: &[CHECK, PUT, UPDATE, DELETE] };
 
 /// An issue deleted with its rows; those that no transaction has room for after it.
@@ -116,11 +120,17 @@ pub const WORK: AccessPattern = AccessPattern { name: "work", calls: &[GET] };
 /// 15: what is due, and the lease on it.
 pub const DUE: AccessPattern = AccessPattern { name: "due", calls: &[QUERY_INDEX, GET, UPDATE] };
 
-/// 16: a batch of work with its checkpoint.
-pub const WORK_STEP: AccessPattern = AccessPattern {
-    name: "workStep",
-    calls: &[QUERY, QUERY_INDEX, GET, BATCH_GET, CHECK, PUT, UPDATE, DELETE, BATCH_DELETE],
-};
+/// 16: a batch of an attribute's work, with its checkpoint.
+pub const ATTRIBUTE_STEP: AccessPattern =
+    AccessPattern { name: "attributeStep", calls: &[QUERY_INDEX, BATCH_GET, CHECK, UPDATE, DELETE, BATCH_DELETE] };
+
+/// 16: a batch of a project's deletion, with its checkpoint.
+pub const PROJECT_STEP: AccessPattern =
+    AccessPattern { name: "projectStep", calls: &[QUERY_INDEX, BATCH_GET, UPDATE, DELETE, BATCH_DELETE] };
+
+/// 16: a step of a tenant's deletion, with its checkpoint: each project goes by work of its own.
+pub const TENANT_STEP: AccessPattern =
+    AccessPattern { name: "tenantStep", calls: &[QUERY_INDEX, GET, PUT, UPDATE, DELETE, BATCH_DELETE] };
 
 /// How far an import or an export has come; the numbers that a file's issues get.
 pub const CHECKPOINT: AccessPattern = AccessPattern { name: "checkpoint", calls: &[UPDATE, DELETE] };

@@ -6,27 +6,40 @@ use table::AccessPattern;
 use web::EventHandler;
 
 use crate::access::{
-    CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, KEEP_MET, LOAD_MET,
-    OF_TENANT, PROJECT, READ_IMPORT, TOTALS, WORK_STEP, WRITE_EXPORT, WRITE_ISSUE,
+    ATTRIBUTE_STEP, CHANGE_ISSUE, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS,
+    KEEP_MET, LOAD_MET, OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, TENANT_STEP, TOTALS, WRITE_EXPORT, WRITE_ISSUE,
 };
 use crate::documents::Tracker;
 use crate::grid::SEARCH;
 use crate::{imports, work};
 
 /// What an import needs that goes on from its begin.
-const IMPORT: &[&AccessPattern] =
-    &[&DUE, &CHECKPOINT, &PROJECT, &READ_IMPORT, &KEEP_MET, &IMPORT_ROWS, &KEEP_FAULTS, &ISSUE_ROWS, &WRITE_ISSUE];
+const IMPORT: &[&AccessPattern] = &[
+    &DUE,
+    &CHECKPOINT,
+    &PROJECT,
+    &READ_IMPORT,
+    &KEEP_MET,
+    &IMPORT_ROWS,
+    &KEEP_FAULTS,
+    &ISSUE_ROWS,
+    &WRITE_ISSUE,
+    &CHANGE_ISSUE,
+];
 
 /// What work of every kind needs, and the settling of issues.
 const WORK: &[&AccessPattern] = &[
     &DUE,
-    &WORK_STEP,
+    &ATTRIBUTE_STEP,
+    &PROJECT_STEP,
+    &TENANT_STEP,
     &CHECKPOINT,
     &PROJECT,
     &TOTALS,
     &ISSUE_ROWS,
     &OF_TENANT,
     &WRITE_ISSUE,
+    &CHANGE_ISSUE,
     &DELETE_ISSUE,
     &READ_IMPORT,
     &KEEP_MET,

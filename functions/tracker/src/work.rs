@@ -27,7 +27,7 @@ use table::{AccessPattern, Action, Key};
 use utoipa::ToSchema;
 use web::Problem;
 
-use crate::access::{CHECKPOINT, WORK_STEP};
+use crate::access::{ATTRIBUTE_STEP, CHECKPOINT, PROJECT_STEP, TENANT_STEP};
 use crate::names::{AttributeId, ProjectId};
 
 /// How long work is kept after its end, in seconds.
@@ -83,7 +83,9 @@ impl Kind {
     fn step(self) -> &'static AccessPattern {
         match self {
             Self::Import | Self::Export => &CHECKPOINT,
-            _ => &WORK_STEP,
+            Self::DeleteProject => &PROJECT_STEP,
+            Self::DeleteTenant => &TENANT_STEP,
+            _ => &ATTRIBUTE_STEP,
         }
     }
 }

@@ -6,6 +6,7 @@ use web::{Answer, Problem, Request};
 
 use super::IssuePath;
 use super::edit::{Edited, edit};
+use crate::access::CHANGE_ISSUE;
 use crate::callers::at_least;
 use crate::items::{Issue, Role, State};
 use crate::tenants::name_fault;
@@ -29,7 +30,7 @@ pub async fn change(request: Request) -> Result<Answer, Problem> {
     if let Some(fault) = change.name.as_deref().and_then(|name| name_fault("/name", name)) {
         return Err(Problem::faults(vec![fault]));
     }
-    let changed = edit(&request, path, |_, issue| {
+    let changed = edit(&request, path, &CHANGE_ISSUE, |_, issue| {
         let name = change.name.clone().unwrap_or_else(|| issue.name.clone());
         Ok(Issue { name, state: change.state.unwrap_or(issue.state), ..issue.clone() })
     });

@@ -1,12 +1,11 @@
 //! Changing an issue as it was read, again and again until nobody was faster.
 
-use table::{Backoff, Rev};
+use table::{AccessPattern, Backoff, Rev};
 use web::{Problem, Request};
 
 use super::settle::{settle, settle_or_leave};
 use super::write::{Refused, Write};
 use super::{IssuePath, Known, check_size, cleaned};
-use crate::access::WRITE_ISSUE;
 use crate::items::{Issue, Stamps};
 use crate::project::{Read, Schema};
 use crate::projects;
@@ -22,10 +21,11 @@ pub struct Edited {
 }
 
 /// Makes of the issue what `edit` does, whatever others write meanwhile; with `If-Match` only of what the client has seen.
-/// What `edit` refuses for what is stored, it is asked again with the attributes as they are now.
+/// By `pattern` it is written, for the rows that it may change. What `edit` refuses for what is stored, it is asked again with the attributes as they are now.
 pub async fn edit(
     request: &Request,
     path: IssuePath,
+    pattern: &'static AccessPattern,
     edit: impl Fn(&Schema, &Issue) -> Result<Issue, Problem>,
 ) -> Result<Edited, Problem> {
     let IssuePath { tenant_id, project_id, issue_id } = path;
@@ -53,7 +53,7 @@ pub async fn edit(
             return Ok(Edited { tag: tag(&known.stored), issue: known.issue, schema });
         }
         let stamps = changed_now(request, &known.issue.stamps)?;
-        match write(request, &schema, known, edited, stamps).await? {
+        match write(request, pattern, &schema, known, edited, stamps).await? {
             Some((issue, rev)) => return Ok(Edited { schema, issue, tag: rev }),
             None if backoff.wait().await => read = Read::Strong,
             None => return Err(Problem::conflict()),
@@ -64,6 +64,7 @@ pub async fn edit(
 /// None if others were faster.
 async fn write(
     request: &Request,
+    pattern: &'static AccessPattern,
     schema: &Schema,
     known: Known,
     edited: Issue,
@@ -73,7 +74,7 @@ async fn write(
     let after = cleaned(schema, Issue { stamps, ..edited });
     check_size(&after)?;
     let prepared = Write::of(schema, Some(known), id, Some(after.clone())).prepare(access)?;
-    match access.transact(&WRITE_ISSUE, &prepared.actions).await {
+    match access.transact(pattern, &prepared.actions).await {
         Ok(rev) => Ok(Some((after, complete(request, schema, id, prepared.settled, rev).await?))),
         Err(error) => match prepared.refused(&error) {
             Some(Refused::Issue) if !request.if_match().is_absent() => Err(Problem::stale()),

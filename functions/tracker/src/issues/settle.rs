@@ -4,7 +4,7 @@ use table::{Access, Action, Changes, EntityKey, Error, Key, Stored};
 use web::Problem;
 
 use super::{Known, cleaned};
-use crate::access::{DELETE_ISSUE, ISSUE_ROWS, WRITE_ISSUE};
+use crate::access::{CHANGE_ISSUE, DELETE_ISSUE, ISSUE_ROWS};
 use crate::items::Issue;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::IssueId;
@@ -87,7 +87,7 @@ async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
     while let (now, Some(later)) = (rest.get(..AT_ONCE).unwrap_or(rest), rest.get(AT_ONCE..)) {
         let check = Action::check(&TRACKER, known.stored.key.clone()).if_unchanged(&known.stored);
         let actions: Vec<Action> = [gate(&schema, 0, 0), check].into_iter().chain(now.iter().cloned()).collect();
-        access.transact(&WRITE_ISSUE, &actions).await?;
+        access.transact(&CHANGE_ISSUE, &actions).await?;
         rest = later;
     }
     let after = cleaned(&schema, Issue { unsettled: None, ..known.issue.clone() });
@@ -95,7 +95,7 @@ async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
     let issue = Action::update(&TRACKER, known.stored.key.clone(), changes).if_unchanged(&known.stored);
     let mut actions = vec![gate(&schema, 0, 0), issue, Action::delete(&TRACKER, due).or_absent()];
     actions.extend(rest.iter().cloned());
-    access.transact(&WRITE_ISSUE, &actions).await.map(|_| ())
+    access.transact(&CHANGE_ISSUE, &actions).await.map(|_| ())
 }
 
 /// A row that is there; nothing for the issue itself and its due row.

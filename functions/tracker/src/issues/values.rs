@@ -8,6 +8,7 @@ use super::IssuePath;
 use super::change::answer;
 use super::edit::edit;
 use super::input::{Inputs, in_values, read};
+use crate::access::{CHANGE_ISSUE, WRITE_ISSUE};
 use crate::callers::at_least;
 use crate::items::Role;
 use crate::names::{AttributeId, IssueId, ProjectId, TenantId};
@@ -44,7 +45,7 @@ pub async fn set_one(request: Request) -> Result<Answer, Problem> {
     at_least(&request, path.tenant_id, Role::Editor).await?;
     let NewValue { value } = request.json()?;
     let inputs = Inputs::from([(attribute, Some(value))]);
-    let edited = edit(&request, path, |schema, issue| {
+    let edited = edit(&request, path, &CHANGE_ISSUE, |schema, issue| {
         if schema.column(attribute).is_none() {
             return Err(super::UNKNOWN_ATTRIBUTE.because("The project has no attribute of this id."));
         }
@@ -58,7 +59,7 @@ pub async fn set_one(request: Request) -> Result<Answer, Problem> {
 pub async fn clear_one(request: Request) -> Result<Answer, Problem> {
     let (path, attribute) = parts(request.path()?);
     at_least(&request, path.tenant_id, Role::Editor).await?;
-    let edited = edit(&request, path, |schema, issue| {
+    let edited = edit(&request, path, &CHANGE_ISSUE, |schema, issue| {
         if schema.column(attribute).is_none() || issue.value(attribute).is_none() {
             return Err(Problem::not_found());
         }
@@ -77,7 +78,7 @@ pub async fn set_many(request: Request) -> Result<Answer, Problem> {
         let detail = format!("must have 1 to {MOST} values, this has {}", values.len());
         return Err(Problem::faults(vec![Fault::pointer("/values", detail)]));
     }
-    let edited = edit(&request, path, |schema, issue| {
+    let edited = edit(&request, path, &WRITE_ISSUE, |schema, issue| {
         let mut issue = issue.clone();
         read(schema, &values, in_values)?.into_iter().for_each(|(id, value)| issue.set(id, value));
         Ok(issue)

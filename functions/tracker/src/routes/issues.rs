@@ -4,7 +4,8 @@ use web::{Kind, Route, Sample, Who, problem};
 
 use super::{ISSUE as I, PROJECT as P, SAMPLE_ISSUE};
 use crate::access::{
-    BY_NUMBER, CREATE_ISSUE, DELETE_ISSUE, ISSUE, ISSUE_ROWS, MEMBERSHIP, NEXT_NUMBER, PROJECT, WRITE_ISSUE,
+    BY_NUMBER, CHANGE_ISSUE, CREATE_ISSUE, DELETE_ISSUE, ISSUE, ISSUE_ROWS, MEMBERSHIP, NEXT_NUMBER, PROJECT,
+    WRITE_ISSUE,
 };
 use crate::issues::change::{IssueChange, change};
 use crate::issues::create::{NewIssue, create};
@@ -52,7 +53,7 @@ fn of_issues() -> Vec<Route> {
     vec![
         Route::post("createIssue", format!("{P}/issues"), Who::SignedIn, create)
             .summary("Makes an issue under the next number of its project")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &NEXT_NUMBER, &CREATE_ISSUE, &ISSUE_ROWS, &WRITE_ISSUE])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &NEXT_NUMBER, &CREATE_ISSUE, &ISSUE_ROWS, &CHANGE_ISSUE])
             .path::<ProjectPath>()
             .takes::<NewIssue>()
             .body_limit(WITH_VALUES)
@@ -82,7 +83,7 @@ fn of_issues() -> Vec<Route> {
             .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/numbers/1")),
         Route::patch("changeIssue", I, Who::SignedIn, change)
             .summary("Changes an issue's name or state")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &CHANGE_ISSUE, &ISSUE_ROWS])
             .path::<IssuePath>()
             .takes_patch::<IssueChange>()
             .if_match()
@@ -92,7 +93,7 @@ fn of_issues() -> Vec<Route> {
             .sample(Sample::new(SAMPLE_ISSUE).body(r#"{"state":"closed"}"#)),
         Route::delete("deleteIssue", I, Who::SignedIn, delete)
             .summary("Deletes an issue; its number is not given again")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &DELETE_ISSUE, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &CHANGE_ISSUE, &DELETE_ISSUE, &ISSUE_ROWS])
             .path::<IssuePath>()
             .if_match()
             .answers_empty(204)
@@ -100,7 +101,7 @@ fn of_issues() -> Vec<Route> {
             .sample(Sample::new(SAMPLE_ISSUE)),
         Route::post("renumberIssue", format!("{I}/renumber"), Who::SignedIn, renumber)
             .summary("Gives an issue the next number, or one above all that were given")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &NEXT_NUMBER, &WRITE_ISSUE, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &NEXT_NUMBER, &WRITE_ISSUE, &CHANGE_ISSUE, &ISSUE_ROWS])
             .path::<IssuePath>()
             .takes::<Renumber>()
             .if_match()
@@ -113,7 +114,7 @@ fn of_issues() -> Vec<Route> {
             ),
         Route::post("moveIssue", format!("{I}/move"), Who::SignedIn, move_to)
             .summary("Moves an issue to another project, with the values that have a place there")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &NEXT_NUMBER, &WRITE_ISSUE, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &NEXT_NUMBER, &WRITE_ISSUE, &CHANGE_ISSUE, &ISSUE_ROWS])
             .path::<IssuePath>()
             .takes::<Move>()
             .if_match()
@@ -140,7 +141,7 @@ fn of_values() -> Vec<Route> {
     vec![
         Route::put("setValue", value.as_str(), Who::SignedIn, set_one)
             .summary("Sets one value; the entity tag is the issue's")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &CHANGE_ISSUE, &ISSUE_ROWS])
             .path::<ValuePath>()
             .takes::<NewValue>()
             .if_match()
@@ -150,7 +151,7 @@ fn of_values() -> Vec<Route> {
             .sample(Sample::new(VALUE).body(r#"{"value":"43"}"#)),
         Route::delete("clearValue", value.as_str(), Who::SignedIn, clear_one)
             .summary("Clears one value that is set")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &CHANGE_ISSUE, &ISSUE_ROWS])
             .path::<ValuePath>()
             .if_match()
             .answers_empty(204)
@@ -158,7 +159,7 @@ fn of_values() -> Vec<Route> {
             .sample(Sample::new(VALUE)),
         Route::patch("setValues", format!("{I}/values"), Who::SignedIn, set_many)
             .summary("Sets and clears up to 100 values at once, all or none")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &WRITE_ISSUE, &CHANGE_ISSUE, &ISSUE_ROWS])
             .path::<IssuePath>()
             .takes_patch::<NewValues>()
             .body_limit(WITH_VALUES)

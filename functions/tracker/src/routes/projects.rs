@@ -4,8 +4,8 @@ use web::{Page, Route, Sample, Who, problem};
 
 use super::{PROJECT as P, SAMPLE_PROJECT, TENANT as T};
 use crate::access::{
-    BEGIN_DELETION, BY_NAME, CREATE_PROJECT, DUE, ENTRIES, ISSUE_ROWS, ISSUES, MEMBERSHIP, PROJECT, RENAME_PROJECT,
-    TOTALS, WORK, WORK_STEP,
+    BEGIN_DELETION, BY_NAME, CREATE_PROJECT, DUE, ENTRIES, ISSUE_ROWS, ISSUES, MEMBERSHIP, PROJECT, PROJECT_STEP,
+    RENAME_PROJECT, TOTALS, WORK,
 };
 use crate::attributes::retype::ATTRIBUTE_BUSY;
 use crate::grid::SEARCH;
@@ -57,7 +57,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new(SAMPLE_PROJECT).body(r#"{"name":"Forth Bridge"}"#)),
         Route::delete("deleteProject", P, Who::SignedIn, delete)
             .summary("Deletes a project, with its issues if told so")
-            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &BEGIN_DELETION, &WORK, &DUE, &WORK_STEP, &ISSUE_ROWS])
+            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &BEGIN_DELETION, &WORK, &DUE, &PROJECT_STEP, &ISSUE_ROWS])
             .path::<ProjectPath>()
             .query::<DeleteQuery>()
             .if_match()

@@ -5,7 +5,7 @@ use web::{Page, Route, Sample, Who, problem};
 use super::{SAMPLE_TENANT, TENANT as T};
 use crate::access::{
     BEGIN_DELETION, BY_NAME, CREATE_TENANT, DUE, ISSUE_ROWS, ISSUES, MEMBERSHIP, MY_TENANTS, OF_TENANT, PROJECT,
-    RENAME_TENANT, TENANT, TOTALS, WORK, WORK_STEP,
+    RENAME_TENANT, TENANT, TENANT_STEP, TOTALS, WORK,
 };
 use crate::attributes::retype::ATTRIBUTE_BUSY;
 use crate::callers::PLATFORM_ADMIN;
@@ -63,7 +63,17 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new(SAMPLE_TENANT).body(r#"{"name":"ACME"}"#)),
         Route::delete("deleteTenant", T, PLATFORM, delete)
             .summary("Deletes a tenant, with all that lies in it if told so")
-            .patterns(&[&TENANT, &BEGIN_DELETION, &WORK, &DUE, &WORK_STEP, &PROJECT, &TOTALS, &ISSUE_ROWS, &OF_TENANT])
+            .patterns(&[
+                &TENANT,
+                &BEGIN_DELETION,
+                &WORK,
+                &DUE,
+                &TENANT_STEP,
+                &PROJECT,
+                &TOTALS,
+                &ISSUE_ROWS,
+                &OF_TENANT,
+            ])
             .path::<TenantPath>()
             .query::<DeleteQuery>()
             .if_match()

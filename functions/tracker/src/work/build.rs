@@ -5,7 +5,7 @@ use table::{Access, Action, Changes, Condition, EntityKey, Position, item};
 use web::Problem;
 
 use super::{Counts, Held, LAG, Step, Then, pages};
-use crate::access::WORK_STEP;
+use crate::access::ATTRIBUTE_STEP;
 use crate::issues::gate;
 use crate::items::Status;
 use crate::keys::{AttributeKey, BlankRowKey};
@@ -31,12 +31,12 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         return Ok(Step::end(held, Then::Stopped, Vec::new()));
     }
     let Checkpoint { after } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
-    let (ids, next) = pages::entries(access, project.id(), after.clone(), pages::ISSUES).await?;
-    let mut issues = pages::issues(access, project, &ids).await?;
+    let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;
+    let mut issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
     // Whoever sets a value writes its row; whoever clears it the other one.
     issues.retain(|(_, issue, _)| issue.value(id).is_none());
     let blank: Vec<_> = issues.iter().map(|(issue, ..)| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
-    let there = access.table(&WORK_STEP, &TRACKER).batch_get_consistent(&blank).await?;
+    let there = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&blank).await?;
     let missing = blank.iter().zip(there).zip(&issues).filter(|((_, there), _)| there.is_none());
     let missing = missing.map(|((row, _), (_, issue, stored))| (row, issue, stored)).collect();
     let (missing, all) = pages::that_fit(missing, |(_, issue, _)| pages::size(issue));

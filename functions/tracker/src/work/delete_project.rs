@@ -5,7 +5,7 @@ use table::{Access, Action, Changes, Condition, EntityKey, Error, Key, item};
 use web::Problem;
 
 use super::{Begun, Counts, Held, Kind, Start, Step, Then, begin, pages};
-use crate::access::{ISSUE_ROWS, WORK_STEP};
+use crate::access::{ISSUE_ROWS, PROJECT_STEP};
 use crate::items::State;
 use crate::keys::{AttributeKey, CounterKey, GateKey, IssueDueKey, ProjectKey, TenantKey};
 use crate::names::IssueId;
@@ -50,8 +50,8 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let live = u64::try_from(gates.live()).unwrap_or_default();
     let total = held.work.counts.total.max(held.work.counts.done + live);
     if live > 0 {
-        let (ids, _) = pages::entries(access, project.id(), None, AT_ONCE).await?;
-        let issues = pages::issues(access, project, &ids).await?;
+        let (ids, _) = pages::entries(access, &PROJECT_STEP, project.id(), None, AT_ONCE).await?;
+        let issues = pages::issues(access, &PROJECT_STEP, project, &ids).await?;
         let (issues, _) = pages::that_fit(issues, |(_, issue, _)| pages::size(issue));
         for (issue, ..) in &issues {
             delete_rows(access, *issue).await?;
@@ -70,7 +70,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     }
     let attributes = schema.attributes.iter().map(|attribute| AttributeKey { project, attribute: attribute.id }.key());
     let all: Vec<Key> = attributes.chain([CounterKey { project }.key()]).collect();
-    access.table(&WORK_STEP, &TRACKER).batch_delete(&all).await?;
+    access.table(&PROJECT_STEP, &TRACKER).batch_delete(&all).await?;
     let tenant = Action::update(&TRACKER, TenantKey { tenant: held.tenant }, Changes::new().add("Projects", -1));
     // What some of the gates count says nothing, so they go at once.
     let gates = gates.0.iter().map(|(key, _)| Action::delete(&TRACKER, GateKey::key(key)));
@@ -85,5 +85,5 @@ async fn delete_rows(access: &Access, issue: IssueId) -> Result<(), Error> {
     let found = access.table(&ISSUE_ROWS, &TRACKER).query(pk).consistent().all().await?;
     let rows = found.into_iter().map(|stored| stored.key);
     let rows: Vec<Key> = rows.filter(|key| crate::keys::IssueKey::parse(key).is_none()).collect();
-    access.table(&WORK_STEP, &TRACKER).batch_delete(&rows).await
+    access.table(&PROJECT_STEP, &TRACKER).batch_delete(&rows).await
 }

@@ -5,7 +5,7 @@ use table::{Access, Action, EntityKey, Key};
 use web::Problem;
 
 use super::{Counts, Held, Start, Step, Then, mark_project};
-use crate::access::{OF_TENANT, WORK_STEP};
+use crate::access::{OF_TENANT, TENANT_STEP};
 use crate::items::Tenant;
 use crate::keys::{DirectoryKey, MemberKey, ProjectKey, TenantKey};
 use crate::names::ProjectId;
@@ -17,7 +17,7 @@ const AGAIN: u64 = 10;
 
 pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let key = TenantKey { tenant: held.tenant }.key();
-    let tracker = access.table(&WORK_STEP, &TRACKER);
+    let tracker = access.table(&TENANT_STEP, &TRACKER);
     let Some(stored) = tracker.get_consistent(key.clone()).await? else {
         return Ok(Step::end(held, Then::Done, Vec::new()));
     };

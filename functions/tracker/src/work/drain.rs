@@ -6,7 +6,7 @@ use table::{Access, Action, Changes, Condition, EntityKey, item};
 use web::Problem;
 
 use super::{Counts, Held, LAG, Step, Then, pages};
-use crate::access::WORK_STEP;
+use crate::access::ATTRIBUTE_STEP;
 use crate::items::Status;
 use crate::keys::{AttributeKey, BlankRowKey, ValueRowKey};
 use crate::project::{Read, Schema};
@@ -33,14 +33,14 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         return Ok(Step::end(held, Then::Stopped, Vec::new()));
     }
     let mut counts = held.work.counts;
-    let (ids, _) = pages::entries(access, format!("value-{id}"), None, pages::ISSUES).await?;
+    let (ids, _) = pages::entries(access, &ATTRIBUTE_STEP, format!("value-{id}"), None, pages::ISSUES).await?;
     if !ids.is_empty() {
-        let issues = pages::issues(access, project, &ids).await?;
+        let issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
         // Of issues that are gone, or that were moved, only the rows are left.
         let there: Vec<_> = issues.iter().map(|(issue, ..)| *issue).collect();
         let left = ids.iter().filter(|id| !there.contains(id));
         let left: Vec<_> = left.map(|issue| ValueRowKey { issue: *issue, attribute: id }.key()).collect();
-        access.table(&WORK_STEP, &TRACKER).batch_delete(&left).await?;
+        access.table(&ATTRIBUTE_STEP, &TRACKER).batch_delete(&left).await?;
         let (issues, _) = pages::that_fit(issues, |(_, issue, _)| pages::size(issue));
         let mut actions = Vec::new();
         for (issue, before, stored) in &issues {
@@ -54,10 +54,10 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         counts.total = counts.total.max(counts.done);
         return Step::new(actions, &Checkpoint::default(), counts, Then::More);
     }
-    let (blank, _) = pages::entries(access, format!("blank-{id}"), None, BLANKS).await?;
+    let (blank, _) = pages::entries(access, &ATTRIBUTE_STEP, format!("blank-{id}"), None, BLANKS).await?;
     if !blank.is_empty() {
         let keys: Vec<_> = blank.iter().map(|issue| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
-        access.table(&WORK_STEP, &TRACKER).batch_delete(&keys).await?;
+        access.table(&ATTRIBUTE_STEP, &TRACKER).batch_delete(&keys).await?;
         return Step::new(Vec::new(), &Checkpoint::default(), counts, Then::More);
     }
     let Checkpoint { empty } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();

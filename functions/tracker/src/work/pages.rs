@@ -1,8 +1,8 @@
 //! What batches read: entries of the index and the issues behind them.
 
-use table::{Access, EntityKey, Error, Position, Stored};
+use table::{Access, AccessPattern, EntityKey, Error, Position, Stored};
 
-use crate::access::WORK_STEP;
+use crate::access::ATTRIBUTE_STEP;
 use crate::items::Issue;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::{IssueId, ProjectId};
@@ -17,20 +17,21 @@ const BYTES: usize = 2_500_000;
 /// Entries of one partition of the index, at most one batch of them.
 pub async fn entries(
     access: &Access,
+    pattern: &'static AccessPattern,
     partition: String,
     after: Option<Position>,
     limit: u32,
 ) -> Result<(Vec<IssueId>, Option<Position>), Error> {
-    let page = access.table(&WORK_STEP, &TRACKER).query(partition).index(INDEX).after(after).page(limit).await?;
+    let page = access.table(pattern, &TRACKER).query(partition).index(INDEX).after(after).page(limit).await?;
     Ok((page.items.iter().filter_map(|entry| issue_of(&entry.key.pk)).collect(), page.next))
 }
 
-/// How many entries a partition of the index has.
+/// How many entries an attribute has in the index.
 pub async fn count(access: &Access, partition: String) -> Result<u64, Error> {
     let mut after = None;
     let mut counted = 0;
     loop {
-        let query = access.table(&WORK_STEP, &TRACKER).query(partition.as_str()).index(INDEX).after(after);
+        let query = access.table(&ATTRIBUTE_STEP, &TRACKER).query(partition.as_str()).index(INDEX).after(after);
         let page = query.page(1000).await?;
         counted += page.items.len() as u64;
         after = page.next;
@@ -43,11 +44,12 @@ pub async fn count(access: &Access, partition: String) -> Result<u64, Error> {
 /// The issues of a project that are there, as they are now.
 pub async fn issues(
     access: &Access,
+    pattern: &'static AccessPattern,
     project: ProjectId,
     ids: &[IssueId],
 ) -> Result<Vec<(IssueId, Issue, Stored)>, Error> {
     let keys: Vec<_> = ids.iter().map(|issue| IssueKey { issue: *issue, project }.key()).collect();
-    let found = access.table(&WORK_STEP, &TRACKER).batch_get_consistent(&keys).await?;
+    let found = access.table(pattern, &TRACKER).batch_get_consistent(&keys).await?;
     let there = ids.iter().zip(found).filter_map(|(id, stored)| Some((*id, stored?)));
     there.map(|(id, stored)| Ok((id, stored.read()?, stored))).collect()
 }

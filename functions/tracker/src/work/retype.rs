@@ -6,6 +6,7 @@ use web::Problem;
 
 use super::build::settled;
 use super::{Counts, Held, LAG, Step, Then, pages};
+use crate::access::ATTRIBUTE_STEP;
 use crate::issues::gate;
 use crate::items::{Status, Value};
 use crate::keys::ValueRowKey;
@@ -35,8 +36,8 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         return Ok(Step::end(held, Then::Stopped, Vec::new()));
     };
     let Checkpoint { after, found, clean } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
-    let (ids, next) = pages::entries(access, project.id(), after.clone(), pages::ISSUES).await?;
-    let mut issues = pages::issues(access, project, &ids).await?;
+    let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;
+    let mut issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
     issues.retain(|(_, issue, _)| issue.value(id).is_some_and(|value| value.of != attribute.item.of));
     let (issues, all) = pages::that_fit(issues, |(_, issue, _)| pages::size(issue));
     let mut actions = Vec::new();

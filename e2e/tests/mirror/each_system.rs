@@ -1,0 +1,146 @@
+//! What happens past the platform in each of the systems, whose roles differ: what comes straight into a table is stamped,
+//! found, put aside and found again, by the mirror and by a deployment.
+
+use ::mirror::{CREATE_INDEX, Marker};
+use aws_sdk_dynamodb::types::AttributeValue;
+use local::systems;
+use reqwest::Method;
+use serde_json::json;
+
+use crate::agencies::stage::Stage;
+use crate::harness::proxy::Proxy;
+use crate::harness::table::{Item, Table, text};
+use crate::harness::{Cairn, Setup, engines};
+use crate::tests;
+use crate::tracker::fixture::Fixture;
+
+tests! { mirror_of_each_system:
+    what_comes_past_agencies_is_found_or_put_aside,
+    what_comes_past_tracker_is_found_or_put_aside,
+    a_deployment_of_agencies_finds_what_came_past_it,
+    a_deployment_of_tracker_finds_what_came_past_it,
+}
+
+/// A system with its fixture.
+struct Shown {
+    system: &'static str,
+    cairn: Cairn,
+    table: Table,
+    /// Three items that search shows.
+    items: [Item; 3],
+    /// The attribute that search shows as `name`.
+    name: &'static str,
+}
+
+async fn agencies(search: Option<String>) -> Shown {
+    let stage = Stage::with(Setup { search, ..Setup::of("agencies") }).await;
+    let keys = ["AGENCY#n", "AGENCY#s", "AGENCY#c"];
+    Shown::of("agencies", stage.table(), stage.cairn, keys.map(|key| (key, key)), "name").await
+}
+
+async fn tracker(search: Option<String>) -> Shown {
+    let Fixture { cairn, .. } = Fixture::with(Setup { search, ..Setup::of("tracker") }).await;
+    let table = cairn.table_of(&::tracker::schema::TRACKER);
+    let keys = ["issue-020e", "issue-67d1", "issue-af34"];
+    Shown::of("tracker", table, cairn, keys.map(|pk| (pk, "project-35e9")), "Name").await
+}
+
+impl Shown {
+    async fn of(system: &'static str, table: Table, cairn: Cairn, keys: [(&str, &str); 3], name: &'static str) -> Self {
+        cairn.caught_up().await;
+        let items = keys.map(|(pk, sk)| {
+            let table = &table;
+            async move { table.get(pk, sk).await.unwrap() }
+        });
+        let items = futures::future::join_all(items).await.try_into().unwrap();
+        Self { system, cairn, table, items, name }
+    }
+
+    /// Puts an item, with this name and so much added to its revision; without a revision if there is nothing to add.
+    async fn put(&self, item: &Item, name: AttributeValue, later: Option<u64>) {
+        let mut item = item.clone();
+        item.insert(self.name.to_owned(), name);
+        let rev: u64 = item.remove("rev").unwrap().as_n().unwrap().parse().unwrap();
+        item.extend(later.map(|later| ("rev".to_owned(), AttributeValue::N((rev + later).to_string()))));
+        self.table.put(item).await;
+    }
+
+    /// The name by which readers find an item.
+    async fn found(&self, item: &Item) -> Option<String> {
+        self.cairn.caught_up().await;
+        let alias = self.cairn.engines().config.search_name(self.system);
+        let query = json!({ "query": { "ids": { "values": [self.table.name_of(item)] } } });
+        let found = self.cairn.search_engine(Method::POST, &format!("/{alias}/_search"), &query).await;
+        let hits = found["hits"]["hits"].as_array().unwrap();
+        assert!(hits.len() < 2, "{found}");
+        hits.first().map(|hit| hit["_source"]["name"].as_str().unwrap().to_owned())
+    }
+
+    async fn quarantined(&self) -> Vec<Marker> {
+        self.cairn.quarantined_of(&systems::named(self.system).unwrap().system).await
+    }
+}
+
+async fn what_comes_past_agencies_is_found_or_put_aside() {
+    found_or_put_aside(agencies(None).await).await;
+}
+
+async fn what_comes_past_tracker_is_found_or_put_aside() {
+    found_or_put_aside(tracker(None).await).await;
+}
+
+async fn found_or_put_aside(shown: Shown) {
+    let [item, ..] = &shown.items;
+    // At the revision that is there, and at none.
+    for (name, later) in [("Amber", Some(0)), ("Birch", None)] {
+        shown.put(item, text(name), later).await;
+        assert_eq!(shown.found(item).await.as_deref(), Some(name));
+    }
+    let item = shown.table.get(pk(item), sk(item)).await.unwrap();
+    shown.put(&item, AttributeValue::Bool(true), Some(2)).await;
+    assert_eq!(shown.found(&item).await, None, "nothing stale stays visible");
+    assert_eq!(shown.quarantined().await.len(), 1);
+    shown.put(&item, text("Cedar"), Some(4)).await;
+    assert_eq!(shown.found(&item).await.as_deref(), Some("Cedar"));
+    assert_eq!(shown.quarantined().await, Vec::new());
+}
+
+async fn a_deployment_of_agencies_finds_what_came_past_it() {
+    let proxy = Proxy::before(engines::search().await).await;
+    a_deployment_finds(agencies(Some(proxy.url.clone())).await, &proxy).await;
+}
+
+async fn a_deployment_of_tracker_finds_what_came_past_it() {
+    let proxy = Proxy::before(engines::search().await).await;
+    a_deployment_finds(tracker(Some(proxy.url.clone())).await, &proxy).await;
+}
+
+async fn a_deployment_finds(shown: Shown, proxy: &Proxy) {
+    let [unstamped, poisoned, held] = &shown.items;
+    shown.put(poisoned, AttributeValue::Bool(true), Some(2)).await;
+    assert_eq!(shown.quarantined().await.len(), 1);
+    // The mirror gets no further than this one.
+    proxy.hold(&shown.table.name_of(held));
+    shown.put(held, text("Dogwood"), Some(2)).await;
+    proxy.holds().await;
+    shown.put(unstamped, text("Elder"), None).await;
+    shown.table.delete_item(held).await;
+    crate::deployments::forget_state(&shown.cairn, shown.system).await;
+    let answer = shown.cairn.event(shown.system, CREATE_INDEX, &json!({ "RequestType": "Create" })).await.unwrap();
+    proxy.release();
+    assert_eq!(answer["Status"], "SUCCESS", "{answer}");
+    assert_eq!(shown.found(unstamped).await.as_deref(), Some("Elder"));
+    assert_eq!(shown.found(held).await, None);
+    assert_eq!(shown.quarantined().await.len(), 1);
+    let second = answer["Data"]["Index"].as_str().unwrap();
+    assert!(second.ends_with("-000002"), "{answer}");
+    shown.cairn.search_engine(Method::DELETE, &format!("/{second}"), &serde_json::Value::Null).await;
+}
+
+fn pk(item: &Item) -> &str {
+    item["PK"].as_s().unwrap()
+}
+
+fn sk(item: &Item) -> &str {
+    item["SK"].as_s().unwrap()
+}
