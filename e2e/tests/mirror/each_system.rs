@@ -77,7 +77,7 @@ impl Shown {
     }
 
     async fn quarantined(&self) -> Vec<Marker> {
-        self.cairn.quarantined_of(&systems::named(self.system).unwrap().system).await
+        self.cairn.quarantined_of(systems::named(self.system).unwrap().system).await
     }
 }
 
