@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -178,11 +179,16 @@ async fn a_forbidden_shape_comes_again_and_is_not_missing() {
     let record = cairn.table().insert_record(&item, 0);
     let s3 = forbidding().await;
     let config = Config { s3: Some(s3.url.clone()), ..cairn.engines().config.clone() };
-    let app = ::parks::app(cairn.engines().at(config));
+    let told = Arc::new(Mutex::new(Value::Null));
+    let tell = Arc::clone(&told);
+    let app = ::parks::app(cairn.engines().at(config))
+        .metrics_to(move |line| *tell.lock().unwrap() = serde_json::from_str(line).unwrap());
     let deadline = Instant::now() + Duration::from_secs(60);
     let answer = app.event("mirror", json!({ "Records": [record] }).to_string().into(), deadline).await.unwrap();
     let answer: Value = serde_json::from_slice(&answer).unwrap();
     let sequence = &record["dynamodb"]["SequenceNumber"];
     assert_eq!(answer, json!({ "batchItemFailures": [{ "itemIdentifier": sequence }] }));
+    let told = told.lock().unwrap().clone();
+    assert_eq!((&told["Records"], &told["Retried"]), (&json!(1), &json!(1)), "{told}");
     assert_eq!(cairn.document("parks", "geozone::bcparks_1#1").await.unwrap(), before);
 }

@@ -18,8 +18,6 @@ pub struct Handled {
     /// What Lambda is answered: `{"batchItemFailures":[...]}`.
     pub answer: Bytes,
     pub ledger: Ledger,
-    /// Operations that were tried again.
-    pub retried: usize,
     /// Sent to search, before compression.
     pub bytes: usize,
     /// Age of the oldest record, in milliseconds.
@@ -62,7 +60,6 @@ pub async fn handle(
     Ok(Handled {
         answer: answer.into(),
         ledger,
-        retried: tally.retried,
         bytes: tally.bytes,
         lag,
         degraded: tally.degraded,

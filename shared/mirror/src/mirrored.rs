@@ -76,7 +76,7 @@ impl From<&Handled> for Batch {
             stamped: ledger.stamped as u64,
             ignored: ledger.ignored as u64,
             quarantined: ledger.quarantined as u64,
-            retried: handled.retried as u64,
+            retried: ledger.reported as u64,
             bytes: handled.bytes as u64,
             degraded: handled.degraded as u64,
             missing: handled.missing as u64,

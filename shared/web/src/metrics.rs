@@ -16,7 +16,7 @@ use table::access::Performed;
 
 pub const NAMESPACE: &str = "Cairn";
 
-/// What became of the records of one stream batch. Each record is in one of the five classes.
+/// What became of the records of one stream batch. Each record is in one of the six classes up to `retried`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
     pub records: u64,
