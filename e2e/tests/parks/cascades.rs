@@ -53,7 +53,7 @@ pub async fn with_facilities(facilities: usize, relationships: usize) -> (Cairn,
     (cairn, admin, visitor)
 }
 
-fn camp(number: usize) -> String {
+pub fn camp(number: usize) -> String {
     format!("facility::bcparks_1/campground::{number}")
 }
 
@@ -231,6 +231,8 @@ async fn what_a_job_works_on_is_left_alone() {
     admin.delete(&format!("{ZONE}?cascade=true")).await.refused(409, "busy");
     admin.patch(ZONE, json!({ "isVisible": false })).await.refused(409, "busy");
     admin.patch(ZONE, json!({ "description": "Back." })).await.is(200);
+    // One of those that are still to come back.
+    relate(&admin, "geozone::bcparks_1/1", &camp(1)).await.refused(409, "busy");
     worked_on_by_the_dying(&cairn, &admin, begun.header("location")).await;
     assert_eq!(admin.get(ZONE).await.is(200)["description"], "Back.");
     assert_eq!(seen(&admin, "geozone::bcparks_1/1").await.len(), 60);

@@ -7,15 +7,26 @@ use serde_json::json;
 use table::{Config, Engines};
 use tokio::time::Instant;
 
-use super::cascades::{COLLECTION, with_facilities};
+use super::cascades::{COLLECTION, camp, with_facilities};
+use super::products::product;
+use super::relationships::relate;
 use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::Item;
-use crate::harness::{Cairn, Set, Test, User, engines};
+use crate::harness::{Answer, Cairn, Set, Test, User, engines};
 
 /// How often is in the name.
 pub fn tests() -> Vec<Test> {
     let (times, told) = if engines::set() == Set::Real { (10, "ten") } else { (100, "a_hundred") };
-    vec![Test::new(format!("cascades::scenario_10_crash_{told}_times"), move || scenario_10_crash(times))]
+    let meanwhile: [Test; 3] = [
+        Test::new(
+            "cascades::what_comes_back_is_back_before_it_goes_again",
+            what_comes_back_is_back_before_it_goes_again,
+        ),
+        Test::new("cascades::what_is_deleted_meanwhile_keeps_its_own", what_is_deleted_meanwhile_keeps_its_own),
+        Test::new("cascades::what_is_half_done_is_busy", what_is_half_done_is_busy),
+    ];
+    let crash = Test::new(format!("cascades::scenario_10_crash_{told}_times"), move || scenario_10_crash(times));
+    [crash].into_iter().chain(meanwhile).collect()
 }
 
 const FACILITIES: usize = 50;
@@ -115,4 +126,103 @@ async fn scenario_10_crash(times: usize) {
         assert!(kept(&cairn).await == live, "restored in round {round}, it is not what it was");
         visitor.get(COLLECTION).await.is(200);
     }
+}
+
+const ACTIVITY: &str = "/parks/activities/bcparks_1/dayuse/1";
+const PRODUCTS: usize = 60;
+
+/// `bcparks_1` with an activity of more products than go in one transaction.
+async fn with_products() -> (Cairn, User) {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let activity = json!({ "activityType": "dayuse", "displayName": "Day use", "isVisible": true });
+    admin.post("/parks/activities/bcparks_1", activity).await.is(201);
+    for number in 0..PRODUCTS {
+        admin.post("/parks/products/bcparks_1/dayuse/1", product(&format!("Product {number}"))).await.is(201);
+    }
+    // The platform's own worker lets go of whatever it takes.
+    cairn.engines().wind_down();
+    (cairn, admin)
+}
+
+async fn products(admin: &User) -> usize {
+    admin.pages("/parks/products/bcparks_1/dayuse/1", 100).await.iter().map(|page| page.each("sk").len()).sum()
+}
+
+/// Has all open jobs done, and this one.
+async fn done(cairn: &Cairn, admin: &User, begun: &Answer) {
+    job(cairn, admin, begun.header("location"), None).await;
+}
+
+async fn what_comes_back_is_back_before_it_goes_again() {
+    let (cairn, admin) = with_products().await;
+    done(&cairn, &admin, &admin.delete(&format!("{ACTIVITY}?cascade=true")).await.is(202)).await;
+    assert_eq!(products(&admin).await, 0);
+    let back = admin.post(&format!("{ACTIVITY}/restore"), json!({})).await.is(202);
+    // It is live now, and its products are still to come.
+    let gone = admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202);
+    done(&cairn, &admin, &back).await;
+    done(&cairn, &admin, &gone).await;
+    assert_eq!(admin.get(ACTIVITY).await.is(200)["isDeleted"], true);
+    done(&cairn, &admin, &admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202)).await;
+    assert_eq!(products(&admin).await, PRODUCTS);
+    assert!(admin.get(ACTIVITY).await.is(200).body.get("busy").is_none());
+}
+
+async fn what_is_deleted_meanwhile_keeps_its_own() {
+    let (cairn, admin) = with_products().await;
+    done(&cairn, &admin, &admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202)).await;
+    let back = admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202);
+    // The activity comes first.
+    let mut workers = 0;
+    while admin.get(ACTIVITY).await.is(200)["isDeleted"] == true {
+        assert!(workers < 10, "it does not come back");
+        worker(&cairn, Some((1, Moment::BeforeItIsSent))).await;
+        workers += 1;
+    }
+    assert_eq!(products(&admin).await, 0);
+    admin.delete(ACTIVITY).await.is(204);
+    done(&cairn, &admin, &back).await;
+    assert_eq!(admin.get(ACTIVITY).await.is(200)["isDeleted"], true, "nobody has restored it");
+    assert_eq!(products(&admin).await, 0);
+    let product = "/parks/products/bcparks_1/dayuse/1/7";
+    admin.post(&format!("{product}/restore"), json!({})).await.refused(409, "parent-deleted");
+    done(&cairn, &admin, &admin.post(&format!("{ACTIVITY}/restore"), json!({})).await.is(202)).await;
+    assert_eq!(products(&admin).await, PRODUCTS);
+    assert!(admin.get(product).await.is(200).body.get("deletedWith").is_none());
+}
+
+/// An item with more relationships than a batch takes.
+async fn what_is_half_done_is_busy() {
+    let (cairn, admin, _) = with_facilities(40, 0).await;
+    const ZONE: &str = "geozone::other/1";
+    for number in 2..=12 {
+        relate(&admin, &camp(1), &camp(number)).await.is(201);
+    }
+    cairn.engines().wind_down();
+    let live = kept(&cairn).await;
+    let first = "/parks/facilities/bcparks_1/campground/1";
+    let busy = async || admin.get(first).await.is(200).body.get("busy").is_some();
+    let left_alone = async || {
+        relate(&admin, &camp(1), ZONE).await.refused(409, "busy");
+        relate(&admin, ZONE, &camp(1)).await.refused(409, "busy");
+        admin.post(&format!("{first}/retype"), json!({ "facilityType": "trail" })).await.refused(409, "busy");
+        admin.delete(first).await.refused(409, "busy");
+    };
+    for (change, path) in
+        [("delete", format!("{COLLECTION}?cascade=true")), ("restore", format!("{COLLECTION}/restore"))]
+    {
+        let begun = if change == "delete" { admin.delete(&path).await } else { admin.post(&path, json!({})).await };
+        let begun = begun.is(202);
+        let mut workers = 0;
+        while !busy().await {
+            assert!(workers < 10, "{change}: it never is");
+            worker(&cairn, Some((1, Moment::BeforeItIsSent))).await;
+            workers += 1;
+        }
+        left_alone().await;
+        done(&cairn, &admin, &begun).await;
+        assert!(!busy().await, "{change}");
+    }
+    assert!(kept(&cairn).await == live, "restored, it is not what it was");
 }

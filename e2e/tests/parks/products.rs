@@ -19,7 +19,7 @@ tests! { products:
 
 const PRODUCTS: &str = "/parks/products/bcparks_1/dayuse/1";
 
-fn product(name: &str) -> Value {
+pub fn product(name: &str) -> Value {
     json!({ "displayName": name, "rangeStart": "2025-12-01", "rangeEnd": "2026-11-30", "isVisible": true })
 }
 

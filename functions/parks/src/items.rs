@@ -19,7 +19,7 @@ use crate::schema::PARKS;
 use crate::view::{ItemView, View};
 
 /// An item as it was read: what the table holds, and the same as this system's type.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Read {
     pub stored: Stored,
     pub item: Item,

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
-use table::{Action, Backoff, Cause, Error, Rev, Stored};
+use table::{Action, Backoff, Cause, Condition, Error, Rev, Stored};
 use utoipa::ToSchema;
 use web::{Answer, EntityTag, Fault, Problem, Request};
 
@@ -12,7 +12,7 @@ use crate::item::Item;
 use crate::items::stamp;
 use crate::names::Kind;
 use crate::schema::PARKS;
-use crate::structure::{as_read, counters};
+use crate::structure::{BUSY, as_read, counters};
 use crate::view::{AskedView, View};
 
 /// The keys of both ends, in either order.
@@ -63,9 +63,11 @@ pub async fn relate(request: Request) -> Result<Answer, Problem> {
         let (now, who) = stamp(&request);
         let joined = |end: &End, item| Joined::of(end.clone(), item);
         let new = Relationship::new(joined(&pair.first, &first), joined(&pair.second, &second), now, who);
+        // What a job detaches or brings back at this moment has an order of its own.
+        let idle = |item: &Item| as_read(item).when(Condition::Absent("busy"));
         let actions = [
-            as_read(&first),
-            as_read(&second),
+            idle(&first),
+            idle(&second),
             new.create()?,
             counters::add(counters::of_relationships(&pair.first), 1),
             counters::add(counters::of_relationships(&pair.second), 1),
@@ -144,11 +146,14 @@ fn pair(request: &Request) -> Result<Pair, Problem> {
     Pair::new(one, other).ok_or_else(|| Problem::faults(vec![Fault::parameter("pk2", NOT_ALLOWED)]))
 }
 
-/// The item at this end, if it is there and not deleted.
+/// The item at this end, if it is there, not deleted, and no job at work on it.
 async fn live(request: &Request, end: &End) -> Result<Item, Problem> {
     let stored = request.access().table(&access::RELATE, &PARKS).get_consistent(end.key()).await?;
     let item: Item = stored.ok_or_else(Problem::not_found)?.read()?;
-    if item.deleted() { Err(Problem::not_found()) } else { Ok(item) }
+    if item.deleted() {
+        return Err(Problem::not_found());
+    }
+    if item.busy() { Err(BUSY.because("A job is still at work on one of them.")) } else { Ok(item) }
 }
 
 fn tag(stored: &Stored) -> EntityTag {

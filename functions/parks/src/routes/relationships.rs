@@ -7,6 +7,7 @@ use crate::access::{ITEM, OTHER_ENDS, RELATE, RELATIONSHIPS, REVERSE, UNRELATE};
 use crate::relationships::{
     self, Related, RelationshipPath, RelationshipQuery, RelationshipView, RelationshipsPath, RelationshipsQuery,
 };
+use crate::structure::BUSY;
 
 const OF_ITEM: &str = "/parks/relationships/{pk}/{sk}";
 const RELATIONSHIP: &str = "/parks/relationships/{pk1}/{sk1}/{pk2}/{sk2}";
@@ -28,7 +29,7 @@ pub fn routes() -> Vec<Route> {
             .tagged()
             .answers::<RelationshipView>(200)
             .answers::<RelationshipView>(201)
-            .problems(&[problem::NOT_FOUND, problem::CONFLICT])
+            .problems(&[problem::NOT_FOUND, BUSY, problem::CONFLICT])
             .sample(Sample::new(SAMPLE).expects(201)),
         Route::get("getRelationship", RELATIONSHIP, BOTH, relationships::get)
             .summary("One relationship, whichever end is named first")

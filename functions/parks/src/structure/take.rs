@@ -22,7 +22,7 @@ struct Node {
 }
 
 /// One transaction that deletes an item and takes along its relationships and all that lies below it; the item comes
-/// first. Nothing if that is more than a transaction can do.
+/// first. Nothing if that is for a job.
 pub async fn deletion(access: &Access, root: Read, stamp: &Stamp) -> Result<Option<Plan>, Error> {
     let Some(nodes) = tree(access, root).await? else { return Ok(None) };
     let id = uuid::Uuid::now_v7().to_string();
@@ -87,10 +87,15 @@ fn changed(read: &Read, after: &Item) -> Result<Action, Error> {
     Ok(Action::update(&PARKS, read.stored.key.clone(), changes).if_unchanged(&read.stored))
 }
 
-/// The item and all live items below it, the item first; nothing if they are too many for a transaction.
+/// The item and all live items below it, the item first; nothing if that is not for a transaction: they are too many, or
+/// one is busy.
 async fn tree(access: &Access, root: Read) -> Result<Option<Vec<Node>>, Error> {
     let (mut nodes, mut open) = (Vec::new(), vec![root]);
     while let Some(read) = open.pop() {
+        // A job is still at work on something below: another waits for it.
+        if !nodes.is_empty() && read.item.busy() {
+            return Ok(None);
+        }
         let mut counters = Vec::new();
         for (_, partition) in read.item.item_key().map(|key| key.children()).unwrap_or_default() {
             let room = MOST.saturating_sub(nodes.len() + open.len());

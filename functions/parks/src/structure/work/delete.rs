@@ -55,7 +55,7 @@ impl Work for Deletion {
 /// What goes next, and how many items that are.
 async fn batch(access: &Access, root: &Item, held: &Held) -> Result<(Plan, u64), Problem> {
     let (mut plan, mut taken) = (Plan::default(), 0);
-    for (read, below) in next(access, root).await? {
+    for (read, below) in next(access, root, held).await? {
         let end = End::of(&read.item.pk, &read.item.sk);
         let Some(end) = end else { continue };
         let related = relationships(access, &end).await?;
@@ -64,12 +64,16 @@ async fn batch(access: &Access, root: &Item, held: &Held) -> Result<(Plan, u64),
         let cost = 3 + below.len() + 3 * related.all.len();
         if plan.size() + cost + 1 > most(access) {
             if plan.size() == 0 {
+                // Until it goes, it is this job's alone.
+                let mut after = read.item.clone();
+                (after.busy, after.deleted_with) = (Some(true), Some(held.id.to_string()));
+                plan.push(update(&read, &after)?);
                 detach(access, &end, related, &mut plan)?;
             }
             break;
         }
         let mut after = deleted(&read.item, &stamped(access, held.job.created_by.clone()));
-        after.deleted_with = Some(held.id.to_string());
+        (after.busy, after.deleted_with) = (None, Some(held.id.to_string()));
         after.index();
         take(&read, &after, related, &mut plan)?;
         for counter in below {
@@ -88,9 +92,9 @@ async fn batch(access: &Access, root: &Item, held: &Held) -> Result<(Plan, u64),
     Ok((plan, taken))
 }
 
-/// Detaches as many relationships of an item as fit.
+/// Detaches as many relationships of an item as fit, beside a change of the item.
 fn detach(access: &Access, end: &End, related: Relationships, plan: &mut Plan) -> Result<(), Problem> {
-    for relationship in related.all.into_iter().take((most(access) - 1) / 3) {
+    for relationship in related.all.into_iter().take((most(access) - 2) / 3) {
         plan.push(Action::delete(&PARKS, relationship.key()));
         plan.push(relationship.detach(end)?);
         plan.count(counters::of_relationships(end), -1);
@@ -101,16 +105,16 @@ fn detach(access: &Access, end: &End, related: Relationships, plan: &mut Plan) -
 }
 
 /// Live items below the root that have nothing below themselves, each with the counters that prove it.
-async fn next(access: &Access, root: &Item) -> Result<Vec<(Read, Vec<counters::Counter>)>, Problem> {
+async fn next(access: &Access, root: &Item, held: &Held) -> Result<Vec<(Read, Vec<counters::Counter>)>, Problem> {
     let mut found = Vec::new();
     // The last kind is the one that has children of its own.
     for (_, partition) in root.item_key().map(|key| key.children()).unwrap_or_default().into_iter().rev() {
-        for read in live(access, &partition).await? {
+        for read in live(access, &partition, held).await? {
             let (mut below, mut children) = (Vec::new(), Vec::new());
             for (_, partition) in read.item.item_key().map(|key| key.children()).unwrap_or_default() {
                 let counter = counters::read(access, &access::BELOW, counters::of_items(partition.clone())).await?;
                 if counter.count > 0 {
-                    children.extend(live(access, &partition).await?);
+                    children.extend(live(access, &partition, held).await?);
                 }
                 below.push(counter);
             }
@@ -126,8 +130,9 @@ async fn next(access: &Access, root: &Item) -> Result<Vec<(Read, Vec<counters::C
     Ok(found)
 }
 
-/// Some live items of a partition. The index has summaries, so they are read besides.
-async fn live(access: &Access, partition: &Partition) -> Result<Vec<Read>, Problem> {
+/// Some live items of a partition, but for those that another job is at work on: they are waited for. The index has
+/// summaries, so they are read besides.
+async fn live(access: &Access, partition: &Partition, held: &Held) -> Result<Vec<Read>, Problem> {
     let parks = access.table(&access::BELOW, &PARKS);
     let page = parks.query(partition.to_string()).index("list").page(PAGE).await?;
     let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
@@ -137,7 +142,8 @@ async fn live(access: &Access, partition: &Partition) -> Result<Vec<Read>, Probl
     let mut live = Vec::new();
     for stored in parks.batch_get(&keys).await?.into_iter().flatten() {
         let item: Item = stored.read()?;
-        if !item.deleted() {
+        let own = item.deleted_with.as_ref() == Some(&held.id.to_string());
+        if !item.deleted() && (own || !item.busy()) {
             live.push(Read { stored, item });
         }
     }

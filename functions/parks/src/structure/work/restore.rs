@@ -45,7 +45,15 @@ impl Work for Restoration {
             return Ok(Step::last(vec![update(&root, &after)?], held, counts));
         }
         let deletion = root.item.deletion.clone().unwrap_or_default();
-        let (plan, back) = self.batch(access, held, &deletion).await?;
+        let Next { ready, strays } = next(access, &deletion).await?;
+        if ready.is_empty() && !strays.is_empty() {
+            let (plan, gone) = left_to_parent(access, &strays)?;
+            counts.total = counts.total.saturating_sub(gone);
+            let mut actions = plan.into_actions();
+            actions.push(took(&root, -i64::try_from(gone).unwrap_or(i64::MAX)));
+            return Step::more(actions, &self.place, counts);
+        }
+        let (plan, back) = self.batch(access, held, ready).await?;
         if back == 0 {
             tokio::time::sleep(LAG).await;
             return Step::more(Vec::new(), &self.place, counts);
@@ -62,13 +70,18 @@ impl Restoration {
     async fn finish(&mut self, access: &Access, held: &Held, key: &Key) -> Result<Step, Problem> {
         let mut plan = Plan::default();
         let mut more = false;
-        if let Some(Read { item, .. }) = read(access, key).await?
+        if let Some(found) = read(access, key).await?
+            && let item = &found.item
             && let Some(end) = End::of(&item.pk, &item.sk)
             // Deleted again meanwhile, it keeps the rest until it is restored for itself.
             && !item.deleted()
         {
-            plan.as_read(&item);
-            more = bring_back(access, &end, &item, &BTreeMap::new(), (most(access) - 2) / EACH, &mut plan).await?;
+            more = bring_back(access, &end, item, &BTreeMap::new(), (most(access) - 2) / EACH, &mut plan).await?;
+            if more || *key == self.place.root {
+                plan.as_read(item);
+            } else {
+                plan.push(update(&found, &Item { busy: None, ..item.clone() })?);
+            }
         }
         if !more {
             self.place.unfinished = None;
@@ -77,11 +90,11 @@ impl Restoration {
     }
 
     /// What comes back next, and how many items that are.
-    async fn batch(&mut self, access: &Access, held: &Held, deletion: &str) -> Result<(Plan, u64), Problem> {
+    async fn batch(&mut self, access: &Access, held: &Held, ready: Vec<Read>) -> Result<(Plan, u64), Problem> {
         let stamp = stamped(access, held.job.created_by.clone());
         let (mut picked, mut cost) = (BTreeMap::<Key, (Read, Item)>::new(), 1);
         let mut limit = usize::MAX;
-        for read in next(access, deletion).await? {
+        for read in ready {
             let Some(end) = End::of(&read.item.pk, &read.item.sk) else { continue };
             // The item, its own counter and its partition's.
             let takes = 3 + EACH * detached(access, &end).await?.len();
@@ -89,7 +102,8 @@ impl Restoration {
                 if picked.is_empty() {
                     limit = (most(access) - 4) / EACH;
                     self.place.unfinished = Some(read.item.key());
-                    let after = restored(&read.item, &stamp);
+                    // Until all of it is back, nobody relates, moves or deletes it.
+                    let after = Item { busy: Some(true), ..restored(&read.item, &stamp) };
                     picked.insert(read.item.key(), (read, after));
                 }
                 break;
@@ -111,33 +125,60 @@ impl Restoration {
     }
 }
 
-/// Some of what a deletion took along: no item before the one that it lies in.
-async fn next(access: &Access, deletion: &str) -> Result<Vec<Read>, Problem> {
+/// Some of what a deletion took along.
+struct Next {
+    /// No item before the one that it lies in.
+    ready: Vec<Read>,
+    /// What lies in an item that came back and was deleted again, for itself; with that item.
+    strays: Vec<(Read, Read)>,
+}
+
+async fn next(access: &Access, deletion: &str) -> Result<Next, Problem> {
     let parks = access.table(&access::BELOW, &PARKS);
     let page = parks.query(format!("deleted::{deletion}")).index("list").page(PAGE).await?;
     let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
-    let (mut found, mut parents) = (BTreeMap::new(), BTreeMap::new());
+    let (mut ready, mut strays) = (BTreeMap::new(), Vec::new());
+    let mut parents = BTreeMap::<Key, Option<Read>>::new();
+    let of_deletion = |item: &Item| item.deleted() && item.deleted_with.as_deref() == Some(deletion);
     for stored in if keys.is_empty() { Vec::new() } else { parks.batch_get(&keys).await? }.into_iter().flatten() {
         let item: Item = stored.read()?;
-        if item.deleted_with.as_deref() != Some(deletion) || !item.deleted() {
+        if !of_deletion(&item) {
             continue;
         }
         let read = Read { stored, item };
         let parent = read.item.item_key().and_then(|key| key.parent().key());
-        let parent = match parent.filter(|parent| parent.pk.starts_with("activity::")) {
-            Some(parent) if !parents.contains_key(&parent) => {
-                let read = super::read(access, &parent).await?.filter(|parent| parent.item.deleted());
-                parents.insert(parent.clone(), read.is_some());
-                if let Some(read) = read {
-                    found.insert(parent.clone(), read);
-                }
-                Some(parent)
+        let parent = parent.filter(|parent| parent.pk.starts_with("activity::"));
+        if let Some(parent) = &parent
+            && !parents.contains_key(parent)
+        {
+            let deleted = super::read(access, parent).await?.filter(|parent| parent.item.deleted());
+            parents.insert(parent.clone(), deleted);
+        }
+        match parent.and_then(|parent| parents.get(&parent).cloned().flatten()) {
+            Some(parent) if !of_deletion(&parent.item) => strays.push((read, parent)),
+            parent => {
+                let first = parent.unwrap_or(read);
+                ready.insert(first.item.key(), first);
             }
-            parent => parent,
-        };
-        if parent.is_none_or(|parent| parents.get(&parent) == Some(&false)) {
-            found.insert(read.item.key(), read);
         }
     }
-    Ok(found.into_values().collect())
+    Ok(Next { ready: ready.into_values().collect(), strays })
+}
+
+/// Leaves strays of one item to whoever restores that, as if its own deletion had taken them along; and how many.
+fn left_to_parent(access: &Access, strays: &[(Read, Read)]) -> Result<(Plan, u64), Problem> {
+    let mut plan = Plan::default();
+    let Some((_, parent)) = strays.first() else { return Ok((plan, 0)) };
+    let deletion = parent.item.deletion.clone().unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+    let of_parent = strays.iter().filter(|(_, other)| other.item.key() == parent.item.key());
+    let mut gone = 0;
+    for (read, _) in of_parent.take(most(access) - 2) {
+        let mut after = Item { deleted_with: Some(deletion.clone()), ..read.item.clone() };
+        after.index();
+        plan.push(update(read, &after)?);
+        gone += 1;
+    }
+    let took = Some(parent.item.took.unwrap_or(0) + gone);
+    plan.push(update(parent, &Item { deletion: Some(deletion), took, ..parent.item.clone() })?);
+    Ok((plan, gone))
 }
