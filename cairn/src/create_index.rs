@@ -8,7 +8,7 @@ use crate::{StateFolder, running};
 
 #[derive(Debug, Args)]
 pub struct CreateIndex {
-    /// The system: `parks`.
+    /// The system: `parks`, `agencies` or `tracker`.
     system: String,
     #[command(flatten)]
     state: StateFolder,

@@ -47,7 +47,7 @@ pub fn tests() -> Vec<Test> {
     of_all.into_iter().chain(of_each).collect()
 }
 
-/// Scenarios of the specifications that are these tests.
+/// Scenarios that are these tests.
 const SCENARIOS: [(&str, &str); 3] = [
     ("agencies_answers_each_principal_as_stated", "rights::scenario_04_who_may_what"),
     ("agencies_tells_nothing_of_foreign_things", "rights::scenario_04_a_foreign_agency_is_as_good_as_absent"),

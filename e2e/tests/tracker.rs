@@ -1,4 +1,4 @@
-//! Tracker: the acceptance scenarios of its specification, a file for each theme.
+//! Tracker: its acceptance scenarios, a file for each theme.
 
 mod concurrent;
 mod costs;

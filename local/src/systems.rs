@@ -1,4 +1,4 @@
-//! The systems of the platform: the one list from which they are run, operated, generated and tested.
+//! The systems of the platform: the one list from which they are run, operated and tested.
 
 use agencies::documents::Agencies;
 use parks::documents::Parks;

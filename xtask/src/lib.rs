@@ -1,5 +1,5 @@
-//! What is made from the systems' declarations and kept in the repository: API descriptions, sample events, tables in
-//! the docs. `cargo xtask generate` writes all of it, and a test fails when any of it has drifted.
+//! What is made from the systems' declarations and kept in the repository: API descriptions, sample events, templates
+//! for AWS, the router of `cargo lambda watch`, tables in the docs. `cargo xtask generate` writes all of it, and a test fails when any of it has drifted.
 
 pub mod artefact;
 pub mod costs;

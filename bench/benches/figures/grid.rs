@@ -31,7 +31,7 @@ const ROUNDS: usize = 300;
 
 const MOST: f64 = 1.2;
 
-/// Of the specification: membership, project, entries, 50 issues of up to 4 KB.
+/// What a page is specified to read: membership, project, entries, 50 issues of up to 4 KB.
 const READ_UNITS: f64 = 27.5;
 
 /// Every so many issues have no value in the column by which is sorted.

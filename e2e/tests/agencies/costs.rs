@@ -1,4 +1,4 @@
-//! What each access pattern consumes of DynamoDB's capacity, with items of the sizes that the specification counts with.
+//! What each access pattern consumes of DynamoDB's capacity, with items of ordinary sizes.
 
 use std::time::Duration;
 

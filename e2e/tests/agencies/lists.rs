@@ -73,7 +73,7 @@ async fn scenario_03_equal_times() {
     }
 }
 
-/// What the seed's access patterns find in the indexes, past the platform.
+/// What the access patterns find in the indexes, past the platform.
 async fn what_the_indexes_hold() {
     let stage = Stage::new().await;
     let agencies = stage.listed(BY_TYPE, "Agency").await;

@@ -1,4 +1,4 @@
-//! The fixture of agencies' specification: three agencies, their people, and one open invitation.
+//! The fixture of agencies' scenarios: three agencies, their people, and one open invitation.
 
 use std::collections::{BTreeMap, HashMap};
 

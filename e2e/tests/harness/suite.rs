@@ -145,7 +145,7 @@ fn expected_panics_are_silent() {
     }));
 }
 
-/// Metrics lines are counted, and the lines of requests and events and what handlers warn of are kept; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
+/// Metrics lines are counted, and the lines of requests and events and what tracker warns of are kept; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
 fn logs() {
     let shown = std::env::var_os("RUST_LOG").map(|_| {
         let filter = tracing_subscriber::EnvFilter::from_default_env();

@@ -17,7 +17,7 @@ pub struct Warnings(Arc<Mutex<HashMap<String, Vec<Warning>>>>);
 #[derive(Clone, Debug, Default)]
 pub struct Warning(BTreeMap<&'static str, String>);
 
-/// The warnings of all platforms of the run.
+/// Tracker's warnings on all platforms of the run.
 pub static OF_THE_RUN: LazyLock<Warnings> = LazyLock::new(Warnings::default);
 
 impl Warnings {

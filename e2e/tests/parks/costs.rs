@@ -1,5 +1,5 @@
-//! What each access pattern consumes of DynamoDB's capacity, with items of the sizes that the specification counts
-//! with: an item has 4 KB, its summary 1 KB, a date and a relationship half of that.
+//! What each access pattern consumes of DynamoDB's capacity, with items of ordinary
+//! sizes: an item has 4 KB, its summary 1 KB, a date and a relationship half of that.
 
 use std::time::Duration;
 

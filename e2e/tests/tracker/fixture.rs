@@ -1,4 +1,4 @@
-//! The fixture: the seed's sample, repaired, put into the table as it stands in the specification.
+//! The fixture: a small tracker, put into the table as its writers would have left it.
 
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ impl Fixture {
         .await;
     }
 
-    /// Rule 1 of section 8: the table is what its issues and attributes make of it.
+    /// The table is what its issues and attributes make of it.
     pub async fn holds(&self) -> Checked {
         super::rule::check(&self.cairn).await
     }

@@ -1,4 +1,4 @@
-//! Rule 1 of section 8: each issue's rows equal f(issue item, attributes), and the gates sum to the live and open issues.
+//! What always holds: each issue's rows equal f(issue item, attributes), and the gates sum to the live and open issues.
 
 use std::collections::{BTreeMap, BTreeSet};
 

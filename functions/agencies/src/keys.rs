@@ -1,4 +1,4 @@
-//! The keys of every entity, as in the rows of the seed.
+//! The keys of every entity.
 
 use table::{EntityKey, Idpid, Key};
 

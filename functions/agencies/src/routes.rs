@@ -11,7 +11,7 @@ use web::{Route, Who};
 
 use crate::standing::PLATFORM_ADMIN;
 
-/// All routes of the system, in the order of its specification.
+/// All routes of the system, in the order in which the docs and the API description have them.
 pub fn all() -> Vec<Route> {
     [agencies::routes(), members::routes(), invitations::routes(), me::routes(), people::routes(), search::routes()]
         .concat()

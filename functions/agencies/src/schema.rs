@@ -1,4 +1,4 @@
-//! The table, indexes and event sources of agencies, as the seed and the specification declare them.
+//! The table, indexes and event sources of agencies.
 
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 

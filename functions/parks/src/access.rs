@@ -1,4 +1,4 @@
-//! The access patterns of parks, numbered as in section 3 of its specification.
+//! The access patterns of parks, with the numbers by which other places speak of them.
 
 use table::access::{AccessPattern, Call, ObjectAction, TableAction};
 

@@ -1,4 +1,4 @@
-//! The keys of every entity that this system writes, as in the rows of its seed.
+//! The keys of every entity that this system writes.
 
 mod item;
 mod partition;

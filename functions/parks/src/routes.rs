@@ -18,7 +18,7 @@ use web::{Route, Who};
 
 use crate::view::ADMINISTRATOR;
 
-/// All routes of the system, in the order of its specification.
+/// All routes of the system, in the order in which the docs and the API description have them.
 pub fn all() -> Vec<Route> {
     [
         collections::routes(),

@@ -1,4 +1,4 @@
-//! The tables, indexes, bucket and event sources of parks, as its specification declares them.
+//! The tables, indexes, bucket and event sources of parks.
 
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, Search, System, Table};
 

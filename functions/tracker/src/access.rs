@@ -1,4 +1,4 @@
-//! The access patterns of tracker, numbered as in section 3 of its specification.
+//! The access patterns of tracker, with the numbers by which other places speak of them.
 
 use table::access::{AccessPattern, Call, ObjectAction, TableAction};
 
@@ -80,9 +80,10 @@ pub const WRITE_ISSUE: AccessPattern = AccessPattern { name: "writeIssue", calls
 pub const DELETE_ISSUE: AccessPattern =
     AccessPattern { name: "deleteIssue", calls: &[PUT, UPDATE, DELETE, BATCH_DELETE] };
 
-/// A tenant with its directory row and its first administrator, or with its name changed.
+/// A tenant with its directory row and its first administrator.
 pub const CREATE_TENANT: AccessPattern = AccessPattern { name: "createTenant", calls: &[GET, PUT] };
 
+/// A tenant's name, on the tenant and on its directory row.
 pub const RENAME_TENANT: AccessPattern = AccessPattern { name: "renameTenant", calls: &[UPDATE] };
 
 /// A member added, counted among the administrators where it is one.

@@ -1,4 +1,4 @@
-//! What the table holds of tenants, members, projects, attributes, gates and issues: attributes spelt as in the seed.
+//! What the table holds of tenants, members, projects, attributes, gates and issues. Attributes begin with a capital.
 
 use std::collections::BTreeMap;
 

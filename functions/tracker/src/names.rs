@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-/// What follows the type's prefix in an id: a UUID, or the four hex digits of the seed's own rows.
+/// What follows the type's prefix in an id: a UUID, or four hex digits, as the samples have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Bare {
     Seed(u16),

@@ -10,7 +10,7 @@ mod work;
 
 use web::Route;
 
-/// All routes of the system, in the order of its specification.
+/// All routes of the system, in the order in which the docs and the API description have them.
 pub fn all() -> Vec<Route> {
     [
         tenants::routes(),
@@ -29,7 +29,7 @@ const TENANT: &str = "/tracker/tenants/{tenantId}";
 const PROJECT: &str = "/tracker/tenants/{tenantId}/projects/{projectId}";
 const ISSUE: &str = "/tracker/tenants/{tenantId}/projects/{projectId}/issues/{issueId}";
 
-/// The same of the seed, for samples.
+/// The same with the ids of the samples.
 const SAMPLE_TENANT: &str = "/tracker/tenants/tenant-0807";
 const SAMPLE_PROJECT: &str = "/tracker/tenants/tenant-0807/projects/project-35e9";
 const SAMPLE_ISSUE: &str = "/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-af34";

@@ -1,4 +1,4 @@
-//! The table, its index, the bucket and the event sources of tracker, as its specification declares them.
+//! The table, its index, the bucket and the event sources of tracker.
 
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 

@@ -1,4 +1,4 @@
-//! Search over what a tenant's members may see: issues, and projects by name (section 7 of the specification).
+//! Search over what a tenant's members may see: issues, and projects by name.
 
 mod words;
 

@@ -1,5 +1,4 @@
-//! Values of attributes: what a client sends, what is kept and shown, and the key by which the index orders it
-//! (section 5 of the specification).
+//! Values of attributes: what a client sends, what is kept and shown, and the key by which the index orders it.
 
 mod dates;
 mod input;

@@ -53,7 +53,7 @@ impl Key {
 
 /// The key of one entity, declared with [`crate::key!`].
 pub trait EntityKey: Sized {
-    /// The templates, as in the seed's row.
+    /// The templates of its key.
     const PK: &'static str;
     const SK: Option<&'static str>;
 
@@ -73,7 +73,7 @@ impl From<&Self> for Key {
     }
 }
 
-/// Declares the key of an entity by the templates of its seed's row:
+/// Declares the key of an entity by its templates:
 ///
 /// ```
 /// table::key! {

@@ -6,7 +6,7 @@
 //! use table::schema::{Entity, Table};
 //! use table::{Access, Action, Changes, Error, Escaped, Number};
 //!
-//! // A key reads like its row in the specification.
+//! // A key reads like its template.
 //! table::key! {
 //!     pub struct BookKey { room: Escaped, number: Number }
 //!     pk "book::{room}"

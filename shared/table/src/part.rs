@@ -19,7 +19,7 @@ pub trait KeyPart: Display + FromStr {
 #[error("expected {0}")]
 pub struct NotAPart(pub &'static str);
 
-/// A number in plain decimal, as the seeds write it: `12`, never `012` or `+12`.
+/// A number in plain decimal: `12`, never `012` or `+12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Number(pub u64);
 

@@ -17,7 +17,7 @@ pub struct System {
 /// A DynamoDB table, on demand, with `expires` as its TTL attribute.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name in the specification; [`crate::Config`] puts the stack's prefix before it.
+    /// Its name without a prefix; [`crate::Config`] puts the stack's prefix before it.
     pub name: &'static str,
     /// The partition key's attribute.
     pub pk: &'static str,
@@ -46,7 +46,7 @@ pub enum Projection {
     All,
 }
 
-/// One item type of a table, as in a row of the seed.
+/// One item type of a table.
 #[derive(Debug)]
 pub struct Entity {
     pub name: &'static str,

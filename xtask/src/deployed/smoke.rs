@@ -1,4 +1,4 @@
-//! What has to work on a deployment before anything else, system by system.
+//! What has to work on a deployment beside its sample events, system by system.
 
 pub mod agencies;
 pub mod parks;

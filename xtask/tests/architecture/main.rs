@@ -20,7 +20,7 @@ use source::{Source, code_of, files, mentions, without_tests};
 /// What may see the systems; `shared` and the systems themselves must not.
 const SEES_EVERYTHING: &[&str] = &["local", "cairn", "e2e", "bench", "xtask"];
 
-/// The five systems of the design, with those that have no crate yet.
+/// The names that no shared code may say, with those of systems that have no crate yet.
 const SYSTEMS: [&str; 5] = ["parks", "agencies", "tracker", "chat", "archive"];
 
 const LONGEST_FILE: usize = 350;

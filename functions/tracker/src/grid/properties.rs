@@ -1,4 +1,4 @@
-//! The properties of section 5 of the specification, (a) to (f), over random values of every type.
+//! What holds of the order and the filters of values, (a) to (f), over random values of every type.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Ranges of the index's sort keys: what tests of a column come to in its partition (section 5, "Filters").
+//! Ranges of the index's sort keys: what tests of a column come to in its partition.
 
 use table::Query;
 

@@ -1,4 +1,4 @@
-//! Which ranges of the index hold the issues of a grid, in the order of the walk (section 3, "The grid").
+//! Which ranges of the index hold the issues of a grid, in the order of the walk.
 
 use super::{Column, Filter, Range, Sort, Test};
 use crate::items::State;

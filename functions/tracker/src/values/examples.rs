@@ -1,4 +1,4 @@
-//! Every example of section 5 of the specification, on issue 3.
+//! How values of every type are read, kept and ordered, by examples on issue 3.
 
 use super::*;
 use crate::options::{Options, WantedOption};
