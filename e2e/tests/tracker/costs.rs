@@ -80,5 +80,6 @@ async fn each_access_pattern_costs_what_is_said() {
     let later = Duration::from_secs(90);
     costs.of_event("a batch of work that is due", &fixture.cairn, app, ("runWork", &json!({})), later).await;
     costs.of("delete a project with 6 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;
+    costs.of("delete a tenant without projects", pat.delete(&format!("{zoo}?cascade=true")), 204).await;
     costs.are(COSTS);
 }

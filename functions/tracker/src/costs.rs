@@ -129,6 +129,10 @@ pub const COSTS: &[Cost] = &[
     cost("delete a project with 6 issues", &access::PROJECT, 3.0, 0.0),
     cost("delete a project with 6 issues", &access::PROJECT_STEP, 6.5, 132.0),
     cost("delete a project with 6 issues", &access::TOTALS, 3.0, 0.0),
+    cost("delete a tenant without projects", &access::BEGIN_DELETION, 0.0, 10.0),
+    cost("delete a tenant without projects", &access::OF_TENANT, 2.0, 0.0),
+    cost("delete a tenant without projects", &access::TENANT, 1.0, 0.0),
+    cost("delete a tenant without projects", &access::TENANT_STEP, 1.5, 9.0),
 ];
 
 const fn cost(of: &'static str, pattern: &'static AccessPattern, read_units: f64, write_units: f64) -> Cost {
