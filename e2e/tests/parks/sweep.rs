@@ -4,11 +4,19 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::join;
+use http::Method;
+use http_body_util::BodyExt;
+use hyper::Request;
+use hyper::body::Incoming;
+use reqwest::Client;
 use serde_json::{Value, json};
+use table::{Clock, Config, Engines};
 use tokio::time::Instant;
 
 use super::shapes::ellipse;
 use super::uploads::{upload, zone};
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
 use crate::harness::table::text;
 use crate::harness::{Answer, Cairn, User};
 use crate::tests;
@@ -17,6 +25,7 @@ tests! { sweep:
     scenario_18_lost_and_swept,
     a_shape_that_is_wanted_again_is_kept,
     a_sweep_that_died_is_finished,
+    a_sweep_whose_lease_has_ended_removes_nothing_more,
     an_object_that_holds_something_else_is_healed,
     work_that_is_not_there_has_no_metrics,
 }
@@ -198,6 +207,43 @@ async fn a_sweep_that_died_is_finished() {
     attach(&admin, &zone, &ready).await.refused(409, "upload-not-ready");
     admin.put(&format!("{zone}/geometry/boundary"), body).await.is(200);
     assert_eq!((objects(&cairn), refs(&cairn, &sha256).await.as_deref()), (1, Some("1")));
+}
+
+async fn a_sweep_whose_lease_has_ended_removes_nothing_more() {
+    let cairn = Cairn::with_strathcona().await;
+    let ready = upload(&cairn.administrator().await, &large(-125.5)).await;
+    let sha256 = ready.text("sha256").to_owned();
+    forgotten(&cairn, &sha256).await;
+    let config = cairn.engines().config.clone();
+    let clock = Clock::system();
+    let s3 = slow(config.s3.clone().unwrap(), clock.clone()).await;
+    let config = Config { s3: Some(s3.url.clone()), ..config };
+    let sweeper = ::parks::app(Engines::new(config, clock)).metrics_to(|_| {});
+    sweeper.event("sweepGeometries", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+    assert_eq!((objects(&cairn), refs(&cairn, &sha256).await.as_deref()), (1, Some("0")));
+    // The next run removes the rest.
+    cairn.clock.advance(Duration::from_secs(121));
+    cairn.event("parks", "runWork", &json!({})).await.unwrap();
+    removed(&cairn, &sha256).await;
+    assert_eq!(objects(&cairn), 0);
+}
+
+/// An S3 that takes longer than a lease to delete an object, by this clock.
+async fn slow(s3: String, clock: Clock) -> Server {
+    let client = Client::builder().no_proxy().build().unwrap();
+    Server::start(move |request: Request<Incoming>| {
+        let url = format!("{s3}{}", request.uri().path_and_query().map_or("/", |path| path.as_str()));
+        let (client, clock) = (client.clone(), clock.clone());
+        async move {
+            let (parts, body) = request.into_parts();
+            if parts.method == Method::DELETE {
+                clock.advance(Duration::from_secs(121));
+            }
+            let body = body.collect().await.unwrap().to_bytes();
+            pass_on(&client, url, parts, body).await
+        }
+    })
+    .await
 }
 
 async fn an_object_that_holds_something_else_is_healed() {

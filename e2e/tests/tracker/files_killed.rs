@@ -29,6 +29,7 @@ tests! { tracker_files_killed:
     an_import_that_changes_issues_dies_at_its_first_writes,
     the_numbers_of_a_file_are_met_once_though_its_check_dies,
     a_number_is_given_once_though_a_batch_is_done_again,
+    what_was_moved_or_deleted_before_a_batch_is_done_again_stays_so,
     what_was_found_by_an_import_that_is_cancelled_has_no_link,
     an_export_of_two_parts_dies_before_each_of_its_writes,
     an_export_whose_parts_are_gone_begins_anew,
@@ -168,6 +169,33 @@ async fn a_number_is_given_once_though_a_batch_is_done_again() {
     fixture.settled().await;
     let numbers = fixture.numbers(&project, "limit=100").await;
     assert!(numbers.len() >= 63 && numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
+    fixture.holds().await;
+}
+
+async fn what_was_moved_or_deleted_before_a_batch_is_done_again_stays_so() {
+    let fixture = Fixture::new().await;
+    let (project, other) = (fixture.project("Batch").await, fixture.project("Other").await);
+    fixture.attribute(&project, "Weight", "int").await;
+    let mut file = "Name,Weight\n".to_owned();
+    (1..=64).for_each(|row| writeln!(file, "Row {row},{row}").unwrap());
+    let announced = announce(&fixture.ann, &project, new("create", "stop"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    let work = announced.header("location");
+    // After the check: some of the issues are made, and the checkpoint does not say so.
+    assert!(Worker::ahead(&fixture).dies(&fixture, (3, Moment::AfterItIsDone)).await);
+    assert_eq!(fixture.ann.get(work).await.is(200)["counts"]["created"], 0);
+    let made = fixture.ann.get(&format!("{project}/grid")).await.is(200);
+    let made = made.each("id");
+    let [moved, deleted] = [0, 1].map(|place| format!("{project}/issues/{}", made[place].as_str().unwrap()));
+    let there = json!({ "project": other.rsplit('/').next().unwrap() });
+    fixture.ann.post(&format!("{moved}/move"), there).await.is(200);
+    fixture.ann.delete(&deleted).await.is(204);
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    assert_eq!(fixture.ann.get(work).await.is(200)["counts"]["created"], 64);
+    fixture.ann.get(&moved).await.is(404);
+    fixture.ann.get(&deleted).await.is(404);
+    assert_eq!(fixture.numbers(&project, "limit=100").await.len(), 62);
+    assert_eq!(fixture.numbers(&other, "").await, [1]);
     fixture.holds().await;
 }
 

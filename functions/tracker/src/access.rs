@@ -158,9 +158,9 @@ pub const KEEP_MET: AccessPattern =
 pub const LOAD_MET: AccessPattern =
     AccessPattern { name: "loadMet", calls: &[objects("checks/", ObjectAction::GetObject)] };
 
-/// The records of a file as issues: those that have their numbers, and several a transaction.
+/// The records of a file as issues: those that have their numbers, and several a transaction, which keeps what it makes.
 pub const IMPORT_ROWS: AccessPattern =
-    AccessPattern { name: "importRows", calls: &[QUERY_INDEX, GET, BATCH_GET, PUT, UPDATE] };
+    AccessPattern { name: "importRows", calls: &[QUERY_INDEX, GET, QUERY, PUT, UPDATE] };
 
 /// What was wrong with records, kept until the work has ended.
 pub const KEEP_FAULTS: AccessPattern = AccessPattern {

@@ -5,6 +5,7 @@ mod announce;
 mod check;
 mod column;
 mod faults;
+mod made;
 mod met;
 mod record;
 mod records;

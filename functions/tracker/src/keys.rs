@@ -91,6 +91,13 @@ table::key! {
 }
 
 table::key! {
+    /// What one worker of an import has made of its file.
+    pub struct MadeKey { work: WorkId, worker: GateNumber }
+    pk "made-{work}"
+    sk "{worker}"
+}
+
+table::key! {
     /// When the rows of an issue that is not settled are to be completed.
     pub struct IssueDueKey { issue: IssueId }
     pk "issue-{issue}"
@@ -130,6 +137,7 @@ mod tests {
         }
         check("work", WorkKey { tenant, work });
         check("workDue", WorkDueKey { work });
+        check("made", MadeKey { work, worker: GateNumber::random() });
         check("issueDue", IssueDueKey { issue });
     }
 }

@@ -80,8 +80,8 @@ impl Schema {
     }
 
     /// The gate of one worker of many.
-    pub fn gate_of(&self, worker: usize) -> GateKey {
-        GateKey { project: self.id, gate: GateNumber::of_worker(worker) }
+    pub fn gate(&self, gate: GateNumber) -> GateKey {
+        GateKey { project: self.id, gate }
     }
 
     /// One gate, which lets through who has seen the present schema of a project that is not being deleted.

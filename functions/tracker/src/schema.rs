@@ -3,8 +3,8 @@
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 
 use crate::keys::{
-    AttributeKey, BlankRowKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey, MemberKey, ProjectKey,
-    StateRowKey, TenantKey, ValueRowKey, WorkDueKey, WorkKey,
+    AttributeKey, BlankRowKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey, MadeKey, MemberKey,
+    ProjectKey, StateRowKey, TenantKey, ValueRowKey, WorkDueKey, WorkKey,
 };
 
 pub static SYSTEM: System = System {
@@ -56,6 +56,7 @@ pub static TRACKER: Table = Table {
         Entity::never::<GateKey>("gate"),
         Entity::never::<WorkKey>("work"),
         Entity::never::<WorkDueKey>("workDue"),
+        Entity::never::<MadeKey>("made"),
         Entity::never::<IssueDueKey>("issueDue"),
     ],
 };

@@ -31,7 +31,7 @@ use crate::access::{ATTRIBUTE_STEP, CHECKPOINT, PROJECT_STEP, TENANT_STEP};
 use crate::names::{AttributeId, ProjectId};
 
 /// How long work is kept after its end, in seconds.
-const KEPT: i64 = 30 * 24 * 3600;
+pub const KEPT: i64 = 30 * 24 * 3600;
 
 /// How long the index may lag behind the table, in seconds: what has to be seen in it is looked for again after this.
 pub const LAG: u64 = 60;

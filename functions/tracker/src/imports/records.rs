@@ -62,8 +62,8 @@ pub struct At {
     pub offset: u64,
     /// How many line breaks lie before it.
     lines: u64,
-    /// How many records, the header among them.
-    records: u64,
+    /// How many records, the header among them: the number of the next.
+    pub records: u64,
 }
 
 /// What comes next.

@@ -1,13 +1,15 @@
-//! The second pass: records become issues, several a transaction, each worker through a gate of its own. Issues have ids
-//! that their work and record decide, so that a batch that is done again makes none twice.
+//! The second pass: records become issues, several a transaction, each worker through a gate of its own. Each transaction
+//! keeps what it makes, so that a batch that is done again makes nothing twice.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use futures::stream::{self, StreamExt, TryStreamExt};
-use table::{Access, Action, Backoff, Cause, Changes, EntityKey, Error};
+use table::{Access, Action, Backoff, Changes, EntityKey, Error};
 use web::Problem;
 
 use super::check::find;
+use super::made::{Made, OfWorker, worker_of};
 use super::record::{self, Draft};
 use super::records::{Batch, Next};
 use super::step::{Ahead, end};
@@ -15,16 +17,16 @@ use super::{OnError, Plan, faults};
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
 use crate::issues::{Known, Write, check_size, cleaned, settle};
 use crate::items::{Issue, Stamps, State};
-use crate::keys::IssueKey;
-use crate::names::{GATES, IssueId};
+use crate::keys::{IssueKey, MadeKey};
+use crate::names::{GATES, GateNumber, IssueId, WorkId};
 use crate::project::Schema;
 use crate::rows::{Rows, put, rows};
 use crate::schema::TRACKER;
 use crate::values::number_key;
 use crate::work::{Counts, Held, RowFault, Step, Then};
 
-/// The most actions of a transaction, one of which is the gate's.
-const ACTIONS: usize = 100;
+/// The most actions of a transaction for issues and their rows: one of DynamoDB's 100 is the gate's, one keeps what is made.
+const ROOM: usize = 98;
 
 /// The most bytes of a transaction's issues.
 const BYTES: usize = 2_000_000;
@@ -55,16 +57,16 @@ impl Pace {
 
 /// An issue that a record makes.
 struct New {
+    record: u64,
     id: IssueId,
     issue: Issue,
     rows: Rows,
     bytes: usize,
 }
 
-/// What became of a batch's records.
+/// What became of the records that change issues.
 #[derive(Default)]
 struct Outcome {
-    created: u64,
     changed: u64,
     /// Whether the schema was another than the one that was read.
     outdated: bool,
@@ -96,15 +98,21 @@ pub async fn step(
     if batch.is_empty() {
         return end(access, held, plan, held.work.counts, Then::Done, Vec::new()).await;
     }
-    let (mut new, mut known, mut found, mut failed) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    let made = Made::read(access, held.id, &plan).await?;
+    let (mut new, mut known, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut created, mut failed) = (0, 0);
     for record in batch.iter().filter(|record| !met.is_unsound(record.number)) {
         let next = plan.numbers.next;
         plan.numbers.next += u64::from(record::is_unnumbered(&plan, record));
+        if made.has(record.number) {
+            created += 1;
+            continue;
+        }
         match record::read(&plan, schema, record) {
             Ok(draft) => match draft.number {
                 Some(number) if number <= plan.numbers.given => known.push((number, draft)),
                 number => match make(held, schema, &draft, number.unwrap_or(next))? {
-                    Ok(made) => new.push(made),
+                    Ok(issue) => new.push(issue),
                     Err(fault) => {
                         found.push(fault);
                         failed += 1;
@@ -119,10 +127,11 @@ pub async fn step(
     }
     failed += batch.iter().filter(|record| met.is_unsound(record.number)).count() as u64;
 
-    let made = create_all(access, schema, new);
+    created += new.len() as u64;
+    let creates = create_all(access, held.id, schema, &made, new);
     let changes = change_all(access, held, schema, &plan, known);
-    let (made, (changes, refused)) = futures::try_join!(made, changes)?;
-    if made.outdated || changes.outdated {
+    let (all_made, (changes, refused)) = futures::try_join!(creates, changes)?;
+    if !all_made || changes.outdated {
         // What was written is found when the batch is done again.
         return Ok(Step::end(held, Then::More, Vec::new()));
     }
@@ -133,7 +142,7 @@ pub async fn step(
     let counts = Counts {
         total: before.total,
         done: before.done + batch.len() as u64 - failed,
-        created: Some(before.created.unwrap_or_default() + made.created),
+        created: Some(before.created.unwrap_or_default() + created),
         changed: Some(before.changed.unwrap_or_default() + changes.changed),
         failed: Some(before.failed.unwrap_or_default() + failed),
     };
@@ -179,18 +188,35 @@ fn make(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Result<
     let id = IssueId::of_record(held.id, draft.record);
     let bytes = serde_json::to_vec(&issue).map_err(Problem::internal)?.len();
     let rows = rows(id, schema.id, &issue, &schema.attributes);
-    Ok(Ok(New { id, issue, rows, bytes }))
+    Ok(Ok(New { record: draft.record, id, issue, rows, bytes }))
 }
 
-/// Makes all of them, as many a transaction as fit.
-async fn create_all(access: &Access, schema: &Schema, new: Vec<New>) -> Result<Outcome, Problem> {
-    let created = new.len() as u64;
-    let groups = groups(new).into_iter().enumerate();
-    let made: Vec<_> = groups.map(|(worker, group)| create(access, schema, worker, group)).collect();
-    let made: Vec<bool> = stream::iter(made).buffer_unordered(usize::from(GATES)).try_collect().await?;
-    Ok(Outcome { created, outdated: made.contains(&false), ..Outcome::default() })
+/// Makes all of them, each worker its own. False if the schema was another by then.
+async fn create_all(
+    access: &Access,
+    work: WorkId,
+    schema: &Schema,
+    made: &Made,
+    new: Vec<New>,
+) -> Result<bool, Problem> {
+    let mut of_workers = HashMap::<GateNumber, Vec<New>>::new();
+    for new in new {
+        of_workers.entry(worker_of(new.record)).or_default().push(new);
+    }
+    let workers = of_workers.into_iter().map(|(worker, new)| async move {
+        let (key, mut made) = (MadeKey { work, worker }, made.of(worker));
+        for group in groups(new) {
+            if !create(access, schema, &key, &mut made, group).await? {
+                return Ok::<_, Problem>(false);
+            }
+        }
+        Ok(true)
+    });
+    let made: Vec<bool> = stream::iter(workers).buffer_unordered(usize::from(GATES)).try_collect().await?;
+    Ok(!made.contains(&false))
 }
 
+/// As many a transaction as fit.
 fn groups(new: Vec<New>) -> Vec<Vec<New>> {
     let (mut groups, mut room, mut bytes) = (Vec::<Vec<New>>::new(), 0, 0);
     for made in new {
@@ -201,7 +227,7 @@ fn groups(new: Vec<New>) -> Vec<Vec<New>> {
                 group.push(made);
             }
             _ => {
-                (room, bytes) = ((ACTIONS - 1).saturating_sub(actions), made.bytes);
+                (room, bytes) = (ROOM.saturating_sub(actions), made.bytes);
                 groups.push(vec![made]);
             }
         }
@@ -209,55 +235,48 @@ fn groups(new: Vec<New>) -> Vec<Vec<New>> {
     groups
 }
 
-/// Makes some issues at once, but for those that a run before has made. False if the schema was another by then.
-async fn create(access: &Access, schema: &Schema, worker: usize, mut group: Vec<New>) -> Result<bool, Problem> {
-    loop {
-        if let [New { id, issue, rows, .. }] = group.as_slice()
-            && rows.len() + 2 >= ACTIONS
-        {
-            return create_large(access, schema, *id, issue.clone()).await;
+/// Makes some issues at once, and keeps that they are made. False if the schema was another by then, or another run was at
+/// work on them.
+async fn create(
+    access: &Access,
+    schema: &Schema,
+    key: &MadeKey,
+    made: &mut OfWorker,
+    group: Vec<New>,
+) -> Result<bool, Problem> {
+    let keep = made.keep(access, key, group.iter().map(|new| new.record))?;
+    let (large, pattern, mut actions) = match group.as_slice() {
+        [New { id, issue, rows, .. }] if rows.len() >= ROOM => {
+            let prepared = Write::of(schema, None, *id, Some(issue.clone())).prepare(access)?;
+            (Some(*id), &WRITE_ISSUE, prepared.actions)
         }
-        let open = group.iter().filter(|new| new.issue.state == State::Open).count();
-        let count = |count: usize| i64::try_from(count).unwrap_or_default();
-        let counted = Changes::new().add("Live", count(group.len()));
-        let counted = if open > 0 { counted.add("Open", count(open)) } else { counted };
-        let mut actions = vec![schema.pass(Action::update(&TRACKER, schema.gate_of(worker), counted))];
-        for new in &group {
-            actions.push(Action::create(&TRACKER, key(schema, new), &new.issue)?);
-            actions.extend(new.rows.iter().map(|(key, data)| put(key, data)));
-        }
-        match access.transact(&IMPORT_ROWS, &actions).await {
-            Ok(_) => return Ok(true),
-            Err(error) if error.failed(0).is_some() => return Ok(false),
-            Err(Error::ConditionFailed(failed)) if failed.iter().any(|failed| failed.cause == Cause::Exists) => {
-                let keys: Vec<_> = group.iter().map(|new| key(schema, new).key()).collect();
-                let there = access.table(&IMPORT_ROWS, &TRACKER).batch_get_consistent(&keys).await?;
-                let missing = group.into_iter().zip(there).filter(|(_, there)| there.is_none());
-                group = missing.map(|(new, _)| new).collect();
-                if group.is_empty() {
-                    return Ok(true);
-                }
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// An issue with more rows than a transaction takes.
-async fn create_large(access: &Access, schema: &Schema, id: IssueId, issue: Issue) -> Result<bool, Problem> {
-    let prepared = Write::of(schema, None, id, Some(issue)).prepare(access)?;
-    match access.transact(&WRITE_ISSUE, &prepared.actions).await {
-        Ok(_) => {}
-        Err(error) if error.failed(0).is_some() => return Ok(false),
-        Err(Error::ConditionFailed(_)) => {}
+        _ => (None, &IMPORT_ROWS, create_together(schema, key.worker, &group)?),
+    };
+    let kept = actions.len();
+    actions.push(keep);
+    match access.transact(pattern, &actions).await {
+        Ok(rev) => made.kept(rev),
+        Err(error) if error.failed(0).is_some() || error.failed(kept).is_some() => return Ok(false),
         Err(error) => return Err(error.into()),
     }
-    settle(access, id).await?;
+    if let Some(id) = large {
+        settle(access, id).await?;
+    }
     Ok(true)
 }
 
-fn key(schema: &Schema, new: &New) -> IssueKey {
-    IssueKey { issue: new.id, project: schema.id }
+/// The worker's gate, then each issue with its rows.
+fn create_together(schema: &Schema, worker: GateNumber, group: &[New]) -> Result<Vec<Action>, Error> {
+    let open = group.iter().filter(|new| new.issue.state == State::Open).count();
+    let count = |count: usize| i64::try_from(count).unwrap_or_default();
+    let counted = Changes::new().add("Live", count(group.len()));
+    let counted = if open > 0 { counted.add("Open", count(open)) } else { counted };
+    let mut actions = vec![schema.pass(Action::update(&TRACKER, schema.gate(worker), counted))];
+    for New { id, issue, rows, .. } in group {
+        actions.push(Action::create(&TRACKER, IssueKey { issue: *id, project: schema.id }, issue)?);
+        actions.extend(rows.iter().map(|(key, data)| put(key, data)));
+    }
+    Ok(actions)
 }
 
 /// Changes the issues that have these numbers; faults for numbers that none has any more.

@@ -1,0 +1,87 @@
+//! Which records of a file have become issues. A batch is several transactions, and its checkpoint is one more; each keeps
+//! here what it makes, so that a run that does a batch again makes only what is missing of it. The issues themselves do
+//! not tell: somebody may have moved or deleted them meanwhile.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+use table::{Access, Action, Changes, EntityKey, Error, Rev, item};
+
+use super::Plan;
+use crate::access::IMPORT_ROWS;
+use crate::keys::MadeKey;
+use crate::names::{GateNumber, WorkId};
+use crate::schema::TRACKER;
+use crate::work::KEPT;
+
+/// So many records in a row are one worker's.
+const IN_A_ROW: u64 = 8;
+
+/// What the workers of an import have made from its checkpoint on.
+#[derive(Debug, Default)]
+pub struct Made(HashMap<GateNumber, OfWorker>);
+
+/// The same of one worker, who alone writes it.
+#[derive(Clone, Debug, Default)]
+pub struct OfWorker {
+    /// Of the item, once there is one.
+    rev: Option<Rev>,
+    records: BTreeSet<u64>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct MadeItem {
+    records: BTreeSet<u64>,
+    #[serde(rename = "expires")]
+    expires: i64,
+}
+
+/// The worker whose record it is, in whatever batches the file is read.
+pub fn worker_of(record: u64) -> GateNumber {
+    GateNumber::of_worker((record / IN_A_ROW) as usize)
+}
+
+impl Made {
+    pub async fn read(access: &Access, work: WorkId, plan: &Plan) -> Result<Self, Error> {
+        let pk = MadeKey { work, worker: worker_of(0) }.key().pk;
+        let mut made = Self::default();
+        for stored in access.table(&IMPORT_ROWS, &TRACKER).query(pk).consistent().all().await? {
+            let Some(MadeKey { worker, .. }) = MadeKey::parse(&stored.key) else { continue };
+            let MadeItem { mut records, .. } = stored.read()?;
+            // What lies before the checkpoint is never done again.
+            records.retain(|record| *record >= plan.at.records);
+            made.0.insert(worker, OfWorker { rev: item::rev(&stored.item), records });
+        }
+        Ok(made)
+    }
+
+    pub fn has(&self, record: u64) -> bool {
+        self.0.get(&worker_of(record)).is_some_and(|of| of.records.contains(&record))
+    }
+
+    pub fn of(&self, worker: GateNumber) -> OfWorker {
+        self.0.get(&worker).cloned().unwrap_or_default()
+    }
+}
+
+impl OfWorker {
+    /// What keeps these records beside those before, unless another run has made any since.
+    pub fn keep(
+        &mut self,
+        access: &Access,
+        key: &MadeKey,
+        records: impl Iterator<Item = u64>,
+    ) -> Result<Action, Error> {
+        self.records.extend(records);
+        let expires = access.engines().clock.seconds() + KEPT;
+        let made = MadeItem { records: self.records.clone(), expires };
+        let Some(rev) = self.rev else { return Action::create(&TRACKER, key, &made) };
+        Ok(Action::update(&TRACKER, key, Changes::between(&MadeItem::default(), &made)?).if_rev(rev))
+    }
+
+    /// The revision of what was kept last.
+    pub fn kept(&mut self, rev: Rev) {
+        self.rev = Some(rev);
+    }
+}
