@@ -1,8 +1,10 @@
 //! Restoring: an item with what its deletion took along.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use table::{Access, Action, Backoff, Error, Key};
+use tokio::time::{Instant, sleep};
 
 use super::counters;
 use super::related::detached;
@@ -14,6 +16,11 @@ use crate::keys::{Partition, by_global_id};
 use crate::relationships::{End, Joined, Relationship};
 use crate::schema::PARKS;
 use crate::{access, dependents};
+
+/// How long the index of global ids may take to show where an item is now. What it does not show by then is no more:
+/// somebody has deleted it by hand.
+const FOR_THE_INDEX: Duration = Duration::from_secs(2);
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// One transaction that restores an item with all that its deletion took along. The item comes first and what it lies
 /// in second, if it lies in anything. Nothing if that is more than a transaction can do.
@@ -111,9 +118,10 @@ pub async fn bring_back(
     plan.proves(counter);
     let detached = detached(access, end).await?;
     let more = detached.len() > limit;
+    let given_up = Instant::now() + FOR_THE_INDEX;
     for relationship in detached.into_iter().take(limit) {
         plan.push(Action::delete(&PARKS, relationship.detached_key(end)));
-        let Some(other) = current(access, relationship.other(end), coming).await? else { continue };
+        let Some(other) = current(access, relationship.other(end), coming, given_up).await? else { continue };
         let Some(other_end) = End::of(&other.pk, &other.sk) else { continue };
         let was = relationship.other(end).end.clone();
         let relationship: Relationship =
@@ -135,17 +143,32 @@ pub async fn bring_back(
 }
 
 /// The item at an end as it is now: under its key, or, where that has changed since, by its global id.
-async fn current(access: &Access, end: &Joined, coming: &BTreeMap<Key, &Item>) -> Result<Option<Item>, Error> {
+async fn current(
+    access: &Access,
+    end: &Joined,
+    coming: &BTreeMap<Key, &Item>,
+    given_up: Instant,
+) -> Result<Option<Item>, Error> {
     if let Some(item) = coming.get(&end.end.key()) {
         return Ok(Some((*item).clone()));
     }
     let parks = access.table(&access::BY_GLOBAL_ID, &PARKS);
-    let read = |stored: table::Stored| stored.read::<Item>();
-    let same = |item: &Item| end.global_id.is_none() || item.global_id == end.global_id;
-    let found = parks.get_consistent(end.end.key()).await?.map(read).transpose()?.filter(same);
+    let read = async |key: Key| {
+        let item = parks.get_consistent(key).await?.map(|stored| stored.read::<Item>()).transpose()?;
+        let same = |item: &Item| end.global_id.is_none() || item.global_id == end.global_id;
+        Ok::<_, Error>(item.filter(same))
+    };
+    let found = read(end.end.key()).await?;
     let (None, Some(global_id)) = (&found, &end.global_id) else { return Ok(found) };
-    match by_global_id(access, global_id).await? {
-        Some(key) => parks.get_consistent(key).await?.map(read).transpose(),
-        None => Ok(None),
+    loop {
+        if let Some(key) = by_global_id(access, global_id).await?
+            && let Some(item) = read(key).await?
+        {
+            return Ok(Some(item));
+        }
+        if Instant::now() >= given_up {
+            return Ok(None);
+        }
+        sleep(AGAIN).await;
     }
 }
