@@ -30,6 +30,7 @@ tests! { tracker_files_killed:
     the_numbers_of_a_file_are_met_once_though_its_check_dies,
     a_number_is_given_once_though_a_batch_is_done_again,
     what_was_moved_or_deleted_before_a_batch_is_done_again_stays_so,
+    an_import_that_comes_back_when_its_file_is_gone_ends,
     what_was_found_by_an_import_that_is_cancelled_has_no_link,
     an_export_of_two_parts_dies_before_each_of_its_writes,
     an_export_whose_parts_are_gone_begins_anew,
@@ -196,6 +197,26 @@ async fn what_was_moved_or_deleted_before_a_batch_is_done_again_stays_so() {
     fixture.ann.get(&deleted).await.is(404);
     assert_eq!(fixture.numbers(&project, "limit=100").await.len(), 62);
     assert_eq!(fixture.numbers(&other, "").await, [1]);
+    fixture.holds().await;
+}
+
+/// With its file go the notes of its check, however it came to wait so long.
+async fn an_import_that_comes_back_when_its_file_is_gone_ends() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Late").await;
+    fixture.attribute(&project, "Weight", "int").await;
+    let mut file = "Number,Name\n".to_owned();
+    (1..=64).for_each(|row| writeln!(file, "{row},Row {row}").unwrap());
+    let announced = announce(&fixture.ann, &project, new("create", "stop"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    assert!(Worker::ahead(&fixture).dies(&fixture, (2, Moment::AfterItIsDone)).await);
+    for folder in ["imports", "checks"] {
+        std::fs::remove_dir_all(fixture.cairn.bucket("tracker").join(folder)).unwrap();
+    }
+    let work = announced.header("location");
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
+    let stopped = fixture.ann.get(work).await.is(200);
+    assert_eq!(stopped.text("reason"), "the file is gone before all of it was read");
     fixture.holds().await;
 }
 

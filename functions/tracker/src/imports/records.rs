@@ -19,6 +19,9 @@ const MOST_FIELDS: usize = 400;
 /// How many bytes of records are looked at together.
 const TOGETHER: usize = 2_000_000;
 
+/// Why an import ends whose file is not there any more.
+pub const GONE: &str = "the file is gone before all of it was read";
+
 /// One record as it stands in the file.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -129,7 +132,7 @@ impl Records {
                         self.took(scanned, breaks);
                     }
                     if !self.blocks.more(access.objects(&READ_IMPORT, BUCKET, PREFIX)).await? {
-                        return Ok(Next::Broken("the file is gone before all of it was read".to_owned()));
+                        return Ok(Next::Broken(GONE.to_owned()));
                     }
                 }
             }

@@ -8,7 +8,7 @@ use table::{Access, Error};
 use web::Problem;
 
 use super::met::Met;
-use super::records::{At, Records};
+use super::records::{At, GONE, Records};
 use super::{PREFIX, Phase, Plan, check, faults, write};
 use crate::access::READ_IMPORT;
 use crate::names::WorkId;
@@ -79,24 +79,35 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
         None => None,
     };
     let Some(schema) = schema else { return Ok(Step::stopped(held, "its project is gone")) };
+    // What the check has noted goes when the file does, and is not asked for without it.
+    if ahead.records.is_none() && !has_come(access, held).await? {
+        let then = if plan.phase == Phase::Checking { Then::Rejected } else { Then::Stopped };
+        return Ok(Step::end(held, then, Vec::new()).because(GONE));
+    }
     match plan.phase {
         Phase::Checking => check::step(access, held, ahead, plan, &schema).await,
         Phase::Writing => write::step(access, held, ahead, plan, &schema).await,
     }
 }
 
-/// Whether the file has come though nobody was told.
+/// Goes on if the file has come though nobody was told.
 async fn come(access: &Access, held: &Held) -> Result<Step, Problem> {
+    if has_come(access, held).await? {
+        return Ok(Step::end(held, Then::More, Vec::new()));
+    }
+    let mut plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+    plan.looks += 1;
+    if plan.looks < LOOKS {
+        return Step::new(Vec::new(), &plan, held.work.counts, Then::Wait(WAITS));
+    }
+    Ok(Step::stopped(held, "no file came"))
+}
+
+/// Whether the file is there.
+async fn has_come(access: &Access, held: &Held) -> Result<bool, Problem> {
     match access.objects(&READ_IMPORT, BUCKET, PREFIX).head(&held.id.id()).await {
-        Ok(_) => Ok(Step::end(held, Then::More, Vec::new())),
-        Err(Error::NotFound) => {
-            let mut plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-            plan.looks += 1;
-            if plan.looks < LOOKS {
-                return Step::new(Vec::new(), &plan, held.work.counts, Then::Wait(WAITS));
-            }
-            Ok(Step::stopped(held, "no file came"))
-        }
+        Ok(_) => Ok(true),
+        Err(Error::NotFound) => Ok(false),
         Err(error) => Err(error.into()),
     }
 }
