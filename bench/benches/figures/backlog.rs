@@ -53,7 +53,7 @@ pub async fn fill(
     let counter = CounterKey { project: id };
     access.write(&COUNT, Action::update(&TRACKER, counter, Changes::new().add("Last", count))).await?;
     let counted = Changes::new().add("Live", count).add("Open", count);
-    access.write(&COUNT, Action::update(&TRACKER, schema.gate_of(0), counted)).await?;
+    access.write(&COUNT, Action::update(&TRACKER, schema.any_gate(), counted)).await?;
     Ok(ids)
 }
 
