@@ -4,6 +4,7 @@
 mod announce;
 mod check;
 mod column;
+mod create;
 mod faults;
 mod made;
 mod met;

@@ -9,11 +9,11 @@ use table::{Access, Action, Condition, EntityKey, Key, item};
 use web::Problem;
 
 use super::column::{Target, columns};
+use super::create::{self, TOO_LARGE};
 use super::met::{MOST_UNSOUND, Met};
 use super::record::{self, Draft};
 use super::records::{At, Batch, Next, Record};
 use super::step::{AT_MOST, Ahead, end};
-use super::write::{self, TOO_LARGE};
 use super::{LONGEST_HEADER, Mode, Numbers, OnError, Phase, Plan, faults};
 use crate::access::IMPORT_ROWS;
 use crate::issues::{LAST_NUMBER, check_size, cleaned};
@@ -160,7 +160,7 @@ async fn look_at(
     for (place, draft) in sound.iter().enumerate() {
         let is_known = known(draft).is_some();
         let fault = match there.get(place) {
-            _ if !is_known => write::issue(held, schema, draft, LAST_NUMBER).err(),
+            _ if !is_known => create::issue(held, schema, draft, LAST_NUMBER).err(),
             None => {
                 let detail = "is not above all numbers that the project has given";
                 Some(of_number(draft.record, draft.number_line, detail))
