@@ -164,7 +164,9 @@ async fn each_system_has_its_index_after_a_deployment() {
 
 async fn what_an_earlier_deployment_has_left_serves_no_longer() {
     let cairn = Cairn::with_strathcona().await;
-    cairn.caught_up().await;
+    campground(&cairn).await;
+    // A shape that is gone keeps no item from being found.
+    std::fs::remove_dir_all(cairn.bucket("parks").join("geometries")).unwrap();
     forget_state(&cairn, "parks").await;
     let cloud_formation = CloudFormation::start().await;
     let second = index(&cairn, "parks", 2);
@@ -172,6 +174,9 @@ async fn what_an_earlier_deployment_has_left_serves_no_longer() {
     assert_eq!(answer, success(&json!({ "Index": second })));
     assert_eq!(behind(&cairn, "parks").await, [(second.clone(), visible())]);
     cairn.visitor().search("q=strathcona").await.are(&["Strathcona Park"]);
+    let found = cairn.visitor().search("q=model").await;
+    found.are(&["Model"]);
+    assert_eq!(found[0]["boundaryStatus"], "missing");
     cairn.search_engine(Method::DELETE, &format!("/{second}"), &Value::Null).await;
 }
 
