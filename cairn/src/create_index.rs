@@ -1,10 +1,9 @@
 //! `cairn create-index`: the first index of a deployed system, where its tables take longer than a deployment waits.
 
 use clap::Args;
-use local::systems;
 
 use crate::failure::Failure;
-use crate::{StateFolder, running};
+use crate::{StateFolder, running, system};
 
 #[derive(Debug, Args)]
 pub struct CreateIndex {
@@ -19,14 +18,7 @@ impl CreateIndex {
     /// when it is called again; where the index is there, it changes nothing.
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder).await?;
-        let Some(served) = systems::named(&self.system) else {
-            let names: Vec<&str> = systems::ALL.iter().map(|served| served.system.name).collect();
-            return Err(Failure::new(format!(
-                "There is no system `{}`.\nGive one of: {}.",
-                self.system,
-                names.join(", ")
-            )));
-        };
+        let served = system::named(&self.system)?;
         let generation = (served.first_index)(engines, Box::new(|_| ())).await.map_err(Failure::new)?;
         println!("{}", generation.index);
         Ok(())

@@ -9,6 +9,7 @@ mod quarantine;
 mod repair;
 mod running;
 mod show;
+mod system;
 mod token;
 
 use std::path::PathBuf;

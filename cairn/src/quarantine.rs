@@ -11,12 +11,15 @@ use serde_json::{Value, json};
 use table::Engines;
 
 use crate::failure::Failure;
-use crate::{StateFolder, running};
+use crate::{StateFolder, running, system};
 
 #[derive(Debug, Args)]
 pub struct Quarantine {
     #[command(subcommand)]
     command: Command,
+    /// Only that of this system; needed where the others are not deployed.
+    #[arg(long, global = true)]
+    system: Option<String>,
     #[command(flatten)]
     state: StateFolder,
 }
@@ -40,7 +43,11 @@ impl Quarantine {
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder).await?;
         let mut listed = Vec::new();
-        for served in systems::ALL {
+        let asked = match &self.system {
+            Some(name) => vec![system::named(name)?],
+            None => systems::ALL.iter().collect(),
+        };
+        for served in asked {
             let found = mirror::quarantined(served.system, &engines).await.map_err(Failure::new)?;
             listed.extend(found.into_iter().map(|(generation, marker)| (served, generation, marker)));
         }

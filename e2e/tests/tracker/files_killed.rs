@@ -207,9 +207,10 @@ async fn an_import_that_comes_back_when_its_file_is_gone_ends() {
     fixture.attribute(&project, "Weight", "int").await;
     let mut file = "Number,Name\n".to_owned();
     (1..=64).for_each(|row| writeln!(file, "{row},Row {row}").unwrap());
-    let announced = announce(&fixture.ann, &project, new("create", "stop"), &file).await;
+    file.push_str("none,Row 65\n");
+    let announced = announce(&fixture.ann, &project, new("create", "skip"), &file).await;
     put_by_hand(&fixture, &announced, &file);
-    assert!(Worker::ahead(&fixture).dies(&fixture, (2, Moment::AfterItIsDone)).await);
+    assert!(Worker::ahead(&fixture).dies(&fixture, (3, Moment::AfterItIsDone)).await);
     for folder in ["imports", "checks"] {
         std::fs::remove_dir_all(fixture.cairn.bucket("tracker").join(folder)).unwrap();
     }
@@ -217,6 +218,11 @@ async fn an_import_that_comes_back_when_its_file_is_gone_ends() {
     fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
     let stopped = fixture.ann.get(work).await.is(200);
     assert_eq!(stopped.text("reason"), "the file is gone before all of it was read");
+    let made = fixture.numbers(&project, "limit=100").await.len();
+    assert!(made > 0, "it died before it had made any");
+    assert_eq!((&stopped["counts"]["created"], &stopped["counts"]["done"]), (&json!(made), &json!(made)));
+    let all = fetch(stopped.text("faultsLink")).await.is(200);
+    assert_eq!(all["faultCount"], 1, "what the check has found is told");
     fixture.holds().await;
 }
 

@@ -12,7 +12,7 @@ pub static SYSTEM: System = System {
     tables: &[&TRACKER, &MIRROR],
     buckets: &[Bucket {
         name: BUCKET,
-        expiring: &[("imports/", 7), ("checks/", 7), ("faults/", 38), ("exports/", 38), ("quarantine/", 90)],
+        expiring: &[("imports/", 7), ("checks/", 8), ("faults/", 38), ("exports/", 38), ("quarantine/", 90)],
     }],
     sources: &[
         // An issue has a row for each attribute, and one document.

@@ -170,19 +170,18 @@ impl Check {
             }
         }
         for violation in violations(&plane) {
-            let (path, detail) = match violation {
-                Violation::Edge(edge, detail) => {
+            let path = match &violation {
+                Violation::Edge(edge, ..) => {
                     let Some((path, trace)) = rings.get(edge.ring as usize) else { continue };
-                    let end = self.traces.edges(trace).nth(edge.edge as usize).map_or(0, |(_, end)| end.source);
-                    (path.down(end as usize), detail)
+                    path.down(self.traces.edge_end(trace, edge.edge as usize) as usize)
                 }
-                Violation::Hole(ring, detail) => {
-                    let Some((path, _)) = rings.get(ring as usize) else { continue };
-                    (*path, detail)
+                Violation::Hole(ring, _) => {
+                    let Some((path, _)) = rings.get(*ring as usize) else { continue };
+                    *path
                 }
-                Violation::Part(part, detail) => (Path::default().down(part as usize), detail),
+                Violation::Part(part, _) => Path::default().down(*part as usize),
             };
-            self.faults.within(&self.raw.coordinates, path, || detail);
+            self.faults.within(&self.raw.coordinates, path, || violation.detail());
         }
     }
 

@@ -9,10 +9,10 @@ impl Shape {
     /// A position in the shape, or on it if it has no area: in its largest part, between the sides that are farthest
     /// apart half way up.
     pub fn representative_point(&self) -> Position {
-        let largest = self.part_rows().max_by(|one, other| {
-            self.part_size(one.start).total_cmp(&self.part_size(other.start)).then(other.start.cmp(&one.start))
-        });
-        let Some(rows) = largest else { return [0.0, 0.0] };
+        let sizes = self.part_rows().map(|rows| (self.part_size(rows.start), rows));
+        let largest = sizes
+            .max_by(|(size, one), (other_size, other)| size.total_cmp(other_size).then(other.start.cmp(&one.start)));
+        let Some((_, rows)) = largest else { return [0.0, 0.0] };
         let first = self.row(rows.start);
         if self.shape_type().is_areal() {
             let rings: Vec<&[Position]> = rows.map(|row| self.row(row)).collect();

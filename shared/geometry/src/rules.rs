@@ -6,18 +6,31 @@ use crate::interior::holes_that_cut;
 use crate::meeting::{How, Meeting};
 use crate::nest::{Nested, nest};
 use crate::plane::{Edge, Plane};
+use crate::shape::Position;
 use crate::sweep::sweep;
 use crate::tangle::{holes_outside, meetings_of_removed};
 
-/// A broken rule, and what a message says of it.
+/// A broken rule, and what a message says of it. Of edges there may be as many as a shape has.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Violation {
-    /// Rule 6, at the end of the later edge.
-    Edge(Edge, String),
+    /// Rule 6, at the end of the later edge: how it meets an earlier one of its ring, and where.
+    Edge(Edge, How, Position),
     /// Rule 7, at the hole.
     Hole(u32, String),
     /// Rule 8, at the later part.
     Part(u32, String),
+}
+
+impl Violation {
+    pub(crate) fn detail(self) -> String {
+        match self {
+            Self::Edge(_, how, [x, y]) => {
+                let (x, y, how) = (short(x), short(y), how.as_str());
+                format!("the edge that ends here {how} an earlier one of its ring near ({x}, {y})")
+            }
+            Self::Hole(_, detail) | Self::Part(_, detail) => detail,
+        }
+    }
 }
 
 /// What breaks a rule; each place once.
@@ -66,14 +79,15 @@ impl Judge<'_> {
                 }
             }
         }
-        let (x, y, how) = (short(x), short(y), how.as_str());
         let (earlier_ring, later_ring) = (self.plane.ring(earlier.ring), self.plane.ring(later.ring));
         if earlier.ring == later.ring {
             if self.edges.insert(later) {
-                let detail = format!("the edge that ends here {how} an earlier one of its ring near ({x}, {y})");
-                self.violations.push(Violation::Edge(later, detail));
+                self.violations.push(Violation::Edge(later, how, [x, y]));
             }
-        } else if earlier_ring.part == later_ring.part {
+            return;
+        }
+        let (x, y, how) = (short(x), short(y), how.as_str());
+        if earlier_ring.part == later_ring.part {
             let other = if earlier_ring.place == 0 { "its shell" } else { "another hole" };
             self.hole(later.ring, || format!("the hole {how} {other} near ({x}, {y})"));
         } else {

@@ -45,12 +45,16 @@ pub(crate) fn meetings_of_removed(plane: &Plane, findings: &Findings) -> Vec<Mee
 pub(crate) fn holes_outside(plane: &Plane, tangled: &[bool]) -> Vec<u32> {
     let mut budget = COUNTED_EDGES;
     let mut shell = NONE;
+    let mut edges = Vec::new();
     let mut outside = Vec::new();
     for (id, ring) in (0_u32..).zip(&plane.rings) {
         if ring.place == 0 {
             shell = id;
+            edges.clear();
         } else if tangled.get(shell as usize) == Some(&true) && plane.ring(shell).part == ring.part {
-            let edges: Vec<_> = nodes(plane, shell).iter().map(|node| node.out).filter(|edge| *edge != NONE).collect();
+            if edges.is_empty() {
+                edges.extend(nodes(plane, shell).iter().map(|node| node.out).filter(|edge| *edge != NONE));
+            }
             // A vertex at the seam or on the shell says nothing.
             let places = nodes(plane, id).iter().map(|node| node.at).filter(|at| at[0].abs() < 180.0);
             let lies_in = places.map_while(|place| {

@@ -52,6 +52,11 @@ impl Traces {
         vertices.iter().copied().zip(ends.chain(last))
     }
 
+    /// The index, as sent, of the position at which an edge of a ring ends.
+    pub(crate) fn edge_end(&self, trace: &Trace, edge: usize) -> u32 {
+        self.vertices(trace).get(edge + 1).map_or(trace.closing, |end| end.source)
+    }
+
     /// Turns a ring round; its first vertex stays the first.
     pub(crate) fn reverse(&mut self, trace: &mut Trace) {
         if let Some([_, rest @ ..]) = self.vertices.get_mut(trace.vertices.clone()) {

@@ -14,7 +14,9 @@ use aws_sdk_dynamodb::types::{
 };
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::interceptors::Intercept;
-use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
+use aws_smithy_runtime_api::client::interceptors::context::{
+    BeforeTransmitInterceptorContextRef, FinalizerInterceptorContextRef,
+};
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 use uuid::Uuid;
@@ -25,19 +27,22 @@ use crate::error::{Error, speaks_of_size};
 use crate::item::Item;
 use crate::rev::Rev;
 
-/// One request, which the SDK may send several times: with the same revision, time and token each time.
+/// One request, which may be sent several times: with the same revision, time and token each time.
 pub(crate) struct Attempt {
     pub rev: Rev,
     pub seconds: i64,
     token: String,
+    sendings: Sendings,
 }
 
 /// Why an attempt did nothing.
 pub(crate) enum Refusal {
     /// These conditions failed, with the items that are there.
     Conditions(Vec<(usize, Option<Item>)>),
-    /// It may go better later.
+    /// It was turned away, and may go better later. What was sent of it before may be done.
     Busy(Error),
+    /// None of it is done, and it may go better later.
+    Cancelled(Error),
     /// The same transaction, sent before, is still at work.
     InProgress,
     Final(Error),
@@ -55,9 +60,9 @@ macro_rules! conditional {
     };
 }
 
-/// Sends a single write, and counts how often the SDK does.
+/// Sends a single write.
 macro_rules! send {
-    ($builder:expr, $sendings:ident) => {
+    ($builder:expr, $sendings:expr) => {
         $builder
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .customize()
@@ -74,7 +79,13 @@ type Answer = Result<Vec<ConsumedCapacity>, Refusal>;
 impl Attempt {
     pub fn new(seen: Option<Rev>, micros: i64) -> Self {
         let rev = Rev::next(seen, micros);
-        Self { rev, seconds: micros.div_euclid(1_000_000), token: Uuid::now_v7().to_string() }
+        let (seconds, token) = (micros.div_euclid(1_000_000), Uuid::now_v7().to_string());
+        Self { rev, seconds, token, sendings: Sendings::default() }
+    }
+
+    /// Whether it may be done although nobody has said so.
+    pub fn may_be_done(&self) -> bool {
+        self.sendings.one_was_lost()
     }
 
     pub async fn send(
@@ -94,8 +105,7 @@ impl Attempt {
 
     async fn send_single(&self, access: &Access, action: &Action) -> Answer {
         let request = self.request(access, action, false);
-        let client = access.engines().dynamodb();
-        let sendings = Sendings::default();
+        let (client, sendings) = (access.engines().dynamodb(), &self.sendings);
         let consumed = match &action.write {
             Write::Create(_) | Write::CreateSequence(_) => {
                 let item = Some(request.item);
@@ -114,15 +124,16 @@ impl Attempt {
         match consumed {
             // The write was done and its answer lost: the condition fails on what this very attempt wrote.
             Err(Refusal::Conditions(found))
-                if sendings.more_than_one()
-                    && found.iter().all(|(_, item)| action.already_done(item.as_ref(), self.rev)) =>
+                if self.may_be_done() && found.iter().all(|(_, item)| action.already_done(item.as_ref(), self.rev)) =>
             {
                 Ok(Vec::new())
             }
-            // Others have changed the item since, so nobody can tell: a second addition might be one too many.
-            Err(Refusal::Conditions(_)) if sendings.more_than_one() && action.adds_whatever_is_there() => {
-                let message = "the answer was lost, and others have changed the item since";
-                Err(Refusal::Final(Error::Engine { engine: "DynamoDB", source: message.into() }))
+            // Others have changed the item since, so nobody can tell: done again, it might undo what they did.
+            Err(Refusal::Conditions(found))
+                if self.may_be_done()
+                    && found.iter().any(|(_, item)| action.may_lie_beneath(item.as_ref(), self.rev)) =>
+            {
+                Err(Refusal::Final(unknown()))
             }
             consumed => Ok(consumed?.into_iter().collect()),
         }
@@ -138,6 +149,8 @@ impl Attempt {
             .set_transact_items(Some(items.map_err(Refusal::Final)?))
             .client_request_token(&self.token)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .customize()
+            .interceptor(self.sendings.clone())
             .send()
             .await
             .map(|output| output.consumed_capacity.unwrap_or_default())
@@ -220,8 +233,8 @@ impl Refusal {
             return Some(Self::Conditions(conditions));
         }
         reasons.iter().find_map(|reason| match reason.code()? {
-            "TransactionConflict" => Some(Self::Busy(Error::Conflict)),
-            "ThrottlingError" | "ProvisionedThroughputExceeded" => Some(Self::Busy(Error::Throttled)),
+            "TransactionConflict" => Some(Self::Cancelled(Error::Conflict)),
+            "ThrottlingError" | "ProvisionedThroughputExceeded" => Some(Self::Cancelled(Error::Throttled)),
             "ValidationError" if reason.message().is_some_and(speaks_of_size) => Some(Self::Final(Error::TooLarge)),
             _ => None,
         })
@@ -239,13 +252,22 @@ fn record(access: &Access, pattern: &'static AccessPattern, actions: &[Action], 
     }
 }
 
-/// Counts how often the SDK sends one request.
+/// What is said where nobody can tell whether a write was done.
+pub(crate) fn unknown() -> Error {
+    let message = "the answer to a write was lost, and what came after it does not tell whether it was done";
+    Error::Engine { engine: "DynamoDB", source: message.into() }
+}
+
+/// Counts how often one request is sent, and how often DynamoDB says what became of that.
 #[derive(Clone, Debug, Default)]
-struct Sendings(Arc<AtomicU32>);
+struct Sendings {
+    sent: Arc<AtomicU32>,
+    answered: Arc<AtomicU32>,
+}
 
 impl Sendings {
-    fn more_than_one(&self) -> bool {
-        self.0.load(Ordering::SeqCst) > 1
+    fn one_was_lost(&self) -> bool {
+        self.sent.load(Ordering::SeqCst) > self.answered.load(Ordering::SeqCst)
     }
 }
 
@@ -260,7 +282,20 @@ impl Intercept for Sendings {
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        self.0.fetch_add(1, Ordering::SeqCst);
+        self.sent.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn read_after_attempt(
+        &self,
+        context: &FinalizerInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        // What failed within DynamoDB may have been done all the same.
+        if context.response().is_some_and(|response| response.status().as_u16() < 500) {
+            self.answered.fetch_add(1, Ordering::SeqCst);
+        }
         Ok(())
     }
 }

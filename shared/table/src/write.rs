@@ -2,7 +2,7 @@
 
 use crate::access::{Access, AccessPattern};
 use crate::action::Action;
-use crate::attempt::{Attempt, Refusal};
+use crate::attempt::{Attempt, Refusal, unknown};
 use crate::backoff::Backoff;
 use crate::error::{Error, Failed};
 use crate::item::{self, Item};
@@ -37,11 +37,15 @@ impl Access {
                 Ok(()) => return Ok(attempt.rev),
                 Err(refusal) => refusal,
             };
-            // What may still be at work must be asked for again exactly as it was.
-            let repeat = matches!(refusal, Refusal::InProgress);
+            // What may be done or at work already must be asked for again exactly as it was.
+            let unsure = match &refusal {
+                Refusal::InProgress => true,
+                Refusal::Busy(_) => attempt.may_be_done(),
+                _ => false,
+            };
             let reason = match refusal {
                 Refusal::Final(error) => return Err(error),
-                Refusal::Busy(error) => error,
+                Refusal::Busy(error) | Refusal::Cancelled(error) => error,
                 Refusal::InProgress => Error::Conflict,
                 Refusal::Conditions(found) => {
                     let failed = failures(actions, &found, attempt.seconds);
@@ -53,9 +57,9 @@ impl Access {
                 }
             };
             if !backoff.wait().await {
-                return Err(reason);
+                return Err(if unsure { unknown() } else { reason });
             }
-            if !repeat {
+            if !unsure {
                 attempt = Attempt::new(seen, clock.micros());
             }
         }

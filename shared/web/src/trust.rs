@@ -98,6 +98,9 @@ impl Trust {
         if !ALGORITHMS.contains(&header.alg) {
             return Err("The token's algorithm is none of RS256, ES256 and EdDSA.".into());
         }
+        if header.crit.is_some() {
+            return Err("The token's header has a `crit`, and no extension is known here.".into());
+        }
         let known = claims.into_known(&trusted.issuer, clock.seconds())?;
         let key = trusted.source.key(header.kid.as_deref(), clock).await.map_err(Refused::Unknown)?;
         let key = key.ok_or("The token's key is not one of its issuer's.")?;

@@ -17,10 +17,15 @@ use crate::relationships::{End, Joined, Relationship};
 use crate::schema::PARKS;
 use crate::{access, dependents};
 
-/// How long the index of global ids may take to show where an item is now. What it does not show by then is no more:
-/// somebody has deleted it by hand.
+/// How long the index of global ids is waited for, once for all relationships of a call. An item that it does not show by
+/// then counts as one that somebody has deleted by hand.
 const FOR_THE_INDEX: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(100);
+
+/// When the index of global ids is waited for no more.
+pub fn given_up() -> Instant {
+    Instant::now() + FOR_THE_INDEX
+}
 
 /// One transaction that restores an item with all that its deletion took along. The item comes first and what it lies
 /// in second, if it lies in anything. Nothing if that is more than a transaction can do.
@@ -42,10 +47,11 @@ pub async fn restoration(access: &Access, root: &Read, stamp: &Stamp) -> Result<
     }
     let coming: BTreeMap<Key, &Item> =
         others.iter().map(|(_, after)| (after.key(), after)).chain([(after.key(), &after)]).collect();
+    let given_up = given_up();
     for item in coming.values() {
         let Some(end) = End::of(&item.pk, &item.sk) else { continue };
         plan.count(counters::of_items(Partition::of(&item.pk)), 1);
-        bring_back(access, &end, item, &coming, MOST, &mut plan).await?;
+        bring_back(access, &end, item, &coming, (MOST, given_up), &mut plan).await?;
         if plan.size() > MOST {
             return Ok(None);
         }
@@ -111,14 +117,13 @@ pub async fn bring_back(
     end: &End,
     item: &Item,
     coming: &BTreeMap<Key, &Item>,
-    limit: usize,
+    (limit, given_up): (usize, Instant),
     plan: &mut Plan,
 ) -> Result<bool, Error> {
     let counter = counters::read(access, &access::DETACHED, counters::of_relationships(end)).await?;
     plan.proves(counter);
     let detached = detached(access, end).await?;
     let more = detached.len() > limit;
-    let given_up = Instant::now() + FOR_THE_INDEX;
     for relationship in detached.into_iter().take(limit) {
         plan.push(Action::delete(&PARKS, relationship.detached_key(end)));
         let Some(other) = current(access, relationship.other(end), coming, given_up).await? else { continue };

@@ -14,8 +14,9 @@ use crate::names::{GateNumber, WorkId};
 use crate::schema::TRACKER;
 use crate::work::KEPT;
 
-/// So many records in a row are one worker's.
-const IN_A_ROW: u64 = 8;
+/// So many records in a row are one worker's: few, so that all work on a batch that is small, and several, so that a
+/// transaction of theirs is not.
+const IN_A_ROW: u64 = 4;
 
 /// What the workers of an import have made from its checkpoint on.
 #[derive(Debug, Default)]
@@ -58,6 +59,11 @@ impl Made {
 
     pub fn has(&self, record: u64) -> bool {
         self.0.get(&worker_of(record)).is_some_and(|of| of.records.contains(&record))
+    }
+
+    /// How many records there are.
+    pub fn count(&self) -> u64 {
+        self.0.values().map(|of| of.records.len() as u64).sum()
     }
 
     pub fn of(&self, worker: GateNumber) -> OfWorker {

@@ -79,10 +79,14 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
         None => None,
     };
     let Some(schema) = schema else { return Ok(Step::stopped(held, "its project is gone")) };
-    // What the check has noted goes when the file does, and is not asked for without it.
+    // What the check has noted goes after the file, and is not asked for without it.
     if ahead.records.is_none() && !has_come(access, held).await? {
-        let then = if plan.phase == Phase::Checking { Then::Rejected } else { Then::Stopped };
-        return Ok(Step::end(held, then, Vec::new()).because(GONE));
+        return match plan.phase {
+            Phase::Checking => {
+                Ok(end(access, held, plan, held.work.counts, Then::Rejected, Vec::new()).await?.because(GONE))
+            }
+            Phase::Writing => write::broken(access, held, plan, GONE).await,
+        };
     }
     match plan.phase {
         Phase::Checking => check::step(access, held, ahead, plan, &schema).await,

@@ -72,7 +72,7 @@ pub async fn step(
             Next::Record(record) => batch.push(record),
             Next::End => break,
             Next::Broken(reason) => {
-                return Ok(end(access, held, plan, held.work.counts, Then::Stopped, Vec::new()).await?.because(reason));
+                return broken(access, held, plan, &reason).await;
             }
         }
     }
@@ -137,6 +137,15 @@ pub async fn step(
     ahead.keep(records);
     ahead.pace.adapt(began.elapsed());
     Ok(Step::new(Vec::new(), &plan, counts, Then::More)?.with_faults(found))
+}
+
+/// The end of an import whose file cannot be read on. What it has made since the checkpoint is made.
+pub async fn broken(access: &Access, held: &Held, plan: Plan, reason: &str) -> Result<Step, Problem> {
+    let made = Made::read(access, held.id, &plan).await?.count();
+    let before = held.work.counts;
+    let created = Some(before.created.unwrap_or_default() + made);
+    let counts = Counts { done: before.done + made, created, ..before };
+    Ok(end(access, held, plan, counts, Then::Stopped, Vec::new()).await?.because(reason))
 }
 
 /// Changes the issues that have these numbers; faults for numbers that none has any more.

@@ -11,6 +11,8 @@ const CONFLICT: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#Transacti
     "Message": "Transaction cancelled", "CancellationReasons": [{"Code": "None"}, {"Code": "TransactionConflict"}]}"#;
 const SINGLE_CONFLICT: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException",
     "message": "Transaction is ongoing for the item"}"#;
+const TOO_FAST: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
+    "message": "slow down"}"#;
 const IN_PROGRESS: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#TransactionInProgressException",
     "Message": "in progress"}"#;
 const THROTTLED: &str = r#"{"__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
@@ -53,6 +55,44 @@ async fn a_write_whose_answer_was_lost_is_done_once_and_succeeds() {
     let together = access.transact(&ALL, &[create("Moss"), create_shelf()]).await.unwrap();
     assert_eq!(stored(&access).await, (book("Moss"), together));
     assert!(faults.all_happened());
+}
+
+#[tokio::test]
+async fn a_write_whose_answer_was_lost_is_done_once_though_its_repetition_is_turned_away() {
+    let (access, faults) = open().await;
+    lose(&faults);
+    faults.then(Answer(400, SINGLE_CONFLICT));
+    let created = access.write(&ALL, create("Fern")).await.unwrap();
+    assert_eq!(stored(&access).await, (book("Fern"), created));
+    lose(&faults);
+    for _ in 0..5 {
+        faults.then(Answer(400, TOO_FAST));
+    }
+    let lent = access.write(&ALL, lend("Ann").if_rev(created)).await.unwrap();
+    assert_eq!(stored(&access).await.1, lent);
+    let count = Action::update(&SHOP, book_key(1), Changes::new().add("pages", 1));
+    lose(&faults);
+    for _ in 0..5 {
+        faults.then(Answer(400, TOO_FAST));
+    }
+    access.transact(&ALL, &[count, create_shelf()]).await.unwrap();
+    assert!(faults.all_happened());
+    assert_eq!(stored(&access).await.0.pages, book("").pages + 1);
+}
+
+#[tokio::test]
+async fn nothing_that_others_wrote_after_a_lost_answer_is_written_over() {
+    let (access, faults) = open().await;
+    access.write(&ALL, create("Fern")).await.unwrap();
+    let other = access.clone();
+    lose(&faults);
+    faults.then(Meanwhile(Box::pin(async move {
+        other.write(&ALL, lend("Bob")).await.unwrap();
+    })));
+    let unknown = access.write(&ALL, lend("Ann")).await;
+    assert!(matches!(unknown, Err(Error::Engine { .. })), "{unknown:?}");
+    assert!(faults.all_happened());
+    assert_eq!(stored(&access).await.0.lent_to.as_deref(), Some("Bob"));
 }
 
 #[tokio::test]
