@@ -227,9 +227,8 @@ impl Action {
 
     /// Whether nobody can tell if the item that a repeated attempt found was written over what an earlier one of it wrote.
     pub(crate) fn may_lie_beneath(&self, found: Option<&Item>, rev: Rev) -> bool {
-        let Write::Update(changes) = &self.write else { return false };
-        let newer = || found.and_then(item::rev).is_some_and(|found| found > rev);
-        self.seen.is_none() && (!changes.add.is_empty() || newer())
+        let counts = self.seen.is_none() && matches!(&self.write, Write::Update(changes) if !changes.add.is_empty());
+        counts || found.and_then(item::rev).is_some_and(|found| found > rev)
     }
 
     /// Whether what a repeated attempt found is what an earlier one of it wrote, its answer lost.

@@ -41,8 +41,6 @@ pub(crate) enum Refusal {
     Conditions(Vec<(usize, Option<Item>)>),
     /// It was turned away, and may go better later. What was sent of it before may be done.
     Busy(Error),
-    /// None of it is done, and it may go better later.
-    Cancelled(Error),
     /// The same transaction, sent before, is still at work.
     InProgress,
     Final(Error),
@@ -233,8 +231,8 @@ impl Refusal {
             return Some(Self::Conditions(conditions));
         }
         reasons.iter().find_map(|reason| match reason.code()? {
-            "TransactionConflict" => Some(Self::Cancelled(Error::Conflict)),
-            "ThrottlingError" | "ProvisionedThroughputExceeded" => Some(Self::Cancelled(Error::Throttled)),
+            "TransactionConflict" => Some(Self::Busy(Error::Conflict)),
+            "ThrottlingError" | "ProvisionedThroughputExceeded" => Some(Self::Busy(Error::Throttled)),
             "ValidationError" if reason.message().is_some_and(speaks_of_size) => Some(Self::Final(Error::TooLarge)),
             _ => None,
         })
@@ -292,8 +290,9 @@ impl Intercept for Sendings {
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        // What failed within DynamoDB may have been done all the same.
-        if context.response().is_some_and(|response| response.status().as_u16() < 500) {
+        // What failed within DynamoDB, and what an answer was cut off of, may have been done all the same.
+        let refused = context.response().is_some_and(|response| (400..500).contains(&response.status().as_u16()));
+        if refused || matches!(context.output_or_error(), Some(Ok(_))) {
             self.answered.fetch_add(1, Ordering::SeqCst);
         }
         Ok(())

@@ -45,7 +45,7 @@ impl Access {
             };
             let reason = match refusal {
                 Refusal::Final(error) => return Err(error),
-                Refusal::Busy(error) | Refusal::Cancelled(error) => error,
+                Refusal::Busy(error) => error,
                 Refusal::InProgress => Error::Conflict,
                 Refusal::Conditions(found) => {
                     let failed = failures(actions, &found, attempt.seconds);

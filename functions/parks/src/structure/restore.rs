@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use table::{Access, Action, Backoff, Error, Key};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::counters;
 use super::related::detached;
@@ -17,15 +17,10 @@ use crate::relationships::{End, Joined, Relationship};
 use crate::schema::PARKS;
 use crate::{access, dependents};
 
-/// How long the index of global ids is waited for, once for all relationships of a call. An item that it does not show by
-/// then counts as one that somebody has deleted by hand.
-const FOR_THE_INDEX: Duration = Duration::from_secs(2);
+/// How often the index of global ids is asked again, by all relationships of a call together. An item that it does not show
+/// by then counts as one that somebody has deleted by hand.
+pub const PATIENCE: u32 = 20;
 const AGAIN: Duration = Duration::from_millis(100);
-
-/// When the index of global ids is waited for no more.
-pub fn given_up() -> Instant {
-    Instant::now() + FOR_THE_INDEX
-}
 
 /// One transaction that restores an item with all that its deletion took along. The item comes first and what it lies
 /// in second, if it lies in anything. Nothing if that is more than a transaction can do.
@@ -47,11 +42,11 @@ pub async fn restoration(access: &Access, root: &Read, stamp: &Stamp) -> Result<
     }
     let coming: BTreeMap<Key, &Item> =
         others.iter().map(|(_, after)| (after.key(), after)).chain([(after.key(), &after)]).collect();
-    let given_up = given_up();
+    let mut patience = PATIENCE;
     for item in coming.values() {
         let Some(end) = End::of(&item.pk, &item.sk) else { continue };
         plan.count(counters::of_items(Partition::of(&item.pk)), 1);
-        bring_back(access, &end, item, &coming, (MOST, given_up), &mut plan).await?;
+        bring_back(access, &end, item, &coming, (MOST, &mut patience), &mut plan).await?;
         if plan.size() > MOST {
             return Ok(None);
         }
@@ -117,7 +112,7 @@ pub async fn bring_back(
     end: &End,
     item: &Item,
     coming: &BTreeMap<Key, &Item>,
-    (limit, given_up): (usize, Instant),
+    (limit, patience): (usize, &mut u32),
     plan: &mut Plan,
 ) -> Result<bool, Error> {
     let counter = counters::read(access, &access::DETACHED, counters::of_relationships(end)).await?;
@@ -126,7 +121,7 @@ pub async fn bring_back(
     let more = detached.len() > limit;
     for relationship in detached.into_iter().take(limit) {
         plan.push(Action::delete(&PARKS, relationship.detached_key(end)));
-        let Some(other) = current(access, relationship.other(end), coming, given_up).await? else { continue };
+        let Some(other) = current(access, relationship.other(end), coming, patience).await? else { continue };
         let Some(other_end) = End::of(&other.pk, &other.sk) else { continue };
         let was = relationship.other(end).end.clone();
         let relationship: Relationship =
@@ -152,7 +147,7 @@ async fn current(
     access: &Access,
     end: &Joined,
     coming: &BTreeMap<Key, &Item>,
-    given_up: Instant,
+    patience: &mut u32,
 ) -> Result<Option<Item>, Error> {
     if let Some(item) = coming.get(&end.end.key()) {
         return Ok(Some((*item).clone()));
@@ -171,9 +166,10 @@ async fn current(
         {
             return Ok(Some(item));
         }
-        if Instant::now() >= given_up {
+        if *patience == 0 {
             return Ok(None);
         }
+        *patience -= 1;
         sleep(AGAIN).await;
     }
 }

@@ -58,7 +58,7 @@ impl Made {
     }
 
     pub fn has(&self, record: u64) -> bool {
-        self.0.get(&worker_of(record)).is_some_and(|of| of.records.contains(&record))
+        self.0.values().any(|of| of.records.contains(&record))
     }
 
     /// How many records there are.

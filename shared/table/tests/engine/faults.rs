@@ -3,7 +3,7 @@
 use table::item::{number, text};
 use table::{Action, Changes, Error, Rev};
 
-use crate::proxy::Fault::{Answer, LostAnswer, Meanwhile};
+use crate::proxy::Fault::{Answer, CutAnswer, LostAnswer, Meanwhile};
 use crate::proxy::{Faults, open};
 use crate::shop::{ALL, Book, SHOP, ShelfKey, book, book_key, calls, stored};
 
@@ -81,6 +81,20 @@ async fn a_write_whose_answer_was_lost_is_done_once_though_its_repetition_is_tur
 }
 
 #[tokio::test]
+async fn a_write_whose_answer_was_cut_off_is_done_once() {
+    let (access, faults) = open().await;
+    faults.then(CutAnswer);
+    access.write(&ALL, create("Fern")).await.unwrap();
+    let count = || Action::update(&SHOP, book_key(1), Changes::new().add("pages", 1));
+    faults.then(CutAnswer);
+    access.write(&ALL, count()).await.unwrap();
+    faults.then(CutAnswer);
+    access.transact(&ALL, &[count(), create_shelf()]).await.unwrap();
+    assert!(faults.all_happened());
+    assert_eq!(stored(&access).await.0.pages, 2);
+}
+
+#[tokio::test]
 async fn nothing_that_others_wrote_after_a_lost_answer_is_written_over() {
     let (access, faults) = open().await;
     access.write(&ALL, create("Fern")).await.unwrap();
@@ -91,8 +105,16 @@ async fn nothing_that_others_wrote_after_a_lost_answer_is_written_over() {
     })));
     let unknown = access.write(&ALL, lend("Ann")).await;
     assert!(matches!(unknown, Err(Error::Engine { .. })), "{unknown:?}");
-    assert!(faults.all_happened());
     assert_eq!(stored(&access).await.0.lent_to.as_deref(), Some("Bob"));
+    // It was done, and is neither stale nor there before.
+    let (read, other) = (stored(&access).await.1, access.clone());
+    lose(&faults);
+    faults.then(Meanwhile(Box::pin(async move {
+        other.write(&ALL, lend("Bob")).await.unwrap();
+    })));
+    let unknown = access.write(&ALL, lend("Ann").if_rev(read)).await;
+    assert!(matches!(unknown, Err(Error::Engine { .. })), "{unknown:?}");
+    assert!(faults.all_happened());
 }
 
 #[tokio::test]

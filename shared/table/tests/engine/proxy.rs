@@ -6,8 +6,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use futures::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
@@ -20,6 +22,8 @@ use crate::shop;
 pub enum Fault {
     /// The engine does it, and nobody hears of it.
     LostAnswer,
+    /// The engine does it, and half of its answer comes.
+    CutAnswer,
     /// The engine never hears of it, and this is the answer.
     Answer(u16, &'static str),
     /// This is done before the request passes.
@@ -65,13 +69,14 @@ async fn pass_on(
     faults: Faults,
     client: reqwest::Client,
     engine: String,
-) -> io::Result<Response<Full<Bytes>>> {
+) -> io::Result<Response<Sent>> {
     let fault = faults.0.lock().unwrap().pop_front();
-    let mut lost = false;
+    let (mut lost, mut cut) = (false, false);
     match fault {
         Some(Fault::LostAnswer) => lost = true,
+        Some(Fault::CutAnswer) => cut = true,
         Some(Fault::Answer(status, body)) => {
-            return Ok(Response::builder().status(status).body(Full::from(body)).unwrap());
+            return Ok(Response::builder().status(status).body(whole(Bytes::from(body))).unwrap());
         }
         Some(Fault::Meanwhile(first)) => first.await,
         None => {}
@@ -83,5 +88,18 @@ async fn pass_on(
         return Err(io::Error::other("lost"));
     }
     let passed = Response::builder().status(answer.status());
-    Ok(passed.body(Full::from(answer.bytes().await.unwrap())).unwrap())
+    let body = answer.bytes().await.unwrap();
+    let passed = passed.header("content-length", body.len());
+    Ok(passed.body(if cut { half(&body) } else { whole(body) }).unwrap())
+}
+
+type Sent = UnsyncBoxBody<Bytes, io::Error>;
+
+fn whole(body: Bytes) -> Sent {
+    Full::from(body).map_err(|never| match never {}).boxed_unsync()
+}
+
+fn half(body: &Bytes) -> Sent {
+    let first = Frame::data(body.slice(..body.len() / 2));
+    StreamBody::new(stream::iter([Ok(first), Err(io::Error::other("cut off"))])).boxed_unsync()
 }

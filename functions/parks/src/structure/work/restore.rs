@@ -7,7 +7,7 @@ use table::{Access, Key};
 use web::Problem;
 
 use super::super::related::detached;
-use super::super::restore::{bring_back, given_up, restored};
+use super::super::restore::{PATIENCE, bring_back, restored};
 use super::super::{Plan, counters};
 use super::{LAG, PAGE, Place, most, place, read, took, update};
 use crate::access;
@@ -77,7 +77,8 @@ impl Restoration {
             && !item.deleted()
         {
             let limit = (most(access) - 2) / EACH;
-            more = bring_back(access, &end, item, &BTreeMap::new(), (limit, given_up()), &mut plan).await?;
+            let patience = &mut { PATIENCE };
+            more = bring_back(access, &end, item, &BTreeMap::new(), (limit, patience), &mut plan).await?;
             if more || *key == self.place.root {
                 plan.as_read(item);
             } else {
@@ -115,12 +116,12 @@ impl Restoration {
         }
         let mut plan = Plan::default();
         let coming: BTreeMap<Key, &Item> = picked.iter().map(|(key, (_, after))| (key.clone(), after)).collect();
-        let given_up = given_up();
+        let mut patience = PATIENCE;
         for (read, after) in picked.values() {
             plan.push(update(read, after)?);
             plan.count(counters::of_items(Partition::of(&after.pk)), 1);
             if let Some(end) = End::of(&after.pk, &after.sk) {
-                bring_back(access, &end, after, &coming, (limit, given_up), &mut plan).await?;
+                bring_back(access, &end, after, &coming, (limit, &mut patience), &mut plan).await?;
             }
         }
         Ok((plan, picked.len() as u64))
