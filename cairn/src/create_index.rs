@@ -1,4 +1,4 @@
-//! `cairn create-index`: the first index of a deployed system, where its tables take longer than a deployment waits.
+//! `cairn create-index`: the index of a deployed system, where its tables take longer than a function may run.
 
 use clap::Args;
 

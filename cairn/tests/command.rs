@@ -147,6 +147,11 @@ mod tests {
         assert!(health.starts_with("HTTP/1.1 200 OK") && health.ends_with(r#"{"status":"ok"}"#), "{health}");
         let listed = cairn(folder.path(), &["quarantine", "ls"]).output().unwrap();
         assert_eq!(String::from_utf8(listed.stdout).unwrap(), "Nothing is in quarantine.\n");
+        let listed = cairn(folder.path(), &["quarantine", "ls", "--system", "tracker"]).output().unwrap();
+        assert_eq!(String::from_utf8(listed.stdout).unwrap(), "Nothing is in quarantine.\n");
+        let listed = cairn(folder.path(), &["quarantine", "ls", "--system", "park"]).output().unwrap();
+        let said = String::from_utf8(listed.stderr).unwrap();
+        assert!(said.contains("There is no system `park`.") && said.contains("agencies"), "{said}");
 
         let search = children(running.child.id());
         assert_eq!(search.len(), 1);

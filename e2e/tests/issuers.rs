@@ -281,6 +281,9 @@ async fn forged_tokens_are_refused() {
     let others = [(&rsa, "e"), (&rsa, "d"), (&ec, "r"), (&ec, "d"), (&ed, "r"), (&ed, "e")];
     forged.extend(others.map(|(key, id)| key.sign_as(id, &claims)));
     forged.push(KeyPair::es256("e", 9).sign(&claims));
+    // A good signature, under a header that wants to be understood.
+    let (kid, crit) = (Some("e".to_owned()), Some(vec!["exp".to_owned()]));
+    forged.push(ec.sign_under(&Header { kid, crit, ..Header::new(Algorithm::ES256) }, &claims));
     // The token brings its own key.
     let stranger = KeyPair::es256("e", 9);
     let signed = stranger.sign(&claims);

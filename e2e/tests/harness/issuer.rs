@@ -167,7 +167,11 @@ impl KeyPair {
 
     /// A token that names another key.
     pub fn sign_as(&self, id: &str, claims: &impl Serialize) -> String {
-        let header = Header { kid: Some(id.to_owned()), ..Header::new(self.algorithm) };
-        jsonwebtoken::encode(&header, claims, &self.key).unwrap()
+        self.sign_under(&Header { kid: Some(id.to_owned()), ..Header::new(self.algorithm) }, claims)
+    }
+
+    /// A token with this header.
+    pub fn sign_under(&self, header: &Header, claims: &impl Serialize) -> String {
+        jsonwebtoken::encode(header, claims, &self.key).unwrap()
     }
 }

@@ -4,9 +4,10 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use bytes::Bytes;
 use futures::future::join;
 use serde_json::{Value, json};
-use table::Engines;
+use table::{Config, Engines};
 use tokio::time::Instant;
 use web::App;
 
@@ -14,6 +15,7 @@ use super::cascades::with_hub;
 use super::imports::{collection, ended, feature, import, point};
 use super::relationships::{relate, with_camps};
 use super::shapes::ellipse;
+use crate::harness::relay::{Relay, Seen};
 use crate::harness::{Cairn, User, recorder, send_file};
 use crate::tests;
 
@@ -238,14 +240,30 @@ async fn an_item_returns_to_what_its_index_does_not_show_yet() {
     table.delete("facility::bcparks_1", "trail::1").await;
     let rev: u64 = camp["rev"].as_n().unwrap().parse().unwrap();
     camp.insert("rev".to_owned(), AttributeValue::N((rev + 2).to_string()));
+    let config = cairn.engines().config.clone();
+    let relay = Relay::before(config.dynamodb.clone().unwrap()).await;
+    let config = Config { dynamodb: Some(relay.url.clone()), ..config };
+    let app = ::parks::app(Engines::new(config, cairn.clock.clone())).metrics_to(|_| {});
+    let token = cairn.token("ada", &["parks-admin"]).await;
+    let request = http::Request::post(format!("{zone}/restore")).header("authorization", format!("Bearer {token}"));
+    let request = request.header("content-type", "application/json").body(Bytes::from_static(b"{}")).unwrap();
     let late = async {
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        // More often than who does not wait.
+        let (mut asked, deadline) = (0, Instant::now() + Duration::from_secs(20));
+        while asked < 6 {
+            assert!(Instant::now() < deadline, "nobody waits for the index");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            asked += relay.seen().iter().filter(|seen| is_query(seen)).count();
+        }
         table.put(camp).await;
     };
-    let restored = async { admin.post(&format!("{zone}/restore"), json!({})).await };
-    let (restored, ()) = join(restored, late).await;
-    restored.is(200);
+    let (restored, ()) = join(app.handle(request), late).await;
+    assert_eq!(restored.status(), 200);
     admin.get("/parks/relationships/geozone::bcparks_1/1/facility::bcparks_1/trail::1").await.is(200);
+}
+
+fn is_query(seen: &Seen) -> bool {
+    seen.headers.get("x-amz-target").is_some_and(|target| target.as_bytes().ends_with(b".Query"))
 }
 
 async fn a_worker_returns_an_item_to_what_was_retyped() {

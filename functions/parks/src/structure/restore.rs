@@ -106,7 +106,7 @@ async fn taken(access: &Access, root: &Item) -> Result<Option<Vec<Read>>, Error>
 
 /// Adds what the relationships of an item take to come back, with the proof that they are all: each whose other end is
 /// live, among those that come back with it or without. One whose other end is deleted waits for that end from now on,
-/// and one whose other end is no more goes. At most so many; says whether there are more.
+/// and one whose other end is no more goes. At most so many, with so much [`PATIENCE`] left; says whether there are more.
 pub async fn bring_back(
     access: &Access,
     end: &End,

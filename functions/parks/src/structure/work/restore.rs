@@ -77,8 +77,8 @@ impl Restoration {
             && !item.deleted()
         {
             let limit = (most(access) - 2) / EACH;
-            let patience = &mut { PATIENCE };
-            more = bring_back(access, &end, item, &BTreeMap::new(), (limit, patience), &mut plan).await?;
+            let mut patience = PATIENCE;
+            more = bring_back(access, &end, item, &BTreeMap::new(), (limit, &mut patience), &mut plan).await?;
             if more || *key == self.place.root {
                 plan.as_read(item);
             } else {
