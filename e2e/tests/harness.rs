@@ -5,6 +5,7 @@ mod cairn;
 pub mod conflicts;
 pub mod description;
 pub mod differences;
+mod durations;
 pub mod engines;
 mod front;
 pub mod generator;

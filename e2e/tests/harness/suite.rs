@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -18,6 +18,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::cairn;
 use super::differences::Differences;
+use super::durations;
 use super::engines;
 use super::lines;
 use super::metrics;
@@ -49,7 +50,8 @@ impl Test {
     }
 
     fn trial(self) -> Trial {
-        Trial::test(self.name, move || passes((self.run)()).map_err(Failed::from))
+        let name = self.name.clone();
+        Trial::test(self.name, move || timed(&name, || passes((self.run)())).map_err(Failed::from))
     }
 
     /// A test that this set of engines cannot pass: it is shown as ignored.
@@ -60,7 +62,7 @@ impl Test {
     /// The other side of an ignored test: it fails when the difference has disappeared.
     fn still_differs(self) -> Trial {
         Trial::test(format!("differences::still::{}", self.name), move || {
-            let outcome = SILENT.sync_scope(true, || passes((self.run)()));
+            let outcome = timed(&self.name, || SILENT.sync_scope(true, || passes((self.run)())));
             match outcome {
                 Err(_) => Ok(()),
                 Ok(()) => Err(Failed::from("it passes by now: take it off the list of differences")),
@@ -113,6 +115,7 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
     if arguments.list {
         return conclusion.exit_code();
     }
+    durations::OF_THE_RUN.print_slowest();
     let complete = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.ignored;
     let kept = recorder::judge(complete && !conclusion.has_failed() && set == engines::Set::Embedded);
     if kept { conclusion.exit_code() } else { ExitCode::FAILURE }
@@ -129,6 +132,13 @@ fn passes(test: Running) -> Result<(), String> {
         Ok(Err(panic)) => Err(told(&*panic)),
         Err(_) => Err(format!("it hangs: it was not done after {} s", LIMIT.as_secs())),
     }
+}
+
+fn timed<T>(test: &str, run: impl FnOnce() -> T) -> T {
+    let began = Instant::now();
+    let outcome = run();
+    durations::OF_THE_RUN.add(test, began.elapsed());
+    outcome
 }
 
 fn told(panic: &(dyn std::any::Any + Send)) -> String {
