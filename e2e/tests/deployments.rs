@@ -204,16 +204,16 @@ async fn search_that_comes_up_later_is_waited_for() {
     cairn.caught_up().await;
     let index = forget(&cairn, "parks").await;
     let (search, asked) = (cairn.engines().config.search.clone(), Arc::<AtomicUsize>::default());
-    let (client, counter) = (reqwest::Client::new(), Arc::clone(&asked));
+    let counter = Arc::clone(&asked);
     let forbidding = Server::start(move |request: Request<Incoming>| {
-        let (client, counter, search) = (client.clone(), Arc::clone(&counter), search.clone());
+        let (counter, search) = (Arc::clone(&counter), search.clone());
         async move {
             if counter.fetch_add(1, Ordering::SeqCst) == 0 {
                 return Ok(Response::builder().status(403).body(Full::default()).unwrap());
             }
             let (parts, body) = request.into_parts();
             let body = body.collect().await.unwrap().to_bytes();
-            pass_on(&client, format!("{search}{}", parts.uri), parts, body).await
+            pass_on(format!("{search}{}", parts.uri), parts, body).await
         }
     })
     .await;

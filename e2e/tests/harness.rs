@@ -18,10 +18,12 @@ pub mod proxy;
 pub mod recorder;
 pub mod relay;
 pub mod runtime_api;
+pub mod seed;
 pub mod server;
 pub mod stopper;
 mod suite;
 pub mod table;
+mod tier;
 mod user;
 pub mod warnings;
 
@@ -31,4 +33,5 @@ pub use description::Description;
 pub use engines::Set;
 pub use front::Front;
 pub use suite::{Test, run};
+pub use tier::sized;
 pub use user::{Call, User, fetch, plain, send_file, send_file_or_gone, send_to};

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::harness::process::Process;
 use crate::harness::proxy::Proxy;
-use crate::harness::{Answer, Cairn, Set, Setup, User, engines, send_file_or_gone};
+use crate::harness::relay::HTTP;
+use crate::harness::{Answer, Cairn, Set, Setup, User, engines, seed, send_file_or_gone, sized};
 use crate::parks::shapes::{ellipse, rectangle};
 use crate::tests;
 
@@ -122,10 +123,9 @@ async fn settled(process: &Process) -> BTreeMap<String, Value> {
 /// The live documents of an index, by id.
 async fn documents(process: &Process) -> BTreeMap<String, Value> {
     let url = format!("{}/parks", process.search);
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
-    client.post(format!("{url}/_refresh")).send().await.unwrap();
+    HTTP.post(format!("{url}/_refresh")).send().await.unwrap();
     let all = json!({ "size": 10_000, "query": { "match_all": {} } }).to_string();
-    let found = client.post(format!("{url}/_search")).header("content-type", "application/json").body(all);
+    let found = HTTP.post(format!("{url}/_search")).header("content-type", "application/json").body(all);
     let found: Value = serde_json::from_str(&found.send().await.unwrap().text().await.unwrap()).unwrap();
     let hits = found["hits"]["hits"].as_array().unwrap_or_else(|| panic!("{found}"));
     assert!(hits.len() < 10_000);
@@ -135,7 +135,7 @@ async fn documents(process: &Process) -> BTreeMap<String, Value> {
 async fn at_failpoints_and_at_random_times_nothing_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
-    let mut told = Told::default();
+    let (mut told, mut random) = (Told::default(), seed::random("kill"));
 
     let first = Process::start(&state, Some("mirror.applied=12")).await;
     let new = json!({ "collectionId": "bcparks_1", "displayName": "Strathcona Park", "isVisible": true });
@@ -143,15 +143,15 @@ async fn at_failpoints_and_at_random_times_nothing_is_lost() {
     told.work(&first.administrator()).await;
     first.died().await;
 
-    for failpoint in ["stream.unread=9", "objects.stored=4"] {
+    for failpoint in sized(&[][..], &["stream.unread=9", "objects.stored=4"]) {
         let process = Process::start(&state, Some(failpoint)).await;
         told.work(&process.administrator()).await;
         process.died().await;
     }
-    for _ in 0..2 {
+    for _ in 0..sized(1, 2) {
         let process = Process::start(&state, None).await;
         let admin = process.administrator();
-        let killed = Duration::from_millis(300 + fastrand::u64(..2000));
+        let killed = Duration::from_millis(random.u64(300..2300));
         // A kill in the middle of whatever is going on.
         let _ = tokio::time::timeout(killed, told.work(&admin)).await;
         process.kill().await;

@@ -24,8 +24,13 @@ async fn main() -> Result<(), StartError> {
         Unavailable::Missing(what) => StartError::new(what, "Install it"),
         Unavailable::Failed(error) => error,
     })?;
-    let (search, url) =
-        opensearch::start(&installed, &folder.join("opensearch"), &folder.join("opensearch.log")).await?;
+    let (search, url) = opensearch::start(
+        &installed,
+        opensearch::Lifetime::Long,
+        &folder.join("opensearch"),
+        &folder.join("opensearch.log"),
+    )
+    .await?;
     println!("CAIRN_SEARCH_ENDPOINT={url}");
     let dynoxide = Dynoxide::start(Some(&folder.join("dynamodb.sqlite"))).await?;
     println!("CAIRN_DYNAMODB_ENDPOINT={}", dynoxide.endpoint);

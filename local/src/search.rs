@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use crate::engine::{opensearch, osmem};
+use crate::engine::opensearch::{self, Lifetime};
+use crate::engine::osmem;
 use crate::error::StartError;
 use crate::install::maven::Unavailable;
 use crate::install::{Cache, Tools};
@@ -61,7 +62,8 @@ pub async fn start(
             Ok(installed) => {
                 progress.started("OpenSearch");
                 let (process, url) =
-                    opensearch::start(&installed, &state.path("opensearch"), &state.log("opensearch")?).await?;
+                    opensearch::start(&installed, Lifetime::Long, &state.path("opensearch"), &state.log("opensearch")?)
+                        .await?;
                 progress.finished("OpenSearch", url.clone());
                 Ok(Search { url, identity: Some("opensearch".to_owned()), process: Some(process) })
             }

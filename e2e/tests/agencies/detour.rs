@@ -47,7 +47,6 @@ pub enum Fate {
 
 struct Calls {
     target: String,
-    client: reqwest::Client,
     /// Those that are counted.
     operations: &'static [&'static str],
     fate: Box<dyn Fn(usize) -> Fate + Send + Sync>,
@@ -66,7 +65,6 @@ impl Detour {
         let config = stage.cairn.engines().config.clone();
         let calls = Arc::new(Calls {
             target: config.dynamodb.clone().unwrap(),
-            client: reqwest::Client::builder().no_proxy().build().unwrap(),
             operations,
             fate: Box::new(fate),
             count: AtomicUsize::new(0),
@@ -129,7 +127,7 @@ async fn answer(calls: Arc<Calls>, request: Request<Incoming>) -> Result<Respons
         Fate::Refused => return Ok(refusal()),
     }
     let url = format!("{}{}", calls.target, parts.uri.path());
-    pass_on(&calls.client, url, parts, body).await
+    pass_on(url, parts, body).await
 }
 
 /// What DynamoDB answers where a policy allows nothing: nobody asks again.

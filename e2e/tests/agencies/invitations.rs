@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::join;
 
 use super::stage::{Stage, hash, idp, invitation};
-use crate::harness::{Set, Test, engines};
+use crate::harness::{Set, Test, engines, sized};
 use crate::tests;
 
 tests! { invitations:
@@ -23,7 +23,8 @@ tests! { invitations:
 
 /// How often, and how many, is in the names.
 pub fn all() -> Vec<Test> {
-    let (rounds, told) = if engines::set() == Set::Real { (20, "20_rounds") } else { (100, "100_rounds") };
+    let (rounds, told) =
+        if engines::set() == Set::Real { (20, "20_rounds") } else { sized((20, "20_rounds"), (100, "100_rounds")) };
     let mut all = tests();
     all.push(Test::new(format!("invitations::scenario_10_accept_against_revoke_{told}"), move || against(rounds)));
     all.push(Test::new("invitations::scenario_11_a_hundred_join_at_once", a_hundred_join));

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ::mirror::{Marker, Repaired, repair_key};
 use ::parks::documents::{BucketShapes, Parks, SHAPE};
@@ -20,6 +21,7 @@ use web::token::{Claims, SigningKey};
 
 use super::conflicts::Conflicts;
 use super::description::Description;
+use super::relay::HTTP;
 use super::suite::RUNTIME;
 use super::table::Table;
 use super::{User, engines, recorder};
@@ -94,6 +96,8 @@ impl Cairn {
         options.dynamodb = url.map_or(Dynamodb::InMemory, Dynamodb::Url);
         options.prefix = format!("t{}-", STARTED.fetch_add(1, Ordering::SeqCst));
         options.clock = clock.clone();
+        // Whoever waits for a stream has it read at once.
+        options.sources.poll = Duration::from_millis(250);
         options.issuers = ISSUERS.map(str::to_owned).to_vec();
         options.through = |system, engines| match systems::named(system.name) {
             Some(_) => recorder::OF_THE_RUN.before(engines),
@@ -209,7 +213,7 @@ impl Cairn {
     /// Calls an event handler as Lambda does.
     pub async fn event(&self, system: &str, handler: &str, payload: &Value) -> Result<Value, String> {
         let app = self.platform(|platform| platform.app(system).cloned().unwrap()).await;
-        let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(60);
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
         let answer = app.event(handler, payload.to_string().into(), deadline).await;
         answer.map(|answer| serde_json::from_slice(&answer).unwrap()).map_err(|failure| failure.to_string())
     }
@@ -266,13 +270,13 @@ impl Shared {
         for system in &self.systems {
             let index = format!("{}-000001", self.engines.config.search_name(system));
             // An engine of the test's own may be gone already.
-            let _ = reqwest::Client::new().delete(format!("{}/{index}", self.engines.config.search)).send().await;
+            let _ = HTTP.delete(format!("{}/{index}", self.engines.config.search)).send().await;
         }
     }
 
     async fn search_engine(&self, method: Method, path: &str, body: &Value) -> Value {
         let url = format!("{}{path}", self.engines.config.search);
-        let mut call = reqwest::Client::new().request(method, url);
+        let mut call = HTTP.request(method, url);
         if !body.is_null() {
             call = call.header("content-type", "application/json").body(body.to_string());
         }

@@ -112,7 +112,9 @@ async fn start() -> Engines {
 async fn start_search(folder: &Path) -> (Process, String) {
     let log = folder.join("search.log");
     match &CHOSEN.1 {
-        Some(installed) => opensearch::start(installed, &folder.join("search"), &log).await.unwrap(),
+        Some(installed) => {
+            opensearch::start(installed, opensearch::Lifetime::Short, &folder.join("search"), &log).await.unwrap()
+        }
         None => {
             let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await;
             osmem::start(&program.unwrap(), &log).await.unwrap()

@@ -53,8 +53,8 @@ const TRAPS: [&str; 16] = [
 ];
 
 impl<'a> Generator<'a> {
-    pub fn new(seed: u64, description: &'a Value) -> Self {
-        Self { random: Rng::with_seed(seed), description }
+    pub fn new(random: Rng, description: &'a Value) -> Self {
+        Self { random, description }
     }
 
     /// True once in so many times.

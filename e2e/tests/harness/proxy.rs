@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
+use super::relay::HTTP;
 use super::server::Server;
 
 /// The proxy; gone when dropped.
@@ -262,9 +263,8 @@ impl Shared {
         headers: &http::HeaderMap,
         body: Bytes,
     ) -> Result<(u16, Bytes), Lost> {
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let url = format!("{}{path}", self.target.lock().unwrap());
-        let mut call = client.request(method.parse().unwrap(), url).body(body);
+        let mut call = HTTP.request(method.parse().unwrap(), url).body(body);
         for name in ["content-type", "content-encoding"] {
             if let Some(value) = headers.get(name) {
                 call = call.header(name, value);

@@ -15,7 +15,7 @@ use http::request::Parts;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
-use reqwest::{Client, Url};
+use reqwest::Url;
 use serde_json::Value;
 use table::{Config, Engines, trace};
 
@@ -29,9 +29,6 @@ pub use grants::{Use, Used};
 
 /// What was recorded of all platforms of the run.
 pub static OF_THE_RUN: LazyLock<Recorder> = LazyLock::new(Recorder::default);
-
-/// Connections to engines outlive requests.
-static HTTP: LazyLock<Client> = LazyLock::new(|| Client::builder().no_proxy().build().unwrap());
 
 #[derive(Default)]
 pub struct Recorder {
@@ -121,7 +118,7 @@ impl Recorder {
         let url = format!("{target}{}", parts.uri.path_and_query().map_or("/", |path| path.as_str()));
         // Links lead here, too: whoever follows one has no credentials.
         if matches!(engine, Engine::S3) && !parts.headers.contains_key("authorization") {
-            return Ok(pass_on(&HTTP, url, parts, body).await?);
+            return Ok(pass_on(url, parts, body).await?);
         }
         let trace = header(&parts, trace::HEADER).to_owned();
         let uses = match engine {
@@ -142,7 +139,7 @@ impl Recorder {
                 return Ok(refusal);
             }
         }
-        let answer = pass_on(&HTTP, url, parts, body).await?;
+        let answer = pass_on(url, parts, body).await?;
         if answer.status() == 404 {
             self.record(&trace, names);
         }

@@ -1,7 +1,7 @@
 //! A relay in front of an engine: it passes everything on as it is, and keeps what it saw.
 
 use std::mem::take;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -31,16 +31,16 @@ pub struct Seen {
 impl Relay {
     pub async fn before(target: String) -> Self {
         let seen = Arc::<Mutex<Vec<Seen>>>::default();
-        let (kept, client) = (Arc::clone(&seen), Client::builder().no_proxy().build().unwrap());
+        let kept = Arc::clone(&seen);
         let server = Server::start(move |request: Request<Incoming>| {
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str()).to_owned();
             let told = format!("{} {path}", request.method());
             kept.lock().unwrap().push(Seen { request: told, headers: request.headers().clone() });
-            let (client, url) = (client.clone(), format!("{target}{path}"));
+            let url = format!("{target}{path}");
             async move {
                 let (parts, body) = request.into_parts();
                 let body = body.collect().await.unwrap().to_bytes();
-                pass_on(&client, url, parts, body).await
+                pass_on(url, parts, body).await
             }
         })
         .await;
@@ -53,14 +53,12 @@ impl Relay {
     }
 }
 
+/// The client of everything that stands before an engine. To make one takes long: it reads the machine's certificates.
+pub static HTTP: LazyLock<Client> = LazyLock::new(|| Client::builder().no_proxy().build().unwrap());
+
 /// Sends a request on to this URL, and gives back what that answers. The `Host` stays as it is, too: signatures cover it.
-pub async fn pass_on(
-    client: &Client,
-    url: String,
-    parts: Parts,
-    body: Bytes,
-) -> Result<Response<Full<Bytes>>, reqwest::Error> {
-    let answer = client.request(parts.method, url).headers(parts.headers).body(body).send().await?;
+pub async fn pass_on(url: String, parts: Parts, body: Bytes) -> Result<Response<Full<Bytes>>, reqwest::Error> {
+    let answer = HTTP.request(parts.method, url).headers(parts.headers).body(body).send().await?;
     let mut response = Response::builder().status(answer.status());
     for (name, value) in answer.headers().iter().filter(|(name, _)| *name != "transfer-encoding") {
         response = response.header(name, value);

@@ -56,7 +56,6 @@ type Write = Vec<String>;
 
 struct Shared {
     target: String,
-    client: reqwest::Client,
     operations: &'static [&'static str],
     holds: Holds,
     writes: AtomicUsize,
@@ -93,10 +92,9 @@ impl Stopper {
     }
 
     async fn start(operations: &'static [&'static str], target: String, holds: Holds) -> Self {
-        let client = reqwest::Client::builder().no_proxy().build().unwrap();
         let (writes, stopped) = (AtomicUsize::new(0), Notify::new());
         let (dead, batch) = (AtomicBool::new(false), AtomicBool::new(false));
-        let shared = Arc::new(Shared { target, client, operations, holds, writes, stopped, dead, batch });
+        let shared = Arc::new(Shared { target, operations, holds, writes, stopped, dead, batch });
         let serving = Arc::clone(&shared);
         let server = Server::start(move |request| answer(Arc::clone(&serving), request)).await;
         Self { url: server.url.clone(), shared, _server: server }
@@ -142,7 +140,7 @@ async fn answer(
         shared.stop().await;
     }
     let body = if moment == Some(Moment::HalfDone) { half(&mut parts, &body) } else { body };
-    let answer = pass_on(&shared.client, shared.target.clone(), parts, body).await?;
+    let answer = pass_on(shared.target.clone(), parts, body).await?;
     if moment.is_some() {
         shared.stop().await;
     }

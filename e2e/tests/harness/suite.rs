@@ -1,6 +1,7 @@
 //! The list of tests and the run over it.
 
 use std::future::Future;
+use std::num::NonZero;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ use super::engines;
 use super::lines;
 use super::metrics;
 use super::recorder;
+use super::seed;
 use super::warnings;
 
 /// One test.
@@ -88,10 +90,14 @@ macro_rules! tests {
 
 /// Runs the tests that the command line chooses on the engines that the environment chooses.
 pub fn run(tests: Vec<Test>) -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert_with(tests_at_once);
     let set = engines::set();
     logs();
     expected_panics_are_silent();
+    if !arguments.list {
+        println!("Random tests repeat with CAIRN_SEED={}.", seed::of_the_run());
+    }
     let differences = Differences::read();
     let unknown = differences.unknown(&tests);
     let mut trials = vec![Trial::test("differences::each_names_a_test", move || {
@@ -119,6 +125,11 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
     let complete = arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.ignored;
     let kept = recorder::judge(complete && !conclusion.has_failed() && set == engines::Set::Embedded);
     if kept { conclusion.exit_code() } else { ExitCode::FAILURE }
+}
+
+/// More than there are cores: a test waits for engines, leases and refreshes a good part of its time.
+fn tests_at_once() -> usize {
+    2 * std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// Runs a test to its end. The error is what it panicked with.

@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep};
 
 use super::relationships::{counted, relate, seen, with_camps};
-use crate::harness::{Answer, Cairn, User};
+use crate::harness::{Answer, Cairn, User, sized};
 use crate::tests;
 
 tests! { cascades:
@@ -131,9 +131,8 @@ async fn sum_of_counters(cairn: &Cairn, facilities: usize) -> u64 {
 }
 
 async fn scenario_10_crash() {
-    const FACILITIES: usize = 500;
-    const RELATIONSHIPS: usize = 300;
-    let (cairn, admin, visitor) = with_facilities(FACILITIES, RELATIONSHIPS).await;
+    let (facilities, relationships) = sized((150, 90), (500, 300));
+    let (cairn, admin, visitor) = with_facilities(facilities, relationships).await;
     let new = json!({ "facilityType": "trail", "displayName": "Late", "location": [1, 2] });
     let gone = async || {
         visitor.get(COLLECTION).await.refused(404, "not-found");
@@ -145,21 +144,21 @@ async fn scenario_10_crash() {
     let job = deletion.header("location").to_owned();
     gone().await;
     let workers = worked_on_by_the_dying(&cairn, &admin, &job).await;
-    assert!(workers >= FACILITIES / 50, "{workers}");
+    assert!(workers >= facilities / 50, "{workers}");
     gone().await;
-    assert_eq!((live_facilities(&admin).await, all_related(&admin, FACILITIES).await), (0, 0));
-    assert_eq!(sum_of_counters(&cairn, FACILITIES).await, 0);
+    assert_eq!((live_facilities(&admin).await, all_related(&admin, facilities).await), (0, 0));
+    assert_eq!(sum_of_counters(&cairn, facilities).await, 0);
     let deleted = admin.get("/parks/facilities/bcparks_1/campground/7").await.is(200);
     assert_eq!(deleted["deletedWith"], json!(job.rsplit_once('/').unwrap().1));
-    assert_eq!(done(&admin, &job).await.1, FACILITIES as u64);
+    assert_eq!(done(&admin, &job).await.1, facilities as u64);
 
     let restoring = admin.post(&format!("{COLLECTION}/restore"), json!({})).await.is(202);
     worked_on_by_the_dying(&cairn, &admin, restoring.header("location")).await;
     visitor.get(COLLECTION).await.is(200);
     for user in [&admin, &visitor] {
-        assert_eq!((live_facilities(user).await, all_related(user, FACILITIES).await), (FACILITIES, RELATIONSHIPS));
+        assert_eq!((live_facilities(user).await, all_related(user, facilities).await), (facilities, relationships));
     }
-    assert_eq!(sum_of_counters(&cairn, FACILITIES).await, (FACILITIES + 2 * RELATIONSHIPS) as u64);
+    assert_eq!(sum_of_counters(&cairn, facilities).await, (facilities + 2 * relationships) as u64);
     assert!(admin.get(COLLECTION).await.is(200).body.get("busy").is_none());
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::search::{FACILITIES, ZONES, zone};
 use crate::harness::table::{Item, text};
-use crate::harness::{Cairn, Found, Set, Test, User, engines};
+use crate::harness::{Cairn, Found, Set, Test, User, engines, sized};
 use crate::tests;
 
 tests! { search:
@@ -19,7 +19,7 @@ tests! { search:
 
 /// The size is in the name.
 pub fn scenario_19() -> Test {
-    let facilities = if engines::set() == Set::Embedded { 25_000 } else { 2_500 };
+    let facilities = if engines::set() == Set::Embedded { sized(2_500, 25_000) } else { 2_500 };
     Test::new(format!("search::scenario_19_deep_and_hostile_{facilities}"), move || {
         scenario_19_deep_and_hostile(facilities)
     })

@@ -14,15 +14,13 @@ use super::imports::{TRAILS, collection, ended, feature, point};
 use super::imports_refused::faults;
 use super::shapes::ellipse;
 use crate::harness::process::Process;
-use crate::harness::{Answer, Cairn, User, send_file};
+use crate::harness::{Answer, Cairn, User, seed, send_file, sized};
 use crate::tests;
 
 tests! { imports_killed:
     a_worker_that_dies_at_every_batch_leaves_each_row_done_once,
     killed_at_random_moments_it_ends_with_each_item_once,
 }
-
-const ROWS: u64 = 3000;
 
 async fn a_worker_that_dies_at_every_batch_leaves_each_row_done_once() {
     let cairn = Cairn::with_strathcona().await;
@@ -57,7 +55,7 @@ async fn a_worker_that_dies_at_every_batch_leaves_each_row_done_once() {
     let waiting = stored().await;
     let begun = Job { status: JobStatus::Running, expires: None, ..waiting.read::<Job>().unwrap() };
     let mut held = Some(Held::begin(&access, id, waiting, begun).await.unwrap());
-    let (mut deaths, mut before) = (0, 0);
+    let (mut deaths, mut before, mut random) = (0, 0, seed::random("imports_killed::worker"));
     while let Some(job) = held.take() {
         let working = access.clone();
         let run = tokio::spawn(async move { carry_on(&working, job, Instant::now() + Duration::from_secs(60)).await });
@@ -69,7 +67,7 @@ async fn a_worker_that_dies_at_every_batch_leaves_each_row_done_once() {
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        tokio::time::sleep(Duration::from_micros(fastrand::u64(0..8000))).await;
+        tokio::time::sleep(Duration::from_micros(random.u64(0..8000))).await;
         run.abort();
         // What it had sent may still arrive.
         let _ = run.await;
@@ -108,6 +106,8 @@ async fn done(admin: &User, job: &str) -> u64 {
 }
 
 async fn killed_at_random_moments_it_ends_with_each_item_once() {
+    let (rows, kills) = sized((1200, 2), (3000, 3));
+    let mut random = seed::random("imports_killed::process");
     let state = tempfile::tempdir().unwrap();
     let mut process = Process::start(state.path(), None).await;
     let mut admin = process.administrator();
@@ -115,18 +115,18 @@ async fn killed_at_random_moments_it_ends_with_each_item_once() {
     admin.post("/parks/collections", new).await.is(201);
     let place = |n: u64| json!({ "type": "Point", "coordinates": [-125.0, n as f64 / 100.0] });
     let features: Vec<Value> =
-        (1..=ROWS).map(|n| feature(&format!("row-{n}"), &format!("Row {n}"), &place(n))).collect();
+        (1..=rows).map(|n| feature(&format!("row-{n}"), &format!("Row {n}"), &place(n))).collect();
     let file = collection(&features);
     let new = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": "geojson", "bytes": file.len() });
     let announced = admin.post("/parks/imports", new).await.is(201);
     assert_eq!(send_file(&announced, &file).await, 200);
     let job = announced.header("location").to_owned();
     let mut before = 0;
-    for _ in 0..3 {
+    for _ in 0..kills {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let now = done(&admin, &job).await;
-            assert!(now < ROWS, "it ended before it was killed");
+            assert!(now < rows, "it ended before it was killed");
             if now > before {
                 before = now;
                 break;
@@ -134,17 +134,17 @@ async fn killed_at_random_moments_it_ends_with_each_item_once() {
             assert!(Instant::now() < deadline, "it does not go on after {now}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        tokio::time::sleep(Duration::from_millis(fastrand::u64(0..50))).await;
+        tokio::time::sleep(Duration::from_millis(random.u64(0..50))).await;
         process.kill().await;
         process = Process::start(state.path(), None).await;
         admin = process.administrator();
     }
     let job = ended(&admin, &job).await;
-    assert_eq!(job["counts"], json!({ "total": ROWS, "done": ROWS, "failed": 0 }), "{}", job.told());
+    assert_eq!(job["counts"], json!({ "total": rows, "done": rows, "failed": 0 }), "{}", job.told());
     let pages = admin.pages("/parks/facilities/bcparks_1", 100).await;
     let names: Vec<&str> = pages.iter().flat_map(|page| page.each("displayName")).filter_map(Value::as_str).collect();
-    assert_eq!((names.len() as u64, names.iter().collect::<BTreeSet<_>>().len() as u64), (ROWS, ROWS));
+    assert_eq!((names.len() as u64, names.iter().collect::<BTreeSet<_>>().len() as u64), (rows, rows));
     // Each counts once, and a second time it changes nothing.
     let counts = |refused: Answer| refused.refused(409, "has-dependents")["counts"].clone();
-    assert_eq!(counts(admin.delete("/parks/collections/bcparks_1").await), json!({ "facilities": ROWS }));
+    assert_eq!(counts(admin.delete("/parks/collections/bcparks_1").await), json!({ "facilities": rows }));
 }

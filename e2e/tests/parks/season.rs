@@ -7,8 +7,8 @@ use futures::future::join_all;
 use serde_json::json;
 
 use super::dates::{seed, with_product};
-use crate::harness::User;
 use crate::harness::process::Process;
+use crate::harness::{User, sized};
 use crate::tests;
 
 tests! { season:
@@ -112,7 +112,9 @@ async fn a_platform_that_dies_in_a_seed_leaves_days_that_agree() {
     let pass = json!({ "displayName": "Pass", "rangeStart": "2025-12-01", "rangeEnd": "2029-11-30" });
     admin.post("/parks/products/bcparks_1/dayuse/1", pass).await.is(201);
 
-    for (from, to) in [("2025-12-01", "2026-11-30"), ("2026-12-01", "2027-11-30")] {
+    let years = [("2025-12-01", "2026-11-30"), ("2026-12-01", "2027-11-30")];
+    let years = sized(&years[..1], &years);
+    for (from, to) in years {
         let (admin, year) = (process.administrator(), seed(from, to, "open"));
         let seeding = tokio::spawn({
             let (admin, year) = (admin.clone(), year.clone());
@@ -133,6 +135,6 @@ async fn a_platform_that_dies_in_a_seed_leaves_days_that_agree() {
         assert_eq!(open_days(&admin).await, before + usize::try_from(again["created"].as_u64().unwrap()).unwrap());
     }
     let whole = process.administrator().get(PASS).await.is(200);
-    assert_eq!(whole["openRanges"], json!(["2025-12-01/2027-11-30"]));
+    assert_eq!(whole["openRanges"], json!([format!("2025-12-01/{}", years[years.len() - 1].1)]));
     process.stop().await;
 }

@@ -8,7 +8,6 @@ use http::Method;
 use http_body_util::BodyExt;
 use hyper::Request;
 use hyper::body::Incoming;
-use reqwest::Client;
 use serde_json::{Value, json};
 use table::{Clock, Config, Engines};
 use tokio::time::Instant;
@@ -230,17 +229,16 @@ async fn a_sweep_whose_lease_has_ended_removes_nothing_more() {
 
 /// An S3 that takes longer than a lease to delete an object, by this clock.
 async fn slow(s3: String, clock: Clock) -> Server {
-    let client = Client::builder().no_proxy().build().unwrap();
     Server::start(move |request: Request<Incoming>| {
         let url = format!("{s3}{}", request.uri().path_and_query().map_or("/", |path| path.as_str()));
-        let (client, clock) = (client.clone(), clock.clone());
+        let clock = clock.clone();
         async move {
             let (parts, body) = request.into_parts();
             if parts.method == Method::DELETE {
                 clock.advance(Duration::from_secs(121));
             }
             let body = body.collect().await.unwrap().to_bytes();
-            pass_on(&client, url, parts, body).await
+            pass_on(url, parts, body).await
         }
     })
     .await

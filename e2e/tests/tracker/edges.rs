@@ -190,16 +190,15 @@ async fn an_export_comes_further_however_little_a_run_can_do() {
 
 /// A DynamoDB that takes its time for each `BatchGetItem`.
 async fn slow(dynamodb: String) -> Server {
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
     Server::start(move |request: Request<Incoming>| {
-        let (client, dynamodb) = (client.clone(), dynamodb.clone());
+        let dynamodb = dynamodb.clone();
         async move {
             let (parts, body) = request.into_parts();
             let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
             if parts.headers["x-amz-target"].to_str().unwrap().ends_with("BatchGetItem") {
                 tokio::time::sleep(Duration::from_millis(600)).await;
             }
-            pass_on(&client, dynamodb, parts, body).await
+            pass_on(dynamodb, parts, body).await
         }
     })
     .await

@@ -223,6 +223,7 @@ async fn an_import_without_a_file_ends() {
     let work = announced.header("location");
     fixture.cairn.clock.advance(Duration::from_secs(10 * 60));
     assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "waiting");
+    fixture.cairn.clock.advance(Duration::from_hours(6));
     fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
     let stopped = fixture.ann.get(work).await.is(200);
     assert_eq!(stopped.text("reason"), "no file came");

@@ -88,7 +88,7 @@ impl Fixture {
         while !done().await {
             assert!(tokio::time::Instant::now() < end, "the work does not come to its end");
             self.cairn.clock.advance(Duration::from_secs(61));
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::fixture::{Fixture, PROJECT, entries, numbers};
+use crate::harness::sized;
 use crate::tests;
 
 tests! { tracker_grid:
@@ -110,7 +111,7 @@ pub async fn decimals_and_long_texts(fixture: &Fixture) {
 }
 
 async fn scenario_04_a_walk_among_writers() {
-    a_walk_among_writers(&Fixture::new().await, 1000).await;
+    a_walk_among_writers(&Fixture::new().await, sized(150, 1000)).await;
 }
 
 /// Three of five issues have a value. In each direction 50 are edited, as many are made, and some at the cursor deleted.

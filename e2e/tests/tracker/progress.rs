@@ -8,13 +8,12 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::{Request, Response};
-use reqwest::Client;
 use serde_json::json;
 use table::{Config, Engines};
 use tokio::time::Instant;
 
 use super::files::{announce, counts, new, put_by_hand};
-use super::files_killed::{Worker, file, of_two_parts};
+use super::files_killed::{Worker, file, least_part, of_several_parts};
 use super::fixture::Fixture;
 use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
@@ -32,7 +31,6 @@ const SHORT: Duration = Duration::from_secs(4);
 /// A DynamoDB before which somebody asks for work whenever its record was written, ahead of its worker's answer.
 struct Asking {
     target: String,
-    client: Client,
     user: User,
     work: String,
     told: Mutex<Vec<Answer>>,
@@ -45,7 +43,7 @@ impl Asking {
         let operation = parts.headers.get("x-amz-target").map(|target| target.as_bytes().to_vec()).unwrap_or_default();
         let record = format!("x{}", self.work.rsplit('/').next().unwrap());
         let writes = operation.ends_with(b".TransactWriteItems") && String::from_utf8_lossy(&body).contains(&record);
-        let answer = pass_on(&self.client, self.target.clone(), parts, body).await?;
+        let answer = pass_on(self.target.clone(), parts, body).await?;
         if writes && answer.status().is_success() {
             let told = self.user.get(&self.work).await;
             self.told.lock().unwrap().push(told);
@@ -60,7 +58,6 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
     let config = fixture.cairn.engines().config.clone();
     let asking = Arc::new(Asking {
         target: config.dynamodb.clone().unwrap(),
-        client: Client::builder().no_proxy().build().unwrap(),
         user: fixture.ann.clone(),
         work: work.to_owned(),
         told: Mutex::default(),
@@ -71,7 +68,7 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
         async move { asking.pass(request).await }
     })
     .await;
-    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let config = Config { dynamodb: Some(server.url.clone()), part: least_part(), ..config };
     let Worker(clock) = Worker::ahead(fixture);
     let (mut times, mut last) = (0, fixture.ann.get(work).await.is(200));
     while ["waiting", "running"].contains(&last.text("state")) {
@@ -114,7 +111,7 @@ async fn an_import_never_goes_backwards() {
 
 async fn an_export_never_goes_backwards() {
     let fixture = Fixture::new().await;
-    let project = of_two_parts(&fixture).await;
+    let project = of_several_parts(&fixture).await;
     fixture.cairn.engines().wind_down();
     let begun = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
     let (times, done) = grows_to_its_end(&fixture, begun.header("location")).await;

@@ -6,11 +6,11 @@ use super::fixture::{Fixture, PROJECT, TENANT, numbers};
 use super::questions::{Column, Kind, Naive};
 use super::{concurrent, grid, issues};
 use crate::harness::proxy::Proxy;
-use crate::harness::{Setup, engines};
+use crate::harness::{Setup, engines, seed, sized};
 use crate::tests;
 
 tests! { tracker_search:
-    scenario_12_200_random_queries_equal_a_naive_filter,
+    scenario_12_random_queries_equal_a_naive_filter,
     scenario_12_with_search_stopped_scenarios_1_to_7_pass,
     numbers_beyond_all_find_nothing,
     issues_are_found_by_their_words,
@@ -20,16 +20,14 @@ tests! { tracker_search:
 /// What the issues' names and notes are; their case says nothing.
 const TEXTS: [&str; 7] = ["apple", "Apple pie", "applesauce", "banana split", "Élan", "Issue 10", "Issue 2"];
 
-async fn scenario_12_200_random_queries_equal_a_naive_filter() {
+async fn scenario_12_random_queries_equal_a_naive_filter() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Searched").await;
-    let seed = std::env::var("CAIRN_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..));
-    println!("The random queries come again with CAIRN_SEED={seed}");
-    let mut random = fastrand::Rng::with_seed(seed);
+    let (seed, mut random) = (seed::of_the_run(), seed::random("tracker_search"));
     let naive = asked_about(&fixture, &project, &mut random).await;
     fixture.cairn.caught_up().await;
-    let mut by_search = 0;
-    for _ in 0..200 {
+    let (mut by_search, queries) = (0, sized(50, 200));
+    for _ in 0..queries {
         let (question, limit) = (naive.question(&mut random), random.usize(2..30));
         let grid = format!("{project}/grid?{}&limit={limit}&count=true", naive.query(&question));
         let expected = naive.answer(&question);
@@ -37,17 +35,17 @@ async fn scenario_12_200_random_queries_equal_a_naive_filter() {
         let mut cursor = String::new();
         loop {
             let page = fixture.ann.get(&format!("{grid}{cursor}")).await.is(200);
-            assert_eq!(numbers(&page), pages.next().unwrap_or_default(), "{grid} {seed}");
-            assert_eq!(page["total"]["value"], expected.len(), "{grid} {seed}");
+            assert_eq!(numbers(&page), pages.next().unwrap_or_default(), "CAIRN_SEED={seed}: {grid}");
+            assert_eq!(page["total"]["value"], expected.len(), "CAIRN_SEED={seed}: {grid}");
             by_search += u32::from(cursor.is_empty() && page["servedBy"] == "search");
             match page.next() {
                 Some(next) => cursor = format!("&cursor={next}"),
                 None => break,
             }
         }
-        assert_eq!(pages.next(), None, "{grid} {seed}");
+        assert_eq!(pages.next(), None, "CAIRN_SEED={seed}: {grid}");
     }
-    assert!(by_search > 80, "search has answered {by_search} only");
+    assert!(by_search > queries * 2 / 5, "search has answered {by_search} only");
 }
 
 /// 60 issues with values of each kind in a project, some alike and some absent, and what may be asked about them.

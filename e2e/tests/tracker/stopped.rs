@@ -21,11 +21,14 @@ use super::files::{import, new};
 use super::fixture::{Fixture, entries};
 use super::rule::all;
 use crate::harness::stopper::{Met, Moment, Stopper, WRITES};
-use crate::harness::{Set, Test, engines};
+use crate::harness::{Set, Test, engines, sized};
 
 /// How many issues is in the names.
 pub fn tests() -> Vec<Test> {
-    let (issues, told) = if engines::set() == Set::Real { (60, "60") } else { (120, "120") };
+    let (issues, told) = match engines::set() {
+        Set::Real => sized((20, "20"), (60, "60")),
+        _ => sized((20, "20"), (120, "120")),
+    };
     let name = |what: &str| format!("tracker_stopped::{what}_of_{told}_issues");
     vec![
         Test::new(name("a_new_attribute"), move || a_new_attribute(issues)),

@@ -20,13 +20,31 @@ pub const RECIPE: Recipe = Recipe {
 /// How long a start may take before it is given up; measured are 3 to 5 s on two cores.
 const START: Duration = Duration::from_secs(90);
 
-/// Java's options. The second compiler stays on: without it a start is a second shorter and indexing far slower.
+/// Java's options.
 const OPTIONS: [&str; 4] = ["-Xms256m", "-Xmx1g", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"];
 
+/// How long a node is meant to run, which decides whether Java's second compiler is worth its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    /// Hours: with the second compiler indexing is far faster.
+    Long,
+    /// Minutes, as in tests: the second compiler would take a sixth of all CPU time.
+    Short,
+}
+
 /// Starts a node with its data in `folder`, on a port that the system chooses. Returns its URL.
-pub async fn start(installed: &Installed, folder: &Path, log: &Path) -> Result<(Process, String), StartError> {
+pub async fn start(
+    installed: &Installed,
+    lifetime: Lifetime,
+    folder: &Path,
+    log: &Path,
+) -> Result<(Process, String), StartError> {
     std::fs::create_dir_all(folder).map_err(|error| StartError::folder(folder, error))?;
-    let mut command = installed.launch(&OPTIONS);
+    let mut options = OPTIONS.to_vec();
+    if lifetime == Lifetime::Short {
+        options.push("-XX:TieredStopAtLevel=1");
+    }
+    let mut command = installed.launch(&options);
     command.arg(folder).arg("0");
     let ready = |line: &str| line.strip_prefix("ready ").map(|port| format!("http://127.0.0.1:{port}"));
     Process::start("OpenSearch", command, log, START, ready).await

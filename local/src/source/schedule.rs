@@ -25,6 +25,7 @@ const TICK: Duration = Duration::from_secs(1);
 pub async fn run<F: Function>(schedule: Schedule<F>, clock: Clock, mut stop: watch::Receiver<bool>) {
     let interval = if schedule.every_minutes <= 1 { 0 } else { i64::from(schedule.every_minutes) * 60 };
     let mut due = clock.seconds();
+    let mut moves = clock.moves();
     while !*stop.borrow() && stop.has_changed().is_ok() {
         if clock.seconds() >= due {
             due = clock.seconds() + interval;
@@ -34,6 +35,7 @@ pub async fn run<F: Function>(schedule: Schedule<F>, clock: Clock, mut stop: wat
         }
         tokio::select! {
             () = tokio::time::sleep(TICK) => {}
+            _ = moves.changed() => {}
             _ = stop.changed() => {}
         }
     }

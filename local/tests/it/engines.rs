@@ -70,7 +70,7 @@ async fn opensearch_dies_with_its_parent_and_its_data_is_there_at_the_next_start
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     let (data, log) = (folder.path().join("opensearch"), folder.path().join("opensearch.log"));
-    let (process, url) = opensearch::start(&program, &data, &log).await.unwrap();
+    let (process, url) = opensearch::start(&program, opensearch::Lifetime::Short, &data, &log).await.unwrap();
     assert_eq!(count(&url).await, 1);
     process.stop().await;
 }

@@ -1,16 +1,22 @@
 //! The one clock: every timestamp, revision, expiry and lease comes from it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::sync::watch;
 
 /// A source of the present time. Clones share it, so moving a manual clock moves it for everybody.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Clock {
     /// Microseconds added to the machine's time; only a test moves them.
-    ahead: Arc<AtomicI64>,
+    ahead: Arc<watch::Sender<i64>>,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { ahead: Arc::new(watch::Sender::new(0)) }
+    }
 }
 
 impl Clock {
@@ -26,7 +32,7 @@ impl Clock {
 
     /// Microseconds since 1970-01-01T00:00:00Z.
     pub fn micros(&self) -> i64 {
-        Timestamp::now().as_microsecond().saturating_add(self.ahead.load(Ordering::SeqCst))
+        Timestamp::now().as_microsecond().saturating_add(*self.ahead.borrow())
     }
 
     /// Seconds since 1970-01-01T00:00:00Z, as DynamoDB's TTL counts.
@@ -37,7 +43,12 @@ impl Clock {
     /// Moves the clock forward for everybody who shares it, so that a test need not wait.
     pub fn advance(&self, by: Duration) {
         let micros = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
-        self.ahead.fetch_add(micros, Ordering::SeqCst);
+        self.ahead.send_modify(|ahead| *ahead = ahead.saturating_add(micros));
+    }
+
+    /// Tells each time that the clock has been moved, so that what sleeps until a time looks at the clock again.
+    pub fn moves(&self) -> watch::Receiver<i64> {
+        self.ahead.subscribe()
     }
 }
 
