@@ -67,12 +67,13 @@ const steps: Record<string, () => Promise<void>> = {
     assert.deepEqual(told, [
       ['Wyoming', 'geozone::us_states', 'full', 3912.4],
       ['Natrona, Wyoming', 'geozone::us_counties', 'full', 58109.8],
+      ['United States of America', 'geozone::countries', 'full', 920908.9],
     ])
     assert.deepEqual(found.items[0]?.location, [-107.5481034, 43.0005845])
     assert.deepEqual(found.items[0]?.envelope, [
       -111.05843295392954, 40.995109653686534, -104.05213107971079, 45.006059349083486,
     ])
-    assert.deepEqual(found.total, { value: 2, exact: true })
+    assert.deepEqual(found.total, { value: 3, exact: true })
   },
 
   'what a map shows in a box, as GeoJSON': async () => {

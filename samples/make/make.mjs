@@ -10,6 +10,7 @@ import { gzipSync } from "fflate";
 import { geozones } from "./boundaries.mjs";
 import { icelandicFacilities } from "./iceland.mjs";
 import { decode } from "./quantized.mjs";
+import { squareKilometres } from "./rings.mjs";
 import { airports, capitols } from "./united_states.mjs";
 
 const parks = new URL("../parks/", import.meta.url);
@@ -30,7 +31,7 @@ if (argument === "--geojson") {
 }
 
 function file(name, items) {
-  const text = Buffer.from(lines(items));
+  const text = Buffer.from(lines(items.map(({ unrepaired, ...item }) => item)));
   // fflate is plain JavaScript: the same bytes wherever it runs, which zlib does not promise.
   const bytes = Buffer.from(gzipSync(text, { level: 9, mem: 12, mtime: 0 }));
   return { name, lines: items.length, text, bytes };
@@ -81,7 +82,23 @@ function summarize(zones, facilities, files) {
     const size = JSON.stringify(decode(quantizedBoundary)).length;
     return `${collection} ${size <= INLINE_BYTES ? "inline" : "large"}`;
   });
+  const repaired = zones.filter(({ unrepaired }) => unrepaired !== undefined);
+  count("repaired", repaired, ({ collection }) => collection);
+  for (const zone of repaired) console.log(`  ${repair(zone)}`);
   count("facilities", facilities, ({ collection, facilityType, subType }) => `${collection} ${facilityType} ${subType}`);
+}
+
+/** What a repair has changed. */
+function repair({ collection, displayName, quantizedBoundary, unrepaired }) {
+  const [before, after] = [unrepaired, quantizedBoundary].map((boundary) => parts(decode(boundary)));
+  const [from, to] = [before, after].map((all) => all.reduce((sum, part) => sum + squareKilometres(part), 0));
+  const positions = (all) => all.flat(2).length;
+  const change = `${(to - from).toFixed(3)} of ${from.toFixed(3)} km2`;
+  return `${collection} ${displayName}: ${change}, parts ${before.length} to ${after.length}, positions ${positions(before)} to ${positions(after)}`;
+}
+
+function parts({ type, coordinates }) {
+  return type === "Polygon" ? [coordinates] : coordinates;
 }
 
 function count(title, items, key) {

@@ -273,7 +273,11 @@ fn unreadable(error: impl ToString) -> SampleError {
 
 #[cfg(test)]
 mod tests {
+    use geometry::{Kind, Limits};
+
     use super::*;
+
+    const BOUNDARY: &str = "\"boundary\":";
 
     #[test]
     fn all_samples_are_requests() {
@@ -287,6 +291,21 @@ mod tests {
         let products = samples.activities.iter().filter(|activity| activity.product.is_some()).count();
         let counts = (samples.activities.len(), products, samples.relationships.len());
         assert_eq!(counts, (693, 45, 1750));
+    }
+
+    #[test]
+    fn every_sample_boundary_meets_the_rules() {
+        let samples = Samples::read().unwrap();
+        let bodies =
+            samples.features.iter().filter_map(|feature| Some((feature, feature.body.split_once(BOUNDARY)?.1)));
+        let refused: Vec<String> = bodies
+            .filter_map(|(geozone, boundary)| {
+                let boundary = boundary.strip_suffix('}').unwrap();
+                let refused = geometry::check(boundary.as_bytes(), Kind::Boundary, &Limits::BODY).err()?;
+                Some(format!("{} ({}): {refused:?}", geozone.name, geozone.display_name))
+            })
+            .collect();
+        assert!(refused.is_empty(), "{refused:#?}");
     }
 
     #[test]
