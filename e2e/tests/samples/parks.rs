@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use local::Progress;
 use local::progress::Event;
-use local::sample::{Feature, Loaded, Samples, load_these};
+use local::sample::{Feature, Loaded, Samples, Size, load_these};
 use serde_json::json;
 use tokio::sync::Notify;
 
@@ -18,6 +18,7 @@ tests! { samples:
     what_was_deleted_stays_away,
     what_would_lie_in_a_deleted_collection_is_left_out,
     a_load_broken_off_anywhere_is_completed_by_the_next,
+    world_after_small_creates_the_missing_items,
 }
 
 /// Three boundaries, one of them repaired, two capitols, a route, an airport and two tent sites.
@@ -46,7 +47,11 @@ const ITEMS: [(&str, usize); 7] = [
 ];
 
 fn some() -> Samples {
-    let mut samples = Samples::read().unwrap();
+    some_of(Size::World)
+}
+
+fn some_of(size: Size) -> Samples {
+    let mut samples = Samples::read(size).unwrap();
     samples.keep(|feature: &Feature| SOME.contains(&feature.name.to_string().as_str()));
     samples
 }
@@ -157,4 +162,16 @@ async fn a_load_broken_off_anywhere_is_completed_by_the_next() {
     assert_eq!((made + present) as usize, all);
     assert_eq!(items(&cairn).await, all_items());
     assert_eq!(load(&cairn, &samples).await, (0, all as u64));
+}
+
+async fn world_after_small_creates_the_missing_items() {
+    let (cairn, small, world) = (Cairn::start().await, some_of(Size::Small), some());
+    let (of_small, _) = load(&cairn, &small).await;
+    let all: u64 = ITEMS.iter().map(|(_, count)| *count as u64).sum();
+    // The collections, two states, their capitols, a route, their activities, and the relationships of these.
+    assert_eq!(of_small, 7 + 2 + 3 + 3 + 3 + 2 * 2);
+    assert_eq!(load(&cairn, &world).await, (all - of_small, of_small));
+    assert_eq!(items(&cairn).await, all_items());
+    assert_eq!(load(&cairn, &small).await, (0, of_small));
+    assert_eq!(load(&cairn, &world).await, (0, all));
 }
