@@ -1,19 +1,21 @@
 //! `cairn local`: runs the platform until it is told to stop or an engine dies; `cairn local reset` empties its folder.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use local::identity::ISSUER;
 use local::sample::PEOPLE;
 use local::search::Choice;
-use local::{Dynamodb, Options, Platform, Progress, systems};
+use local::{Dynamodb, Options, Platform, systems};
 use table::Clock;
 use table::config::{Issuer, LEASE};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::failure::Failure;
 use crate::running::Running;
+use crate::sample_data::{self, SampleSize};
 use crate::show::Show;
 use crate::{StateFolder, log, token};
 
@@ -23,9 +25,10 @@ pub struct Local {
     command: Option<Command>,
     #[command(flatten)]
     state: StateFolder,
-    /// Load real places first, and made-up agencies and tenants. What is there already stays as it is.
-    #[arg(long)]
-    sample: bool,
+    /// Load sample data. `small` (the default) is loaded before the platform is ready; `world` afterwards, while it
+    /// serves. Items that exist stay as they are.
+    #[arg(long, value_name = "SIZE", num_args = 0..=1, require_equals = true, default_missing_value = "small")]
+    sample: Option<SampleSize>,
     /// The gateway's port on 127.0.0.1; 0 takes any that is free.
     #[arg(long, default_value_t = 8080)]
     port: u16,
@@ -86,9 +89,9 @@ impl Local {
             () = told_to_stop.next() => return Ok(()),
         };
         let platform = started?;
-        if self.sample {
+        if self.sample == Some(SampleSize::Small) {
             let loaded = tokio::select! {
-                loaded = sample(&platform, &progress) => loaded,
+                loaded = sample_data::load(&platform, SampleSize::Small, &progress) => loaded,
                 death = platform.died() => Err(Failure::new(death)),
                 () = told_to_stop.next() => {
                     platform.stop().await;
@@ -102,10 +105,18 @@ impl Local {
         let running = Running::announce(&platform, &self.state.folder)?;
         self.tell(&platform)?;
 
+        let load = async {
+            if self.sample == Some(SampleSize::World) {
+                sample_data::load_while_serving(&platform, SampleSize::World, &progress).await;
+            }
+            std::future::pending::<Infallible>().await
+        };
         let death = tokio::select! {
+            never = load => match never {},
             death = platform.died() => Some(death),
             () = told_to_stop.next() => None,
         };
+        show.clear();
         drop(running);
         if let Some(death) = death {
             return Err(Failure::new(death));
@@ -138,22 +149,6 @@ impl Local {
         println!("ready {}", platform.url);
         Ok(())
     }
-}
-
-/// Loads the samples, names what was refused, and waits until the rest can be found.
-async fn sample(platform: &Platform, progress: &Progress) -> Result<(), Failure> {
-    let token = platform.identity.token("sample", &["parks-admin"], &Clock::system())?;
-    let loaded = local::sample::load(&platform.url, &token, progress).await.map_err(Failure::new)?;
-    for refused in &loaded.refused {
-        progress.note(format!("refused {} ({}): {}", refused.feature, refused.name, refused.fault));
-    }
-    let token = platform.identity.token("sample", &["platform-admin"], &Clock::system())?;
-    local::sample::agencies::load(&platform.url, &token, progress).await.map_err(Failure::new)?;
-    local::sample::tracker::load(&platform.url, &token, progress).await.map_err(Failure::new)?;
-    progress.started("search");
-    platform.caught_up().await;
-    progress.finished("search", "has all of it");
-    Ok(())
 }
 
 /// Ctrl-C and the signal that `kill` sends.

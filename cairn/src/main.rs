@@ -8,6 +8,7 @@ mod log;
 mod quarantine;
 mod repair;
 mod running;
+mod sample_data;
 mod show;
 mod system;
 mod token;

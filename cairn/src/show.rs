@@ -97,10 +97,10 @@ impl Show {
 }
 
 fn spinner() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner())
+    ProgressStyle::with_template("{spinner} {msg:<10} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner())
 }
 
 fn measured() -> ProgressStyle {
-    ProgressStyle::with_template("{spinner} {msg} {wide_bar} {pos}/{len} {eta}")
+    ProgressStyle::with_template("{spinner} {msg:<10} {wide_bar} {pos}/{len} {eta}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
 }

@@ -235,6 +235,34 @@ mod tests {
     }
 
     #[test]
+    fn small_sample_is_found_when_ready_and_second_start_makes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        for made in ["463", "0"] {
+            let arguments = ["local", "--sample", "--port", "0", "--search", "osmem"];
+            let mut running = start(&mut cairn(folder.path(), &arguments));
+            let found = get(&running.url, "/parks/search?q=seljalandsfos");
+            assert!(found.contains(r#""displayName":"Seljalandsfoss""#), "{found}");
+            signal("INT", running.child.id());
+            assert!(running.child.wait().unwrap().success());
+            let said = running.complaints();
+            assert!(said.contains(&format!("parks: {made} made, ")) && said.contains(", 0 refused"), "{said}");
+        }
+    }
+
+    #[test]
+    fn world_sample_loads_after_ready_and_stops_with_the_platform() {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = ["local", "--sample=world", "--port", "0", "--search", "osmem"];
+        let mut running = start(&mut cairn(folder.path(), &arguments));
+        let countries = || get(&running.url, "/parks/geozones/countries");
+        until("no country was loaded", Duration::from_secs(60), || countries().contains(r#""displayName""#));
+        signal("INT", running.child.id());
+        assert!(running.child.wait().unwrap().success());
+        let said = running.complaints();
+        assert!(!said.contains("failed") && !said.contains("All sample data"), "{said}");
+    }
+
+    #[test]
     fn a_search_engine_that_dies_is_named_and_ends_it() {
         let folder = tempfile::tempdir().unwrap();
         let mut running = osmem(folder.path());

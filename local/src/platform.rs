@@ -178,6 +178,14 @@ impl Platform {
         self.sources.caught_up().await;
     }
 
+    /// Waits until search shows all writes made before this call. An engine that does not answer is passed over: its
+    /// next refresh shows them.
+    pub async fn searchable(&self) {
+        self.caught_up().await;
+        let names = self.apps.iter().map(|app| self.engines.config.search_name(app.system().name));
+        join_all(names.map(|name| index::refresh(&self.engines.config.search, name))).await;
+    }
+
     /// Waits until an engine has ended by itself.
     pub async fn died(&self) -> Death {
         let processes = self.search.iter().chain(self.dynamodb.process.as_ref());

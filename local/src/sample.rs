@@ -4,6 +4,7 @@
 
 pub mod agencies;
 mod data;
+mod lattice;
 mod offers;
 mod outline;
 mod people;
@@ -21,10 +22,19 @@ use offers::DATES;
 pub use people::PEOPLE;
 use target::{Answered, Outcome, Target};
 
-const STAGE: &str = "samples";
+const STAGE: &str = "parks";
 
 /// How many requests are under way at once.
 const AT_ONCE: usize = 8;
+
+/// How much sample data to load. The small sample is a part of the large one: each can be loaded before the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Size {
+    /// About 300 items of all systems, loaded within seconds.
+    Small,
+    /// Every country of the world, and more.
+    World,
+}
 
 /// What became of the samples: collections, geozones, facilities, activities, products, dates and relationships.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,10 +64,11 @@ pub enum SampleError {
     Unexpected { request: String, status: StatusCode, body: String },
 }
 
-/// Sends every sample to the gateway at this address, with an administrator's token.
-pub async fn load(gateway: &str, token: &str, progress: &Progress) -> Result<Loaded, SampleError> {
-    let samples = tokio::task::spawn_blocking(Samples::read).await;
-    load_these(samples.map_err(|error| SampleError::Unreadable(error.to_string()))??, gateway, token, progress).await
+/// Sends the samples of this size to the gateway at this address, with an administrator's token.
+pub async fn load(size: Size, gateway: &str, token: &str, progress: &Progress) -> Result<Loaded, SampleError> {
+    progress.started(STAGE);
+    let samples = tokio::task::spawn_blocking(move || Samples::read(size)).await;
+    send(samples.map_err(|error| SampleError::Unreadable(error.to_string()))??, gateway, token, progress).await
 }
 
 /// Sends these. Each kind goes after those that it needs to be there.
@@ -68,6 +79,10 @@ pub async fn load_these(
     progress: &Progress,
 ) -> Result<Loaded, SampleError> {
     progress.started(STAGE);
+    send(samples, gateway, token, progress).await
+}
+
+async fn send(samples: Samples, gateway: &str, token: &str, progress: &Progress) -> Result<Loaded, SampleError> {
     let target = &Target::new(gateway, token);
     let mut load = Load::new(progress, samples.count());
     let Samples { collections, features, activities, relationships } = samples;

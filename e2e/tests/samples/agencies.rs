@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use local::Progress;
 use local::identity::Person;
-use local::sample::PEOPLE;
 use local::sample::agencies::{Planned, load_these, planned};
+use local::sample::{PEOPLE, Size};
 use serde_json::{Value, json};
 
 use crate::harness::{Cairn, Setup, User};
@@ -15,6 +15,7 @@ tests! { samples_agencies:
     a_second_load_makes_nothing,
     what_has_become_of_them_since_stays,
     what_was_broken_off_is_completed,
+    world_after_small_creates_the_missing_agencies,
 }
 
 /// The first three have an administrator and a member each, and Moorland one who is invited.
@@ -41,8 +42,12 @@ impl Stage {
 
     /// How much was made, and how much was there.
     async fn load(&self) -> (u64, u64) {
+        self.load_of(Size::World).await
+    }
+
+    async fn load_of(&self, size: Size) -> (u64, u64) {
         let wanted = |agency: &Planned| SOME.iter().any(|(name, _)| *name == agency.name);
-        let some: Vec<Planned> = planned().into_iter().filter(wanted).collect();
+        let some: Vec<Planned> = planned(size).into_iter().filter(wanted).collect();
         let token = self.cairn.token("sample", &["platform-admin"]).await;
         load_these(&some, self.cairn.url(), &token, &Progress::silent()).await.unwrap()
     }
@@ -140,4 +145,14 @@ async fn what_was_broken_off_is_completed() {
     assert_eq!(stage.counts(&patrol).await, (2, 1));
     assert_eq!(stage.counts(&stage.path("Moorland Avalanche Service").await).await, (2, 1));
     assert_eq!(stage.load().await, (0, ALL));
+}
+
+async fn world_after_small_creates_the_missing_agencies() {
+    let stage = Stage::new().await;
+    assert_eq!(stage.load_of(Size::Small).await, (4, 0));
+    stage.statuses_are(&[("Moorland Avalanche Service", "active")]).await;
+    assert_eq!(stage.load_of(Size::World).await, (ALL - 4, 4));
+    stage.statuses_are(&SOME).await;
+    assert_eq!(stage.load_of(Size::Small).await, (0, 4));
+    assert_eq!(stage.load_of(Size::World).await, (0, ALL));
 }

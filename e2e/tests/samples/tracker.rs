@@ -1,9 +1,9 @@
-//! Made-up tenants: one with all who are in it, and the smaller of its projects.
+//! Made-up tenants: the small part of one, and another part in the place of its large one.
 
 use local::Progress;
 use local::identity::Person;
-use local::sample::PEOPLE;
-use local::sample::tracker::{TENANTS, Tenant, load_these};
+use local::sample::tracker::{Part, Project, TENANTS, Tenant, load_these};
+use local::sample::{PEOPLE, Size};
 use serde_json::{Value, json};
 
 use crate::harness::{Cairn, Setup, User};
@@ -14,6 +14,8 @@ tests! { samples_tracker:
     what_has_become_of_a_tenant_since_stays,
     a_deleted_tenant_stays_away,
     what_was_broken_off_is_completed,
+    world_after_small_creates_the_missing_project,
+    project_renamed_after_small_stays_renamed_in_world,
 }
 
 /// The tenant and its issues.
@@ -21,6 +23,20 @@ const ALL: u64 = 1 + 60;
 
 const TENANT: &str = "Northern Bridges";
 const PROJECT: &str = "Footbridge survey";
+
+/// Loaded after the small part.
+const PARTS: &[Part] = &[
+    Part {
+        size: Size::Small,
+        members: &[("ada", "admin"), ("ann", "editor"), ("vic", "viewer")],
+        projects: &[Project { name: PROJECT, attributes: 6, issues: 60 }],
+    },
+    Part {
+        size: Size::World,
+        members: &[("kim", "editor")],
+        projects: &[Project { name: "Viaduct", attributes: 2, issues: 5 }],
+    },
+];
 
 struct Stage {
     cairn: Cairn,
@@ -40,10 +56,22 @@ impl Stage {
     /// How much was made, and how much was there.
     async fn load(&self) -> (u64, u64) {
         let tenant = TENANTS.iter().find(|tenant| tenant.name == TENANT).unwrap();
-        let small = tenant.projects.iter().position(|project| project.name == PROJECT).unwrap();
-        let some = [Tenant { projects: &tenant.projects[small..=small], ..*tenant }];
+        self.load_tenant(*tenant, Size::Small).await
+    }
+
+    /// The same with a smaller project in the place of the large one.
+    async fn load_of(&self, size: Size) -> (u64, u64) {
+        self.load_tenant(Tenant { name: TENANT, parts: PARTS }, size).await
+    }
+
+    async fn load_tenant(&self, tenant: Tenant, size: Size) -> (u64, u64) {
         let token = self.cairn.token("sample", &["platform-admin"]).await;
-        load_these(&some, self.cairn.url(), &token, &Progress::silent()).await.unwrap()
+        load_these(&[tenant], size, self.cairn.url(), &token, &Progress::silent()).await.unwrap()
+    }
+
+    async fn projects(&self) -> Vec<String> {
+        let all = self.root.get(&format!("{}/projects", self.tenant().await)).await.is(200);
+        all.each("name").iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
     async fn tenant(&self) -> String {
@@ -124,4 +152,24 @@ async fn what_was_broken_off_is_completed() {
     assert_eq!(stage.issues().await, json!({ "value": 60, "exact": true }));
     stage.ada.get(&stage.tenant().await).await.is(200);
     assert_eq!(stage.load().await, (0, ALL));
+}
+
+async fn world_after_small_creates_the_missing_project() {
+    let stage = Stage::new().await;
+    assert_eq!(stage.load_of(Size::Small).await, (ALL, 0));
+    assert_eq!(stage.projects().await, [PROJECT]);
+    assert_eq!(stage.load_of(Size::World).await, (5, ALL));
+    assert_eq!(stage.projects().await, [PROJECT, "Viaduct"]);
+    assert_eq!(stage.load_of(Size::Small).await, (0, ALL));
+    assert_eq!(stage.load_of(Size::World).await, (0, ALL + 5));
+}
+
+async fn project_renamed_after_small_stays_renamed_in_world() {
+    let stage = Stage::new().await;
+    stage.load_of(Size::Small).await;
+    stage.ada.patch(&stage.project().await, json!({ "name": "Survey" })).await.is(200);
+    stage.ada.patch(&stage.tenant().await, json!({ "name": "Southern Bridges" })).await.is(200);
+    assert_eq!(stage.load_of(Size::World).await, (5, ALL));
+    assert_eq!(stage.projects().await, ["Survey", "Viaduct"]);
+    assert_eq!(stage.load_of(Size::World).await, (0, ALL + 5));
 }

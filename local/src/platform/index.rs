@@ -79,6 +79,13 @@ async fn serves(engines: &Engines, generations: &Generations) -> bool {
     true
 }
 
+/// Shows readers of an index what was written to it.
+pub(super) async fn refresh(search: &str, name: String) {
+    if let Err(error) = reqwest::Client::new().post(format!("{search}/{name}/_refresh")).send().await {
+        tracing::warn!(index = name, %error, "index was not refreshed");
+    }
+}
+
 /// Empties the mirror's own table: what it says is true of another search engine. The markers go with their
 /// generation; what is still poison is quarantined again.
 async fn forget(served: &Served, engines: &Engines) -> Result<(), String> {

@@ -5,13 +5,14 @@
 //! platform keeps it. After that it is made anew.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::target::{Answer, Target};
-use super::{AT_ONCE, SampleError};
+use super::{AT_ONCE, SampleError, Size};
 use crate::Progress;
 
 const STAGE: &str = "agencies";
@@ -52,6 +53,9 @@ const KINDS: [&str; 10] = [
     "First Aid",
 ];
 
+/// Six avalanche services, Moorland's among them: the numbers of the agencies of the small sample.
+const SMALL: Range<usize> = 74..80;
+
 /// An agency to be there.
 #[derive(Clone, Debug)]
 pub struct Planned {
@@ -63,8 +67,8 @@ pub struct Planned {
     invitation: bool,
 }
 
-/// All of them.
-pub fn planned() -> Vec<Planned> {
+/// The agencies of this size.
+pub fn planned(size: Size) -> Vec<Planned> {
     let names = KINDS.iter().flat_map(|kind| REGIONS.iter().map(move |region| format!("{region} {kind}")));
     let agency = |(number, name): (usize, String)| Planned {
         members: match number {
@@ -85,7 +89,7 @@ pub fn planned() -> Vec<Planned> {
         number,
         name,
     };
-    names.enumerate().map(agency).collect()
+    names.enumerate().filter(|(number, _)| size == Size::World || SMALL.contains(number)).map(agency).collect()
 }
 
 /// A person of the platform's own issuer: of whom there are so many that some are in several agencies.
@@ -93,10 +97,10 @@ fn volunteer(agency: usize, member: usize) -> String {
     format!("local:volunteer-{:04}", (agency * 13 + member) % 1500)
 }
 
-/// Sends all of it with a platform administrator's token. Returns how much was made, and how much was there before, or
-/// has been deleted since.
-pub async fn load(gateway: &str, token: &str, progress: &Progress) -> Result<(u64, u64), SampleError> {
-    load_these(&planned(), gateway, token, progress).await
+/// Sends the agencies of this size with a platform administrator's token. Returns how much was made, and how much was
+/// there before, or has been deleted since.
+pub async fn load(size: Size, gateway: &str, token: &str, progress: &Progress) -> Result<(u64, u64), SampleError> {
+    load_these(&planned(size), gateway, token, progress).await
 }
 
 /// Sends these.
@@ -109,14 +113,19 @@ pub async fn load_these(
     progress.started(STAGE);
     let target = Target::new(gateway, token);
     let there = target.agencies().await?;
-    let loads = planned.iter().map(|agency| target.bring_up(agency, there.get(&agency.name)));
+    let (target, there) = (&target, &there);
+    let loads = planned.iter().map(|agency| async move {
+        let made = target.bring_up(agency, there.get(&agency.name)).await?;
+        Ok::<_, SampleError>((made, agency.count()))
+    });
     let mut loads = stream::iter(loads).buffer_unordered(AT_ONCE);
+    let total = planned.iter().map(Planned::count).sum::<u64>();
     let (mut made, mut done) = (0, 0);
-    while let Some(of_it_made) = loads.try_next().await? {
-        (made, done) = (made + of_it_made, done + 1);
-        progress.advanced(STAGE, done, Some(planned.len() as u64));
+    while let Some((made_of_agency, count)) = loads.try_next().await? {
+        (made, done) = (made + made_of_agency, done + count);
+        progress.advanced(STAGE, done, Some(total));
     }
-    let present = planned.iter().map(Planned::count).sum::<u64>().saturating_sub(made);
+    let present = total.saturating_sub(made);
     progress.finished(STAGE, format!("{made} made, {present} there before, with their members and invitations"));
     Ok((made, present))
 }
@@ -211,8 +220,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_hundred_agencies_of_realistic_sizes() {
-        let planned = planned();
+    fn world_has_two_hundred_agencies_of_realistic_sizes() {
+        let planned = planned(Size::World);
         let names: BTreeSet<&str> = planned.iter().map(|agency| agency.name.as_str()).collect();
         assert_eq!((planned.len(), names.len()), (200, 200));
         assert_eq!(planned.iter().filter(|agency| agency.members == 0).count(), 1);
@@ -222,6 +231,21 @@ mod tests {
         for agency in &planned {
             let people: BTreeSet<String> = (0..agency.members).map(|member| volunteer(agency.number, member)).collect();
             assert_eq!(people.len(), agency.members, "{}", agency.name);
+        }
+    }
+
+    #[test]
+    fn small_sample_has_six_agencies_with_the_people_who_have_tokens() {
+        let planned = planned(Size::Small);
+        assert_eq!((planned.len(), planned.iter().map(Planned::count).sum::<u64>()), (6, 59));
+        let moorland = planned.iter().find(|agency| agency.name == "Moorland Avalanche Service").unwrap();
+        assert!(moorland.invitation && moorland.status == Some("activate"));
+        assert_eq!(
+            [0, 1].map(|member| volunteer(moorland.number, member)),
+            ["local:volunteer-0988", "local:volunteer-0989"]
+        );
+        for status in [None, Some("activate"), Some("deactivate")] {
+            assert!(planned.iter().any(|agency| agency.status == status), "{status:?}");
         }
     }
 }

@@ -1,20 +1,36 @@
 //! The samples as they are kept beside the program; `samples/README.md` says where they come from.
 
 use std::collections::HashSet;
-use std::fmt::{self, Display, Formatter, Write};
+use std::fmt::{self, Display, Formatter};
 use std::io::{BufRead, BufReader};
 
 use flate2::read::GzDecoder;
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::SampleError;
+use super::lattice::Quantized;
 use super::offers::{Activity, DATES, activity};
 use super::outline::Outline;
+use super::{SampleError, Size};
 
 const COLLECTIONS: &str = include_str!("../../../samples/parks/collections.json");
-const GEOZONES: &[u8] = include_bytes!("../../../samples/parks/geozones.jsonl.gz");
-const FACILITIES: &[u8] = include_bytes!("../../../samples/parks/facilities.jsonl.gz");
+
+/// One folder of sample files.
+struct Packed {
+    geozones: &'static [u8],
+    facilities: &'static [u8],
+}
+
+/// The small sample.
+const SMALL: Packed = Packed {
+    geozones: include_bytes!("../../../samples/parks/small/geozones.jsonl.gz"),
+    facilities: include_bytes!("../../../samples/parks/small/facilities.jsonl.gz"),
+};
+
+/// What the large sample has in addition to the small one.
+const WORLD: Packed = Packed {
+    geozones: include_bytes!("../../../samples/parks/world/geozones.jsonl.gz"),
+    facilities: include_bytes!("../../../samples/parks/world/facilities.jsonl.gz"),
+};
 
 /// The facilities of the one collection lie in the geozones of the other.
 const LIE_IN: [(&str, &str); 2] = [("us_west_airports", "us_counties"), ("us_states", "us_states")];
@@ -57,32 +73,15 @@ pub struct Place {
     pub location: [f64; 2],
 }
 
-/// A boundary on the lattice that its source was quantised to: each ring's first position, then differences.
-#[derive(Debug, Deserialize)]
-struct Quantized {
-    #[serde(rename = "type")]
-    shape_type: String,
-    transform: Transform,
-    coordinates: Value,
-}
-
-/// A position is `lattice * scale + translate`, each read as text: every bit of these numbers counts.
-#[derive(Debug, Deserialize)]
-struct Transform {
-    scale: [String; 2],
-    translate: [String; 2],
-}
-
-struct Lattice {
-    scale: [f64; 2],
-    translate: [f64; 2],
-}
-
 impl Samples {
-    /// Reads them, and finds out what is to be done where, and which place lies in which boundary.
-    pub fn read() -> Result<Self, SampleError> {
+    /// Reads the samples of this size, and derives the activities of each facility and which boundaries contain it.
+    pub fn read(size: Size) -> Result<Self, SampleError> {
+        let packed: &[Packed] = match size {
+            Size::Small => &[SMALL],
+            Size::World => &[SMALL, WORLD],
+        };
         let (mut features, mut facilities, mut places) = (Vec::new(), Vec::new(), Vec::new());
-        for line in lines(FACILITIES) {
+        for line in packed.iter().flat_map(|packed| lines(packed.facilities)) {
             let sample = line?;
             places.push(place(&sample)?);
             facilities.push(feature("facilities", sample)?);
@@ -90,7 +89,7 @@ impl Samples {
         let activities: Vec<Activity> = places.iter().filter_map(activity).collect();
         let at_place = |activity: &Activity| [activity.facility.clone(), activity.feature.name.clone()];
         let mut relationships: Vec<[Name; 2]> = activities.iter().map(at_place).collect();
-        for line in lines(GEOZONES) {
+        for line in packed.iter().flat_map(|packed| lines(packed.geozones)) {
             let sample = line?;
             let inside = inside(&sample, &places)?;
             let geozone = feature("geozones", sample)?;
@@ -158,7 +157,8 @@ fn feature(list: &str, mut sample: Map<String, Value>) -> Result<Feature, Sample
         // Written as text, not as a value: nothing between here and the gateway may touch a digit.
         body.pop();
         body.push_str(",\"boundary\":");
-        body.push_str(&boundary(&serde_json::from_value(quantized).map_err(unreadable)?)?);
+        let quantized: Quantized = serde_json::from_value(quantized).map_err(unreadable)?;
+        body.push_str(&quantized.geojson()?);
         body.push('}');
     }
     Ok(Feature { name, display_name, body })
@@ -186,74 +186,8 @@ fn inside<'a>(geozone: &Map<String, Value>, places: &'a [Place]) -> Result<Vec<&
     let Some((within, _)) = LIE_IN.iter().find(|(_, geozones)| *geozones == collection) else { return Ok(Vec::new()) };
     let quantized = geozone.get("quantizedBoundary").cloned().unwrap_or_default();
     let quantized: Quantized = serde_json::from_value(quantized).map_err(unreadable)?;
-    let mut rings = Vec::new();
-    quantized.lattice()?.rings(&quantized.coordinates, &mut rings)?;
-    let outline = Outline::new(rings);
+    let outline = Outline::new(quantized.rings()?);
     Ok(places.iter().filter(|place| place.collection == *within && outline.contains(place.location)).collect())
-}
-
-fn boundary(quantized: &Quantized) -> Result<String, SampleError> {
-    let mut geojson = format!("{{\"type\":\"{}\",\"coordinates\":", quantized.shape_type);
-    quantized.lattice()?.write(&quantized.coordinates, &mut geojson)?;
-    geojson.push('}');
-    Ok(geojson)
-}
-
-impl Quantized {
-    fn lattice(&self) -> Result<Lattice, SampleError> {
-        let number = |text: &String| text.parse::<f64>().map_err(unreadable);
-        let pair = |[x, y]: &[String; 2]| Ok([number(x)?, number(y)?]);
-        Ok(Lattice { scale: pair(&self.transform.scale)?, translate: pair(&self.transform.translate)? })
-    }
-}
-
-impl Lattice {
-    /// Rings, parts or a single ring, whatever the nesting.
-    fn write(&self, coordinates: &Value, geojson: &mut String) -> Result<(), SampleError> {
-        let is_ring = coordinates.pointer("/0/0").is_some_and(Value::is_i64);
-        if is_ring {
-            return self.write_ring(coordinates, geojson);
-        }
-        geojson.push('[');
-        for (index, inner) in coordinates.as_array().into_iter().flatten().enumerate() {
-            if index > 0 {
-                geojson.push(',');
-            }
-            self.write(inner, geojson)?;
-        }
-        geojson.push(']');
-        Ok(())
-    }
-
-    fn write_ring(&self, ring: &Value, geojson: &mut String) -> Result<(), SampleError> {
-        for (index, [x, y]) in self.positions(ring)?.into_iter().enumerate() {
-            let before = if index > 0 { "," } else { "[" };
-            write!(geojson, "{before}[{x},{y}]").map_err(unreadable)?;
-        }
-        geojson.push(']');
-        Ok(())
-    }
-
-    /// All rings, whatever the nesting.
-    fn rings(&self, coordinates: &Value, rings: &mut Vec<Vec<[f64; 2]>>) -> Result<(), SampleError> {
-        if coordinates.pointer("/0/0").is_some_and(Value::is_i64) {
-            rings.push(self.positions(coordinates)?);
-            return Ok(());
-        }
-        coordinates.as_array().into_iter().flatten().try_for_each(|inner| self.rings(inner, rings))
-    }
-
-    fn positions(&self, ring: &Value) -> Result<Vec<[f64; 2]>, SampleError> {
-        let steps: Vec<[i64; 2]> = serde_json::from_value(ring.clone()).map_err(unreadable)?;
-        let (mut x, mut y) = (0, 0);
-        let ([scale_x, scale_y], [from_x, from_y]) = (self.scale, self.translate);
-        let position = |[step_x, step_y]: [i64; 2]| {
-            (x, y) = (x + step_x, y + step_y);
-            // No lattice of these samples is as wide as the integers that a double holds exactly.
-            [x as f64 * scale_x + from_x, y as f64 * scale_y + from_y]
-        };
-        Ok(steps.into_iter().map(position).collect())
-    }
 }
 
 fn take(sample: &mut Map<String, Value>, name: &str) -> Result<String, SampleError> {
@@ -267,19 +201,33 @@ fn text(sample: &Map<String, Value>, name: &str) -> Result<String, SampleError> 
     text.ok_or_else(|| unreadable(format!("a sample without `{name}`")))
 }
 
-fn unreadable(error: impl ToString) -> SampleError {
+pub(super) fn unreadable(error: impl ToString) -> SampleError {
     SampleError::Unreadable(error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use geometry::{Checked, Kind, Limits, Refused};
+
     use super::*;
 
+    fn geozones(samples: &Samples) -> impl Iterator<Item = &Feature> {
+        samples.features.iter().filter(|feature| feature.name.list.starts_with("/parks/geozones/"))
+    }
+
+    fn names(samples: &Samples) -> BTreeSet<String> {
+        let activities = samples.activities.iter().map(|activity| &activity.feature);
+        let names = samples.features.iter().chain(activities).map(|feature| feature.name.to_string());
+        let relationships = samples.relationships.iter().map(|[one, other]| format!("{one}, {other}"));
+        names.chain(relationships).collect()
+    }
+
     #[test]
-    fn all_samples_are_requests() {
-        let samples = Samples::read().unwrap();
-        let starts = |feature: &&Feature| feature.name.list.starts_with("/parks/geozones/");
-        let geozones = samples.features.iter().filter(starts).count();
+    fn world_sample_has_all_features_as_requests() {
+        let samples = Samples::read(Size::World).unwrap();
+        let geozones = geozones(&samples).count();
         assert_eq!((geozones, samples.features.len(), samples.collections.len()), (3542, 3542 + 3994, 7));
         let activities = samples.activities.iter().map(|activity| &activity.feature);
         let mut bodies = samples.features.iter().chain(activities).map(|feature| &feature.body);
@@ -287,19 +235,49 @@ mod tests {
         let products = samples.activities.iter().filter(|activity| activity.product.is_some()).count();
         let counts = (samples.activities.len(), products, samples.relationships.len());
         assert_eq!(counts, (693, 45, 1750));
+        assert_eq!(names(&samples).len(), 3542 + 3994 + 693 + 1750, "no item is in both folders");
     }
 
     #[test]
-    fn a_lattice_is_differences_from_the_first_position() {
-        let quantized = Quantized {
-            shape_type: "Polygon".to_owned(),
-            transform: Transform {
-                scale: ["0.5".to_owned(), "0.25".to_owned()],
-                translate: ["-180".to_owned(), "10".to_owned()],
-            },
-            coordinates: json!([[[2, 4], [1, 0], [0, 1], [-1, -1]]]),
-        };
-        let expected = r#"{"type":"Polygon","coordinates":[[[-179,11],[-178.5,11],[-178.5,11.25],[-179,11]]]}"#;
-        assert_eq!(boundary(&quantized).unwrap(), expected);
+    fn small_sample_is_a_subset_of_the_world_sample() {
+        let (small, world) = (Samples::read(Size::Small).unwrap(), Samples::read(Size::World).unwrap());
+        assert_eq!((geozones(&small).count(), small.features.len()), (53, 53 + 65));
+        let products = small.activities.iter().filter(|activity| activity.product.is_some()).count();
+        assert_eq!((small.activities.len(), products, small.relationships.len()), (17, 2, 41));
+        assert!(names(&small).is_subset(&names(&world)));
+        let bodies: BTreeSet<&String> = world.features.iter().map(|feature| &feature.body).collect();
+        assert!(small.features.iter().all(|feature| bodies.contains(&feature.body)));
+    }
+
+    #[test]
+    fn every_sample_boundary_meets_the_rules() {
+        let samples = Samples::read(Size::World).unwrap();
+        let refused: Vec<String> = geozones(&samples)
+            .filter_map(|geozone| {
+                let refused = check(geozone).err()?;
+                Some(format!("{} ({}): {refused:?}", geozone.name, geozone.display_name))
+            })
+            .collect();
+        assert!(refused.is_empty(), "{refused:#?}");
+    }
+
+    fn check(geozone: &Feature) -> Result<Checked, Refused> {
+        let (_, boundary) = geozone.body.split_once("\"boundary\":").unwrap();
+        geometry::check(boundary.strip_suffix('}').unwrap().as_bytes(), Kind::Boundary, &Limits::BODY)
+    }
+
+    #[test]
+    fn boundaries_across_180_degrees_or_round_a_pole_have_their_envelopes() {
+        let samples = Samples::read(Size::Small).unwrap();
+        for (country, expected) in [
+            ("Russia", [19.6, 41.2, -169.0, 81.9]),
+            ("Fiji", [174.6, -21.7, -178.2, -12.5]),
+            ("United States of America", [172.5, 18.9, -66.9, 71.4]),
+            ("Antarctica", [-180.0, -90.0, 180.0, -60.5]),
+        ] {
+            let geozone = geozones(&samples).find(|geozone| geozone.display_name == country).unwrap();
+            let envelope = check(geozone).unwrap().shape.envelope().to_array();
+            assert_eq!(envelope.map(|degrees| (degrees * 10.0).round() / 10.0), expected, "{country}");
+        }
     }
 }

@@ -1,21 +1,24 @@
 //! Three made-up tenants with five projects, one of ten thousand issues and thirty attributes; one person is in two of
 //! the tenants. Issues come as CSV files, as from any client.
 //!
-//! A tenant's administrator joins last: where that one is, a load has come to its end, and the next leaves all of it as
-//! it has become. Elsewhere it completes what was broken off, but for a project that has issues, or whose import has
-//! ended. Tenants and projects are told by their names; one that was renamed or deleted since by the `Idempotency-Key`
-//! under which it was made, for the day that the platform keeps it. After that it is made anew.
+//! A tenant is loaded in parts, a small one first. The first member of a part joins when all else of the part is there:
+//! where that person is a member, the part is complete, and later loads leave it as users have changed it. Other parts
+//! are completed, except for projects that have issues or whose import has ended. Tenants and projects are found by
+//! name, or, for the day for which the platform keeps an `Idempotency-Key`, by the one with which they were created. A
+//! tenant or project that was renamed or deleted before its part was complete is created again after that day.
 
 mod issues;
+mod tenants;
 
 use std::time::Duration;
 
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::SampleError;
 use super::target::{Answer, Target};
+use super::{SampleError, Size};
 use crate::Progress;
+pub use tenants::{Part, Project, TENANTS, Tenant};
 
 const STAGE: &str = "tracker";
 const LIST: &str = "/tracker/tenants";
@@ -26,47 +29,6 @@ const LOOK: Duration = Duration::from_millis(500);
 /// How long an import may rest between two counts.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A tenant with its people, by their subjects at the platform's own issuer, the administrator first, and its projects.
-#[derive(Clone, Copy, Debug)]
-pub struct Tenant {
-    pub name: &'static str,
-    pub members: &'static [(&'static str, &'static str)],
-    pub projects: &'static [Project],
-}
-
-/// A project with so many attributes and issues.
-#[derive(Debug)]
-pub struct Project {
-    pub name: &'static str,
-    attributes: usize,
-    issues: usize,
-}
-
-/// All of them.
-pub const TENANTS: &[Tenant] = &[
-    Tenant {
-        name: "Northern Bridges",
-        members: &[("ada", "admin"), ("ann", "editor"), ("vic", "viewer")],
-        projects: &[
-            Project { name: "Estuary crossing", attributes: 30, issues: 10_000 },
-            Project { name: "Footbridge survey", attributes: 6, issues: 60 },
-        ],
-    },
-    Tenant {
-        name: "Harbour Press",
-        members: &[("max", "admin"), ("ann", "editor")],
-        projects: &[
-            Project { name: "Weekend edition", attributes: 4, issues: 80 },
-            Project { name: "New website", attributes: 8, issues: 120 },
-        ],
-    },
-    Tenant {
-        name: "Hillside Clinic",
-        members: &[("zoe", "admin")],
-        projects: &[Project { name: "Equipment", attributes: 5, issues: 40 }],
-    },
-];
-
 /// The import of a project's file.
 enum Import {
     /// The path of its work.
@@ -74,57 +36,58 @@ enum Import {
     Ended,
 }
 
-/// Sends all of it with a platform administrator's token, whose subject becomes an administrator of the tenants.
-/// Returns how many tenants and issues were made, and how many were there before, or have been deleted since.
-pub async fn load(gateway: &str, token: &str, progress: &Progress) -> Result<(u64, u64), SampleError> {
-    load_these(TENANTS, gateway, token, progress).await
+/// Sends the tenants of this size with a platform administrator's token, whose subject becomes an administrator of the
+/// tenants. Returns how many tenants and issues were made, and how many were there before, or have been deleted since.
+pub async fn load(size: Size, gateway: &str, token: &str, progress: &Progress) -> Result<(u64, u64), SampleError> {
+    load_these(TENANTS, size, gateway, token, progress).await
 }
 
-/// Sends these.
+/// Sends the parts of these tenants that a sample of this size has.
 pub async fn load_these(
     tenants: &[Tenant],
+    size: Size,
     gateway: &str,
     token: &str,
     progress: &Progress,
 ) -> Result<(u64, u64), SampleError> {
     progress.started(STAGE);
     let target = Target::new(gateway, token);
-    let issues: u64 = tenants.iter().map(Tenant::issues).sum();
+    let tenants: Vec<&Tenant> = tenants.iter().filter(|tenant| tenant.parts(size).next().is_some()).collect();
+    let issues: u64 = tenants.iter().flat_map(|tenant| tenant.parts(size)).map(Part::issues).sum();
     let there = target.named(LIST).await?.unwrap_or_default();
     let (mut made, mut done) = (0, 0);
-    for tenant in tenants {
+    for tenant in &tenants {
         let found = there.iter().find(|(name, _)| name == tenant.name).map(|(_, id)| format!("{LIST}/{id}"));
-        let is_there = found.is_some();
+        let mut is_new = found.is_none();
         let path = match found {
             Some(path) => path,
             None => target.created(LIST, tenant.name, format!("sample {}", tenant.name)).await?,
         };
-        if !target.is_settled(&path, tenant).await? {
-            let tell = |more: u64| progress.advanced(STAGE, done + more, Some(issues));
-            made += u64::from(!is_there) + target.complete(&path, tenant, tell).await?;
+        for part in tenant.parts(size) {
+            if target.is_complete(&path, part).await? {
+                // A tenant with a complete part was renamed or deleted since.
+                is_new = false;
+            } else {
+                let tell = |more: u64| progress.advanced(STAGE, done + more, Some(issues));
+                made += u64::from(std::mem::take(&mut is_new)) + target.complete(&path, part, tell).await?;
+            }
+            done += part.issues();
+            progress.advanced(STAGE, done, Some(issues));
         }
-        done += tenant.issues();
-        progress.advanced(STAGE, done, Some(issues));
     }
     let before = (tenants.len() as u64 + issues).saturating_sub(made);
     progress.finished(STAGE, format!("{made} made, {before} there before"));
     Ok((made, before))
 }
 
-impl Tenant {
-    fn issues(&self) -> u64 {
-        self.projects.iter().map(|project| project.issues as u64).sum()
-    }
-}
-
 impl Target {
-    /// Whether there is nothing to do in a tenant: a load has come to its end there, or it has been deleted.
-    async fn is_settled(&self, path: &str, tenant: &Tenant) -> Result<bool, SampleError> {
+    /// Whether nothing of a part is left to do: a load has completed it, or its tenant has been deleted.
+    async fn is_complete(&self, path: &str, part: &Part) -> Result<bool, SampleError> {
         if !self.is_there(path).await? {
             return Ok(true);
         }
-        match tenant.members.first() {
-            Some((administrator, _)) => self.is_there(&format!("{path}/members/local:{administrator}")).await,
+        match part.members.first() {
+            Some((last, _)) => self.is_there(&format!("{path}/members/local:{last}")).await,
             None => Ok(false),
         }
     }
@@ -134,13 +97,13 @@ impl Target {
         Ok(answer.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?.status == StatusCode::OK)
     }
 
-    /// Makes what a tenant lacks of its projects, and then lets its people in. Returns how many issues were made.
-    async fn complete(&self, path: &str, tenant: &Tenant, tell: impl Fn(u64)) -> Result<u64, SampleError> {
+    /// Creates the missing projects of a part with their issues, then adds its members. Returns the number of new issues.
+    async fn complete(&self, path: &str, part: &Part, tell: impl Fn(u64)) -> Result<u64, SampleError> {
         let (list, id) = (format!("{path}/projects"), path.rsplit('/').next().unwrap_or_default());
         // Somebody has shut us out.
         let Some(there) = self.named(&list).await? else { return Ok(0) };
         let (mut made, mut done) = (0, 0);
-        for project in tenant.projects {
+        for project in part.projects {
             let project_path = match there.iter().find(|(name, _)| name == project.name) {
                 Some((_, id)) => format!("{list}/{id}"),
                 // The same name in another tenant is another project.
@@ -149,7 +112,7 @@ impl Target {
             made += self.fill(path, &project_path, project, |more| tell(done + more)).await?;
             done += project.issues as u64;
         }
-        for (subject, role) in tenant.members.iter().rev() {
+        for (subject, role) in part.members.iter().rev() {
             let new = json!({ "idpid": format!("local:{subject}"), "role": role, "name": subject });
             self.unless_there(&format!("{path}/members"), &new).await?;
         }
@@ -278,23 +241,5 @@ impl Target {
             }
             tokio::time::sleep(LOOK).await;
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn three_tenants_five_projects_and_one_person_in_two() {
-        let projects: Vec<&Project> = TENANTS.iter().flat_map(|tenant| tenant.projects).collect();
-        assert_eq!((TENANTS.len(), projects.len()), (3, 5));
-        assert!(projects.iter().any(|project| (project.attributes, project.issues) == (30, 10_000)));
-        let in_tenants = |subject: &str| {
-            TENANTS.iter().filter(|tenant| tenant.members.iter().any(|(who, _)| *who == subject)).count()
-        };
-        assert_eq!((in_tenants("ann"), in_tenants("ada")), (2, 1));
-        // With the id of a tenant it is an `Idempotency-Key`, which has at most 64 characters.
-        assert!(projects.iter().all(|project| project.name.len() <= 64 - " tenant-".len() - 36));
     }
 }

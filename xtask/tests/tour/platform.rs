@@ -24,8 +24,8 @@ impl Toured {
         let options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
         let platform = Platform::start(options, &Progress::silent()).await.unwrap();
         let token = platform.identity.token("samples", &["parks-admin"], &Clock::system()).unwrap();
-        sample::load(&platform.url, &token, &Progress::silent()).await.unwrap();
-        platform.caught_up().await;
+        sample::load(sample::Size::Small, &platform.url, &token, &Progress::silent()).await.unwrap();
+        platform.searchable().await;
         Self { variables: BTreeMap::new(), platform, client: reqwest::Client::new(), state }
     }
 

@@ -1,0 +1,57 @@
+//! Loading sample data into the platform that runs in this process.
+
+use clap::ValueEnum;
+use local::sample::{self, Size};
+use local::{Platform, Progress};
+use table::Clock;
+
+use crate::failure::Failure;
+
+/// How much sample data to load.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SampleSize {
+    /// About 300 items, within seconds.
+    Small,
+    /// All countries, US counties and places in Iceland, 200 agencies and 10 000 issues, within minutes.
+    World,
+}
+
+impl From<SampleSize> for Size {
+    fn from(size: SampleSize) -> Self {
+        match size {
+            SampleSize::Small => Self::Small,
+            SampleSize::World => Self::World,
+        }
+    }
+}
+
+/// Loads the samples of all systems at the same time, lists what was refused, and waits until search has all of it.
+pub async fn load(platform: &Platform, size: SampleSize, progress: &Progress) -> Result<(), Failure> {
+    let token = |role| platform.identity.token("sample", &[role], &Clock::system());
+    let (parks_admin, platform_admin) = (token("parks-admin")?, token("platform-admin")?);
+    let (url, size) = (&platform.url, Size::from(size));
+    let (parks, _, _) = tokio::try_join!(
+        sample::load(size, url, &parks_admin, progress),
+        sample::agencies::load(size, url, &platform_admin, progress),
+        sample::tracker::load(size, url, &platform_admin, progress),
+    )
+    .map_err(Failure::new)?;
+    for refused in &parks.refused {
+        progress.note(format!("refused {} ({}): {}", refused.feature, refused.name, refused.fault));
+    }
+    progress.started("search");
+    platform.searchable().await;
+    progress.finished("search", "has all of it");
+    Ok(())
+}
+
+/// Loads the samples in the background. A failure is reported and does not stop the platform.
+pub async fn load_while_serving(platform: &Platform, size: SampleSize, progress: &Progress) {
+    match load(platform, size, progress).await {
+        Ok(()) => progress.note("All sample data is loaded."),
+        Err(failure) => {
+            progress.note(format!("Loading the sample data failed: {failure}"));
+            progress.note("The platform keeps running. Start it again with the same options to load the rest.");
+        }
+    }
+}
