@@ -284,7 +284,7 @@ mod tests {
         let [search] = children(running.child.id())[..] else { panic!("one engine runs as a process") };
         running.child.kill().unwrap();
         running.child.wait().unwrap();
-        until("the engine outlives cairn", Duration::from_secs(2), || !Path::new(&format!("/proc/{search}")).exists());
+        until("the engine outlives cairn", Duration::from_secs(30), || !Path::new(&format!("/proc/{search}")).exists());
         let again = start(&mut cairn(folder.path(), &arguments));
         assert!(get(&again.url, "/parks/health").starts_with("HTTP/1.1 200 OK"));
     }

@@ -1,10 +1,10 @@
-//! `cargo xtask lambda`: what the README says of cargo-lambda, line by line. Systems run by `cargo lambda watch` on the
+//! `cargo xtask lambda`: docs/cargo-lambda.md, line by line. Systems run by `cargo lambda watch` on the
 //! engines of one machine, every sample event by `cargo lambda invoke`, and one of the systems deployed to an emulated
 //! cloud.
 
 mod deploy;
+pub mod guide;
 pub mod invoke;
-pub mod readme;
 mod sources;
 mod watch;
 
@@ -20,20 +20,22 @@ use crate::failure::{Doing, Failure};
 use crate::python::{Environment, environment};
 use crate::rehearsal::{ADDRESS, Stage};
 use crate::systems::{self, Declared};
+use guide::{Block, Values};
 use invoke::Invoke;
-use readme::{Block, Values};
 use watch::Watch;
 
-/// Where the README's lines are carried out: from the repository's root, with cargo-lambda on the path.
+/// Where the guide's lines are carried out: from the repository's root, with cargo-lambda on the path.
 #[derive(Debug)]
 struct Bench<'a> {
     root: &'a Path,
     python: &'a Environment,
-    readme: &'a str,
+    guide: &'a str,
     values: Values,
     /// For logs and the copies of events.
     folder: &'a Path,
 }
+
+const GUIDE: &str = "docs/cargo-lambda.md";
 
 /// Tries the systems that are named, or all, and deploys the first of them; says what it does, and how long that took.
 pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
@@ -41,19 +43,19 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     let Some(first) = systems.first() else { return Ok(()) };
     let folder = tempfile::tempdir().doing("a folder")?;
     let python = environment(root, "cargo-lambda").await?;
-    let readme = std::fs::read_to_string(root.join("README.md")).doing("README.md")?;
+    let guide = std::fs::read_to_string(root.join(GUIDE)).doing(GUIDE)?;
 
     let options = Options::new(local::systems::ALL.to_vec(), folder.path().join("state"));
     let platform = Platform::start(options, &Progress::silent()).await.doing("the platform")?;
     let values = values(&platform)?;
-    let bench = Bench { root, python: &python, readme: &readme, values, folder: folder.path() };
+    let bench = Bench { root, python: &python, guide: &guide, values, folder: folder.path() };
     let tried = bench.watch(&systems, &platform).await;
     platform.stop().await;
     tried?;
     deploy::run(&bench, &first.app).await
 }
 
-/// What the README leaves to whoever has a platform.
+/// The values that the guide leaves open.
 fn values(platform: &Platform) -> Result<Values, Failure> {
     let config = &platform.engines.config;
     Ok(vec![
@@ -68,7 +70,7 @@ fn values(platform: &Platform) -> Result<Values, Failure> {
 impl Bench<'_> {
     /// `cargo lambda watch`, and by `cargo lambda invoke` every event of these systems.
     async fn watch(&self, systems: &[Declared], platform: &Platform) -> Result<(), Failure> {
-        let block = Block::of(self.readme, "cargo lambda watch ", &self.values)?;
+        let block = Block::of(self.guide, "cargo lambda watch ", &self.values)?;
         let watch = Watch::start(self, &block).await?;
         let tried = async {
             for declared in systems {

@@ -11,6 +11,7 @@ pub mod failure;
 pub mod import;
 pub mod infra;
 pub mod lambda;
+pub mod nightly;
 pub mod node;
 pub mod only;
 pub mod patterns;
@@ -44,11 +45,10 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
         for (operation, event) in events::of(declared) {
             artefacts.push(Artefact::file(format!("events/{name}/{operation}.json"), event));
         }
-        let routes = operation::route_table(app.routes());
-        artefacts.push(Artefact::block("README.md", &format!("the routes of {name}"), routes));
         artefacts.push(Artefact::file(format!("infra/{name}.yaml"), infra::system::template(app)));
         let docs = format!("docs/{name}.md");
         let blocks = [
+            ("its routes", operation::route_table(app.routes())),
             ("its entities", schema::entities(app.system())),
             ("its indexes", schema::indexes(app.system())),
             ("what else it has", schema::resources(app.system())),

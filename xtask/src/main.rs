@@ -2,7 +2,8 @@
 //! - `cargo xtask rehearse` writes beside each sample event what it is answered.
 //! - `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them.
 //! - `cargo xtask deployed` deploys all systems, or those that are named, to an emulated cloud and tries them there.
-//! - `cargo xtask lambda` tries them with cargo-lambda, as the README says.
+//! - `cargo xtask lambda` tries them with cargo-lambda, as docs/cargo-lambda.md says.
+//! - `cargo xtask nightly` runs what takes hours: full sizes, all sets of engines, each system deployed.
 //! - `cargo xtask only` writes a root template with the systems that are named alone.
 //! - `cargo xtask import` writes by what a new stack takes over the tables, buckets or the domain of a deleted one.
 
@@ -34,6 +35,7 @@ async fn main() -> ExitCode {
         "templates" => return told(xtask::templates::check(xtask::root()).await),
         "deployed" => return told(xtask::deployed::run(xtask::root(), &named).await),
         "lambda" => return told(xtask::lambda::run(xtask::root(), &named).await),
+        "nightly" => return told(xtask::nightly::run(xtask::root(), &named).await),
         "only" if !named.is_empty() => {
             return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{file}")));
         }
@@ -44,8 +46,8 @@ async fn main() -> ExitCode {
         }
         _ => {
             eprintln!(
-                "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…] | only SYSTEM… \
-                 | import shared|SYSTEM PREFIX ACCOUNT REGION"
+                "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…] | nightly [STEP…] \
+                 | only SYSTEM… | import shared|SYSTEM PREFIX ACCOUNT REGION"
             );
             return ExitCode::from(2);
         }

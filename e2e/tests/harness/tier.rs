@@ -1,20 +1,42 @@
-//! The tier of a run: how large its long tests are.
+//! The tier of a run: which tests it has, and how large the long ones are.
 
 use std::sync::LazyLock;
 
-/// Which tests a run has, and at which sizes.
+use super::engines::Set;
+
+/// `CAIRN_TIER` chooses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
     /// What a contributor runs before each commit: each behaviour once, at the smallest size that shows it.
     Ordinary,
-    /// What runs at night: each crash at each step, and collections of full size.
+    /// Of that, the tests whose outcome depends on the engines: for the sets of engines that are not the default.
+    Engines,
+    /// Everything at full size: each crash at each step, and large collections.
     Nightly,
 }
 
+/// Themes that tell one DynamoDB from another: conditions, transactions, pages and streams.
+const DYNAMODB: [&str; 9] = [
+    "contract",
+    "costs",
+    "agency_costs",
+    "tracker_costs",
+    "agency_races",
+    "idempotency",
+    "mirror",
+    "pages",
+    "tracker_concurrent",
+];
+
+/// Themes that tell one search engine from another: shapes, words, orders and versions of documents.
+const SEARCH: [&str; 9] =
+    ["contract", "agency_search", "geometry", "mirror", "places", "search", "tombstones", "tracker_search", "uploads"];
+
 static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var("CAIRN_TIER").as_deref() {
     Err(_) | Ok("ordinary") => Tier::Ordinary,
+    Ok("engines") => Tier::Engines,
     Ok("nightly") => Tier::Nightly,
-    Ok(other) => panic!("CAIRN_TIER is `{other}`; set it to `ordinary` or `nightly`"),
+    Ok(other) => panic!("CAIRN_TIER is `{other}`; set it to `ordinary`, `engines` or `nightly`"),
 });
 
 impl Tier {
@@ -22,12 +44,25 @@ impl Tier {
     pub fn of_the_run() -> Self {
         *TIER
     }
+
+    /// Whether a run of this tier on these engines has the test.
+    pub fn has(self, set: Set, test: &str) -> bool {
+        let theme = test.split("::").next().unwrap_or_default();
+        match self {
+            Self::Ordinary | Self::Nightly => true,
+            Self::Engines => match set {
+                Set::Embedded => DYNAMODB.contains(&theme) || SEARCH.contains(&theme),
+                Set::Real => DYNAMODB.contains(&theme),
+                Set::WithoutJava => SEARCH.contains(&theme),
+            },
+        }
+    }
 }
 
-/// The size of a test: the first in the ordinary tier, the second in the nightly one.
+/// The size of a test: the second in the nightly tier, else the first.
 pub fn sized<T>(ordinary: T, nightly: T) -> T {
     match Tier::of_the_run() {
-        Tier::Ordinary => ordinary,
+        Tier::Ordinary | Tier::Engines => ordinary,
         Tier::Nightly => nightly,
     }
 }

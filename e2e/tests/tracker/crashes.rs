@@ -11,7 +11,6 @@ use table::{Clock, Config, Engines};
 use tokio::time::Instant;
 use web::App;
 
-use super::files_killed::least_part;
 use super::fixture::{Fixture, PROJECT, TENANT};
 use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::{Item, text};
@@ -33,7 +32,7 @@ pub async fn dies<F: Future<Output = ()> + Send + 'static>(
 ) -> bool {
     let config = fixture.cairn.engines().config.clone();
     let stopper = Stopper::before(config.dynamodb.clone().unwrap(), Some(held)).await;
-    let config = Config { dynamodb: Some(stopper.url.clone()), part: least_part(), ..config };
+    let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
     let running = tokio::spawn(run(::tracker::app(Engines::new(config, clock.clone())).metrics_to(|_| {})));
     let abort = running.abort_handle();
     tokio::select! {

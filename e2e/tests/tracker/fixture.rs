@@ -92,6 +92,15 @@ impl Fixture {
         }
     }
 
+    /// Waits until this much is so, and leaves the clock where it is.
+    pub async fn until_still(&self, done: impl AsyncFn() -> bool) {
+        let end = tokio::time::Instant::now() + Duration::from_secs(60);
+        while !done().await {
+            assert!(tokio::time::Instant::now() < end, "it does not come to rest");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     /// Until all work of the tenant has ended.
     pub async fn settled(&self) {
         self.until(async || {

@@ -13,7 +13,7 @@ use table::{Config, Engines};
 use tokio::time::Instant;
 
 use super::files::{announce, counts, new, put_by_hand};
-use super::files_killed::{Worker, file, least_part, of_several_parts};
+use super::files_killed::{Worker, file, of_several_parts};
 use super::fixture::Fixture;
 use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
@@ -68,7 +68,7 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
         async move { asking.pass(request).await }
     })
     .await;
-    let config = Config { dynamodb: Some(server.url.clone()), part: least_part(), ..config };
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
     let Worker(clock) = Worker::ahead(fixture);
     let (mut times, mut last) = (0, fixture.ann.get(work).await.is(200));
     while ["waiting", "running"].contains(&last.text("state")) {

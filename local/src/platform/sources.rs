@@ -86,7 +86,7 @@ impl Sources {
                     }),
                     EventSource::Schedule { every_minutes, handler } => {
                         let schedule = Schedule { every_minutes, function: Arc::clone(app), handler };
-                        running.spawn(schedule::run(schedule, engines.clock.clone(), stopped.clone()));
+                        running.spawn(schedule::run(schedule, Arc::clone(engines), stopped.clone()));
                     }
                     // The platform's start is its deployment, and makes the indexes itself, with a progress bar.
                     EventSource::Deployment { .. } => {}

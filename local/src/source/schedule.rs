@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::json;
-use table::Clock;
+use table::{Clock, Engines};
 use tokio::sync::watch;
 
 use super::Function;
@@ -21,15 +21,16 @@ pub struct Schedule<F> {
 
 const TICK: Duration = Duration::from_secs(1);
 
-/// Calls the handler until `stop` turns true; a call under way is finished.
-pub async fn run<F: Function>(schedule: Schedule<F>, clock: Clock, mut stop: watch::Receiver<bool>) {
+/// Calls the handler until `stop` turns true; a call under way is finished, and none begins in a process that winds down.
+pub async fn run<F: Function>(schedule: Schedule<F>, engines: Arc<Engines>, mut stop: watch::Receiver<bool>) {
     let interval = if schedule.every_minutes <= 1 { 0 } else { i64::from(schedule.every_minutes) * 60 };
+    let clock = &engines.clock;
     let mut due = clock.seconds();
     let mut moves = clock.moves();
     while !*stop.borrow() && stop.has_changed().is_ok() {
-        if clock.seconds() >= due {
+        if clock.seconds() >= due && !engines.is_winding_down() {
             due = clock.seconds() + interval;
-            if let Err(error) = schedule.function.invoke(schedule.handler, payload(&clock)).await {
+            if let Err(error) = schedule.function.invoke(schedule.handler, payload(clock)).await {
                 tracing::warn!(handler = schedule.handler, error, "a scheduled call failed");
             }
         }

@@ -8,8 +8,6 @@ use std::time::Duration;
 
 pub use issuer::{Issuer, Keys};
 
-use crate::objects::LEAST_PART;
-
 /// Where this deployment's engines are and what its resources are called.
 #[derive(Clone)]
 pub struct Config {
@@ -34,8 +32,6 @@ pub struct Config {
     /// The most actions of one transaction with which such work changes the structure of what is there, from 10 to 100:
     /// smaller ones meet fewer others.
     pub batch: usize,
-    /// The least size of a part of an upload to S3, in bytes: [`LEAST_PART`], but for tests of uploads with many parts.
-    pub part: usize,
     /// How long search remembers deletes: at least [`TOMBSTONES`].
     pub tombstones: Duration,
 }
@@ -73,7 +69,6 @@ impl Config {
             issuers: Vec::new(),
             lease: LEASE,
             batch: BATCH,
-            part: LEAST_PART,
             tombstones: TOMBSTONES,
         }
     }
@@ -126,7 +121,6 @@ impl Config {
             cursor_secrets,
             issuers: get("CAIRN_ISSUERS").map_or_else(|| Ok(Vec::new()), |text| issuer::read(&text))?,
             batch: BATCH,
-            part: LEAST_PART,
             lease: get("CAIRN_LEASE_SECONDS").map_or(Ok(LEASE), |text| lease(&text))?,
             tombstones: get("CAIRN_TOMBSTONE_HOURS").map_or(Ok(TOMBSTONES), |text| tombstones(&text))?,
         })

@@ -1,5 +1,5 @@
 //! What is written of a route beside its API description: sample events, the router of `cargo lambda watch`, and the
-//! README's table.
+//! table of the system's page in the docs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -96,7 +96,7 @@ pub fn watch_router<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -
     text
 }
 
-/// The README's table of routes, in Markdown.
+/// The table of routes of a system's page in the docs, in Markdown.
 pub fn route_table<'a>(routes: impl Iterator<Item = &'a Route>) -> String {
     let mut text = String::from("| operation | route | who | what |\n|---|---|---|---|\n");
     for route in routes {

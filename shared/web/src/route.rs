@@ -163,7 +163,7 @@ impl Route {
         }
     }
 
-    /// One line for the API description and the README.
+    /// One line for the API description and the docs.
     pub fn summary(mut self, summary: &'static str) -> Self {
         self.summary = summary;
         self

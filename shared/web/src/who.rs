@@ -43,7 +43,7 @@ impl Who {
     }
 }
 
-/// In words, for the README.
+/// In words, for the table of routes in the docs.
 impl fmt::Display for Who {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

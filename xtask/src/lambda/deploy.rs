@@ -3,8 +3,8 @@
 use web::App;
 
 use super::Bench;
+use super::guide::{Block, SYSTEM};
 use super::invoke::Invoke;
-use super::readme::{Block, SYSTEM};
 use crate::deployed::emulator::Emulator;
 use crate::deployed::{self, timed};
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ const BEGINS: &str = "cargo lambda deploy ";
 /// Builds the system, deploys it from its zip, and invokes it there with the event of its health.
 pub(super) async fn run(bench: &Bench<'_>, app: &App) -> Result<(), Failure> {
     let system = app.system().name;
-    let block = Block::of(bench.readme, BEGINS, &bench.values)?;
+    let block = Block::of(bench.guide, BEGINS, &bench.values)?;
     let ministack = environment(bench.root, "ministack").await?;
     deployed::build(bench.root, &ministack, system).await?;
     let emulator = Emulator::start(&ministack, bench.folder).await?;

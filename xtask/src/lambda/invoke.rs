@@ -1,4 +1,4 @@
-//! `cargo lambda invoke`, as the README prints it, for any system and any event.
+//! `cargo lambda invoke`, as docs/cargo-lambda.md prints it, for any system and any event.
 
 use std::fs;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::Bench;
-use super::readme::{Block, SYSTEM};
+use super::guide::{Block, SYSTEM};
 use crate::failure::{Doing, Failure};
 use crate::python;
 
-/// The event that the README's line names.
+/// The event that the guide's line names.
 const EVENT: &str = "events/parks/getHealth.json";
 
 /// How long a function that runs may take.
@@ -43,7 +43,7 @@ impl<'a> Invoke<'a> {
     ) -> Result<Self, Failure> {
         let line = block.line(BEGINS)?;
         if [SYSTEM, EVENT].iter().any(|named| !line.split(' ').any(|word| word == *named)) {
-            return Err(Failure::new(format!("`{line}` in README.md does not name {SYSTEM} and {EVENT}")));
+            return Err(Failure::new(format!("`{line}` in docs/cargo-lambda.md does not name {SYSTEM} and {EVENT}")));
         }
         Ok(Self { system, bench, block, variables })
     }

@@ -1,4 +1,4 @@
-//! `cargo lambda watch`, as the README prints it, as long as it is needed.
+//! `cargo lambda watch`, as docs/cargo-lambda.md prints it, as long as it is needed.
 
 use std::fs;
 use std::net::TcpListener;
@@ -9,11 +9,11 @@ use local::process::Process;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Bench;
+use super::guide::Block;
 use super::invoke::Invoke;
-use super::readme::Block;
 use crate::failure::{Doing, Failure};
 
-/// cargo-lambda's own port, since the README names no other.
+/// cargo-lambda's own port, since the guide names no other.
 const PORT: u16 = 9000;
 
 /// How long the first build of a system may take, with all that it depends on.

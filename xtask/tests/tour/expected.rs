@@ -1,4 +1,4 @@
-//! Comparing an answer with what the README says: equal but for what differs each time, which stands there as a name
+//! Comparing an answer with what a page shows: equal but for what differs each time, which stands there as a name
 //! in angle brackets, and for how JSON is laid out.
 
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub fn fits(expected: &str, shown: &Shown) -> bool {
         }
 }
 
-/// An answer as the README shows it.
+/// An answer as the page shows it.
 pub fn laid_out(shown: &Shown) -> String {
     let body = match serde_json::from_str::<Value>(&shown.body) {
         Ok(_) => indented(&shown.body),

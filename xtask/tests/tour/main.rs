@@ -1,5 +1,5 @@
-//! The README's tour, taken on a platform with the samples: every command is carried out, and what it answers is
-//! compared with what stands below it there.
+//! The commands of README.md and docs/tour.md, on a platform with the small sample: every command is carried out, and what it answers is
+//! compared with the answer that the page shows.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -11,24 +11,25 @@
 
 mod curl;
 mod expected;
+mod page;
 mod platform;
-mod readme;
 mod shell;
 
 use std::time::Duration;
 
+use page::Step;
 use platform::Toured;
-use readme::Step;
 
-/// Where the README says that the platform is.
+/// Where the pages say that the platform is.
 const HERE: &str = "localhost:8080";
 
 /// How long a write may take until it is found.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_tour_gives_what_the_readme_says() {
-    let steps = readme::tour(&std::fs::read_to_string(xtask::root().join("README.md")).unwrap());
+async fn commands_give_the_answers_that_the_pages_show() {
+    let page = |name: &str| page::steps_of(&std::fs::read_to_string(xtask::root().join(name)).unwrap());
+    let steps = [page("README.md"), page("docs/tour.md")].concat();
     assert!(steps.len() >= 10, "the tour has {} commands", steps.len());
     let mut toured = Toured::start().await;
     for step in &steps {
@@ -59,5 +60,5 @@ async fn take(toured: &mut Toured, step: &Step) {
             return;
         }
     }
-    panic!("$ {}\nanswers\n{}\nand the README says\n{}", step.command, expected::laid_out(&answer), step.output);
+    panic!("$ {}\nanswers\n{}\nand the page shows\n{}", step.command, expected::laid_out(&answer), step.output);
 }

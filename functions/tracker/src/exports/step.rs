@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use serde::Serialize;
 use sheet::guarded;
+use table::objects::LEAST_PART;
 use table::{Access, Error};
 use web::Problem;
 
@@ -99,8 +100,7 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
             }
         }
     };
-    let least = access.engines().config.part;
-    while part.file.len() < least && began.elapsed() < AT_MOST {
+    while part.file.len() < LEAST_PART && began.elapsed() < AT_MOST {
         let source = question.source(&schema, &part.at);
         let row = |_, issue: &Issue| Row(row(&schema, &plan.columns, issue));
         let Page { rows, next } = source.page(access, &schema, &question, part.at.clone(), PAGE, row).await?;
@@ -123,7 +123,7 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
         }
     }
     let counts = Counts { total: counts.total.max(part.rows), done: part.rows, ..counts };
-    if part.file.len() >= least {
+    if part.file.len() >= LEAST_PART {
         let objects = access.objects(&WRITE_EXPORT, BUCKET, PREFIX);
         let upload = match plan.upload.take() {
             Some(upload) => upload,

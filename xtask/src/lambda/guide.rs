@@ -1,8 +1,8 @@
-//! The README's blocks of commands for a shell.
+//! The blocks of commands for a shell in docs/cargo-lambda.md.
 
 use crate::failure::Failure;
 
-/// The system that the README's lines name. With another's name they are that one's.
+/// The system that the guide's lines name. With another's name they are that one's.
 pub const SYSTEM: &str = "parks";
 
 /// What stands for `…` behind the name of a variable.
@@ -16,14 +16,17 @@ pub struct Block {
 
 impl Block {
     /// The first block that has a line which begins so.
-    pub fn of(readme: &str, begins: &str, values: &Values) -> Result<Self, Failure> {
-        let blocks = readme.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+    pub fn of(guide: &str, begins: &str, values: &Values) -> Result<Self, Failure> {
+        let blocks = guide.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
         let block = blocks.into_iter().find(|block| block.lines().any(|line| line.starts_with(begins)));
-        let block = block.ok_or_else(|| Failure::new(format!("README.md has no block with a line `{begins}…`")))?;
+        let block =
+            block.ok_or_else(|| Failure::new(format!("docs/cargo-lambda.md has no block with a line `{begins}…`")))?;
         let lines = block.lines().map(|line| filled(line, values)).collect();
         let block = Self { lines };
         match block.lines.iter().find(|line| line.contains('…')) {
-            Some(line) => Err(Failure::new(format!("nothing is known to stand for `…` in README.md's `{line}`"))),
+            Some(line) => Err(Failure::new(format!(
+                "nothing is known to stand for `…` in the line `{line}` of docs/cargo-lambda.md"
+            ))),
             None => Ok(block),
         }
     }
@@ -33,7 +36,7 @@ impl Block {
         let mut lines = self.lines.iter().filter(|line| line.starts_with(begins));
         match (lines.next(), lines.next()) {
             (Some(line), None) => Ok(line),
-            _ => Err(Failure::new(format!("not one line of a block in README.md begins with `{begins}`"))),
+            _ => Err(Failure::new(format!("not one line of a block in docs/cargo-lambda.md begins with `{begins}`"))),
         }
     }
 
@@ -55,12 +58,12 @@ fn filled(line: &str, values: &Values) -> String {
 mod tests {
     use super::*;
 
-    const README: &str = "# x\n\n```sh\nls\n```\n\n```sh\nexport A=… B='…' C=any\ngo watch --now\ngo call\n```\n";
+    const GUIDE: &str = "# x\n\n```sh\nls\n```\n\n```sh\nexport A=… B='…' C=any\ngo watch --now\ngo call\n```\n";
 
     #[test]
     fn a_block_is_found_by_a_line_and_filled_in() {
         let values = vec![("A", "1".to_owned()), ("B", "[2]".to_owned())];
-        let block = Block::of(README, "go watch", &values).unwrap();
+        let block = Block::of(GUIDE, "go watch", &values).unwrap();
         assert_eq!(block.line("go call").unwrap(), "go call");
         assert_eq!(block.script("go call"), "export A='1' B='[2]' C=any\ngo call");
         assert!(block.line("go").is_err() && block.line("ls").is_err());
@@ -68,8 +71,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_filled_in_is_told() {
-        let unfilled = Block::of(README, "go watch", &vec![("A", "1".to_owned())]).unwrap_err().to_string();
+        let unfilled = Block::of(GUIDE, "go watch", &vec![("A", "1".to_owned())]).unwrap_err().to_string();
         assert!(unfilled.contains("B='…'"), "{unfilled}");
-        assert!(Block::of(README, "go away", &Vec::new()).unwrap_err().to_string().contains("go away"));
+        assert!(Block::of(GUIDE, "go away", &Vec::new()).unwrap_err().to_string().contains("go away"));
     }
 }

@@ -1,17 +1,15 @@
-//! The commands of the README and what it says that they answer.
+//! The commands of a page and the answers that it shows.
 
 /// A command and the output below it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     pub command: String,
     pub output: String,
 }
 
-/// The steps in the `console` blocks under the heading "A tour".
-pub fn tour(readme: &str) -> Vec<Step> {
-    let (_, section) = readme.split_once("\n## A tour\n").expect("README.md has a section `A tour`");
-    let section = section.split("\n## ").next().unwrap();
-    section.split("\n```console\n").skip(1).flat_map(|block| steps(block.split("\n```").next().unwrap())).collect()
+/// The steps in the `console` blocks.
+pub fn steps_of(page: &str) -> Vec<Step> {
+    page.split("\n```console\n").skip(1).flat_map(|block| steps(block.split("\n```").next().unwrap())).collect()
 }
 
 fn steps(block: &str) -> Vec<Step> {
@@ -38,8 +36,7 @@ fn steps(block: &str) -> Vec<Step> {
 
 #[test]
 fn commands_are_told_from_their_output() {
-    let readme =
-        "# x\n\n## A tour\n\n```console\n$ a \\\n  b\nout\nmore\n$ c\n```\ntext\n```console\n$ d\n```\n\n## Next\n";
+    let page = "# x\n\n```console\n$ a \\\n  b\nout\nmore\n$ c\n```\ntext\n```console\n$ d\n```\n\n## Next\n";
     let step = |command: &str, output: &str| Step { command: command.to_owned(), output: output.to_owned() };
-    assert_eq!(tour(readme), [step("a   b", "out\nmore\n"), step("c", ""), step("d", "")]);
+    assert_eq!(steps_of(page), [step("a   b", "out\nmore\n"), step("c", ""), step("d", "")]);
 }
