@@ -8,6 +8,7 @@
     reason = "tests say what they expect by unwrapping it"
 )]
 
+mod features;
 mod manifest;
 mod source;
 mod templates;
