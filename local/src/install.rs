@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use tokio::sync::Mutex;
 
 use crate::error::StartError;
 
@@ -68,6 +69,9 @@ impl Cache {
         self.0.join(format!("{name}-{digest}"))
     }
 }
+
+/// Held by whoever fills a folder: platforms of one process that start at once fetch an engine once.
+static FETCHING: Mutex<()> = Mutex::const_new(());
 
 /// A folder that is being filled beside its place.
 struct Filling {

@@ -11,67 +11,48 @@ use tokio::process::Command;
 use crate::failure::{Doing, Failure};
 use crate::python::environment;
 
-/// One step: a command and the variables that it runs with.
+/// One step of the nightly tier.
 struct Step {
     name: &'static str,
-    program: &'static str,
-    arguments: &'static [&'static str],
-    variables: &'static [(&'static str, &'static str)],
+    /// For `sh`, in the repository's root.
+    script: &'static str,
+    /// The tools from PyPI that the script finds first on its path: a file of `infra/python/`.
+    tools: Option<&'static str>,
 }
-
-const E2E: &[&str] = &["test", "--workspace", "--test", "e2e"];
 
 const STEPS: [Step; 8] = [
     Step {
         name: "schedules",
-        program: "cargo",
-        arguments: &["test", "--profile", "bench", "--package", "mirror", "--lib", "--", "of_the_schedules"],
-        variables: &[("CAIRN_SCHEDULES", "1000000")],
+        script: "CAIRN_SCHEDULES=1000000 cargo test --profile bench --package mirror --lib -- of_the_schedules",
+        tools: None,
     },
     Step {
         name: "embedded-engines",
-        program: "cargo",
-        arguments: E2E,
-        variables: &[("CAIRN_TIER", "nightly"), ("CAIRN_ENGINES", "embedded")],
+        script: "CAIRN_TIER=nightly CAIRN_ENGINES=embedded cargo test --workspace --test e2e",
+        tools: None,
     },
     Step {
         name: "real-engines",
-        program: "cargo",
-        arguments: E2E,
-        variables: &[("CAIRN_TIER", "nightly"), ("CAIRN_ENGINES", "real")],
+        script: "CAIRN_TIER=nightly CAIRN_ENGINES=real cargo test --workspace --test e2e",
+        tools: None,
     },
     Step {
         name: "without-java",
-        program: "cargo",
-        arguments: E2E,
-        variables: &[("CAIRN_TIER", "nightly"), ("CAIRN_ENGINES", "without-java")],
+        script: "CAIRN_TIER=nightly CAIRN_ENGINES=without-java cargo test --workspace --test e2e",
+        tools: None,
     },
     Step {
         name: "world-sample",
-        program: "cargo",
-        arguments: &["test", "--package", "cairn", "--test", "command", "--", "world_sample"],
-        variables: &[("CAIRN_TIER", "nightly")],
+        script: "CAIRN_TIER=nightly cargo test --workspace --test command -- world_sample",
+        tools: None,
     },
-    Step { name: "deployed", program: "cargo", arguments: &["xtask", "deployed"], variables: &[] },
-    Step { name: "lambda", program: "cargo", arguments: &["xtask", "lambda"], variables: &[] },
+    Step { name: "deployed", script: "cargo xtask deployed", tools: None },
+    Step { name: "lambda", script: "cargo xtask lambda", tools: None },
     Step {
         name: "arm64",
-        program: "cargo-lambda",
-        arguments: &[
-            "lambda",
-            "build",
-            "--release",
-            "--arm64",
-            "--output-format",
-            "zip",
-            "--bin",
-            "parks",
-            "--bin",
-            "agencies",
-            "--bin",
-            "tracker",
-        ],
-        variables: &[],
+        script: "cargo lambda build --release --arm64 --output-format zip --bin parks --bin agencies --bin tracker \
+                 && ls -l target/lambda/*/bootstrap.zip",
+        tools: Some("arm64"),
     },
 ];
 
@@ -99,16 +80,19 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
 }
 
 impl Step {
-    /// Whether its command succeeded.
+    /// Whether its script succeeded.
     async fn run(&self, root: &Path, log: &Path) -> Result<bool, Failure> {
+        let mut command = match self.tools {
+            Some(tools) => environment(root, tools).await?.script(self.script)?,
+            None => {
+                let mut command = Command::new("sh");
+                command.args(["-c", self.script]);
+                command
+            }
+        };
         let output = File::create(log).doing(log.display())?;
         let errors = output.try_clone().doing(log.display())?;
-        let mut command = match self.program {
-            "cargo" => Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
-            program => environment(root, program).await?.command(program),
-        };
-        command.current_dir(root).args(self.arguments).envs(self.variables.iter().copied());
-        command.stdin(Stdio::null()).stdout(output).stderr(errors).kill_on_drop(true);
+        command.current_dir(root).stdin(Stdio::null()).stdout(output).stderr(errors).kill_on_drop(true);
         Ok(command.status().await.doing(self.name)?.success())
     }
 }

@@ -36,6 +36,8 @@ impl Process {
         command
             .args(["local", "--port", "0", "--search", search, "--dynamodb", dynamodb, "--lease", "1", "--state"])
             .arg(state);
+        // It lives for seconds, too short for Java's second compiler to pay.
+        command.env("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         match failpoint {
             Some(failpoint) => command.env("CAIRN_FAILPOINT", failpoint),

@@ -131,7 +131,7 @@ async fn sum_of_counters(cairn: &Cairn, facilities: usize) -> u64 {
 }
 
 async fn scenario_10_crash() {
-    let (facilities, relationships) = sized((150, 90), (500, 300));
+    let (facilities, relationships) = sized((120, 60), (500, 300));
     let (cairn, admin, visitor) = with_facilities(facilities, relationships).await;
     let new = json!({ "facilityType": "trail", "displayName": "Late", "location": [1, 2] });
     let gone = async || {

@@ -106,7 +106,7 @@ async fn done(admin: &User, job: &str) -> u64 {
 }
 
 async fn killed_at_random_moments_it_ends_with_each_item_once() {
-    let (rows, kills) = sized((1200, 2), (3000, 3));
+    let (rows, kills) = sized((900, 1), (3000, 3));
     let mut random = seed::random("imports_killed::process");
     let state = tempfile::tempdir().unwrap();
     let mut process = Process::start(state.path(), None).await;

@@ -26,8 +26,8 @@ use crate::harness::{Set, Test, engines, sized};
 /// How many issues is in the names.
 pub fn tests() -> Vec<Test> {
     let (issues, told) = match engines::set() {
-        Set::Real => sized((20, "20"), (60, "60")),
-        _ => sized((20, "20"), (120, "120")),
+        Set::Real => sized((12, "12"), (60, "60")),
+        _ => sized((12, "12"), (120, "120")),
     };
     let name = |what: &str| format!("tracker_stopped::{what}_of_{told}_issues");
     vec![

@@ -9,7 +9,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
 use super::java::{self, Java};
-use super::{Cache, Filling, Tools, jar};
+use super::{Cache, FETCHING, Filling, Tools, jar};
 use crate::error::StartError;
 use crate::progress::{Progress, Stage};
 
@@ -59,12 +59,14 @@ impl Recipe {
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<Installed, Unavailable> {
         let java = java::find(tools).await.map_err(Unavailable::Missing)?;
         let place = cache.folder(self.folder, &[LAYOUT, self.pom, self.launcher]);
+        let fetching = FETCHING.lock().await;
         if !place.is_dir() {
             let Some(maven) = tools.find("mvn") else {
                 return Err(Unavailable::Missing("there is no Maven (`mvn`) on the PATH".to_owned()));
             };
             self.fetch(&java, &maven, &place, progress).await.map_err(Unavailable::Failed)?;
         }
+        drop(fetching);
         let installed = Installed { java, folder: place };
         if let Some(arguments) = self.rehearsal
             && !installed.classes().exists()

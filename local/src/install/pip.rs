@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use tokio::process::Command;
 
-use super::{Cache, Filling, Tools};
+use super::{Cache, FETCHING, Filling, Tools};
 use crate::error::StartError;
 use crate::progress::{Progress, Stage};
 
@@ -25,6 +25,7 @@ impl Recipe {
     /// The program, fetched unless the cache has it; then pip is needed.
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<PathBuf, StartError> {
         let place = cache.folder(self.folder, &[self.requirements]);
+        let _fetching = FETCHING.lock().await;
         if !place.is_dir() {
             progress.started(self.stage);
             let filling = Filling::begin(&place)?;
@@ -74,6 +75,36 @@ async fn pip(tools: &Tools) -> Option<Command> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A Python whose pip takes a moment, and notes each installation in `installed`.
+    #[cfg(unix)]
+    const PYTHON: &str = r#"#!/bin/sh
+[ "$3" = --version ] && exit 0
+while [ "$1" != --target ]; do shift; done
+echo "$2" >> "$(dirname "$0")/installed"
+sleep 0.2
+mkdir -p "$2" && touch "$2/program"
+"#;
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn two_installations_at_once_fetch_once() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let python = folder.path().join("python3");
+        std::fs::write(&python, PYTHON).unwrap();
+        std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let path = std::env::join_paths([folder.path().as_os_str(), "/usr/bin".as_ref(), "/bin".as_ref()]).unwrap();
+        let (tools, cache) = (Tools { path, java_home: None }, Cache::new(folder.path().join("cache")));
+        let recipe = Recipe { name: "x", stage: "x", folder: "x", requirements: "x==1", program: "program" };
+        let silent = Progress::silent();
+        let (one, other) =
+            tokio::join!(recipe.install(&tools, &cache, &silent), recipe.install(&tools, &cache, &silent));
+        assert_eq!(one.unwrap(), other.unwrap());
+        let installed = std::fs::read_to_string(folder.path().join("installed")).unwrap();
+        assert_eq!(installed.lines().count(), 1, "{installed}");
+    }
 
     #[tokio::test]
     async fn without_pip_the_error_says_what_to_install() {
