@@ -70,7 +70,7 @@ impl Cache {
     }
 }
 
-/// Held by whoever fills a folder: platforms of one process that start at once fetch an engine once.
+/// Held while a folder is filled, so that platforms of one process that start at the same time fetch an engine once.
 static FETCHING: Mutex<()> = Mutex::const_new(());
 
 /// A folder that is being filled beside its place.

@@ -96,7 +96,7 @@ impl Cairn {
         options.dynamodb = url.map_or(Dynamodb::InMemory, Dynamodb::Url);
         options.prefix = format!("t{}-", STARTED.fetch_add(1, Ordering::SeqCst));
         options.clock = clock.clone();
-        // Whoever waits for a stream has it read at once.
+        // Rare polls save CPU time: `caught_up` has a stream read at once.
         options.sources.poll = Duration::from_millis(250);
         options.issuers = ISSUERS.map(str::to_owned).to_vec();
         options.through = |system, engines| match systems::named(system.name) {
