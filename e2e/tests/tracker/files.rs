@@ -242,7 +242,7 @@ async fn a_file_may_be_long_on_its_way() {
     fixture.until_still(async || fixture.ann.get(work).await.is(200).text("state") == "waiting").await;
     put_by_hand(&fixture, &announced, file);
     fixture.cairn.event("tracker", "startImport", &arrived(announced.text("id"))).await.unwrap();
-    assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "done");
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
 }
 
