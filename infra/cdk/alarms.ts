@@ -3,13 +3,25 @@ import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
 
 import { polls, type Operation, type System } from './declaration.ts';
 import { id } from './names.ts';
+import { GIVEN_UP_SECONDS } from './sources.ts';
 import type { SystemStack } from './system.ts';
 
 const MINUTE = 60;
-const DAY = 24 * 60 * 60;
+const HOUR = 60 * MINUTE;
+const MILLIS = 1000;
 
 // An alarm on the sum or the maximum of one metric.
-type Watched = Pick<CfnAlarmProps, 'namespace' | 'metricName' | 'statistic' | 'threshold' | 'period' | 'evaluationPeriods'> & {
+type Watched = Pick<
+  CfnAlarmProps,
+  | 'namespace'
+  | 'metricName'
+  | 'statistic'
+  | 'threshold'
+  | 'period'
+  | 'evaluationPeriods'
+  | 'comparisonOperator'
+  | 'treatMissingData'
+> & {
   dimensions: Record<string, string>;
 };
 
@@ -35,6 +47,24 @@ export class Alarms {
         dimensions: this.ofFunction(name),
         evaluationPeriods: 3,
       });
+      const silence = 'The clock has not called it for ten minutes: what outlives its request stands still.';
+      this.add(id(name, 'SilenceAlarm'), `${name} is not called`, silence, {
+        namespace: 'AWS/Lambda',
+        metricName: 'Invocations',
+        dimensions: this.ofFunction(name),
+        threshold: 1,
+        evaluationPeriods: 2,
+        comparisonOperator: 'LessThanThreshold',
+        treatMissingData: 'breaching',
+      });
+    }
+    for (const { handler } of system.sources.filter(({ kind }) => kind === 'objects')) {
+      const givenUp = 'The event of a file failed three times or waited for six hours, and lies in the bucket of failures.';
+      this.add(id(handler, 'GivenUpAlarm'), `${handler} gave a file up`, givenUp, {
+        namespace: 'AWS/Lambda',
+        metricName: 'AsyncEventsDropped',
+        dimensions: this.ofFunction(handler),
+      });
     }
     for (const { handler } of system.sources.filter(({ kind }) => kind === 'streams')) {
       this.mirror(handler);
@@ -49,7 +79,7 @@ export class Alarms {
       metricName: 'IteratorAge',
       dimensions: this.ofFunction(name),
       statistic: 'Maximum',
-      threshold: 60_000,
+      threshold: MINUTE * MILLIS,
       evaluationPeriods: 2,
     });
     this.add(id(name, 'QuarantineAlarm'), 'quarantines', 'Items cannot be indexed: see cairn quarantine ls.', {
@@ -63,14 +93,14 @@ export class Alarms {
       dimensions: this.ofFunction(name),
       evaluationPeriods: 3,
     });
-    const givenUp = 'Stream records or events of objects could not be handled and lie in the bucket of failures.';
-    const { names } = this.stack;
-    this.add(id(name, 'GivenUpAlarm'), 'gave something up', givenUp, {
-      namespace: 'AWS/S3',
-      metricName: 'NumberOfObjects',
-      dimensions: { BucketName: names.bucket(names.failures), StorageType: 'AllStorageTypes' },
+    // Told while it can still be stopped.
+    const givesUp = 'Records of the tables are given up within the hour, to the bucket of failures.';
+    this.add(id(name, 'GivenUpAlarm'), 'search gives up', givesUp, {
+      namespace: 'AWS/Lambda',
+      metricName: 'IteratorAge',
+      dimensions: this.ofFunction(name),
       statistic: 'Maximum',
-      period: DAY,
+      threshold: (GIVEN_UP_SECONDS - HOUR) * MILLIS,
     });
   }
 
@@ -100,10 +130,10 @@ export class Alarms {
       threshold: 0,
       period: 5 * MINUTE,
       evaluationPeriods: 1,
-      ...watched,
-      dimensions: Object.entries(dimensions ?? {}).map(([name, value]) => ({ name, value })),
       comparisonOperator: 'GreaterThanThreshold',
       treatMissingData: 'notBreaching',
+      ...watched,
+      dimensions: Object.entries(dimensions ?? {}).map(([name, value]) => ({ name, value })),
       alarmActions: this.stack.parameters.alarmActions,
       tags: this.stack.tagList,
     });

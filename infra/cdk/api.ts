@@ -35,7 +35,7 @@ export class Api {
       },
       tags,
     });
-    const calls = logGroup(stack, 'AccessLogs', `${names.logGroup}/access`);
+    const calls = logGroup(stack, 'AccessLogs', names.accessLogGroup);
     new CfnStage(stack, 'ApiStage', {
       apiId: this.api.ref,
       stageName: '$default',

@@ -42,6 +42,12 @@ export class Names {
     return `/cairn/${this.deployed}`;
   }
 
+  // API Gateway writes it by CloudWatch's delivery of logs, which adds to a policy of the account for each group of another
+  // name until that is full.
+  get accessLogGroup(): string {
+    return `/aws/vendedlogs/cairn/${this.deployed}/access`;
+  }
+
   // Where Lambda puts what it gave up.
   get failures(): string {
     return `${this.system}-failures`;

@@ -2,13 +2,16 @@
 import { Aws, CfnResource } from 'aws-cdk-lib';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { CfnEventInvokeConfig, CfnEventSourceMapping, type CfnFunction, CfnPermission } from 'aws-cdk-lib/aws-lambda';
+import { CfnEventInvokeConfig, CfnEventSourceMapping, type CfnFunction, CfnPermission, type CfnPermissionProps } from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 
 import type { Operation, System } from './declaration.ts';
 import { id } from './names.ts';
 import { allow } from './policy.ts';
 import type { SystemStack } from './system.ts';
+
+// How old a stream record may grow.
+export const GIVEN_UP_SECONDS = 20 * 3600;
 
 // What the role of a function needs so that its event source can read for it and put aside what it gives up.
 export function statements(stack: SystemStack, system: System, operation: Operation): PolicyStatement[] {
@@ -66,7 +69,7 @@ function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction, 
       functionResponseTypes: ['ReportBatchItemFailures'],
       bisectBatchOnFunctionError: true,
       // By age, below the 24 h that a stream keeps its records, and by no count of tries.
-      maximumRecordAgeInSeconds: 20 * 3600,
+      maximumRecordAgeInSeconds: GIVEN_UP_SECONDS,
       destinationConfig: putAside(stack),
       filterCriteria: filtered ? { filters: documents.map((pattern) => ({ pattern })) } : undefined,
     });
@@ -99,7 +102,9 @@ function objects(
       },
     ],
   };
-  bucket.addResourceDependency(permission(stack, operation, lambda, 's3.amazonaws.com', stack.names.bucketArn(source.bucket)));
+  // A bucket's ARN does not name its account.
+  const account = { sourceArn: stack.names.bucketArn(source.bucket), sourceAccount: Aws.ACCOUNT_ID };
+  bucket.addResourceDependency(permission(stack, operation, lambda, 's3.amazonaws.com', account));
   new CfnEventInvokeConfig(stack, id(operation.name, 'Invocations'), {
     functionName: lambda.ref,
     qualifier: '$LATEST',
@@ -116,7 +121,8 @@ function schedule(stack: SystemStack, operation: Operation, lambda: CfnFunction,
     targets: [{ id: operation.name, arn: lambda.attrArn }],
     tags: stack.tagList,
   });
-  permission(stack, operation, lambda, 'events.amazonaws.com', rule.attrArn);
+  // EventBridge invokes no function whose permission names an account.
+  permission(stack, operation, lambda, 'events.amazonaws.com', { sourceArn: rule.attrArn });
 }
 
 // A resource that the function makes once everything is there that it works on. Nobody but CloudFormation calls it, as
@@ -136,13 +142,12 @@ function permission(
   operation: Operation,
   lambda: CfnFunction,
   principal: string,
-  sourceArn: string,
+  source: Pick<CfnPermissionProps, 'sourceArn' | 'sourceAccount'>,
 ): CfnPermission {
   return new CfnPermission(stack, id(operation.name, 'Permission'), {
     functionName: lambda.ref,
     action: 'lambda:InvokeFunction',
     principal,
-    sourceArn,
-    sourceAccount: Aws.ACCOUNT_ID,
+    ...source,
   });
 }

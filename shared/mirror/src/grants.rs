@@ -8,13 +8,17 @@ use table::schema::{System, Table};
 use crate::first_index::searchable;
 use crate::schema::state_table_name;
 
+/// A generation's number has six digits, and `?` is one character. `*` would match paths of any length, and a list of
+/// any indexes.
+const GENERATION: &str = "??????";
+
 /// Everything that a batch may do: read items and set their `rev` and nothing else, keep its own state, keep what is
 /// quarantined, and write and read versions through the write aliases of the system's generations.
 pub fn grants(system: &System) -> Vec<Grant> {
     let state = |action| Grant { action, resource: Resource::Table(state_table_name(system.name)) };
     let search = |path| Grant {
         action: "es:ESHttpPost",
-        resource: Resource::Search { path: format!("{}-*-write/{path}", system.name) },
+        resource: Resource::Search { path: format!("{}-{GENERATION}-write/{path}", system.name) },
     };
     let quarantine = Resource::Objects { bucket: system.name.to_owned(), prefix: "quarantine/".to_owned() };
     let mut grants = vec![
@@ -37,8 +41,7 @@ pub fn grants(system: &System) -> Vec<Grant> {
 /// reading the tables, making the index, and giving it to the readers.
 pub fn index_grants(system: &'static System) -> Vec<Grant> {
     let search = |action, path: String| Grant { action, resource: Resource::Search { path } };
-    // A generation's number has six digits, and `?` is one character; `*` would match paths of any length.
-    let index = format!("{}-??????", system.name);
+    let index = format!("{}-{GENERATION}", system.name);
     let mut grants = grants(system);
     grants.extend([
         search("es:ESHttpPut", index.clone()),
@@ -58,8 +61,7 @@ pub fn index_grants(system: &'static System) -> Vec<Grant> {
 pub fn sweep_grants(system: &System) -> Vec<Grant> {
     let search = |path| Grant {
         action: "es:ESHttpPost",
-        // `*` would match a list of any indexes, which a search takes.
-        resource: Resource::Search { path: format!("{}-??????-write/{path}", system.name) },
+        resource: Resource::Search { path: format!("{}-{GENERATION}-write/{path}", system.name) },
     };
     let state = Resource::Table(state_table_name(system.name));
     vec![Grant { action: "dynamodb:GetItem", resource: state }, search("_search"), search("_bulk")]

@@ -6,7 +6,7 @@ use web::metrics::NAMESPACE;
 use super::function::Function;
 use super::names;
 use super::node::{Map, Node, reference, sub};
-use super::storage::failures_name;
+use super::sources::GIVEN_UP_SECONDS;
 
 /// An alarm on the sum or the maximum of one metric.
 struct Alarm<'a> {
@@ -16,15 +16,24 @@ struct Alarm<'a> {
     metric: &'a str,
     dimensions: Map,
     statistic: &'a str,
-    /// Above this.
-    threshold: u64,
+    rings: Rings,
     /// So many seconds make a period, and so many periods in a row an alarm.
     period: u64,
     periods: u64,
 }
 
+/// When a period counts towards an alarm.
+#[derive(Clone, Copy)]
+enum Rings {
+    /// Where nothing is measured, all is well.
+    Above(u64),
+    /// Where nothing is measured, nothing is well.
+    Below(u64),
+}
+
 const MINUTE: u64 = 60;
-const DAY: u64 = 24 * 60 * 60;
+const HOUR: u64 = 60 * MINUTE;
+const MILLIS: u64 = 1000;
 
 /// The alarms of a system.
 pub fn system(system: &System, functions: &[Function]) -> Map {
@@ -36,7 +45,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
         metric: "",
         dimensions: Map::new(),
         statistic: "Sum",
-        threshold: 0,
+        rings: Rings::Above(0),
         period: 5 * MINUTE,
         periods: 1,
     };
@@ -56,15 +65,43 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
     // fails itself. What is called once an hour or less only tidies up, and what it leaves waits for the next time: the
     // dashboard shows it.
     for handler in functions.iter().filter(|function| function.is_polling(system)) {
+        alarms.extend([
+            (
+                handler.resource("ErrorsAlarm"),
+                Alarm {
+                    name: format!("{name} {} fails", handler.name),
+                    about: "Invocations failed or ran out of time; what they were to do waits for the next.",
+                    namespace: "AWS/Lambda",
+                    metric: "Errors",
+                    dimensions: of_handler(handler),
+                    periods: 3,
+                    ..base
+                },
+            ),
+            (
+                handler.resource("SilenceAlarm"),
+                Alarm {
+                    name: format!("{name} {} is not called", handler.name),
+                    about: "The clock has not called it for ten minutes: what outlives its request stands still.",
+                    namespace: "AWS/Lambda",
+                    metric: "Invocations",
+                    dimensions: of_handler(handler),
+                    rings: Rings::Below(1),
+                    periods: 2,
+                    ..base
+                },
+            ),
+        ]);
+    }
+    for handler in functions.iter().filter(|function| function.hears_of_objects(system)) {
         alarms.push((
-            handler.resource("ErrorsAlarm"),
+            handler.resource("GivenUpAlarm"),
             Alarm {
-                name: format!("{name} {} fails", handler.name),
-                about: "Invocations failed or ran out of time; what they were to do waits for the next.",
+                name: format!("{name} {} gave a file up", handler.name),
+                about: "The event of a file failed three times or waited for six hours, and lies in the bucket of failures.",
                 namespace: "AWS/Lambda",
-                metric: "Errors",
+                metric: "AsyncEventsDropped",
                 dimensions: of_handler(handler),
-                periods: 3,
                 ..base
             },
         ));
@@ -82,7 +119,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                     metric: "IteratorAge",
                     dimensions: of_handler(mirror),
                     statistic: "Maximum",
-                    threshold: 60_000,
+                    rings: Rings::Above(MINUTE * MILLIS),
                     periods: 2,
                     ..base
                 },
@@ -111,17 +148,15 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ),
             (
                 mirror.resource("GivenUpAlarm"),
+                // Told while it can still be stopped.
                 Alarm {
-                    name: format!("{name} gave something up"),
-                    about: "Stream records or events of objects could not be handled and lie in the bucket of failures.",
-                    namespace: "AWS/S3",
-                    metric: "NumberOfObjects",
-                    dimensions: vec![
-                        ("BucketName".to_owned(), sub(names::bucket(&failures_name(name)))),
-                        ("StorageType".to_owned(), "AllStorageTypes".into()),
-                    ],
+                    name: format!("{name} search gives up"),
+                    about: "Records of the tables are given up within the hour, to the bucket of failures.",
+                    namespace: "AWS/Lambda",
+                    metric: "IteratorAge",
+                    dimensions: of_handler(mirror),
                     statistic: "Maximum",
-                    period: DAY,
+                    rings: Rings::Above((GIVEN_UP_SECONDS - HOUR) * MILLIS),
                     ..base
                 },
             ),
@@ -139,7 +174,7 @@ pub fn route(system: &str, function: &Function) -> (String, Node) {
         metric: "ServerErrors",
         dimensions: of_operation(system, function.name),
         statistic: "Sum",
-        threshold: 0,
+        rings: Rings::Above(0),
         period: 5 * MINUTE,
         periods: 1,
     };
@@ -155,6 +190,10 @@ impl Alarm<'_> {
     fn resource(self, system: &str, condition: Option<&str>) -> Node {
         let dimensions: Vec<Node> =
             self.dimensions.into_iter().map(|(name, value)| map! { "Name" => name, "Value" => value }).collect();
+        let (comparison, threshold, missing) = match self.rings {
+            Rings::Above(limit) => ("GreaterThanThreshold", limit, "notBreaching"),
+            Rings::Below(limit) => ("LessThanThreshold", limit, "breaching"),
+        };
         let told = map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] };
         let properties = map! {
             "AlarmName" => sub(format!("${{Prefix}}{}", self.name)),
@@ -165,9 +204,9 @@ impl Alarm<'_> {
             "Statistic" => self.statistic,
             "Period" => self.period,
             "EvaluationPeriods" => self.periods,
-            "Threshold" => self.threshold,
-            "ComparisonOperator" => "GreaterThanThreshold",
-            "TreatMissingData" => "notBreaching",
+            "Threshold" => threshold,
+            "ComparisonOperator" => comparison,
+            "TreatMissingData" => missing,
             "AlarmActions" => told,
             "Tags" => names::tag_list(system),
         };

@@ -49,7 +49,7 @@ pub fn api(system: &str) -> Map {
                 },
             },
         ),
-        ("AccessLogs".to_owned(), log_group(system, &format!("{}/access", names::log_group(system)))),
+        ("AccessLogs".to_owned(), log_group(system, &names::access_log_group(system))),
         ("Logs".to_owned(), log_group(system, &names::log_group(system))),
     ]
 }

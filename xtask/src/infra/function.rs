@@ -60,6 +60,12 @@ impl Function {
         })
     }
 
+    /// Whether it is told of the objects of a bucket.
+    pub fn hears_of_objects(&self, system: &System) -> bool {
+        let mut sources = system.sources.iter();
+        sources.any(|source| matches!(source, EventSource::Objects { .. }) && source.handler() == self.name)
+    }
+
     /// The name of its resources in a template.
     pub fn resource(&self, kind: &str) -> String {
         resource(self.name, kind)

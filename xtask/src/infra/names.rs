@@ -22,6 +22,12 @@ pub fn log_group(system: &str) -> String {
     format!("/cairn/${{Prefix}}{system}")
 }
 
+/// Of a system's API. API Gateway writes it by CloudWatch's delivery of logs, which adds to a policy of the account for
+/// each group of another name until that is full ("Enable logging to CloudWatch Logs", Amazon CloudWatch Logs User Guide).
+pub fn access_log_group(system: &str) -> String {
+    format!("/aws/vendedlogs/cairn/${{Prefix}}{system}/access")
+}
+
 pub fn table_arn(name: &str) -> String {
     format!("{}:table/{}", regional("dynamodb"), table(name))
 }

@@ -80,7 +80,8 @@ const BATCH_RECORDS: u64 = 1000;
 /// Invocations for one shard at one moment. Records of one partition key stay in order.
 const PARALLEL: u64 = 2;
 
-const GIVEN_UP_SECONDS: u64 = 20 * 3600;
+/// How old a stream record may grow.
+pub const GIVEN_UP_SECONDS: u64 = 20 * 3600;
 
 /// Where goes what was given up.
 fn put_aside(system: &System) -> Node {
@@ -99,7 +100,7 @@ fn objects(system: &System, function: &Function, bucket: &str) -> Map {
         "DestinationConfig" => put_aside(system),
     };
     vec![
-        permission(function, "s3.amazonaws.com", sub(names::bucket_arn(bucket))),
+        permission(function, "s3.amazonaws.com", sub(names::bucket_arn(bucket)), Some(reference("AWS::AccountId"))),
         (
             function.resource("Invocations"),
             map! { "Type" => "AWS::Lambda::EventInvokeConfig", "Properties" => properties },
@@ -121,7 +122,7 @@ fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
     };
     vec![
         (rule.clone(), map! { "Type" => "AWS::Events::Rule", "Properties" => properties }),
-        permission(function, "events.amazonaws.com", attribute(rule, "Arn")),
+        permission(function, "events.amazonaws.com", attribute(rule, "Arn"), None),
     ]
 }
 
@@ -146,13 +147,15 @@ fn deployment(system: &System, function: &Function) -> Map {
 /// times.
 const DEPLOYMENT_SECONDS: u64 = 3600;
 
-fn permission(function: &Function, principal: &str, source: Node) -> (String, Node) {
-    let properties = map! {
-        "FunctionName" => reference(function.resource("Function")),
-        "Action" => "lambda:InvokeFunction",
-        "Principal" => principal,
-        "SourceArn" => source,
-        "SourceAccount" => reference("AWS::AccountId"),
-    };
+/// `account` is for sources whose ARN does not name it, as a bucket's. EventBridge invokes no function whose permission
+/// has one ("My rule ran but my Lambda function wasn't invoked", Amazon EventBridge User Guide).
+fn permission(function: &Function, principal: &str, source: Node, account: Option<Node>) -> (String, Node) {
+    let mut properties = vec![
+        ("FunctionName".to_owned(), reference(function.resource("Function"))),
+        ("Action".to_owned(), "lambda:InvokeFunction".into()),
+        ("Principal".to_owned(), principal.into()),
+        ("SourceArn".to_owned(), source),
+    ];
+    properties.extend(account.map(|account| ("SourceAccount".to_owned(), account)));
     (function.resource("Permission"), map! { "Type" => "AWS::Lambda::Permission", "Properties" => properties })
 }

@@ -131,6 +131,17 @@ fn every_function_has_a_role_of_its_own_and_logs_where_it_is_told() {
     }
 }
 
+/// For a group of any other name, each API would add to one policy of the account until that is full.
+#[test]
+fn the_access_log_is_where_log_delivery_writes() {
+    for (system, template) in systems() {
+        let (_, stage) = of_type(&template, "AWS::ApiGatewayV2::Stage").next().unwrap();
+        let group = text(&stage["AccessLogSettings"]["DestinationArn"]["Fn::GetAtt"][0]);
+        let name = text(&template["Resources"][&group]["Properties"]["LogGroupName"]["Fn::Sub"]);
+        assert!(name.starts_with("/aws/vendedlogs/"), "{system}: {name}");
+    }
+}
+
 #[test]
 fn no_policy_is_wider_than_it_must_be() {
     let may: Value = read("infra/wildcards.json");

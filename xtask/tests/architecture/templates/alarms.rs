@@ -1,17 +1,41 @@
 //! Who is woken, by what, and at which price.
 
+use std::collections::BTreeSet;
+
 use super::{members, of_type, systems, text};
 
-/// With the defaults three systems cost at most one USD a month at rest: ten alarms are free in an account, and each
-/// further one is USD 0.10.
+/// Ten alarms are free in an account, and each further one is USD 0.10 a month.
 #[test]
-fn a_system_has_six_alarms_unless_each_route_is_to_have_one() {
+fn a_system_has_seven_alarms_and_one_for_each_kind_of_file() {
     for (system, template) in systems() {
         let of_all = members(&template["Resources"]).filter(|(_, it)| text(&it["Type"]) == "AWS::CloudWatch::Alarm");
-        let always: Vec<_> = of_all.filter(|(_, it)| it["Condition"].is_null()).map(|(name, _)| name).collect();
-        let mirror = ["GivenUp", "Lag", "Quarantine", "Throttles"].map(|name| format!("Mirror{name}"));
-        let expected = [&["ApiServerErrors".to_owned()], &mirror[..], &["RunWorkErrors".to_owned()]].concat();
-        assert_eq!(always, expected.iter().map(|name| format!("{name}Alarm")).collect::<Vec<_>>(), "{system}");
+        let always: BTreeSet<String> =
+            of_all.filter(|(_, it)| it["Condition"].is_null()).map(|(name, _)| name.to_owned()).collect();
+        let mirror = ["GivenUp", "Lag", "Quarantine", "Throttles"].map(|name| format!("Mirror{name}Alarm"));
+        let mut expected: BTreeSet<String> =
+            ["ApiServerErrorsAlarm", "RunWorkErrorsAlarm", "RunWorkSilenceAlarm"].map(str::to_owned).into();
+        expected.extend(mirror);
+        let files = of_type(&template, "AWS::Lambda::EventInvokeConfig");
+        expected.extend(files.map(|(name, _)| name.replace("Invocations", "GivenUpAlarm")));
+        assert_eq!(always, expected, "{system}");
+    }
+}
+
+/// Nothing fails where nothing is called: a clock that is silent is told of by itself.
+#[test]
+fn a_clock_that_calls_nobody_is_noticed() {
+    for (system, template) in systems() {
+        for (name, rule) in of_type(&template, "AWS::Events::Rule") {
+            if rule["ScheduleExpression"] != "rate(1 minute)" {
+                continue;
+            }
+            let alarm = &template["Resources"][name.replace("Schedule", "SilenceAlarm")]["Properties"];
+            let function = &template["Resources"][name.replace("Schedule", "Function")]["Properties"]["FunctionName"];
+            assert_eq!(&alarm["Dimensions"][0]["Value"], function, "{system}: {name}");
+            let rings = (&alarm["MetricName"], &alarm["ComparisonOperator"], &alarm["TreatMissingData"]);
+            assert_eq!(rings, (&"Invocations".into(), &"LessThanThreshold".into(), &"breaching".into()), "{system}");
+            assert_eq!(alarm["Threshold"], 1, "{system}");
+        }
     }
 }
 
@@ -45,15 +69,23 @@ fn no_alarm_waits_for_what_cannot_be() {
             rare += u32::from(minutes >= 60);
         }
         assert!(rare > 0, "{system}");
-        let [bucket, _] = alarm("MirrorGivenUp")["Dimensions"].as_array().unwrap().as_slice() else { panic!() };
         for (name, asynchronous) in of_type(&template, "AWS::Lambda::EventInvokeConfig") {
-            let to = &asynchronous["DestinationConfig"]["OnFailure"]["Destination"]["Fn::GetAtt"][0];
-            let failures = &template["Resources"][text(to)]["Properties"]["BucketName"];
-            assert_eq!(failures, &bucket["Value"], "{system}: {name}");
+            let handler = name.strip_suffix("Invocations").unwrap();
+            let given_up = alarm(&format!("{handler}GivenUp"));
+            assert_eq!(given_up["MetricName"], "AsyncEventsDropped", "{system}: {name}");
+            let function =
+                &template["Resources"][text(&asynchronous["FunctionName"]["Ref"])]["Properties"]["FunctionName"];
+            assert_eq!(&given_up["Dimensions"][0]["Value"], function, "{system}: {name}");
         }
         for (name, mapping) in of_type(&template, "AWS::Lambda::EventSourceMapping") {
             let function = &template["Resources"][text(&mapping["FunctionName"]["Ref"])]["Properties"]["FunctionName"];
-            assert_eq!(&alarm("MirrorLag")["Dimensions"][0]["Value"], function, "{system}: {name}");
+            // The first rings within minutes, the second while there is an hour left to do something.
+            let limit = mapping["MaximumRecordAgeInSeconds"].as_u64().unwrap() * 1000;
+            for (alarm, limit) in [(alarm("MirrorLag"), 60_000), (alarm("MirrorGivenUp"), limit - 3_600_000)] {
+                assert_eq!(&alarm["Dimensions"][0]["Value"], function, "{system}: {name}");
+                assert_eq!(alarm["MetricName"], "IteratorAge", "{system}: {name}");
+                assert_eq!(alarm["Threshold"], limit, "{system}: {name}");
+            }
         }
     }
 }
