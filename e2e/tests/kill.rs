@@ -160,7 +160,8 @@ async fn at_failpoints_and_at_random_times_nothing_is_lost() {
     let process = Process::start(&state, None).await;
     told.holds(&process.administrator()).await;
     let by_stream = settled(&process).await;
-    assert!(by_stream.len() > 20, "{}", by_stream.len());
+    // How much was done until the platform died depends on how the records were cut into batches.
+    assert!(told.names.len() > 3 && by_stream.len() >= told.names.len(), "{} of {}", by_stream.len(), told.names.len());
     process.stop().await;
 
     if sized(false, true) {

@@ -7,10 +7,11 @@ pub mod schedule;
 pub mod smoke;
 pub mod stack;
 pub mod variant;
+pub mod zip;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use local::Progress;
@@ -20,7 +21,6 @@ use local::search::{self, Choice};
 use local::state::State;
 use reqwest::Client;
 use table::Clock;
-use tokio::process::Command;
 use web::App;
 
 use crate::failure::{Doing, Failure};
@@ -42,7 +42,7 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     let sam = environment(root, "sam").await?;
     let ministack = environment(root, "ministack").await?;
     for declared in &systems {
-        build(root, &ministack, declared.app.system().name).await?;
+        zip::build(root, declared.app.system().name).await?;
     }
     let state = State::open(&folder.path().join("state")).doing("a state folder")?;
     let identity = Identity::open(&folder.path().join("state")).doing("an identity")?;
@@ -60,7 +60,7 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     let publisher = Publisher::start(identity.issuer(identity::ISSUER)).await?;
     let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
     let parameters = [
-        ("Architecture", architecture()),
+        ("Architecture", zip::ARCHITECTURE.name),
         ("SearchEndpoint", outputs.get("SearchEndpoint")?),
         ("SearchDomainArn", outputs.get("SearchDomainArn")?),
         ("Issuers", issuers.as_str()),
@@ -146,7 +146,7 @@ impl Cloud<'_> {
         let one = self.functions().await?;
         expect("a deployment with one route's memory changed changes", &changed(&same, &one), 1)?;
 
-        let zip = zip(self.root, stage.app.system().name);
+        let zip = zip::path(self.root, stage.app.system().name);
         let bytes = fs::read(&zip).doing(zip.display())?;
         // A zip may have anything before its entries: another file, the same program.
         fs::write(&zip, [b"#\n".as_slice(), &bytes].concat()).doing(zip.display())?;
@@ -203,29 +203,6 @@ impl Api {
         let client = Client::builder().resolve(host, here).build().doing("a client")?;
         Ok(Self { client, url: url.as_str().trim_end_matches('/').to_owned() })
     }
-}
-
-/// The program of a system for this machine, with the release profile, as a zip.
-pub async fn build(root: &Path, python: &Environment, system: &str) -> Result<(), Failure> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(root).args(["build", "--quiet", "--release", "--package", system, "--bin", system]);
-    timed(&format!("build {system}"), python::run(cargo)).await?;
-    let zip = zip(root, system);
-    fs::create_dir_all(zip.parent().unwrap_or(root)).doing(zip.display())?;
-    let mut pack = python.command("python");
-    pack.arg(root.join("infra/python/zip.py")).arg(root.join("target/release").join(system)).arg(&zip);
-    python::run(pack).await?;
-    println!("{} has {} bytes", zip.display(), fs::metadata(&zip).doing(zip.display())?.len());
-    Ok(())
-}
-
-fn zip(root: &Path, system: &str) -> PathBuf {
-    root.join(format!("target/lambda/{system}/bootstrap.zip"))
-}
-
-/// This machine's, in AWS's words.
-fn architecture() -> &'static str {
-    if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }
 }
 
 fn changed<'a>(before: &BTreeMap<String, String>, after: &'a BTreeMap<String, String>) -> Vec<&'a str> {

@@ -3,6 +3,7 @@
 
 pub mod artefact;
 pub mod costs;
+pub mod dependencies;
 pub mod deployed;
 pub mod description;
 pub mod drift;

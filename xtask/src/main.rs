@@ -1,6 +1,8 @@
 //! - `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted.
 //! - `cargo xtask rehearse` writes beside each sample event what it is answered.
 //! - `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them.
+//! - `cargo xtask dependencies` looks at the licences, sources and known faults of all dependencies.
+//! - `cargo xtask zip` builds all systems, or those that are named, as they are deployed, for this machine.
 //! - `cargo xtask deployed` deploys all systems, or those that are named, to an emulated cloud and tries them there.
 //! - `cargo xtask lambda` tries them with cargo-lambda, as docs/cargo-lambda.md says.
 //! - `cargo xtask nightly` runs what takes hours: full sizes, all sets of engines, each system deployed.
@@ -33,6 +35,8 @@ async fn main() -> ExitCode {
         }),
         "rehearse" => return told(xtask::rehearsal::here::keep(xtask::root()).await),
         "templates" => return told(xtask::templates::check(xtask::root()).await),
+        "dependencies" => return told(xtask::dependencies::check(xtask::root()).await),
+        "zip" => return told(zip(&named).await),
         "deployed" => return told(xtask::deployed::run(xtask::root(), &named).await),
         "lambda" => return told(xtask::lambda::run(xtask::root(), &named).await),
         "nightly" => return told(xtask::nightly::run(xtask::root(), &named).await),
@@ -46,7 +50,7 @@ async fn main() -> ExitCode {
         }
         _ => {
             eprintln!(
-                "usage: cargo xtask generate | check | rehearse | templates | deployed [SYSTEM…] | lambda [SYSTEM…] | nightly [STEP…] \
+                "usage: cargo xtask generate | check | rehearse | templates | dependencies | zip [SYSTEM…] | deployed [SYSTEM…] | lambda [SYSTEM…] | nightly [STEP…] \
                  | only SYSTEM… | import shared|SYSTEM PREFIX ACCOUNT REGION"
             );
             return ExitCode::from(2);
@@ -56,6 +60,13 @@ async fn main() -> ExitCode {
         eprintln!("{error}");
         ExitCode::FAILURE
     })
+}
+
+async fn zip(named: &[String]) -> Result<(), Failure> {
+    for declared in xtask::systems::named(named)? {
+        xtask::deployed::zip::build(xtask::root(), declared.app.system().name).await?;
+    }
+    Ok(())
 }
 
 fn told(done: Result<(), Failure>) -> ExitCode {

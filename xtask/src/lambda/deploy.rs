@@ -6,7 +6,7 @@ use super::Bench;
 use super::guide::{Block, SYSTEM};
 use super::invoke::Invoke;
 use crate::deployed::emulator::Emulator;
-use crate::deployed::{self, timed};
+use crate::deployed::{timed, zip};
 use crate::failure::Failure;
 use crate::python::{self, environment};
 use crate::rehearsal::Answered;
@@ -18,7 +18,7 @@ pub(super) async fn run(bench: &Bench<'_>, app: &App) -> Result<(), Failure> {
     let system = app.system().name;
     let block = Block::of(bench.guide, BEGINS, &bench.values)?;
     let ministack = environment(bench.root, "ministack").await?;
-    deployed::build(bench.root, &ministack, system).await?;
+    zip::build(bench.root, system).await?;
     let emulator = Emulator::start(&ministack, bench.folder).await?;
     let variables = emulator.variables();
     let line = block.line(BEGINS)?.replace(&format!(" {SYSTEM} "), &format!(" {system} "));

@@ -150,6 +150,15 @@ fn every_version_stands_in_one_place() {
     }
 }
 
+/// What is tested is what is deployed: `cargo lambda build` chooses for itself what the profile does not say.
+#[test]
+fn the_release_profile_leaves_nothing_open() {
+    let workspace = source::read("Cargo.toml");
+    let (_, profile) = workspace.split_once("[profile.release]\n").unwrap();
+    let said: Vec<&str> = profile.lines().map_while(|line| line.split_once(" = ")).map(|(key, _)| key).collect();
+    assert_eq!(said, ["codegen-units", "lto", "opt-level", "panic", "strip"]);
+}
+
 #[test]
 fn files_are_short_and_named_for_what_they_hold() {
     let mut long = Vec::new();
