@@ -62,12 +62,7 @@ impl Identity {
 
     /// The platform as an issuer of this name, as systems are to trust it.
     pub fn issuer(&self, name: &str) -> Issuer {
-        Issuer {
-            name: name.to_owned(),
-            issuer: iss(name),
-            audience: AUDIENCE.to_owned(),
-            keys: Keys::Set(self.key.jwks()),
-        }
+        Issuer::new(name, &iss(name), AUDIENCE, Keys::Set(self.key.jwks()))
     }
 
     /// A bearer token of somebody with these roles, whose subject is `subject`.

@@ -75,7 +75,7 @@ impl TestIssuer {
     /// As a platform is to trust it.
     pub fn trusted(&self) -> Issuer {
         let keys = Keys::At(self.url.clone());
-        Issuer { name: self.name.to_owned(), issuer: self.iss(), audience: AUDIENCE.to_owned(), keys }
+        Issuer::new(self.name, &self.iss(), AUDIENCE, keys)
     }
 
     /// From now on its URL answers so.

@@ -6,7 +6,7 @@ use std::env;
 use std::fmt;
 use std::time::Duration;
 
-pub use issuer::{Issuer, Keys};
+pub use issuer::{ClaimNames, Issuer, Keys};
 
 /// Where this deployment's engines are and what its resources are called.
 #[derive(Clone)]
@@ -83,7 +83,7 @@ impl Config {
     /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT` | local engines; absent on AWS |
     /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
-    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name once, and [fit to stand in keys](Issuer::may_be_named); may be absent |
+    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name once, and [fit to stand in keys](Issuer::may_be_named). `audienceClaim` and `rolesClaim` say where its tokens have these, `roleNames` what its roles are called here; may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
     /// | `CAIRN_LEASE_SECONDS` | how long work is its worker's after it died; 120 if absent |
     /// | `CAIRN_TOMBSTONE_HOURS` | how long search remembers deletes, at least 25; 25 if absent |

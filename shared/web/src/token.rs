@@ -77,7 +77,7 @@ impl SigningKey {
     }
 
     /// A token that says this, signed.
-    pub fn sign(&self, claims: &Claims) -> Result<String, SigningError> {
+    pub fn sign(&self, claims: &impl Serialize) -> Result<String, SigningError> {
         let header = Header { kid: self.public.common.key_id.clone(), ..Header::new(Algorithm::EdDSA) };
         let key = EncodingKey::from_ed_der(&self.pkcs8);
         jsonwebtoken::encode(&header, claims, &key).map_err(|error| SigningError::NotSigned(error.to_string()))

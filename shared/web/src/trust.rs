@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use jsonwebtoken::{crypto, dangerous, decode_header};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use table::Clock;
 use table::config::{Issuer, Keys};
 
@@ -56,13 +56,9 @@ pub(crate) enum Refused {
 struct Claims {
     iss: String,
     sub: String,
-    #[serde(default)]
-    aud: Value,
     exp: f64,
     #[serde(default)]
     nbf: Option<f64>,
-    #[serde(default)]
-    roles: Vec<String>,
     #[serde(default)]
     scope: String,
     #[serde(default)]
@@ -71,6 +67,9 @@ struct Claims {
     email: Option<String>,
     #[serde(default)]
     email_verified: Value,
+    /// Those whose names the issuer's configuration says are among them.
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 impl Trust {
@@ -92,7 +91,7 @@ impl Trust {
         // An issuer may be trusted for several audiences, each under a name of its own.
         let mut of_issuer = self.issuers.iter().filter(|trusted| trusted.issuer.issuer == claims.iss);
         let first = of_issuer.clone().next().ok_or("The token's issuer is not trusted here.")?;
-        let trusted = of_issuer.find(|trusted| claims.are_for(&trusted.issuer.audience)).unwrap_or(first);
+        let trusted = of_issuer.find(|trusted| claims.are_for(&trusted.issuer)).unwrap_or(first);
         // Nothing that is wrong already is worth asking an issuer for. And nothing is believed before the signature
         // is checked.
         if !ALGORITHMS.contains(&header.alg) {
@@ -142,17 +141,36 @@ impl Source {
 }
 
 impl Claims {
-    fn are_for(&self, audience: &str) -> bool {
-        match &self.aud {
-            Value::String(known) => known == audience,
-            Value::Array(all) => all.iter().any(|known| known == audience),
+    /// The claim of this name, or the one to which these names with dots between lead.
+    fn named(&self, name: &str) -> Option<&Value> {
+        self.others.get(name).or_else(|| {
+            let (first, rest) = name.split_once('.')?;
+            rest.split('.').try_fold(self.others.get(first)?, |claim, name| claim.get(name))
+        })
+    }
+
+    fn are_for(&self, issuer: &Issuer) -> bool {
+        match self.named(&issuer.claims.audience) {
+            Some(Value::String(known)) => *known == issuer.audience,
+            Some(Value::Array(all)) => all.iter().any(|known| *known == issuer.audience),
             _ => false,
         }
     }
 
+    /// By the names that they have here.
+    fn roles(&self, issuer: &Issuer) -> Result<Vec<String>, &'static str> {
+        let Some(roles) = self.named(&issuer.claims.roles) else { return Ok(Vec::new()) };
+        let roles = Vec::<String>::deserialize(roles)
+            .map_err(|_| "The token's claim of roles has a wrong type; it is a list of texts.")?;
+        Ok(match &issuer.role_names {
+            None => roles,
+            Some(names) => roles.iter().filter_map(|role| names.get(role)).flatten().cloned().collect(),
+        })
+    }
+
     fn into_known(self, issuer: &Issuer, now: i64) -> Result<Known, &'static str> {
         let (now, leeway) = (now as f64, LEEWAY_SECONDS as f64);
-        if !self.are_for(&issuer.audience) {
+        if !self.are_for(issuer) {
             return Err("The token is meant for another audience.");
         }
         if now >= self.exp + leeway {
@@ -161,10 +179,11 @@ impl Claims {
         if self.nbf.is_some_and(|from| now < from - leeway) {
             return Err("The token is not valid yet.");
         }
+        let roles = self.roles(issuer)?;
         let verified = self.email_verified == Value::Bool(true);
         let mut known =
             Known::new(&issuer.name, self.sub).ok_or("The token's subject is empty or too long to stand in a key.")?;
-        known.roles = self.roles;
+        known.roles = roles;
         known.scopes = self.scope.split_whitespace().map(str::to_owned).collect();
         known.name = self.name;
         known.address = self.email.filter(|_| verified);
@@ -203,7 +222,7 @@ mod tests {
 
     fn issuer(name: &str, audience: &str, keys: &[Value]) -> Issuer {
         let keys = Keys::Set(json!({ "keys": keys }).to_string());
-        Issuer { name: name.into(), issuer: "https://i.test".into(), audience: audience.into(), keys }
+        Issuer::new(name, "https://i.test", audience, keys)
     }
 
     fn trust(keys: &[Value]) -> Trust {

@@ -1,6 +1,6 @@
 //! Whose bearer tokens are accepted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use opensearch::http::Url;
@@ -16,12 +16,35 @@ pub struct Issuer {
     pub name: String,
     /// The `iss` claim.
     pub issuer: String,
-    /// The `aud` claim.
+    /// What the claim of audience names.
     pub audience: String,
     pub keys: Keys,
+    pub claims: ClaimNames,
+    /// What its roles are called here. Where there is such a map, a role that is not in it counts for nothing.
+    pub role_names: Option<BTreeMap<String, Vec<String>>>,
+}
+
+/// What an issuer calls the claims that providers have no common name for: a claim's name, or the names on the way to
+/// it with dots between.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimNames {
+    pub audience: String,
+    pub roles: String,
+}
+
+impl Default for ClaimNames {
+    fn default() -> Self {
+        Self { audience: "aud".to_owned(), roles: "roles".to_owned() }
+    }
 }
 
 impl Issuer {
+    /// One whose claims are called as in RFC 7519, and whose roles are ours.
+    pub fn new(name: &str, issuer: &str, audience: &str, keys: Keys) -> Self {
+        let (name, issuer, audience) = (name.to_owned(), issuer.to_owned(), audience.to_owned());
+        Self { name, issuer, audience, keys, claims: ClaimNames::default(), role_names: None }
+    }
+
     /// What a name has to be.
     pub const NAME: &str = "1 to 64 letters, digits, `.`, `_` or `-`, and not `address`";
 
@@ -44,7 +67,7 @@ pub enum Keys {
 
 /// An issuer as `CAIRN_ISSUERS` has it.
 #[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Declared {
     name: String,
     issuer: String,
@@ -54,13 +77,36 @@ struct Declared {
     keys: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     jwks: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audience_claim: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    roles_claim: Option<String>,
+    /// By the issuer's name of a role: ours, one or several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    role_names: Option<BTreeMap<String, OneOrMany>>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl From<OneOrMany> for Vec<String> {
+    fn from(names: OneOrMany) -> Self {
+        match names {
+            OneOrMany::One(name) => vec![name],
+            OneOrMany::Many(names) => names,
+        }
+    }
 }
 
 impl TryFrom<Declared> for Issuer {
     type Error = String;
 
     fn try_from(declared: Declared) -> Result<Self, String> {
-        let Declared { name, issuer, audience, keys, jwks } = declared;
+        let Declared { name, issuer, audience, keys, jwks, audience_claim, roles_claim, role_names } = declared;
         if !Self::may_be_named(&name) {
             return Err(format!("`{name}` is no name for an issuer; take {}", Self::NAME));
         }
@@ -73,18 +119,36 @@ impl TryFrom<Declared> for Issuer {
                 return Err(format!("`{name}` has neither `keys`, a JWK set, nor `jwks`, the URL of one"));
             }
         };
-        Ok(Self { name, issuer, audience, keys })
+        let usual = ClaimNames::default();
+        let claims = ClaimNames {
+            audience: audience_claim.unwrap_or(usual.audience),
+            roles: roles_claim.unwrap_or(usual.roles),
+        };
+        let role_names = role_names.map(|names| names.into_iter().map(|(own, ours)| (own, ours.into())).collect());
+        Ok(Self { name, issuer, audience, keys, claims, role_names })
     }
 }
 
 impl From<Issuer> for Declared {
     fn from(issuer: Issuer) -> Self {
-        let Issuer { name, issuer, audience, keys } = issuer;
+        let Issuer { name, issuer, audience, keys, claims, role_names } = issuer;
+        let usual = ClaimNames::default();
+        let unless = |usual: String, named: String| (named != usual).then_some(named);
         let (keys, jwks) = match keys {
             Keys::Set(document) => (Some(document.into()), None),
             Keys::At(url) => (None, Some(url)),
         };
-        Self { name, issuer, audience, keys, jwks }
+        let many = |(own, ours)| (own, OneOrMany::Many(ours));
+        Self {
+            name,
+            issuer,
+            audience,
+            keys,
+            jwks,
+            audience_claim: unless(usual.audience, claims.audience),
+            roles_claim: unless(usual.roles, claims.roles),
+            role_names: role_names.map(|names| names.into_iter().map(many).collect()),
+        }
     }
 }
 
@@ -155,10 +219,13 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         for keys in [Keys::Set(r#"{"keys":[]}"#.to_owned()), Keys::At("https://a.test/jwks".to_owned())] {
-            let issuer =
-                Issuer { name: "a".to_owned(), issuer: "https://a".to_owned(), audience: "x".to_owned(), keys };
-            let written = serde_json::to_string(&[&issuer]).unwrap();
-            assert_eq!(read(&written).unwrap(), [issuer], "{written}");
+            let plain = Issuer::new("a", "https://a", "x", keys);
+            let claims = ClaimNames { audience: "client_id".to_owned(), roles: "realm_access.roles".to_owned() };
+            let role_names = Some(BTreeMap::from([("staff".to_owned(), vec!["b".to_owned(), "c".to_owned()])]));
+            for issuer in [plain.clone(), Issuer { claims, role_names, ..plain }] {
+                let written = serde_json::to_string(&[&issuer]).unwrap();
+                assert_eq!(read(&written).unwrap(), [issuer], "{written}");
+            }
         }
     }
 
@@ -169,6 +236,16 @@ mod tests {
         let neither = with("").unwrap_err();
         assert!(neither.contains("neither `keys`"), "{neither}");
         assert!(with(r#", "keys": {}, "kyes": 1"#).unwrap_err().contains("kyes"));
+    }
+
+    #[test]
+    fn a_role_has_one_name_here_or_several() {
+        let text = r#"[{"name": "a", "issuer": "https://a", "audience": "x", "keys": {},
+            "roleNames": {"staff": "parks-admin", "it": ["parks-admin", "platform-admin"]}}]"#;
+        let names = read(text).unwrap()[0].role_names.clone().unwrap();
+        assert_eq!((names["staff"].len(), names["it"].len()), (1, 2));
+        let refused = read(&text.replace(r#""parks-admin","#, "7,")).unwrap_err();
+        assert_eq!(refused.variable, "CAIRN_ISSUERS");
     }
 
     /// A list with issuers of these names.

@@ -9,5 +9,6 @@ mod hostile;
 mod identity;
 mod lambda;
 mod observability;
+mod providers;
 mod requests;
 mod zoo;

@@ -281,7 +281,11 @@ impl Zoo {
         let key = SigningKey::generate().unwrap();
         let clock = Clock::system();
         let keys = Keys::Set(key.jwks());
-        let issuer = Issuer { name: "local".into(), issuer: ISSUER.into(), audience: AUDIENCE.into(), keys };
+        Self::trusting(Issuer::new("local", ISSUER, AUDIENCE, keys), key, clock)
+    }
+
+    /// One that takes tokens of this issuer, whose key it is.
+    pub fn trusting(issuer: Issuer, key: SigningKey, clock: Clock) -> Self {
         let engines = Engines::new(config(vec![issuer]), clock.clone());
         let metrics = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&metrics);

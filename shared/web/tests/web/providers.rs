@@ -1,0 +1,127 @@
+//! Tokens as common providers make them, taken by the issuers that docs/identity-providers.md prints.
+
+use bytes::Bytes;
+use http::Request;
+use serde_json::{Value, json};
+use table::Clock;
+use table::config::{Issuer, Keys};
+use web::token::SigningKey;
+
+use crate::zoo::{Zoo, json as body};
+
+const GUIDE: &str = include_str!("../../../../docs/identity-providers.md");
+
+/// A zoo that trusts the provider as the guide prints it, with another name for its keeper, and keys of its own.
+fn zoo(provider: &str) -> Zoo {
+    let (_, section) = GUIDE.split_once(&format!("\n## {provider}\n")).unwrap();
+    let (_, block) = section.split_once("```json\n").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    let [issuer]: [Issuer; 1] = serde_json::from_str(&block.replace("parks-admin", "keeper")).unwrap();
+    let key = SigningKey::generate().unwrap();
+    let keys = Keys::Set(key.jwks());
+    Zoo::trusting(Issuer { keys, ..issuer }, key, Clock::system())
+}
+
+/// What a token with these claims gets: the status, and what a keeper alone sees or why it is refused.
+async fn answered(zoo: &Zoo, claims: &Value) -> (u16, Value) {
+    let mut claims = claims.clone();
+    let now = zoo.clock.seconds();
+    claims["iat"] = now.into();
+    claims["exp"] = (now + 3600).into();
+    let token = zoo.key.sign(&claims).unwrap();
+    let request = Request::get("/zoo/animals/aviary?limit=1").header("authorization", format!("Bearer {token}"));
+    let response = zoo.send(request.body(Bytes::new()).unwrap()).await;
+    let answer = body(&response);
+    let told = if response.status() == 200 { &answer["items"][0]["name"] } else { &answer["detail"] };
+    (response.status().as_u16(), told.clone())
+}
+
+/// The roles let in, others do not, and no other audience's token is taken.
+async fn is_taken(provider: &str, token: Value, roles: &str, audience: &str) {
+    let zoo = zoo(provider);
+    assert_eq!(answered(&zoo, &token).await, (200, "Polly (bites)".into()), "{provider}");
+    let mut other = token.clone();
+    *other.pointer_mut(roles).unwrap() = json!(["visitor", "keeper"]);
+    assert_eq!(answered(&zoo, &other).await, (200, "Polly".into()), "{provider}: a role that has no name here");
+    *other.pointer_mut(roles).unwrap() = json!("staff");
+    let (status, detail) = answered(&zoo, &other).await;
+    let wrong = "The token's claim of roles has a wrong type; it is a list of texts.";
+    assert_eq!((status, detail), (401, wrong.into()), "{provider}");
+    let mut other = token;
+    *other.pointer_mut(audience).unwrap() = json!("another");
+    assert_eq!(answered(&zoo, &other).await, (401, "The token is meant for another audience.".into()), "{provider}");
+}
+
+#[tokio::test]
+async fn cognito() {
+    let token = json!({
+        "sub": "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee",
+        "cognito:groups": ["staff"],
+        "iss": "https://cognito-idp.ca-central-1.amazonaws.com/ca-central-1_Example",
+        "client_id": "1example23456789",
+        "origin_jti": "o",
+        "event_id": "e",
+        "token_use": "access",
+        "scope": "aws.cognito.signin.user.admin",
+        "auth_time": 1_790_000_000,
+        "jti": "j",
+        "username": "ranger",
+    });
+    is_taken("Amazon Cognito", token.clone(), "/cognito:groups", "/client_id").await;
+    // An ID token says who somebody is to the app, and has its client in `aud`.
+    let mut id = token;
+    id["aud"] = id["client_id"].take();
+    let (status, _) = answered(&zoo("Amazon Cognito"), &id).await;
+    assert_eq!(status, 401);
+}
+
+#[tokio::test]
+async fn entra() {
+    let token = json!({
+        "aud": "00000000-0000-4000-8000-000000000002",
+        "iss": "https://login.microsoftonline.com/00000000-0000-4000-8000-000000000001/v2.0",
+        "azp": "00000000-0000-4000-8000-000000000003",
+        "name": "A ranger",
+        "oid": "00000000-0000-4000-8000-000000000004",
+        "preferred_username": "ranger@corp.example",
+        "roles": ["Parks.Admin"],
+        "scp": "access_as_user",
+        "sub": "AbC-123_x",
+        "tid": "00000000-0000-4000-8000-000000000001",
+        "ver": "2.0",
+    });
+    is_taken("Microsoft Entra ID", token, "/roles", "/aud").await;
+}
+
+#[tokio::test]
+async fn keycloak() {
+    let token = json!({
+        "jti": "j",
+        "iss": "https://login.example/realms/parks",
+        "aud": ["cairn", "account"],
+        "sub": "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee",
+        "typ": "Bearer",
+        "azp": "web",
+        "realm_access": { "roles": ["offline_access", "ranger"] },
+        "resource_access": { "account": { "roles": ["view-profile"] } },
+        "scope": "openid email profile",
+        "email_verified": true,
+        "name": "A ranger",
+        "preferred_username": "ranger",
+        "email": "ranger@corp.example",
+    });
+    is_taken("Keycloak", token, "/realm_access/roles", "/aud").await;
+}
+
+#[tokio::test]
+async fn auth0() {
+    let token = json!({
+        "https://cairn.example/roles": ["editor"],
+        "iss": "https://example.eu.auth0.com/",
+        "sub": "auth0|0123456789abcdef",
+        "aud": ["https://cairn.example", "https://example.eu.auth0.com/userinfo"],
+        "azp": "client",
+        "scope": "openid profile",
+    });
+    is_taken("Auth0", token, "/https:~1~1cairn.example~1roles", "/aud").await;
+}
