@@ -41,6 +41,7 @@ pub mod search;
 mod shape;
 pub mod token;
 pub mod trust;
+pub mod visible;
 pub mod who;
 
 pub use answer::Answer;
