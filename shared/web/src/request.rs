@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use table::{Access, Engines};
+use table::{Access, Engines, Idpid};
 use tokio::time::Instant;
 
 use crate::fault::pointer_step;
@@ -81,6 +81,16 @@ impl Request {
         let mut deserializer = serde_json::Deserializer::from_slice(&self.body);
         serde_path_to_error::deserialize(&mut deserializer)
             .map_err(|error| Problem::faults(vec![Fault::pointer(pointer(error.path()), sentence(error.inner()))]))
+    }
+
+    /// 422 unless the person's issuer is one whose tokens the platform takes: nobody else can ever sign in.
+    pub fn check_issuer(&self, person: &Idpid, at: &str) -> Result<(), Problem> {
+        let issuers = &self.engines.config.issuers;
+        if issuers.iter().any(|issuer| issuer.name == person.issuer()) {
+            return Ok(());
+        }
+        let detail = format!("names the issuer `{}`, which is not configured", person.issuer());
+        Err(Problem::unprocessable(vec![Fault::pointer(at, detail)]))
     }
 
     /// The body as it was sent, at most as long as [`Route::body_limit`].

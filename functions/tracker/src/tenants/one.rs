@@ -103,7 +103,10 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
     }
     let (id, stamps) = (TenantId::new(), made_now(&request)?);
     let admin = match admin {
-        Some(admin) => admin,
+        Some(admin) => {
+            request.check_issuer(&admin, "/admin")?;
+            admin
+        }
         None => me(&request)?,
     };
     let tenant = Tenant { name, projects: 0, admins: 1, deleting: None, stamps: stamps.clone() };
