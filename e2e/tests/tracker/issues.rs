@@ -115,7 +115,7 @@ async fn a_choice_is_moved_by_its_label() {
         places.push((project, made.text("id").to_owned()));
     }
     let [(from, from_size), (to, to_size)] = places.try_into().unwrap();
-    let issue = fixture.issue(&from, "Moves", json!({ &from_size: "001" })).await;
+    let issue = fixture.issue(&from, "Moves", json!({ &from_size: { "id": "001" } })).await;
     let shown = json!({ "id": "001", "label": "010" });
     assert_eq!(fixture.ann.get(issue.header("location")).await.is(200)["values"][&from_size], shown);
     let there = json!({ "project": to.rsplit('/').next().unwrap() });

@@ -51,7 +51,7 @@ impl Type {
             Self::DateTime => dates::date_time(input.text()),
             Self::Text => input.text().and_then(text::text),
             Self::Choice => {
-                return options.choose(input.text().unwrap_or_default()).map(|option| Plain(option.id.to_string()));
+                return options.choose(input).map(|option| Plain(option.id.to_string()));
             }
         };
         plain.map(Plain).ok_or_else(|| format!("must be {}", self.expected()))
