@@ -23,7 +23,10 @@ use crate::values::{Input, number_key};
 use crate::views::IssueView;
 
 /// The greatest number of an issue.
-pub const LAST_NUMBER: u64 = 9_999_999;
+pub const LAST_NUMBER: u64 = 1_000_000_000_000;
+
+/// How far above the last number of a project a client may choose the next: no request uses up a project's numbers.
+pub const MAX_JUMP: u64 = 1_000_000;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
