@@ -111,6 +111,7 @@ fn first(tenant: TenantId, new: &NewIssue, stamps: Stamps) -> Issue {
         num: 0,
         tenant,
         values: BTreeMap::new(),
+        import: None,
         unsettled: None,
         stamps,
     }
