@@ -20,6 +20,7 @@ mod free;
 mod guard;
 mod idempotency;
 mod intake;
+mod integers;
 pub mod lambda;
 pub mod log;
 mod media;
