@@ -234,14 +234,13 @@ async fn what_was_found_by_an_import_that_is_cancelled_has_no_link() {
     fixture.attribute(&project, "Weight", "int").await;
     let file = "Name,Weight\nOne,much\nTwo,2\n";
     let announced = announce(&fixture.ann, &project, new("create", "skip"), file).await;
+    let work = announced.header("location");
     put_by_hand(&fixture, &announced, file);
     assert!(Worker::ahead(&fixture).dies(&fixture, (1, Moment::AfterItIsDone)).await);
-    let work = announced.header("location");
     fixture.ann.delete(work).await.is(202);
     fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "cancelled").await;
     let cancelled = fixture.ann.get(work).await.is(200);
-    assert_eq!((cancelled.text("state"), &cancelled["faults"][0]["record"]), ("cancelled", &json!(1)));
-    assert!(cancelled.body.get("faultsLink").is_none(), "{}", cancelled.told());
+    assert!(cancelled["faults"][0]["record"] == 1 && cancelled["faultsLink"].is_null(), "{}", cancelled.told());
 }
 
 /// An export of several parts.

@@ -282,6 +282,7 @@ async fn what_does_not_fit_is_told() {
     export(&filters(11)).await.faulty(&["/filter"]);
     export(&[&filters(11).join(",")]).await.faulty(&["/filter"]);
     export(&[&format!("number:in:{}", values(21))]).await.faulty(&["/filter"]);
+    assert_eq!(fixture.numbers(PROJECT, "filter=state:eq:Closed").await, [2]);
     grid("columns=xattrib-0000").await.faulty(&["columns"]);
     grid("cursor=abc").await.faulty(&["cursor"]);
     assert_eq!(fixture.numbers(PROJECT, "sort=xattrib-47e5&filter=xattrib-47e5:eq:a,b").await, Vec::<u64>::new());

@@ -9,7 +9,7 @@ mod text;
 #[cfg(test)]
 mod examples;
 
-pub use input::{Input, InputOrNull};
+pub use input::{Input, InputOrNull, distinct};
 pub use key::{ENDS, ENDS_CUT, ValueKey, after_exactly, exactly, number_key, number_of};
 pub use text::{MAX_OPERAND, folded, text_operand};
 

@@ -42,7 +42,7 @@ pub struct GridQuery {
     #[serde(default)]
     limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     cursor: Option<String>,
     /// Whether to count all issues that the filters let through.
     #[serde(default)]

@@ -119,7 +119,7 @@ proptest! {
         } else if of != Type::Text {
             prop_assert_eq!(left.as_str(), one.as_str());
         }
-        prop_assert!(!at_m.is_empty() && at_m.len() <= 1000 + 1 + 11);
+        prop_assert!(!at_m.is_empty() && at_m.len() <= 1000 + 1 + 16);
         prop_assert!(!left.as_str().contains([ENDS, ENDS_CUT]));
         prop_assert_eq!(number_of(&at_m), Some(m));
     }

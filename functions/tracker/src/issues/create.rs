@@ -19,7 +19,7 @@ use crate::project::{Read, Schema};
 use crate::projects::{self, ProjectPath, counter, href};
 use crate::schema::TRACKER;
 use crate::tenants::{made_now, name_fault};
-use crate::values::{Input, number_key};
+use crate::values::{Input, distinct, number_key};
 use crate::views::IssueView;
 
 /// The greatest number of an issue.
@@ -37,7 +37,7 @@ pub struct NewIssue {
     #[schema(default = "open")]
     state: State,
     /// By the ids of attributes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "distinct")]
     #[schema(value_type = BTreeMap<String, Input>)]
     values: BTreeMap<AttributeId, Input>,
 }

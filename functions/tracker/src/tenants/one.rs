@@ -46,7 +46,7 @@ pub struct ByName {
     #[serde(default)]
     pub limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     pub cursor: Option<String>,
     #[serde(default)]
     pub order: web::Order,
@@ -62,7 +62,7 @@ pub struct TenantsQuery {
     #[serde(default)]
     limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     cursor: Option<String>,
     /// By name; not with `q`, which has the best first.
     #[serde(default)]
@@ -84,7 +84,7 @@ pub struct Paged {
     #[serde(default)]
     pub limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     pub cursor: Option<String>,
 }
 

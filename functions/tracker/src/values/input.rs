@@ -1,6 +1,11 @@
 //! A value as a client sends it: a text, a number, or an option by its id or label. A number is read from its literal text, never through a float.
 
-use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::{AdditionalProperties, Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
@@ -44,6 +49,38 @@ impl Input {
             Self::Id(_) | Self::Label(_) => "",
         }
     }
+}
+
+/// A map in which no key comes twice: of two values nobody could tell which one was meant.
+pub fn distinct<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+where
+    D: Deserializer<'de>,
+    K: Deserialize<'de> + Ord + Serialize,
+    V: Deserialize<'de>,
+{
+    struct Distinct<K, V>(PhantomData<(K, V)>);
+
+    impl<'de, K: Deserialize<'de> + Ord + Serialize, V: Deserialize<'de>> Visitor<'de> for Distinct<K, V> {
+        type Value = BTreeMap<K, V>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+            let mut map = BTreeMap::new();
+            while let Some((key, value)) = access.next_entry::<K, V>()? {
+                if map.contains_key(&key) {
+                    let name = serde_json::to_string(&key).unwrap_or_default();
+                    return Err(A::Error::custom(format!("it has the member {name} twice")));
+                }
+                map.insert(key, value);
+            }
+            Ok(map)
+        }
+    }
+
+    deserializer.deserialize_map(Distinct(PhantomData))
 }
 
 impl From<&str> for Input {
@@ -112,8 +149,6 @@ impl ToSchema for InputOrNull {}
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
