@@ -1,5 +1,6 @@
 //! Tracker: its acceptance scenarios, a file for each theme.
 
+mod cancelled;
 mod concurrent;
 mod costs;
 mod crashes;
@@ -24,6 +25,7 @@ use crate::harness::Test;
 pub fn tests() -> Vec<Test> {
     let themes = [
         grid::tests(),
+        cancelled::tests(),
         concurrent::tests(),
         costs::tests(),
         crashes::tests(),

@@ -71,6 +71,7 @@ fn stored(schema: &Schema, id: IssueId, number: usize, has: impl Fn(usize) -> bo
         num,
         tenant: schema.tenant,
         values: Default::default(),
+        import: None,
         unsettled: None,
         stamps,
     };

@@ -19,6 +19,7 @@ tests! { invitations:
     a_member_is_shown_by_as_much_of_a_name_as_there_is_room_for,
     an_address_has_one_spelling,
     a_declined_or_revoked_one_is_settled,
+    removed_member_cannot_accept_an_older_invitation,
 }
 
 /// How often, and how many, is in the names.
@@ -180,7 +181,8 @@ async fn an_address_has_one_spelling() {
     stage.ann.post(INVITATIONS, invitation("dee+x@example.org")).await.is(201);
     let made = stage.ann.post(INVITATIONS, invitation("ann@bücher.example")).await.is(201);
     assert_eq!(made["address"], "ann@xn--bcher-kva.example");
-    for address in ["dee", "@example.org", "a b@example.org", "dee@exa mple.org"] {
+    let elsewhere = ["ban\u{212a}@example.org", "zw\u{200b}j@example.org"];
+    for address in ["dee", "@example.org", "a b@example.org", "dee@exa mple.org"].into_iter().chain(elsewhere) {
         stage.ann.post(INVITATIONS, invitation(address)).await.faulty(&["/address"]);
     }
     stage.ann.post(INVITATIONS, json!({ "address": "x@example.org", "days": 91 })).await.faulty(&["/days"]);
@@ -205,4 +207,27 @@ async fn a_declined_or_revoked_one_is_settled() {
     let again = stage.ann.post(INVITATIONS, json!({ "address": "dee@example.org", "role": "admin" })).await.is(201);
     stage.ann.delete(&path).if_match(&again.tag()).await.is(204);
     assert_eq!(stage.dee.get("/agencies/me/invitations").await.is(200).each("status"), ["revoked"]);
+}
+
+async fn removed_member_cannot_accept_an_older_invitation() {
+    let stage = Stage::new().await;
+    let as_admin = json!({ "address": "eve@example.org", "role": "admin" });
+    stage.ann.post(INVITATIONS, as_admin).await.is(201);
+    stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:eve" })).await.is(201);
+    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
+    eve.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
+    eve.post(DECLINE, json!({})).await.refused(409, "invitation-settled");
+    assert_eq!(eve.get("/agencies/me/invitations").await.is(200).each("status"), ["revoked"]);
+    stage.ann.get("/agencies/n/members/idp:eve").await.refused(404, "not-found");
+    // Added and removed once more, by themselves this time.
+    stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:eve" })).await.is(201);
+    eve.delete("/agencies/n/members/idp:eve").await.is(204);
+    eve.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
+    // Only a new invitation brings them back.
+    stage.ann.delete(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(204);
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    assert_eq!(eve.get("/agencies/me/invitations").await.is(200).each("status"), ["pending"]);
+    assert_eq!(eve.post(ACCEPT, json!({})).await.is(201)["role"], "member");
+    stage.adds_up().await;
 }

@@ -10,6 +10,7 @@ tests! { members:
     scenario_07_last_admin,
     scenario_13_any_subject,
     somebody_is_a_member_once,
+    person_of_unknown_issuer_is_refused,
     a_change_names_what_it_changes,
     who_is_added_at_once_is_counted_once,
 }
@@ -79,6 +80,18 @@ async fn somebody_is_a_member_once() {
     stage.root.delete("/agencies/n/members/idp:ann").await.is(204);
     stage.ann.post("/agencies/n/members", new).once("k").await.refused(404, "not-found");
     stage.adds_up().await;
+}
+
+async fn person_of_unknown_issuer_is_refused() {
+    let stage = Stage::new().await;
+    for idpid in ["lcoal:typo", "IDP:ann", "nobody:x"] {
+        stage.ann.post("/agencies/n/members", json!({ "idpid": idpid })).await.refused(422, "unprocessable");
+        let new = json!({ "name": "Lake Guard", "admin": { "idpid": idpid } });
+        let refused = stage.root.post("/agencies", new).await.refused(422, "unprocessable");
+        assert_eq!(refused["errors"][0]["pointer"], "/admin/idpid");
+    }
+    assert_eq!(stage.counts("n").await, (2, 1));
+    stage.root.post("/agencies", json!({ "name": "\u{200b}\u{feff}" })).await.faulty(&["/name"]);
 }
 
 async fn a_change_names_what_it_changes() {

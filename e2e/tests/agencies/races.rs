@@ -18,6 +18,7 @@ tests! { agency_races:
     with_if_match_nothing_is_written_over,
     one_key_makes_one_invitation,
     an_invitation_that_is_revoked_is_not_accepted,
+    removal_during_an_acceptance_refuses_it,
     of_two_invitations_to_one_address_one_is_made,
     of_two_statuses_both_are_set,
     of_two_last_administrators_who_leave_one_stays,
@@ -154,6 +155,27 @@ async fn an_invitation_that_is_revoked_is_not_accepted() {
     accepted.refused(409, "invitation-settled");
     stage.ann.get("/agencies/n/members/idp:dee").await.refused(404, "not-found");
     assert_eq!(stage.counts("n").await, (2, 1));
+}
+
+async fn removal_during_an_acceptance_refuses_it() {
+    let stage = Stage::new().await;
+    for round in 0..2 {
+        // In the second round there is a removal already when the invitation is read.
+        let detour = Detour::holding(&stage, WRITES, 0..1).await;
+        stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+        let eve = Person { address: Some("eve@example.org"), ..idp("eve") };
+        let accept = detour.user("eve", eve).post(ACCEPT, json!({}));
+        let add_and_remove = async {
+            stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:eve" })).await.is(201);
+            stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
+        };
+        let (accepted, ()) = join!(accept.into_future(), detour.once_held(add_and_remove));
+        assert_eq!(accepted.status, 409, "round {round}");
+        accepted.refused(409, "invitation-settled");
+        stage.ann.get("/agencies/n/members/idp:eve").await.refused(404, "not-found");
+        stage.ann.delete(&format!("{INVITATIONS}/{}", hash("eve@example.org"))).await.is(204);
+    }
+    stage.adds_up().await;
 }
 
 /// Two calls, both of which have read before either writes: one is answered so, and the other refused.

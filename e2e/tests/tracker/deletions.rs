@@ -11,6 +11,18 @@ use crate::tests;
 tests! { tracker_deletions:
     scenario_14_delete_project_with_500_issues,
     a_tenant_goes_with_its_projects,
+    work_that_is_stopped_has_a_reason,
+}
+
+async fn work_that_is_stopped_has_a_reason() {
+    let fixture = Fixture::new().await;
+    let attribute = format!("{PROJECT}/attributes/xattrib-3fe6");
+    let retype = fixture.ada.post(&format!("{attribute}/retype"), json!({ "type": "text" })).await.is(202);
+    fixture.ada.delete(&attribute).await.is(202);
+    fixture.settled().await;
+    let stopped = fixture.ada.get(retype.header("location")).await.is(200);
+    assert_eq!(stopped.text("state"), "stopped", "{}", stopped.told());
+    assert_eq!(stopped.text("reason"), "its attribute is gone or is not being retyped any more");
 }
 
 /// Whoever deletes dies half way.

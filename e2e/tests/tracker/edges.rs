@@ -7,7 +7,7 @@ use http_body_util::BodyExt;
 use hyper::Request;
 use hyper::body::Incoming;
 use serde_json::{Value, json};
-use table::{Config, Engines};
+use table::{Config, Engines, item};
 use tokio::time::Instant;
 
 use super::crashes::work_dies;
@@ -29,6 +29,7 @@ tests! { tracker_edges:
     a_tenant_is_nobody_s_from_its_mark_on,
     an_export_comes_further_however_little_a_run_can_do,
     a_project_without_numbers_left_takes_no_issue,
+    number_far_above_the_last_is_refused,
 }
 
 async fn values_of_filters_may_hold_commas_and_backslashes() {
@@ -214,8 +215,39 @@ async fn a_project_without_numbers_left_takes_no_issue() {
     let project = fixture.project("Full").await;
     let last = fixture.issue(&project, "Last", json!({})).await;
     let path = format!("{}/renumber", last.header("location"));
-    fixture.ann.post(&path, json!({ "number": 9_999_999 })).await.is(200);
+    let counter = format!("counter-{}", project.rsplit("project-").next().unwrap());
+    let table = fixture.cairn.table_of(&::tracker::schema::TRACKER);
+    let mut item = table.get(&counter, "*").await.unwrap();
+    item.insert("Last".to_owned(), item::number(999_999_999_999_u64));
+    table.put(item).await;
+    fixture.ann.post(&path, json!({ "number": 1_000_000_000_001_u64 })).await.faulty(&["/number"]);
+    fixture.ann.post(&path, json!({ "number": 1_000_000_000_000_u64 })).await.is(200);
     let more = fixture.ann.post(&format!("{project}/issues"), json!({ "name": "One more" })).await;
     more.refused(409, "taken");
-    assert_eq!(fixture.numbers(&project, "").await, [9_999_999]);
+    assert_eq!(fixture.numbers(&project, "").await, [1_000_000_000_000]);
+    fixture.cairn.caught_up().await;
+    let by_name = format!("sort=name&filter=number:eq:{}", 1_000_000_000_000_u64);
+    assert_eq!(fixture.numbers(&project, &by_name).await, [1_000_000_000_000]);
+}
+
+/// Whoever may write cannot use up a project's numbers with a request.
+async fn number_far_above_the_last_is_refused() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Jumps").await;
+    let first = fixture.issue(&project, "First", json!({})).await;
+    let path = format!("{}/renumber", first.header("location"));
+    for number in [1_000_002_u64, 9_999_999, 1_000_000_000_000] {
+        let refused = fixture.ann.post(&path, json!({ "number": number })).await.refused(422, "unprocessable");
+        assert_eq!(refused["errors"][0]["pointer"], "/number");
+    }
+    let file = "Number,Name\n1000002,Too far\n9000001,Foreign\n1000001,As far as it goes\n,Unnumbered\n";
+    let rejected = import(&fixture.ann, &project, new("create", "stop"), file).await;
+    let faults: Vec<_> = rejected["faults"].as_array().unwrap().iter().map(|fault| fault["record"].clone()).collect();
+    assert_eq!((rejected.text("state"), faults), ("rejected", vec![json!(1), json!(2)]), "{}", rejected.told());
+    let skipped = import(&fixture.ann, &project, new("upsert", "skip"), file).await;
+    assert_eq!((skipped.text("state"), &skipped["counts"]), ("done", &counts(4, 2, 0, 2)), "{}", skipped.told());
+    assert_eq!(fixture.numbers(&project, "").await, [1, 1_000_001, 1_000_002]);
+    fixture.ann.post(&path, json!({ "number": 2_000_002 })).await.is(200);
+    assert_eq!(fixture.issue(&project, "Next", json!({})).await["number"], 2_000_003);
+    fixture.holds().await;
 }

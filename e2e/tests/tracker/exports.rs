@@ -48,7 +48,20 @@ async fn scenario_11_an_export_comes_back_as_it_was() {
             ids.push(made.text("id").to_owned());
         }
     }
-    let texts = ["=1+1", "'=x", "-5", "say \"so\", twice", "two\r\nlines", "\ttab", "''", "plain", " spaces "];
+    let texts = [
+        "=1+1",
+        "'=x",
+        "-5",
+        "say \"so\", twice",
+        "two\r\nlines",
+        "\ttab",
+        "''",
+        "plain",
+        " spaces ",
+        "\n=1+1",
+        " =1+1",
+        "＝1+1",
+    ];
     let levels = ["High", "-Low", "Mid"];
     for (place, text) in texts.iter().enumerate() {
         let values = json!({
@@ -75,12 +88,15 @@ async fn scenario_11_an_export_comes_back_as_it_was() {
         lines[4],
         "4,\"say \"\"so\"\", twice\",closed,\"say \"\"so\"\", twice\",-3.5,2023-05-01T10:00:00.250000Z,High"
     );
-    assert_eq!(lines.iter().rev().nth(1), Some(&"10,Bare,open,,,,"));
+    assert_eq!(lines.iter().rev().nth(1), Some(&"13,Bare,open,,,,"));
+
+    assert!(file.contains("\r\n11,' =1+1,open,' =1+1,") && file.contains("\r\n12,'＝1+1,closed,'＝1+1,"), "{file}");
+    assert!(file.contains("\r\n10,Lines,closed,\"'\n=1+1\","), "{file}");
 
     let same = import(&fixture.ann, &from, new("upsert", "stop"), &file).await;
-    assert_eq!((same.text("state"), &same["counts"]), ("done", &counts(10, 0, 0, 0)), "{}", same.told());
+    assert_eq!((same.text("state"), &same["counts"]), ("done", &counts(13, 0, 0, 0)), "{}", same.told());
     let copied = import(&fixture.ann, &to, new("create", "stop"), &file).await;
-    assert_eq!((copied.text("state"), &copied["counts"]), ("done", &counts(10, 10, 0, 0)), "{}", copied.told());
+    assert_eq!((copied.text("state"), &copied["counts"]), ("done", &counts(13, 13, 0, 0)), "{}", copied.told());
     assert_eq!(export(&fixture, &to, json!({})).await, file);
     let level = [&ids[3], &ids[7]];
     let orders = [&from, &to].map(|project| (project, if project == &from { level[0] } else { level[1] }));
@@ -188,7 +204,7 @@ async fn an_option_is_told_by_its_label_alone() {
     let level = json!({ "name": "Level", "type": "choice", "options": options });
     let level = fixture.ada.post(&format!("{project}/attributes"), level).await.is(201).text("id").to_owned();
     for option in ["001", "003", "004"] {
-        fixture.issue(&project, option, json!({ &level: option })).await;
+        fixture.issue(&project, option, json!({ &level: { "id": option } })).await;
     }
     let file = export(&fixture, &project, json!({})).await;
     assert_eq!(file, "Number,Name,State,Level\r\n1,001,open,002\r\n2,003,open,'=a\r\n3,004,open,''=a\r\n");

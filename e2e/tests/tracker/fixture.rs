@@ -249,6 +249,7 @@ fn project(tenant: &str, text: &str, name: &str, attributes: &[Attribute], issue
             num,
             tenant,
             values: values.iter().map(kept).collect(),
+            import: None,
             unsettled: None,
             stamps: Stamps::default(),
         };

@@ -14,6 +14,7 @@ tests! { tracker_grid:
     scenario_02_decimals_and_long_texts,
     scenario_04_a_walk_among_writers,
     scenario_09_a_walk_by_a_choice,
+    text_names_an_option_by_its_label_and_never_by_its_id,
     a_walk_whose_options_were_relabelled_begins_anew,
     what_does_not_fit_is_told,
 }
@@ -169,8 +170,9 @@ async fn scenario_09_a_walk_by_a_choice() {
     let new = json!({ "name": "Priority", "type": "choice", "options": options });
     let made = fixture.ada.post(&format!("{project}/attributes"), new).await.is(201);
     let (id, ids) = (made.text("id").to_owned(), made["options"].clone());
-    for label in ["Low", "High", "mid", "001", "Low"] {
-        fixture.issue(&project, label, json!({ &id: label })).await;
+    let high = json!({ "id": "001" });
+    for value in [json!("Low"), json!("High"), json!({ "label": "mid" }), high, json!("Low")] {
+        fixture.issue(&project, &value.to_string(), json!({ &id: value })).await;
     }
     fixture.issue(&project, "none", json!({})).await;
     let grid = format!("{project}/grid?sort={id}&limit=2");
@@ -195,6 +197,41 @@ async fn scenario_09_a_walk_by_a_choice() {
     assert_eq!(found["values"][&id], json!({ "id": "001", "label": "Top" }));
     let after = entries(&fixture.cairn, &format!("value-{}", id.trim_start_matches("xattrib-"))).await;
     assert_eq!(before, after, "no value row was written");
+}
+
+/// Labels may look like the ids of other options.
+async fn text_names_an_option_by_its_label_and_never_by_its_id() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Rooms").await;
+    let options = ["404", "001", "002"].map(|label| json!({ "label": label }));
+    let room = json!({ "name": "Room", "type": "choice", "options": options });
+    let room = fixture.ada.post(&format!("{project}/attributes"), room).await.is(201).text("id").to_owned();
+    let issue = fixture.issue(&project, "Lamp", json!({ &room: "001" })).await;
+    let value = format!("{}/values/{room}", issue.header("location"));
+    let shown = async |id: &str, label: &str| {
+        let read = fixture.ann.get(issue.header("location")).await.is(200);
+        assert_eq!(read["values"][&room], json!({ "id": id, "label": label }));
+    };
+    shown("002", "001").await;
+    fixture.ann.put(&value, json!({ "value": { "id": "001" } })).await.is(200);
+    shown("001", "404").await;
+    fixture.ann.put(&value, json!({ "value": { "label": "002" } })).await.is(200);
+    shown("003", "002").await;
+    for unknown in [json!("003"), json!({ "id": "004" }), json!({ "label": "003" }), json!(1)] {
+        fixture.ann.put(&value, json!({ "value": unknown })).await.refused(422, "unknown-option");
+    }
+    for malformed in [json!({}), json!({ "id": "001", "label": "404" }), json!({ "ID": "001" }), json!([]), json!(true)]
+    {
+        assert_eq!(fixture.ann.put(&value, json!({ "value": malformed })).await.status, 400);
+    }
+    let other = format!("{}/values/{}", issue.header("location"), fixture.attribute(&project, "Note", "text").await);
+    fixture.ann.put(&other, json!({ "value": { "label": "a" } })).await.refused(422, "wrong-type");
+    let found = async |value: &str| fixture.numbers(&project, &format!("filter={room}:eq:{value}")).await;
+    assert_eq!((found("002").await, found("001").await), (vec![1], vec![]));
+    let by_id = |id: &str| format!("%7B%22id%22:%22{id}%22%7D");
+    assert_eq!((found(&by_id("003")).await, found(&by_id("002")).await), (vec![1], vec![]));
+    let unknown = format!("{project}/grid?filter={room}:eq:003");
+    fixture.ann.get(&unknown).await.faulty(&["filter"]);
 }
 
 async fn a_walk_whose_options_were_relabelled_begins_anew() {
@@ -245,6 +282,7 @@ async fn what_does_not_fit_is_told() {
     export(&filters(11)).await.faulty(&["/filter"]);
     export(&[&filters(11).join(",")]).await.faulty(&["/filter"]);
     export(&[&format!("number:in:{}", values(21))]).await.faulty(&["/filter"]);
+    assert_eq!(fixture.numbers(PROJECT, "filter=state:eq:Closed").await, [2]);
     grid("columns=xattrib-0000").await.faulty(&["columns"]);
     grid("cursor=abc").await.faulty(&["cursor"]);
     assert_eq!(fixture.numbers(PROJECT, "sort=xattrib-47e5&filter=xattrib-47e5:eq:a,b").await, Vec::<u64>::new());

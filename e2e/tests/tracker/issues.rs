@@ -1,5 +1,6 @@
 //! Issues and their values: scenarios 5 and 7, and what happens to an issue as a whole.
 
+use reqwest::Method;
 use serde_json::{Map, Value, json};
 
 use super::fixture::{Fixture, PROJECT};
@@ -11,6 +12,7 @@ tests! { tracker_issues:
     an_issue_has_at_most_380_kb,
     an_issue_is_renumbered_moved_and_deleted,
     a_choice_is_moved_by_its_label,
+    attribute_named_twice_in_values_is_refused,
     values_are_set_cleared_and_shown_in_one_spelling,
 }
 
@@ -103,6 +105,21 @@ async fn an_issue_has_at_most_380_kb() {
     fixture.holds().await;
 }
 
+async fn attribute_named_twice_in_values_is_refused() {
+    let fixture = Fixture::new().await;
+    let twice = r#"{"values":{"xattrib-3fe6":"1","xattrib-3fe6":"2"}}"#;
+    let json = "application/json";
+    let set = fixture.ann.call(Method::PATCH, &format!("{ISSUE}/values")).bytes("application/merge-patch+json", twice);
+    set.await.faulty(&["/values"]);
+    let new = twice.replace("{\"values", "{\"name\":\"Twice\",\"values");
+    let create = fixture.ann.call(Method::POST, &format!("{PROJECT}/issues")).bytes(json, new);
+    create.await.faulty(&["/values"]);
+    let columns = r#"{"mode":"create","onError":"stop","bytes":9,"columns":{"A":"name","A":"number"}}"#;
+    let import = fixture.ann.call(Method::POST, &format!("{PROJECT}/imports")).bytes(json, columns);
+    import.await.faulty(&["/columns"]);
+    fixture.ann.patch(&format!("{ISSUE}/values"), json!({ "values": {} })).await.faulty(&["/values"]);
+}
+
 /// Though its label is the id of another option there.
 async fn a_choice_is_moved_by_its_label() {
     let fixture = Fixture::new().await;
@@ -115,7 +132,7 @@ async fn a_choice_is_moved_by_its_label() {
         places.push((project, made.text("id").to_owned()));
     }
     let [(from, from_size), (to, to_size)] = places.try_into().unwrap();
-    let issue = fixture.issue(&from, "Moves", json!({ &from_size: "001" })).await;
+    let issue = fixture.issue(&from, "Moves", json!({ &from_size: { "id": "001" } })).await;
     let shown = json!({ "id": "001", "label": "010" });
     assert_eq!(fixture.ann.get(issue.header("location")).await.is(200)["values"][&from_size], shown);
     let there = json!({ "project": to.rsplit('/').next().unwrap() });
@@ -163,7 +180,7 @@ async fn values_are_set_cleared_and_shown_in_one_spelling() {
     let body = format!(
         r#"{{"values":{{"{decimal}":1.50,"{moment}":"2023-05-01T12:00:00+02:00","xattrib-3fe6":9223372036854775807}}}}"#
     );
-    let call = fixture.ann.call(reqwest::Method::PATCH, &format!("{ISSUE}/values"));
+    let call = fixture.ann.call(Method::PATCH, &format!("{ISSUE}/values"));
     let set = call.bytes("application/merge-patch+json", body).await.is(200);
     assert_eq!(set["values"][&decimal], "1.5");
     assert_eq!(set["values"][&moment], "2023-05-01T10:00:00.000000Z");

@@ -179,7 +179,10 @@ async fn columns_have_places_and_names_of_their_own() {
             .collect::<Vec<_>>()
     };
     assert_eq!(names().await, ["Start", "End", "Num Items", "Sign Off"]);
-    fixture.ada.patch(&format!("{attributes}/xattrib-47e5"), json!({ "position": 2 })).await.is(200);
+    fixture.ada.patch(&format!("{attributes}/xattrib-47e5"), json!({ "position": 2.0 })).await.is(200);
+    let refused = fixture.ada.patch(&format!("{attributes}/xattrib-47e5"), json!({ "position": 2.5 })).await;
+    let refused = refused.faulty(&["/position"]);
+    assert!(!refused.told().contains("usize"), "{}", refused.told());
     assert_eq!(names().await, ["Start", "Sign Off", "End", "Num Items"]);
     fixture.ada.patch(&format!("{attributes}/xattrib-3812"), json!({ "position": 4 })).await.is(200);
     assert_eq!(names().await, ["Sign Off", "End", "Num Items", "Start"]);

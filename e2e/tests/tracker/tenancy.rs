@@ -9,6 +9,7 @@ use crate::tests;
 tests! { tracker_tenancy:
     members_come_and_go,
     everybody_sees_their_own_tenants,
+    person_of_unknown_issuer_is_refused,
 }
 
 async fn members_come_and_go() {
@@ -50,4 +51,18 @@ async fn everybody_sees_their_own_tenants() {
     assert_eq!(pat.get("/tracker/tenants?prefix=A&limit=1").await.is(200).each("name"), ["ACME Engineering"]);
     pat.delete(&zoo).await.is(204);
     assert_eq!(fixture.ada.get("/tracker/me/tenants").await.is(200).each("name"), ["ACME Engineering"]);
+}
+
+async fn person_of_unknown_issuer_is_refused() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    for idpid in ["lcoal:typo", "LOCAL:ada", "address:xyz"] {
+        let member = json!({ "idpid": idpid, "role": "admin" });
+        let refused = fixture.ada.post(&format!("{TENANT}/members"), member).await.refused(422, "unprocessable");
+        assert_eq!(refused["errors"][0]["pointer"], "/idpid");
+        let tenant = json!({ "name": "Zoo", "admin": idpid });
+        pat.post("/tracker/tenants", tenant).await.refused(422, "unprocessable");
+    }
+    // The only administrator stays the only one.
+    fixture.ada.delete(&format!("{TENANT}/members/local:ada")).await.refused(409, "last-admin");
 }

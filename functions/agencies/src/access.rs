@@ -73,7 +73,7 @@ pub const CREATE_MEMBER: AccessPattern =
 /// 13: a member's name or role; a role is counted by the gate.
 pub const CHANGE_MEMBER: AccessPattern = pattern("changeMember", &[on(TableAction::UpdateItem)]);
 
-/// 13: a member deleted, and counted by the gate.
+/// 13: a member deleted, and counted by the gate; the removal is noted.
 pub const DELETE_MEMBER: AccessPattern =
     pattern("deleteMember", &[on(TableAction::UpdateItem), on(TableAction::DeleteItem)]);
 
@@ -94,11 +94,12 @@ pub const INVITE: AccessPattern = pattern(
 /// A pending invitation revoked or declined.
 pub const SETTLE: AccessPattern = pattern("settle", &[on(TableAction::UpdateItem)]);
 
-/// What decides on an acceptance: the agency, the caller's membership, the invitation.
+/// What decides on an acceptance: the agency, the caller's membership and last removal, the invitation.
 pub const INVITED: AccessPattern = pattern("invited", &[on(TableAction::BatchGetItem)]);
 
-/// An invitation accepted: its member made, and counted by the gate.
-pub const ACCEPT: AccessPattern = pattern("accept", &[on(TableAction::UpdateItem), on(TableAction::PutItem)]);
+/// An invitation accepted: its member made, and counted by the gate; the member was not removed since.
+pub const ACCEPT: AccessPattern =
+    pattern("accept", &[on(TableAction::UpdateItem), on(TableAction::PutItem), on(TableAction::ConditionCheckItem)]);
 
 /// The agencies or members that a search has found, as they are today.
 pub const FOUND: AccessPattern = pattern("found", &[on(TableAction::BatchGetItem)]);

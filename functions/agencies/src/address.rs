@@ -7,8 +7,10 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use table::part::NotAPart;
+use web::visible::is_invisible;
 
-/// An address in its one spelling: NFC, trimmed, in small letters, its domain in ASCII, at most 254 bytes.
+/// An address in its one spelling: NFC, trimmed, in small letters, its domain in ASCII, at most 254 bytes. Its local part
+/// has no invisible character, and none that would become an ASCII one: that would be the address of another mailbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address(String);
 
@@ -39,15 +41,26 @@ impl FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, NotAPart> {
         let fault = NotAPart(Self::EXPECTED);
-        let text = text.trim().to_lowercase();
-        let text = ComposingNormalizerBorrowed::new_nfc().normalize(&text);
-        let (local, domain) = text.rsplit_once('@').ok_or(fault)?;
+        let (local, domain) = text.trim().rsplit_once('@').ok_or(fault)?;
+        if local.chars().any(|letter| is_invisible(letter) || becomes_ascii(letter)) {
+            return Err(fault);
+        }
+        let local = local.to_lowercase();
+        let local = ComposingNormalizerBorrowed::new_nfc().normalize(&local);
         let plain = |letter: char| !letter.is_whitespace() && !letter.is_control() && letter != '@';
         let domain = idna::domain_to_ascii_strict(domain).map_err(|_| fault)?;
         let address = format!("{local}@{domain}");
         let right = !local.is_empty() && !domain.is_empty() && local.chars().all(plain) && address.len() <= LONGEST;
         if right { Ok(Self(address)) } else { Err(fault) }
     }
+}
+
+/// Whether small letters or NFC make an ASCII character of another one, as they make `k` of the sign for kelvin.
+fn becomes_ascii(letter: char) -> bool {
+    let normal = ComposingNormalizerBorrowed::new_nfc();
+    !letter.is_ascii()
+        && (letter.to_lowercase().any(|lower| lower.is_ascii())
+            || normal.normalize_iter(std::iter::once(letter)).any(|normal| normal.is_ascii()))
 }
 
 impl AddressHash {
@@ -116,6 +129,15 @@ mod tests {
         {
             assert!(text.parse::<Address>().is_err(), "{text:?}");
         }
+    }
+
+    #[test]
+    fn local_part_that_would_become_ascii_or_has_invisible_characters_is_refused() {
+        for local in ["ban\u{212a}", "\u{130}da", "a\u{1fef}", "a\u{37e}b", "zw\u{200b}j", "a\u{ad}b", "a\u{feff}"] {
+            assert!(format!("{local}@example.org").parse::<Address>().is_err(), "{local:?}");
+        }
+        assert_eq!(spelt("ann@\u{212a}.example"), "ann@k.example");
+        assert_ne!(spelt("stra\u{df}e@example.org"), spelt("strasse@example.org"));
     }
 
     #[test]

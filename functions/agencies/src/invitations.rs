@@ -97,5 +97,8 @@ pub fn is_pending() -> Condition {
 }
 
 pub fn already_settled() -> Problem {
-    INVITATION_SETTLED.because("It was accepted, declined or revoked before.")
+    INVITATION_SETTLED.because(
+        "It was accepted, declined or revoked before, or its person was removed from the agency since. \
+         Ask an administrator of the agency for a new invitation.",
+    )
 }

@@ -76,6 +76,14 @@ pub struct Invitation {
     pub modified_by: String,
 }
 
+/// When a person was last removed from an agency, or left it. Invitations from before do not bring the person back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Removal {
+    pub removed: String,
+    pub removed_by: String,
+}
+
 /// Counts an agency's members, and knows whether others may join.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
@@ -159,6 +167,19 @@ impl Invitation {
     /// The part of its key that stands for the address; none if it is not where invitations are listed.
     pub fn hash(&self) -> Option<AddressHash> {
         self.idpid.strip_prefix(ADDRESS)?.strip_prefix(':')?.parse().ok()
+    }
+
+    /// Whether its person was removed from the agency since.
+    pub fn is_older_than(&self, removal: Option<&Removal>) -> bool {
+        removal.is_some_and(|removal| self.invited <= removal.removed)
+    }
+
+    /// Its status at this time for the person that it invites. The person's removal revokes a pending one.
+    pub fn status_for(&self, removal: Option<&Removal>, now: &str) -> InvitationStatus {
+        match self.status {
+            InvitationStatus::Pending if self.is_older_than(removal) => InvitationStatus::Revoked,
+            _ => self.status_at(now),
+        }
     }
 
     /// What has become of it by now.

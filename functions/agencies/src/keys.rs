@@ -24,6 +24,13 @@ table::key! {
 }
 
 table::key! {
+    /// When a person was last removed: it lies in the agency, so that the agency's deletion finds it.
+    pub struct RemovalKey { agency: AgencyId, person: Idpid }
+    pk "AGENCY#{agency}"
+    sk "REMOVAL#{person}"
+}
+
+table::key! {
     /// What every change of an agency's members passes: it counts them, and closes when the agency is deleted.
     pub struct GateKey { agency: AgencyId }
     pk "GATE#{agency}"
@@ -36,8 +43,8 @@ pub const MEMBERS: &str = "MEMBER#";
 /// What invitations' sort keys begin with.
 pub const INVITATIONS: &str = "INVITATION#";
 
-/// After every member's sort key, and before the agency's own: `$` follows `#`.
-pub const AFTER_MEMBERS: &str = "MEMBER$";
+/// After the sort keys of invitations, members and removals: `$` follows `#`.
+pub const AFTER_REMOVALS: &str = "REMOVAL$";
 
 /// What stands for an issuer's name where an invitation is listed among a person's memberships.
 pub const ADDRESS: &str = "address";
@@ -59,6 +66,10 @@ pub fn member_key(agency: &AgencyId, person: &Idpid) -> Key {
     MemberKey { agency: agency.clone(), person: person.clone() }.key()
 }
 
+pub fn removal_key(agency: &AgencyId, person: &Idpid) -> Key {
+    RemovalKey { agency: agency.clone(), person: person.clone() }.key()
+}
+
 pub fn invitation_key(agency: &AgencyId, address: &AddressHash) -> Key {
     InvitationKey { agency: agency.clone(), address: address.clone() }.key()
 }
@@ -68,12 +79,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_and_invitations_lie_between_their_bounds_and_the_agency_before() {
+    fn all_that_lies_in_an_agency_sorts_between_the_bounds_and_the_agency_before() {
         let agency: AgencyId = "n".parse().unwrap();
         let person = Idpid::new("idp", "ann").unwrap();
         let sk = |key: Key| key.sk.unwrap();
         let member = sk(member_key(&agency, &person));
-        assert!(member.starts_with(MEMBERS) && INVITATIONS < member.as_str() && member.as_str() < AFTER_MEMBERS);
+        assert!(member.starts_with(MEMBERS) && INVITATIONS < member.as_str() && member.as_str() < AFTER_REMOVALS);
+        let removal = sk(removal_key(&agency, &person));
+        assert!(member < removal && removal.as_str() < AFTER_REMOVALS);
         assert!(sk(agency_key(&agency)).as_str() < INVITATIONS);
     }
 }

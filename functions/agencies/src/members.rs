@@ -26,7 +26,7 @@ pub struct MemberPath {
     #[schema(example = "01890a5d-ac96-774b-bcce-b302099a8057")]
     agency_id: String,
     /// `{issuer}:{escaped subject}`.
-    #[schema(example = "idp:ann")]
+    #[schema(example = "local:ann")]
     idpid: String,
 }
 

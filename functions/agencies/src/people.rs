@@ -18,7 +18,7 @@ use crate::schema::AGENCIES;
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct PersonPath {
     /// `{issuer}:{escaped subject}`.
-    #[schema(example = "idp:ann")]
+    #[schema(example = "local:ann")]
     idpid: String,
 }
 
@@ -69,8 +69,12 @@ impl Membership {
 impl MyInvitation {
     /// As it is at this time.
     pub fn at(invitation: Invitation, named: Named, now: &str) -> Self {
+        Self::with_status(invitation.status_at(now), invitation, named)
+    }
+
+    pub fn with_status(status: InvitationStatus, invitation: Invitation, named: Named) -> Self {
         Self {
-            status: invitation.status_at(now),
+            status,
             agency_id: invitation.agency_id,
             name: named.name,
             agency_status: named.status,

@@ -2,7 +2,7 @@
 
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 
-use crate::keys::{AgencyKey, GateKey, InvitationKey, MemberKey};
+use crate::keys::{AgencyKey, GateKey, InvitationKey, MemberKey, RemovalKey};
 
 pub static SYSTEM: System = System {
     name: "agencies",
@@ -33,6 +33,7 @@ pub static AGENCIES: Table = Table {
         Entity::document::<AgencyKey>("agency"),
         Entity::document::<MemberKey>("member"),
         Entity::never::<InvitationKey>("invitation"),
+        Entity::never::<RemovalKey>("removal"),
         Entity::never::<GateKey>("gate"),
     ],
 };

@@ -37,7 +37,7 @@ pub struct AttributePath {
 /// What is wrong with a name by itself.
 fn name_faults(name: &str) -> Option<Fault> {
     let folded = folded(name);
-    if folded.is_empty() || name.chars().any(char::is_control) {
+    if folded.is_empty() || !web::visible::is_readable(name) || name.chars().any(char::is_control) {
         Some(Fault::pointer("/name", "must not be blank nor hold control characters"))
     } else if RESERVED.contains(&folded.as_str()) {
         Some(Fault::pointer("/name", "is a column that every project has; choose another"))

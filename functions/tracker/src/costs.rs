@@ -103,7 +103,7 @@ pub const COSTS: &[Cost] = &[
     cost("announce an import", &access::MEMBERSHIP, 1.0, 0.0),
     cost("announce an import", &access::PROJECT, 1.0, 0.0),
     cost("import 2 issues", &access::CHECKPOINT, 0.0, 19.0),
-    cost("import 2 issues", &access::DUE, 2.0, 6.0),
+    cost("import 2 issues", &access::DUE, 4.0, 6.0),
     cost("import 2 issues", &access::IMPORT_ROWS, 3.0, 40.0),
     cost("import 2 issues", &access::PROJECT, 3.0, 0.0),
     cost("begin an export", &access::EXPORT, 0.0, 5.0),

@@ -11,7 +11,7 @@ mod settle;
 pub mod values;
 mod write;
 
-pub use create::LAST_NUMBER;
+pub use create::{LAST_NUMBER, MAX_JUMP};
 pub use input::{UNKNOWN_ATTRIBUTE, UNKNOWN_OPTION, WRONG_TYPE};
 pub use settle::{settle, settle_due};
 pub use write::{Write, gate};

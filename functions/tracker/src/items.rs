@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::names::{AttributeId, TenantId};
+use crate::names::{AttributeId, TenantId, WorkId};
 use crate::options::Options;
 use crate::values::{Plain, Type, ValueKey};
 
@@ -138,6 +138,9 @@ pub struct Issue {
     /// Absent where there is none: DynamoDB Local's stream loses the type of an empty map.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Value>,
+    /// The import that has made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<WorkId>,
     /// Some of its rows are not written yet.
     pub unsettled: Option<bool>,
     #[serde(flatten)]

@@ -103,9 +103,16 @@ macro_rules! ids {
 
         impl PartialSchema for $name {
             fn schema() -> RefOr<Schema> {
+                Self::schema_of_id().into()
+            }
+        }
+
+        impl $name {
+            /// What an id looks like.
+            pub fn schema_of_id() -> utoipa::openapi::Object {
                 const PATTERN: &str =
                     concat!("^", $prefix, "([0-9a-f]{4}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$");
-                ObjectBuilder::new().schema_type(Type::String).pattern(Some(PATTERN)).into()
+                ObjectBuilder::new().schema_type(Type::String).pattern(Some(PATTERN)).build()
             }
         }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use table::part::NotAPart;
 use utoipa::ToSchema;
 
-use crate::values::folded;
+use crate::values::{Input, folded};
 
 /// The most options that are not retired.
 pub const MAX_LIVE: usize = 50;
@@ -65,19 +65,29 @@ impl Options {
         self.0.iter().find(|option| option.id == id)
     }
 
-    /// The option that a client means by an id or, however written, by a label: one that can be set.
-    pub fn choose(&self, given: &str) -> Result<&ChoiceOption, String> {
-        let by_id = self.by_id(given).filter(|option| !option.retired);
-        let label = folded(given);
-        by_id.or_else(|| self.live().find(|option| folded(&option.label) == label)).ok_or_else(|| {
+    /// The option that a client names by `{"id"}`, by `{"label"}`, or by its label alone: one that can be set.
+    pub fn choose(&self, given: &Input) -> Result<&ChoiceOption, String> {
+        let option = match given {
+            Input::Id(id) => self.by_id(id),
+            Input::Label(label) | Input::Text(label) => self.labelled(label),
+            Input::Number(_) => None,
+        };
+        option.filter(|option| !option.retired).ok_or_else(|| {
             let labels: Vec<_> = self.live().take(10).map(|option| format!("`{}`", option.label)).collect();
-            format!("must be an option of the attribute by its id or label, such as {}", labels.join(", "))
+            format!(
+                "must be the label of an option of the attribute, such as {}, or its id as {{\"id\"}}",
+                labels.join(", ")
+            )
         })
     }
 
-    /// The same for what only looks for values: retired options are found, too.
-    pub fn find(&self, given: &str) -> Option<&ChoiceOption> {
-        self.choose(given).ok().or_else(|| self.by_id(given)).or_else(|| self.labelled(given))
+    /// The option that the operand of a filter names, in the same forms. It finds retired options, too.
+    pub fn find(&self, operand: &str) -> Option<&ChoiceOption> {
+        match serde_json::from_str(operand) {
+            Ok(Input::Id(id)) => self.by_id(&id),
+            Ok(Input::Label(label)) => self.labelled(&label),
+            _ => self.labelled(operand),
+        }
     }
 
     /// The option of this label, however written: one that can be set before one that is retired.
@@ -116,7 +126,7 @@ impl Options {
                 faults.push((Some(place), fault.to_owned()));
                 continue;
             };
-            if folded(&option.label).is_empty() || option.label.chars().any(char::is_control) {
+            if !web::visible::is_readable(&option.label) || option.label.chars().any(char::is_control) {
                 faults
                     .push((Some(place), "must have a label that is not blank, without control characters".to_owned()));
             } else if made.iter().any(|other| folded(&other.label) == folded(&option.label)) {
@@ -200,10 +210,14 @@ mod tests {
 
     #[test]
     fn labels_are_told_apart_as_people_read_them() {
-        assert_eq!(three().choose("low").unwrap().id, OptionId(3));
-        assert_eq!(three().choose("001").unwrap().label, "High");
-        for text in ["Other", "", "004", "000"] {
-            assert!(three().choose(text).is_err(), "{text:?}");
+        assert_eq!(three().choose(&"low".into()).unwrap().id, OptionId(3));
+        assert_eq!(three().choose(&Input::Label("low".to_owned())).unwrap().id, OptionId(3));
+        assert_eq!(three().choose(&Input::Id("001".to_owned())).unwrap().label, "High");
+        for text in ["Other", "", "001"] {
+            assert!(three().choose(&text.into()).is_err(), "{text:?}");
+        }
+        for id in ["High", "", "004", "000"] {
+            assert!(three().choose(&Input::Id(id.to_owned())).is_err(), "{id:?}");
         }
         let faults = three().replaced(&[wanted(None, Some("HIGH")), wanted(None, Some(" high "))]).unwrap_err();
         assert_eq!(faults.len(), 1);
@@ -213,8 +227,10 @@ mod tests {
     #[test]
     fn a_retired_option_is_found_and_not_chosen() {
         let without_mid = three().replaced(&[wanted(Some("001"), None), wanted(Some("003"), None)]).unwrap();
-        assert!(without_mid.choose("Mid").is_err());
+        assert!(without_mid.choose(&"Mid".into()).is_err());
         assert_eq!(without_mid.find("Mid").unwrap().id, OptionId(2));
+        assert_eq!(without_mid.find(r#"{"id":"002"}"#).unwrap().label, "Mid");
+        assert_eq!(without_mid.find("002"), None);
         assert_eq!(without_mid.labelled("mid").unwrap().id, OptionId(2));
         assert_eq!(without_mid.labelled("001"), None);
     }

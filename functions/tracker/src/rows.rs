@@ -74,6 +74,7 @@ mod tests {
             num,
             tenant: "tenant-0807".to_owned().try_into().unwrap(),
             values: values.iter().map(|(id, text)| ((*id).to_owned(), value(text))).collect(),
+            import: None,
             unsettled: None,
             stamps: Stamps::default(),
         }

@@ -52,7 +52,7 @@ pub struct SearchQuery {
     #[serde(default)]
     limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     cursor: Option<String>,
 }
 

@@ -27,8 +27,8 @@ pub fn now(request: &Request) -> String {
     rfc3339(request.engines().clock.now())
 }
 
-/// A name that people read: not blank, without control characters. Its length the schema has checked.
+/// A name that people read: with something to read in it, without control characters. Its length the schema has checked.
 pub fn name_fault(pointer: &str, name: &str) -> Option<Fault> {
-    let blank = name.trim().is_empty() || name.chars().any(char::is_control);
-    blank.then(|| Fault::pointer(pointer, "must not be blank nor hold control characters"))
+    let blank = !web::visible::is_readable(name) || name.chars().any(char::is_control);
+    blank.then(|| Fault::pointer(pointer, "must have something to read in it, and no control characters"))
 }

@@ -9,7 +9,7 @@ mod text;
 #[cfg(test)]
 mod examples;
 
-pub use input::{Input, InputOrNull};
+pub use input::{Input, InputOrNull, distinct};
 pub use key::{ENDS, ENDS_CUT, ValueKey, after_exactly, exactly, number_key, number_of};
 pub use text::{MAX_OPERAND, folded, text_operand};
 
@@ -51,7 +51,7 @@ impl Type {
             Self::DateTime => dates::date_time(input.text()),
             Self::Text => input.text().and_then(text::text),
             Self::Choice => {
-                return options.choose(input.text().unwrap_or_default()).map(|option| Plain(option.id.to_string()));
+                return options.choose(input).map(|option| Plain(option.id.to_string()));
             }
         };
         plain.map(Plain).ok_or_else(|| format!("must be {}", self.expected()))

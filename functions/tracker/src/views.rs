@@ -7,7 +7,7 @@ use table::Idpid;
 use utoipa::ToSchema;
 
 use crate::items::{Issue, Member, Project, Role, Stamps, State, Status, Tenant, Value};
-use crate::names::{AttributeId, IssueId, ProjectId, TenantId};
+use crate::names::{AttributeId, IssueId, ProjectId, TenantId, WorkId};
 use crate::options::ChoiceOption;
 use crate::project::{Attribute, Schema};
 use crate::values::Type;
@@ -176,6 +176,10 @@ pub struct IssueView {
     pub state: State,
     /// By attribute: text, a number as text, or an option with id and label.
     pub values: BTreeMap<String, ValueView>,
+    /// The import that has made it.
+    #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub import: Option<WorkId>,
     #[serde(flatten)]
     pub changed: Changed,
 }
@@ -188,6 +192,7 @@ impl IssueView {
             name: issue.name.clone(),
             state: issue.state,
             values: values(schema.columns(), issue),
+            import: issue.import,
             changed: Changed::from(&issue.stamps),
         }
     }
@@ -202,4 +207,8 @@ pub struct GridRow {
     pub state: State,
     /// By attribute: text, a number as text, or an option with id and label.
     pub values: BTreeMap<String, ValueView>,
+    /// The import that has made it.
+    #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub import: Option<WorkId>,
 }

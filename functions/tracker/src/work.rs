@@ -96,6 +96,8 @@ pub enum WorkState {
     /// For its file.
     Waiting,
     Running,
+    /// Its worker is to end it, and counts what is written until then.
+    Cancelling,
     Done,
     /// What it worked on is being deleted, or gone, or did not come.
     Stopped,
@@ -108,7 +110,7 @@ pub enum WorkState {
 impl WorkState {
     /// Whether it goes on.
     pub fn is_open(self) -> bool {
-        matches!(self, Self::Waiting | Self::Running)
+        matches!(self, Self::Waiting | Self::Running | Self::Cancelling)
     }
 }
 
@@ -190,6 +192,7 @@ pub enum Then {
     Done,
     Stopped,
     Rejected,
+    Cancelled,
 }
 
 impl Step {

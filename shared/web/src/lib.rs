@@ -20,6 +20,7 @@ mod free;
 mod guard;
 mod idempotency;
 mod intake;
+mod integers;
 pub mod lambda;
 pub mod log;
 mod media;
@@ -41,6 +42,7 @@ pub mod search;
 mod shape;
 pub mod token;
 pub mod trust;
+pub mod visible;
 pub mod who;
 
 pub use answer::Answer;

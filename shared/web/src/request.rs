@@ -6,10 +6,11 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use table::{Access, Engines};
+use table::{Access, Engines, Idpid};
 use tokio::time::Instant;
 
 use crate::fault::pointer_step;
+use crate::integers;
 use crate::route::{Body, Route};
 use crate::shape::Shape;
 use crate::{Condition, Fault, Principal, Problem};
@@ -78,9 +79,25 @@ impl Request {
             Body::None | Body::Bytes { .. } => None,
         };
         declared::<T>(shape)?;
-        let mut deserializer = serde_json::Deserializer::from_slice(&self.body);
-        serde_path_to_error::deserialize(&mut deserializer)
-            .map_err(|error| Problem::faults(vec![Fault::pointer(pointer(error.path()), sentence(error.inner()))]))
+        let read = |body: &[u8]| {
+            let mut deserializer = serde_json::Deserializer::from_slice(body);
+            serde_path_to_error::deserialize(&mut deserializer)
+        };
+        let read = read(&self.body).or_else(|error| {
+            let plain = std::str::from_utf8(&self.body).ok().and_then(integers::written_plainly);
+            plain.map_or(Err(error), |plain| read(plain.as_bytes()))
+        });
+        read.map_err(|error| Problem::faults(vec![Fault::pointer(pointer(error.path()), sentence(error.inner()))]))
+    }
+
+    /// 422 unless the person's issuer is one whose tokens the platform takes: nobody else can ever sign in.
+    pub fn check_issuer(&self, person: &Idpid, at: &str) -> Result<(), Problem> {
+        let issuers = &self.engines.config.issuers;
+        if issuers.iter().any(|issuer| issuer.name == person.issuer()) {
+            return Ok(());
+        }
+        let detail = format!("names the issuer `{}`, which is not configured", person.issuer());
+        Err(Problem::unprocessable(vec![Fault::pointer(at, detail)]))
     }
 
     /// The body as it was sent, at most as long as [`Route::body_limit`].
@@ -158,6 +175,25 @@ pub(crate) fn sentence(error: &serde_json::Error) -> String {
     const LONGEST: usize = 200;
     let text = error.to_string();
     let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(sentence, _)| sentence);
+    let text = match text.rsplit_once("expected ") {
+        Some((found, expected)) => format!("{found}expected {}", in_words(expected)),
+        None => text.to_owned(),
+    };
     let text: String = text.chars().take(LONGEST).collect();
     format!("is not right: {text}")
+}
+
+/// What serde expects, without the names of Rust's types.
+fn in_words(expected: &str) -> &str {
+    match expected {
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number from 0 on",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        expected if expected.starts_with("struct ") => "an object",
+        expected if expected.starts_with("enum ") => "one of the allowed values",
+        expected => expected,
+    }
 }

@@ -80,6 +80,7 @@ fn issue(tenant: TenantId, num: u64, name: &str, items: &str, attribute: Attribu
         num,
         tenant,
         values: Default::default(),
+        import: None,
         unsettled: None,
         stamps: stamps(MADE),
     };

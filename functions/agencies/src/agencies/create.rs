@@ -52,8 +52,7 @@ impl Rules for NewAgency {
 
 /// What is wrong with a name that has nothing to read in it.
 pub fn blank(name: &str) -> Option<&'static str> {
-    let read = name.chars().any(|letter| !letter.is_whitespace() && !letter.is_control());
-    (!read || name.chars().any(char::is_control))
+    (!web::visible::is_readable(name) || name.chars().any(char::is_control))
         .then_some("must have something to read in it, and no control characters")
 }
 
@@ -65,6 +64,9 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
     }
     let stamp = stamp(&request)?;
     let admin = new.admin_person().transpose().map_err(|fault| Problem::faults(vec![fault]))?;
+    if let Some(person) = &admin {
+        request.check_issuer(person, "/admin/idpid")?;
+    }
     let agency = Agency::new(new.name, &stamp);
     let count = u64::from(admin.is_some());
     let gate = Gate { status: agency.status, members: count, admins: count, closed: None };

@@ -9,7 +9,7 @@ use web::Due;
 
 use crate::access::{DELETION, UNFINISHED};
 use crate::item::{Agency, DELETING};
-use crate::keys::{AFTER_MEMBERS, INVITATIONS, agency_key, gate_key, partition};
+use crate::keys::{AFTER_REMOVALS, INVITATIONS, agency_key, gate_key, partition};
 use crate::names::AgencyId;
 use crate::schema::{AGENCIES, BY_TYPE};
 
@@ -24,7 +24,7 @@ const FOR_A_BATCH: Duration = Duration::from_secs(2);
 
 /// Deletes what is left of an agency whose deletion is marked, until this time; whether nothing is left.
 pub async fn finish(access: &Access, agency: &AgencyId, until: Instant) -> Result<bool, Error> {
-    let rest = access.table(&DELETION, &AGENCIES).query(partition(agency)).between(INVITATIONS, AFTER_MEMBERS);
+    let rest = access.table(&DELETION, &AGENCIES).query(partition(agency)).between(INVITATIONS, AFTER_REMOVALS);
     loop {
         // With every write that was answered: the gate is closed, so what is not seen now never comes.
         let batch = rest.clone().consistent().page(BATCH).await?;

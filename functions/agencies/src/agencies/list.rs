@@ -17,7 +17,7 @@ pub struct AgenciesQuery {
     #[serde(default)]
     limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     cursor: Option<String>,
     /// Only what was created then or later: RFC 3339, such as `2026-01-01T00:00:00Z`.
     #[serde(default)]

@@ -1,13 +1,13 @@
 //! `POST /agencies/me/invitations/{agencyId}/accept`.
 
-use table::{Action, Backoff, Condition, Error, Stored, item};
+use table::{Action, Backoff, Condition, Error, Idpid, Stored, item};
 use web::{Answer, Problem, Request};
 
 use super::{INVITATION_EXPIRED, already_settled, is_pending, own_address, settled};
 use crate::access::{ACCEPT, INVITED};
 use crate::agencies::AgencyPath;
-use crate::item::{Agency, Invitation, Member, Stamp};
-use crate::keys::{agency_key, invitation_key, member_key};
+use crate::item::{Agency, Invitation, Member, Removal, Stamp};
+use crate::keys::{agency_key, invitation_key, member_key, removal_key};
 use crate::members::{MemberView, count, refusal};
 use crate::names::{AgencyId, InvitationStatus, Status};
 use crate::schema::AGENCIES;
@@ -20,6 +20,8 @@ pub struct Invited {
     pub invitation: Invitation,
     /// The membership of somebody who is in already.
     pub member: Option<(Stored, Member)>,
+    /// The caller's last removal from the agency.
+    pub removal: Option<(Stored, Removal)>,
 }
 
 /// The most characters of a member's `displayName`.
@@ -33,15 +35,30 @@ impl Invited {
     pub async fn read(request: &Request, agency: &AgencyId) -> Result<Self, Problem> {
         let hash = own_address(request)?.ok_or_else(Problem::not_found)?;
         let me = request.principal().signed_in()?.idpid();
-        let keys = [agency_key(agency), invitation_key(agency, &hash), member_key(agency, me)];
+        let keys = [agency_key(agency), invitation_key(agency, &hash), member_key(agency, me), removal_key(agency, me)];
         let mut found = request.access().table(&INVITED, &AGENCIES).batch_get_consistent(&keys).await?.into_iter();
         let mut next = || found.next().flatten();
-        let (stored_agency, stored, member) = (next(), next(), next());
+        let (stored_agency, stored, member, removal) = (next(), next(), next(), next());
         let agency: Agency = stored_agency.ok_or_else(Problem::not_found)?.read()?;
         let stored = stored.filter(|_| !agency.is_being_deleted()).ok_or_else(Problem::not_found)?;
         let invitation = stored.read()?;
         let member = member.map(|member| Ok::<_, Error>((member.clone(), member.read()?))).transpose()?;
-        Ok(Self { agency, stored, invitation, member })
+        let removal = removal.map(|removal| Ok::<_, Error>((removal.clone(), removal.read()?))).transpose()?;
+        Ok(Self { agency, stored, invitation, member, removal })
+    }
+
+    /// The status of the invitation for the caller.
+    pub fn status_at(&self, now: &str) -> InvitationStatus {
+        self.invitation.status_for(self.removal.as_ref().map(|(_, removal)| removal), now)
+    }
+
+    /// Checks in a transaction that the caller was not removed since this was read.
+    fn not_removed_since(&self, me: &Idpid) -> Action {
+        let check = Action::check(&AGENCIES, removal_key(&self.invitation.agency_id, me));
+        match &self.removal {
+            Some((stored, _)) => check.if_unchanged(stored),
+            None => check.or_absent().when(Condition::Absent("removed")),
+        }
     }
 }
 
@@ -54,7 +71,7 @@ pub async fn accept(request: Request) -> Result<Answer, Problem> {
         if let Some((stored, member)) = &invited.member {
             return is_in(&request, &invited, stored, member, &stamp).await;
         }
-        match invited.invitation.status_at(&stamp.at) {
+        match invited.status_at(&stamp.at) {
             InvitationStatus::Pending => {}
             InvitationStatus::Expired => {
                 return Err(INVITATION_EXPIRED.because("Ask an administrator of the agency to invite you again."));
@@ -72,7 +89,7 @@ pub async fn accept(request: Request) -> Result<Answer, Problem> {
         };
         match (error.failed(0), matches!(error, Error::ConditionFailed(_))) {
             (Some(gate), _) => return Err(refusal(gate, Some(OPEN))),
-            // The caller has joined, or the invitation was settled, since it was read.
+            // The caller has joined or was removed, or the invitation was settled, since it was read.
             (None, true) if backoff.wait().await => {}
             (None, true) => return Err(Problem::conflict()),
             (None, false) => return Err(error.into()),
@@ -95,6 +112,7 @@ async fn join(request: &Request, invited: &Invited, stamp: &Stamp) -> Result<Ans
             .if_unchanged(&invited.stored)
             .when(is_pending())
             .when(Condition::Above("expiresAt", item::text(&stamp.at))),
+        invited.not_removed_since(&member.idpid),
     ];
     let rev = request.access().transact(&ACCEPT, &actions).await?;
     let location = format!("/agencies/{agency}/members/{}", member.idpid);

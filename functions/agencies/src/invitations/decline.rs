@@ -18,10 +18,10 @@ pub async fn decline(request: Request) -> Result<Answer, Problem> {
     let mut backoff = Backoff::new();
     loop {
         let invited = Invited::read(&request, &agency).await?;
-        if invited.invitation.status != InvitationStatus::Pending {
+        let stamp = stamp(&request)?;
+        if !matches!(invited.status_at(&stamp.at), InvitationStatus::Pending | InvitationStatus::Expired) {
             return Err(already_settled());
         }
-        let stamp = stamp(&request)?;
         let declined = settled(InvitationStatus::Declined, &stamp);
         let action = Action::update(&AGENCIES, invited.stored.key.clone(), declined);
         // As it was read: one made anew since was never seen.

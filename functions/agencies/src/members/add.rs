@@ -43,6 +43,7 @@ pub async fn add(request: Request) -> Result<Answer, Problem> {
         return Ok(answer);
     }
     let person = person(&new.idpid, "/idpid").map_err(|fault| Problem::faults(vec![fault]))?;
+    request.check_issuer(&person, "/idpid")?;
     let member = Member::new(agency.clone(), person.clone(), new.role, new.display_name, &stamp(&request)?);
     let mut gate = count(&agency, 1, new.role.admins());
     if let Some(active) = standing.while_active() {

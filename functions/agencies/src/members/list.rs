@@ -19,7 +19,7 @@ pub struct ListQuery {
     #[serde(default)]
     pub limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     pub cursor: Option<String>,
 }
 

@@ -1,15 +1,15 @@
 //! `DELETE` of a member, by an administrator or by itself.
 
-use table::{Action, Backoff, Cause, Condition, item};
+use table::{Action, Backoff, Cause, Changes, Condition, item};
 use web::{Answer, Problem, Request};
 
 use super::{MemberPath, another_admin, count, refusal};
 use crate::access::{DELETE_MEMBER, MEMBER};
 use crate::item::Member;
-use crate::keys::member_key;
+use crate::keys::{member_key, removal_key};
 use crate::names::Role;
 use crate::schema::AGENCIES;
-use crate::standing::{Standing, tag};
+use crate::standing::{Standing, stamp, tag};
 
 pub async fn remove(request: Request) -> Result<Answer, Problem> {
     let (agency, person) = request.path::<MemberPath>()?.ids();
@@ -38,7 +38,11 @@ pub async fn remove(request: Request) -> Result<Answer, Problem> {
         if member.role == Role::Admin && !standing.is_platform_admin {
             gate = gate.when(another_admin());
         }
-        let Err(error) = request.access().transact(&DELETE_MEMBER, &[gone, gate]).await else {
+        // An acceptance checks it in its own transaction, so an older invitation never brings the person back.
+        let stamp = stamp(&request)?;
+        let removed = Changes::new().set("removed", item::text(stamp.at)).set("removedBy", item::text(stamp.by));
+        let removal = Action::update(&AGENCIES, removal_key(&agency, person), removed).or_absent();
+        let Err(error) = request.access().transact(&DELETE_MEMBER, &[gone, gate, removal]).await else {
             return Ok(Answer::no_content());
         };
         match (error.failed(0).map(|failed| failed.cause), error.failed(1)) {

@@ -27,10 +27,10 @@ pub fn routes() -> Vec<Route> {
             .rules::<NewAgency>()
             .creates()
             .answers::<AgencyView>(201)
-            .problems(&[problem::CONFLICT])
+            .problems(&[problem::UNPROCESSABLE, problem::CONFLICT])
             .sample(
                 Sample::new(AGENCIES)
-                    .body(r#"{"name":"North Rescue","admin":{"idpid":"idp:ann","displayName":"Ann Field"}}"#),
+                    .body(r#"{"name":"North Rescue","admin":{"idpid":"local:ann","displayName":"Ann Field"}}"#),
             ),
         Route::get("listAgencies", AGENCIES, PLATFORM_ADMINS, list::list)
             .summary("All agencies by creation, the newest first")

@@ -24,10 +24,17 @@ pub fn routes() -> Vec<Route> {
             .rules::<NewMember>()
             .creates()
             .answers::<MemberView>(201)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::EXISTS, AGENCY_INACTIVE, problem::CONFLICT])
+            .problems(&[
+                problem::FORBIDDEN,
+                problem::NOT_FOUND,
+                problem::EXISTS,
+                AGENCY_INACTIVE,
+                problem::UNPROCESSABLE,
+                problem::CONFLICT,
+            ])
             .sample(
                 Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members")
-                    .body(r#"{"idpid":"idp:bob","displayName":"Bob Hill"}"#),
+                    .body(r#"{"idpid":"local:bob","displayName":"Bob Hill"}"#),
             ),
         Route::get("listMembers", ALL, SIGNED_IN, list::list)
             .summary("Who is in an agency")
@@ -44,7 +51,7 @@ pub fn routes() -> Vec<Route> {
             .tagged()
             .answers::<MemberView>(200)
             .problems(&[problem::NOT_FOUND])
-            .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/idp:bob")),
+            .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/local:bob")),
         Route::patch("changeMember", ONE, SIGNED_IN, change::change)
             .summary("Changes a member's role and name; one administrator stays")
             .patterns(&[&STANDING, &MEMBER, &CHANGE_MEMBER])
@@ -55,7 +62,7 @@ pub fn routes() -> Vec<Route> {
             .answers::<MemberView>(200)
             .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
             .sample(
-                Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/idp:bob")
+                Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/local:bob")
                     .body(r#"{"role":"admin"}"#),
             ),
         Route::delete("removeMember", ONE, SIGNED_IN, remove::remove)
@@ -65,6 +72,6 @@ pub fn routes() -> Vec<Route> {
             .if_match()
             .answers_empty(204)
             .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
-            .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/idp:bob")),
+            .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/local:bob")),
     ]
 }

@@ -16,6 +16,6 @@ pub fn routes() -> Vec<Route> {
             .query::<ListQuery>()
             .answers::<Page<Membership>>(200)
             .problems(&[problem::NOT_FOUND])
-            .sample(Sample::new("/agencies/people/idp:ann/agencies")),
+            .sample(Sample::new("/agencies/people/local:ann/agencies")),
     ]
 }

@@ -40,7 +40,7 @@ pub struct SearchForm {
     #[serde(default)]
     pub limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     pub cursor: Option<String>,
 }
 

@@ -163,9 +163,9 @@ fn operand(column: Column, schema: &Schema, value: &str) -> Result<String, Strin
     match column {
         Column::Number => issue_number(value).map(number_key),
         Column::Name => text_operand(value),
-        Column::State => {
-            State::parse(value).map(|state| state.as_str().to_owned()).ok_or("must be `open` or `closed`".to_owned())
-        }
+        Column::State => State::parse(&value.to_lowercase())
+            .map(|state| state.as_str().to_owned())
+            .ok_or("must be `open` or `closed`".to_owned()),
         Column::Attribute(_) => {
             let attribute = column.attribute(schema).ok_or("names no column")?;
             match attribute.item.of {

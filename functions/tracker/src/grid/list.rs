@@ -42,7 +42,7 @@ pub struct GridQuery {
     #[serde(default)]
     limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     cursor: Option<String>,
     /// Whether to count all issues that the filters let through.
     #[serde(default)]
@@ -133,6 +133,7 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
         name: issue.name.clone(),
         state: issue.state,
         values: values(columns.iter().copied(), issue),
+        import: issue.import,
     };
     let Page { rows, next } = source.page(request.access(), &schema, &question, at, query.limit.0, row).await?;
     let next_cursor = next.map(|at| request.next_cursor(&at)).transpose()?;

@@ -37,12 +37,20 @@ struct Entry {
     after: Option<Box<RawValue>>,
 }
 
+/// How often a page is filled up after entries that are passed over. While search lags far behind the table there may be
+/// many thousands of them; then the page ends early, with a cursor behind those that it has passed over.
+const MAX_ROUNDS: usize = 5;
+
+/// How many entries at least are asked for to fill a page up.
+const MIN_FILL: usize = 25;
+
 /// The most bytes of a page: Lambda takes 6 MB.
 const BYTES: usize = 4_000_000;
 
 impl Source {
     /// A page of what `row` makes of the issues. An issue that is gone, or that the filters do not let through any more, is
-    /// passed over and the page filled up.
+    /// passed over and the page filled up, which takes a bounded number of rounds: a page may have fewer rows than asked
+    /// for, or none, and be followed by others.
     pub async fn page<T: Serialize>(
         &self,
         access: &Access,
@@ -52,11 +60,12 @@ impl Source {
         limit: u32,
         row: impl Fn(IssueId, &Issue) -> T,
     ) -> Result<Page<T>, Problem> {
-        let (mut rows, mut bytes) = (Vec::new(), 0);
+        let (mut rows, mut bytes, mut rounds) = (Vec::new(), 0, 0);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         while at.segment < self.segments() {
             let missing = limit - rows.len();
-            let (entries, more) = self.entries(access, schema, question, &at, missing.max(1)).await?;
+            let asked = if rounds > 0 && missing > 0 { missing.max(MIN_FILL) } else { missing.max(1) };
+            let (entries, mut more) = self.entries(access, schema, question, &at, asked).await?;
             if missing == 0 {
                 // The page is full: does anything follow?
                 if !entries.is_empty() {
@@ -67,7 +76,12 @@ impl Source {
             }
             let ids: Vec<IssueId> = entries.iter().map(|entry| entry.id).collect();
             let issues = issues(access, schema, &ids).await?;
+            let mut passed_over = false;
             for (entry, issue) in entries.into_iter().zip(issues) {
+                if rows.len() == limit {
+                    more = true;
+                    break;
+                }
                 let there = issue.filter(|issue| question.filters.iter().all(|filter| filter.holds(issue)));
                 if let Some(issue) = there {
                     let made = row(entry.id, &issue);
@@ -76,13 +90,19 @@ impl Source {
                         return Ok(Page { rows, next: Some(at) });
                     }
                     rows.push(made);
+                } else {
+                    passed_over = true;
                 }
                 (at.position, at.after) = (entry.position, entry.after);
             }
-            match (more, rows.len() == limit) {
+            rounds += usize::from(passed_over);
+            match (more, rows.len() == limit || rounds >= MAX_ROUNDS) {
                 (true, true) => return Ok(Page { rows, next: Some(at) }),
                 (true, false) => {}
                 (false, _) => at = At { segment: at.segment + 1, position: None, after: None, ..at },
+            }
+            if rounds >= MAX_ROUNDS && at.segment < self.segments() {
+                return Ok(Page { rows, next: Some(at) });
             }
         }
         Ok(Page { rows, next: None })

@@ -122,7 +122,7 @@ fn clauses<'a>(schema: &Schema, filters: impl Iterator<Item = &'a Filter>) -> Ve
 pub fn clause(schema: &Schema, Filter { column, test }: &Filter) -> Value {
     let field = field(schema, *column);
     let operand = |key: &String| match column {
-        // No issue has a greater one, and the field takes none beyond 32 bits.
+        // No issue has a greater one.
         Column::Number => json!(number_of(key).unwrap_or_default().min(LAST_NUMBER + 1)),
         _ => json!(key),
     };

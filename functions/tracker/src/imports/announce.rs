@@ -18,6 +18,7 @@ use crate::project::{Read, Schema};
 use crate::projects::{self, ProjectPath};
 use crate::schema::{BUCKET, TRACKER};
 use crate::tenants::one::href;
+use crate::values::distinct;
 use crate::work::routes::WorkView;
 use crate::work::{Begun, Start, Work, WorkState, begin_work};
 
@@ -37,7 +38,7 @@ pub struct NewImport {
     on_error: OnError,
     /// What headers of the file mean that are not named as in the project: `number`, `name`, `state`, the id of an
     /// attribute, or null to leave a column out.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "distinct")]
     columns: BTreeMap<String, Option<String>>,
 }
 

@@ -16,7 +16,7 @@ use super::records::{At, Batch, Next, Record};
 use super::step::{AT_MOST, Ahead, end};
 use super::{LONGEST_HEADER, Mode, Numbers, OnError, Phase, Plan, faults};
 use crate::access::IMPORT_ROWS;
-use crate::issues::{LAST_NUMBER, check_size, cleaned};
+use crate::issues::{LAST_NUMBER, MAX_JUMP, check_size, cleaned};
 use crate::keys::{CounterKey, IssueKey};
 use crate::names::IssueId;
 use crate::project::Schema;
@@ -136,13 +136,21 @@ async fn look_at(
         column: Some(header.clone()),
         detail: detail.to_owned(),
     };
+    let greatest = plan.numbers.given.saturating_add(MAX_JUMP);
     for record in batch {
-        let again = record::number(plan, record).filter(|number| !met.meet(*number));
+        let number = record::number(plan, record);
+        let again = number.filter(|number| *number <= greatest && !met.meet(*number));
         let again = again.map(|_| {
             let line = record::line_of(plan, record, Target::Number);
             of_number(record.number, line, "is the number of an earlier record")
         });
-        match (record::read(plan, schema, record), again) {
+        let too_far = number.filter(|number| *number > greatest).map(|_| {
+            let line = record::line_of(plan, record, Target::Number);
+            let detail =
+                format!("is more than {MAX_JUMP} above {}, the last number of the project", plan.numbers.given);
+            of_number(record.number, line, &detail)
+        });
+        match (record::read(plan, schema, record), again.or(too_far)) {
             (Ok(draft), None) => sound.push(draft),
             (Ok(_), Some(again)) => faults.push(again),
             (Err(found), again) => faults.extend(found.into_iter().chain(again)),

@@ -50,6 +50,7 @@ pub fn issue(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Is
         num,
         tenant: held.tenant,
         values: Default::default(),
+        import: Some(held.id),
         unsettled: None,
         stamps,
     };

@@ -5,7 +5,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
-use table::{Access, Action, Changes, EntityKey, Error, Rev, item};
+use table::{Access, Action, Backoff, Changes, EntityKey, Error, Rev, item};
 
 use super::Plan;
 use crate::access::IMPORT_ROWS;
@@ -55,6 +55,21 @@ impl Made {
             made.0.insert(worker, OfWorker { rev: item::rev(&stored.item), records });
         }
         Ok(made)
+    }
+
+    /// The same at the end of an import: no other run makes anything any more, since each worker's item is another then.
+    pub async fn close(access: &Access, work: WorkId, plan: &Plan) -> Result<Self, Error> {
+        let mut backoff = Backoff::new();
+        loop {
+            let made = Self::read(access, work, plan).await?;
+            let close = |worker| made.of(worker).keep(access, &MadeKey { work, worker }, std::iter::empty());
+            let actions = GateNumber::all().map(close).collect::<Result<Vec<_>, _>>()?;
+            match access.transact(&IMPORT_ROWS, &actions).await {
+                Ok(_) => return Ok(made),
+                Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     pub fn has(&self, record: u64) -> bool {

@@ -2,7 +2,7 @@
 //! twice, and which of them cannot be. Both are kept in S3 before the checkpoint names them, which then has what belongs
 //! to it, whoever dies in between.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use table::Access;
@@ -20,8 +20,8 @@ pub const MOST_UNSOUND: usize = 100_000;
 /// What was met so far.
 #[derive(Clone, Debug, Default)]
 pub struct Met {
-    /// A bit for each number.
-    numbers: Vec<u8>,
+    /// A bit for each number, 64 a word: the numbers of a file lie close to one another, wherever they begin.
+    numbers: BTreeMap<u64, u64>,
     unsound: BTreeSet<u64>,
 }
 
@@ -29,10 +29,15 @@ impl Met {
     /// What a run before has kept under this name.
     pub async fn load(access: &Access, name: &str) -> Result<Self, Problem> {
         let objects = access.objects(&LOAD_MET, BUCKET, PREFIX);
-        let numbers = objects.get(&numbers_of(name)).await?.to_vec();
+        let numbers = objects.get(&numbers_of(name)).await?;
         let unsound = access.objects(&LOAD_MET, BUCKET, PREFIX).get(&unsound_of(name)).await?;
         let record = |bytes: &[u8]| bytes.try_into().ok().map(u64::from_le_bytes);
-        Ok(Self { numbers, unsound: unsound.chunks(8).filter_map(record).collect() })
+        let word = |bytes: &[u8]| {
+            let (place, bits) = bytes.split_at_checked(8)?;
+            Some((record(place)?, record(bits)?))
+        };
+        let unsound = unsound.chunks(8).filter_map(record).collect();
+        Ok(Self { numbers: numbers.chunks(16).filter_map(word).collect(), unsound })
     }
 
     /// Keeps it under a name that nobody else writes, not even a worker that has lost its lease; no name if it is nothing.
@@ -41,7 +46,8 @@ impl Met {
             return Ok(None);
         }
         let name = format!("{}-{:016x}", work.id(), fastrand::u64(..));
-        put(access, &numbers_of(&name), self.numbers.clone()).await?;
+        let words = self.numbers.iter().flat_map(|(place, bits)| [place.to_le_bytes(), bits.to_le_bytes()]).flatten();
+        put(access, &numbers_of(&name), words.collect()).await?;
         let records = self.unsound.iter().flat_map(|record| record.to_le_bytes());
         put(access, &unsound_of(&name), records.collect()).await?;
         Ok(Some(name))
@@ -49,17 +55,10 @@ impl Met {
 
     /// Takes note of a number; false if it was there before.
     pub fn meet(&mut self, number: u64) -> bool {
-        let (Ok(byte), bit) = (usize::try_from(number / 8), 1u8 << (number % 8)) else { return false };
-        if byte >= self.numbers.len() {
-            self.numbers.resize(byte + 1, 0);
-        }
-        match self.numbers.get_mut(byte) {
-            Some(bits) if *bits & bit == 0 => {
-                *bits |= bit;
-                true
-            }
-            _ => false,
-        }
+        let (bits, bit) = (self.numbers.entry(number / 64).or_default(), 1 << (number % 64));
+        let is_new = *bits & bit == 0;
+        *bits |= bit;
+        is_new
     }
 
     /// Takes note of a record that cannot be; false if there are too many of them.
@@ -93,7 +92,7 @@ mod tests {
     #[test]
     fn a_number_is_met_once() {
         let mut met = Met::default();
-        assert!(met.meet(9_999_999) && met.meet(1) && met.meet(8));
-        assert!(!met.meet(1) && !met.meet(9_999_999) && met.meet(9));
+        assert!(met.meet(1_000_000_000_000) && met.meet(1) && met.meet(64));
+        assert!(!met.meet(1) && !met.meet(1_000_000_000_000) && met.meet(65));
     }
 }

@@ -70,6 +70,9 @@ impl Ahead {
 }
 
 pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Step, Problem> {
+    if held.work.state == WorkState::Cancelling {
+        return write::cancelled(access, held).await;
+    }
     if held.work.state == WorkState::Waiting {
         return come(access, held).await;
     }

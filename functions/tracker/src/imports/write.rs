@@ -141,11 +141,23 @@ pub async fn step(
 
 /// The end of an import whose file cannot be read on. What it has made since the checkpoint is made.
 pub async fn broken(access: &Access, held: &Held, plan: Plan, reason: &str) -> Result<Step, Problem> {
-    let made = Made::read(access, held.id, &plan).await?.count();
-    let before = held.work.counts;
-    let created = Some(before.created.unwrap_or_default() + made);
-    let counts = Counts { done: before.done + made, created, ..before };
+    let counts = with_made(held.work.counts, &Made::read(access, held.id, &plan).await?);
     Ok(end(access, held, plan, counts, Then::Stopped, Vec::new()).await?.because(reason))
+}
+
+/// The end of an import that is cancelled, counted exactly: no run that has lost its lease makes anything after it.
+pub async fn cancelled(access: &Access, held: &Held) -> Result<Step, Problem> {
+    let plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+    let counts = with_made(held.work.counts, &Made::close(access, held.id, &plan).await?);
+    Step::new(Vec::new(), &plan, counts, Then::Cancelled)
+}
+
+/// The counts of a checkpoint, and what was made since.
+fn with_made(before: Counts, made: &Made) -> Counts {
+    match made.count() {
+        0 => before,
+        made => Counts { done: before.done + made, created: Some(before.created.unwrap_or_default() + made), ..before },
+    }
 }
 
 /// Changes the issues that have these numbers; faults for numbers that none has any more.

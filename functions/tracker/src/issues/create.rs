@@ -19,11 +19,14 @@ use crate::project::{Read, Schema};
 use crate::projects::{self, ProjectPath, counter, href};
 use crate::schema::TRACKER;
 use crate::tenants::{made_now, name_fault};
-use crate::values::{Input, number_key};
+use crate::values::{Input, distinct, number_key};
 use crate::views::IssueView;
 
 /// The greatest number of an issue.
-pub const LAST_NUMBER: u64 = 9_999_999;
+pub const LAST_NUMBER: u64 = 1_000_000_000_000;
+
+/// How far above the last number of a project a client may choose the next: no request uses up a project's numbers.
+pub const MAX_JUMP: u64 = 1_000_000;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -34,7 +37,7 @@ pub struct NewIssue {
     #[schema(default = "open")]
     state: State,
     /// By the ids of attributes.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "distinct")]
     #[schema(value_type = BTreeMap<String, Input>)]
     values: BTreeMap<AttributeId, Input>,
 }
@@ -108,6 +111,7 @@ fn first(tenant: TenantId, new: &NewIssue, stamps: Stamps) -> Issue {
         num: 0,
         tenant,
         values: BTreeMap::new(),
+        import: None,
         unsettled: None,
         stamps,
     }

@@ -23,7 +23,7 @@ use crate::views::IssueView;
 pub struct NumberPath {
     tenant_id: TenantId,
     project_id: ProjectId,
-    #[schema(minimum = 1, maximum = 9_999_999)]
+    #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
     number: u64,
 }
 

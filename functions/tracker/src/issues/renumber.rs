@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use table::{Action, Backoff};
+use table::{Action, Backoff, Condition, Error, item};
 use utoipa::ToSchema;
 use web::{Answer, Fault, Kind, Problem, Request};
 
 use super::change::answer;
-use super::create::{LAST_NUMBER, Taken, next_number};
+use super::create::{MAX_JUMP, Taken, next_number};
 use super::edit::{Edited, complete};
 use super::settle::settle;
 use super::write::{Refused, Write, gate};
@@ -33,9 +33,9 @@ pub const WOULD_DROP: Kind = Kind::new(409, "would-drop", "Values would be dropp
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Renumber {
-    /// Above every number that the project has given; the next one if absent.
+    /// Above the last number that the project has given, by at most 1 000 000; the next one if absent.
     #[serde(default)]
-    #[schema(nullable = false, minimum = 1, maximum = 9_999_999)]
+    #[schema(nullable = false, minimum = 1, maximum = 1_000_000_000_000_i64)]
     number: Option<u64>,
 }
 
@@ -77,7 +77,12 @@ pub async fn renumber(request: Request) -> Result<Answer, Problem> {
         let after = cleaned(&schema, after);
         let mut write = Write::of(&schema, Some(known), path.issue_id, Some(after.clone()));
         if number.is_some() {
-            write.gates.push(Action::raise_sequence(&TRACKER, counter(schema.id), num));
+            let raise = Action::raise_sequence(&TRACKER, counter(schema.id), num);
+            let least = num.saturating_sub(MAX_JUMP);
+            write.gates.push(match least {
+                0 => raise,
+                least => raise.when(Condition::Above("Last", item::number(least.saturating_sub(1)))),
+            });
         }
         let prepared = write.prepare(access)?;
         match access.transact(&WRITE_ISSUE, &prepared.actions).await {
@@ -89,10 +94,7 @@ pub async fn renumber(request: Request) -> Result<Answer, Problem> {
                 return Ok(answer(path, Edited { schema, issue: after, tag }));
             }
             Err(error) => match prepared.refused(&error) {
-                Some(Refused::Gate(1)) => {
-                    let detail = format!("is not above every number given so far, up to {LAST_NUMBER}");
-                    return Err(Problem::taken(vec![Fault::pointer("/number", detail)]));
-                }
+                Some(Refused::Gate(1)) => return Err(no_next_number(&error, num)),
                 Some(Refused::Issue) if !request.if_match().is_absent() => return Err(Problem::stale()),
                 Some(_) if backoff.wait().await => {}
                 _ => return Err(error.into()),
@@ -152,6 +154,21 @@ pub async fn move_to(request: Request) -> Result<Answer, Problem> {
                 Some(_) if backoff.wait().await => {}
                 _ => return Err(error.into()),
             },
+        }
+    }
+}
+
+/// Why the project's counter could not be raised to this number.
+fn no_next_number(error: &Error, number: u64) -> Problem {
+    let last = error.failed(1).and_then(|counter| counter.item.as_ref()?.get("Last")?.as_n().ok()?.parse::<u64>().ok());
+    match last {
+        Some(last) if last < number => {
+            let detail = format!("is more than {MAX_JUMP} above {last}, the last number of the project");
+            Problem::unprocessable(vec![Fault::pointer("/number", detail)])
+        }
+        _ => {
+            let detail = "is not above every number that the project has given";
+            Problem::taken(vec![Fault::pointer("/number", detail)])
         }
     }
 }

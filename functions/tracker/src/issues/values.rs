@@ -1,7 +1,9 @@
 //! Values of an issue: one or many at once, all or none.
 
 use serde::Deserialize;
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use web::{Answer, Fault, Problem, Request};
 
 use super::IssuePath;
@@ -12,7 +14,7 @@ use crate::access::{CHANGE_ISSUE, WRITE_ISSUE};
 use crate::callers::at_least;
 use crate::items::Role;
 use crate::names::{AttributeId, IssueId, ProjectId, TenantId};
-use crate::values::{Input, InputOrNull};
+use crate::values::{Input, InputOrNull, distinct};
 
 /// The most values of one request.
 const MOST: usize = 100;
@@ -36,9 +38,26 @@ pub struct NewValue {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewValues {
-    #[schema(value_type = std::collections::BTreeMap<String, InputOrNull>)]
+    #[serde(deserialize_with = "distinct")]
+    #[schema(value_type = ValuesToSet)]
     values: Inputs,
 }
+
+/// The schema of the values of a request.
+struct ValuesToSet;
+
+impl PartialSchema for ValuesToSet {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .property_names(Some(AttributeId::schema_of_id()))
+            .additional_properties(Some(InputOrNull::schema()))
+            .min_properties(Some(1))
+            .max_properties(Some(MOST))
+            .into()
+    }
+}
+
+impl ToSchema for ValuesToSet {}
 
 pub async fn set_one(request: Request) -> Result<Answer, Problem> {
     let (path, attribute) = parts(request.path()?);

@@ -107,7 +107,13 @@ fn of_issues() -> Vec<Route> {
             .if_match()
             .tagged()
             .answers::<IssueView>(200)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TAKEN, problem::CONFLICT])
+            .problems(&[
+                problem::FORBIDDEN,
+                problem::NOT_FOUND,
+                problem::UNPROCESSABLE,
+                problem::TAKEN,
+                problem::CONFLICT,
+            ])
             .sample(
                 Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-af34/renumber")
                     .body(r#"{"number":100}"#),

@@ -21,7 +21,13 @@ pub fn routes() -> Vec<Route> {
             .takes::<NewMember>()
             .creates()
             .answers::<MemberView>(201)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::EXISTS, problem::CONFLICT])
+            .problems(&[
+                problem::FORBIDDEN,
+                problem::NOT_FOUND,
+                problem::EXISTS,
+                problem::UNPROCESSABLE,
+                problem::CONFLICT,
+            ])
             .sample(Sample::new(MEMBERS).body(r#"{"idpid":"local:ann","role":"viewer","name":"Ann"}"#)),
         Route::get("listMembers", format!("{T}/members"), Who::SignedIn, list)
             .summary("The members of a tenant")

@@ -26,10 +26,11 @@ pub fn routes() -> Vec<Route> {
             .problems(&[problem::NOT_FOUND])
             .sample(Sample::new("/tracker/tenants/tenant-0807/work/work-0001")),
         Route::delete("cancelWork", format!("{T}/work/{{workId}}"), Who::SignedIn, cancel)
-            .summary("Ends an import or an export; what it has written stays")
+            .summary("Cancel an import or an export, as an editor or as its maker; what it has written stays")
             .patterns(&[&MEMBERSHIP, &CANCEL_WORK])
             .path::<WorkPath>()
             .answers_empty(204)
+            .answers::<WorkView>(202)
             .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, NOT_CANCELLABLE, problem::CONFLICT])
             .sample(Sample::new("/tracker/tenants/tenant-0807/work/work-0002")),
     ]

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::issues::LAST_NUMBER;
+
 /// What places are worth.
 const NUMBER: u32 = 16;
 const PHRASE: u32 = 8;
@@ -23,7 +25,7 @@ impl Words {
     pub fn clause(&self, in_project: bool) -> Value {
         let (text, last) = (self.0.join(" "), self.0.last().map(String::as_str).unwrap_or_default());
         let number = match self.0.as_slice() {
-            [word] if in_project => word.parse::<u32>().ok().filter(|number| *number <= 9_999_999),
+            [word] if in_project => word.parse::<u64>().ok().filter(|number| *number <= LAST_NUMBER),
             _ => None,
         };
         let mut should = vec![

@@ -56,6 +56,7 @@ pub async fn add(request: Request) -> Result<Answer, Problem> {
     if let Some(answer) = request.earlier(&ADD_MEMBER, &TRACKER).await? {
         return Ok(answer);
     }
+    request.check_issuer(&idpid, "/idpid")?;
     let stamps = made_now(&request)?;
     let member = Member { data: stamps.created_at.clone(), role, name, stamps };
     let key = MemberKey { tenant: tenant_id, user: idpid.clone() };

@@ -46,7 +46,7 @@ pub struct ByName {
     #[serde(default)]
     pub limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     pub cursor: Option<String>,
     #[serde(default)]
     pub order: web::Order,
@@ -62,7 +62,7 @@ pub struct TenantsQuery {
     #[serde(default)]
     limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     cursor: Option<String>,
     /// By name; not with `q`, which has the best first.
     #[serde(default)]
@@ -84,7 +84,7 @@ pub struct Paged {
     #[serde(default)]
     pub limit: Limit,
     #[serde(default)]
-    #[schema(nullable = false)]
+    #[schema(nullable = false, min_length = 1)]
     pub cursor: Option<String>,
 }
 
@@ -103,7 +103,10 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
     }
     let (id, stamps) = (TenantId::new(), made_now(&request)?);
     let admin = match admin {
-        Some(admin) => admin,
+        Some(admin) => {
+            request.check_issuer(&admin, "/admin")?;
+            admin
+        }
         None => me(&request)?,
     };
     let tenant = Tenant { name, projects: 0, admins: 1, deleting: None, stamps: stamps.clone() };

@@ -125,7 +125,8 @@ fn choices() {
     let of = |text: &str, options: &Options| data(Type::Choice, &Input::from(text), options);
     let on_3 = |id: &str| Some(format!("{id}\u{1}p1303"));
     assert_eq!(of("High", &three), on_3("001"));
-    assert_eq!(of("001", &three), on_3("001"));
+    assert_eq!(of("001", &three), None);
+    assert_eq!(data(Type::Choice, &Input::Id("001".to_owned()), &three), on_3("001"));
     assert_eq!(of("low", &three), on_3("003"));
     assert_eq!((of("Other", &three), of("", &three)), (None, None));
     let top = WantedOption { id: Some("001".to_owned()), label: Some("Top".to_owned()) };

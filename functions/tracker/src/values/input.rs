@@ -1,17 +1,36 @@
-//! A value as a client sends it. A number is read from its literal text, never through a float.
+//! A value as a client sends it: a text, a number, or an option by its id or label. A number is read from its literal text, never through a float.
 
-use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
-use utoipa::openapi::schema::{Schema, SchemaType, Type};
+use utoipa::openapi::schema::{AdditionalProperties, Schema, SchemaType, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
-/// A text or a number.
+/// A text, a number, or an option of a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Input {
     Text(String),
     /// As it was spelt: `1.50`, `1E+125`.
     Number(String),
+    /// `{"id": "001"}`
+    Id(String),
+    /// `{"label": "High"}`
+    Label(String),
+}
+
+/// An option: exactly one of the two.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedOption {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    label: Option<String>,
 }
 
 impl Input {
@@ -19,16 +38,49 @@ impl Input {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
-            Self::Number(_) => None,
+            Self::Number(_) | Self::Id(_) | Self::Label(_) => None,
         }
     }
 
-    /// The digits of a number, which may come as text, too.
+    /// The digits of a number, which may come as text, too. An option has none.
     pub fn digits(&self) -> &str {
         match self {
             Self::Text(text) | Self::Number(text) => text,
+            Self::Id(_) | Self::Label(_) => "",
         }
     }
+}
+
+/// A map in which no key comes twice: of two values nobody could tell which one was meant.
+pub fn distinct<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+where
+    D: Deserializer<'de>,
+    K: Deserialize<'de> + Ord + Serialize,
+    V: Deserialize<'de>,
+{
+    struct Distinct<K, V>(PhantomData<(K, V)>);
+
+    impl<'de, K: Deserialize<'de> + Ord + Serialize, V: Deserialize<'de>> Visitor<'de> for Distinct<K, V> {
+        type Value = BTreeMap<K, V>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Self::Value, A::Error> {
+            let mut map = BTreeMap::new();
+            while let Some((key, value)) = access.next_entry::<K, V>()? {
+                if map.contains_key(&key) {
+                    let name = serde_json::to_string(&key).unwrap_or_default();
+                    return Err(A::Error::custom(format!("it has the member {name} twice")));
+                }
+                map.insert(key, value);
+            }
+            Ok(map)
+        }
+    }
+
+    deserializer.deserialize_map(Distinct(PhantomData))
 }
 
 impl From<&str> for Input {
@@ -46,18 +98,36 @@ impl<'de> Deserialize<'de> for Input {
         } else if text.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
             Ok(Self::Number(text.to_owned()))
         } else {
-            Err(serde::de::Error::custom("expected text or a number"))
+            match serde_json::from_str(text) {
+                Ok(NamedOption { id: Some(id), label: None }) => Ok(Self::Id(id)),
+                Ok(NamedOption { id: None, label: Some(label) }) => Ok(Self::Label(label)),
+                _ => Err(serde::de::Error::custom("expected text, a number, or an option as {id} or {label}")),
+            }
         }
     }
 }
 
 impl PartialSchema for Input {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(SchemaType::from_iter([Type::String, Type::Number]))
-            .description(Some("A value in the form of its attribute's type; a number best as text"))
-            .into()
+        schema(
+            &[Type::String, Type::Number, Type::Object],
+            "A value in the form of its attribute's type; a number best as text, an option by its label or as an object",
+        )
     }
+}
+
+/// A value of these types, of which an object names an option.
+fn schema(types: &[Type], description: &str) -> RefOr<Schema> {
+    let text = || ObjectBuilder::new().schema_type(Type::String);
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter(types.iter().cloned()))
+        .description(Some(description))
+        .property("id", text().pattern(Some("^[0-9]{3}$")))
+        .property("label", text())
+        .additional_properties(Some(AdditionalProperties::<Schema>::FreeForm(false)))
+        .min_properties(Some(1))
+        .max_properties(Some(1))
+        .into()
 }
 
 impl ToSchema for Input {}
@@ -68,10 +138,10 @@ pub struct InputOrNull;
 
 impl PartialSchema for InputOrNull {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(SchemaType::from_iter([Type::String, Type::Number, Type::Null]))
-            .description(Some("A value in the form of its attribute's type, or null to clear it"))
-            .into()
+        schema(
+            &[Type::String, Type::Number, Type::Object, Type::Null],
+            "A value in the form of its attribute's type, or null to clear it",
+        )
     }
 }
 
@@ -79,8 +149,6 @@ impl ToSchema for InputOrNull {}
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
 
     #[test]
@@ -90,6 +158,9 @@ mod tests {
         assert_eq!(read["a"], Some(Input::Number("12345678901234567890.10".to_owned())));
         assert_eq!((&read["b"], &read["d"]), (&Some(Input::from("x")), &None));
         assert_eq!(read["c"], Some(Input::Number("-1E-130".to_owned())));
-        assert!(serde_json::from_str::<Input>("true").is_err());
+        for text in ["true", "[]", "{}", r#"{"id":"001","label":"High"}"#, r#"{"id":1}"#, r#"{"ID":"001"}"#] {
+            assert!(serde_json::from_str::<Input>(text).is_err(), "{text}");
+        }
+        assert_eq!(serde_json::from_str::<Input>(r#"{"id":"001"}"#).unwrap(), Input::Id("001".to_owned()));
     }
 }

@@ -22,13 +22,13 @@ struct Checkpoint {
 
 pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let (Some(project), Some(id)) = (held.work.project, held.work.attribute) else {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its record names no attribute"));
     };
     let Some(schema) = Schema::read(access, held.tenant, project, Read::Strong).await? else {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its project is gone"));
     };
     if !schema.column(id).is_some_and(|attribute| attribute.item.status == Status::Building) {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its attribute is gone or is not being built any more"));
     }
     let Checkpoint { after } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
     let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;

@@ -1,13 +1,14 @@
-//! `DELETE` of work: an import or an export ends; what it has written stays.
+//! `DELETE` of work: an import or an export ends; what it has written stays. An import at work is ended by its worker, who
+//! counts what it has written; all else ends at once.
 
-use table::{Access, Action, Changes, EntityKey, Error};
+use table::{Access, Action, Changes, EntityKey, Error, item};
 use web::{Answer, Kind as ProblemKind, Problem, Request};
 
 use super::begin::in_seconds;
-use super::routes::WorkPath;
+use super::routes::{WorkPath, accepted};
 use super::{KEPT, Kind, Work, WorkState};
 use crate::access::CANCEL_WORK;
-use crate::callers::at_least;
+use crate::callers::{me, role};
 use crate::items::Role;
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::schema::TRACKER;
@@ -19,12 +20,16 @@ const TRIES: usize = 20;
 
 pub async fn cancel(request: Request) -> Result<Answer, Problem> {
     let WorkPath { tenant_id, work_id } = request.path()?;
-    at_least(&request, tenant_id, Role::Editor).await?;
+    let role = role(&request, tenant_id).await?.ok_or_else(Problem::not_found)?;
+    let me = me(&request)?;
     let (access, key) = (request.access(), WorkKey { tenant: tenant_id, work: work_id });
     for _ in 0..TRIES {
         let stored = access.table(&CANCEL_WORK, &TRACKER).get_consistent(key.key()).await?;
         let stored = stored.ok_or_else(Problem::not_found)?;
         let before: Work = stored.read()?;
+        if role < Role::Editor && before.created_by.as_deref() != Some(me.as_str()) {
+            return Err(Problem::forbidden("This needs an editor of the tenant, or whoever began the work."));
+        }
         if !matches!(before.kind, Kind::Import | Kind::Export) {
             return Err(NOT_CANCELLABLE.because("Only imports and exports can be cancelled."));
         }
@@ -33,6 +38,17 @@ pub async fn cancel(request: Request) -> Result<Answer, Problem> {
         }
         if !before.state.is_open() {
             return Err(NOT_CANCELLABLE.because("It has ended already."));
+        }
+        if (before.kind, before.state) == (Kind::Import, WorkState::Running) {
+            let cancelling = Changes::new().set("State", item::text("cancelling"));
+            let change = Action::update(&TRACKER, stored.key.clone(), cancelling).if_unchanged(&stored);
+            match access.write(&CANCEL_WORK, change).await {
+                Ok(_) | Err(Error::Stale { .. } | Error::ConditionFailed(_) | Error::NotFound) => continue,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if before.state == WorkState::Cancelling {
+            return Ok(accepted(tenant_id, work_id, before));
         }
         let after = cancelled(access, &before);
         // Whoever works on it finds its due row gone, and leaves it.

@@ -42,7 +42,7 @@ pub fn mark(
 }
 
 pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
-    let Some(project) = held.work.project else { return Ok(Step::end(held, Then::Stopped, Vec::new())) };
+    let Some(project) = held.work.project else { return Ok(Step::stopped(held, "its record names no project")) };
     let Some(schema) = Schema::read_any(access, held.tenant, project, Read::Strong).await? else {
         return Ok(Step::end(held, Then::Done, Vec::new()));
     };

@@ -23,14 +23,14 @@ const BLANKS: u32 = 500;
 
 pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let (Some(project), Some(id)) = (held.work.project, held.work.attribute) else {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its record names no attribute"));
     };
     let Some(schema) = Schema::read(access, held.tenant, project, Read::Strong).await? else {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its project is gone"));
     };
     let deleting = |status| status == Status::Deleting;
     if !schema.attributes.iter().any(|attribute| attribute.id == id && deleting(attribute.item.status)) {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its attribute is gone already"));
     }
     let mut counts = held.work.counts;
     let (ids, _) = pages::entries(access, &ATTRIBUTE_STEP, format!("value-{id}"), None, pages::ISSUES).await?;

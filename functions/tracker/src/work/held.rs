@@ -101,10 +101,11 @@ impl Held {
                 self.moved_to(lease(access))
             }
             Then::Wait(seconds) => self.moved_to(in_seconds(access, seconds)),
-            Then::Done | Then::Stopped | Then::Rejected => {
+            Then::Done | Then::Stopped | Then::Rejected | Then::Cancelled => {
                 after.state = match then {
                     Then::Rejected => WorkState::Rejected,
                     Then::Stopped => WorkState::Stopped,
+                    Then::Cancelled => WorkState::Cancelled,
                     _ => WorkState::Done,
                 };
                 after.ended_at = Some(in_seconds(access, 0));
@@ -124,6 +125,17 @@ impl Held {
             Err(error) if error.failed(own).is_some() => Ok(false),
             Err(error) => Err(error),
         }
+    }
+
+    /// Learns whether it is to be cancelled: its record says so, and a checkpoint leaves that as it is.
+    pub async fn look(&mut self, access: &Access) -> Result<(), Error> {
+        let key = WorkKey { tenant: self.tenant, work: self.id };
+        if let Some(stored) = access.table(&DUE, &TRACKER).get_consistent(key.key()).await?
+            && stored.read::<Work>()?.state == WorkState::Cancelling
+        {
+            self.work.state = WorkState::Cancelling;
+        }
+        Ok(())
     }
 
     /// Lets go of it, so that the next run need not wait for the lease's end.

@@ -27,13 +27,13 @@ struct Checkpoint {
 
 pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let (Some(project), Some(id)) = (held.work.project, held.work.attribute) else {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its record names no attribute"));
     };
     let Some(schema) = Schema::read(access, held.tenant, project, Read::Strong).await? else {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its project is gone"));
     };
     let Some(attribute) = schema.column(id).filter(|attribute| attribute.item.status == Status::Retyping) else {
-        return Ok(Step::end(held, Then::Stopped, Vec::new()));
+        return Ok(Step::stopped(held, "its attribute is gone or is not being retyped any more"));
     };
     let Checkpoint { after, found, clean } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
     let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;

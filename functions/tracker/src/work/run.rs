@@ -96,7 +96,12 @@ pub async fn carry_on(access: &Access, mut held: Held, until: Instant) -> Result
         let waits = matches!(step.then, super::Then::Wait(_));
         match held.carry_out(access, step).await {
             Ok(true) if waits => return Ok(false),
-            Ok(true) => vain = 0,
+            Ok(true) => {
+                vain = 0;
+                if held.work.kind == Kind::Import && held.work.state.is_open() {
+                    held.look(access).await?;
+                }
+            }
             Ok(false) => return Ok(false),
             Err(Error::ConditionFailed(_) | Error::Conflict) => {
                 vain += 1;

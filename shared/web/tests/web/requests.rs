@@ -102,7 +102,8 @@ async fn what_a_type_refuses_beyond_its_schema_is_told_at_its_place() {
 
     let body = json!({ "name": "Polly", "diet": "meat", "keepers": [{ "name": "Kim", "since": 70000 }] });
     let response = zoo.post("/zoo/animals/aviary", body.to_string()).await;
-    let expected = "/keepers/0/since is not right: invalid value: integer `70000`, expected u16";
+    let expected =
+        "/keepers/0/since is not right: invalid value: integer `70000`, expected a whole number from 0 to 65535";
     assert_eq!((response.status(), faults(&response)), (StatusCode::BAD_REQUEST, vec![expected.to_owned()]));
 }
 

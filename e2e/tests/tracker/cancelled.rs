@@ -1,0 +1,59 @@
+//! Imports that are cancelled while they write: what they have made is counted exactly, and names them.
+
+use serde_json::json;
+
+use super::files::{announce, new, put_by_hand};
+use super::files_killed::Worker;
+use super::fixture::Fixture;
+use crate::harness::stopper::Moment;
+use crate::harness::{Answer, send_file};
+use crate::tests;
+
+tests! { tracker_cancelled:
+    import_cancelled_while_it_writes_counts_what_it_made,
+    import_cancelled_after_its_worker_died_counts_what_it_made,
+}
+
+/// Cancels the import, waits for its end, and compares its counts with the project.
+async fn cancelled(fixture: &Fixture, project: &str, announced: &Answer) -> u64 {
+    let work = announced.header("location");
+    let cancelling = fixture.ann.delete(work).await.is(202);
+    assert_eq!((cancelling.text("state"), cancelling.header("location")), ("cancelling", work));
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "cancelled").await;
+    let ended = fixture.ann.get(work).await.is(200);
+    fixture.ann.delete(work).await.is(204);
+    let page = fixture.ann.get(&format!("{project}/grid?limit=100&count=true")).await.is(200);
+    let made = page["total"]["value"].as_u64().unwrap();
+    assert_eq!(ended["counts"]["created"].as_u64().unwrap_or_default(), made, "{}", ended.told());
+    assert!(page.each("importId").iter().all(|import| **import == announced["id"]), "{}", page.told());
+    fixture.holds().await;
+    made
+}
+
+async fn import_cancelled_while_it_writes_counts_what_it_made() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Cancelled").await;
+    let rows: String = (0..4000).map(|row| format!("Row {row}\n")).collect();
+    let file = format!("Name\n{rows}");
+    let announced = announce(&fixture.ann, &project, new("create", "stop"), &file).await;
+    assert_eq!(send_file(&announced, &file).await, 200);
+    let counted = format!("{project}/grid?limit=1&count=true");
+    fixture.until_still(async || fixture.ann.get(&counted).await.is(200)["total"]["value"] != json!(0)).await;
+    let made = cancelled(&fixture, &project, &announced).await;
+    assert!((1..4000).contains(&made), "{made}");
+    let first = fixture.ann.get(&format!("{project}/numbers/1")).await.is(200);
+    assert_eq!(first["importId"], announced["id"]);
+}
+
+async fn import_cancelled_after_its_worker_died_counts_what_it_made() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Died").await;
+    let rows: String = (0..40).map(|row| format!("Row {row}\n")).collect();
+    let file = format!("Name\n{rows}");
+    let announced = announce(&fixture.ann, &project, new("create", "stop"), &file).await;
+    put_by_hand(&fixture, &announced, &file);
+    // After some of the issues, and before the checkpoint that counts them.
+    assert!(Worker::ahead(&fixture).dies(&fixture, (4, Moment::AfterItIsDone)).await);
+    let made = cancelled(&fixture, &project, &announced).await;
+    assert!((1..=40).contains(&made), "{made}");
+}

@@ -1,0 +1,33 @@
+//! Characters that people can see, and those that they cannot.
+
+use icu_properties::CodePointSetData;
+use icu_properties::props::DefaultIgnorableCodePoint;
+
+/// A Braille cell without dots: it is no white space by its properties, and looks like it.
+const BLANK_CELL: char = '\u{2800}';
+
+/// Whether a display shows nothing for a character (`Default_Ignorable_Code_Point` of Unicode), as for U+200B or U+FEFF.
+pub fn is_invisible(letter: char) -> bool {
+    CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(letter)
+}
+
+/// Whether a text has a character that people can read.
+pub fn is_readable(text: &str) -> bool {
+    let blank = |letter: char| letter.is_whitespace() || letter.is_control() || letter == BLANK_CELL;
+    text.chars().any(|letter| !blank(letter) && !is_invisible(letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_invisible_characters_is_not_readable() {
+        for text in ["", " \t", "\u{200b}", "\u{feff}\u{a0}", "\u{3164}", "\u{2800}", "\u{e0041}", "\u{7}"] {
+            assert!(!is_readable(text), "{text:?}");
+        }
+        for text in ["a", "\u{200b}a", "é", "👩\u{200d}🚒", "あ"] {
+            assert!(is_readable(text), "{text:?}");
+        }
+    }
+}
