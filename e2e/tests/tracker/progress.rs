@@ -28,6 +28,9 @@ tests! { tracker_progress:
 /// Runs with time for a step or two.
 const SHORT: Duration = Duration::from_secs(4);
 
+/// On a machine that is busy with something else, a step may need more.
+const LONG: Duration = Duration::from_secs(60);
+
 /// A DynamoDB before which somebody asks for work whenever its record was written, ahead of its worker's answer.
 struct Asking {
     target: String,
@@ -53,7 +56,7 @@ impl Asking {
 }
 
 /// Lets short runs go on with work until it has ended, each by a process of its own. No count is ever less than it was,
-/// and no run leaves all of them alike. Returns how often the work's record was written, and what it says at last.
+/// and no run that has time leaves all of them alike. Returns how often the work's record was written, and what it says at last.
 async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
     let config = fixture.cairn.engines().config.clone();
     let asking = Arc::new(Asking {
@@ -70,12 +73,12 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
     .await;
     let config = Config { dynamodb: Some(server.url.clone()), ..config };
     let Worker(clock) = Worker::ahead(fixture);
-    let (mut times, mut last) = (0, fixture.ann.get(work).await.is(200));
+    let (mut times, mut time, mut last) = (0, SHORT, fixture.ann.get(work).await.is(200));
     while ["waiting", "running"].contains(&last.text("state")) {
         clock.advance(Duration::from_secs(121));
         let app = ::tracker::app(Engines::new(config.clone(), clock.clone())).metrics_to(|_| {});
         // What is cut off at the end of its time the next run does again.
-        let _ = app.event("runWork", "{}".into(), Instant::now() + SHORT).await;
+        let _ = app.event("runWork", "{}".into(), Instant::now() + time).await;
         let told = std::mem::take(&mut *asking.told.lock().unwrap());
         let (before, written) = (last.clone(), told.len());
         for told in told {
@@ -84,7 +87,8 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
             last = told;
         }
         let moved = shown(&last) != shown(&before) || last["state"] != before["state"];
-        assert!(moved || written == 0, "a run has left it as it was: {}", last.told());
+        assert!(moved || written == 0 || time < LONG, "a run has left it as it was: {}", last.told());
+        time = if moved { SHORT } else { time * 2 };
         times += written;
     }
     (times, last)
