@@ -241,10 +241,10 @@ mod tests {
     #[test]
     fn a_role_has_one_name_here_or_several() {
         let text = r#"[{"name": "a", "issuer": "https://a", "audience": "x", "keys": {},
-            "roleNames": {"staff": "parks-admin", "it": ["parks-admin", "platform-admin"]}}]"#;
+            "roleNames": {"staff": "editor", "it": ["editor", "platform-admin"]}}]"#;
         let names = read(text).unwrap()[0].role_names.clone().unwrap();
         assert_eq!((names["staff"].len(), names["it"].len()), (1, 2));
-        let refused = read(&text.replace(r#""parks-admin","#, "7,")).unwrap_err();
+        let refused = read(&text.replace(r#""editor","#, "7,")).unwrap_err();
         assert_eq!(refused.variable, "CAIRN_ISSUERS");
     }
 
