@@ -6,7 +6,7 @@ use aws_sdk_s3::error::DisplayErrorContext;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use local::{Served, systems};
-use mirror::{Marker, Subject};
+use mirror::{Marker, Staleness, Subject};
 use serde_json::{Value, json};
 use table::Engines;
 
@@ -37,6 +37,11 @@ enum Command {
         /// Its name, as `ls` prints it.
         name: String,
     },
+    /// Remove the marker of one that no write clears, or whose item is gone or has a higher revision.
+    Dismiss {
+        /// Its name, as `ls` prints it.
+        name: String,
+    },
 }
 
 impl Quarantine {
@@ -49,32 +54,71 @@ impl Quarantine {
         };
         for served in asked {
             let found = mirror::quarantined(served.system, &engines).await.map_err(Failure::new)?;
-            listed.extend(found.into_iter().map(|(generation, marker)| (served, generation, marker)));
+            listed.extend(found.into_iter().map(|(generation, marker)| Listed { served, generation, marker }));
         }
         match self.command {
-            Command::Ls { json: true } => {
-                listed.iter().for_each(|(_, generation, marker)| println!("{}", as_json(generation, marker)));
-            }
-            Command::Ls { json: false } if listed.is_empty() => println!("Nothing is in quarantine."),
-            Command::Ls { json: false } => {
-                for (_, generation, marker) in &listed {
-                    let (code, since) = (marker.code.name(), since(marker));
-                    println!("{}  {since}  {generation}  {code}: {}", name(marker), marker.reason);
-                }
-            }
-            Command::Show { name: wanted } => {
-                let found: Vec<_> = listed.iter().filter(|(_, _, marker)| name(marker) == wanted).collect();
-                if found.is_empty() {
-                    return Err(Failure::new(format!(
-                        "`{wanted}` is not in quarantine.\n`cairn quarantine ls` lists what is."
-                    )));
-                }
-                for (served, _, marker) in found {
+            Command::Ls { json } => list(&engines, &listed, json).await,
+            Command::Show { name } => {
+                for Listed { served, marker, .. } in named(&listed, &name)? {
                     println!("{}", kept(&engines, served, marker).await?);
                 }
+                Ok(())
+            }
+            Command::Dismiss { name } => {
+                for Listed { served, generation, marker } in named(&listed, &name)? {
+                    let dismissed = mirror::dismiss(served.system, &engines, generation, marker).await;
+                    dismissed.map_err(|fault| Failure::new(format!("`{name}` was not dismissed: {fault}.")))?;
+                    println!("{generation}  dismissed");
+                }
+                Ok(())
             }
         }
-        Ok(())
+    }
+}
+
+/// A marker, with the system and the index that it is of.
+struct Listed {
+    served: &'static Served,
+    generation: String,
+    marker: Marker,
+}
+
+/// Those with this name, one for each generation.
+fn named<'l>(listed: &'l [Listed], wanted: &str) -> Result<Vec<&'l Listed>, Failure> {
+    let found: Vec<_> = listed.iter().filter(|one| name(&one.marker) == wanted).collect();
+    if found.is_empty() {
+        return Err(Failure::new(format!("`{wanted}` is not in quarantine.\n`cairn quarantine ls` lists what is.")));
+    }
+    Ok(found)
+}
+
+async fn list(engines: &Engines, listed: &[Listed], json: bool) -> Result<(), Failure> {
+    if listed.is_empty() && !json {
+        println!("Nothing is in quarantine.");
+    }
+    for of_system in listed.chunk_by(|one, other| one.served.system.name == other.served.system.name) {
+        let Some(Listed { served, .. }) = of_system.first() else { continue };
+        let markers: Vec<_> = of_system.iter().map(|one| one.marker.clone()).collect();
+        let stale = mirror::stale(served.system, engines, &markers).await.map_err(Failure::new)?;
+        for (Listed { generation, marker, .. }, stale) in of_system.iter().zip(stale) {
+            if json {
+                println!("{}", as_json(generation, marker, stale));
+                continue;
+            }
+            let (name, since, code, state) = (name(marker), since(marker), marker.code.name(), state(marker, stale));
+            println!("{name}  {since}  {generation}  {code}: {}{state}", marker.reason);
+        }
+    }
+    Ok(())
+}
+
+/// What is to be known of a marker that its item's next write does not clear.
+fn state(marker: &Marker, stale: Option<Staleness>) -> &'static str {
+    match stale {
+        Some(Staleness::Gone) => "  (stale: its item is gone)",
+        Some(Staleness::Overtaken) => "  (stale: its item has a higher revision)",
+        None if !marker.is_cleared_by_writes() => "  (cleared only by `cairn quarantine dismiss`)",
+        None => "",
     }
 }
 
@@ -90,7 +134,7 @@ fn since(marker: &Marker) -> String {
     Timestamp::from_microsecond(marker.since).map(|time| format!("{time:.0}")).unwrap_or_default()
 }
 
-fn as_json(generation: &str, marker: &Marker) -> Value {
+fn as_json(generation: &str, marker: &Marker, stale: Option<Staleness>) -> Value {
     json!({
         "name": name(marker),
         "since": since(marker),
@@ -99,6 +143,11 @@ fn as_json(generation: &str, marker: &Marker) -> Value {
         "code": marker.code.name(),
         "reason": marker.reason,
         "object": marker.object,
+        "stale": stale.map(|stale| match stale {
+            Staleness::Gone => "gone",
+            Staleness::Overtaken => "overtaken",
+        }),
+        "clearedByWrites": marker.is_cleared_by_writes(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use local::{Served, systems};
-use mirror::{Repaired, Settlement};
+use mirror::{RepairOutcome, Repaired};
 use table::Key;
 use table::schema::{Search, Table};
 
@@ -41,8 +41,15 @@ impl Repair {
             }
         };
         let repaired = (served.repair)(engines, table, key).await.map_err(Failure::new)?;
-        for Repaired { generation, done } in repaired.unwrap_or_default() {
-            println!("{generation}  {}", told(done));
+        let repaired = repaired.unwrap_or_default();
+        for Repaired { generation, outcome } in &repaired {
+            println!("{generation}  {}", message(outcome));
+        }
+        if repaired.iter().any(|one| matches!(one.outcome, RepairOutcome::Quarantined { .. })) {
+            return Err(Failure::new(format!(
+                "`{}` is in quarantine and not searchable.\nFix the item; its next write is indexed.",
+                self.key
+            )));
         }
         Ok(())
     }
@@ -62,14 +69,35 @@ fn found<'a>(known: &'a [Served], text: &str) -> Vec<(&'a Served, &'static Table
         .collect()
 }
 
-fn told(done: Settlement) -> String {
-    match done {
-        Settlement::Index(version) => format!("written at revision {version}"),
-        Settlement::Stamp { .. } => {
-            "the item was below its document, or had no revision: it has a new one, whose stream record brings it"
-                .into()
+fn message(outcome: &RepairOutcome) -> String {
+    match outcome {
+        RepairOutcome::Written(revision) => format!("written at revision {revision}"),
+        RepairOutcome::Hidden(revision) => {
+            format!("hidden at revision {revision}: the item is not searchable in its present state")
         }
-        Settlement::Tombstone(version) => format!("the item is gone: its delete is remembered at {version}"),
-        Settlement::Done => "there is no item and no document".into(),
+        RepairOutcome::Deleted(version) => format!("the item is deleted: a tombstone was written at version {version}"),
+        RepairOutcome::Stamped => {
+            "the item was below its document, or had no revision: it has a new one, and its stream record will be indexed"
+                .to_owned()
+        }
+        RepairOutcome::Overtaken => {
+            "the item was changed during the repair: the stream record of that change will be indexed".to_owned()
+        }
+        RepairOutcome::Quarantined { code, reason } => format!("quarantined, {}: {reason}", code.name()),
+        RepairOutcome::Nothing => "nothing to do: the document is up to date, or neither item nor document exists".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mirror::Code;
+
+    use super::*;
+
+    #[test]
+    fn message_for_quarantine_has_the_reason_and_says_nothing_of_a_written_document() {
+        let outcome = RepairOutcome::Quarantined { code: Code::Unfit, reason: "attribute `size`".to_owned() };
+        assert_eq!(message(&outcome), "quarantined, unfit: attribute `size`");
+        assert_eq!(message(&RepairOutcome::Written(14)), "written at revision 14");
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
-use mirror::{Mirrored, Repairing, Scanned};
+use mirror::{Mapping, Mirrored, Repairing, Scanned};
 use table::config::LEASE;
 use table::schema::{System, Table, create_tables};
 use table::{Clock, Config, Engines, Key};
@@ -40,6 +40,8 @@ use sources::Sources;
 pub struct Served {
     pub system: &'static System,
     pub app: fn(Arc<Engines>) -> App,
+    /// The mapping that its documents are made for.
+    pub mapping: fn() -> Mapping,
     /// Makes the system's first index, or goes on where an earlier call was stopped.
     pub first_index: fn(Arc<Engines>, Scanned) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
     /// Brings the documents of one key to what its table has.
@@ -49,7 +51,13 @@ pub struct Served {
 impl Served {
     /// A system by its app and its mirror.
     pub const fn of<M: Mirrored>(system: &'static System, app: fn(Arc<Engines>) -> App) -> Self {
-        Self { system, app, first_index: mirror::first_index::<M>, repair: mirror::repair::<M> }
+        Self {
+            system,
+            app,
+            mapping: || M::default().mapping(),
+            first_index: mirror::first_index::<M>,
+            repair: mirror::repair::<M>,
+        }
     }
 }
 

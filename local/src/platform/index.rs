@@ -1,4 +1,5 @@
-//! The index of a system at the start: made where it is missing, made anew where the search engine is another one.
+//! The index of a system at the start: created where it is missing, and created again where the search engine or the
+//! mapping is another one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,10 +30,18 @@ pub(super) async fn bring_up(
         )
     };
     let generations = mirror::generations(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
-    if let Some(generations) = generations
-        && !(kept && serves(engines, &generations).await)
-    {
-        forget(served, engines).await.map_err(failed)?;
+    let mut replaced = Vec::new();
+    if let Some(generations) = generations {
+        let known = (served.mapping)().version;
+        let raised = generations.written.iter().any(|generation| generation.mapping != known);
+        let kept = kept && serves(engines, &generations).await;
+        if raised || !kept {
+            forget(served, engines).await.map_err(failed)?;
+        }
+        if raised && kept {
+            replaced = generations.written;
+            progress.note(format!("The mapping of {name} has changed: its index is created again from the tables."));
+        }
     }
 
     progress.started(STAGE);
@@ -53,6 +62,9 @@ pub(super) async fn bring_up(
         items => format!("{}, filled from {items} items", generation.index),
     };
     progress.finished(STAGE, outcome);
+    for generation in replaced {
+        drop_index(engines, &generation.index).await;
+    }
     Ok(())
 }
 
@@ -77,6 +89,14 @@ async fn serves(engines: &Engines, generations: &Generations) -> bool {
         }
     }
     true
+}
+
+/// Removes an index that nothing reads or writes any more. One that stays takes disk space and does no harm.
+async fn drop_index(engines: &Engines, index: &str) {
+    let dropped = reqwest::Client::new().delete(format!("{}/{index}", engines.config.search)).send().await;
+    if let Err(error) = dropped.and_then(reqwest::Response::error_for_status) {
+        tracing::warn!(index, %error, "replaced index was not removed");
+    }
 }
 
 /// Shows readers of an index what was written to it.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_dynamodbstreams::types::ShardIteratorType;
+use local::engine::osmem;
+use local::install::{Cache, Tools};
 use local::search::Choice;
 use local::{Dynamodb, Options, Platform, Progress, Served, StartError};
 use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
@@ -99,6 +101,47 @@ async fn what_is_written_is_found_and_a_search_engine_that_forgot_is_filled_from
     put(&platform, "ball").await;
     assert_eq!(found(&platform).await, ["ball", "kite"]);
     platform.stop().await;
+}
+
+#[tokio::test]
+async fn changed_mapping_fills_search_again_from_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    // An engine that keeps its indexes between the platform's starts.
+    let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await.unwrap();
+    let (_engine, url) = osmem::start(&program, &folder.path().join("osmem.log")).await.unwrap();
+    let (state, search) = (folder.path().join("state"), Choice::Url(url.clone()));
+    let platform = start(&state, search.clone()).await.unwrap();
+    put(&platform, "kite").await;
+    assert_eq!(indexes(&platform).await, ["toys-000001"]);
+    // As an earlier version, whose mapping was another, would have left it.
+    let state_table = platform.engines.dynamodb().update_item().table_name("toys-mirror");
+    let config = state_table
+        .key("pk", AttributeValue::S("config".to_owned()))
+        .key("sk", AttributeValue::S("generations".to_owned()))
+        .update_expression("SET generations[0].mapping = :other")
+        .expression_attribute_values(":other", AttributeValue::N("7".to_owned()));
+    config.send().await.unwrap();
+    platform.stop().await;
+
+    let platform = start(&state, search).await.unwrap();
+    assert_eq!(indexes(&platform).await, ["toys-000002"]);
+    assert_eq!(found(&platform).await, ["kite"]);
+    put(&platform, "ball").await;
+    assert_eq!(found(&platform).await, ["ball", "kite"]);
+    platform.stop().await;
+}
+
+/// The indexes that are written, of which nothing else is left on the engine.
+async fn indexes(platform: &Platform) -> Vec<String> {
+    let generations = mirror::generations(&SYSTEM, &platform.engines).await.unwrap().unwrap();
+    let written: Vec<String> = generations.written.into_iter().map(|generation| generation.index).collect();
+    for number in 1..=2 {
+        let index = format!("toys-{number:06}");
+        let url = format!("{}/{index}", platform.engines.config.search);
+        let there = reqwest::Client::new().head(url).send().await.unwrap().status().is_success();
+        assert_eq!(there, written.contains(&index), "{index}");
+    }
+    written
 }
 
 /// How many records the table's stream still has.

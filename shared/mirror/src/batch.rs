@@ -108,8 +108,13 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     /// Takes out of a request what could not be built.
     fn set_aside(&mut self, built: Built<'a>) -> Bulk<'a> {
         self.tally.missing += built.missing;
+        for group in built.hidden {
+            if let Some(Group { repaired: Some(repaired), .. }) = self.groups.get_mut(group) {
+                repaired.hide();
+            }
+        }
         for (write, reason) in built.unfit {
-            self.poison(&write, Code::Unfit, reason);
+            self.poison(&write, Code::Unfit, &reason, true);
         }
         for (write, fault) in built.unavailable {
             self.fail(write.group, &fault);
@@ -156,7 +161,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             }
             // Too much for one request, or one operation that spoils it: halved until the culprit is alone.
             status @ (413 | 400) => self.halve(bulk, status, &reply),
-            status => self.fail_all(bulk, &format_args!("a bulk request was answered {status}")),
+            status => self.fail_all(bulk, &format_args!("a bulk request was {}", answered(status, &reply))),
         }
         Ok(())
     }
@@ -164,20 +169,26 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     fn halve(&mut self, bulk: Bulk<'a>, status: u16, reply: &Reply) {
         self.size = bulk.lines.len() / 2;
         let code = if status == 413 { Code::TooLarge } else { Code::Refused };
-        let reason = format!("answered {status}: {}", String::from_utf8_lossy(&reply.body));
+        let reason = answered(status, reply);
         match bulk.writes.as_slice() {
-            [alone] => self.poison(alone, code, reason),
+            // Whether the document is at fault, its stream record finds out; a repair changes nothing then.
+            [alone] if self.groups.get(alone.group).is_some_and(|group| group.repaired.is_some()) => {
+                self.fail(alone.group, &format_args!("the bulk request was {reason}"));
+            }
+            [alone] => self.poison(alone, code, &reason, false),
             _ => bulk.writes.into_iter().rev().for_each(|write| self.tasks.writes.push_front(write)),
         }
     }
 
     fn take_answer<R: Rules>(&mut self, mut write: Write<'a>, answer: &Answer<'_>, again: &mut Vec<Write<'a>>) {
-        let Write { group, target, version, .. } = write;
+        let Write { group, target, version, hides, .. } = write;
         match R::classify(answer) {
+            // Its marker is at the poison's revision, and stays.
+            Class::Done if hides.is_some() => self.close(group),
             Class::Done => self.tasks.finished.push(Finished { group, target, version }),
             Class::Conflict => {
                 self.note(group, Outcome::Superseded);
-                self.tasks.settles.push(Settle { group, target, own: Some(version), repair: false });
+                self.tasks.settles.push(Settle { group, target, own: Some(version), repair: false, hides });
             }
             Class::Retry => again.push(write),
             Class::Report => self.fail(group, &format_args!("{}: {}", answer.status, failure(answer.error).reason())),
@@ -190,7 +201,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                     self.tally.degraded += degraded;
                     self.tasks.writes.push_front(write);
                 } else {
-                    self.poison(&write, Code::Refused, failure.reason());
+                    self.poison(&write, Code::Refused, &failure.reason(), true);
                 }
             }
         }
@@ -198,7 +209,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
 
     /// Sends a write to quarantine: its document cannot be indexed. A tombstone can; if not, that is no document's
     /// fault.
-    pub(crate) fn poison(&mut self, write: &Write<'a>, code: Code, reason: String) {
+    pub(crate) fn poison(&mut self, write: &Write<'a>, code: Code, reason: &str, of_content: bool) {
         let Content::Item(item, _) = &write.content else {
             return self.fail(write.group, &format_args!("a tombstone was refused: {reason}"));
         };
@@ -207,8 +218,8 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             std::borrow::Cow::Borrowed(_) => group.evidence.clone().into_owned(),
             std::borrow::Cow::Owned(item) => item.clone(),
         };
-        let reason = brief(&reason).to_owned();
-        let poison = Poison { rev: write.version, code, reason, evidence };
+        let reason = brief(reason).to_owned();
+        let poison = Poison { rev: write.version, code, reason, evidence, of_content };
         self.tasks.poisoned.push(Poisoned { group: write.group, target: write.target, poison });
     }
 
@@ -247,6 +258,10 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     fn trouble(&mut self, why: &dyn std::fmt::Display) {
         self.tally.trouble.get_or_insert_with(|| brief(&why.to_string()).to_owned());
     }
+}
+
+fn answered(status: u16, reply: &Reply) -> String {
+    format!("answered {status}: {}", String::from_utf8_lossy(&reply.body))
 }
 
 /// An engine's answer may be of any length.

@@ -1,10 +1,14 @@
 //! Building bulk requests: documents from items, one request at a time, each shape fetched and written before the
 //! next.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::document::Found;
+use futures::FutureExt;
+
+use crate::document::{Found, ShapeSource};
 use crate::documents::{Documents, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
 use crate::group::Group;
 use crate::image::Image;
@@ -20,6 +24,9 @@ pub(crate) struct Write<'a> {
     pub(crate) content: Content<'a>,
     /// How far down the ladder each of its shapes is.
     pub(crate) rungs: Vec<(&'static str, Rung)>,
+    /// The revision of the poison that this tombstone hides. Where the index has a document at that very revision, that
+    /// one is hidden, too.
+    pub(crate) hides: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -29,9 +36,13 @@ pub(crate) enum Content<'a> {
     Tombstone(Versioning),
 }
 
-impl Write<'_> {
+impl<'a> Write<'a> {
     pub(crate) const fn tombstone(group: usize, target: usize, version: u64, versioning: Versioning) -> Self {
-        Self { group, target, version, content: Content::Tombstone(versioning), rungs: Vec::new() }
+        Self { group, target, version, content: Content::Tombstone(versioning), rungs: Vec::new(), hides: None }
+    }
+
+    pub(crate) const fn index(group: usize, target: usize, version: u64, content: Content<'a>) -> Self {
+        Self { group, target, version, content, rungs: Vec::new(), hides: None }
     }
 }
 
@@ -49,6 +60,8 @@ pub(crate) struct Built<'a> {
     pub(crate) bulk: Bulk<'a>,
     pub(crate) unfit: Vec<(Write<'a>, String)>,
     pub(crate) unavailable: Vec<(Write<'a>, ShapeUnavailable)>,
+    /// Groups whose items are not to be found in their present state.
+    pub(crate) hidden: Vec<usize>,
     /// Shapes whose object is really gone.
     pub(crate) missing: usize,
 }
@@ -84,7 +97,7 @@ pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
     let target = queue.front()?.target;
     let expected = queue.len().saturating_mul(USUAL).min(size).min(LARGEST);
     let bulk = Bulk { target, lines: String::with_capacity(expected), writes: Vec::new() };
-    let mut built = Built { bulk, unfit: Vec::new(), unavailable: Vec::new(), missing: 0 };
+    let mut built = Built { bulk, unfit: Vec::new(), unavailable: Vec::new(), hidden: Vec::new(), missing: 0 };
     while built.bulk.lines.len() < size
         && let Some(mut write) = queue.pop_front_if(|write| write.target == target)
     {
@@ -124,12 +137,15 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
         Content::Item(item, versioning) => (item, *versioning),
     };
     let image = Image::parse(item).map_err(|fault| Obstacle::Unfit(fault.to_string()))?;
-    let found = materials.documents.document(identity.entity, &image);
+    // A panic costs its own item only, and no other record of the batch.
+    let found = catch_unwind(AssertUnwindSafe(|| materials.documents.document(identity.entity, &image)));
+    let found = found.map_err(|panic| Obstacle::Unfit(panicked(panic.as_ref())))?;
     let document = match found.map_err(|fault| Obstacle::Unfit(fault.to_string()))? {
         Found::Document(document) => document,
         // At its own revision: it is the item's present state, and not a delete.
         Found::Hidden => {
             R::write_tombstone(lines, identity, write.version, versioning, materials.now);
+            built.hidden.push(write.group);
             return Ok(());
         }
     };
@@ -141,7 +157,7 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
         let Some((_, rung)) = write.rungs.get_mut(place) else { continue };
         let shape = match *rung {
             Rung::None => Shape::NONE,
-            asked => materials.shapes.shape(source, asked).await.map_err(Obstacle::Unavailable)?,
+            asked => read_shape(materials.shapes, source, asked).await?,
         };
         match shape.status {
             // The next rung is below the one that was given, which may be lower than the one that was asked for.
@@ -152,4 +168,19 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     }
     close_document(lines);
     Ok(())
+}
+
+async fn read_shape(shapes: &impl Shapes, source: &ShapeSource, rung: Rung) -> Result<Shape, Obstacle> {
+    match AssertUnwindSafe(shapes.shape(source, rung)).catch_unwind().await {
+        Ok(Ok(shape)) => Ok(shape),
+        Ok(Err(unavailable)) if unavailable.lasting => Err(Obstacle::Unfit(unavailable.to_string())),
+        Ok(Err(unavailable)) => Err(Obstacle::Unavailable(unavailable)),
+        Err(panic) => Err(Obstacle::Unfit(panicked(panic.as_ref()))),
+    }
+}
+
+/// What a panic said.
+fn panicked(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("its document could not be made: the code panicked: {}", said.unwrap_or("it did not say why"))
 }

@@ -59,10 +59,15 @@ pub enum ShapeStatus {
     Missing,
 }
 
-/// Shapes could not be had for now: S3 is slow or failing. The record is reported, its document not degraded.
+/// A shape could not be read. Its document is not degraded for that.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("shape not to be had for now: {0}")]
-pub struct ShapeUnavailable(pub String);
+#[error("a shape could not be read: {reason}")]
+pub struct ShapeUnavailable {
+    pub reason: String,
+    /// Whether this shape alone is refused, and asking again does not help: its item goes to quarantine. If not, S3 is slow
+    /// or failing, and the record is reported.
+    pub lasting: bool,
+}
 
 /// Where shapes come from.
 pub trait Shapes: Sync {
@@ -84,6 +89,18 @@ impl Shapes for NoShapes {
 impl Shape {
     /// Nothing of the shape.
     pub const NONE: Self = Self { status: ShapeStatus::At(Rung::None), json: None, tolerance: None, outline: None };
+}
+
+impl ShapeUnavailable {
+    /// S3 is slow or failing.
+    pub fn passing(reason: impl ToString) -> Self {
+        Self { reason: reason.to_string(), lasting: false }
+    }
+
+    /// This shape is refused, and others are not.
+    pub fn lasting(reason: impl ToString) -> Self {
+        Self { reason: reason.to_string(), lasting: true }
+    }
 }
 
 impl Rung {

@@ -65,6 +65,11 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
         return Err(Fault::lasting("mirror", "more than the first generation is being written"));
     };
     if !generation.filled {
+        // Its strict mapping would refuse the documents of another version, one after the other.
+        let known = documents.mapping().version;
+        if generation.mapping != known {
+            return Err(Fault::lasting("mirror", generation.unknown_mapping(known)));
+        }
         scan_tables::<R, _, _>(ports, documents, generation, progress).await?;
         ports.index().refresh(&generation.index).await?;
         ports.index().serve(&generations.alias, &generation.index).await?;

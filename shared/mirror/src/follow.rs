@@ -1,28 +1,29 @@
-//! What follows from an answer: settling, stamping, quarantining, and clearing markers.
+//! What follows from an answer: settling and stamping.
 
 use std::borrow::Cow;
 
 use futures::StreamExt;
 use futures::stream;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, brief};
 use crate::build::{Content, Write};
 use crate::context::Context;
 use crate::documents::Documents;
 use crate::fold::Presence;
-use crate::group::{Group, Whose};
+use crate::group::Group;
 use crate::item::{Item, presence, rev_value};
 use crate::lines::Versioning;
-use crate::ports::{Fault, Index, Items, Ports, Quarantine, State, Time};
-use crate::quarantine::{Code, Marker, Poison};
+use crate::ports::{Fault, Index, Items, Ports, Time};
+use crate::quarantine::{Code, Poison};
+use crate::repair::RepairOutcome;
 use crate::report::Outcome;
 use crate::rules::Rules;
 use crate::settle::Settlement;
 use crate::stamp::stamp;
-use crate::tasks::{Finished, Poisoned, Settle, Stamp, ask_fold};
+use crate::tasks::{Finished, Poisoned, Settle, Stamp};
 
 /// How many items are read or stamped at once.
-const AT_ONCE: usize = 8;
+pub(crate) const AT_ONCE: usize = 8;
 
 /// How many documents' versions are read by one request.
 const VERSIONS: usize = 500;
@@ -48,17 +49,37 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
 
     /// The items are read after the versions: never the other way round.
     async fn settle_at<R: Rules>(&mut self, settles: &[Settle], versions: Vec<Option<u64>>) {
+        let mut open: Vec<_> = settles.iter().copied().zip(versions).collect();
+        open.retain(|(settle, version)| !self.settled_by_version(*settle, *version));
         let (context, groups) = (&self.context, &self.groups);
-        let reads: Vec<_> = settles.iter().map(|settle| read(context, groups, settle.group)).collect();
+        let reads: Vec<_> = open.iter().map(|(settle, _)| read(context, groups, settle.group)).collect();
         let items: Vec<_> = stream::iter(reads).buffered(AT_ONCE).collect().await;
-        for ((settle, version), item) in settles.iter().zip(versions).zip(items) {
+        for ((settle, version), item) in open.into_iter().zip(items) {
             match item {
-                Ok(_) if version.is_some() && version == settle.own => self.finish(*settle, version),
-                Ok(item) => self.settled::<R>(*settle, version, item),
-                Err(fault) if self.again(&fault) => self.tasks.settles.push(*settle),
+                Ok(item) => self.settled::<R>(settle, version, item),
+                Err(fault) if self.again(&fault) => self.tasks.settles.push(settle),
                 Err(fault) => self.fail(settle.group, &fault),
             }
         }
+    }
+
+    /// Whether the document's version alone decides, so that the item need not be read.
+    fn settled_by_version(&mut self, settle: Settle, version: Option<u64>) -> bool {
+        let Settle { group, target, own, hides, .. } = settle;
+        let Some(version) = version else { return false };
+        if own == Some(version) {
+            match hides {
+                Some(_) => self.close(group),
+                None => self.finish(settle, Some(version)),
+            }
+            return true;
+        }
+        if hides == Some(version) {
+            let tombstone = Write::tombstone(group, target, version, Versioning::ExternalGte);
+            self.tasks.writes.push_back(Write { hides, ..tombstone });
+            return true;
+        }
+        false
     }
 
     fn settled<R: Rules>(&mut self, settle: Settle, version: Option<u64>, item: Option<Item>) {
@@ -77,9 +98,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         } else {
             (R::settle(version, present), Versioning::External)
         };
-        if let Some(group) = self.groups.get_mut(group).filter(|_| settle.repair) {
-            group.repaired = Some(settlement);
-        }
+        self.repaired(group, || RepairOutcome::from(settlement));
         match settlement {
             Settlement::Done => self.finish(settle, version),
             Settlement::Tombstone(version) => {
@@ -88,7 +107,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
             Settlement::Index(version) => {
                 let item = item.map(Item::into_string).unwrap_or_default();
                 let content = Content::Item(Cow::Owned(item), versioning);
-                self.tasks.writes.push_back(Write { group, target, version, content, rungs: Vec::new() });
+                self.tasks.writes.push_back(Write::index(group, target, version, content));
             }
             Settlement::Stamp { above } => {
                 self.tasks.stamps.push(Stamp { group, seen: seen.map(Cow::Owned), above, settle: false });
@@ -109,14 +128,17 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         let answers: Vec<_> = stream::iter(asked).buffered(AT_ONCE).collect().await;
         for (task, answer) in stamps.into_iter().zip(answers) {
             match answer {
-                Ok(Given::Asked) => {
+                Ok(Given::Asked { changed }) => {
                     self.note(task.group, Outcome::Stamped);
+                    if !changed {
+                        self.repaired(task.group, || RepairOutcome::Overtaken);
+                    }
                     if task.settle {
                         self.open_settles(task.group);
                     }
                     self.close(task.group);
                 }
-                Ok(Given::Exhausted(poison)) => {
+                Ok(Given::Poison(poison)) => {
                     let targets = self.context.targets.len();
                     let poisoned = |target| Poisoned { group: task.group, target, poison: poison.clone() };
                     self.tasks.poisoned.extend((0..targets).map(poisoned));
@@ -129,52 +151,6 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         }
     }
 
-    /// Keeps the record with its reason, then marks its subject, then hides every older state.
-    pub(crate) async fn quarantine<R: Rules>(&mut self) {
-        for task in std::mem::take(&mut self.tasks.poisoned) {
-            match keep_and_mark(&self.context, &self.groups, &task).await {
-                Ok(()) => {
-                    self.note(task.group, Outcome::Quarantined);
-                    self.hide::<R>(&task);
-                    self.close(task.group);
-                }
-                Err(fault) if self.again(&fault) => self.tasks.poisoned.push(task),
-                Err(fault) => self.fail(task.group, &fault),
-            }
-        }
-    }
-
-    fn hide<R: Rules>(&mut self, task: &Poisoned) {
-        let Poisoned { group: at, target, ref poison } = *task;
-        let Some(group) = self.groups.get_mut(at) else { return };
-        match (&group.whose, poison.code) {
-            // It has no document, and can have none.
-            (Whose::Unplaced { .. } | Whose::Record, _) | (_, Code::KeyTooLong) => {}
-            (Whose::Item { .. }, Code::UnknownRecord) => {
-                group.open += ask_fold::<R>(&mut self.tasks, group, at, target);
-            }
-            // Above every older state, and below the cured one.
-            (Whose::Item { .. }, _) => {
-                let version = poison.rev.saturating_sub(1);
-                self.tasks.writes.push_back(Write::tombstone(at, target, version, Versioning::External));
-                group.open += 1;
-            }
-        }
-    }
-
-    /// Clears markers that a version at or above theirs has overtaken, each in its generation only.
-    pub(crate) async fn clear(&mut self) {
-        let mut finished = std::mem::take(&mut self.tasks.finished);
-        finished.sort_by_key(|finished| finished.target);
-        for of_target in finished.chunk_by(|one, other| one.target == other.target) {
-            match clear(&self.context, &self.groups, of_target).await {
-                Ok(()) => of_target.iter().for_each(|finished| self.close(finished.group)),
-                Err(fault) if self.again(&fault) => self.tasks.finished.extend(of_target.iter().copied()),
-                Err(fault) => of_target.iter().for_each(|finished| self.fail(finished.group, &fault)),
-            }
-        }
-    }
-
     /// Has a document brought to its item.
     pub(crate) fn repair(&mut self, settle: Settle) {
         self.tasks.settles.push(settle);
@@ -183,8 +159,21 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
 
     pub(crate) fn open_settles(&mut self, group: usize) {
         let targets = self.context.targets.len();
-        self.tasks.settles.extend((0..targets).map(|target| Settle { group, target, own: None, repair: false }));
+        self.tasks.settles.extend((0..targets).map(|target| Settle {
+            group,
+            target,
+            own: None,
+            repair: false,
+            hides: None,
+        }));
         self.reopen(group, targets);
+    }
+
+    /// Notes what a repair has come to; of a batch nothing is noted.
+    pub(crate) fn repaired(&mut self, group: usize, outcome: impl FnOnce() -> RepairOutcome) {
+        if let Some(Group { repaired: Some(repaired), .. }) = self.groups.get_mut(group) {
+            *repaired = outcome();
+        }
     }
 
     fn reopen(&mut self, group: usize, tasks: usize) {
@@ -196,9 +185,10 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
 
 /// What came of asking for a stamp.
 enum Given {
-    /// The item has a new revision, or has been changed by somebody else.
-    Asked,
-    Exhausted(Poison),
+    /// The item has a new revision, or somebody else has changed it first.
+    Asked { changed: bool },
+    /// No revision can be given.
+    Poison(Poison),
 }
 
 async fn versions<P: Ports, D: Documents>(
@@ -240,58 +230,24 @@ async fn give_revision<P: Ports, D: Documents>(
         Presence::At(rev) => Some(rev),
         Presence::Absent | Presence::Unrevised => None,
     };
-    match stamp(context.ports.time().micros(), old, task.above) {
-        Some(rev) => context.ports.items().stamp(table, key, seen, rev).await.map(|_| Given::Asked),
-        None => Ok(Given::Exhausted(Poison {
-            rev: (task.above.max(old.map(|old| old.number())).unwrap_or_default() | 1).saturating_add(1),
-            code: Code::RevisionsExhausted,
-            reason: "no valid revision is left above what was seen".to_owned(),
-            evidence: group.evidence.clone().into_owned(),
-        })),
-    }
-}
-
-async fn keep_and_mark<P: Ports, D: Documents>(
-    context: &Context<'_, P, D>,
-    groups: &[Group<'_>],
-    task: &Poisoned,
-) -> Result<(), Fault> {
-    context.fresh()?;
-    let Poisoned { group, target, poison } = task;
-    let (Some(group), Some(target)) = (groups.get(*group), context.targets.get(*target)) else {
-        return Err(no_item());
+    let poison = |rev, code, reason: &str| {
+        let (reason, evidence) = (brief(reason).to_owned(), group.evidence.clone().into_owned());
+        Given::Poison(Poison { rev, code, reason, evidence, of_content: false })
     };
-    let subject = group.subject();
-    let object = poison.object(&target.index);
-    context.ports.quarantine().keep(&object, poison.body(&target.index, &subject)).await?;
-    let since = context.ports.time().micros();
-    let marker = Marker { subject, rev: poison.rev, code: poison.code, reason: poison.reason.clone(), object, since };
-    context.ports.state().mark(&target.index, &marker).await
-}
-
-async fn clear<P: Ports, D: Documents>(
-    context: &Context<'_, P, D>,
-    groups: &[Group<'_>],
-    finished: &[Finished],
-) -> Result<(), Fault> {
-    let Some(target) = finished.first().and_then(|finished| context.targets.get(finished.target)) else {
-        return Ok(());
+    let Some(rev) = stamp(context.ports.time().micros(), old, task.above) else {
+        let rev = (task.above.max(old.map(|old| old.number())).unwrap_or_default() | 1).saturating_add(1);
+        return Ok(poison(rev, Code::RevisionsExhausted, "no valid revision is left above what was seen"));
     };
-    let state = context.ports.state();
-    let open = state.open(&target.index).await?;
-    if open.is_empty() {
-        return Ok(());
-    }
-    for finished in finished {
-        let Some(group) = groups.get(finished.group) else { continue };
-        let name = group.subject().name();
-        if open.get(&name).is_some_and(|rev| *rev <= finished.version) {
-            state.clear(&target.index, &name, finished.version).await?;
+    match context.ports.items().stamp(table, key, seen, rev).await {
+        Ok(changed) => Ok(Given::Asked { changed }),
+        // At the revision that it should have: above every state that was seen.
+        Err(fault) if fault.poison => {
+            Ok(poison(rev.number(), Code::Unfit, &format!("no revision can be set: {fault}")))
         }
+        Err(fault) => Err(fault),
     }
-    Ok(())
 }
 
-fn no_item() -> Fault {
+pub(crate) fn no_item() -> Fault {
     Fault::lasting("mirror", "the group has no item")
 }

@@ -26,6 +26,13 @@ impl Generation {
     pub fn write_alias(&self) -> String {
         write_alias(&self.index)
     }
+
+    /// Says that code which knows this version of the mapping cannot write the index, and what to do.
+    pub(crate) fn unknown_mapping(&self, known: u32) -> String {
+        let Self { index, mapping, .. } = self;
+        let remedy = if *mapping > known { "deploy the code that made it" } else { "fill search anew" };
+        format!("{index} has mapping {mapping} and this code knows {known}: {remedy}")
+    }
 }
 
 pub(crate) fn write_alias(index: &str) -> String {

@@ -23,6 +23,7 @@ pub fn grants(system: &System) -> Vec<Grant> {
     let quarantine = Resource::Objects { bucket: system.name.to_owned(), prefix: "quarantine/".to_owned() };
     let mut grants = vec![
         state("dynamodb:GetItem"),
+        state("dynamodb:BatchGetItem"),
         state("dynamodb:PutItem"),
         state("dynamodb:Query"),
         state("dynamodb:DeleteItem"),

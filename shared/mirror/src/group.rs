@@ -11,9 +11,9 @@ use crate::fold::{Change, Fold};
 use crate::lines::Identity;
 use crate::quarantine::Subject;
 use crate::record::{Record, Side, Strange, Tables};
+use crate::repair::RepairOutcome;
 use crate::report::{Outcome, Unhandled};
 use crate::rules::Rules;
-use crate::settle::Settlement;
 
 /// What is handled, or not, as a whole: the records of one key, one record of no known key, or one scanned item.
 #[derive(Debug)]
@@ -35,8 +35,8 @@ pub(crate) struct Group<'a> {
     pub(crate) failed: bool,
     /// How often it was settled.
     pub(crate) rounds: usize,
-    /// What a repair found to do.
-    pub(crate) repaired: Option<Settlement>,
+    /// What a repair has done so far; none where this is no repair.
+    pub(crate) repaired: Option<RepairOutcome>,
 }
 
 #[derive(Debug)]

@@ -73,7 +73,7 @@ pub fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, ve
 
 /// An operation that does nothing, for requests of nothing but deletes: for a delete alone with an external version
 /// OpenSearch makes an index that is missing, `require_alias` or not. It is answered 404, `document_missing_exception`.
-pub const WANTS_ALIAS: &str = concat!(r#"{"update":{"_id":"-"}}"#, "\n", r#"{"doc":{}}"#, "\n");
+pub const WANTS_ALIAS: &str = concat!(r#"{"update":{"_id":"-","require_alias":true}}"#, "\n", r#"{"doc":{}}"#, "\n");
 
 /// The end of a tombstone. Refused where anything newer than it is in its place.
 pub fn write_forget(lines: &mut String, id: &str, version: u64) {
@@ -82,6 +82,8 @@ pub fn write_forget(lines: &mut String, id: &str, version: u64) {
     let _ = writeln!(lines, r#","version":{version},"version_type":"external_gte"}}}}"#);
 }
 
+/// The alias is required in the line and not only in the URL: AWS documents that it ignores the URL parameters of signed
+/// POST requests.
 fn write_action(lines: &mut String, identity: &Identity, version: u64, versioning: Versioning) {
     let versioning = match versioning {
         Versioning::External => "external",
@@ -89,7 +91,7 @@ fn write_action(lines: &mut String, identity: &Identity, version: u64, versionin
     };
     lines.push_str(r#"{"index":{"_id":"#);
     write_text(lines, &identity.id);
-    let _ = writeln!(lines, r#","version":{version},"version_type":"{versioning}"}}}}"#);
+    let _ = writeln!(lines, r#","version":{version},"version_type":"{versioning}","require_alias":true}}}}"#);
 }
 
 fn write_identity(lines: &mut String, identity: &Identity, version: u64) {
@@ -135,7 +137,9 @@ mod tests {
         shapes.iter().for_each(|(field, shape)| write_shape(&mut lines, field, shape));
         close_document(&mut lines);
         let expected = [
-            json!({"index": {"_id": "LEAF#a\"b#1", "version": 12, "version_type": "external"}}),
+            json!({"index": {
+                "_id": "LEAF#a\"b#1", "version": 12, "version_type": "external", "require_alias": true,
+            }}),
             json!({"pk": "LEAF#a\"b", "sk": "1", "entity": "leaf", "rev": 12, "name": "x",
                 "area": {"type": "Point"}, "areaStatus": "coarse", "areaTolerance": 1.5, "areaOutline": point,
                 "pathStatus": "none"}),
@@ -157,7 +161,7 @@ mod tests {
         let mut lines = String::new();
         write_tombstone(&mut lines, &identity, 13, Versioning::ExternalGte, 5_999);
         let expected = [
-            json!({"index": {"_id": "LEAF#a", "version": 13, "version_type": "external_gte"}}),
+            json!({"index": {"_id": "LEAF#a", "version": 13, "version_type": "external_gte", "require_alias": true}}),
             json!({"pk": "LEAF#a", "entity": "leaf", "rev": 13, "deleted": true, "deletedAt": 5}),
         ];
         assert_eq!(read(&lines), expected);

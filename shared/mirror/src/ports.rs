@@ -39,6 +39,8 @@ pub struct Fault {
     pub reason: String,
     /// Whether asking again may help.
     pub passing: bool,
+    /// Whether a single record or item is at fault, and the engine serves all others: it goes to quarantine.
+    pub poison: bool,
 }
 
 /// An HTTP answer, whatever its status.
@@ -50,7 +52,7 @@ pub struct Reply {
 
 /// OpenSearch.
 pub trait Index: Sync {
-    /// `POST /{alias}/_bulk` with `require_alias`: an index that is missing is never made by a write. A fault means
+    /// `POST /{alias}/_bulk`, where each action requires an alias: an index that is missing is never made by a write. A fault means
     /// that no answer came; the request may have been carried out all the same.
     fn bulk(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
@@ -129,8 +131,13 @@ pub trait State: Sync {
     /// Opens a marker, unless one with a higher revision is open.
     fn mark(&self, generation: &str, marker: &Marker) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// The revisions of a generation's open markers by the name of their subject, read consistently.
-    fn open(&self, generation: &str) -> impl Future<Output = Result<HashMap<String, u64>, Fault>> + Send;
+    /// The revisions of the open markers of these subjects, given and returned by name, read consistently. It never
+    /// reads the markers of other subjects, of which there may be any number. No name is given twice.
+    fn open(
+        &self,
+        generation: &str,
+        subjects: &[String],
+    ) -> impl Future<Output = Result<HashMap<String, u64>, Fault>> + Send;
 
     /// Clears the marker of a subject if its revision is not above this one.
     fn clear(&self, generation: &str, subject: &str, upto: u64) -> impl Future<Output = Result<(), Fault>> + Send;
@@ -185,11 +192,16 @@ pub trait Time: Sync {
 impl Fault {
     /// A fault that may pass: throttling, a timeout, a server's own trouble.
     pub fn passing(engine: &'static str, reason: impl ToString) -> Self {
-        Self { engine, reason: reason.to_string(), passing: true }
+        Self { engine, reason: reason.to_string(), passing: true, poison: false }
     }
 
     /// A fault that asking again does not cure: something is missing or forbidden.
     pub fn lasting(engine: &'static str, reason: impl ToString) -> Self {
-        Self { engine, reason: reason.to_string(), passing: false }
+        Self { engine, reason: reason.to_string(), passing: false, poison: false }
+    }
+
+    /// A lasting fault of a single record or item, which must not hold up any other.
+    pub fn poison(engine: &'static str, reason: impl ToString) -> Self {
+        Self { poison: true, ..Self::lasting(engine, reason) }
     }
 }

@@ -33,7 +33,8 @@ pub struct Marker {
 /// Why something is in quarantine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// An attribute has another type than its entity says, or the item is none.
+    /// An attribute has another type than its entity says, the item is none, its document cannot be made, or DynamoDB
+    /// refuses to give it a revision.
     Unfit,
     /// The key fits no template.
     UnknownKey,
@@ -57,6 +58,9 @@ pub(crate) struct Poison {
     pub(crate) reason: String,
     /// The record or the item, as JSON text.
     pub(crate) evidence: String,
+    /// Whether the content itself is at fault: then a document at its revision is stale. A request that was refused as a
+    /// whole says nothing of a document that the index has.
+    pub(crate) of_content: bool,
 }
 
 /// The prefix of the system's bucket that keeps quarantined records.
@@ -110,6 +114,16 @@ impl Poison {
         body.push_str(&self.evidence);
         body.push('}');
         body
+    }
+}
+
+impl Marker {
+    /// Whether a later write of its item clears it. Others stay until they are dismissed.
+    pub const fn is_cleared_by_writes(&self) -> bool {
+        match (&self.subject, self.code) {
+            (Subject::Record(_), _) | (_, Code::UnknownKey | Code::KeyTooLong | Code::RevisionsExhausted) => false,
+            (Subject::Item { .. }, _) => true,
+        }
     }
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Settle {
     pub(crate) own: Option<u64>,
     /// Whether the document is brought to the item even where their versions are equal.
     pub(crate) repair: bool,
+    /// The revision of the poison whose tombstone was refused. A document at that very revision is hidden.
+    pub(crate) hides: Option<u64>,
 }
 
 /// The item is to be given a revision, if it still has the one that was seen.
@@ -88,7 +90,7 @@ pub(crate) fn ask_fold<'a, R: Rules>(tasks: &mut Tasks<'a>, group: &Group<'a>, a
     match R::decide(fold) {
         Decision::Index(version) => {
             let item = Cow::Borrowed(group.image.map(|image| image.text).unwrap_or_default());
-            tasks.writes.push_back(Write { content: Content::Item(item, Versioning::External), ..tombstone(version) });
+            tasks.writes.push_back(Write::index(at, target, version, Content::Item(item, Versioning::External)));
             1
         }
         Decision::Tombstone(version) => {
@@ -102,7 +104,7 @@ pub(crate) fn ask_fold<'a, R: Rules>(tasks: &mut Tasks<'a>, group: &Group<'a>, a
             stamps + 1
         }
         Decision::Settle => {
-            tasks.settles.push(Settle { group: at, target, own: None, repair: false });
+            tasks.settles.push(Settle { group: at, target, own: None, repair: false, hides: None });
             1
         }
     }
@@ -116,5 +118,5 @@ fn poison_of(group: &Group<'_>) -> Option<Poison> {
         (Whose::Item { identity, .. }, None) => (Code::KeyTooLong, identity.key.check_length().err()?.to_string()),
         (Whose::Record, None) => return None,
     };
-    Some(Poison { rev: group.highest(), code, reason, evidence: group.evidence.clone().into_owned() })
+    Some(Poison { rev: group.highest(), code, reason, evidence: group.evidence.clone().into_owned(), of_content: true })
 }

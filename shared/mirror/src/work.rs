@@ -68,10 +68,7 @@ fn targets<D: Documents>(
         return Err("no generation is published yet: make the first index".to_owned());
     }
     if let Some(other) = written.iter().find(|generation| generation.mapping != known) {
-        return Err(format!(
-            "{} has mapping {} and this function knows {known}: deploy its code",
-            other.index, other.mapping
-        ));
+        return Err(other.unknown_mapping(known));
     }
     Ok(written.iter().map(Target::from).collect())
 }

@@ -9,6 +9,7 @@
 )]
 
 mod features;
+mod ids;
 mod manifest;
 mod source;
 mod templates;

@@ -64,7 +64,8 @@ impl Shapes for BucketShapes {
         let Some(text) = text else { return Ok(missing()) };
         // Large shapes take a while, and other records wait on this thread.
         let read = tokio::task::spawn_blocking(move || read(&text, rung));
-        let read = read.await.map_err(|error| ShapeUnavailable(error.to_string()))?;
+        // It ends early only by a panic, which the next attempt would meet again.
+        let read = read.await.map_err(|error| ShapeUnavailable::lasting(error))?;
         Ok(read.map_or_else(missing, |shape| mirror::Shape { tolerance, ..shape }))
     }
 }
@@ -131,7 +132,7 @@ fn present<T>(read: Result<T, Error>) -> Result<Option<T>, ShapeUnavailable> {
     match read {
         Ok(found) => Ok(Some(found)),
         Err(Error::NotFound) => Ok(None),
-        Err(error) => Err(ShapeUnavailable(error.to_string())),
+        Err(error) => Err(ShapeUnavailable::passing(error)),
     }
 }
 

@@ -41,21 +41,32 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
         since: 7,
     };
     let open = |rev: u64| HashMap::from([(subject.name(), rev)]);
+    let own = [subject.name()];
+    same("no marker", state.open("g1", &own).await?, HashMap::new())?;
     state.mark("g1", &marker(10)).await?;
     state.mark("g1", &marker(8)).await?;
-    same("the higher marker stays", state.open("g1").await?, open(10))?;
+    same("the higher marker stays", state.open("g1", &own).await?, open(10))?;
     same("it is listed", state.markers("g1").await?, vec![marker(10)])?;
-    same("another generation has none", state.open("g2").await?, HashMap::new())?;
+    same("another generation has none", state.open("g2", &own).await?, HashMap::new())?;
     state.clear("g1", &subject.name(), 9).await?;
-    same("a lower version clears nothing", state.open("g1").await?, open(10))?;
+    same("a lower version clears nothing", state.open("g1", &own).await?, open(10))?;
     state.mark("g1", &marker(12)).await?;
     state.clear("g1", &subject.name(), 12).await?;
-    same("its own version clears it", state.open("g1").await?, HashMap::new())?;
+    same("its own version clears it", state.open("g1", &own).await?, HashMap::new())?;
     state.clear("g1", &subject.name(), 12).await?;
 
     let lost = Marker { subject: Subject::Record("f00".to_owned()), code: Code::UnknownRecord, ..marker(0) };
     state.mark("g1", &lost).await?;
-    same("a record without key is listed", state.markers("g1").await?, vec![lost])
+    same("a record without key is listed", state.markers("g1").await?, vec![lost])?;
+
+    // More than one request can ask for, of which every other one has a marker.
+    let numbered = |number: u32| Subject::Item { table: "trees".to_owned(), key: Key::partition(number.to_string()) };
+    let names: Vec<_> = (0..250).map(|number| numbered(number).name()).collect();
+    for number in (0..250).step_by(2) {
+        state.mark("g3", &Marker { subject: numbered(number), ..marker(u64::from(number)) }).await?;
+    }
+    let expected = names.iter().zip(0..).step_by(2).map(|(name, rev)| (name.clone(), rev)).collect();
+    same("the markers of many subjects", state.open("g3", &names).await?, expected)
 }
 
 async fn checkpoints(state: &impl State, table: &'static Table) -> Result<(), Broken> {

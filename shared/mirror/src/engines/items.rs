@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::http::HttpResponse;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::AttributeValue;
 use table::schema::Table;
 use table::{Config, Engines, Key, Rev, rev};
@@ -34,9 +37,8 @@ impl Items for DynamoItems<'_> {
     }
 
     async fn stamp(&self, table: &'static Table, key: &Key, seen: Option<&str>, rev: Rev) -> Result<bool, Fault> {
-        let seen =
-            seen.map(|seen| attribute_value(seen).ok_or_else(|| Fault::lasting(ENGINE, "`rev` is no attribute value")));
-        let seen = seen.transpose()?;
+        let unknown = || Fault::poison(ENGINE, "`rev` has a type that is not known");
+        let seen = seen.map(|seen| attribute_value(seen).ok_or_else(unknown)).transpose()?;
         let still = if seen.is_some() { "#rev = :seen" } else { "attribute_not_exists(#rev)" };
         let request = self
             .client
@@ -60,7 +62,7 @@ impl Items for DynamoItems<'_> {
             {
                 Ok(false)
             }
-            Err(error) => Err(fault(ENGINE, &error)),
+            Err(error) => Err(Fault { poison: too_large(&error), ..fault(ENGINE, &error) }),
         }
     }
 
@@ -80,6 +82,16 @@ impl Items for DynamoItems<'_> {
         let items = answer.items().iter().map(Item::from_attributes).collect();
         let next = answer.last_evaluated_key.map(|attributes| key(table, &attributes)).transpose()?;
         Ok(Page { items, next })
+    }
+}
+
+/// Whether the item, or the items of its partition key, would be larger with the attribute than DynamoDB takes.
+fn too_large(error: &SdkError<UpdateItemError, HttpResponse>) -> bool {
+    match error.code() {
+        Some("ItemCollectionSizeLimitExceededException") => true,
+        // There is no code of its own for it.
+        Some("ValidationException") => error.message().is_some_and(|message| message.contains("Item size")),
+        _ => false,
     }
 }
 

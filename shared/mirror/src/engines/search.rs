@@ -27,8 +27,9 @@ const ENGINE: &str = "search";
 /// No request is waited for longer.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Of each operation's answer only what is classified, so that a large answer stays small.
-const ANSWER: &str = "items.*.status,items.*.error";
+/// Of each operation's answer only what is classified, so that a large answer stays small; and why a request was
+/// refused as a whole.
+const ANSWER: &str = "items.*.status,items.*.error,error,status";
 
 impl<'e> OpenSearchIndex<'e> {
     pub fn new(engines: &'e Engines) -> Result<Self, Fault> {

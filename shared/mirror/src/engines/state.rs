@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::types::AttributeValue::{Bool, L, M, N, S};
+use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
+use futures::stream::{self, StreamExt, TryStreamExt};
 use table::schema::{System, Table};
 use table::{Engines, Key};
 
@@ -23,6 +25,12 @@ pub struct DynamoState<'e> {
 type Attributes = HashMap<String, AttributeValue>;
 
 const ENGINE: &str = "dynamodb";
+
+/// How many items DynamoDB reads by one request.
+const MAX_KEYS: usize = 100;
+
+/// How many such requests are under way at once.
+const CONCURRENCY: usize = 8;
 
 impl<'e> DynamoState<'e> {
     pub fn new(engines: &'e Engines, system: &System) -> Self {
@@ -58,19 +66,30 @@ impl<'e> DynamoState<'e> {
         }
     }
 
-    /// All markers of a generation, with these attributes or all of them.
-    async fn query_markers(&self, generation: &str, projection: Option<&str>) -> Result<Vec<Attributes>, Fault> {
-        let pages = self
-            .client
+    fn query_markers(&self, generation: &str) -> QueryFluentBuilder {
+        self.client
             .query()
             .table_name(&self.table)
             .consistent_read(true)
             .key_condition_expression("pk = :pk")
             .expression_attribute_values(":pk", S(marker_pk(generation)))
-            .set_projection_expression(projection.map(str::to_owned))
-            .into_paginator()
-            .items();
-        pages.send().collect::<Result<_, _>>().await.map_err(|error| fault(ENGINE, &error))
+    }
+
+    /// The markers of at most [`MAX_KEYS`] subjects.
+    async fn look_up(&self, generation: &str, subjects: &[String]) -> Result<Vec<Attributes>, Fault> {
+        let keys = subjects.iter().map(|subject| key(&marker_pk(generation), subject)).collect();
+        let asked = KeysAndAttributes::builder()
+            .set_keys(Some(keys))
+            .consistent_read(true)
+            .projection_expression("sk, markedRev")
+            .build()
+            .map_err(|error| Fault::lasting(ENGINE, error))?;
+        let answer = self.client.batch_get_item().request_items(&self.table, asked).send().await;
+        let answer = answer.map_err(|error| fault(ENGINE, &error))?;
+        if answer.unprocessed_keys().is_some_and(|left| !left.is_empty()) {
+            return Err(Fault::passing(ENGINE, "not all markers could be read at once"));
+        }
+        Ok(answer.responses.into_iter().flatten().flat_map(|(_, items)| items).collect())
     }
 }
 
@@ -115,9 +134,16 @@ impl State for DynamoState<'_> {
         self.put(item, condition, N(marker.rev.to_string())).await.map(drop)
     }
 
-    async fn open(&self, generation: &str) -> Result<HashMap<String, u64>, Fault> {
-        let markers = self.query_markers(generation, Some("sk, markedRev")).await?;
-        let open = markers.iter().map(|marker| Some((text(marker, "sk")?.to_owned(), number(marker, "markedRev")?)));
+    async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, u64>, Fault> {
+        // As a rule there is no marker, which one read tells of all subjects.
+        let first = self.query_markers(generation).projection_expression("sk").limit(1).send().await;
+        if first.map_err(|error| fault(ENGINE, &error))?.count() == 0 {
+            return Ok(HashMap::new());
+        }
+        let requests: Vec<_> = subjects.chunks(MAX_KEYS).map(|some| self.look_up(generation, some)).collect();
+        let markers: Vec<_> = stream::iter(requests).buffered(CONCURRENCY).try_collect().await?;
+        let open =
+            markers.iter().flatten().map(|marker| Some((text(marker, "sk")?.to_owned(), number(marker, "markedRev")?)));
         open.collect::<Option<_>>().ok_or_else(unreadable)
     }
 
@@ -142,7 +168,8 @@ impl State for DynamoState<'_> {
     }
 
     async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
-        let markers = self.query_markers(generation, None).await?;
+        let pages = self.query_markers(generation).into_paginator().items();
+        let markers: Vec<_> = pages.send().collect::<Result<_, _>>().await.map_err(|error| fault(ENGINE, &error))?;
         markers.iter().map(|item| marker(item).ok_or_else(unreadable)).collect()
     }
 

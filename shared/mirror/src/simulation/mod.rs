@@ -5,6 +5,7 @@ mod contract;
 mod executor;
 mod faults;
 mod invariants;
+mod lasting;
 mod mutants;
 mod ports;
 mod repairs;

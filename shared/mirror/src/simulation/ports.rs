@@ -109,14 +109,20 @@ impl Index for Shared {
 impl Items for Shared {
     async fn read(&self, _: &'static Table, key: &Key) -> Result<Option<Item>, Fault> {
         let key = key.clone();
-        self.ask(Kind::Read, move |world, _| Ok(world.table.get(&key).map(|item| Item::new(json!(item).to_string()))))
-            .await
+        self.ask(Kind::Read, move |world, _| {
+            world.items_read += 1;
+            Ok(world.table.get(&key).map(|item| Item::new(json!(item).to_string())))
+        })
+        .await
     }
 
     async fn stamp(&self, _: &'static Table, key: &Key, seen: Option<&str>, rev: Rev) -> Result<bool, Fault> {
         let key = key.clone();
         let seen: Option<Value> = seen.map(|seen| serde_json::from_str(seen).unwrap());
         self.ask(Kind::Write, move |world, _| {
+            if world.full.contains(&key) {
+                return Err(Fault::poison("simulated", "Item size to update has exceeded the maximum allowed size"));
+            }
             let item = world.table.get(&key).cloned();
             let still = item.as_ref().is_some_and(|item| item.get("rev") == seen.as_ref());
             if !still && !world.stamps_blindly {
@@ -175,9 +181,14 @@ impl State for Shared {
         .await
     }
 
-    async fn open(&self, generation: &str) -> Result<HashMap<String, u64>, Fault> {
-        let generation = generation.to_owned();
-        self.ask(Kind::Read, move |world, _| Ok(world.open_markers(&generation))).await
+    async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, u64>, Fault> {
+        let subjects: Vec<_> = subjects.iter().map(|subject| (generation.to_owned(), subject.clone())).collect();
+        self.ask(Kind::Read, move |world, _| {
+            world.markers_read += subjects.len();
+            let open = |subject: (String, String)| Some((subject.1.clone(), world.markers.get(&subject)?.rev));
+            Ok(subjects.into_iter().filter_map(open).collect())
+        })
+        .await
     }
 
     async fn clear(&self, generation: &str, subject: &str, upto: u64) -> Result<(), Fault> {
@@ -225,6 +236,11 @@ impl State for Shared {
 impl Quarantine for Shared {
     async fn keep(&self, name: &str, body: String) -> Result<(), Fault> {
         let name = name.to_owned();
+        {
+            let mut world = self.world();
+            let waiting = world.requests.iter().filter(|request| request.kind == Kind::Write).count() + 1;
+            world.writes_at_once = world.writes_at_once.max(waiting);
+        }
         self.ask(Kind::Write, move |world, _| {
             world.kept.insert(name, body);
             Ok(())

@@ -1,26 +1,26 @@
 //! Each case of a repair, on an index that is not what the table says.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use table::Key;
 
 use super::executor::drive;
 use super::scenarios::{attributes, codes, deliver_from, key, leaf, put, serving, visible};
 use super::search::Document;
 use super::toy::{Leaves, TREES};
-use super::world::Shared;
+use super::world::{Attributes, Shared};
+use crate::generation::Generations;
 use crate::quarantine::Code;
-use crate::repair::in_every_generation;
+use crate::repair::{RepairOutcome, in_every_generation};
 use crate::rules::AsWritten;
-use crate::settle::Settlement;
 
 const INDEX: &str = "toy-000001";
 const ID: &str = "TREE#a#LEAF#1";
 
-fn repair(shared: &Shared, key: &Key) -> Option<Settlement> {
+fn repair(shared: &Shared, key: &Key) -> Option<RepairOutcome> {
     let repaired = drive(shared, in_every_generation::<AsWritten, _, _>(shared, &Leaves, &TREES, key)).unwrap();
     repaired.map(|generations| {
         assert_eq!(generations.len(), 1);
-        generations[0].done
+        generations[0].outcome.clone()
     })
 }
 
@@ -48,7 +48,7 @@ fn a_document_that_is_wrong_at_the_right_version_is_written_anew() {
     let mut wrong = right.clone();
     wrong.source["name"] = json!("wrong");
     set(&shared, Some(wrong));
-    assert_eq!(repair(&shared, &key("a")), Some(Settlement::Index(10)));
+    assert_eq!(repair(&shared, &key("a")), Some(RepairOutcome::Written(10)));
     assert_eq!(document(&shared), Some(right));
 }
 
@@ -57,7 +57,7 @@ fn a_document_that_is_lost_or_old_is_written() {
     let (shared, right) = mirrored();
     for found in [None, Some(Document { version: 8, ..right.clone() })] {
         set(&shared, found);
-        assert_eq!(repair(&shared, &key("a")), Some(Settlement::Index(10)));
+        assert_eq!(repair(&shared, &key("a")), Some(RepairOutcome::Written(10)));
         assert_eq!(document(&shared), Some(right.clone()));
     }
 }
@@ -71,7 +71,7 @@ fn an_item_below_its_document_is_stamped_and_its_record_brings_it() {
         let mut above = Document { version, ..right.clone() };
         above.source["deleted"] = deleted;
         set(&shared, Some(above));
-        assert_eq!(repair(&shared, &key("a")), Some(Settlement::Stamp { above: Some(version) }));
+        assert_eq!(repair(&shared, &key("a")), Some(RepairOutcome::Stamped));
         deliver_from(&shared, from);
         let shown = document(&shared).unwrap();
         assert!(shown.version > version && shown.source["name"] == "right", "{shown:?}");
@@ -82,21 +82,25 @@ fn an_item_below_its_document_is_stamped_and_its_record_brings_it() {
 fn an_item_without_revision_is_stamped() {
     let shared = serving();
     put(&shared, "a", Some(attributes(json!({ "name": { "S": "bare" } }))));
-    assert_eq!(repair(&shared, &key("a")), Some(Settlement::Stamp { above: None }));
+    assert_eq!(repair(&shared, &key("a")), Some(RepairOutcome::Stamped));
     deliver_from(&shared, 0);
     assert_eq!(document(&shared).unwrap().source["name"], "bare");
 }
 
 #[test]
-fn a_ghost_becomes_a_tombstone_at_the_next_odd_version() {
-    let (shared, right) = mirrored();
-    put(&shared, "a", None);
-    deliver_from(&shared, 1);
-    set(&shared, Some(Document { version: 14, ..right }));
-    assert_eq!(repair(&shared, &key("a")), Some(Settlement::Tombstone(15)));
-    assert_eq!(visible(&shared), []);
-    assert_eq!(repair(&shared, &key("a")), Some(Settlement::Done));
-    assert_eq!(repair(&shared, &key("nowhere")), Some(Settlement::Done));
+fn live_document_of_deleted_item_is_hidden_at_even_and_odd_versions() {
+    for version in [14, 15] {
+        let (shared, right) = mirrored();
+        put(&shared, "a", None);
+        deliver_from(&shared, 1);
+        set(&shared, Some(Document { version, ..right }));
+        assert_eq!(visible(&shared).len(), 1);
+        assert_eq!(repair(&shared, &key("a")), Some(RepairOutcome::Deleted(15)));
+        assert_eq!(visible(&shared), []);
+        // A tombstone stays at its version.
+        assert_eq!(repair(&shared, &key("a")), Some(RepairOutcome::Deleted(15)));
+        assert_eq!(repair(&shared, &key("nowhere")), Some(RepairOutcome::Nothing));
+    }
 }
 
 #[test]
@@ -106,17 +110,87 @@ fn what_is_not_to_be_found_is_hidden_and_poison_stays_in_quarantine() {
     hidden.insert("hidden".to_owned(), json!({ "BOOL": true }));
     put(&shared, "a", Some(hidden));
     set(&shared, Some(Document { version: 12, ..right }));
-    assert_eq!(repair(&shared, &key("a")), Some(Settlement::Index(12)));
+    assert_eq!(repair(&shared, &key("a")), Some(RepairOutcome::Hidden(12)));
     assert_eq!(visible(&shared), []);
-    let mut poison = leaf("poison", 14);
-    poison.insert("size".to_owned(), json!({ "S": "large" }));
-    put(&shared, "a", Some(poison));
-    assert_eq!(repair(&shared, &key("a")), Some(Settlement::Index(14)));
+    put(&shared, "a", Some(poison(14)));
+    assert_eq!(repair(&shared, &key("a")), Some(quarantined()));
     assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, 14)]));
     // Cured by hand, at the same revision: the repair clears the marker, too.
     put(&shared, "a", Some(leaf("cured", 14)));
     repair(&shared, &key("a"));
     assert_eq!((visible(&shared).len(), codes(&shared)), (1, vec![]));
+}
+
+/// A leaf whose size is no number.
+fn poison(rev: u64) -> Attributes {
+    let mut poison = leaf("poison", rev);
+    poison.insert("size".to_owned(), json!({ "S": "large" }));
+    poison
+}
+
+fn quarantined() -> RepairOutcome {
+    RepairOutcome::Quarantined { code: Code::Unfit, reason: "attribute `size` is not a number (N)".to_owned() }
+}
+
+#[test]
+fn repair_of_poison_at_the_revision_of_its_document_hides_it_and_keeps_the_marker() {
+    let (shared, right) = mirrored();
+    put(&shared, "a", Some(poison(14)));
+    set(&shared, Some(Document { version: 14, ..right }));
+    for _ in 0..2 {
+        assert_eq!(repair(&shared, &key("a")), Some(quarantined()));
+        assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, 14)]));
+    }
+    // The next good write brings it back.
+    let from = shared.world_len();
+    put(&shared, "a", Some(leaf("cured", 16)));
+    deliver_from(&shared, from);
+    assert_eq!((visible(&shared).len(), codes(&shared)), (1, vec![]));
+}
+
+#[test]
+fn stream_record_of_poison_at_the_revision_of_its_document_hides_it_and_keeps_the_marker() {
+    let (shared, right) = mirrored();
+    put(&shared, "a", Some(poison(14)));
+    set(&shared, Some(Document { version: 14, ..right }));
+    for _ in 0..2 {
+        assert_eq!(deliver_from(&shared, 1).ledger.quarantined, 1);
+        assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, 14)]));
+    }
+}
+
+#[test]
+fn repair_without_a_published_index_is_an_error() {
+    let (shared, _) = mirrored();
+    let published = shared.world().generations.clone().unwrap();
+    for generations in [None, Some(Generations { written: Vec::new(), ..published })] {
+        shared.world().generations = generations;
+        let repaired = drive(&shared, in_every_generation::<AsWritten, _, _>(&shared, &Leaves, &TREES, &key("a")));
+        assert!(repaired.unwrap_err().reason.contains("no index is published"));
+    }
+}
+
+#[test]
+fn repair_of_an_item_without_room_for_a_revision_reports_quarantine() {
+    let shared = serving();
+    put(&shared, "a", Some(attributes(json!({ "name": { "S": "full" } }))));
+    shared.world().full.insert(key("a"));
+    let Some(RepairOutcome::Quarantined { code: Code::Unfit, reason }) = repair(&shared, &key("a")) else { panic!() };
+    assert!(reason.contains("Item size"), "{reason}");
+}
+
+#[test]
+fn what_repair_keeps_of_a_too_long_key_is_json_with_the_key() {
+    let shared = serving();
+    for letter in ["a", "b"] {
+        let long = Key::new(format!("TREE#{}", letter.repeat(600)), "LEAF#1");
+        let Some(RepairOutcome::Quarantined { code, .. }) = repair(&shared, &long) else { panic!() };
+        assert_eq!(code, Code::KeyTooLong);
+    }
+    let kept = shared.world().kept.clone();
+    let kept: Vec<Value> = kept.values().map(|kept| serde_json::from_str(kept).unwrap()).collect();
+    assert_eq!(kept.len(), 2);
+    assert!(kept.iter().all(|kept| kept["record"]["PK"]["S"] == kept["pk"]), "{kept:?}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn make_first_index(shared: &Shared) {
     drive(shared, create::<AsWritten, _, _>(shared, &Leaves, "toy", &|_| ())).unwrap();
 }
 
-fn deliver(shared: &Shared, payload: &str) -> Worked {
+pub(super) fn deliver(shared: &Shared, payload: &str) -> Worked {
     drive(shared, work::<AsWritten, _, _>(shared, &Leaves, &TABLES, payload)).unwrap()
 }
 

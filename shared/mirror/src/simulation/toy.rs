@@ -47,6 +47,7 @@ impl Documents for Leaves {
         if image.optional_flag("hidden")? == Some(true) {
             return Ok(Found::Hidden);
         }
+        assert!(!image.has("panics"), "a leaf panics");
         let area = image.optional_text("area")?.map(|area| ShapeSource::Inline(area.into_owned()));
         let mut document = Document::new();
         document.text("name", &*image.text("name")?).number("size", image.optional_number("size")?).shape("area", area);
@@ -61,6 +62,10 @@ pub(crate) struct Areas;
 impl Shapes for Areas {
     async fn shape(&self, source: &ShapeSource, rung: Rung) -> Result<Shape, ShapeUnavailable> {
         let ShapeSource::Inline(whole) = source else { return Ok(Shape::NONE) };
+        assert!(whole != "panics", "an area panics");
+        if whole == "refused" {
+            return Err(ShapeUnavailable::lasting("access denied"));
+        }
         let kept = match rung {
             Rung::Full => whole.len(),
             Rung::Coarse => whole.len() / 2,

@@ -33,6 +33,14 @@ pub(crate) struct World {
     pub(crate) refused_whole: bool,
     /// Whether stamps are written without their condition: a mutant.
     pub(crate) stamps_blindly: bool,
+    /// Items that have no room for a revision.
+    pub(crate) full: BTreeSet<Key>,
+    /// How many items were read by key.
+    pub(crate) items_read: usize,
+    /// How many subjects' markers were looked up.
+    pub(crate) markers_read: usize,
+    /// The most writes that were under way when a record was kept, that one included.
+    pub(crate) writes_at_once: usize,
     /// The mirror wrote what it must not.
     pub(crate) trespass: Option<String>,
     /// Whose future is being polled.
