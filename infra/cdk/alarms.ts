@@ -47,8 +47,8 @@ export class Alarms {
         dimensions: this.ofFunction(name),
         evaluationPeriods: 3,
       });
-      const silence = 'The clock has not called it for ten minutes: what outlives its request stands still.';
-      this.add(id(name, 'SilenceAlarm'), `${name} is not called`, silence, {
+      const notInvoked = 'EventBridge has not invoked it for ten minutes: what outlives its request stands still.';
+      this.add(id(name, 'NotInvokedAlarm'), `${name} is not invoked`, notInvoked, {
         namespace: 'AWS/Lambda',
         metricName: 'Invocations',
         dimensions: this.ofFunction(name),
@@ -59,8 +59,8 @@ export class Alarms {
       });
     }
     for (const { handler } of system.sources.filter(({ kind }) => kind === 'objects')) {
-      const givenUp = 'The event of a file failed three times or waited for six hours, and lies in the bucket of failures.';
-      this.add(id(handler, 'GivenUpAlarm'), `${handler} gave a file up`, givenUp, {
+      const dropped = 'The event of a file failed three times or waited for six hours, and lies in the bucket of failures.';
+      this.add(id(handler, 'DroppedEventsAlarm'), `${handler} dropped an event`, dropped, {
         namespace: 'AWS/Lambda',
         metricName: 'AsyncEventsDropped',
         dimensions: this.ofFunction(handler),
@@ -94,8 +94,8 @@ export class Alarms {
       evaluationPeriods: 3,
     });
     // Told while it can still be stopped.
-    const givesUp = 'Records of the tables are given up within the hour, to the bucket of failures.';
-    this.add(id(name, 'GivenUpAlarm'), 'search gives up', givesUp, {
+    const expiry = 'Records of the tables are given up within the hour, to the bucket of failures.';
+    this.add(id(name, 'ExpiryAlarm'), 'stream records expire soon', expiry, {
       namespace: 'AWS/Lambda',
       metricName: 'IteratorAge',
       dimensions: this.ofFunction(name),

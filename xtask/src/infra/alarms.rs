@@ -79,10 +79,10 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                 },
             ),
             (
-                handler.resource("SilenceAlarm"),
+                handler.resource("NotInvokedAlarm"),
                 Alarm {
-                    name: format!("{name} {} is not called", handler.name),
-                    about: "The clock has not called it for ten minutes: what outlives its request stands still.",
+                    name: format!("{name} {} is not invoked", handler.name),
+                    about: "EventBridge has not invoked it for ten minutes: what outlives its request stands still.",
                     namespace: "AWS/Lambda",
                     metric: "Invocations",
                     dimensions: of_handler(handler),
@@ -95,9 +95,9 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
     }
     for handler in functions.iter().filter(|function| function.hears_of_objects(system)) {
         alarms.push((
-            handler.resource("GivenUpAlarm"),
+            handler.resource("DroppedEventsAlarm"),
             Alarm {
-                name: format!("{name} {} gave a file up", handler.name),
+                name: format!("{name} {} dropped an event", handler.name),
                 about: "The event of a file failed three times or waited for six hours, and lies in the bucket of failures.",
                 namespace: "AWS/Lambda",
                 metric: "AsyncEventsDropped",
@@ -147,10 +147,10 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                 },
             ),
             (
-                mirror.resource("GivenUpAlarm"),
+                mirror.resource("ExpiryAlarm"),
                 // Told while it can still be stopped.
                 Alarm {
-                    name: format!("{name} search gives up"),
+                    name: format!("{name} stream records expire soon"),
                     about: "Records of the tables are given up within the hour, to the bucket of failures.",
                     namespace: "AWS/Lambda",
                     metric: "IteratorAge",

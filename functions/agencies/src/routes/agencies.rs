@@ -76,7 +76,7 @@ pub fn routes() -> Vec<Route> {
             .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
             .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/deactivate")),
         Route::delete("deleteAgency", AGENCY, SIGNED_IN, delete::delete)
-            .summary("Deletes an agency, with its members if told so; the same again goes on with it")
+            .summary("Deletes an agency; `cascade=true` also deletes its members; repeated, it resumes")
             .patterns(&[&STANDING, &MARK_DELETION, &DELETION])
             .path::<AgencyPath>()
             .query::<DeleteQuery>()

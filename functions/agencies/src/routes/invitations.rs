@@ -19,7 +19,7 @@ const SAMPLE: &str = "/agencies/01890a5d-ac96-774b-bcce-b302099a8057/invitations
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post("createInvitation", ALL, SIGNED_IN, create::create)
-            .summary("Invites whoever has this address")
+            .summary("Invites a person by e-mail address")
             .patterns(&[&STANDING, &INVITATION, &INVITE])
             .path::<AgencyPath>()
             .takes::<NewInvitation>()

@@ -17,7 +17,7 @@ const ONE: &str = "/agencies/{agencyId}/members/{idpid}";
 pub fn routes() -> Vec<Route> {
     vec![
         Route::post("addMember", ALL, SIGNED_IN, add::add)
-            .summary("Makes somebody a member")
+            .summary("Adds a member")
             .patterns(&[&STANDING, &CREATE_MEMBER])
             .path::<AgencyPath>()
             .takes::<NewMember>()

@@ -65,7 +65,7 @@ impl Shapes for BucketShapes {
         // Large shapes take a while, and other records wait on this thread.
         let read = tokio::task::spawn_blocking(move || read(&text, rung));
         // It ends early only by a panic, which the next attempt would meet again.
-        let read = read.await.map_err(|error| ShapeUnavailable::lasting(error))?;
+        let read = read.await.map_err(ShapeUnavailable::lasting)?;
         Ok(read.map_or_else(missing, |shape| mirror::Shape { tolerance, ..shape }))
     }
 }

@@ -24,7 +24,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1").body(r#"{"description":"Docks and a beach."}"#)),
         delete::<Activity>("deleteActivity")
 .patterns(DELETE_WITH_BELOW)
-            .summary("Deletes an activity, with what depends on it if told so; it can be restored")
+            .summary("Deletes an activity; `cascade=true` also deletes what depends on it; it can be restored")
             .sample(Sample::new("/parks/activities/bcparks_1/dayuse/1")),
         restore::<Activity>("restoreActivity")
 .patterns(RESTORE_WITH_BELOW)

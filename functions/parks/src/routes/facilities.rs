@@ -22,7 +22,7 @@ pub fn routes() -> Vec<Route> {
             .summary("Changes what the merge patch names")
             .sample(Sample::new("/parks/facilities/bcparks_1/campground/1").body(r#"{"description":"Nine pads on a ridge."}"#)),
         delete::<Facility>("deleteFacility")
-            .summary("Deletes a facility, with what depends on it if told so; it can be restored")
+            .summary("Deletes a facility; `cascade=true` also deletes what depends on it; it can be restored")
             .sample(Sample::new("/parks/facilities/bcparks_1/campground/1")),
         restore::<Facility>("restoreFacility")
             .summary("Brings a deleted facility back as it was, with what went along")

@@ -20,7 +20,7 @@ pub fn routes() -> Vec<Route> {
             .summary("Changes what the merge patch names")
             .sample(Sample::new("/parks/geozones/bcparks_1/1").body(r#"{"description":"Two lakes below Big Interior."}"#)),
         delete::<Geozone>("deleteGeozone")
-            .summary("Deletes a geozone, with what depends on it if told so; it can be restored")
+            .summary("Deletes a geozone; `cascade=true` also deletes what depends on it; it can be restored")
             .sample(Sample::new("/parks/geozones/bcparks_1/1")),
         restore::<Geozone>("restoreGeozone")
             .summary("Brings a deleted geozone back as it was, with what went along")

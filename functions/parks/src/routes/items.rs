@@ -12,7 +12,7 @@ use crate::view::ItemView;
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("getItem", "/parks/items/{globalId}", BOTH, read::get_by_global_id)
-            .summary("Any item by the id that it keeps for ever")
+            .summary("Gets an item by its global id")
             .patterns(&[&BY_GLOBAL_ID, &READ_SHAPE])
             .path::<GlobalIdPath>()
             .query::<ItemQuery>()

@@ -30,7 +30,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1").body(r#"{"maxStayDays":3}"#)),
         delete::<Product>("deleteProduct")
             .summary(
-                "Deletes a product, with its relationships if told so; its dates return with it when it is restored",
+                "Deletes a product; `cascade=true` also deletes its relationships; its dates return with it when it is restored",
             )
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1")),
         restore::<Product>("restoreProduct")

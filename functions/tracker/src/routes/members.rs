@@ -15,7 +15,7 @@ pub fn routes() -> Vec<Route> {
     let one = format!("{T}/members/{{idpid}}");
     vec![
         Route::post("addMember", format!("{T}/members"), Who::SignedIn, add)
-            .summary("Makes a person a member")
+            .summary("Adds a member")
             .patterns(&[&MEMBERSHIP, &TENANT, &ADD_MEMBER])
             .path::<TenantPath>()
             .takes::<NewMember>()

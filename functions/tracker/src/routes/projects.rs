@@ -56,7 +56,7 @@ pub fn routes() -> Vec<Route> {
             .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
             .sample(Sample::new(SAMPLE_PROJECT).body(r#"{"name":"Forth Bridge"}"#)),
         Route::delete("deleteProject", P, Who::SignedIn, delete)
-            .summary("Deletes a project, with its issues if told so")
+            .summary("Deletes a project; `cascade=true` also deletes its issues")
             .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &BEGIN_DELETION, &WORK, &DUE, &PROJECT_STEP, &ISSUE_ROWS])
             .path::<ProjectPath>()
             .query::<DeleteQuery>()

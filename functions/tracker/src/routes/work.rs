@@ -26,7 +26,7 @@ pub fn routes() -> Vec<Route> {
             .problems(&[problem::NOT_FOUND])
             .sample(Sample::new("/tracker/tenants/tenant-0807/work/work-0001")),
         Route::delete("cancelWork", format!("{T}/work/{{workId}}"), Who::SignedIn, cancel)
-            .summary("Cancel an import or an export, as an editor or as its maker; what it has written stays")
+            .summary("Cancels an import or an export, as an editor or as who began it; what it has written stays")
             .patterns(&[&MEMBERSHIP, &CANCEL_WORK])
             .path::<WorkPath>()
             .answers_empty(204)

@@ -11,25 +11,25 @@ fn a_system_has_seven_alarms_and_one_for_each_kind_of_file() {
         let of_all = members(&template["Resources"]).filter(|(_, it)| text(&it["Type"]) == "AWS::CloudWatch::Alarm");
         let always: BTreeSet<String> =
             of_all.filter(|(_, it)| it["Condition"].is_null()).map(|(name, _)| name.to_owned()).collect();
-        let mirror = ["GivenUp", "Lag", "Quarantine", "Throttles"].map(|name| format!("Mirror{name}Alarm"));
+        let mirror = ["Expiry", "Lag", "Quarantine", "Throttles"].map(|name| format!("Mirror{name}Alarm"));
         let mut expected: BTreeSet<String> =
-            ["ApiServerErrorsAlarm", "RunWorkErrorsAlarm", "RunWorkSilenceAlarm"].map(str::to_owned).into();
+            ["ApiServerErrorsAlarm", "RunWorkErrorsAlarm", "RunWorkNotInvokedAlarm"].map(str::to_owned).into();
         expected.extend(mirror);
         let files = of_type(&template, "AWS::Lambda::EventInvokeConfig");
-        expected.extend(files.map(|(name, _)| name.replace("Invocations", "GivenUpAlarm")));
+        expected.extend(files.map(|(name, _)| name.replace("Invocations", "DroppedEventsAlarm")));
         assert_eq!(always, expected, "{system}");
     }
 }
 
-/// Nothing fails where nothing is called: a clock that is silent is told of by itself.
+/// A function that is never invoked has no errors: its silence needs an alarm of its own.
 #[test]
-fn a_clock_that_calls_nobody_is_noticed() {
+fn a_schedule_that_invokes_nothing_rings() {
     for (system, template) in systems() {
         for (name, rule) in of_type(&template, "AWS::Events::Rule") {
             if rule["ScheduleExpression"] != "rate(1 minute)" {
                 continue;
             }
-            let alarm = &template["Resources"][name.replace("Schedule", "SilenceAlarm")]["Properties"];
+            let alarm = &template["Resources"][name.replace("Schedule", "NotInvokedAlarm")]["Properties"];
             let function = &template["Resources"][name.replace("Schedule", "Function")]["Properties"]["FunctionName"];
             assert_eq!(&alarm["Dimensions"][0]["Value"], function, "{system}: {name}");
             let rings = (&alarm["MetricName"], &alarm["ComparisonOperator"], &alarm["TreatMissingData"]);
@@ -71,17 +71,17 @@ fn no_alarm_waits_for_what_cannot_be() {
         assert!(rare > 0, "{system}");
         for (name, asynchronous) in of_type(&template, "AWS::Lambda::EventInvokeConfig") {
             let handler = name.strip_suffix("Invocations").unwrap();
-            let given_up = alarm(&format!("{handler}GivenUp"));
-            assert_eq!(given_up["MetricName"], "AsyncEventsDropped", "{system}: {name}");
+            let dropped = alarm(&format!("{handler}DroppedEvents"));
+            assert_eq!(dropped["MetricName"], "AsyncEventsDropped", "{system}: {name}");
             let function =
                 &template["Resources"][text(&asynchronous["FunctionName"]["Ref"])]["Properties"]["FunctionName"];
-            assert_eq!(&given_up["Dimensions"][0]["Value"], function, "{system}: {name}");
+            assert_eq!(&dropped["Dimensions"][0]["Value"], function, "{system}: {name}");
         }
         for (name, mapping) in of_type(&template, "AWS::Lambda::EventSourceMapping") {
             let function = &template["Resources"][text(&mapping["FunctionName"]["Ref"])]["Properties"]["FunctionName"];
             // The first rings within minutes, the second while there is an hour left to do something.
             let limit = mapping["MaximumRecordAgeInSeconds"].as_u64().unwrap() * 1000;
-            for (alarm, limit) in [(alarm("MirrorLag"), 60_000), (alarm("MirrorGivenUp"), limit - 3_600_000)] {
+            for (alarm, limit) in [(alarm("MirrorLag"), 60_000), (alarm("MirrorExpiry"), limit - 3_600_000)] {
                 assert_eq!(&alarm["Dimensions"][0]["Value"], function, "{system}: {name}");
                 assert_eq!(alarm["MetricName"], "IteratorAge", "{system}: {name}");
                 assert_eq!(alarm["Threshold"], limit, "{system}: {name}");
