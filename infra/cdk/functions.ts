@@ -59,6 +59,7 @@ export class Functions {
           CAIRN_ISSUERS: parameters.text('Issuers'),
           CAIRN_CURSOR_SECRETS: parameters.text('CursorSecrets'),
           CAIRN_TOMBSTONE_HOURS: parameters.text('TombstoneRetentionHours'),
+          CAIRN_ROUTE_METRICS: parameters.routeMetrics,
         },
       },
       tags: this.stack.tagList,

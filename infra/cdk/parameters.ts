@@ -82,7 +82,8 @@ const choices = {
     allowedPattern: '^arn:[a-z-]+:es:.+$',
   }),
   DeletionProtection: flag('Whether DynamoDB refuses to delete the tables.', true),
-  RouteAlarms: flag('Whether each route has an alarm of its own for 5xx (USD 0.10 a month each).', false),
+  RouteMetrics: flag('Whether each route has metrics of its own (USD 1.50 a month for each route that is called).', false),
+  RouteAlarms: flag('Whether each route has an alarm of its own for 5xx (USD 0.10 a month each), and metrics.', false),
   AlarmTopicArn: text('The SNS topic that alarms tell; none if empty.', '', '^(arn:[a-z-]+:sns:.+)?$'),
 } satisfies Record<string, Choice>;
 
@@ -90,12 +91,19 @@ const choices = {
 export class Parameters {
   private readonly chosen: Record<keyof typeof choices, CfnParameter>;
   readonly hasRouteAlarms: CfnCondition;
+  private readonly hasRouteMetrics: CfnCondition;
   private readonly hasAlarmTopic: CfnCondition;
 
   constructor(stack: Stack) {
     this.chosen = declare(stack, choices);
     this.hasRouteAlarms = new CfnCondition(stack, 'HasRouteAlarms', {
       expression: Fn.conditionEquals(this.text('RouteAlarms'), 'true'),
+    });
+    this.hasRouteMetrics = new CfnCondition(stack, 'HasRouteMetrics', {
+      expression: Fn.conditionOr(
+        Fn.conditionEquals(this.text('RouteMetrics'), 'true'),
+        Fn.conditionEquals(this.text('RouteAlarms'), 'true'),
+      ),
     });
     this.hasAlarmTopic = new CfnCondition(stack, 'HasAlarmTopic', {
       expression: Fn.conditionNot(Fn.conditionEquals(this.text('AlarmTopicArn'), '')),
@@ -117,6 +125,11 @@ export class Parameters {
 
   get corsOrigins(): string[] {
     return this.chosen.CorsOrigins.valueAsList;
+  }
+
+  // Whether requests have metrics for each route, as functions read it.
+  get routeMetrics(): string {
+    return Token.asString(Fn.conditionIf(this.hasRouteMetrics.logicalId, 'true', 'false'));
   }
 
   // Whom alarms tell.

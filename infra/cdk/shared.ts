@@ -112,7 +112,9 @@ function widgets() {
     properties: {
       title,
       region: Aws.REGION,
-      metrics: [[{ expression: `SEARCH('{Cairn,Operation,System} MetricName="${metric}"', '${statistic}', 300)` }]],
+      metrics: ['System', 'Operation,System'].map((of) => [
+        { expression: `SEARCH('{Cairn,${of}} MetricName="${metric}"', '${statistic}', 300)` },
+      ]),
       view: 'timeSeries',
     },
   }));

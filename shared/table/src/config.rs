@@ -34,6 +34,8 @@ pub struct Config {
     pub batch: usize,
     /// How long search remembers deletes: at least [`TOMBSTONES`].
     pub tombstones: Duration,
+    /// Whether the metrics of requests are kept for each route, or for the system as a whole.
+    pub route_metrics: bool,
 }
 
 /// The usual [`Config::tombstones`], and the least: 25 hours. A stream keeps a record for 24, and nobody uses what was
@@ -70,6 +72,7 @@ impl Config {
             lease: LEASE,
             batch: BATCH,
             tombstones: TOMBSTONES,
+            route_metrics: false,
         }
     }
 
@@ -87,6 +90,7 @@ impl Config {
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
     /// | `CAIRN_LEASE_SECONDS` | how long work is its worker's after it died; 120 if absent |
     /// | `CAIRN_TOMBSTONE_HOURS` | how long search remembers deletes, at least 25; 25 if absent |
+    /// | `CAIRN_ROUTE_METRICS` | `true` if requests have metrics for each route; `false` if absent |
     /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` | read here only for local engines |
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::read(|variable| env::var(variable).ok().filter(|value| !value.is_empty()))
@@ -123,6 +127,7 @@ impl Config {
             batch: BATCH,
             lease: get("CAIRN_LEASE_SECONDS").map_or(Ok(LEASE), |text| lease(&text))?,
             tombstones: get("CAIRN_TOMBSTONE_HOURS").map_or(Ok(TOMBSTONES), |text| tombstones(&text))?,
+            route_metrics: get("CAIRN_ROUTE_METRICS").map_or(Ok(false), |text| route_metrics(&text))?,
         })
     }
 
@@ -174,6 +179,11 @@ fn tombstones(text: &str) -> Result<Duration, ConfigError> {
         variable: "CAIRN_TOMBSTONE_HOURS",
         fault: format!("is not a whole number of hours from 25 to {MOST_HOURS}"),
     })
+}
+
+fn route_metrics(text: &str) -> Result<bool, ConfigError> {
+    text.parse()
+        .map_err(|_| ConfigError { variable: "CAIRN_ROUTE_METRICS", fault: "is neither `true` nor `false`".to_owned() })
 }
 
 /// Eleven years: whoever wants more wants for ever.
@@ -248,6 +258,14 @@ mod tests {
         for wrong in ["24", "-25", "25.5", "x", "100000"] {
             assert_eq!(set(wrong).unwrap_err().variable, "CAIRN_TOMBSTONE_HOURS");
         }
+    }
+
+    #[test]
+    fn metrics_are_kept_for_each_route_only_if_asked_for() {
+        let set = |text| read(&[AWS, &[("CAIRN_ROUTE_METRICS", text)]].concat());
+        assert!(!read(AWS).unwrap().route_metrics && !set("false").unwrap().route_metrics);
+        assert!(set("true").unwrap().route_metrics);
+        assert_eq!(set("yes").unwrap_err().variable, "CAIRN_ROUTE_METRICS");
     }
 
     #[test]

@@ -197,7 +197,8 @@ impl App {
             problem: problem.as_ref(),
         };
         entry.write();
-        (self.metrics)(&entry.metrics(&self.deployment(), self.now_millis()));
+        let of_each_route = self.engines.config.route_metrics;
+        (self.metrics)(&entry.metrics(&self.deployment(), of_each_route, self.now_millis()));
         response
     }
 

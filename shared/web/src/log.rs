@@ -92,8 +92,9 @@ impl Entry<'_> {
     }
 
     /// `deployment` is the system with the deployment's prefix: several may share an account.
-    pub fn metrics(&self, deployment: &str, millis: i64) -> String {
-        Line::new(deployment, self.route.name())
+    pub fn metrics(&self, deployment: &str, of_each_route: bool, millis: i64) -> String {
+        let new = if of_each_route { Line::of_operation } else { Line::of_system };
+        new(deployment, self.route.name())
             .property("Status", self.status.as_u16())
             .consumed(self.latency, self.performed)
             .metric("ClientErrors", "Count", u8::from(self.status.is_client_error()))
@@ -123,7 +124,7 @@ impl EventEntry<'_> {
     }
 
     pub fn metrics(&self, deployment: &str, millis: i64) -> String {
-        let line = Line::new(deployment, self.handler).consumed(self.latency, self.performed).metric(
+        let line = Line::of_operation(deployment, self.handler).consumed(self.latency, self.performed).metric(
             "Failures",
             "Count",
             u8::from(self.failure.is_some()),

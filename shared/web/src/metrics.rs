@@ -5,7 +5,7 @@
 //!
 //! | line | dimensions | metrics |
 //! |---|---|---|
-//! | request | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `ClientErrors`, `ServerErrors`; property `Status` |
+//! | request | `System`; where metrics are kept for each route, `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `ClientErrors`, `ServerErrors`; properties `Operation`, `Status` |
 //! | event | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `Failures` |
 //! | batch, in its event's line | same | `Records`, `Applied`, `Superseded`, `Stamped`, `Ignored`, `Quarantined`, `Retried`, `ShapesDegraded`, `ShapesMissing`, `Bytes`, `Lag` (ms) |
 
@@ -44,16 +44,23 @@ pub struct Batch {
 /// A metrics line in the making.
 #[derive(Debug)]
 pub(crate) struct Line {
+    dimensions: &'static [&'static str],
     definitions: Vec<Value>,
     members: Map<String, Value>,
 }
 
 impl Line {
-    pub fn new(system: &str, operation: &str) -> Self {
+    /// Of this operation's own metrics.
+    pub fn of_operation(system: &str, operation: &str) -> Self {
+        Self { dimensions: &["System", "Operation"], ..Self::of_system(system, operation) }
+    }
+
+    /// Of the system's metrics, each of which CloudWatch bills once whatever its operations are.
+    pub fn of_system(system: &str, operation: &str) -> Self {
         let mut members = Map::new();
         members.insert("System".into(), system.into());
         members.insert("Operation".into(), operation.into());
-        Self { definitions: Vec::new(), members }
+        Self { dimensions: &["System"], definitions: Vec::new(), members }
     }
 
     pub fn property(mut self, name: &str, value: impl Into<Value>) -> Self {
@@ -94,7 +101,7 @@ impl Line {
         let mut line = self.members;
         let directive = json!({
             "Namespace": NAMESPACE,
-            "Dimensions": [["System", "Operation"]],
+            "Dimensions": [self.dimensions],
             "Metrics": self.definitions,
         });
         line.insert("_aws".into(), json!({ "Timestamp": millis, "CloudWatchMetrics": [directive] }));

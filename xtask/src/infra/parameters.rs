@@ -37,7 +37,8 @@ pub fn system() -> Node {
             "AllowedPattern" => "^arn:[a-z-]+:es:.+$",
         },
         "DeletionProtection" => flag("Whether DynamoDB refuses to delete the tables.", true),
-        "RouteAlarms" => flag("Whether each route has an alarm of its own for 5xx (USD 0.10 a month each).", false),
+        "RouteMetrics" => flag("Whether each route has metrics of its own (USD 1.50 a month for each route that is called).", false),
+        "RouteAlarms" => flag("Whether each route has an alarm of its own for 5xx (USD 0.10 a month each), and metrics.", false),
         "AlarmTopicArn" => text("The SNS topic that alarms tell; none if empty.", "", "^(arn:[a-z-]+:sns:.+)?$"),
     }
 }
@@ -54,6 +55,9 @@ const LOG_RETENTION_DAYS: [u64; 22] =
 pub fn conditions() -> Node {
     map! {
         "HasRouteAlarms" => equals("RouteAlarms", "true"),
+        "HasRouteMetrics" => map! {
+            "Fn::Or" => list![equals("RouteMetrics", "true"), equals("RouteAlarms", "true")],
+        },
         "HasAlarmTopic" => map! { "Fn::Not" => list![equals("AlarmTopicArn", "")] },
     }
 }

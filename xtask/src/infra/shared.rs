@@ -124,7 +124,11 @@ fn body() -> String {
         ("Requests refused", "ClientErrors", "Sum"),
     ];
     let widgets = widgets.iter().enumerate().map(|(number, (title, metric, statistic))| {
-        let found = format!("SEARCH('{{{NAMESPACE},Operation,System}} MetricName=\"{metric}\"', '{statistic}', 300)");
+        // Of requests, if routes have no metrics of their own; and of all else.
+        let found = ["System", "Operation,System"].map(|of| {
+            let found = format!("SEARCH('{{{NAMESPACE},{of}}} MetricName=\"{metric}\"', '{statistic}', 300)");
+            [serde_json::json!({ "expression": found })]
+        });
         serde_json::json!({
             "type": "metric",
             "x": number % 2 * 12,
@@ -134,7 +138,7 @@ fn body() -> String {
             "properties": {
                 "title": title,
                 "region": "${AWS::Region}",
-                "metrics": [[{ "expression": found }]],
+                "metrics": found,
                 "view": "timeSeries",
             },
         })

@@ -67,6 +67,7 @@ fn globals(system: &str) -> Node {
                 "CAIRN_ISSUERS" => reference("Issuers"),
                 "CAIRN_CURSOR_SECRETS" => reference("CursorSecrets"),
                 "CAIRN_TOMBSTONE_HOURS" => reference("TombstoneRetentionHours"),
+                "CAIRN_ROUTE_METRICS" => map! { "Fn::If" => list!["HasRouteMetrics", "true", "false"] },
             },
         },
         "Tags" => names::tags(system),

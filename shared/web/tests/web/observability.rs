@@ -9,7 +9,7 @@ use crate::zoo::Zoo;
 use bytes::Bytes;
 use http::Request;
 use serde_json::{Value, json};
-use table::Trace;
+use table::{Config, Trace};
 use tokio::time::Instant;
 use web::RequestId;
 
@@ -76,10 +76,16 @@ async fn a_request_has_one_line_of_each() {
     let values = ["System", "Status", "ReadUnits", "ClientErrors"].map(|name| &line[name]);
     assert_eq!(values, [&json!("zoo"), &json!(200), &json!(1.5), &json!(0)]);
     let directive = &line["_aws"]["CloudWatchMetrics"][0];
-    assert_eq!(
-        (&directive["Namespace"], &directive["Dimensions"]),
-        (&json!("Cairn"), &json!([["System", "Operation"]]))
-    );
+    assert_eq!((&directive["Namespace"], &directive["Dimensions"]), (&json!("Cairn"), &json!([["System"]])));
+    assert_eq!(line["Operation"], "listAnimals", "to be looked for in the log");
+}
+
+#[tokio::test]
+async fn a_route_has_metrics_of_its_own_where_they_are_asked_for() {
+    let zoo = Zoo::with(|config| Config { route_metrics: true, ..config });
+    zoo.send(Request::get("/zoo/animals/aviary?limit=1").body(Bytes::new()).unwrap()).await;
+    let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
+    assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Dimensions"], json!([["System", "Operation"]]));
 }
 
 #[tokio::test]
@@ -135,6 +141,7 @@ async fn a_batch_has_one_line_of_each() {
     ];
     assert_eq!(metric_names(&line), expected);
     assert_eq!((&line["Records"], &line["Applied"], &line["Retried"]), (&json!(3), &json!(2), &json!(1)));
+    assert_eq!(line["_aws"]["CloudWatchMetrics"][0]["Dimensions"], json!([["System", "Operation"]]));
 }
 
 #[tokio::test]

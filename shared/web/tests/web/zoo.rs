@@ -278,16 +278,24 @@ pub const AUDIENCE: &str = "https://zoo.test";
 
 impl Zoo {
     pub fn open() -> Self {
+        Self::with(|config| config)
+    }
+
+    /// One whose configuration is changed so.
+    pub fn with(change: impl FnOnce(Config) -> Config) -> Self {
         let key = SigningKey::generate().unwrap();
-        let clock = Clock::system();
-        let keys = Keys::Set(key.jwks());
-        Self::trusting(Issuer::new("local", ISSUER, AUDIENCE, keys), key, clock)
+        let issuer = Issuer::new("local", ISSUER, AUDIENCE, Keys::Set(key.jwks()));
+        Self::of(change(config(vec![issuer])), key, Clock::system())
     }
 
     /// One that takes tokens of this issuer, whose key it is.
     pub fn trusting(issuer: Issuer, key: SigningKey, clock: Clock) -> Self {
-        let engines = Engines::new(config(vec![issuer]), clock.clone());
-        let metrics = Arc::new(Mutex::new(Vec::new()));
+        Self::of(config(vec![issuer]), key, clock)
+    }
+
+    fn of(config: Config, key: SigningKey, clock: Clock) -> Self {
+        let engines = Engines::new(config, clock.clone());
+        let metrics = Arc::<Mutex<Vec<Value>>>::default();
         let sink = Arc::clone(&metrics);
         let keep = move |line: &str| sink.lock().unwrap().push(serde_json::from_str(line).unwrap());
         let app = App::new(engines, &SYSTEM, routes(), handlers()).formats(FORMATS).metrics_to(keep);

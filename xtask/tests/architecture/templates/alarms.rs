@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::json;
+
 use super::{members, of_type, systems, text};
 
 /// Ten alarms are free in an account, and each further one is USD 0.10 a month.
@@ -36,6 +38,19 @@ fn a_schedule_that_invokes_nothing_rings() {
             assert_eq!(rings, (&"Invocations".into(), &"LessThanThreshold".into(), &"breaching".into()), "{system}");
             assert_eq!(alarm["Threshold"], 1, "{system}");
         }
+    }
+}
+
+/// A metric is USD 0.30 a month, and each route that is called would have five.
+#[test]
+fn routes_have_metrics_of_their_own_if_asked_for_or_if_their_alarms_need_them() {
+    for (system, template) in systems() {
+        assert_eq!(template["Parameters"]["RouteMetrics"]["Default"], "false", "{system}");
+        let chosen = ["RouteMetrics", "RouteAlarms"].map(|name| json!({ "Fn::Equals": [{ "Ref": name }, "true"] }));
+        assert_eq!(template["Conditions"]["HasRouteMetrics"], json!({ "Fn::Or": chosen }), "{system}");
+        let variables = &template["Globals"]["Function"]["Environment"]["Variables"];
+        let told = json!({ "Fn::If": ["HasRouteMetrics", "true", "false"] });
+        assert_eq!(variables["CAIRN_ROUTE_METRICS"], told, "{system}");
     }
 }
 
