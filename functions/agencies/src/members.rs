@@ -9,15 +9,13 @@ pub mod remove;
 use serde::{Deserialize, Serialize};
 use table::{Action, Changes, Condition, Failed, Idpid, item};
 use utoipa::ToSchema;
-use web::{Fault, Kind, Problem};
+use web::{Fault, Problem, problem};
 
 use crate::item::Member;
 use crate::keys::{ADDRESS, gate_key};
 use crate::names::{AgencyId, Role, Status};
 use crate::schema::AGENCIES;
 use crate::standing::inactive;
-
-pub const LAST_ADMIN: Kind = Kind::new(409, "last-admin", "It is the agency's only administrator");
 
 /// The path of a member.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -108,5 +106,5 @@ pub fn refusal(gate: &Failed, allowed: Option<&[Status]>) -> Problem {
 }
 
 pub fn last_admin() -> Problem {
-    LAST_ADMIN.because("Make another member an administrator first.")
+    problem::LAST_ADMIN.because("Make another member an administrator first.")
 }

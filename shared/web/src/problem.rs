@@ -27,6 +27,7 @@ pub const NOT_FOUND: Kind = Kind::new(404, "not-found", "There is no such thing 
 pub const NOT_ACCEPTABLE: Kind = Kind::new(406, "not-acceptable", "No content type that you accept can be given");
 pub const EXISTS: Kind = Kind::new(409, "exists", "It exists already");
 pub const TAKEN: Kind = Kind::new(409, "taken", "A value that must be unique is taken");
+pub const LAST_ADMIN: Kind = Kind::new(409, "last-admin", "It would be left without an administrator");
 pub const HAS_DEPENDENTS: Kind = Kind::new(409, "has-dependents", "Other things depend on it");
 pub const CONFLICT: Kind = Kind::new(409, "conflict", "Others are changing it at the same moment");
 pub const STALE: Kind = Kind::new(412, "stale", "It has changed since you read it");

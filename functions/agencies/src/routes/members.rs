@@ -8,7 +8,7 @@ use crate::agencies::AgencyPath;
 use crate::members::add::NewMember;
 use crate::members::change::MemberChange;
 use crate::members::list::ListQuery;
-use crate::members::{LAST_ADMIN, MemberPath, MemberView, add, change, list, read, remove};
+use crate::members::{MemberPath, MemberView, add, change, list, read, remove};
 use crate::standing::AGENCY_INACTIVE;
 
 const ALL: &str = "/agencies/{agencyId}/members";
@@ -60,7 +60,13 @@ pub fn routes() -> Vec<Route> {
             .if_match()
             .tagged()
             .answers::<MemberView>(200)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
+            .problems(&[
+                problem::FORBIDDEN,
+                problem::NOT_FOUND,
+                problem::LAST_ADMIN,
+                AGENCY_INACTIVE,
+                problem::CONFLICT,
+            ])
             .sample(
                 Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/local:bob")
                     .body(r#"{"role":"admin"}"#),
@@ -71,7 +77,13 @@ pub fn routes() -> Vec<Route> {
             .path::<MemberPath>()
             .if_match()
             .answers_empty(204)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
+            .problems(&[
+                problem::FORBIDDEN,
+                problem::NOT_FOUND,
+                problem::LAST_ADMIN,
+                AGENCY_INACTIVE,
+                problem::CONFLICT,
+            ])
             .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/local:bob")),
     ]
 }

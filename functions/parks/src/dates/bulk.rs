@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use table::{AccessPattern, Action, EntityKey, Error, Rev};
+use table::{AccessPattern, Action, Backoff, EntityKey, Error, Rev};
 use utoipa::ToSchema;
 use web::{Fault, Problem, Request};
 
@@ -69,6 +69,7 @@ pub async fn carry_out(
     plan: impl Fn(Days, BTreeMap<Day, ReadDate>) -> Result<Vec<(Day, Edit)>, Problem>,
 ) -> Result<usize, Problem> {
     let (mut left, mut done, mut rev) = (days, 0, None);
+    let mut backoff = Backoff::new();
     loop {
         let mut season = Season::read(request, product).await?;
         expect(request, &season, rev)?;
@@ -81,14 +82,21 @@ pub async fn carry_out(
         match request.access().transact(pattern, &actions).await {
             Ok(new) => {
                 done += edits.len();
+                backoff = Backoff::new();
                 rev = if writes_product { Some(new) } else { season.rev() };
                 // Not from the start: two requests that want opposite things would never end.
                 let Some(rest) = last.after().and_then(|next| Days::new(next, days.to())) else { return Ok(done) };
                 left = rest;
             }
-            Err(error) if lost(&error) => again(request)?,
-            // A date that others changed without its product, as they may where no day opens or closes.
-            Err(Error::ConditionFailed(_)) => {}
+            // Where no day opens or closes, others may also change a date without its product.
+            Err(error @ Error::ConditionFailed(_)) => {
+                if lost(&error) {
+                    again(request)?;
+                }
+                if !backoff.wait().await {
+                    return Err(Problem::conflict());
+                }
+            }
             Err(error) => return Err(error.into()),
         }
     }

@@ -1,7 +1,7 @@
 //! `GET`, `PATCH` and `DELETE` of one date.
 
 use serde::Deserialize;
-use table::{AccessPattern, Action, EntityKey, Error, Rev};
+use table::{AccessPattern, Action, Backoff, EntityKey, Error, Rev};
 use utoipa::ToSchema;
 use web::{Answer, EntityTag, Problem, Request};
 
@@ -49,6 +49,7 @@ pub async fn get(request: Request) -> Result<Answer, Problem> {
 pub async fn change_one(request: Request) -> Result<Answer, Problem> {
     let (product, key) = named(&request)?;
     let change: Change<ProductDateFields> = request.json()?;
+    let mut backoff = Backoff::new();
     loop {
         let season = Season::read(&request, &product).await?;
         let read = read_date(&request, &key, View::Administrator).await?;
@@ -63,11 +64,15 @@ pub async fn change_one(request: Request) -> Result<Answer, Problem> {
             let stored = table::Stored { rev: Some(rev), ..read.stored };
             return Ok(answer(&ReadDate { stored, date: after, ..read }));
         }
+        if !backoff.wait().await {
+            return Err(Problem::conflict());
+        }
     }
 }
 
 pub async fn delete_one(request: Request) -> Result<Answer, Problem> {
     let (product, key) = named(&request)?;
+    let mut backoff = Backoff::new();
     loop {
         let season = Season::read(&request, &product).await?;
         let read = read_date(&request, &key, View::Administrator).await?;
@@ -75,6 +80,9 @@ pub async fn delete_one(request: Request) -> Result<Answer, Problem> {
         let delete = Action::delete(&PARKS, read.stored.key.clone()).if_unchanged(&read.stored);
         if write(&request, &access::DELETE_DATE, season, &read, delete, None).await?.is_some() {
             return Ok(Answer::no_content());
+        }
+        if !backoff.wait().await {
+            return Err(Problem::conflict());
         }
     }
 }

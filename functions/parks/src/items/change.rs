@@ -70,7 +70,12 @@ pub async fn change<E: Entity>(request: Request) -> Result<Answer, Problem> {
                     None => administrators_answer(&before.changed(after, rev)),
                 });
             }
-            Err(error) if lost(&error) => again(&request)?,
+            Err(error) if lost(&error) => {
+                again(&request)?;
+                if !backoff.wait().await {
+                    return Err(structure::unsettled(error));
+                }
+            }
             Err(error) => match external_id::taken(&error, place) {
                 Some(taken) => return Err(taken),
                 // Its relationships have changed since they were read.

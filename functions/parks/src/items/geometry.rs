@@ -4,7 +4,7 @@ use geometry::{Limits, Shape, zoom_tolerance};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use table::{Action, Cause, Key, Rev};
+use table::{Action, Backoff, Cause, Key, Rev};
 use utoipa::ToSchema;
 use web::{Answer, EntityTag, Fault, Problem, Request};
 
@@ -168,6 +168,7 @@ async fn attach(
     name: ShapeName,
     shape: Option<StoredShape>,
 ) -> Result<Rev, Problem> {
+    let mut backoff = Backoff::new();
     loop {
         let mut after = before.item.clone();
         let mut uses = Uses::default();
@@ -185,10 +186,13 @@ async fn attach(
             Ok(rev) => return Ok(rev),
             Err(error) if lost(&error) => {
                 again(request)?;
+                if !backoff.wait().await {
+                    return Err(Problem::conflict());
+                }
                 before = live(request, &before.stored.key).await?;
             }
             // Another has changed a count since it was read.
-            Err(error) if (1..actions.len()).any(|index| counted_elsewhere(&error, index)) => {}
+            Err(error) if (1..actions.len()).any(|index| counted_elsewhere(&error, index)) && backoff.wait().await => {}
             Err(error) if error.failed(1).is_some() => return Err(Problem::conflict()),
             Err(error) => return Err(error.into()),
         }

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::items::Issue;
 use crate::names::AttributeId;
 use crate::project::{Attribute, Schema};
 use crate::values::{ValueKey, folded, number_key};
 
 /// A column of the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Column {
     Number,
     Name,

@@ -1,5 +1,7 @@
 //! What an issue must have in a column to be on the grid: `column:op:value`.
 
+use serde::Serialize;
+
 use super::Column;
 use crate::items::{Issue, State};
 use crate::names::AttributeId;
@@ -7,14 +9,15 @@ use crate::project::Schema;
 use crate::values::{Input, Type, number_key, text_operand};
 
 /// A column and what it must hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Filter {
     pub column: Column,
     pub test: Test,
 }
 
 /// What a column is asked. Operands are keys, as the column's values have them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Test {
     /// One of these values.
     Is(Vec<String>),
@@ -25,7 +28,8 @@ pub enum Test {
     NotEmpty,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Comparison {
     Below,
     UpTo,

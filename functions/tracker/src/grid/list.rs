@@ -1,9 +1,9 @@
 //! `GET` of a grid: which page, served by the table or by search, and how many issues there are in all.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
 use table::search::SearchError;
 use table::{Access, Position};
 use utoipa::ToSchema;
@@ -181,12 +181,11 @@ impl Question {
         }
     }
 
-    /// A number that stands for what it comes to by this schema: a walk goes on only where that is the same.
+    /// A number that stands for what it comes to by this schema: a walk goes on only where that is the same. It is part
+    /// of cursors, so a release that changes it ends the walks of its users.
     pub fn asked(&self, schema: &Schema) -> u64 {
         let sorted_as = self.sort.column.attribute(schema).map(|attribute| attribute.item.of);
-        let mut hasher = DefaultHasher::new();
-        format!("{sorted_as:?} {:?}", self.filters).hash(&mut hasher);
-        hasher.finish()
+        digest(sorted_as, &self.filters)
     }
 
     /// Where a walk begins.
@@ -201,6 +200,12 @@ impl Question {
             None => Source::Search(searched::segments(schema, self.sort, &at.order)),
         }
     }
+}
+
+/// The first eight bytes of a SHA-256 of the JSON.
+fn digest(sorted_as: Option<Type>, filters: &[Filter]) -> u64 {
+    let text = json!([sorted_as, filters]).to_string();
+    Sha256::digest(text).iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 fn unknown_column(_: usize) -> Problem {
@@ -260,4 +265,26 @@ pub async fn total(access: &Access, schema: &Schema, filters: &[Filter]) -> Resu
         Some(State::Closed) => gates.live() - gates.open(),
     };
     Ok(Some(Total { value: u64::try_from(value).unwrap_or_default(), exact: true }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Comparison;
+
+    /// Cursors of the release before this one hold these numbers.
+    #[test]
+    fn a_question_keeps_its_digest_over_releases() {
+        let status = Column::Attribute(AttributeId::parse_id("xattrib-0001").unwrap());
+        let all = [
+            Filter { column: Column::Number, test: Test::Compare(Comparison::From, "7".to_owned()) },
+            Filter { column: Column::Name, test: Test::Prefix("a".to_owned()) },
+            Filter { column: Column::State, test: Test::Is(vec!["open".to_owned()]) },
+            Filter { column: status, test: Test::NotEmpty },
+        ];
+        assert_eq!(
+            (digest(None, &[]), digest(Some(Type::Int), &all)),
+            (10_892_324_059_943_549_057, 7_159_595_551_771_445_444)
+        );
+    }
 }

@@ -4,7 +4,7 @@ use web::{Page, Route, Sample, Who, problem};
 
 use super::TENANT as T;
 use crate::access::{ADD_MEMBER, CHANGE_MEMBER, MEMBER, MEMBERSHIP, OF_TENANT, REMOVE_MEMBER, TENANT};
-use crate::tenants::members::{LAST_ADMIN, MemberChange, MemberPath, NewMember, add, change, get, list, remove};
+use crate::tenants::members::{MemberChange, MemberPath, NewMember, add, change, get, list, remove};
 use crate::tenants::one::{Paged, TenantPath};
 use crate::views::MemberView;
 
@@ -53,7 +53,7 @@ pub fn routes() -> Vec<Route> {
             .if_match()
             .tagged()
             .answers::<MemberView>(200)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, LAST_ADMIN, problem::CONFLICT])
+            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, problem::CONFLICT])
             .sample(Sample::new(SAMPLE).body(r#"{"role":"editor"}"#)),
         Route::delete("removeMember", one.as_str(), Who::SignedIn, remove)
             .summary("Ends a membership; anybody may end their own")
@@ -61,7 +61,7 @@ pub fn routes() -> Vec<Route> {
             .path::<MemberPath>()
             .if_match()
             .answers_empty(204)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, LAST_ADMIN, problem::CONFLICT])
+            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, problem::CONFLICT])
             .sample(Sample::new(SAMPLE)),
     ]
 }

@@ -5,7 +5,7 @@ use table::{
     Access, AccessPattern, Action, Backoff, Cause, Changes, Condition, EntityKey, Error, Idpid, Position, Stored, item,
 };
 use utoipa::ToSchema;
-use web::{Answer, Kind, Page, Problem, Request};
+use web::{Answer, Page, Problem, Request, problem};
 
 use super::one::{Paged, TenantPath, href, tag};
 use super::{changed_now, made_now};
@@ -16,8 +16,6 @@ use crate::keys::{MemberKey, TenantKey};
 use crate::names::TenantId;
 use crate::schema::TRACKER;
 use crate::views::MemberView;
-
-pub const LAST_ADMIN: Kind = Kind::new(409, "last-admin", "A tenant has at least one administrator");
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -168,7 +166,7 @@ async fn again(request: &Request, error: Error, backoff: &mut Backoff) -> Result
         return Err(if going {
             Problem::not_found()
         } else {
-            LAST_ADMIN.because("Make somebody else an administrator first.")
+            problem::LAST_ADMIN.because("Make somebody else an administrator first.")
         });
     }
     match error.failed(1).map(|failed| failed.cause) {
