@@ -59,7 +59,7 @@ export class Alarms {
       });
     }
     for (const { handler } of system.sources.filter(({ kind }) => kind === 'objects')) {
-      const dropped = 'The event of a file failed three times or waited for six hours, and lies in the bucket of failures.';
+      const dropped = 'An event about a file failed three times or waited for six hours. It is in the bucket of failures.';
       this.add(id(handler, 'DroppedEventsAlarm'), `${handler} dropped an event`, dropped, {
         namespace: 'AWS/Lambda',
         metricName: 'AsyncEventsDropped',
@@ -94,7 +94,7 @@ export class Alarms {
       evaluationPeriods: 3,
     });
     // Told while it can still be stopped.
-    const expiry = 'Records of the tables are given up within the hour, to the bucket of failures.';
+    const expiry = 'Lambda discards records of the tables within the hour and writes them to the bucket of failures.';
     this.add(id(name, 'ExpiryAlarm'), 'stream records expire soon', expiry, {
       namespace: 'AWS/Lambda',
       metricName: 'IteratorAge',

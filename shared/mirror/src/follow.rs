@@ -185,7 +185,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
 
 /// What came of asking for a stamp.
 enum Given {
-    /// The item has a new revision, or somebody else has changed it first.
+    /// The stamp was sent. `changed` says whether it was written, or the item had changed before.
     Asked { changed: bool },
     /// No revision can be given.
     Poison(Poison),

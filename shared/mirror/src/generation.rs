@@ -30,7 +30,7 @@ impl Generation {
     /// Says that code which knows this version of the mapping cannot write the index, and what to do.
     pub(crate) fn unknown_mapping(&self, known: u32) -> String {
         let Self { index, mapping, .. } = self;
-        let remedy = if *mapping > known { "deploy the code that made it" } else { "fill search anew" };
+        let remedy = if *mapping > known { "deploy the code that made it" } else { "rebuild the index" };
         format!("{index} has mapping {mapping} and this code knows {known}: {remedy}")
     }
 }

@@ -40,7 +40,7 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/collections/bcparks_1").body(r#"{"description":"The oldest of them."}"#)),
         delete::<Collection>("deleteCollection")
             .patterns(DELETE_WITH_BELOW)
-            .summary("Deletes a collection; `cascade=true` also deletes all that lies in it; it can be restored")
+            .summary("Deletes a collection; `cascade=true` also deletes everything in it; it can be restored")
             .sample(Sample::new("/parks/collections/bcparks_1")),
         restore::<Collection>("restoreCollection")
             .patterns(RESTORE_WITH_BELOW)

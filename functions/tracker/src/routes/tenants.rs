@@ -62,7 +62,7 @@ pub fn routes() -> Vec<Route> {
             .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
             .sample(Sample::new(SAMPLE_TENANT).body(r#"{"name":"ACME"}"#)),
         Route::delete("deleteTenant", T, PLATFORM, delete)
-            .summary("Deletes a tenant; `cascade=true` also deletes all that lies in it")
+            .summary("Deletes a tenant; `cascade=true` also deletes everything in it")
             .patterns(&[
                 &TENANT,
                 &BEGIN_DELETION,

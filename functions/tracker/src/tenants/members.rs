@@ -166,7 +166,7 @@ async fn again(request: &Request, error: Error, backoff: &mut Backoff) -> Result
         return Err(if going {
             Problem::not_found()
         } else {
-            problem::LAST_ADMIN.because("Make somebody else an administrator first.")
+            problem::LAST_ADMIN.because("Make another member an administrator first.")
         });
     }
     match error.failed(1).map(|failed| failed.cause) {

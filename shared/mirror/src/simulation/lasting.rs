@@ -107,7 +107,7 @@ fn unfinished_index_with_another_mapping_is_not_filled() {
     }
     let made = drive(&shared, create::<AsWritten, _, _>(&shared, &Leaves, "toy", &|_| ()));
     assert!(made.unwrap_err().reason.contains("deploy the code that made it"));
-    assert!(generation.unknown_mapping(mapping + 1).contains("fill search anew"));
+    assert!(generation.unknown_mapping(mapping + 1).contains("rebuild the index"));
     let world = shared.world();
     assert_eq!((world.markers.len(), world.search.visible("toy").len()), (0, 0));
     assert!(!world.generations.as_ref().unwrap().written[0].filled);
