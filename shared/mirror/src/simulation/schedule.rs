@@ -36,6 +36,8 @@ pub(crate) struct Schedule<R> {
     operator: Option<usize>,
     /// Records before this place have been handled, as far as the event source knows.
     checkpoint: usize,
+    /// How many batches in a row were reported, in part or whole.
+    reported: usize,
     left: Budget,
     told: Option<String>,
     rules: PhantomData<R>,
@@ -43,6 +45,9 @@ pub(crate) struct Schedule<R> {
 
 /// More steps than any schedule needs: what has not come to rest by then never will.
 const STEPS: usize = 5_000;
+
+/// By so many deliveries of one batch, search has forgotten its deletes: it does after a minute.
+const DELIVERIES_OF_A_MINUTE: usize = 20;
 
 impl<R: Rules> Schedule<R> {
     pub(crate) fn new(seed: u64) -> Self {
@@ -61,6 +66,7 @@ impl<R: Rules> Schedule<R> {
             late: BTreeSet::new(),
             operator: None,
             checkpoint: 0,
+            reported: 0,
             left,
             told: None,
             rules: PhantomData,
@@ -178,6 +184,11 @@ impl<R: Rules> Schedule<R> {
                 if !ledger.adds_up() || ledger.reported != records.end - failed.unwrap_or(records.end) {
                     return Err(format!("I5: {ledger:?} of records {records:?}, of which {failed:?} is reported"));
                 }
+                self.reported = if failed.is_some() { self.reported + 1 } else { 0 };
+                if self.reported.is_multiple_of(DELIVERIES_OF_A_MINUTE) && failed.is_some() {
+                    self.say(|_| "a minute passes".to_owned());
+                    self.shared.world().search.forget();
+                }
                 if self.current == Some(number) {
                     self.current = None;
                     if self.left.lost_answers > 0 && self.rng.u8(0..4) == 0 {
@@ -189,7 +200,10 @@ impl<R: Rules> Schedule<R> {
                 }
             }
             // One that failed is begun again by hand, if at all.
-            Ended::Repair(repaired) => self.say(|_| format!("the repair: {repaired:?}")),
+            Ended::Repair(repaired) => {
+                self.say(|_| format!("the repair: {repaired:?}"));
+                self.shared.world().cut_short |= repaired.is_err();
+            }
             Ended::Sweep(swept) => {
                 self.say(|_| format!("the sweep: {swept:?}"));
                 // A minute later, whoever still waits for anything.
@@ -265,6 +279,7 @@ impl<R: Rules> Schedule<R> {
         self.current = self.current.filter(|current| *current != number);
         self.operator = self.operator.filter(|operator| *operator != number);
         self.say(|_| format!("invocation {number} dies"));
+        self.shared.world().cut_short = true;
         self.remove(number);
     }
 
@@ -294,6 +309,7 @@ impl<R: Rules> Schedule<R> {
         let place = ends[self.rng.usize(0..ends.len())];
         let invocation = self.shared.world().carry(place, Fate::Answered);
         self.say(|_| format!("the time of invocation {invocation} is up"));
+        self.shared.world().cut_short = true;
         self.poll(invocation)
     }
 

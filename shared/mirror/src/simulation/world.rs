@@ -31,6 +31,8 @@ pub(crate) struct World {
     pub(crate) busy: BTreeSet<usize>,
     /// Whether a bulk request was answered 400 or 413 as a whole.
     pub(crate) refused_whole: bool,
+    /// Whether an invocation or a repair ended before it had done all of its work.
+    pub(crate) cut_short: bool,
     /// Whether stamps are written without their condition: a mutant.
     pub(crate) stamps_blindly: bool,
     /// Items that have no room for a revision.
