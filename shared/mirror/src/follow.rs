@@ -100,7 +100,8 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         };
         self.repaired(group, || RepairOutcome::from(settlement));
         match settlement {
-            Settlement::Done => self.finish(settle, version),
+            // Neither is there, as the refused write would have it.
+            Settlement::Done => self.finish(settle, version.or(settle.own)),
             Settlement::Tombstone(version) => {
                 self.tasks.writes.push_back(Write::tombstone(group, target, version, Versioning::ExternalGte));
             }

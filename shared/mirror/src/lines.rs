@@ -75,11 +75,21 @@ pub fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, ve
 /// OpenSearch makes an index that is missing, `require_alias` or not. It is answered 404, `document_missing_exception`.
 pub const WANTS_ALIAS: &str = concat!(r#"{"update":{"_id":"-","require_alias":true}}"#, "\n", r#"{"doc":{}}"#, "\n");
 
-/// The end of a tombstone. Refused where anything newer than it is in its place.
-pub fn write_forget(lines: &mut String, id: &str, version: u64) {
+/// A tombstone as it was found, and the write that made it: a number of its shard and the term of that shard's primary.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Tombstone {
+    pub id: String,
+    pub sequence: u64,
+    pub term: u64,
+}
+
+/// The end of a tombstone. Refused where anything else is in its place: a version would not say so, since that of an item
+/// that was put back may be lower.
+pub fn write_forget(lines: &mut String, tombstone: &Tombstone) {
+    let Tombstone { id, sequence, term } = tombstone;
     lines.push_str(r#"{"delete":{"_id":"#);
     write_text(lines, id);
-    let _ = writeln!(lines, r#","version":{version},"version_type":"external_gte"}}}}"#);
+    let _ = writeln!(lines, r#","if_seq_no":{sequence},"if_primary_term":{term}}}}}"#);
 }
 
 /// The alias is required in the line and not only in the URL: AWS documents that it ignores the URL parameters of signed
@@ -148,10 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn a_tombstone_ends_at_its_own_version() {
+    fn a_tombstone_ends_if_it_is_the_one_that_was_found() {
         let mut lines = String::new();
-        write_forget(&mut lines, "LEAF#a\"b#1", 13);
-        let expected = json!({"delete": {"_id": "LEAF#a\"b#1", "version": 13, "version_type": "external_gte"}});
+        write_forget(&mut lines, &Tombstone { id: "LEAF#a\"b#1".to_owned(), sequence: 13, term: 2 });
+        let expected = json!({"delete": {"_id": "LEAF#a\"b#1", "if_seq_no": 13, "if_primary_term": 2}});
         assert_eq!(read(&lines), [expected]);
     }
 

@@ -12,6 +12,7 @@ use table::{Key, Rev};
 use crate::documents::Shapes;
 use crate::generation::Generations;
 use crate::item::Item;
+use crate::lines::Tombstone;
 use crate::quarantine::Marker;
 
 /// Everything that one run of the mirror has around it.
@@ -60,14 +61,14 @@ pub trait Index: Sync {
     /// index: `WANTS_ALIAS` stands before them.
     fn forget(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
-    /// Ids and versions of tombstones that were written before this time, in milliseconds since 1970-01-01T00:00:00Z:
-    /// all that are found if there are fewer than `most`, else as many.
+    /// The tombstones that were written before this time, in milliseconds since 1970-01-01T00:00:00Z: all that are found
+    /// if there are fewer than `most`, else as many.
     fn tombstones(
         &self,
         alias: &str,
         before: i64,
         most: usize,
-    ) -> impl Future<Output = Result<Vec<(String, u64)>, Fault>> + Send;
+    ) -> impl Future<Output = Result<Vec<Tombstone>, Fault>> + Send;
 
     /// The present versions of documents, read in real time; none for one that is not there.
     fn versions(&self, alias: &str, ids: &[&str]) -> impl Future<Output = Result<Vec<Option<u64>>, Fault>> + Send;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::classify::{Answer, Class, classify};
 use crate::fold::Presence;
 use crate::fold::{Change, Decision, Fold, decide, fold};
-use crate::lines::{Identity, Versioning, write_forget, write_tombstone};
+use crate::lines::{Identity, Tombstone, Versioning, write_forget, write_tombstone};
 use crate::repair::repair;
 use crate::report::{Unhandled, report};
 use crate::settle::{Settlement, settle};
@@ -41,8 +41,8 @@ pub trait Rules: Send + Sync + 'static {
         horizon(now_micros, retention)
     }
 
-    fn write_forget(lines: &mut String, id: &str, version: u64) {
-        write_forget(lines, id, version);
+    fn write_forget(lines: &mut String, tombstone: &Tombstone) {
+        write_forget(lines, tombstone);
     }
 
     fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {

@@ -27,9 +27,9 @@ const PAGE: usize = 1000;
 /// What a sweep has come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Tombstones that are gone, those included that another sweep was faster with.
+    /// Tombstones that it deleted.
     pub gone: usize,
-    /// Tombstones in whose place was something newer by then, which stays.
+    /// Tombstones that were not there any more: another sweep was faster, or the item is back and its document stays.
     pub outlived: usize,
 }
 
@@ -89,9 +89,7 @@ async fn sweep_page<R: Rules, P: Ports>(
         return Ok(false);
     }
     let mut lines = WANTS_ALIAS.to_owned();
-    for (id, version) in &found {
-        R::write_forget(&mut lines, id, *version);
-    }
+    found.iter().for_each(|tombstone| R::write_forget(&mut lines, tombstone));
     fresh(ports.time(), read)?;
     let reply = ports.index().forget(alias, &lines).await?;
     let gone = gone(&reply, found.len())?;
@@ -100,7 +98,7 @@ async fn sweep_page<R: Rules, P: Ports>(
     Ok(found.len() == PAGE && gone > 0)
 }
 
-/// How many of the tombstones are gone; the others are no tombstones of that version any more.
+/// How many of the tombstones are gone; the others were not there any more.
 fn gone(reply: &Reply, asked: usize) -> Result<usize, Fault> {
     let answers = Some(reply).filter(|reply| reply.status == 200).and_then(|reply| answers(&reply.body));
     let Some([first, deletes @ ..]) = answers.as_deref().filter(|answers| answers.len() == asked + 1) else {
@@ -112,7 +110,7 @@ fn gone(reply: &Reply, asked: usize) -> Result<usize, Fault> {
     let mut gone = 0;
     for answer in deletes {
         match (classify(answer), answer) {
-            (Class::Done, _) | (_, Answer { status: 404, error: None }) => gone += 1,
+            (Class::Done, _) => gone += 1,
             (Class::Conflict, _) => {}
             (_, answer) => return Err(refusal(answer)),
         }
@@ -140,8 +138,8 @@ mod tests {
     }
 
     #[test]
-    fn what_another_sweep_has_deleted_is_gone_and_what_was_made_again_is_not() {
-        assert_eq!(counted(r#"{"delete":{"status":200}},{"delete":{"status":404}}"#), Ok(2));
+    fn what_is_not_there_any_more_is_not_counted() {
+        assert_eq!(counted(r#"{"delete":{"status":200}},{"delete":{"status":200}}"#), Ok(2));
         assert_eq!(counted(r#"{"delete":{"status":409,"error":{}}},{"delete":{"status":200}}"#), Ok(1));
     }
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use table::search::complete;
 use table::{Engines, Trace};
 
+use crate::lines::Tombstone;
 use crate::ports::{Fault, Index, Reply};
 
 #[derive(Debug)]
@@ -91,7 +92,8 @@ struct Hits {
 #[derive(Deserialize)]
 struct Hit {
     _id: String,
-    _version: u64,
+    _seq_no: u64,
+    _primary_term: u64,
 }
 
 impl Index for OpenSearchIndex<'_> {
@@ -103,12 +105,12 @@ impl Index for OpenSearchIndex<'_> {
         self.send_bulk(alias, lines, "&refresh=true").await
     }
 
-    async fn tombstones(&self, alias: &str, before: i64, most: usize) -> Result<Vec<(String, u64)>, Fault> {
+    async fn tombstones(&self, alias: &str, before: i64, most: usize) -> Result<Vec<Tombstone>, Fault> {
         let old = json!({ "bool": { "filter": [
             { "term": { "deleted": true } },
             { "range": { "deletedAt": { "lt": before } } },
         ] } });
-        let body = json!({ "query": old, "size": most, "version": true, "_source": false });
+        let body = json!({ "query": old, "size": most, "seq_no_primary_term": true, "_source": false });
         let path = format!("/{alias}/_search");
         let reply = self.send(Method::Post, &path, HeaderMap::new(), Some(body.to_string().into())).await?;
         if reply.status != 200 {
@@ -116,7 +118,8 @@ impl Index for OpenSearchIndex<'_> {
         }
         let found: Found =
             complete(&String::from_utf8_lossy(&reply.body)).map_err(|fault| Fault::passing(ENGINE, fault))?;
-        Ok(found.hits.hits.into_iter().map(|hit| (hit._id, hit._version)).collect())
+        let tombstones = found.hits.hits.into_iter();
+        Ok(tombstones.map(|hit| Tombstone { id: hit._id, sequence: hit._seq_no, term: hit._primary_term }).collect())
     }
 
     async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {

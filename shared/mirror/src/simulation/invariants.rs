@@ -31,16 +31,17 @@ pub(crate) fn at_rest(world: &World) -> Result<(), String> {
             }
             // A request that was refused whole has sent an item to quarantine that is no poison.
             (false, Some(_)) if marked == rev && world.refused_whole => {}
-            // Whoever set it was cut short before it found that the item had changed. The key's next write clears it, or
-            // a repair.
-            (false, Some(marked)) if rev.is_none_or(|rev| marked < rev) && world.cut_short => {}
+            // Whoever set it was cut short before it could look again, or had died when its write arrived. The key's next
+            // write clears it, or a repair.
+            (false, Some(marked)) if rev.is_none_or(|rev| marked <= rev) && world.cut_short => {}
             (false, Some(marked)) => {
                 return Err(format!("I6: {key:?} has a marker at {marked} and needs none"));
             }
             _ => {}
         }
         // What is no poison may have been written by another at the same moment: then it is shown as it is.
-        let quarantined = poison || marked.is_some() && marked == rev && document.is_none();
+        let refused = world.refused_whole && marked.is_some() && marked == rev && document.is_none();
+        let quarantined = poison || refused;
         let wanted = item.filter(|_| !quarantined).zip(rev).and_then(|(item, rev)| wanted(&key, item, rev));
         if document.map(|document| &document.source) != wanted.as_ref() {
             return Err(format!("I1: {key:?} is {item:?}\n wanted {wanted:?}\n search shows {document:?}"));

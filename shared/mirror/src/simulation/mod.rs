@@ -12,6 +12,7 @@ mod repairs;
 mod scenarios;
 mod schedule;
 mod search;
+mod sweeps;
 mod toy;
 mod world;
 mod writers;

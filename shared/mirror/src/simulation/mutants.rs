@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::first_broken;
 use super::schedule::Schedule;
 use crate::classify::{Answer, Class, classify};
 use crate::fold::{Change, Decision, Fold, Presence, decide, fold};
-use crate::lines::{Identity, Versioning, write_forget};
+use crate::lines::{Identity, Tombstone, Versioning};
 use crate::report::Unhandled;
 use crate::rules::{AsWritten, Rules};
 use crate::settle::{Settlement, settle};
@@ -171,8 +173,9 @@ fn sweeping_young_tombstones_is_caught() {
 struct UnguardedSweep;
 
 impl Rules for UnguardedSweep {
-    fn write_forget(lines: &mut String, id: &str, _: u64) {
-        write_forget(lines, id, 1 << 60);
+    fn write_forget(lines: &mut String, tombstone: &Tombstone) {
+        let forever = json!({ "_id": tombstone.id, "version": 1_u64 << 60, "version_type": "external_gte" });
+        lines.push_str(&format!("{}\n", json!({ "delete": forever })));
     }
 }
 

@@ -11,6 +11,7 @@ use super::toy::Areas;
 use super::world::{Fate, Kind, Shared};
 use crate::generation::Generations;
 use crate::item::Item;
+use crate::lines::Tombstone;
 use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Quarantine, Reply, Segment, State, Time};
 use crate::quarantine::Marker;
 
@@ -52,7 +53,7 @@ impl Index for Shared {
         self.bulk(alias, lines).await
     }
 
-    async fn tombstones(&self, alias: &str, before: i64, most: usize) -> Result<Vec<(String, u64)>, Fault> {
+    async fn tombstones(&self, alias: &str, before: i64, most: usize) -> Result<Vec<Tombstone>, Fault> {
         let alias = alias.to_owned();
         self.ask(Kind::Read, move |world, _| Ok(world.search.tombstones(&alias, before, most))).await
     }

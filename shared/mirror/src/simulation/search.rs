@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::generation::write_alias;
+use crate::lines::Tombstone;
 
 /// A node with its indexes.
 #[derive(Debug, Default)]
@@ -25,6 +26,9 @@ struct Index {
     deleted: BTreeMap<String, u64>,
     /// The highest version that each document ever had: only the proof looks at it.
     highest: BTreeMap<String, u64>,
+    /// How many writes it has carried out, and which of them made each document.
+    writes: u64,
+    sequences: BTreeMap<String, u64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +36,9 @@ pub(crate) struct Document {
     pub(crate) version: u64,
     pub(crate) source: Value,
 }
+
+/// There is one node, so its shards' primaries never change.
+const TERM: u64 = 1;
 
 impl Search {
     pub(crate) fn create(&mut self, name: &str, body: &str) -> bool {
@@ -60,7 +67,11 @@ impl Search {
     pub(crate) fn set(&mut self, index: &str, id: &str, document: Option<Document>) {
         let index = self.indexes.get_mut(index).unwrap();
         match document {
-            Some(document) => index.documents.insert(id.to_owned(), document),
+            Some(document) => {
+                index.sequences.insert(id.to_owned(), index.writes);
+                index.writes += 1;
+                index.documents.insert(id.to_owned(), document)
+            }
             None => index.documents.remove(id),
         };
     }
@@ -79,15 +90,16 @@ impl Search {
         self.indexes.keys().any(|index| !self.tombstones(&write_alias(index), i64::MAX, 1).is_empty())
     }
 
-    /// Ids and versions of tombstones that were written before this time.
-    pub(crate) fn tombstones(&self, alias: &str, before: i64, most: usize) -> Vec<(String, u64)> {
+    /// The tombstones that were written before this time.
+    pub(crate) fn tombstones(&self, alias: &str, before: i64, most: usize) -> Vec<Tombstone> {
         let index = self.indexes.values().find(|index| index.write_alias == alias);
-        let documents = index.into_iter().flat_map(|index| &index.documents);
-        let old = documents.filter(|(_, document)| {
+        let Some(index) = index else { return Vec::new() };
+        let old = index.documents.iter().filter(|(_, document)| {
             let written = document.source["deletedAt"].as_i64();
             document.source["deleted"] == json!(true) && written.is_some_and(|written| written < before)
         });
-        old.map(|(id, document)| (id.clone(), document.version)).take(most).collect()
+        let found = old.map(|(id, _)| Tombstone { id: id.clone(), sequence: index.sequences[id], term: TERM });
+        found.take(most).collect()
     }
 
     /// Carries out a bulk request. Operations named in `busy` are answered 429 by place.
@@ -96,7 +108,7 @@ impl Search {
         let mut operations = Vec::new();
         while let Some(action) = lines.next() {
             let (kind, meta) = action.as_object().unwrap().iter().next().unwrap();
-            if kind != "update" && !meta["version"].is_u64() {
+            if kind == "index" && !meta["version"].is_u64() {
                 return (400, error("action_request_validation_exception", "illegal version value"));
             }
             let source = if kind == "delete" { None } else { Some(lines.next().unwrap()) };
@@ -111,7 +123,10 @@ impl Search {
             let refused = match busy.contains(&place) {
                 true => Err((429, "rejected_execution_exception", "queue is full".to_owned())),
                 false if kind == "update" => Err((404, "document_missing_exception", "document missing".to_owned())),
-                false => index.operate(&meta, source),
+                false => match source {
+                    Some(source) => index.write(&meta, source),
+                    None => index.delete(&meta),
+                },
             };
             let answer = match refused {
                 Ok(status) => json!({"status": status}),
@@ -134,34 +149,60 @@ impl Search {
 
 type Refusal = (u16, &'static str, String);
 
+fn conflict(id: &str, reason: String) -> Refusal {
+    (409, "version_conflict_engine_exception", format!("[{id}]: version conflict, {reason}"))
+}
+
 impl Index {
-    fn operate(&mut self, meta: &Value, source: Option<Value>) -> Result<u16, Refusal> {
-        let (id, version) = (meta["_id"].as_str().unwrap(), meta["version"].as_u64().unwrap());
-        if let Some(source) = &source {
-            self.fits(source)?;
+    fn write(&mut self, meta: &Value, source: Value) -> Result<u16, Refusal> {
+        self.fits(&source)?;
+        let version = self.allows(meta)?;
+        let id = meta["_id"].as_str().unwrap().to_owned();
+        self.deleted.remove(&id);
+        self.sequences.insert(id.clone(), self.writes);
+        self.writes += 1;
+        let before = self.documents.insert(id, Document { version, source });
+        Ok(if before.is_some() { 200 } else { 201 })
+    }
+
+    /// After a sweep versions may begin anew. Nothing else should delete.
+    fn delete(&mut self, meta: &Value) -> Result<u16, Refusal> {
+        let id = meta["_id"].as_str().unwrap();
+        let version = match meta["if_seq_no"].as_u64() {
+            Some(_) => self.found(meta)? + 1,
+            None => self.allows(meta)?,
+        };
+        self.writes += 1;
+        self.deleted.insert(id.to_owned(), version);
+        if meta["version_type"] == "external" {
+            self.highest.insert(id.to_owned(), version.max(self.highest.get(id).copied().unwrap_or_default()));
+        } else {
+            self.highest.remove(id);
         }
+        Ok(if self.documents.remove(id).is_some() { 200 } else { 404 })
+    }
+
+    /// The version of a write that has one, if it may take the place of what is there.
+    fn allows(&self, meta: &Value) -> Result<u64, Refusal> {
+        let (id, version) = (meta["_id"].as_str().unwrap(), meta["version"].as_u64().unwrap());
         let present = self.documents.get(id).map(|document| document.version).or(self.deleted.get(id).copied());
         let allowed = match meta["version_type"].as_str().unwrap() {
             "external" => present.is_none_or(|present| version > present),
             "external_gte" => present.is_none_or(|present| version >= present),
             other => panic!("the mirror never uses {other}"),
         };
-        if !allowed {
-            let reason = format!("[{id}]: version conflict, current version [{present:?}] is higher or equal");
-            return Err((409, "version_conflict_engine_exception", reason));
-        }
-        let Some(source) = source else {
-            self.deleted.insert(id.to_owned(), version);
-            match meta["version_type"].as_str() {
-                // A sweep, after which versions may begin anew.
-                Some("external_gte") => self.highest.remove(id),
-                _ => self.highest.insert(id.to_owned(), version.max(self.highest.get(id).copied().unwrap_or_default())),
-            };
-            return Ok(if self.documents.remove(id).is_some() { 200 } else { 404 });
-        };
-        self.deleted.remove(id);
-        let before = self.documents.insert(id.to_owned(), Document { version, source });
-        Ok(if before.is_some() { 200 } else { 201 })
+        let higher = || conflict(id, format!("current version [{present:?}] is higher or equal"));
+        if allowed { Ok(version) } else { Err(higher()) }
+    }
+
+    /// The version of the document that is asked for by the write that made it.
+    fn found(&self, meta: &Value) -> Result<u64, Refusal> {
+        let id = meta["_id"].as_str().unwrap();
+        let document = self.documents.get(id).filter(|_| {
+            meta["if_seq_no"].as_u64() == self.sequences.get(id).copied() && meta["if_primary_term"] == json!(TERM)
+        });
+        let other = || conflict(id, format!("required seqNo [{}]", meta["if_seq_no"]));
+        document.map(|document| document.version).ok_or_else(other)
     }
 
     /// Whether the mapping takes the document.
