@@ -135,10 +135,12 @@ async fn keys_are_rotated_three_times_while_requests_run() {
     let issuer = TestIssuer::publishing("office", &[&keys[0]]).await;
     let front = trusting(&[&issuer]).await;
     let clock = &front.cairn.clock;
-    // The key that signs, how many requests were answered, and whether that is enough.
-    let (signs, answered, over) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
-    let client = |late: usize| {
-        let (front, issuer, keys, signs, answered, over) = (&front, &issuer, &keys, &signs, &answered, &over);
+    // The key that signs, how many requests of each client were answered, and whether that is enough.
+    let (signs, over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let answered: [AtomicUsize; 8] = Default::default();
+    let client = |number: usize| {
+        let (front, issuer, keys, signs, over) = (&front, &issuer, &keys, &signs, &over);
+        let (late, answered) = (number % 2, &answered[number]);
         async move {
             while !over.load(Ordering::SeqCst) {
                 // Half of the clients come with a token that the key before has signed.
@@ -148,10 +150,11 @@ async fn keys_are_rotated_three_times_while_requests_run() {
             }
         }
     };
+    // Five of each client: none is left that came with the token of an earlier key.
     let more = async || {
-        let (enough, end) =
-            (answered.load(Ordering::SeqCst) + 40, tokio::time::Instant::now() + Duration::from_secs(60));
-        while answered.load(Ordering::SeqCst) < enough {
+        let counts = || answered.each_ref().map(|count| count.load(Ordering::SeqCst));
+        let (before, end) = (counts(), tokio::time::Instant::now() + Duration::from_secs(60));
+        while counts().iter().zip(before).any(|(now, before)| *now < before + 5) {
             assert!(tokio::time::Instant::now() < end, "the requests do not come");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -170,7 +173,7 @@ async fn keys_are_rotated_three_times_while_requests_run() {
         }
         over.store(true, Ordering::SeqCst);
     };
-    tokio::join!(join_all((0..8).map(|number| client(number % 2))), rotation);
+    tokio::join!(join_all((0..8).map(client)), rotation);
     assert_eq!(issuer.fetched(), keys.len(), "once for each key");
 }
 
