@@ -168,6 +168,10 @@ async fn the_shape_of_an_item_is_compared_with() {
     admin.search(&format!("shapeOf={park}&relation=within")).await.are(&["Park", "Inside", "Pond"]);
     let body = json!({ "shapeOf": park });
     visitor.post("/parks/search", body).await.refused(422, "unprocessable").at(&["/shapeOf"]);
+    // No key of a table is empty.
+    fault("").await.faulty(&["shapeOf"]);
+    let body = json!({ "shapeOf": "", "q": "pond", "legs": 2 });
+    visitor.post("/parks/search", body).await.refused(400, "bad-request").at(&["/shapeOf", "/legs"]);
 }
 
 async fn what_has_no_place_is_left_out() {

@@ -89,9 +89,13 @@ impl Shape {
     }
 
     pub fn validator(&self, formats: &[Format]) -> Result<Validator, String> {
+        let mut schemas = self.all();
+        if self.closed {
+            closed::name_members(&mut schemas);
+        }
         let document = json!({
             "$ref": format!("{COMPONENTS}{}", self.name()),
-            "components": { "schemas": self.all() },
+            "components": { "schemas": schemas },
         });
         let mut options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true).offline();
         for format in format::PLATFORM.iter().chain(formats) {

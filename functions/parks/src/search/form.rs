@@ -49,7 +49,7 @@ pub struct SearchForm {
     #[schema(exclusive_minimum = 0.0, maximum = 1000000.0, nullable = false)]
     pub radius: Option<f64>,
     /// The global id of an item whose boundary is the shape to compare with.
-    #[schema(max_length = 64, nullable = false)]
+    #[schema(min_length = 1, max_length = 64, nullable = false)]
     pub shape_of: Option<String>,
     #[schema(nullable = false)]
     pub relation: Option<Relation>,

@@ -39,6 +39,41 @@ fn visit(schema: &Value, see: &mut impl FnMut(&Map<String, Value>)) {
     }
 }
 
+/// Says of each merged whole which members its parts name: a part that fails says of none of its members that it is
+/// known, so a fault of one of them would make all the others unknown.
+pub(super) fn name_members(schemas: &mut BTreeMap<String, Value>) {
+    let parts = schemas.clone();
+    schemas.values_mut().for_each(|schema| name_members_of(schema, &parts));
+}
+
+fn name_members_of(schema: &mut Value, parts: &BTreeMap<String, Value>) {
+    if let Value::Object(map) = schema
+        && map.contains_key("unevaluatedProperties")
+    {
+        let mut names = BTreeSet::new();
+        collect_members(&Value::Object(map.clone()), parts, &mut names);
+        if let Some(properties) = map.entry("properties").or_insert_with(|| Map::new().into()).as_object_mut() {
+            for name in names {
+                properties.entry(name).or_insert(Value::Bool(true));
+            }
+        }
+    }
+    match schema {
+        Value::Object(map) => map.values_mut().for_each(|below| name_members_of(below, parts)),
+        Value::Array(items) => items.iter_mut().for_each(|item| name_members_of(item, parts)),
+        _ => {}
+    }
+}
+
+/// The members that are named whatever else the value has: those of one form among several are not.
+fn collect_members(schema: &Value, parts: &BTreeMap<String, Value>, names: &mut BTreeSet<String>) {
+    names.extend(schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()));
+    let referred = schema["$ref"].as_str().and_then(|path| parts.get(path.strip_prefix(COMPONENTS)?));
+    for part in referred.into_iter().chain(schema["allOf"].as_array().into_iter().flatten()) {
+        collect_members(part, parts, names);
+    }
+}
+
 /// Refuses members that are not named, here and below. `open` spares this very object, not those below it.
 fn close(schema: &mut Value, open: bool) {
     let Value::Object(map) = schema else { return };
