@@ -1,31 +1,36 @@
-//! Working through groups until each is handled in every generation: writing bulk requests and reading their
-//! answers. What follows from an answer is done in `follow`.
+//! The driver of a batch: it carries out the tasks of its groups, by bulk requests and by single requests, until each
+//! group is handled in every generation. What follows from a result, the group decides (`machine.rs`).
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use futures::future::join;
+use futures::stream::{self, StreamExt};
 
-use crate::build::{Built, Bulk, Content, LARGEST, Write, build};
+use crate::build::{Built, Bulk, MAX_BYTES, build};
 use crate::classify::{Answer, Class, answers, failure};
 use crate::context::Context;
 use crate::documents::{Documents, Rung};
-use crate::group::Group;
-use crate::ports::{Fault, Index, Ports, Reply, Time};
-use crate::quarantine::{Code, Poison};
-use crate::report::Outcome;
+use crate::generation::TargetId;
+use crate::group::{Group, GroupId, Groups};
+use crate::ports::{Fault, Ports, Reply, Time};
+use crate::quarantine::Code;
+use crate::requests::{
+    CONCURRENCY, Given, clear_markers, give_revision, keep_and_mark, read_item, read_versions, send,
+};
 use crate::rules::Rules;
-use crate::tasks::{Finished, Poisoned, Settle, Tasks, ask};
+use crate::task::{Blame, Compare, Event, Settle, Task, Tasks, Write};
 
-/// The state of a batch. What is not done when its time is up is reported.
+/// The state of a batch. Whatever is not handled when its time is up is reported.
 pub(crate) struct Batch<'c, 'a, P, D> {
     pub(crate) context: Context<'c, P, D>,
-    pub(crate) groups: Vec<Group<'a>>,
-    pub(crate) tasks: Tasks<'a>,
+    pub(crate) groups: Groups<'a>,
     pub(crate) tally: Tally,
-    /// How large the next request may be, in bytes.
+    tasks: Tasks<'a>,
+    /// The most bytes of the next bulk request.
     size: usize,
-    /// Whether anything of this round has to be tried again.
-    in_vain: bool,
+    /// Whether a task of this round has to be tried again.
+    retry: bool,
 }
 
 /// What a batch cost, for its metrics.
@@ -33,41 +38,54 @@ pub(crate) struct Batch<'c, 'a, P, D> {
 pub(crate) struct Tally {
     pub(crate) bytes: usize,
     pub(crate) retried: usize,
-    /// Shapes that OpenSearch refused and that were given more coarsely.
+    /// Shapes that OpenSearch refused and that were written more coarsely.
     pub(crate) degraded: usize,
-    /// Shapes whose object is really gone.
+    /// Shapes whose object does not exist.
     pub(crate) missing: usize,
-    /// What first went wrong.
-    pub(crate) trouble: Option<String>,
+    pub(crate) first_error: Option<String>,
 }
 
 /// The size of a first request, in bytes; it grows from here.
-const SMALLEST: usize = 1_000_000;
+const FIRST_BYTES: usize = 1_000_000;
+
+/// How many documents' versions are read by one request, and how many items are held at once.
+const PAGE: usize = 500;
 
 impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
-    /// A batch with the tasks that its groups ask for.
-    pub(crate) fn new<R: Rules>(context: Context<'c, P, D>, mut groups: Vec<Group<'a>>) -> Self {
-        let mut tasks = Tasks::default();
-        for target in 0..context.targets.len() {
-            for (at, group) in groups.iter_mut().enumerate() {
-                group.open += ask::<R>(&mut tasks, group, at, target);
-            }
-        }
-        Self { context, groups, tasks, tally: Tally::default(), size: SMALLEST, in_vain: false }
+    /// A batch that brings every generation to what its groups say.
+    pub(crate) fn new<R: Rules>(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
+        Self::start(context, groups, Group::start::<R>)
     }
 
-    /// Works until nothing is left to do. To be ended from outside when time is up.
+    /// A batch that repairs the documents of its groups in every generation.
+    pub(crate) fn repair<R: Rules>(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
+        Self::start(context, groups, Group::start_repair::<R>)
+    }
+
+    fn start(
+        context: Context<'c, P, D>,
+        mut groups: Groups<'a>,
+        start: impl Fn(&mut Group<'a>, TargetId) -> Vec<Task<'a>>,
+    ) -> Self {
+        let mut tasks = Tasks::default();
+        for target in context.targets.ids() {
+            groups.iter_mut().flat_map(|group| start(group, target)).for_each(|task| tasks.push(task));
+        }
+        Self { context, groups, tasks, tally: Tally::default(), size: FIRST_BYTES, retry: false }
+    }
+
+    /// Works until no task is left. The caller ends it when the time is up.
     pub(crate) async fn run<R: Rules>(&mut self) {
-        let mut vain_rounds = 0_u32;
+        let mut retries = 0_u32;
         while !self.tasks.is_empty() {
             self.write::<R>().await;
             self.settle::<R>().await;
-            self.stamp().await;
+            self.stamp::<R>().await;
             self.quarantine::<R>().await;
-            self.clear().await;
-            vain_rounds = if std::mem::take(&mut self.in_vain) { vain_rounds + 1 } else { 0 };
-            if vain_rounds > 0 {
-                let longest = Duration::from_millis(50 << vain_rounds.min(6));
+            self.clear::<R>().await;
+            retries = if std::mem::take(&mut self.retry) { retries + 1 } else { 0 };
+            if retries > 0 {
+                let longest = Duration::from_millis(50 << retries.min(6));
                 self.context.ports.time().pause(longest).await;
             }
         }
@@ -77,7 +95,8 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     async fn write<R: Rules>(&mut self) {
         let mut again = Vec::new();
         let mut built = self.build::<R>().await;
-        while let Some(bulk) = built.map(|built| self.set_aside(built)) {
+        while let Some(next) = built {
+            let bulk = self.take_built::<R>(next);
             if bulk.writes.is_empty() {
                 built = self.build::<R>().await;
                 continue;
@@ -90,14 +109,14 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             built = next;
             self.tally.bytes += bulk.lines.len();
             if let Err(bulk) = self.take_reply::<R>(bulk, reply, &mut again) {
-                // The engine is not taking requests: what is already built waits with the rest.
+                // The engine takes no requests now: the one that is already built waits with the rest.
                 again.extend(bulk.writes);
-                again.extend(built.into_iter().flat_map(|built| self.set_aside(built).writes));
+                again.extend(built.into_iter().flat_map(|built| self.take_built::<R>(built).writes));
                 break;
             }
         }
         self.tally.retried += again.len();
-        self.in_vain |= !again.is_empty();
+        self.retry |= !again.is_empty();
         self.tasks.writes.extend(again);
     }
 
@@ -105,24 +124,24 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await
     }
 
-    /// Takes out of a request what could not be built.
-    fn set_aside(&mut self, built: Built<'a>) -> Bulk<'a> {
+    /// Ends the writes that could not be built, and returns the request of the others.
+    fn take_built<R: Rules>(&mut self, built: Built<'a>) -> Bulk<'a> {
         self.tally.missing += built.missing;
         for group in built.hidden {
-            if let Some(Group { repaired: Some(repaired), .. }) = self.groups.get_mut(group) {
+            if let Some(repaired) = &mut self.groups[group].repaired {
                 repaired.hide();
             }
         }
         for (write, reason) in built.unfit {
-            self.poison(&write, Code::Unfit, &reason, true);
+            self.reject::<R>(write, Code::Unfit, &reason, Blame::Content);
         }
         for (write, fault) in built.unavailable {
-            self.fail(write.group, &fault);
+            self.fail::<R>(write.group, &fault);
         }
         built.bulk
     }
 
-    /// Sorts out an answer; gives the request back if the engine took nothing of it just now.
+    /// Takes an answer. Returns the request if the engine took nothing of it just now.
     fn take_reply<R: Rules>(
         &mut self,
         bulk: Bulk<'a>,
@@ -132,66 +151,63 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         let reply = match reply {
             Ok(reply) => reply,
             Err(fault) if fault.passing => {
-                self.trouble(&fault);
+                self.note_error(&fault);
                 return Err(bulk);
             }
             Err(fault) => {
-                self.fail_all(bulk, &fault);
+                self.fail_all::<R>(&bulk, &fault);
                 return Ok(());
             }
         };
         match reply.status {
             200 => match answers(&reply.body) {
                 Some(answers) if answers.len() == bulk.writes.len() => {
-                    self.size = self.size.saturating_mul(2).min(LARGEST);
+                    self.size = self.size.saturating_mul(2).min(MAX_BYTES);
                     for (write, answer) in bulk.writes.into_iter().zip(answers) {
                         self.take_answer::<R>(write, &answer, again);
                     }
                 }
-                // Which answer is whose, nobody knows.
+                // No answer can be matched with its operation.
                 _ => {
                     self.tasks = Tasks::default();
-                    (0..self.groups.len())
-                        .for_each(|group| self.fail(group, &"an answer without one item per operation"));
+                    let reason = "an answer without one item per operation";
+                    self.note_error(&reason);
+                    self.groups.fail_all(reason);
                 }
             },
             429 | 500..=599 => {
-                self.trouble(&format_args!("a bulk request was answered {}", reply.status));
+                self.note_error(&format_args!("a bulk request was answered {}", reply.status));
                 return Err(bulk);
             }
             // Too much for one request, or one operation that spoils it: halved until the culprit is alone.
-            status @ (413 | 400) => self.halve(bulk, status, &reply),
-            status => self.fail_all(bulk, &format_args!("a bulk request was {}", answered(status, &reply))),
+            status @ (413 | 400) => self.halve::<R>(bulk, status, &reply),
+            status => self.fail_all::<R>(&bulk, &format_args!("a bulk request was {}", answered(status, &reply))),
         }
         Ok(())
     }
 
-    fn halve(&mut self, bulk: Bulk<'a>, status: u16, reply: &Reply) {
+    fn halve<R: Rules>(&mut self, mut bulk: Bulk<'a>, status: u16, reply: &Reply) {
         self.size = bulk.lines.len() / 2;
-        let code = if status == 413 { Code::TooLarge } else { Code::Refused };
-        let reason = answered(status, reply);
-        match bulk.writes.as_slice() {
-            // Whether the document is at fault, its stream record finds out; a repair changes nothing then.
-            [alone] if self.groups.get(alone.group).is_some_and(|group| group.repaired.is_some()) => {
-                self.fail(alone.group, &format_args!("the bulk request was {reason}"));
+        match (bulk.writes.pop(), bulk.writes.is_empty()) {
+            (Some(alone), true) => {
+                let code = if status == 413 { Code::TooLarge } else { Code::Refused };
+                self.reject::<R>(alone, code, &answered(status, reply), Blame::Request);
             }
-            [alone] => self.poison(alone, code, &reason, false),
-            _ => bulk.writes.into_iter().rev().for_each(|write| self.tasks.writes.push_front(write)),
+            (last, _) => {
+                bulk.writes.into_iter().chain(last).rev().for_each(|write| self.tasks.writes.push_front(write));
+            }
         }
     }
 
     fn take_answer<R: Rules>(&mut self, mut write: Write<'a>, answer: &Answer<'_>, again: &mut Vec<Write<'a>>) {
-        let Write { group, target, version, hides, .. } = write;
         match R::classify(answer) {
-            // Its marker is at the poison's revision, and stays.
-            Class::Done if hides.is_some() => self.close(group),
-            Class::Done => self.tasks.finished.push(Finished { group, target, version }),
-            Class::Conflict => {
-                self.note(group, Outcome::Superseded);
-                self.tasks.settles.push(Settle { group, target, own: Some(version), repair: false, hides });
-            }
+            Class::Done => self.end::<R>(write.group, Event::Written(write)),
+            Class::Conflict => self.end::<R>(write.group, Event::Conflict(write)),
             Class::Retry => again.push(write),
-            Class::Report => self.fail(group, &format_args!("{}: {}", answer.status, failure(answer.error).reason())),
+            Class::Report => {
+                let reason = format_args!("{}: {}", answer.status, failure(answer.error).reason());
+                self.fail::<R>(write.group, &reason);
+            }
             Class::Quarantine => {
                 let failure = failure(answer.error);
                 let refused =
@@ -201,62 +217,127 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                     self.tally.degraded += degraded;
                     self.tasks.writes.push_front(write);
                 } else {
-                    self.poison(&write, Code::Refused, &failure.reason(), true);
+                    self.reject::<R>(write, Code::Refused, &failure.reason(), Blame::Content);
                 }
             }
         }
     }
 
-    /// Sends a write to quarantine: its document cannot be indexed. A tombstone can; if not, that is no document's
-    /// fault.
-    pub(crate) fn poison(&mut self, write: &Write<'a>, code: Code, reason: &str, of_content: bool) {
-        let Content::Item(item, _) = &write.content else {
-            return self.fail(write.group, &format_args!("a tombstone was refused: {reason}"));
-        };
-        let Some(group) = self.groups.get(write.group) else { return };
-        let evidence = match item {
-            std::borrow::Cow::Borrowed(_) => group.evidence.clone().into_owned(),
-            std::borrow::Cow::Owned(item) => item.clone(),
-        };
-        let reason = brief(reason).to_owned();
-        let poison = Poison { rev: write.version, code, reason, evidence, of_content };
-        self.tasks.poisoned.push(Poisoned { group: write.group, target: write.target, poison });
-    }
-
-    /// The group is not handled, and its records come again.
-    pub(crate) fn fail(&mut self, group: usize, why: &dyn std::fmt::Display) {
-        self.trouble(why);
-        if let Some(group) = self.groups.get_mut(group) {
-            group.failed = true;
+    /// Reads the documents' versions, then the items: never the other way round.
+    async fn settle<R: Rules>(&mut self) {
+        let mut settles = std::mem::take(&mut self.tasks.settles);
+        settles.sort_by_key(|settle| settle.target);
+        for of_target in settles.chunk_by(|one, other| one.target == other.target) {
+            for page in of_target.chunks(PAGE) {
+                self.read_versions::<R>(page).await;
+                self.compare::<R>().await;
+            }
         }
     }
 
-    fn fail_all(&mut self, bulk: Bulk<'a>, why: &dyn std::fmt::Display) {
-        bulk.writes.iter().for_each(|write| self.fail(write.group, why));
-    }
-
-    /// A task of the group is done.
-    pub(crate) fn close(&mut self, group: usize) {
-        if let Some(group) = self.groups.get_mut(group) {
-            group.open = group.open.saturating_sub(1);
+    /// All of them in one generation.
+    async fn read_versions<R: Rules>(&mut self, settles: &[Settle]) {
+        match read_versions(&self.context, &self.groups, settles).await {
+            Ok(versions) => {
+                for (settle, version) in settles.iter().zip(versions) {
+                    self.end::<R>(settle.group, Event::Version(*settle, version));
+                }
+            }
+            Err(fault) if self.again(&fault) => self.tasks.settles.extend(settles),
+            Err(fault) => settles.iter().for_each(|settle| self.fail::<R>(settle.group, &fault)),
         }
     }
 
-    pub(crate) fn note(&mut self, group: usize, outcome: Outcome) {
-        if let Some(group) = self.groups.get_mut(group) {
-            group.outcome = group.outcome.max(outcome);
+    async fn compare<R: Rules>(&mut self) {
+        let compares = std::mem::take(&mut self.tasks.compares);
+        let (context, groups) = (&self.context, &self.groups);
+        let reads: Vec<_> = compares.iter().map(|compare| read_item(context, &groups[compare.settle.group])).collect();
+        let items: Vec<_> = stream::iter(reads).buffered(CONCURRENCY).collect().await;
+        for (compare, item) in compares.into_iter().zip(items) {
+            let Compare { settle, .. } = compare;
+            match item {
+                Ok(item) => self.end::<R>(settle.group, Event::Item(compare, item)),
+                // Begins with the version again.
+                Err(fault) if self.again(&fault) => self.tasks.settles.push(settle),
+                Err(fault) => self.fail::<R>(settle.group, &fault),
+            }
         }
     }
 
-    /// An engine's trouble: whether it is worth asking again.
-    pub(crate) fn again(&mut self, fault: &Fault) -> bool {
-        self.trouble(fault);
-        self.in_vain |= fault.passing;
+    async fn stamp<R: Rules>(&mut self) {
+        let stamps = std::mem::take(&mut self.tasks.stamps);
+        let (context, groups) = (&self.context, &self.groups);
+        let given: Vec<_> = stamps.iter().map(|stamp| give_revision(context, &groups[stamp.group], stamp)).collect();
+        let given: Vec<_> = stream::iter(given).buffered(CONCURRENCY).collect().await;
+        for (stamp, given) in stamps.into_iter().zip(given) {
+            match given {
+                Ok(Given::Sent { written }) => self.end::<R>(stamp.group, Event::Stamped { stamp, written }),
+                Ok(Given::Impossible { rev, code, reason }) => {
+                    self.end::<R>(stamp.group, Event::Unstampable { rev, code, reason: brief(&reason).to_owned() });
+                }
+                Err(fault) if self.again(&fault) => self.tasks.stamps.push(stamp),
+                Err(fault) => self.fail::<R>(stamp.group, &fault),
+            }
+        }
+    }
+
+    async fn quarantine<R: Rules>(&mut self) {
+        let quarantines = std::mem::take(&mut self.tasks.quarantines);
+        let (context, groups) = (&self.context, &self.groups);
+        let kept: Vec<_> = quarantines.iter().map(|task| keep_and_mark(context, &groups[task.group], task)).collect();
+        let kept: Vec<_> = stream::iter(kept).buffered(CONCURRENCY).collect().await;
+        for (task, kept) in quarantines.into_iter().zip(kept) {
+            match kept {
+                Ok(()) => self.end::<R>(task.group, Event::Quarantined(task)),
+                Err(fault) if self.again(&fault) => self.tasks.quarantines.push(task),
+                Err(fault) => self.fail::<R>(task.group, &fault),
+            }
+        }
+    }
+
+    async fn clear<R: Rules>(&mut self) {
+        let mut clears = std::mem::take(&mut self.tasks.clears);
+        clears.sort_by_key(|clear| clear.target);
+        for of_target in clears.chunk_by(|one, other| one.target == other.target) {
+            match clear_markers(&self.context, &self.groups, of_target).await {
+                Ok(()) => of_target.iter().for_each(|clear| self.end::<R>(clear.group, Event::Cleared)),
+                Err(fault) if self.again(&fault) => self.tasks.clears.extend(of_target),
+                Err(fault) => of_target.iter().for_each(|clear| self.fail::<R>(clear.group, &fault)),
+            }
+        }
+    }
+
+    /// Ends a task of the group, and queues the tasks that follow.
+    fn end<R: Rules>(&mut self, group: GroupId, event: Event<'a>) {
+        let group = &mut self.groups[group];
+        group.on::<R>(event, &self.context.targets).into_iter().for_each(|task| self.tasks.push(task));
+        if let Some(reason) = &group.failed {
+            self.tally.first_error.get_or_insert_with(|| reason.clone());
+        }
+    }
+
+    fn reject<R: Rules>(&mut self, write: Write<'a>, code: Code, reason: &str, blame: Blame) {
+        self.end::<R>(write.group, Event::Rejected { write, code, reason: brief(reason).to_owned(), blame });
+    }
+
+    /// Ends a task without a result. The group is not handled, and its records come again.
+    fn fail<R: Rules>(&mut self, group: GroupId, why: &dyn Display) {
+        self.end::<R>(group, Event::Failed(brief(&why.to_string()).to_owned()));
+    }
+
+    fn fail_all<R: Rules>(&mut self, bulk: &Bulk<'a>, why: &dyn Display) {
+        bulk.writes.iter().for_each(|write| self.fail::<R>(write.group, why));
+    }
+
+    /// Whether it is worth asking the engine again.
+    fn again(&mut self, fault: &Fault) -> bool {
+        self.note_error(fault);
+        self.retry |= fault.passing;
         fault.passing
     }
 
-    fn trouble(&mut self, why: &dyn std::fmt::Display) {
-        self.tally.trouble.get_or_insert_with(|| brief(&why.to_string()).to_owned());
+    fn note_error(&mut self, why: &dyn Display) {
+        self.tally.first_error.get_or_insert_with(|| brief(&why.to_string()).to_owned());
     }
 }
 
@@ -265,12 +346,6 @@ fn answered(status: u16, reply: &Reply) -> String {
 }
 
 /// An engine's answer may be of any length.
-pub(crate) fn brief(text: &str) -> &str {
+fn brief(text: &str) -> &str {
     text.get(..text.floor_char_boundary(1000)).unwrap_or(text)
-}
-
-async fn send<P: Ports, D: Documents>(context: &Context<'_, P, D>, bulk: &Bulk<'_>) -> Result<Reply, Fault> {
-    context.fresh()?;
-    let target = context.targets.get(bulk.target).ok_or_else(|| Fault::lasting("mirror", "no such generation"))?;
-    context.ports.index().bulk(&target.alias, &bulk.lines).await
 }

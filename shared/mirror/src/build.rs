@@ -2,54 +2,25 @@
 //! next.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::FutureExt;
+use table::never;
 
 use crate::document::{Found, ShapeSource};
 use crate::documents::{Documents, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
-use crate::group::Group;
+use crate::generation::TargetId;
+use crate::group::{GroupId, Groups};
 use crate::image::Image;
-use crate::lines::{Identity, Versioning, close_document, open_document, write_shape};
+use crate::lines::{Identity, close_document, open_document, write_shape};
 use crate::rules::Rules;
-
-/// One operation on one generation's index.
-#[derive(Debug)]
-pub(crate) struct Write<'a> {
-    pub(crate) group: usize,
-    pub(crate) target: usize,
-    pub(crate) version: u64,
-    pub(crate) content: Content<'a>,
-    /// How far down the ladder each of its shapes is.
-    pub(crate) rungs: Vec<(&'static str, Rung)>,
-    /// The revision of the poison that this tombstone hides. Where the index has a document at that very revision, that
-    /// one is hidden, too.
-    pub(crate) hides: Option<u64>,
-}
-
-#[derive(Debug)]
-pub(crate) enum Content<'a> {
-    /// What the item in this DynamoDB JSON maps to.
-    Item(Cow<'a, str>, Versioning),
-    Tombstone(Versioning),
-}
-
-impl<'a> Write<'a> {
-    pub(crate) const fn tombstone(group: usize, target: usize, version: u64, versioning: Versioning) -> Self {
-        Self { group, target, version, content: Content::Tombstone(versioning), rungs: Vec::new(), hides: None }
-    }
-
-    pub(crate) const fn index(group: usize, target: usize, version: u64, content: Content<'a>) -> Self {
-        Self { group, target, version, content, rungs: Vec::new(), hides: None }
-    }
-}
+use crate::task::{Content, Write};
 
 /// A request that is ready to be sent.
 #[derive(Debug)]
 pub(crate) struct Bulk<'a> {
-    pub(crate) target: usize,
+    pub(crate) target: TargetId,
     pub(crate) lines: String,
     pub(crate) writes: Vec<Write<'a>>,
 }
@@ -61,7 +32,7 @@ pub(crate) struct Built<'a> {
     pub(crate) unfit: Vec<(Write<'a>, String)>,
     pub(crate) unavailable: Vec<(Write<'a>, ShapeUnavailable)>,
     /// Groups whose items are not to be found in their present state.
-    pub(crate) hidden: Vec<usize>,
+    pub(crate) hidden: Vec<GroupId>,
     /// Shapes whose object is really gone.
     pub(crate) missing: usize,
 }
@@ -73,7 +44,7 @@ enum Obstacle {
 }
 
 /// The most that a request may hold, in bytes, unless one document alone is larger.
-pub(crate) const LARGEST: usize = 5_000_000;
+pub(crate) const MAX_BYTES: usize = 5_000_000;
 
 /// What a document takes as a rule, in bytes.
 const USUAL: usize = 2048;
@@ -90,21 +61,25 @@ pub(crate) struct Materials<'c, S, D> {
 /// Takes writes for one target from the queue until the request has this size. None when the queue is empty.
 pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
     materials: Materials<'_, S, D>,
-    groups: &[Group<'_>],
+    groups: &Groups<'_>,
     queue: &mut VecDeque<Write<'a>>,
     size: usize,
 ) -> Option<Built<'a>> {
     let target = queue.front()?.target;
-    let expected = queue.len().saturating_mul(USUAL).min(size).min(LARGEST);
+    let expected = queue.len().saturating_mul(USUAL).min(size).min(MAX_BYTES);
     let bulk = Bulk { target, lines: String::with_capacity(expected), writes: Vec::new() };
     let mut built = Built { bulk, unfit: Vec::new(), unavailable: Vec::new(), hidden: Vec::new(), missing: 0 };
     while built.bulk.lines.len() < size
         && let Some(mut write) = queue.pop_front_if(|write| write.target == target)
     {
-        let Some(identity) = groups.get(write.group).and_then(Group::identity) else { continue };
+        let Some(identity) = groups[write.group].identity() else {
+            never!("a write of a group that can have no document");
+            built.unfit.push((write, "its key can have no document".to_owned()));
+            continue;
+        };
         let before = built.bulk.lines.len();
         match write_lines::<R, S, D>(&materials, identity, &mut write, &mut built).await {
-            Ok(()) if before > 0 && built.bulk.lines.len() > LARGEST => {
+            Ok(()) if before > 0 && built.bulk.lines.len() > MAX_BYTES => {
                 built.bulk.lines.truncate(before);
                 queue.push_front(write);
                 break;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::build::Materials;
 use crate::documents::Documents;
-use crate::generation::Generation;
+use crate::generation::Targets;
 use crate::ports::{Fault, Ports, Time};
 
 /// Nobody uses what was read or received longer ago than this: whatever forgets deletes may rely on it.
@@ -14,16 +14,9 @@ pub(crate) struct Context<'c, P, D> {
     pub(crate) ports: &'c P,
     pub(crate) documents: &'c D,
     /// Every generation to be written.
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Targets,
     /// When the records were received, or the page was read.
     pub(crate) received: i64,
-}
-
-/// A generation as it is written.
-#[derive(Debug)]
-pub(crate) struct Target {
-    pub(crate) index: String,
-    pub(crate) alias: String,
 }
 
 impl<'c, P: Ports, D: Documents> Context<'c, P, D> {
@@ -44,11 +37,5 @@ pub(crate) fn fresh(time: &impl Time, received: i64) -> Result<(), Fault> {
         Ok(())
     } else {
         Err(Fault::lasting("mirror", "what was read more than 15 minutes ago is not used"))
-    }
-}
-
-impl From<&Generation> for Target {
-    fn from(generation: &Generation) -> Self {
-        Self { index: generation.index.clone(), alias: generation.write_alias() }
     }
 }

@@ -8,12 +8,12 @@ use table::Engines;
 use table::schema::{Search, System, Table};
 
 use crate::batch::Batch;
-use crate::context::{Context, Target};
+use crate::context::Context;
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::fold::{Change, Presence};
-use crate::generation::{Generation, Generations, index_name, write_alias};
-use crate::group::{Group, Whose, place};
+use crate::generation::{Generation, Generations, Targets, index_name, write_alias};
+use crate::group::{Group, GroupKey, place};
 use crate::item::{Item, presence, rev_value};
 use crate::mapping::index_body;
 use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Segment, State, Time};
@@ -142,7 +142,7 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
         };
         let received = ports.time().micros();
         let Page { items, next } = ports.items().scan(table, segment, after).await?;
-        let context = Context { ports, documents, targets: vec![Target::from(generation)], received };
+        let context = Context { ports, documents, targets: Targets::new(std::slice::from_ref(generation)), received };
         match write_page::<R, _, _>(context, table, &items).await {
             Ok(()) => {
                 vain = 0;
@@ -172,7 +172,7 @@ async fn write_page<R: Rules, P: Ports, D: Documents>(
     if batch.groups.iter().all(Group::handled) {
         Ok(())
     } else {
-        Err(Fault::passing("mirror", batch.tally.trouble.unwrap_or_default()))
+        Err(Fault::passing("mirror", batch.tally.first_error.unwrap_or_default()))
     }
 }
 
@@ -181,7 +181,7 @@ fn scanned<'i, R: Rules>(table: &'static Table, item: &'i Item, at: usize) -> Op
     let text = item.as_str();
     let key = item.image().ok().and_then(|image| image.key(table).ok());
     let Some(key) = key else {
-        return Some(Group { strange: Some(Strange::Keys), ..Group::new(Whose::Record, text, at) });
+        return Some(Group { strange: Some(Strange::Keys), ..Group::new(GroupKey::Record, text, at) });
     };
     let rev = rev_value(text);
     let change = Change { old: Presence::Absent, new: presence(rev) };

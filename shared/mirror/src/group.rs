@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::{Index, IndexMut};
 
 use table::Key;
 use table::schema::{Search, Table};
@@ -11,15 +12,17 @@ use crate::fold::{Change, Fold};
 use crate::lines::Identity;
 use crate::quarantine::Subject;
 use crate::record::{Record, Side, Strange, Tables};
-use crate::repair::RepairOutcome;
-use crate::report::{Outcome, Unhandled};
+use crate::report::{Outcome, RepairOutcome, Unhandled};
 use crate::rules::Rules;
 
-/// What is handled, or not, as a whole: the records of one key, one record of no known key, or one scanned item.
+/// A unit that is handled as a whole, or not at all: the records of one key, one record of no known key, or one item
+/// of a scanned page.
 #[derive(Debug)]
 pub(crate) struct Group<'a> {
-    pub(crate) whose: Whose,
-    /// What quarantine would keep: a record, or the item.
+    /// Its place among the groups of its batch.
+    pub(crate) id: GroupId,
+    pub(crate) key: GroupKey,
+    /// The text that quarantine would keep: a record, or the item.
     pub(crate) evidence: Cow<'a, str>,
     pub(crate) fold: Option<Fold>,
     /// The last image.
@@ -30,36 +33,94 @@ pub(crate) struct Group<'a> {
     pub(crate) scanned: bool,
     pub(crate) places: Unhandled,
     pub(crate) outcome: Outcome,
-    /// Tasks that are not done yet.
+    /// The number of its tasks that have not ended.
     pub(crate) open: usize,
-    pub(crate) failed: bool,
+    /// The first reason why it cannot be handled now. Its records come again.
+    pub(crate) failed: Option<String>,
     /// How often it was settled.
     pub(crate) rounds: usize,
-    /// What a repair has done so far; none where this is no repair.
+    /// The result of a repair so far; none where this is no repair.
     pub(crate) repaired: Option<RepairOutcome>,
 }
 
+/// The place of a group among those of its batch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GroupId(usize);
+
+/// The groups of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Groups<'a>(Vec<Group<'a>>);
+
+/// The item that a group is about.
 #[derive(Debug)]
-pub(crate) enum Whose {
+pub(crate) enum GroupKey {
     /// An item that may have a document.
     Item { table: &'static Table, identity: Identity },
     /// A key that fits no template.
-    Unplaced { table: &'static Table, key: Key },
-    /// Nobody's: not even the key is understood.
+    Unknown { table: &'static Table, key: Key },
+    /// A single record whose key cannot be read.
     Record,
 }
 
 /// The groups of a batch, and which of them each record is in: none for a key that is never searchable.
 #[derive(Debug)]
 pub(crate) struct Gathered<'a> {
-    pub(crate) groups: Vec<Group<'a>>,
-    pub(crate) group_of: Vec<Option<usize>>,
+    pub(crate) groups: Groups<'a>,
+    pub(crate) group_of: Vec<Option<GroupId>>,
+}
+
+impl<'a> Groups<'a> {
+    pub(crate) fn push(&mut self, group: Group<'a>) -> GroupId {
+        let id = GroupId(self.0.len());
+        self.0.push(Group { id, ..group });
+        id
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Group<'a>> {
+        self.0.iter()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Group<'a>> {
+        self.0.iter_mut()
+    }
+
+    /// Marks every group as failed.
+    pub(crate) fn fail_all(&mut self, reason: &str) {
+        self.iter_mut().for_each(|group| group.fail(reason));
+    }
+}
+
+impl<'a> FromIterator<Group<'a>> for Groups<'a> {
+    fn from_iter<I: IntoIterator<Item = Group<'a>>>(iter: I) -> Self {
+        let mut groups = Self::default();
+        for group in iter {
+            groups.push(group);
+        }
+        groups
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "an id is given by `push` alone, and a group is never removed")]
+impl<'a> Index<GroupId> for Groups<'a> {
+    type Output = Group<'a>;
+
+    fn index(&self, id: GroupId) -> &Group<'a> {
+        &self.0[id.0]
+    }
+}
+
+#[expect(clippy::indexing_slicing, reason = "an id is given by `push` alone, and a group is never removed")]
+impl<'a> IndexMut<GroupId> for Groups<'a> {
+    fn index_mut(&mut self, id: GroupId) -> &mut Group<'a> {
+        &mut self.0[id.0]
+    }
 }
 
 impl<'a> Group<'a> {
-    pub(crate) fn new(whose: Whose, evidence: impl Into<Cow<'a, str>>, place: usize) -> Self {
+    pub(crate) fn new(key: GroupKey, evidence: impl Into<Cow<'a, str>>, place: usize) -> Self {
         Self {
-            whose,
+            id: GroupId::default(),
+            key,
             evidence: evidence.into(),
             fold: None,
             image: None,
@@ -68,29 +129,33 @@ impl<'a> Group<'a> {
             places: Unhandled { first: place, last: place },
             outcome: Outcome::Applied,
             open: 0,
-            failed: false,
+            failed: None,
             rounds: 0,
             repaired: None,
         }
     }
 
     pub(crate) const fn handled(&self) -> bool {
-        self.open == 0 && !self.failed
+        self.open == 0 && self.failed.is_none()
+    }
+
+    pub(crate) fn fail(&mut self, reason: &str) {
+        self.failed.get_or_insert_with(|| reason.to_owned());
     }
 
     pub(crate) const fn identity(&self) -> Option<&Identity> {
-        match &self.whose {
-            Whose::Item { identity, .. } => Some(identity),
-            Whose::Unplaced { .. } | Whose::Record => None,
+        match &self.key {
+            GroupKey::Item { identity, .. } => Some(identity),
+            GroupKey::Unknown { .. } | GroupKey::Record => None,
         }
     }
 
     /// Where its item is, if it has one.
     pub(crate) const fn item(&self) -> Option<(&'static Table, &Key)> {
-        match &self.whose {
-            Whose::Item { table, identity } => Some((*table, &identity.key)),
-            Whose::Unplaced { table, key } => Some((*table, key)),
-            Whose::Record => None,
+        match &self.key {
+            GroupKey::Item { table, identity } => Some((*table, &identity.key)),
+            GroupKey::Unknown { table, key } => Some((*table, key)),
+            GroupKey::Record => None,
         }
     }
 
@@ -123,22 +188,22 @@ impl<'a> Group<'a> {
 }
 
 /// Tests a key against the templates of its table. None where it is never searchable.
-pub(crate) fn place(table: &'static Table, key: Key) -> Option<Whose> {
+pub(crate) fn place(table: &'static Table, key: Key) -> Option<GroupKey> {
     match table.entity_of(&key) {
         Some(entity) if entity.search == Search::Never => None,
         Some(entity) => {
             let id = key.document_id();
-            Some(Whose::Item { table, identity: Identity { entity, key, id } })
+            Some(GroupKey::Item { table, identity: Identity { entity, key, id } })
         }
-        None => Some(Whose::Unplaced { table, key }),
+        None => Some(GroupKey::Unknown { table, key }),
     }
 }
 
 /// Gathers records, which are in order of sequence number. Key templates are tested before the event's name.
 pub(crate) fn gather<'a, R: Rules>(records: &[Record<'a>], tables: &Tables) -> Gathered<'a> {
-    let mut groups: Vec<Group<'a>> = Vec::with_capacity(records.len());
+    let mut groups = Groups::default();
     let mut group_of = Vec::with_capacity(records.len());
-    let mut known: HashMap<(*const Table, Key), Option<usize>> = HashMap::with_capacity(records.len());
+    let mut known: HashMap<(*const Table, Key), Option<GroupId>> = HashMap::with_capacity(records.len());
     let mut before = None;
     for (at, record) in records.iter().enumerate() {
         let keyed = record.table(tables, before).and_then(|table| Ok((table, record.key(table)?)));
@@ -148,26 +213,19 @@ pub(crate) fn gather<'a, R: Rules>(records: &[Record<'a>], tables: &Tables) -> G
                 let group = match known.entry((std::ptr::from_ref(table), key)) {
                     Entry::Occupied(entry) => *entry.get(),
                     Entry::Vacant(entry) => {
-                        let whose = place(table, entry.key().1.clone());
-                        let added = whose.map(|whose| add(&mut groups, Group::new(whose, record.text, at)));
-                        *entry.insert(added)
+                        let key = place(table, entry.key().1.clone());
+                        *entry.insert(key.map(|key| groups.push(Group::new(key, record.text, at))))
                     }
                 };
-                if let Some(group) = group.and_then(|group| groups.get_mut(group)) {
-                    group.take::<R>(at, record);
+                if let Some(group) = group {
+                    groups[group].take::<R>(at, record);
                 }
                 group
             }
             Err(strange) => {
-                let group = Group { strange: Some(strange), ..Group::new(Whose::Record, record.text, at) };
-                Some(add(&mut groups, group))
+                Some(groups.push(Group { strange: Some(strange), ..Group::new(GroupKey::Record, record.text, at) }))
             }
         });
     }
     Gathered { groups, group_of }
-}
-
-fn add<'a>(groups: &mut Vec<Group<'a>>, group: Group<'a>) -> usize {
-    groups.push(group);
-    groups.len() - 1
 }

@@ -6,11 +6,10 @@ use tokio::time::Instant;
 
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
-use crate::ports::Fault;
-use crate::record::{NotAnEvent, Tables};
+use crate::record::Tables;
 use crate::report::Ledger;
 use crate::rules::AsWritten;
-use crate::work::{self, Worked};
+use crate::work::{Failure, Worked, work};
 
 /// A batch, handled as far as its time and the engines allowed.
 #[derive(Clone, Debug)]
@@ -28,19 +27,6 @@ pub struct Handled {
     pub missing: usize,
 }
 
-/// The invocation fails as a whole, and all its records come again.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum Failure {
-    #[error("the payload is not UTF-8")]
-    NotText,
-    #[error(transparent)]
-    NotAnEvent(#[from] NotAnEvent),
-    #[error("a record without sequence number could not be handled")]
-    NoSequence,
-    #[error(transparent)]
-    Engine(#[from] Fault),
-}
-
 /// Handles Lambda's event of a DynamoDB stream: brings every generation up to its records, and says with which record
 /// the source has to begin again. What does not fit the time up to the deadline is reported.
 pub async fn handle(
@@ -54,7 +40,7 @@ pub async fn handle(
     let ports = Production::new(engines, system, shapes, Some(deadline))?;
     let tables = Tables::new(system, &engines.config);
     let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
-    let worked = work::work::<AsWritten, _, _>(&ports, documents, &tables, payload).await?;
+    let worked = work::<AsWritten, _, _>(&ports, documents, &tables, payload).await?;
     log(system.name, &worked);
     let Worked { answer, ledger, tally, lag } = worked;
     Ok(Handled {
@@ -73,8 +59,14 @@ fn log(system: &str, worked: &Worked) {
     if !ledger.adds_up() {
         tracing::error!(system, ?ledger, "a record of the batch was passed over");
     }
-    if let Some(trouble) = &tally.trouble {
-        tracing::warn!(system, batch.reported = ledger.reported, batch.retried = tally.retried, trouble, "batch");
+    if let Some(error) = &tally.first_error {
+        tracing::warn!(
+            system,
+            batch.reported = ledger.reported,
+            batch.retried = tally.retried,
+            error,
+            "mirror batch reported or retried records"
+        );
     }
     if tally.missing > 0 {
         tracing::error!(system, shapes.missing = tally.missing, "objects of shapes are gone");

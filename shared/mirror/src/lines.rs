@@ -1,6 +1,7 @@
 //! The lines of a bulk request: one action and one document per operation.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use table::Key;
 use table::schema::Entity;
@@ -74,6 +75,12 @@ pub fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, ve
 /// An operation that does nothing, for requests of nothing but deletes: for a delete alone with an external version
 /// OpenSearch makes an index that is missing, `require_alias` or not. It is answered 404, `document_missing_exception`.
 pub const WANTS_ALIAS: &str = concat!(r#"{"update":{"_id":"-","require_alias":true}}"#, "\n", r#"{"doc":{}}"#, "\n");
+
+/// Tombstones that were written before this time, in milliseconds, have been kept for long enough.
+pub fn horizon(now_micros: i64, retention: Duration) -> i64 {
+    let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
+    now_micros.div_euclid(1000).saturating_sub(retention)
+}
 
 /// A tombstone as it was found, and the write that made it: a number of its shard and the term of that shard's primary.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

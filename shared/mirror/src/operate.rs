@@ -6,11 +6,11 @@ use table::schema::System;
 
 use crate::engines::{DynamoItems, DynamoState};
 use crate::fold::Presence;
-use crate::follow::AT_ONCE;
 use crate::generation::Generations;
 use crate::item::{presence, rev_value};
 use crate::ports::{Fault, Items, State};
 use crate::quarantine::{Marker, Subject};
+use crate::requests::CONCURRENCY;
 
 /// Why a marker has nothing to say any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub async fn stale(
 ) -> Result<Vec<Option<Staleness>>, Fault> {
     let items = DynamoItems::new(engines);
     let compared: Vec<_> = markers.iter().map(|marker| staleness(&items, system, marker)).collect();
-    stream::iter(compared).buffered(AT_ONCE).try_collect().await
+    stream::iter(compared).buffered(CONCURRENCY).try_collect().await
 }
 
 /// Clears a marker that no write clears, or that is stale. Any other stays: its item could be neither found nor be seen

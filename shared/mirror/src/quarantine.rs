@@ -51,7 +51,7 @@ pub enum Code {
 }
 
 /// A group on its way into quarantine.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Poison {
     pub(crate) rev: u64,
     pub(crate) code: Code,

@@ -1,5 +1,8 @@
 //! What a batch tells Lambda, and the ledger that shows that nothing was lost.
 
+use crate::quarantine::Code;
+use crate::settle::Resolution;
+
 /// The places, in the batch, of the first and the last record of a group that was not handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unhandled {
@@ -17,6 +20,45 @@ pub(crate) enum Outcome {
     /// Its item was given a revision, whose own record does the indexing.
     Stamped,
     Quarantined,
+}
+
+/// What a repair has done to a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepairOutcome {
+    /// The document was written at this revision of its item.
+    Written(u64),
+    /// The item is not to be found in its present state: a tombstone was written at its revision.
+    Hidden(u64),
+    /// The item is gone: a tombstone was written at this version.
+    Deleted(u64),
+    /// The item was given a revision above its document, whose own stream record brings the document.
+    Stamped,
+    /// The item was changed meanwhile: the stream record of that change brings the document.
+    Overtaken,
+    /// The document cannot be written.
+    Quarantined { code: Code, reason: String },
+    /// The document is what its item says already, or there is neither.
+    Nothing,
+}
+
+impl From<Resolution> for RepairOutcome {
+    fn from(settlement: Resolution) -> Self {
+        match settlement {
+            Resolution::Index(version) => Self::Written(version),
+            Resolution::Done => Self::Nothing,
+            Resolution::Stamp { .. } => Self::Stamped,
+            Resolution::Tombstone(version) => Self::Deleted(version),
+        }
+    }
+}
+
+impl RepairOutcome {
+    /// What is written of the item is a tombstone.
+    pub(crate) fn hide(&mut self) {
+        if let Self::Written(version) = *self {
+            *self = Self::Hidden(version);
+        }
+    }
 }
 
 /// Every record of a batch, counted once.

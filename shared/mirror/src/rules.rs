@@ -6,11 +6,9 @@ use std::time::Duration;
 use crate::classify::{Answer, Class, classify};
 use crate::fold::Presence;
 use crate::fold::{Change, Decision, Fold, decide, fold};
-use crate::lines::{Identity, Tombstone, Versioning, write_forget, write_tombstone};
-use crate::repair::repair;
+use crate::lines::{Identity, Tombstone, Versioning, horizon, write_forget, write_tombstone};
 use crate::report::{Unhandled, report};
-use crate::settle::{Settlement, settle};
-use crate::sweep::horizon;
+use crate::settle::{Resolution, repair, settle};
 
 pub trait Rules: Send + Sync + 'static {
     fn fold(before: Option<Fold>, change: Change) -> Fold {
@@ -29,11 +27,11 @@ pub trait Rules: Send + Sync + 'static {
         classify(answer)
     }
 
-    fn settle(version: Option<u64>, item: Presence) -> Settlement {
+    fn settle(version: Option<u64>, item: Presence) -> Resolution {
         settle(version, item)
     }
 
-    fn repair(version: Option<u64>, item: Presence) -> Settlement {
+    fn repair(version: Option<u64>, item: Presence) -> Resolution {
         repair(version, item)
     }
 

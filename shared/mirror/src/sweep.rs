@@ -70,12 +70,6 @@ pub(crate) async fn sweep_generations<R: Rules, P: Ports>(
     Ok(())
 }
 
-/// Tombstones that were written before this time, in milliseconds, have been kept for long enough.
-pub fn horizon(now_micros: i64, retention: Duration) -> i64 {
-    let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
-    now_micros.div_euclid(1000).saturating_sub(retention)
-}
-
 /// Whether there may be more to sweep.
 async fn sweep_page<R: Rules, P: Ports>(
     ports: &P,

@@ -4,11 +4,12 @@ use table::Config;
 
 use crate::build::{Materials, build};
 use crate::documents::{Documents, Shapes};
+use crate::generation::TargetId;
 use crate::group::{Gathered, gather};
-use crate::handle::Failure;
 use crate::record::{Tables, records};
 use crate::rules::AsWritten;
-use crate::tasks::{Tasks, ask};
+use crate::task::Tasks;
+use crate::work::Failure;
 
 /// The bulk requests, of at most `size` bytes each, that an event asks for in one generation. `request` is called with
 /// each, as production sends them one after the other; `now` is in microseconds.
@@ -24,11 +25,9 @@ pub async fn transform(
     let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
     let records = records(payload)?;
     let tables = Tables::new(documents.tables(), config);
-    let Gathered { groups, .. } = gather::<AsWritten>(&records, &tables);
+    let Gathered { mut groups, .. } = gather::<AsWritten>(&records, &tables);
     let mut tasks = Tasks::default();
-    for (at, group) in groups.iter().enumerate() {
-        ask::<AsWritten>(&mut tasks, group, at, 0);
-    }
+    groups.iter_mut().flat_map(|group| group.start::<AsWritten>(TargetId::FIRST)).for_each(|task| tasks.push(task));
     let materials = || Materials { documents, shapes, now };
     while let Some(built) = build::<AsWritten, _, _>(materials(), &groups, &mut tasks.writes, size).await {
         request(&built.bulk.lines);

@@ -5,13 +5,12 @@ use std::pin::pin;
 use futures::future::{Either, select};
 
 use crate::batch::{Batch, Tally};
-use crate::context::{Context, Target};
+use crate::context::Context;
 use crate::documents::Documents;
-use crate::generation::Generations;
-use crate::group::{Gathered, Group, gather};
-use crate::handle::Failure;
+use crate::generation::{Generations, Targets};
+use crate::group::{Gathered, GroupId, Groups, gather};
 use crate::ports::{Fault, Ports, State, Time};
-use crate::record::{Record, Tables, records};
+use crate::record::{NotAnEvent, Record, Tables, records};
 use crate::report::{Ledger, Outcome, answer};
 use crate::rules::Rules;
 
@@ -26,6 +25,19 @@ pub(crate) struct Worked {
     pub(crate) lag: i64,
 }
 
+/// The invocation fails as a whole, and all its records come again.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("the payload is not UTF-8")]
+    NotText,
+    #[error(transparent)]
+    NotAnEvent(#[from] NotAnEvent),
+    #[error("a record without sequence number could not be handled")]
+    NoSequence,
+    #[error(transparent)]
+    Engine(#[from] Fault),
+}
+
 /// Applies a batch of stream records to every generation.
 pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
     ports: &P,
@@ -38,7 +50,7 @@ pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
     // Sequence numbers are compared by length, then by text: they have no leading zeros.
     records.sort_by(|one, other| order(one).cmp(&order(other)));
 
-    let Gathered { groups, group_of } = gather::<R>(&records, tables);
+    let Gathered { mut groups, group_of } = gather::<R>(&records, tables);
     // The config is read after the batch was received, for every batch.
     let generations = in_time(ports, ports.state().generations()).await;
     let (groups, tally) = match targets(generations, documents) {
@@ -47,7 +59,10 @@ pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
             in_time(ports, batch.run::<R>()).await;
             (batch.groups, batch.tally)
         }
-        Err(trouble) => (unhandled(groups), Tally { trouble: Some(trouble), ..Tally::default() }),
+        Err(reason) => {
+            groups.fail_all(&reason);
+            (groups, Tally { first_error: Some(reason), ..Tally::default() })
+        }
     };
 
     let checkpoint = R::report(groups.iter().filter(|group| !group.handled()).map(|group| group.places));
@@ -56,11 +71,8 @@ pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
     Ok(Worked { answer, ledger, tally, lag: lag(&records, received) })
 }
 
-/// What every record has to reach, or why nothing can be written now.
-fn targets<D: Documents>(
-    read: Option<Result<Option<Generations>, Fault>>,
-    documents: &D,
-) -> Result<Vec<Target>, String> {
+/// The generations that every record has to reach, or the reason why nothing can be written now.
+fn targets<D: Documents>(read: Option<Result<Option<Generations>, Fault>>, documents: &D) -> Result<Targets, String> {
     let read = read.ok_or("the time was up before the generations were read")?;
     let written = read.map_err(|fault| fault.to_string())?.map(|generations| generations.written).unwrap_or_default();
     let known = documents.mapping().version;
@@ -70,7 +82,7 @@ fn targets<D: Documents>(
     if let Some(other) = written.iter().find(|generation| generation.mapping != known) {
         return Err(other.unknown_mapping(known));
     }
-    Ok(written.iter().map(Target::from).collect())
+    Ok(Targets::new(&written))
 }
 
 /// What the future comes to; none if the time of this run is up first.
@@ -81,19 +93,14 @@ pub(crate) async fn in_time<P: Ports, T>(ports: &P, work: impl Future<Output = T
     }
 }
 
-fn unhandled(mut groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
-    groups.iter_mut().for_each(|group| group.failed = true);
-    groups
-}
-
 fn order<'r>(record: &'r Record<'_>) -> Option<(usize, &'r str)> {
     record.sequence.as_deref().map(|sequence| (sequence.len(), sequence))
 }
 
-fn ledger(groups: &[Group<'_>], group_of: &[Option<usize>], checkpoint: usize) -> Ledger {
+fn ledger(groups: &Groups<'_>, group_of: &[Option<GroupId>], checkpoint: usize) -> Ledger {
     let mut ledger = Ledger { records: group_of.len(), reported: group_of.len() - checkpoint, ..Ledger::default() };
     for (place, group) in group_of.iter().enumerate().take(checkpoint) {
-        match group.and_then(|group| groups.get(group)) {
+        match group.map(|group| &groups[group]) {
             None => ledger.ignored += 1,
             Some(group) if !group.handled() => {}
             Some(group) if group.places.last == place => ledger.count(group.outcome),

@@ -54,6 +54,7 @@
 //! | know where engines are | [`Config`], [`Engines`], [`Clock`] |
 //! | know what a policy must allow | [`grant`] |
 //! | find what belongs to one request | [`Trace`] |
+//! | fail on a state that cannot be | [`never!`] |
 
 pub mod access;
 mod action;
@@ -71,6 +72,8 @@ pub mod grant;
 pub mod idempotency;
 pub mod item;
 pub mod key;
+#[doc(hidden)]
+pub mod never;
 pub mod objects;
 pub mod ordered;
 pub mod part;

@@ -13,7 +13,7 @@ mod scenarios;
 mod schedule;
 mod search;
 mod sweeps;
-mod toy;
+pub(crate) mod toy;
 mod world;
 mod writers;
 

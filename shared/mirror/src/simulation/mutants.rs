@@ -11,7 +11,7 @@ use crate::fold::{Change, Decision, Fold, Presence, decide, fold};
 use crate::lines::{Identity, Tombstone, Versioning};
 use crate::report::Unhandled;
 use crate::rules::{AsWritten, Rules};
-use crate::settle::{Settlement, settle};
+use crate::settle::{Resolution, settle};
 
 /// Some schedule breaks this invariant.
 #[track_caller]
@@ -59,8 +59,8 @@ fn a_tombstone_at_the_old_rev_is_caught() {
 struct NoSettle;
 
 impl Rules for NoSettle {
-    fn settle(_: Option<u64>, _: Presence) -> Settlement {
-        Settlement::Done
+    fn settle(_: Option<u64>, _: Presence) -> Resolution {
+        Resolution::Done
     }
 }
 
@@ -73,9 +73,9 @@ fn no_settle_is_caught() {
 struct IfSeqNo;
 
 impl Rules for IfSeqNo {
-    fn settle(version: Option<u64>, item: Presence) -> Settlement {
+    fn settle(version: Option<u64>, item: Presence) -> Resolution {
         match (version, item) {
-            (Some(version), Presence::At(_)) => Settlement::Index(version + 1),
+            (Some(version), Presence::At(_)) => Resolution::Index(version + 1),
             (version, item) => settle(version, item),
         }
     }

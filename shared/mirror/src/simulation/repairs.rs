@@ -10,7 +10,8 @@ use super::toy::{Leaves, TREES};
 use super::world::{Attributes, Shared};
 use crate::generation::Generations;
 use crate::quarantine::Code;
-use crate::repair::{RepairOutcome, in_every_generation};
+use crate::repair::in_every_generation;
+use crate::report::RepairOutcome;
 use crate::rules::AsWritten;
 
 const INDEX: &str = "toy-000001";

@@ -1,0 +1,249 @@
+//! The state machine of a group: the tasks that it starts with, and the tasks that follow from the end of each. It
+//! does no IO: the batch carries the tasks out.
+
+use std::borrow::Cow;
+
+use table::never;
+
+use crate::fold::{Decision, Presence};
+use crate::generation::{TargetId, Targets};
+use crate::group::{Group, GroupKey};
+use crate::item::{Item, presence, rev_value};
+use crate::lines::Versioning;
+use crate::quarantine::{Code, Poison};
+use crate::report::{Outcome, RepairOutcome};
+use crate::rules::Rules;
+use crate::settle::Resolution;
+use crate::task::{Blame, Clear, Compare, Content, Event, Quarantine, Settle, Stamp, Task, Write};
+
+/// How often a key is settled in each generation before it is reported: others keep changing it.
+const MAX_ROUNDS: usize = 10;
+
+impl<'a> Group<'a> {
+    /// Starts the group in one generation.
+    pub(crate) fn start<R: Rules>(&mut self, target: TargetId) -> Vec<Task<'a>> {
+        let tasks = match self.unfollowable() {
+            Some(poison) => self.quarantine(target, poison),
+            None => self.follow_images::<R>(target),
+        };
+        self.open += tasks.len();
+        tasks
+    }
+
+    /// Starts a repair in one generation. A key that no document can have goes to quarantine instead.
+    pub(crate) fn start_repair<R: Rules>(&mut self, target: TargetId) -> Vec<Task<'a>> {
+        let tasks = match self.unfollowable() {
+            Some(poison) => self.quarantine(target, poison),
+            None => vec![Task::Settle(Settle { repair: true, ..Settle::new(self.id, target) })],
+        };
+        self.open += tasks.len();
+        tasks
+    }
+
+    /// Ends a task. Returns the tasks that follow.
+    pub(crate) fn on<R: Rules>(&mut self, event: Event<'a>, targets: &Targets) -> Vec<Task<'a>> {
+        let Some(open) = self.open.checked_sub(1) else {
+            never!("a task has ended of a group without open tasks: {event:?}");
+            self.fail("more tasks have ended than were started");
+            return Vec::new();
+        };
+        let tasks = match event {
+            Event::Written(write) => self.written(&write),
+            Event::Conflict(write) => self.conflict(&write),
+            Event::Rejected { write, code, reason, blame } => self.rejected(write, code, reason, blame),
+            Event::Version(settle, version) => self.version(settle, version),
+            Event::Item(compare, item) => self.item_read::<R>(compare, item, targets),
+            Event::Stamped { stamp, written } => self.stamped(&stamp, written, targets),
+            Event::Unstampable { rev, code, reason } => self.unstampable(rev, code, &reason, targets),
+            Event::Quarantined(quarantine) => self.quarantined::<R>(&quarantine),
+            Event::Cleared => Vec::new(),
+            Event::Failed(reason) => self.failed_by(&reason),
+        };
+        self.open = open + tasks.len();
+        tasks
+    }
+
+    /// The tasks that the images ask for, whether their event names are known or not: so nothing stale stays visible.
+    fn follow_images<R: Rules>(&self, target: TargetId) -> Vec<Task<'a>> {
+        let Some(fold) = self.fold else { return Vec::new() };
+        let tombstone = |version| Task::Write(Write::tombstone(self.id, target, version, Versioning::External));
+        // The item is stamped once, for all generations.
+        let stamp = |above| {
+            let seen = self.image.and_then(|image| image.rev).map(Cow::Borrowed);
+            let stamp = Stamp { group: self.id, seen, above, settle: self.scanned };
+            (target == TargetId::FIRST).then_some(Task::Stamp(stamp))
+        };
+        match (R::decide(fold), self.image) {
+            (Decision::Index(version), Some(image)) => {
+                let content = Content::Item(Cow::Borrowed(image.text), Versioning::External);
+                vec![Task::Write(Write::index(self.id, target, version, content))]
+            }
+            (Decision::Index(_), None) => {
+                never!("a group without an image has an item to index");
+                // The table and the index decide.
+                vec![Task::Settle(Settle::new(self.id, target))]
+            }
+            (Decision::Tombstone(version), _) => vec![tombstone(version)],
+            (Decision::Stamp { above }, _) => stamp(above).into_iter().collect(),
+            (Decision::TombstoneAndStamp { version, above }, _) => {
+                stamp(Some(above)).into_iter().chain([tombstone(version)]).collect()
+            }
+            (Decision::Settle, _) => vec![Task::Settle(Settle::new(self.id, target))],
+        }
+    }
+
+    /// The reason why the group cannot be followed at all; none where it can.
+    fn unfollowable(&self) -> Option<Poison> {
+        let (code, reason) = match (&self.key, self.strange) {
+            (GroupKey::Unknown { .. }, _) => (Code::UnknownKey, "the key fits no template of its table".to_owned()),
+            (GroupKey::Record | GroupKey::Item { .. }, Some(strange)) => (Code::UnknownRecord, strange.to_string()),
+            (GroupKey::Item { identity, .. }, None) => {
+                (Code::KeyTooLong, identity.key.check_length().err()?.to_string())
+            }
+            (GroupKey::Record, None) => return None,
+        };
+        Some(self.poison_of_evidence(self.highest(), code, reason, true))
+    }
+
+    fn written(&mut self, write: &Write<'a>) -> Vec<Task<'a>> {
+        match write.hides {
+            // The marker is at the revision of the poison, and stays.
+            Some(_) => Vec::new(),
+            None => self.clear(write.target, write.version),
+        }
+    }
+
+    fn conflict(&mut self, write: &Write<'a>) -> Vec<Task<'a>> {
+        self.note(Outcome::Superseded);
+        let own = Some(write.version);
+        vec![Task::Settle(Settle { own, hides: write.hides, ..Settle::new(self.id, write.target) })]
+    }
+
+    fn rejected(&mut self, write: Write<'a>, code: Code, reason: String, blame: Blame) -> Vec<Task<'a>> {
+        // Whether the document is at fault is found out by its stream record. A repair then changes nothing.
+        if blame == Blame::Request && self.repaired.is_some() {
+            return self.failed_by(&format!("the bulk request was {reason}"));
+        }
+        let evidence = match write.content {
+            Content::Tombstone(_) => return self.failed_by(&format!("a tombstone was refused: {reason}")),
+            Content::Item(Cow::Borrowed(_), _) => self.evidence.clone().into_owned(),
+            Content::Item(Cow::Owned(item), _) => item,
+        };
+        let of_content = blame == Blame::Content;
+        self.quarantine(write.target, Poison { rev: write.version, code, reason, evidence, of_content })
+    }
+
+    /// The version alone may decide, so that the item need not be read.
+    fn version(&mut self, settle: Settle, version: Option<u64>) -> Vec<Task<'a>> {
+        let Settle { target, own, hides, .. } = settle;
+        match version {
+            Some(version) if own == Some(version) => match hides {
+                Some(_) => Vec::new(),
+                None => self.clear(target, version),
+            },
+            Some(version) if hides == Some(version) => {
+                let tombstone = Write::tombstone(self.id, target, version, Versioning::ExternalGte);
+                vec![Task::Write(Write { hides, ..tombstone })]
+            }
+            _ => vec![Task::Compare(Compare { settle, version })],
+        }
+    }
+
+    fn item_read<R: Rules>(&mut self, compare: Compare, item: Option<Item>, targets: &Targets) -> Vec<Task<'a>> {
+        let Compare { settle, version } = compare;
+        self.rounds += 1;
+        if self.rounds > MAX_ROUNDS * targets.ids().count() {
+            return self.failed_by("the key would not settle");
+        }
+        let seen = item.as_ref().and_then(|item| rev_value(item.as_str())).map(str::to_owned);
+        let present = if item.is_some() { presence(seen.as_deref()) } else { Presence::Absent };
+        let (resolution, versioning) = if settle.repair {
+            (R::repair(version, present), Versioning::ExternalGte)
+        } else {
+            (R::settle(version, present), Versioning::External)
+        };
+        self.note_repair(|| RepairOutcome::from(resolution));
+        match (resolution, item) {
+            // Where neither is there, the refused write is done, and so is a marker without revision.
+            (Resolution::Done, _) => self.clear(settle.target, version.or(settle.own).unwrap_or_default()),
+            (Resolution::Tombstone(version), _) => {
+                vec![Task::Write(Write::tombstone(self.id, settle.target, version, Versioning::ExternalGte))]
+            }
+            (Resolution::Index(version), Some(item)) => {
+                let content = Content::Item(Cow::Owned(item.into_string()), versioning);
+                vec![Task::Write(Write::index(self.id, settle.target, version, content))]
+            }
+            (Resolution::Index(_), None) => {
+                never!("an absent item is to be indexed");
+                self.failed_by("an absent item cannot be indexed")
+            }
+            (Resolution::Stamp { above }, _) => {
+                vec![Task::Stamp(Stamp { group: self.id, seen: seen.map(Cow::Owned), above, settle: false })]
+            }
+        }
+    }
+
+    /// A stamp that was not written is fine: the change that came first has a stream record of its own.
+    fn stamped(&mut self, stamp: &Stamp<'a>, written: bool, targets: &Targets) -> Vec<Task<'a>> {
+        self.note(Outcome::Stamped);
+        if !written {
+            self.note_repair(|| RepairOutcome::Overtaken);
+        }
+        let settles = targets.ids().filter(|_| stamp.settle);
+        settles.map(|target| Task::Settle(Settle::new(self.id, target))).collect()
+    }
+
+    fn unstampable(&mut self, rev: u64, code: Code, reason: &str, targets: &Targets) -> Vec<Task<'a>> {
+        let poison = || self.poison_of_evidence(rev, code, reason.to_owned(), false);
+        targets.ids().flat_map(|target| self.quarantine(target, poison())).collect()
+    }
+
+    fn quarantined<R: Rules>(&mut self, quarantine: &Quarantine) -> Vec<Task<'a>> {
+        let Quarantine { target, poison, .. } = quarantine;
+        self.note(Outcome::Quarantined);
+        let (code, reason) = (poison.code, &poison.reason);
+        self.note_repair(|| RepairOutcome::Quarantined { code, reason: reason.clone() });
+        match (&self.key, code) {
+            // No document has such an id.
+            (GroupKey::Unknown { .. } | GroupKey::Record, _) | (_, Code::KeyTooLong) => Vec::new(),
+            (GroupKey::Item { .. }, Code::UnknownRecord) => self.follow_images::<R>(*target),
+            // Above every older state, and below the cured one.
+            (GroupKey::Item { .. }, _) => {
+                let version = poison.rev.saturating_sub(1);
+                let tombstone = Write::tombstone(self.id, *target, version, Versioning::External);
+                vec![Task::Write(Write { hides: poison.of_content.then_some(poison.rev), ..tombstone })]
+            }
+        }
+    }
+
+    fn failed_by(&mut self, reason: &str) -> Vec<Task<'a>> {
+        self.fail(reason);
+        Vec::new()
+    }
+
+    fn clear(&self, target: TargetId, upto: u64) -> Vec<Task<'a>> {
+        vec![Task::Clear(Clear { group: self.id, target, upto })]
+    }
+
+    fn quarantine(&self, target: TargetId, poison: Poison) -> Vec<Task<'a>> {
+        vec![Task::Quarantine(Quarantine { group: self.id, target, poison })]
+    }
+
+    fn poison_of_evidence(&self, rev: u64, code: Code, reason: String, of_content: bool) -> Poison {
+        Poison { rev, code, reason, evidence: self.evidence.clone().into_owned(), of_content }
+    }
+
+    fn note(&mut self, outcome: Outcome) {
+        self.outcome = self.outcome.max(outcome);
+    }
+
+    /// Notes the result of a repair. A batch notes none.
+    fn note_repair(&mut self, outcome: impl FnOnce() -> RepairOutcome) {
+        if let Some(repaired) = &mut self.repaired {
+            *repaired = outcome();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,272 @@
+//! The transitions of a group as a table: a short text for each event and for each task.
+
+use table::{Key, Rev};
+
+use super::*;
+use crate::fold::{Change, fold};
+use crate::generation::Generation;
+use crate::group::GroupId;
+use crate::group::place;
+use crate::record::Side;
+use crate::rules::AsWritten;
+use crate::simulation::toy::TREES;
+
+fn targets(count: usize) -> Targets {
+    let generation = |n| Generation { index: format!("toy-{n}"), mapping: 1, filled: true };
+    Targets::new(&(0..count).map(generation).collect::<Vec<_>>())
+}
+
+fn presence_of(rev: u64) -> Presence {
+    if rev == 0 { Presence::Unrevised } else { Presence::At(Rev::new(rev).unwrap()) }
+}
+
+/// A group whose last image has this revision: 0 for an invalid one, none for a removal.
+fn group(old: Option<u64>, new: Option<u64>) -> Group<'static> {
+    let at = place(&TREES, Key::new("TREE#a", "LEAF#1")).unwrap();
+    let side = |rev: Option<u64>| rev.map_or(Presence::Absent, presence_of);
+    let image = new.map(|_| Side { text: "{}", rev: None });
+    Group { fold: Some(fold(None, Change { old: side(old), new: side(new) })), image, ..Group::new(at, "record", 0) }
+}
+
+fn item(rev: u64) -> Option<Item> {
+    Some(Item::new(format!(r#"{{"rev":{{"N":"{rev}"}}}}"#)))
+}
+
+fn poison(rev: u64, code: Code, of_content: bool) -> Poison {
+    Poison { rev, code, reason: "reason".to_owned(), evidence: "record".to_owned(), of_content }
+}
+
+/// Each task in a few words.
+fn told(tasks: &[Task<'_>]) -> Vec<String> {
+    let versioning = |versioning| if versioning == Versioning::ExternalGte { " or over an equal one" } else { "" };
+    let hides = |hides: Option<u64>| hides.map_or(String::new(), |rev| format!(", hides {rev}"));
+    let number = |number: Option<u64>| number.map_or("nothing".to_owned(), |number| number.to_string());
+    let told = |task: &Task<'_>| match task {
+        Task::Write(Write { version, content: Content::Item(_, how), .. }) => {
+            format!("index {version}{}", versioning(*how))
+        }
+        Task::Write(Write { version, content: Content::Tombstone(how), hides: hidden, .. }) => {
+            format!("tombstone {version}{}{}", versioning(*how), hides(*hidden))
+        }
+        Task::Settle(Settle { own, repair, hides: hidden, .. }) => {
+            let own = own.map_or(String::new(), |own| format!(" own {own}"));
+            format!("{}{own}{}", if *repair { "repair" } else { "settle" }, hides(*hidden))
+        }
+        Task::Compare(Compare { version, .. }) => format!("compare with {}", number(*version)),
+        Task::Stamp(Stamp { above, settle, .. }) => {
+            format!("stamp above {}{}", number(*above), if *settle { ", then settle" } else { "" })
+        }
+        Task::Quarantine(Quarantine { poison, .. }) => format!("quarantine {} {}", poison.code.name(), poison.rev),
+        Task::Clear(Clear { upto, .. }) => format!("clear {upto}"),
+    };
+    tasks.iter().map(told).collect()
+}
+
+/// Ends the only task of a group.
+#[track_caller]
+fn check(mut group: Group<'static>, event: Event<'static>, expected: &[&str]) -> Group<'static> {
+    let story = format!("{event:?}");
+    group.open = 1;
+    let tasks = group.on::<AsWritten>(event, &targets(1));
+    assert_eq!(told(&tasks), expected, "{story}");
+    assert_eq!(group.open, tasks.len(), "each task that follows is open: {story}");
+    group
+}
+
+fn write(version: u64) -> Write<'static> {
+    let content = Content::Item(Cow::Borrowed("{}"), Versioning::External);
+    Write::index(GroupId::default(), TargetId::FIRST, version, content)
+}
+
+fn tombstone(version: u64, hides: Option<u64>) -> Write<'static> {
+    Write { hides, ..Write::tombstone(GroupId::default(), TargetId::FIRST, version, Versioning::External) }
+}
+
+fn settle(own: Option<u64>, hides: Option<u64>) -> Settle {
+    Settle { own, hides, ..Settle::new(GroupId::default(), TargetId::FIRST) }
+}
+
+fn live() -> Group<'static> {
+    group(None, Some(14))
+}
+
+#[test]
+fn a_group_starts_with_what_its_images_ask_for() {
+    for (old, new, expected) in [
+        (None, Some(14), &["index 14"][..]),
+        (Some(14), None, &["tombstone 15"]),
+        (Some(0), None, &["settle"]),
+        (Some(14), Some(14), &["stamp above 14"]),
+        (None, Some(0), &["stamp above nothing"]),
+        (Some(14), Some(10), &["stamp above 14", "tombstone 15"]),
+    ] {
+        let mut group = group(old, new);
+        let tasks = group.start::<AsWritten>(TargetId::FIRST);
+        assert_eq!(told(&tasks), expected, "{old:?} {new:?}");
+        assert_eq!(group.open, tasks.len());
+    }
+}
+
+#[test]
+fn an_item_is_stamped_once_for_all_generations() {
+    let mut group = group(Some(14), Some(10));
+    let started: Vec<_> = targets(2).ids().map(|target| told(&group.start::<AsWritten>(target))).collect();
+    assert_eq!(started, [vec!["stamp above 14", "tombstone 15"], vec!["tombstone 15"]]);
+    assert_eq!(group.open, 3);
+}
+
+#[test]
+fn a_key_that_can_have_no_document_goes_to_quarantine_alone() {
+    for (key, code) in [
+        (place(&TREES, Key::new("SHRUB#a", "LEAF#1")).unwrap(), "unknown-key"),
+        (place(&TREES, Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1")).unwrap(), "key-too-long"),
+    ] {
+        let mut group = Group { key, ..live() };
+        let tasks = group.start::<AsWritten>(TargetId::FIRST);
+        assert_eq!(told(&tasks), [format!("quarantine {code} 14")]);
+        let Some(Task::Quarantine(quarantine)) = tasks.into_iter().next() else { panic!("no quarantine") };
+        let group = check(group, Event::Quarantined(quarantine), &[]);
+        assert!(group.handled());
+    }
+}
+
+#[test]
+fn an_unknown_event_of_a_known_key_is_kept_and_followed() {
+    let quarantine = Quarantine {
+        group: GroupId::default(),
+        target: TargetId::FIRST,
+        poison: poison(14, Code::UnknownRecord, true),
+    };
+    let group = check(live(), Event::Quarantined(quarantine), &["index 14"]);
+    assert_eq!(group.outcome, Outcome::Quarantined);
+}
+
+#[test]
+fn a_write_that_was_stored_clears_markers_but_not_that_of_the_poison_that_it_hides() {
+    check(live(), Event::Written(write(14)), &["clear 14"]);
+    check(live(), Event::Written(tombstone(13, Some(14))), &[]);
+}
+
+#[test]
+fn a_conflict_is_settled() {
+    let group = check(live(), Event::Conflict(write(14)), &["settle own 14"]);
+    assert_eq!(group.outcome, Outcome::Superseded);
+    check(live(), Event::Conflict(tombstone(13, Some(14))), &["settle own 13, hides 14"]);
+}
+
+#[test]
+fn the_version_alone_decides_where_it_is_our_own_or_that_of_the_poison() {
+    for (own, hides, version, expected) in [
+        (Some(14), None, Some(14), "clear 14"),
+        (Some(14), None, Some(20), "compare with 20"),
+        (Some(14), None, None, "compare with nothing"),
+        (None, None, Some(14), "compare with 14"),
+        (Some(13), Some(14), Some(14), "tombstone 14 or over an equal one, hides 14"),
+        (Some(13), Some(14), Some(20), "compare with 20"),
+    ] {
+        check(live(), Event::Version(settle(own, hides), version), &[expected]);
+    }
+    // The marker of the poison stays.
+    check(live(), Event::Version(settle(Some(13), Some(14)), Some(13)), &[]);
+}
+
+#[test]
+fn the_item_decides_where_the_version_does_not() {
+    for (version, item, expected) in [
+        (Some(20), item(24), "index 24"),
+        (Some(20), item(20), "clear 20"),
+        (Some(20), item(14), "stamp above 20"),
+        (Some(20), item(15), "stamp above 20"),
+        (Some(20), None, "tombstone 21 or over an equal one"),
+        (None, item(14), "index 14"),
+        (None, None, "clear 14"),
+    ] {
+        let compare = Compare { settle: settle(Some(14), None), version };
+        check(live(), Event::Item(compare, item), &[expected]);
+    }
+}
+
+#[test]
+fn a_repair_writes_over_an_equal_version_and_says_what_it_did() {
+    let repairing = || Group { repaired: Some(RepairOutcome::Nothing), ..live() };
+    for (version, item, expected, outcome) in [
+        (Some(20), item(20), "index 20 or over an equal one", RepairOutcome::Written(20)),
+        (Some(21), item(20), "stamp above 21", RepairOutcome::Stamped),
+        (Some(21), None, "tombstone 21 or over an equal one", RepairOutcome::Deleted(21)),
+        (None, None, "clear 0", RepairOutcome::Nothing),
+    ] {
+        let compare = Compare { settle: Settle { repair: true, ..settle(None, None) }, version };
+        let group = check(repairing(), Event::Item(compare, item), &[expected]);
+        assert_eq!(group.repaired, Some(outcome));
+    }
+}
+
+#[test]
+fn a_key_that_others_keep_changing_is_reported() {
+    let compare = Compare { settle: settle(Some(14), None), version: Some(20) };
+    let last = check(Group { rounds: MAX_ROUNDS - 1, ..live() }, Event::Item(compare, item(24)), &["index 24"]);
+    let group = check(last, Event::Item(compare, item(24)), &[]);
+    assert_eq!(group.failed.as_deref(), Some("the key would not settle"));
+}
+
+#[test]
+fn a_stamp_brings_its_own_record_but_for_a_scanned_item() {
+    let stamp = |settle| Stamp { group: GroupId::default(), seen: None, above: None, settle };
+    let group = check(live(), Event::Stamped { stamp: stamp(false), written: true }, &[]);
+    assert!(group.handled());
+    let mut scanned = Group { open: 1, ..live() };
+    let tasks = scanned.on::<AsWritten>(Event::Stamped { stamp: stamp(true), written: false }, &targets(2));
+    assert_eq!(told(&tasks), ["settle", "settle"]);
+}
+
+#[test]
+fn an_item_that_no_stamp_fits_goes_to_quarantine_in_every_generation() {
+    let mut group = Group { open: 1, ..live() };
+    let event = Event::Unstampable { rev: 22, code: Code::Unfit, reason: "reason".to_owned() };
+    let tasks = group.on::<AsWritten>(event, &targets(2));
+    assert_eq!(told(&tasks), ["quarantine unfit 22", "quarantine unfit 22"]);
+    assert_eq!(group.open, 2);
+}
+
+#[test]
+fn a_rejected_document_goes_to_quarantine_and_older_states_are_hidden() {
+    let rejected =
+        |blame| Event::Rejected { write: write(14), code: Code::Refused, reason: "reason".to_owned(), blame };
+    check(live(), rejected(Blame::Content), &["quarantine refused 14"]);
+    check(live(), rejected(Blame::Request), &["quarantine refused 14"]);
+    for (of_content, expected) in [(true, "tombstone 13, hides 14"), (false, "tombstone 13")] {
+        let poison = poison(14, Code::Refused, of_content);
+        let kept = Quarantine { group: GroupId::default(), target: TargetId::FIRST, poison };
+        check(live(), Event::Quarantined(kept), &[expected]);
+    }
+}
+
+#[test]
+fn a_group_that_cannot_go_on_fails_as_a_whole() {
+    let refused = Event::Rejected {
+        write: tombstone(15, None),
+        code: Code::Refused,
+        reason: "reason".to_owned(),
+        blame: Blame::Content,
+    };
+    let group = check(live(), refused, &[]);
+    assert_eq!(group.failed.as_deref(), Some("a tombstone was refused: reason"));
+
+    let too_large = Event::Rejected {
+        write: write(14),
+        code: Code::TooLarge,
+        reason: "answered 413".to_owned(),
+        blame: Blame::Request,
+    };
+    let group = check(Group { repaired: Some(RepairOutcome::Nothing), ..live() }, too_large, &[]);
+    assert_eq!(group.failed.as_deref(), Some("the bulk request was answered 413"));
+
+    let group = check(live(), Event::Failed("search does not answer".to_owned()), &[]);
+    assert!(!group.handled());
+}
+
+#[test]
+#[should_panic(expected = "a task has ended of a group without open tasks")]
+fn a_task_that_ends_twice_is_found() {
+    live().on::<AsWritten>(Event::Cleared, &targets(1));
+}

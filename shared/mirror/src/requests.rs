@@ -1,0 +1,132 @@
+//! The requests to engines that carry out the tasks of a batch.
+
+use std::collections::BTreeMap;
+
+use futures::stream::{self, StreamExt};
+
+use crate::build::Bulk;
+use crate::context::Context;
+use crate::documents::Documents;
+use crate::fold::Presence;
+use crate::group::{Group, Groups};
+use crate::item::{Item, presence};
+use crate::ports::{Fault, Index, Items, Ports, Quarantine as _, Reply, State, Time};
+use crate::quarantine::{Code, Marker};
+use crate::stamp::stamp;
+use crate::task::{Clear, Quarantine, Settle, Stamp};
+
+/// How many requests of one kind are under way at once.
+pub(crate) const CONCURRENCY: usize = 8;
+
+/// The result of a stamp.
+pub(crate) enum Given {
+    /// The stamp was sent. It was written, or the item had changed before.
+    Sent { written: bool },
+    /// No revision can be given to the item.
+    Impossible { rev: u64, code: Code, reason: String },
+}
+
+pub(crate) async fn send<P: Ports, D: Documents>(context: &Context<'_, P, D>, bulk: &Bulk<'_>) -> Result<Reply, Fault> {
+    context.fresh()?;
+    context.ports.index().bulk(&context.targets[bulk.target].alias, &bulk.lines).await
+}
+
+/// The versions of the documents, all of one generation, in the order of the tasks.
+pub(crate) async fn read_versions<P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    groups: &Groups<'_>,
+    settles: &[Settle],
+) -> Result<Vec<Option<u64>>, Fault> {
+    context.fresh()?;
+    let Some(first) = settles.first() else { return Ok(Vec::new()) };
+    let identity = |settle: &Settle| groups[settle.group].identity();
+    let ids: Vec<&str> = settles.iter().filter_map(identity).map(|identity| &*identity.id).collect();
+    let versions = context.ports.index().versions(&context.targets[first.target].alias, &ids).await?;
+    if versions.len() == settles.len() {
+        Ok(versions)
+    } else {
+        Err(Fault::lasting("search", "not one version for each document"))
+    }
+}
+
+pub(crate) async fn read_item<P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    group: &Group<'_>,
+) -> Result<Option<Item>, Fault> {
+    let (table, key) = group.item().ok_or_else(no_item)?;
+    context.ports.items().read(table, key).await
+}
+
+/// Gives the item a revision above its own, above all that was seen, and not below the clock.
+pub(crate) async fn give_revision<P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    group: &Group<'_>,
+    task: &Stamp<'_>,
+) -> Result<Given, Fault> {
+    context.fresh()?;
+    let (table, key) = group.item().ok_or_else(no_item)?;
+    let seen = task.seen.as_deref();
+    let old = match presence(seen) {
+        Presence::At(rev) => Some(rev),
+        Presence::Absent | Presence::Unrevised => None,
+    };
+    let Some(rev) = stamp(context.ports.time().micros(), old, task.above) else {
+        let rev = (task.above.max(old.map(|old| old.number())).unwrap_or_default() | 1).saturating_add(1);
+        let reason = "no valid revision is left above what was seen".to_owned();
+        return Ok(Given::Impossible { rev, code: Code::RevisionsExhausted, reason });
+    };
+    match context.ports.items().stamp(table, key, seen, rev).await {
+        Ok(written) => Ok(Given::Sent { written }),
+        // At the revision that it should have: above every state that was seen.
+        Err(fault) if fault.poison => {
+            let reason = format!("no revision can be set: {fault}");
+            Ok(Given::Impossible { rev: rev.number(), code: Code::Unfit, reason })
+        }
+        Err(fault) => Err(fault),
+    }
+}
+
+/// Keeps the record with its reason, then marks its subject.
+pub(crate) async fn keep_and_mark<P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    group: &Group<'_>,
+    task: &Quarantine,
+) -> Result<(), Fault> {
+    context.fresh()?;
+    let Quarantine { target, poison, .. } = task;
+    let target = &context.targets[*target];
+    let subject = group.subject();
+    let object = poison.object(&target.index);
+    context.ports.quarantine().keep(&object, poison.body(&target.index, &subject)).await?;
+    let since = context.ports.time().micros();
+    let marker = Marker { subject, rev: poison.rev, code: poison.code, reason: poison.reason.clone(), object, since };
+    context.ports.state().mark(&target.index, &marker).await
+}
+
+/// Clears markers that a version at or above theirs has overtaken, all in one generation. It looks up the markers of
+/// these groups and no others: a batch must not get slower with what else is in quarantine.
+pub(crate) async fn clear_markers<P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    groups: &Groups<'_>,
+    clears: &[Clear],
+) -> Result<(), Fault> {
+    let Some(first) = clears.first() else { return Ok(()) };
+    let index = &context.targets[first.target].index;
+    let state = context.ports.state();
+    // Of several versions of a key the highest counts.
+    let mut upto: BTreeMap<String, u64> = BTreeMap::new();
+    for clear in clears {
+        let highest = upto.entry(groups[clear.group].subject().name()).or_default();
+        *highest = clear.upto.max(*highest);
+    }
+    let names: Vec<String> = upto.keys().cloned().collect();
+    let open = state.open(index, &names).await?;
+    upto.retain(|name, upto| open.get(name).is_some_and(|rev| rev <= upto));
+    let cleared: Vec<_> = upto.iter().map(|(name, upto)| state.clear(index, name, *upto)).collect();
+    let cleared: Vec<_> = stream::iter(cleared).buffered(CONCURRENCY).collect().await;
+    cleared.into_iter().collect()
+}
+
+fn no_item() -> Fault {
+    Fault::lasting("mirror", "the group has no item")
+}

@@ -1,0 +1,173 @@
+//! Tasks that a group asks for, and the events that end them. Each task ends in exactly one event.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use crate::documents::Rung;
+use crate::generation::TargetId;
+use crate::group::GroupId;
+use crate::item::Item;
+use crate::lines::Versioning;
+use crate::quarantine::{Code, Poison};
+
+/// One step towards a handled group. The batch carries it out.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Task<'a> {
+    Write(Write<'a>),
+    Settle(Settle),
+    Compare(Compare),
+    Stamp(Stamp<'a>),
+    Quarantine(Quarantine),
+    Clear(Clear),
+}
+
+/// One operation on one generation's index.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Write<'a> {
+    pub(crate) group: GroupId,
+    pub(crate) target: TargetId,
+    pub(crate) version: u64,
+    pub(crate) content: Content<'a>,
+    /// The rung of the ladder that each of its shapes has come down to.
+    pub(crate) rungs: Vec<(&'static str, Rung)>,
+    /// The revision of the poison that this tombstone hides. A document at that very revision is hidden, too.
+    pub(crate) hides: Option<u64>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(crate) enum Content<'a> {
+    /// The document that the item in this DynamoDB JSON maps to.
+    Item(Cow<'a, str>, Versioning),
+    Tombstone(Versioning),
+}
+
+/// Reads the version of the document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Settle {
+    pub(crate) group: GroupId,
+    pub(crate) target: TargetId,
+    /// The version that was refused. If the document has it, an earlier delivery wrote it.
+    pub(crate) own: Option<u64>,
+    /// Whether the document is written again even where its version equals the item's.
+    pub(crate) repair: bool,
+    /// The revision of the poison whose tombstone was refused. A document at that very revision is hidden.
+    pub(crate) hides: Option<u64>,
+}
+
+/// Reads the item and compares it with the version of the document. The version is part of the task, so the item is
+/// always read after it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Compare {
+    pub(crate) settle: Settle,
+    pub(crate) version: Option<u64>,
+}
+
+/// Gives the item a revision, if it still has the one that was seen.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Stamp<'a> {
+    pub(crate) group: GroupId,
+    /// The value of `rev` as it was read, in DynamoDB JSON.
+    pub(crate) seen: Option<Cow<'a, str>>,
+    pub(crate) above: Option<u64>,
+    /// Whether every generation is settled afterwards. If not, the stamp's own stream record does the indexing.
+    pub(crate) settle: bool,
+}
+
+/// Keeps the record with the reason, then marks the group's subject.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Quarantine {
+    pub(crate) group: GroupId,
+    pub(crate) target: TargetId,
+    pub(crate) poison: Poison,
+}
+
+/// Clears the subject's marker, unless it has a higher revision than this one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Clear {
+    pub(crate) group: GroupId,
+    pub(crate) target: TargetId,
+    pub(crate) upto: u64,
+}
+
+/// The end of a task.
+#[derive(Debug)]
+pub(crate) enum Event<'a> {
+    /// OpenSearch has stored the write.
+    Written(Write<'a>),
+    /// OpenSearch has an equal or a higher version.
+    Conflict(Write<'a>),
+    /// The document cannot be indexed.
+    Rejected { write: Write<'a>, code: Code, reason: String, blame: Blame },
+    /// The version of the document was read; none where there is no document.
+    Version(Settle, Option<u64>),
+    /// The item was read; none where there is no item.
+    Item(Compare, Option<Item>),
+    /// The stamp was sent. It was written, or the item had changed before.
+    Stamped { stamp: Stamp<'a>, written: bool },
+    /// No stamp can be written, at this revision or at any.
+    Unstampable { rev: u64, code: Code, reason: String },
+    /// The record is kept and its subject marked.
+    Quarantined(Quarantine),
+    /// No marker at or below the revision is left.
+    Cleared,
+    /// The task cannot be carried out now.
+    Failed(String),
+}
+
+/// Which of two things a rejection proves to be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Blame {
+    /// The document: an equal one in the index is stale.
+    Content,
+    /// The bulk request of this write alone. It says nothing of a document that the index has.
+    Request,
+}
+
+/// Tasks that wait, by kind.
+#[derive(Debug, Default)]
+pub(crate) struct Tasks<'a> {
+    pub(crate) writes: VecDeque<Write<'a>>,
+    pub(crate) settles: Vec<Settle>,
+    pub(crate) compares: Vec<Compare>,
+    pub(crate) stamps: Vec<Stamp<'a>>,
+    pub(crate) quarantines: Vec<Quarantine>,
+    pub(crate) clears: Vec<Clear>,
+}
+
+impl<'a> Write<'a> {
+    pub(crate) const fn index(group: GroupId, target: TargetId, version: u64, content: Content<'a>) -> Self {
+        Self { group, target, version, content, rungs: Vec::new(), hides: None }
+    }
+
+    pub(crate) const fn tombstone(group: GroupId, target: TargetId, version: u64, versioning: Versioning) -> Self {
+        Self::index(group, target, version, Content::Tombstone(versioning))
+    }
+}
+
+impl Settle {
+    pub(crate) const fn new(group: GroupId, target: TargetId) -> Self {
+        Self { group, target, own: None, repair: false, hides: None }
+    }
+}
+
+impl<'a> Tasks<'a> {
+    pub(crate) fn push(&mut self, task: Task<'a>) {
+        match task {
+            Task::Write(write) => self.writes.push_back(write),
+            Task::Settle(settle) => self.settles.push(settle),
+            Task::Compare(compare) => self.compares.push(compare),
+            Task::Stamp(stamp) => self.stamps.push(stamp),
+            Task::Quarantine(quarantine) => self.quarantines.push(quarantine),
+            Task::Clear(clear) => self.clears.push(clear),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.writes.is_empty()
+            && self.settles.is_empty()
+            && self.compares.is_empty()
+            && self.stamps.is_empty()
+            && self.quarantines.is_empty()
+            && self.clears.is_empty()
+    }
+}

@@ -1,0 +1,24 @@
+//! States that the code rules out.
+
+use std::fmt::Arguments;
+
+/// Reports a state that the code rules out. It panics where debug assertions are on, as in tests. In production it
+/// writes an error line, and the caller fails the smallest thing that is safe to fail.
+///
+/// ```should_panic
+/// let slots: Vec<u8> = Vec::new();
+/// if slots.is_empty() {
+///     table::never!("a project of {} slots", slots.len());
+/// }
+/// ```
+#[macro_export]
+macro_rules! never {
+    ($($message:tt)+) => { $crate::never::report(format_args!($($message)+)) };
+}
+
+/// Reports the state; called by [`never!`](crate::never!).
+#[doc(hidden)]
+pub fn report(message: Arguments<'_>) {
+    assert!(!cfg!(debug_assertions), "a state that cannot be: {message}");
+    tracing::error!(message = %format_args!("a state that cannot be: {message}"));
+}
