@@ -10,12 +10,12 @@ use table::{Config, Key, TOMBSTONES};
 use super::toy::{Leaves, TOY, TREES};
 use super::world::{Fate, Kind, Shared};
 use crate::first_index;
-use crate::handle::Failure;
 use crate::ports::Fault;
 use crate::record::Tables;
 use crate::repair::in_every_generation;
 use crate::rules::Rules;
 use crate::sweep::{Swept, sweep_generations};
+use crate::work::Failure;
 use crate::work::{Worked, work};
 
 /// Work of the mirror that has begun and may never end.
