@@ -8,7 +8,7 @@ use futures::future::join;
 use crate::build::{Built, Bulk, Content, LARGEST, Write, build};
 use crate::classify::{Answer, Class, answers, failure};
 use crate::context::Context;
-use crate::documents::{Documents, Rung};
+use crate::documents::{Documents, Obstacle, Rung};
 use crate::group::Group;
 use crate::ports::{Fault, Index, Ports, Reply, Time};
 use crate::quarantine::{Code, Poison};
@@ -37,6 +37,8 @@ pub(crate) struct Tally {
     pub(crate) degraded: usize,
     /// Shapes whose object is really gone.
     pub(crate) missing: usize,
+    /// Whether S3 refuses a shape that it may give later.
+    pub(crate) refused: bool,
     /// What first went wrong.
     pub(crate) trouble: Option<String>,
 }
@@ -63,6 +65,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             self.write::<R>().await;
             self.settle::<R>().await;
             self.stamp().await;
+            self.weigh_refusals().await;
             self.quarantine::<R>().await;
             self.clear().await;
             vain_rounds = if std::mem::take(&mut self.in_vain) { vain_rounds + 1 } else { 0 };
@@ -117,7 +120,10 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             self.poison(&write, Code::Unfit, &reason, true);
         }
         for (write, fault) in built.unavailable {
-            self.fail(write.group, &fault);
+            match fault.obstacle {
+                Obstacle::Refused => self.tasks.refused.push((write, fault.to_string())),
+                Obstacle::Passing | Obstacle::Lasting => self.fail(write.group, &fault),
+            }
         }
         built.bulk
     }

@@ -1,5 +1,7 @@
 //! Putting groups into quarantine: keeping the record, marking its subject, hiding older states; and clearing markers.
 
+use std::collections::HashMap;
+
 use futures::StreamExt;
 use futures::stream;
 
@@ -17,7 +19,32 @@ use crate::report::Outcome;
 use crate::rules::Rules;
 use crate::tasks::{Finished, Poisoned, ask_fold};
 
-impl<P: Ports, D: Documents> Batch<'_, '_, P, D> {
+impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
+    /// Decides what a refused shape means. It is poison once its record has waited long enough, or where its item is in
+    /// quarantine already: nobody waits for it twice. Else its record is reported.
+    pub(crate) async fn weigh_refusals(&mut self) {
+        let mut refused = std::mem::take(&mut self.tasks.refused);
+        refused.sort_by_key(|(write, _)| write.target);
+        for of_target in refused.chunk_by(|one, other| one.0.target == other.0.target) {
+            let open = open_of(&self.context, &self.groups, of_target).await;
+            for (write, reason) in of_target {
+                let now = self.context.ports.time().micros();
+                let Some(group) = self.groups.get(write.group) else { continue };
+                let lasts = group.refusable_until.is_some_and(|until| until <= now);
+                match &open {
+                    Ok(open) if lasts || open.contains_key(&group.subject().name()) => {
+                        self.poison(write, Code::Unfit, reason, true);
+                    }
+                    Ok(_) => {
+                        self.tally.refused = true;
+                        self.fail(write.group, reason);
+                    }
+                    Err(fault) => self.fail(write.group, fault),
+                }
+            }
+        }
+    }
+
     /// Keeps each record with its reason, then marks its subject, then hides every older state.
     pub(crate) async fn quarantine<R: Rules>(&mut self) {
         let tasks = std::mem::take(&mut self.tasks.poisoned);
@@ -70,6 +97,20 @@ impl<P: Ports, D: Documents> Batch<'_, '_, P, D> {
             }
         }
     }
+}
+
+/// The open markers of these writes' items, all of one generation.
+async fn open_of<P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    groups: &[Group<'_>],
+    writes: &[(Write<'_>, String)],
+) -> Result<HashMap<String, u64>, Fault> {
+    let target = writes.first().and_then(|(write, _)| context.targets.get(write.target)).ok_or_else(no_item)?;
+    let name = |(write, _): &(Write<'_>, String)| Some(groups.get(write.group)?.subject().name());
+    let mut names: Vec<String> = writes.iter().filter_map(name).collect();
+    names.sort_unstable();
+    names.dedup();
+    context.ports.state().open(&target.index, &names).await
 }
 
 async fn keep_and_mark<P: Ports, D: Documents>(

@@ -15,6 +15,8 @@ pub(crate) struct Tasks<'a> {
     pub(crate) writes: VecDeque<Write<'a>>,
     pub(crate) settles: Vec<Settle>,
     pub(crate) stamps: Vec<Stamp<'a>>,
+    /// Writes whose shape S3 refuses, with what it says.
+    pub(crate) refused: Vec<(Write<'a>, String)>,
     pub(crate) poisoned: Vec<Poisoned>,
     pub(crate) finished: Vec<Finished>,
 }
@@ -63,6 +65,7 @@ impl Tasks<'_> {
         self.writes.is_empty()
             && self.settles.is_empty()
             && self.stamps.is_empty()
+            && self.refused.is_empty()
             && self.poisoned.is_empty()
             && self.finished.is_empty()
     }
