@@ -46,9 +46,7 @@ pub(super) async fn start(
     progress: &Progress,
 ) -> Result<Running, StartError> {
     match choice {
-        Dynamodb::Url(url) => {
-            Ok(Running { endpoint: url.clone(), front: url.clone(), process: None, dynoxide: None })
-        }
+        Dynamodb::Url(url) => Ok(Running { endpoint: url.clone(), front: url.clone(), process: None, dynoxide: None }),
         Dynamodb::Dynoxide | Dynamodb::InMemory => {
             let file = state.path("dynamodb.sqlite");
             let dynoxide = Dynoxide::start((*choice == Dynamodb::Dynoxide).then_some(file.as_path())).await?;

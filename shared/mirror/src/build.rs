@@ -173,7 +173,9 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
 async fn read_shape(shapes: &impl Shapes, source: &ShapeSource, rung: Rung) -> Result<Shape, Unwritten> {
     match AssertUnwindSafe(shapes.shape(source, rung)).catch_unwind().await {
         Ok(Ok(shape)) => Ok(shape),
-        Ok(Err(unavailable)) if unavailable.obstacle == Obstacle::Lasting => Err(Unwritten::Unfit(unavailable.to_string())),
+        Ok(Err(unavailable)) if unavailable.obstacle == Obstacle::Lasting => {
+            Err(Unwritten::Unfit(unavailable.to_string()))
+        }
         Ok(Err(unavailable)) => Err(Unwritten::Unavailable(unavailable)),
         Err(panic) => Err(Unwritten::Unfit(panicked(panic.as_ref()))),
     }

@@ -5,7 +5,7 @@
 use std::net::Ipv4Addr;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Request, Response, StatusCode, header};
+use http::{HeaderMap, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use serde_json::Value;
@@ -27,7 +27,7 @@ impl Front {
     /// Listens on a port of 127.0.0.1, before the engine at this URL.
     pub(super) async fn start(engine: String) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let client = reqwest::Client::new();
+        let client = reqwest::Client::builder().no_proxy().build().map_err(std::io::Error::other)?;
         let answer = move |request| {
             let (client, engine) = (client.clone(), engine.clone());
             async move {
@@ -89,9 +89,9 @@ fn limited(body: &[u8]) -> Option<Bytes> {
 
 /// The headers that are not of one connection or one body's length.
 fn end_to_end(mut headers: HeaderMap) -> HeaderMap {
-    const OF_ONE_HOP: [HeaderName; 5] =
-        [header::CONNECTION, header::CONTENT_LENGTH, header::HOST, header::TRANSFER_ENCODING, header::EXPECT];
-    OF_ONE_HOP.iter().for_each(|name| _ = headers.remove(name));
+    for name in [header::CONNECTION, header::CONTENT_LENGTH, header::HOST, header::TRANSFER_ENCODING, header::EXPECT] {
+        headers.remove(name);
+    }
     headers
 }
 
