@@ -164,12 +164,12 @@ async fn forbidding() -> Server {
 /// An S3 that refuses one object alone: it has no other, says so, and takes new ones.
 async fn forbidding_one() -> Server {
     Server::start(|request: Request<Incoming>| async move {
-        let status = match *request.method() {
+        let status: u16 = match *request.method() {
             Method::PUT => 200,
             Method::HEAD if request.uri().path().ends_with("/none") => 404,
             _ => 403,
         };
-        Ok::<_, Infallible>(Response::builder().status(status).body(Full::default()).unwrap())
+        Ok::<_, Infallible>(Response::builder().status(status).body(Full::<Bytes>::default()).unwrap())
     })
     .await
 }

@@ -17,9 +17,9 @@ fn rustfmt_formats_every_file() {
     for file in files("", "rs").into_iter().filter(|file| file.text.lines().any(is_too_long)) {
         let moved = |line: &str| if is_formatted(line) { format!("  {line}\n") } else { format!("{line}\n") };
         let formatted = rustfmt(&file.text.lines().map(moved).collect::<String>());
-        let lines = file.text.lines().zip(formatted.lines()).enumerate();
-        let first = lines.filter(|(_, (before, after))| before != after).map(|(number, _)| number + 1).next();
-        left.extend(first.map(|line| format!("{}:{line}: a line near it is too long for rustfmt", file.path)));
+        let mut lines = file.text.lines().zip(formatted.lines()).zip(1..);
+        let first = lines.find(|((before, after), _)| before != after).map(|(_, number)| number);
+        left.extend(first.map(|line: usize| format!("{}:{line}: a line near it is too long for rustfmt", file.path)));
     }
     assert_eq!(left, Vec::<String>::new());
 }
