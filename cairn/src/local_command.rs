@@ -136,7 +136,7 @@ impl Local {
             println!("{name:<10} {}/{name} (description: /{name}/openapi.json)", platform.url);
         }
         println!("search     {}", config.search);
-        println!("DynamoDB   {}", config.dynamodb.as_deref().unwrap_or_default());
+        println!("DynamoDB   {}", platform.dynamodb());
         println!("S3         {}", config.s3.as_deref().unwrap_or_default());
         // As `CAIRN_ISSUERS` has it, for functions that are to take the platform's tokens.
         println!("issuers    {}", serde_json::to_string(&config.issuers).unwrap_or_default());

@@ -77,14 +77,16 @@ fn message(outcome: &RepairOutcome) -> String {
         }
         RepairOutcome::Deleted(version) => format!("the item is deleted: a tombstone was written at version {version}"),
         RepairOutcome::Stamped => {
-            "the item was below its document, or had no revision: it has a new one, and its stream record will be indexed"
-                .to_owned()
+            let given = "the item was below its document, or had no revision: it has a new one";
+            format!("{given}, and its stream record will be indexed")
         }
         RepairOutcome::Overtaken => {
             "the item was changed during the repair: the stream record of that change will be indexed".to_owned()
         }
         RepairOutcome::Quarantined { code, reason } => format!("quarantined, {}: {reason}", code.name()),
-        RepairOutcome::Nothing => "nothing to do: the document is up to date, or neither item nor document exists".to_owned(),
+        RepairOutcome::Nothing => {
+            "nothing to do: the document is up to date, or neither item nor document exists".to_owned()
+        }
     }
 }
 

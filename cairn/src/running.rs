@@ -36,7 +36,7 @@ impl Running {
         let config = &platform.engines.config;
         let endpoints = Endpoints {
             gateway: platform.url.clone(),
-            dynamodb: config.dynamodb.clone().unwrap_or_default(),
+            dynamodb: platform.dynamodb().to_owned(),
             s3: config.s3.clone().unwrap_or_default(),
             search: config.search.clone(),
         };

@@ -24,6 +24,7 @@ mod kill;
 mod mirror;
 mod parks;
 mod privilege;
+mod quarantine;
 mod samples;
 mod schedules;
 mod tenancy;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
             generated::tests(),
             mirror::tests(),
             mirror::each_system::tests(),
+            quarantine::tests(),
             tombstones::tests(),
             faults::tests(),
             depot::tests(),

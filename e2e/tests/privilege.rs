@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response};
 use serde_json::{Value, json};
 use table::Config;
 use table::grant::Resource;
@@ -29,6 +29,7 @@ tests! { privilege:
     a_grant_that_is_kept_without_need_is_named,
     what_another_platform_asks_is_nobody_s_call,
     a_forbidden_shape_comes_again_and_is_not_missing,
+    shape_that_s3_refuses_alone_goes_to_quarantine_after_15_minutes,
 }
 
 /// Two functions, with what each is allowed.
@@ -160,7 +161,21 @@ async fn forbidding() -> Server {
     .await
 }
 
-async fn a_forbidden_shape_comes_again_and_is_not_missing() {
+/// An S3 that refuses one object alone: it has no other, says so, and takes new ones.
+async fn forbidding_one() -> Server {
+    Server::start(|request: Request<Incoming>| async move {
+        let status: u16 = match *request.method() {
+            Method::PUT => 200,
+            Method::HEAD if request.uri().path().ends_with("/none") => 404,
+            _ => 403,
+        };
+        Ok::<_, Infallible>(Response::builder().status(status).body(Full::<Bytes>::default()).unwrap())
+    })
+    .await
+}
+
+/// A platform with a geozone whose boundary is in S3.
+async fn with_boundary() -> Cairn {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let zone = json!({ "displayName": "Lakes", "location": [-125.5, 49.5], "isVisible": true });
@@ -169,15 +184,21 @@ async fn a_forbidden_shape_comes_again_and_is_not_missing() {
     let boundary = format!(r#"{{"type":"Polygon","coordinates":[{}]}}"#, ellipse([-125.5, 49.6], [0.4, 0.25], 2000, 7));
     let boundary: Value = serde_json::from_str(&boundary).unwrap();
     admin.put("/parks/geozones/bcparks_1/1/geometry/boundary", boundary).await.is(200);
-    let before = cairn.document("parks", "geozone::bcparks_1#1").await.unwrap();
-    assert_eq!(before["boundaryStatus"], "full");
+    cairn
+}
 
-    // A later write of the same item, which needs the shape again.
+/// The record of a later write of the geozone, which needs its shape again.
+async fn later(cairn: &Cairn) -> Value {
     let mut item = cairn.table().get("geozone::bcparks_1", "1").await.unwrap();
     let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
     item.insert("rev".to_owned(), AttributeValue::N((rev + 2).to_string()));
-    let record = cairn.table().insert_record(&item, 0);
-    let s3 = forbidding().await;
+    let mut record = cairn.table().insert_record(&item, 0);
+    record["dynamodb"]["ApproximateCreationDateTime"] = cairn.clock.seconds().into();
+    record
+}
+
+/// Hands a record to the mirror on this S3: its answer, and its metrics.
+async fn mirrored(cairn: &Cairn, s3: &Server, record: &Value) -> (Value, Value) {
     let config = Config { s3: Some(s3.url.clone()), ..cairn.engines().config.clone() };
     let told = Arc::new(Mutex::new(Value::Null));
     let tell = Arc::clone(&told);
@@ -185,10 +206,40 @@ async fn a_forbidden_shape_comes_again_and_is_not_missing() {
         .metrics_to(move |line| *tell.lock().unwrap() = serde_json::from_str(line).unwrap());
     let deadline = Instant::now() + Duration::from_secs(60);
     let answer = app.event("mirror", json!({ "Records": [record] }).to_string().into(), deadline).await.unwrap();
-    let answer: Value = serde_json::from_slice(&answer).unwrap();
-    let sequence = &record["dynamodb"]["SequenceNumber"];
-    assert_eq!(answer, json!({ "batchItemFailures": [{ "itemIdentifier": sequence }] }));
     let told = told.lock().unwrap().clone();
-    assert_eq!((&told["Records"], &told["Retried"]), (&json!(1), &json!(1)), "{told}");
+    (serde_json::from_slice(&answer).unwrap(), told)
+}
+
+fn reported(record: &Value) -> Value {
+    json!({ "batchItemFailures": [{ "itemIdentifier": record["dynamodb"]["SequenceNumber"] }] })
+}
+
+async fn a_forbidden_shape_comes_again_and_is_not_missing() {
+    let cairn = with_boundary().await;
+    let before = cairn.document("parks", "geozone::bcparks_1#1").await.unwrap();
+    assert_eq!(before["boundaryStatus"], "full");
+    let (record, s3) = (later(&cairn).await, forbidding().await);
+    // Where S3 refuses everything, that is no fault of one record, however old it is.
+    for _ in 0..2 {
+        let (answer, told) = mirrored(&cairn, &s3, &record).await;
+        assert_eq!(answer, reported(&record));
+        assert_eq!((&told["Records"], &told["Retried"]), (&json!(1), &json!(1)), "{told}");
+        assert_eq!(cairn.document("parks", "geozone::bcparks_1#1").await.unwrap(), before);
+        cairn.clock.advance(Duration::from_secs(3600));
+    }
+    assert_eq!(cairn.quarantined().await, Vec::new());
+}
+
+async fn shape_that_s3_refuses_alone_goes_to_quarantine_after_15_minutes() {
+    let cairn = with_boundary().await;
+    let before = cairn.document("parks", "geozone::bcparks_1#1").await.unwrap();
+    let (record, s3) = (later(&cairn).await, forbidding_one().await);
+    cairn.clock.advance(Duration::from_secs(14 * 60));
+    assert_eq!(mirrored(&cairn, &s3, &record).await.0, reported(&record));
     assert_eq!(cairn.document("parks", "geozone::bcparks_1#1").await.unwrap(), before);
+    cairn.clock.advance(Duration::from_secs(60));
+    assert_eq!(mirrored(&cairn, &s3, &record).await.0, json!({ "batchItemFailures": [] }));
+    assert_eq!(cairn.document("parks", "geozone::bcparks_1#1").await.unwrap()["deleted"], true);
+    let quarantined = cairn.quarantined().await;
+    assert!(quarantined.len() == 1 && quarantined[0].reason.contains("a shape could not be read"), "{quarantined:?}");
 }

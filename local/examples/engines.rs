@@ -33,7 +33,7 @@ async fn main() -> Result<(), StartError> {
     .await?;
     println!("CAIRN_SEARCH_ENDPOINT={url}");
     let dynoxide = Dynoxide::start(Some(&folder.join("dynamodb.sqlite"))).await?;
-    println!("CAIRN_DYNAMODB_ENDPOINT={}", dynoxide.endpoint);
+    println!("CAIRN_DYNAMODB_ENDPOINT={}", dynoxide.front);
 
     let _ = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await;
     search.stop().await;

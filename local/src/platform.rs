@@ -152,6 +152,7 @@ impl Platform {
         let engines = Engines::new(config, options.clock);
         for served in &options.systems {
             provision(&engines, &objects, served.system).await?;
+            dynamodb.index_scans(&engines.config, served.system).await?;
         }
         let kept = state.was_searched_by(search.identity.as_deref());
         for served in &options.systems {
@@ -178,6 +179,11 @@ impl Platform {
     /// A system's handlers, as the gateway and the event sources call them.
     pub fn app(&self, system: &str) -> Option<&Arc<App>> {
         self.apps.iter().find(|app| app.system().name == system)
+    }
+
+    /// Where other programs find DynamoDB.
+    pub fn dynamodb(&self) -> &str {
+        &self.dynamodb.front
     }
 
     /// Waits until the events of all objects stored, and the stream records of all writes made before this call have

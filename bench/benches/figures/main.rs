@@ -15,11 +15,13 @@ mod get;
 mod grid;
 mod import;
 mod layer;
+mod markers;
 mod memory;
 mod mirror;
 mod pipeline;
 mod platform;
 mod scaling;
+mod scan;
 mod shapes;
 mod tenant;
 mod timing;
@@ -56,14 +58,16 @@ enum Run {
 }
 
 /// In this order: the events of `memory` leave things in quarantine, which every later batch would look at.
-const BENCHES: [Bench; 12] = [
+const BENCHES: [Bench; 14] = [
     Bench { name: "mirror", run: Run::Alone(mirror::run) },
     Bench { name: "geometry", run: Run::Alone(geometry::run) },
     Bench { name: "creators", run: Run::Alone(creators::run) },
     Bench { name: "grid", run: Run::Alone(grid::run) },
+    Bench { name: "scan", run: Run::Alone(scan::run) },
     Bench { name: "function", run: Run::OnPlatform(|platform, table| function::run(platform, table).boxed()) },
     Bench { name: "get", run: Run::OnPlatform(|platform, table| get::run(platform, table).boxed()) },
     Bench { name: "pipeline", run: Run::OnPlatform(|platform, table| pipeline::run(platform, table).boxed()) },
+    Bench { name: "markers", run: Run::OnPlatform(|platform, table| markers::run(platform, table).boxed()) },
     Bench { name: "write", run: Run::OnPlatform(|platform, table| write::run(platform, table).boxed()) },
     Bench { name: "import", run: Run::OnPlatform(|platform, table| import::run(platform, table).boxed()) },
     Bench { name: "csv", run: Run::OnPlatform(|platform, table| csv::run(platform, table).boxed()) },

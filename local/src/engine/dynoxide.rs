@@ -1,4 +1,10 @@
 //! dynoxide: DynamoDB's protocol over SQLite, in this process.
+//!
+//! It serves one request at a time, and reads everything that a scan or query without a `Limit` may return before it
+//! cuts the page at 1 MB. So [`Dynoxide::endpoint`] is for callers that set a `Limit`, as the platform does, and
+//! [`Dynoxide::front`] for all others.
+
+mod front;
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -10,13 +16,20 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::error::StartError;
+use front::Front;
 
 /// A running database on a port of 127.0.0.1.
 pub struct Dynoxide {
+    /// For callers that limit their scans and queries.
     pub endpoint: String,
+    /// For all other callers: every page of a scan or query that is asked for here is short.
+    pub front: String,
+    fronting: Front,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     database: Database,
+    /// The file, or the URI of a database in memory.
+    name: String,
     /// None for one in memory.
     file: Option<PathBuf>,
 }
@@ -24,11 +37,12 @@ pub struct Dynoxide {
 impl Dynoxide {
     /// Opens or creates the database in `file`, or makes one in memory that is gone with it.
     pub async fn start(file: Option<&Path>) -> Result<Self, StartError> {
-        let database = match file {
-            Some(file) => open(&file.display().to_string())?,
-            // A name of its own, through which the index is made as in a file.
-            None => open(&format!("file:cairn-{}?mode=memory&cache=shared", uuid::Uuid::now_v7()))?,
+        let name = match file {
+            Some(file) => file.display().to_string(),
+            // A name of its own, through which indexes are made as in a file.
+            None => format!("file:cairn-{}?mode=memory&cache=shared", uuid::Uuid::now_v7()),
         };
+        let database = open(&name)?;
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| failed(&error))?;
         listener.set_nonblocking(true).map_err(|error| failed(&error))?;
         let address = listener.local_addr().map_err(|error| failed(&error))?;
@@ -39,8 +53,18 @@ impl Dynoxide {
             .name("dynoxide".to_owned())
             .spawn(move || serve(listener, served, stopped))
             .map_err(|error| failed(&error))?;
-        let file = file.map(Path::to_path_buf);
-        Ok(Self { endpoint: format!("http://{address}"), stop: Some(stop), thread: Some(thread), database, file })
+        let endpoint = format!("http://{address}");
+        let fronting = Front::start(endpoint.clone()).await.map_err(|error| failed(&error))?;
+        let (front, file) = (fronting.url(), file.map(Path::to_path_buf));
+        Ok(Self { endpoint, front, fronting, stop: Some(stop), thread: Some(thread), database, name, file })
+    }
+
+    /// Makes an index for scans in segments of a table, unless the table has it. Without it each page of a segment is
+    /// sorted out of the whole table.
+    pub async fn index_scans(&self, table: &str) -> rusqlite::Result<()> {
+        let (name, table) = (self.name.clone(), table.to_owned());
+        let indexed = tokio::task::spawn_blocking(move || index_scans(&name, &table)).await;
+        indexed.unwrap_or(Ok(()))
     }
 
     /// Deletes the items whose time to live has passed, as DynamoDB does by itself. Returns how many.
@@ -63,6 +87,7 @@ impl Dynoxide {
 
     /// Finishes what is under way and closes the file.
     pub async fn stop(mut self) {
+        self.fronting.stop().await;
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
@@ -113,6 +138,14 @@ fn index_streams(file: &str) -> rusqlite::Result<()> {
         "CREATE INDEX IF NOT EXISTS cairn_stream_position
          ON _stream_records (table_name, CAST(sequence_number AS INTEGER))",
     )
+}
+
+/// In the order in which a segment is scanned.
+fn index_scans(file: &str, table: &str) -> rusqlite::Result<()> {
+    let quoted = table.replace('"', "\"\"");
+    Connection::open(file)?.execute_batch(&format!(
+        "CREATE INDEX IF NOT EXISTS \"cairn_scan_{quoted}\" ON \"{quoted}\" (hash_prefix, pk, sk)"
+    ))
 }
 
 /// What dynoxide adds to a sequence number that it has stored before it tells it, to have as many digits as DynamoDB's.

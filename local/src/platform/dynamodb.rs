@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use table::Config;
+use table::schema::System;
+
 use crate::engine::dynamodb_local;
 use crate::engine::dynoxide::Dynoxide;
 use crate::error::StartError;
@@ -27,7 +30,10 @@ pub enum Dynamodb {
 
 #[derive(Debug)]
 pub(super) struct Running {
+    /// For the platform itself.
     pub(super) endpoint: String,
+    /// For other programs.
+    pub(super) front: String,
     pub(super) process: Option<Process>,
     dynoxide: Option<Arc<Dynoxide>>,
 }
@@ -40,11 +46,12 @@ pub(super) async fn start(
     progress: &Progress,
 ) -> Result<Running, StartError> {
     match choice {
-        Dynamodb::Url(url) => Ok(Running { endpoint: url.clone(), process: None, dynoxide: None }),
+        Dynamodb::Url(url) => Ok(Running { endpoint: url.clone(), front: url.clone(), process: None, dynoxide: None }),
         Dynamodb::Dynoxide | Dynamodb::InMemory => {
             let file = state.path("dynamodb.sqlite");
             let dynoxide = Dynoxide::start((*choice == Dynamodb::Dynoxide).then_some(file.as_path())).await?;
-            Ok(Running { endpoint: dynoxide.endpoint.clone(), process: None, dynoxide: Some(Arc::new(dynoxide)) })
+            let (endpoint, front) = (dynoxide.endpoint.clone(), dynoxide.front.clone());
+            Ok(Running { endpoint, front, process: None, dynoxide: Some(Arc::new(dynoxide)) })
         }
         Dynamodb::Local => {
             let installed = dynamodb_local::RECIPE.install(tools, cache, progress).await;
@@ -60,7 +67,7 @@ pub(super) async fn start(
             let (process, endpoint) = dynamodb_local::start(&installed, Some(&folder), &log).await?;
             progress.finished("DynamoDB Local", endpoint.clone());
             progress.note("DynamoDB Local listens on every address of this machine, not only on 127.0.0.1.");
-            Ok(Running { endpoint, process: Some(process), dynoxide: None })
+            Ok(Running { front: endpoint.clone(), endpoint, process: Some(process), dynoxide: None })
         }
     }
 }
@@ -69,6 +76,21 @@ impl Running {
     /// The engine whose expired items are deleted only when it is asked to.
     pub(super) fn sweeper(&self) -> Option<Arc<Dynoxide>> {
         self.dynoxide.clone()
+    }
+
+    /// Prepares new tables, and those of a state folder from before, for scans.
+    pub(super) async fn index_scans(&self, config: &Config, system: &System) -> Result<(), StartError> {
+        let Some(dynoxide) = &self.dynoxide else { return Ok(()) };
+        for table in system.tables {
+            let table = config.table(table.name);
+            dynoxide.index_scans(&table).await.map_err(|error| {
+                StartError::new(
+                    format!("Table `{table}` could not be indexed: {error}"),
+                    "If the disk is full, make room and start again; `cairn local reset` starts over",
+                )
+            })?;
+        }
+        Ok(())
     }
 
     pub(super) async fn stop(self) {

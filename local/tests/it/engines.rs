@@ -1,5 +1,6 @@
 //! The engines as processes: they start, keep their data, and never outlive who started them.
 
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -103,18 +104,12 @@ async fn the_last_record_of_a_long_stream_is_read_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dynamodb.sqlite");
     let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
-    let plan = |query: &str| {
-        let connection = rusqlite::Connection::open(&file).unwrap();
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
-        let details = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
-        details.map(Result::unwrap).collect::<Vec<_>>().join("\n")
-    };
     for query in [
         "SELECT COALESCE(MAX(CAST(sequence_number AS INTEGER)), 0) + 1 FROM _stream_records WHERE table_name = 'a'",
         "SELECT new_image FROM _stream_records WHERE table_name = 'a' AND shard_id = 's'
          AND CAST(sequence_number AS INTEGER) > 7 ORDER BY CAST(sequence_number AS INTEGER) ASC LIMIT 9",
     ] {
-        let plan = plan(query);
+        let plan = plan(&file, query);
         assert!(
             plan.contains("USING INDEX cairn_stream_position")
                 || plan.contains("USING COVERING INDEX cairn_stream_position"),
@@ -123,6 +118,66 @@ async fn the_last_record_of_a_long_stream_is_read_by_an_index() {
         assert!(!plan.contains("TEMP B-TREE"), "{plan}");
     }
     dynoxide.stop().await;
+}
+
+/// A scan without a `Limit` reads the whole table for each of its pages, and one of a segment sorts it.
+#[tokio::test]
+async fn scan_past_the_platform_gets_short_pages_by_an_index() {
+    const ITEMS: usize = 600;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("dynamodb.sqlite");
+    let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
+    let client = |endpoint: &str| {
+        let config = Config {
+            dynamodb: Some(endpoint.to_owned()),
+            credentials: Some(("local".to_owned(), "local".to_owned())),
+            ..Config::new("local", "http://127.0.0.1:1")
+        };
+        Engines::new(config, Clock::system())
+    };
+    let (platform, program) = (client(&dynoxide.endpoint), client(&dynoxide.front));
+    create_tables(platform.dynamodb(), &platform.config, &SYSTEM).await.unwrap();
+    let table = platform.config.table("toys");
+    for _ in 0..2 {
+        dynoxide.index_scans(&table).await.unwrap();
+    }
+    for toy in 0..ITEMS {
+        let put = program.dynamodb().put_item().table_name(&table);
+        put.item("pk", AttributeValue::S(format!("toy::{toy}"))).send().await.unwrap();
+    }
+    for segments in [None, Some(4)] {
+        let mut found = HashSet::new();
+        for segment in 0..segments.unwrap_or(1) {
+            let scan = program.dynamodb().scan().table_name(&table).set_total_segments(segments);
+            let mut pages = scan.set_segment(segments.map(|_| segment)).into_paginator().send();
+            while let Some(page) = pages.next().await {
+                let page = page.unwrap();
+                assert!(page.scanned_count() < 300, "{}", page.scanned_count());
+                found.extend(page.items().iter().map(|item| item["pk"].as_s().unwrap().clone()));
+            }
+        }
+        assert_eq!(found.len(), ITEMS);
+    }
+    // What DynamoDB refuses is refused as it would be.
+    let refused = program.dynamodb().scan().table_name("nowhere").send().await.unwrap_err().into_service_error();
+    assert!(refused.is_resource_not_found_exception(), "{refused:?}");
+
+    let plan = plan(
+        &file,
+        &format!(
+            "SELECT pk, sk, item_json FROM \"{table}\" WHERE (hash_prefix, pk, sk) > ('7', 'a', 'b')
+             AND substr(hash_prefix, 1, 3) >= '400' ORDER BY hash_prefix, pk, sk LIMIT 9"
+        ),
+    );
+    assert!(plan.contains("USING INDEX cairn_scan") && !plan.contains("TEMP B-TREE"), "{plan}");
+    dynoxide.stop().await;
+}
+
+fn plan(file: &Path, query: &str) -> String {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+    let details = statement.query_map([], |row| row.get::<_, String>(3)).unwrap();
+    details.map(Result::unwrap).collect::<Vec<_>>().join("\n")
 }
 
 /// Records that were handled go, the last one stays, and the next writes go on after it.

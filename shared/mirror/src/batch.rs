@@ -10,16 +10,16 @@ use futures::stream::{self, StreamExt};
 use crate::build::{Built, Bulk, MAX_BYTES, build};
 use crate::classify::{Answer, Class, answers, failure};
 use crate::context::Context;
-use crate::documents::{Documents, Rung};
+use crate::documents::{Documents, Obstacle, Rung};
 use crate::generation::TargetId;
 use crate::group::{Group, GroupId, Groups};
 use crate::ports::{Fault, Ports, Reply, Time};
 use crate::quarantine::Code;
 use crate::requests::{
-    CONCURRENCY, Given, clear_markers, give_revision, keep_and_mark, read_item, read_versions, send,
+    CONCURRENCY, Given, clear_markers, give_revision, keep_and_mark, open_markers, read_item, read_versions, send,
 };
 use crate::rules::Rules;
-use crate::task::{Blame, Compare, Event, Settle, Task, Tasks, Write};
+use crate::task::{Blame, Compare, Event, Refused, Settle, Task, Tasks, Write};
 
 /// The state of a batch. Whatever is not handled when its time is up is reported.
 pub(crate) struct Batch<'c, 'a, P, D> {
@@ -42,6 +42,8 @@ pub(crate) struct Tally {
     pub(crate) degraded: usize,
     /// Shapes whose object does not exist.
     pub(crate) missing: usize,
+    /// Whether S3 refuses a shape that it may give later.
+    pub(crate) refused: bool,
     pub(crate) first_error: Option<String>,
 }
 
@@ -81,6 +83,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             self.write::<R>().await;
             self.settle::<R>().await;
             self.stamp::<R>().await;
+            self.find_markers::<R>().await;
             self.quarantine::<R>().await;
             self.clear::<R>().await;
             retries = if std::mem::take(&mut self.retry) { retries + 1 } else { 0 };
@@ -136,7 +139,13 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             self.reject::<R>(write, Code::Unfit, &reason, Blame::Content);
         }
         for (write, fault) in built.unavailable {
-            self.fail::<R>(write.group, &fault);
+            match fault.obstacle {
+                Obstacle::Refused => {
+                    let (now, reason) = (self.context.ports.time().micros(), brief(&fault.to_string()).to_owned());
+                    self.end::<R>(write.group, Event::ShapeRefused { refused: Refused { write, reason }, now });
+                }
+                Obstacle::Passing | Obstacle::Lasting => self.fail::<R>(write.group, &fault),
+            }
         }
         built.bulk
     }
@@ -277,6 +286,29 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                 }
                 Err(fault) if self.again(&fault) => self.tasks.stamps.push(stamp),
                 Err(fault) => self.fail::<R>(stamp.group, &fault),
+            }
+        }
+    }
+
+    /// Finds out which items with a refused shape are in quarantine already.
+    async fn find_markers<R: Rules>(&mut self) {
+        let mut refused = std::mem::take(&mut self.tasks.refused);
+        refused.sort_by_key(|refused| refused.write.target);
+        while let Some(target) = refused.first().map(|refused| refused.write.target) {
+            let rest = refused.split_off(refused.partition_point(|refused| refused.write.target == target));
+            let of_target = std::mem::replace(&mut refused, rest);
+            let names: Vec<_> =
+                of_target.iter().map(|refused| self.groups[refused.write.group].subject().name()).collect();
+            match open_markers(&self.context, target, &names).await {
+                Ok(open) => {
+                    for (refused, name) in of_target.into_iter().zip(names) {
+                        let is_open = open.contains_key(&name);
+                        self.tally.refused |= !is_open;
+                        self.end::<R>(refused.write.group, Event::Marker { refused, is_open });
+                    }
+                }
+                Err(fault) if self.again(&fault) => self.tasks.refused.extend(of_target),
+                Err(fault) => of_target.iter().for_each(|refused| self.fail::<R>(refused.write.group, &fault)),
             }
         }
     }

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use table::never;
 
 use crate::document::{Found, ShapeSource};
-use crate::documents::{Documents, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+use crate::documents::{Documents, Obstacle, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
 use crate::generation::TargetId;
 use crate::group::{GroupId, Groups};
 use crate::image::Image;
@@ -38,7 +38,7 @@ pub(crate) struct Built<'a> {
 }
 
 /// Why a document could not be written.
-enum Obstacle {
+enum Unwritten {
     Unfit(String),
     Unavailable(ShapeUnavailable),
 }
@@ -85,11 +85,11 @@ pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
                 break;
             }
             Ok(()) => built.bulk.writes.push(write),
-            Err(obstacle) => {
+            Err(unwritten) => {
                 built.bulk.lines.truncate(before);
-                match obstacle {
-                    Obstacle::Unfit(reason) => built.unfit.push((write, reason)),
-                    Obstacle::Unavailable(reason) => built.unavailable.push((write, reason)),
+                match unwritten {
+                    Unwritten::Unfit(reason) => built.unfit.push((write, reason)),
+                    Unwritten::Unavailable(reason) => built.unavailable.push((write, reason)),
                 }
             }
         }
@@ -102,7 +102,7 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     identity: &Identity,
     write: &mut Write<'_>,
     built: &mut Built<'_>,
-) -> Result<(), Obstacle> {
+) -> Result<(), Unwritten> {
     let lines = &mut built.bulk.lines;
     let (item, versioning) = match &write.content {
         Content::Tombstone(versioning) => {
@@ -111,11 +111,11 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
         }
         Content::Item(item, versioning) => (item, *versioning),
     };
-    let image = Image::parse(item).map_err(|fault| Obstacle::Unfit(fault.to_string()))?;
+    let image = Image::parse(item).map_err(|fault| Unwritten::Unfit(fault.to_string()))?;
     // A panic costs its own item only, and no other record of the batch.
     let found = catch_unwind(AssertUnwindSafe(|| materials.documents.document(identity.entity, &image)));
-    let found = found.map_err(|panic| Obstacle::Unfit(panicked(panic.as_ref())))?;
-    let document = match found.map_err(|fault| Obstacle::Unfit(fault.to_string()))? {
+    let found = found.map_err(|panic| Unwritten::Unfit(panicked(panic.as_ref())))?;
+    let document = match found.map_err(|fault| Unwritten::Unfit(fault.to_string()))? {
         Found::Document(document) => document,
         // At its own revision: it is the item's present state, and not a delete.
         Found::Hidden => {
@@ -145,12 +145,14 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     Ok(())
 }
 
-async fn read_shape(shapes: &impl Shapes, source: &ShapeSource, rung: Rung) -> Result<Shape, Obstacle> {
+async fn read_shape(shapes: &impl Shapes, source: &ShapeSource, rung: Rung) -> Result<Shape, Unwritten> {
     match AssertUnwindSafe(shapes.shape(source, rung)).catch_unwind().await {
         Ok(Ok(shape)) => Ok(shape),
-        Ok(Err(unavailable)) if unavailable.lasting => Err(Obstacle::Unfit(unavailable.to_string())),
-        Ok(Err(unavailable)) => Err(Obstacle::Unavailable(unavailable)),
-        Err(panic) => Err(Obstacle::Unfit(panicked(panic.as_ref()))),
+        Ok(Err(unavailable)) if unavailable.obstacle == Obstacle::Lasting => {
+            Err(Unwritten::Unfit(unavailable.to_string()))
+        }
+        Ok(Err(unavailable)) => Err(Unwritten::Unavailable(unavailable)),
+        Err(panic) => Err(Unwritten::Unfit(panicked(panic.as_ref()))),
     }
 }
 

@@ -64,9 +64,19 @@ pub enum ShapeStatus {
 #[error("a shape could not be read: {reason}")]
 pub struct ShapeUnavailable {
     pub reason: String,
-    /// Whether this shape alone is refused, and asking again does not help: its item goes to quarantine. If not, S3 is slow
-    /// or failing, and the record is reported.
-    pub lasting: bool,
+    pub obstacle: Obstacle,
+}
+
+/// Whether asking for a shape again may help.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// S3 is slow, or refuses every object: the record is reported until that has passed.
+    Passing,
+    /// S3 refuses this object and no other (403). That may pass, too, as after a change of policy: the record is reported
+    /// for 15 minutes, then its item goes to quarantine.
+    Refused,
+    /// Asking again does not help: the item goes to quarantine.
+    Lasting,
 }
 
 /// Where shapes come from.
@@ -92,14 +102,8 @@ impl Shape {
 }
 
 impl ShapeUnavailable {
-    /// S3 is slow or failing.
-    pub fn passing(reason: impl ToString) -> Self {
-        Self { reason: reason.to_string(), lasting: false }
-    }
-
-    /// This shape is refused, and others are not.
-    pub fn lasting(reason: impl ToString) -> Self {
-        Self { reason: reason.to_string(), lasting: true }
+    pub fn new(obstacle: Obstacle, reason: impl ToString) -> Self {
+        Self { reason: reason.to_string(), obstacle }
     }
 }
 

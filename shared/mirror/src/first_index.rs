@@ -13,7 +13,7 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::fold::{Change, Presence};
 use crate::generation::{Generation, Generations, Targets, index_name, write_alias};
-use crate::group::{Group, GroupKey, place};
+use crate::group::{Group, GroupKey, after, place};
 use crate::item::{Item, presence, rev_value};
 use crate::mapping::index_body;
 use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Segment, State, Time};
@@ -36,6 +36,13 @@ const SEGMENTS: u32 = 4;
 
 /// How often a page is read again before the call gives up.
 const ATTEMPTS: u64 = 5;
+
+/// How long a segment waits in all for shapes that S3 refuses, before their items go to quarantine: less than a deployment
+/// waits for a step forward.
+const REFUSABLE: Duration = Duration::from_secs(60);
+
+/// The longest pause before a page is read again of which S3 refuses a shape.
+const PAUSE_REFUSED: Duration = Duration::from_secs(5);
 
 /// Makes the system's first index and fills it from the tables, or goes on where an earlier call was stopped; with an
 /// index that serves already, does nothing. Returns the generation. `progress` is called after every step.
@@ -134,16 +141,19 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
 ) -> Result<(), Fault> {
     let mut checkpoint = ports.state().checkpoint(&generation.index, table, segment).await?;
     let mut vain = 0;
+    // Of this segment: what is refused for good makes it wait once, however many items it is.
+    let mut refused_since = None;
     loop {
-        let after = match &checkpoint {
+        let last = match &checkpoint {
             Checkpoint::Start => None,
             Checkpoint::After(key) => Some(key),
             Checkpoint::Done => return Ok(()),
         };
         let received = ports.time().micros();
-        let Page { items, next } = ports.items().scan(table, segment, after).await?;
+        let Page { items, next } = ports.items().scan(table, segment, last).await?;
         let context = Context { ports, documents, targets: Targets::new(std::slice::from_ref(generation)), received };
-        match write_page::<R, _, _>(context, table, &items).await {
+        let refusable_until = after(refused_since.unwrap_or(received), REFUSABLE);
+        match write_page::<R, _, _>(context, table, &items, refusable_until).await {
             Ok(()) => {
                 vain = 0;
                 ports.state().save(&generation.index, table, segment, next.as_ref()).await?;
@@ -151,13 +161,24 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
                 checkpoint = next.map_or(Checkpoint::Done, Checkpoint::After);
             }
             // The page is thrown away and read again: it may have grown too old, or S3 be slow.
+            Err(unwritten) if unwritten.refused => {
+                refused_since.get_or_insert(received);
+                ports.time().pause(PAUSE_REFUSED).await;
+            }
             Err(_) if vain < ATTEMPTS => {
                 vain += 1;
                 ports.time().pause(Duration::from_secs(vain)).await;
             }
-            Err(fault) => return Err(fault),
+            Err(unwritten) => return Err(unwritten.fault),
         }
     }
+}
+
+/// Why a page was not written as a whole.
+struct Unwritten {
+    fault: Fault,
+    /// Whether S3 refuses a shape that it may give later.
+    refused: bool,
 }
 
 /// Writes each item at its revision, as its stream record would, and stamps those without one.
@@ -165,14 +186,17 @@ async fn write_page<R: Rules, P: Ports, D: Documents>(
     context: Context<'_, P, D>,
     table: &'static Table,
     items: &[Item],
-) -> Result<(), Fault> {
-    let groups = items.iter().enumerate().filter_map(|(at, item)| scanned::<R>(table, item, at)).collect();
+    refusable_until: i64,
+) -> Result<(), Unwritten> {
+    let groups = items.iter().enumerate().filter_map(|(at, item)| scanned::<R>(table, item, at));
+    let groups = groups.map(|group| Group { refusable_until: Some(refusable_until), ..group }).collect();
     let mut batch = Batch::new::<R>(context, groups);
     batch.run::<R>().await;
     if batch.groups.iter().all(Group::handled) {
         Ok(())
     } else {
-        Err(Fault::passing("mirror", batch.tally.first_error.unwrap_or_default()))
+        let fault = Fault::passing("mirror", batch.tally.first_error.unwrap_or_default());
+        Err(Unwritten { fault, refused: batch.tally.refused })
     }
 }
 

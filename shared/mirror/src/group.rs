@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::{Index, IndexMut};
+use std::time::Duration;
 
 use table::Key;
 use table::schema::{Search, Table};
@@ -37,6 +38,9 @@ pub(crate) struct Group<'a> {
     pub(crate) open: usize,
     /// The first reason why it cannot be handled now. Its records come again.
     pub(crate) failed: Option<String>,
+    /// The time up to which a refusal of its shape may pass, in microseconds since 1970-01-01T00:00:00Z. None for a
+    /// repair: its caller learns of the refusal, and nothing else waits.
+    pub(crate) refusable_until: Option<i64>,
     /// How often it was settled.
     pub(crate) rounds: usize,
     /// The result of a repair so far; none where this is no repair.
@@ -116,6 +120,10 @@ impl<'a> IndexMut<GroupId> for Groups<'a> {
     }
 }
 
+/// How old a record may grow whose shape S3 refuses: a change of policy is known everywhere long before, and whoever has
+/// made a mistake in one is told by the age of the mirror's records.
+const REFUSABLE: Duration = Duration::from_mins(15);
+
 impl<'a> Group<'a> {
     pub(crate) fn new(key: GroupKey, evidence: impl Into<Cow<'a, str>>, place: usize) -> Self {
         Self {
@@ -130,6 +138,7 @@ impl<'a> Group<'a> {
             outcome: Outcome::Applied,
             open: 0,
             failed: None,
+            refusable_until: None,
             rounds: 0,
             repaired: None,
         }
@@ -180,11 +189,19 @@ impl<'a> Group<'a> {
         self.fold = Some(R::fold(self.fold, Change { old, new }));
         self.image = record.new;
         self.places.last = place;
+        // Of its first record: the others do not make it wait longer.
+        let created = record.created.unwrap_or_default().saturating_mul(1_000_000);
+        self.refusable_until.get_or_insert(after(created, REFUSABLE));
         if self.strange.is_none() {
             self.strange = change.err();
             self.evidence = Cow::Borrowed(record.text);
         }
     }
+}
+
+/// Microseconds, so much later.
+pub(crate) fn after(micros: i64, time: Duration) -> i64 {
+    micros.saturating_add(i64::try_from(time.as_micros()).unwrap_or(i64::MAX))
 }
 
 /// Tests a key against the templates of its table. None where it is never searchable.

@@ -14,7 +14,7 @@ use crate::quarantine::{Code, Poison};
 use crate::report::{Outcome, RepairOutcome};
 use crate::rules::Rules;
 use crate::settle::Resolution;
-use crate::task::{Blame, Clear, Compare, Content, Event, Quarantine, Settle, Stamp, Task, Write};
+use crate::task::{Blame, Clear, Compare, Content, Event, Quarantine, Refused, Settle, Stamp, Task, Write};
 
 /// How often a key is settled in each generation before it is reported: others keep changing it.
 const MAX_ROUNDS: usize = 10;
@@ -51,6 +51,8 @@ impl<'a> Group<'a> {
             Event::Written(write) => self.written(&write),
             Event::Conflict(write) => self.conflict(&write),
             Event::Rejected { write, code, reason, blame } => self.rejected(write, code, reason, blame),
+            Event::ShapeRefused { refused, now } => self.shape_refused(refused, now),
+            Event::Marker { refused, is_open } => self.marker_found(refused, is_open),
             Event::Version(settle, version) => self.version(settle, version),
             Event::Item(compare, item) => self.item_read::<R>(compare, item, targets),
             Event::Stamped { stamp, written } => self.stamped(&stamp, written, targets),
@@ -131,6 +133,24 @@ impl<'a> Group<'a> {
         };
         let of_content = blame == Blame::Content;
         self.quarantine(write.target, Poison { rev: write.version, code, reason, evidence, of_content })
+    }
+
+    /// A refusal is poison once the record has waited long enough.
+    fn shape_refused(&mut self, refused: Refused<'a>, now: i64) -> Vec<Task<'a>> {
+        if self.refusable_until.is_some_and(|until| until <= now) {
+            self.rejected(refused.write, Code::Unfit, refused.reason, Blame::Content)
+        } else {
+            vec![Task::FindMarker(refused)]
+        }
+    }
+
+    /// An item that is in quarantine already has waited before. The record of any other is reported.
+    fn marker_found(&mut self, refused: Refused<'a>, is_open: bool) -> Vec<Task<'a>> {
+        if is_open {
+            self.rejected(refused.write, Code::Unfit, refused.reason, Blame::Content)
+        } else {
+            self.failed_by(&refused.reason)
+        }
     }
 
     /// The version alone may decide, so that the item need not be read.

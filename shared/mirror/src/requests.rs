@@ -1,6 +1,6 @@
 //! The requests to engines that carry out the tasks of a batch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use futures::stream::{self, StreamExt};
 
@@ -8,6 +8,7 @@ use crate::build::Bulk;
 use crate::context::Context;
 use crate::documents::Documents;
 use crate::fold::Presence;
+use crate::generation::TargetId;
 use crate::group::{Group, Groups};
 use crate::item::{Item, presence};
 use crate::ports::{Fault, Index, Items, Ports, Quarantine as _, Reply, State, Time};
@@ -101,6 +102,18 @@ pub(crate) async fn keep_and_mark<P: Ports, D: Documents>(
     let since = context.ports.time().micros();
     let marker = Marker { subject, rev: poison.rev, code: poison.code, reason: poison.reason.clone(), object, since };
     context.ports.state().mark(&target.index, &marker).await
+}
+
+/// The open markers of these subjects in one generation, by name.
+pub(crate) async fn open_markers<P: Ports, D: Documents>(
+    context: &Context<'_, P, D>,
+    target: TargetId,
+    names: &[String],
+) -> Result<HashMap<String, u64>, Fault> {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    context.ports.state().open(&context.targets[target].index, &names).await
 }
 
 /// Clears markers that a version at or above theirs has overtaken, all in one generation. It looks up the markers of

@@ -17,6 +17,7 @@ pub(crate) enum Task<'a> {
     Settle(Settle),
     Compare(Compare),
     Stamp(Stamp<'a>),
+    FindMarker(Refused<'a>),
     Quarantine(Quarantine),
     Clear(Clear),
 }
@@ -73,6 +74,13 @@ pub(crate) struct Stamp<'a> {
     pub(crate) settle: bool,
 }
 
+/// A write whose shape S3 refuses, with its reason. It matters whether the item is in quarantine already.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Refused<'a> {
+    pub(crate) write: Write<'a>,
+    pub(crate) reason: String,
+}
+
 /// Keeps the record with the reason, then marks the group's subject.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Quarantine {
@@ -98,6 +106,10 @@ pub(crate) enum Event<'a> {
     Conflict(Write<'a>),
     /// The document cannot be indexed.
     Rejected { write: Write<'a>, code: Code, reason: String, blame: Blame },
+    /// S3 refuses the shape of the document, and no other. `now` is in microseconds since 1970-01-01T00:00:00Z.
+    ShapeRefused { refused: Refused<'a>, now: i64 },
+    /// The marker of the item was looked up.
+    Marker { refused: Refused<'a>, is_open: bool },
     /// The version of the document was read; none where there is no document.
     Version(Settle, Option<u64>),
     /// The item was read; none where there is no item.
@@ -130,6 +142,7 @@ pub(crate) struct Tasks<'a> {
     pub(crate) settles: Vec<Settle>,
     pub(crate) compares: Vec<Compare>,
     pub(crate) stamps: Vec<Stamp<'a>>,
+    pub(crate) refused: Vec<Refused<'a>>,
     pub(crate) quarantines: Vec<Quarantine>,
     pub(crate) clears: Vec<Clear>,
 }
@@ -157,6 +170,7 @@ impl<'a> Tasks<'a> {
             Task::Settle(settle) => self.settles.push(settle),
             Task::Compare(compare) => self.compares.push(compare),
             Task::Stamp(stamp) => self.stamps.push(stamp),
+            Task::FindMarker(refused) => self.refused.push(refused),
             Task::Quarantine(quarantine) => self.quarantines.push(quarantine),
             Task::Clear(clear) => self.clears.push(clear),
         }
@@ -167,6 +181,7 @@ impl<'a> Tasks<'a> {
             && self.settles.is_empty()
             && self.compares.is_empty()
             && self.stamps.is_empty()
+            && self.refused.is_empty()
             && self.quarantines.is_empty()
             && self.clears.is_empty()
     }

@@ -55,6 +55,11 @@ pub enum Error {
     Engine { engine: &'static str, source: Box<dyn StdError + Send + Sync> },
 }
 
+/// What S3 has answered 403.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub(crate) struct Refusal(pub(crate) Box<dyn StdError + Send + Sync>);
+
 /// An action that could not be done, and what was in its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failed {
@@ -78,6 +83,11 @@ pub enum Cause {
 }
 
 impl Error {
+    /// Whether S3 refused the request (403). After a change of policy that may pass.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Engine { source, .. } if source.is::<Refusal>())
+    }
+
     /// The failure of one action of a transaction, if it is among those that failed.
     pub fn failed(&self, index: usize) -> Option<&Failed> {
         match self {

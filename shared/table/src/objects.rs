@@ -21,7 +21,7 @@ use bytes::Bytes;
 
 use crate::access::{Access, AccessPattern, Call, ObjectAction};
 use crate::backoff::Backoff;
-use crate::error::Error;
+use crate::error::{Error, Refusal};
 use crate::trace;
 
 /// How long a link for sending lives.
@@ -212,5 +212,7 @@ fn lives(time: Duration) -> Result<PresigningConfig, Error> {
 }
 
 fn fault<E: StdError + Send + Sync + 'static>(error: SdkError<E, HttpResponse>) -> Error {
-    Error::Engine { engine: "S3", source: Box::new(error) }
+    let refused = error.raw_response().is_some_and(|response| response.status().as_u16() == 403);
+    let source: Box<dyn StdError + Send + Sync> = Box::new(error);
+    Error::Engine { engine: "S3", source: if refused { Box::new(Refusal(source)) } else { source } }
 }

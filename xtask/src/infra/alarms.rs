@@ -98,7 +98,8 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             handler.resource("DroppedEventsAlarm"),
             Alarm {
                 name: format!("{name} {} dropped an event", handler.name),
-                about: "An event about a file failed three times or waited for six hours. It is in the bucket of failures.",
+                about: "An event about a file failed three times or waited for six hours. It is in the bucket of \
+                        failures.",
                 namespace: "AWS/Lambda",
                 metric: "AsyncEventsDropped",
                 dimensions: of_handler(handler),
@@ -151,7 +152,8 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                 // Told while it can still be stopped.
                 Alarm {
                     name: format!("{name} stream records expire soon"),
-                    about: "Lambda discards records of the tables within the hour and writes them to the bucket of failures.",
+                    about: "Lambda discards records of the tables within the hour and writes them to the bucket of \
+                            failures.",
                     namespace: "AWS/Lambda",
                     metric: "IteratorAge",
                     dimensions: of_handler(mirror),

@@ -55,8 +55,9 @@ pub fn functions(app: &App) -> Vec<Function> {
 impl Function {
     /// Whether a clock calls it several times an hour, mostly in vain.
     pub fn is_polling(&self, system: &System) -> bool {
-        system.sources.iter().any(|source| {
-            matches!(source, EventSource::Schedule { handler, every_minutes } if *handler == self.name && *every_minutes < 60)
+        system.sources.iter().any(|source| match source {
+            EventSource::Schedule { handler, every_minutes } => *handler == self.name && *every_minutes < 60,
+            _ => false,
         })
     }
 

@@ -81,9 +81,10 @@ pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node 
     let notified: Vec<Node> = heard
         .iter()
         .map(|(prefix, function)| {
+            let rules = list![map! { "Name" => "prefix", "Value" => *prefix }];
             map! {
                 "Event" => "s3:ObjectCreated:*",
-                "Filter" => map! { "S3Key" => map! { "Rules" => list![map! { "Name" => "prefix", "Value" => *prefix }] } },
+                "Filter" => map! { "S3Key" => map! { "Rules" => rules } },
                 "Function" => attribute(function.resource("Function"), "Arn"),
             }
         })

@@ -9,6 +9,7 @@
 )]
 
 mod features;
+mod format;
 mod ids;
 mod manifest;
 mod source;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use geometry::{COARSE_POSITIONS, Envelope, Shape};
-use mirror::{Rung, ShapeSource, ShapeStatus, ShapeUnavailable, Shapes, StoredShape};
+use mirror::{Obstacle, Rung, ShapeSource, ShapeStatus, ShapeUnavailable, Shapes, StoredShape};
 use table::access::{AccessPattern, Call, ObjectAction};
 use table::{Access, Error};
 
@@ -22,6 +22,9 @@ pub const SHAPE: AccessPattern = AccessPattern {
 /// What a map draws of a shape before it asks for more.
 const OUTLINE_POSITIONS: usize = 64;
 
+/// The name of no object: objects are named by hashes.
+const NO_OBJECT: &str = "none";
+
 /// The shapes in the system's bucket.
 #[derive(Clone, Debug)]
 pub struct BucketShapes(Access);
@@ -34,17 +37,30 @@ impl BucketShapes {
 
     /// The text of an object, by whose hash it is named; nothing if it is gone or is not what its name says.
     async fn original(&self, stored: &StoredShape) -> Result<Option<String>, ShapeUnavailable> {
-        let body = present(self.0.objects(&SHAPE, BUCKET, PREFIX).get(&object(&stored.sha256)).await)?;
+        let body = self.present(self.0.objects(&SHAPE, BUCKET, PREFIX).get(&object(&stored.sha256)).await).await?;
         Ok(body.filter(|body| geometry::sha256(body) == stored.sha256).and_then(text))
     }
 
     /// The text of its coarse form; nothing if that or the object itself is gone.
     async fn coarse(&self, stored: &StoredShape) -> Result<Option<String>, ShapeUnavailable> {
         let objects = self.0.objects(&SHAPE, BUCKET, PREFIX);
-        if present(objects.head(&object(&stored.sha256)).await)?.is_none() {
+        if self.present(objects.head(&object(&stored.sha256)).await).await?.is_none() {
             return Ok(None);
         }
-        Ok(present(objects.get(&coarse_object(&stored.sha256)).await)?.and_then(text))
+        Ok(self.present(objects.get(&coarse_object(&stored.sha256)).await).await?.and_then(text))
+    }
+
+    /// Gone is an answer; anything else that S3 says may pass.
+    async fn present<T>(&self, read: Result<T, Error>) -> Result<Option<T>, ShapeUnavailable> {
+        let error = match read {
+            Ok(found) => return Ok(Some(found)),
+            Err(Error::NotFound) => return Ok(None),
+            Err(error) => error,
+        };
+        // Who may read others is told that an object is not there.
+        let alone = error.is_refusal()
+            && matches!(self.0.objects(&SHAPE, BUCKET, PREFIX).head(NO_OBJECT).await, Err(Error::NotFound));
+        Err(ShapeUnavailable::new(if alone { Obstacle::Refused } else { Obstacle::Passing }, error))
     }
 }
 
@@ -65,7 +81,7 @@ impl Shapes for BucketShapes {
         // Large shapes take a while, and other records wait on this thread.
         let read = tokio::task::spawn_blocking(move || read(&text, rung));
         // It ends early only by a panic, which the next attempt would meet again.
-        let read = read.await.map_err(ShapeUnavailable::lasting)?;
+        let read = read.await.map_err(|panic| ShapeUnavailable::new(Obstacle::Lasting, panic))?;
         Ok(read.map_or_else(missing, |shape| mirror::Shape { tolerance, ..shape }))
     }
 }
@@ -125,15 +141,6 @@ fn at(rung: Rung, shape: &Shape) -> mirror::Shape {
 
 fn nothing() -> mirror::Shape {
     mirror::Shape { status: ShapeStatus::At(Rung::None), json: None, tolerance: None, outline: None }
-}
-
-/// Gone is an answer; anything else that S3 says may pass.
-fn present<T>(read: Result<T, Error>) -> Result<Option<T>, ShapeUnavailable> {
-    match read {
-        Ok(found) => Ok(Some(found)),
-        Err(Error::NotFound) => Ok(None),
-        Err(error) => Err(ShapeUnavailable::passing(error)),
-    }
 }
 
 fn text(body: Bytes) -> Option<String> {

@@ -8,6 +8,9 @@ use crate::dates::DATES_OUTSIDE;
 use crate::entity::Product;
 use crate::structure::BUSY;
 
+/// A sample of a new product.
+const NEW: &str = r#"{"displayName":"Day pass","rangeStart":"2025-12-01","rangeEnd":"2026-11-30","isVisible":true}"#;
+
 pub fn routes() -> Vec<Route> {
     vec![
         list::<Product>("listProducts")
@@ -16,9 +19,7 @@ pub fn routes() -> Vec<Route> {
         create::<Product>("createProduct")
             .patterns(&[&NEXT_NUMBER, &CREATE_ITEM])
             .summary("Makes a product with the next number of its activity")
-            .sample(Sample::new("/parks/products/bcparks_1/dayuse/1").body(
-                r#"{"displayName":"Day pass","rangeStart":"2025-12-01","rangeEnd":"2026-11-30","isVisible":true}"#,
-            )),
+            .sample(Sample::new("/parks/products/bcparks_1/dayuse/1").body(NEW)),
         get::<Product>("getProduct")
             .summary("One product with the days on which it is open")
             .patterns(&[&ITEM])
@@ -30,7 +31,8 @@ pub fn routes() -> Vec<Route> {
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1").body(r#"{"maxStayDays":3}"#)),
         delete::<Product>("deleteProduct")
             .summary(
-                "Deletes a product; `cascade=true` also deletes its relationships; its dates return with it when it is restored",
+                "Deletes a product; `cascade=true` also deletes its relationships; its dates return with it when it is \
+                 restored",
             )
             .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1")),
         restore::<Product>("restoreProduct")

@@ -20,6 +20,9 @@ const WITH_SHAPE: usize = 96 * 1024;
 /// Search that does not answer is told as such: its own patience ends before this, also where two are asked in turn.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
+/// A sample of a search by a drawn shape.
+const DRAWN: &str = r#"{"shape":{"type":"Polygon","coordinates":[[[-126,49],[-125,49],[-125,50],[-126,50],[-126,49]]]},"relation":"within"}"#;
+
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("search", SEARCH_PATH, BOTH, search::search)
@@ -48,9 +51,7 @@ pub fn routes() -> Vec<Route> {
                 GEOMETRY_UNAVAILABLE,
                 problem::SEARCH_UNAVAILABLE,
             ])
-            .sample(Sample::new(SEARCH_PATH).body(
-                r#"{"shape":{"type":"Polygon","coordinates":[[[-126,49],[-125,49],[-125,50],[-126,50],[-126,49]]]},"relation":"within"}"#,
-            )),
+            .sample(Sample::new(SEARCH_PATH).body(DRAWN)),
         Route::get("suggest", "/parks/suggest", BOTH, search::suggest)
             .summary("Names for what has been typed so far")
             .patterns(&[&SEARCH])

@@ -22,6 +22,10 @@ pub struct DynamoItems<'e> {
 
 const ENGINE: &str = "dynamodb";
 
+/// How many items a page of a scan may have. DynamoDB ends it at 1 MB in any case; a local engine reads everything that
+/// may be returned before it does.
+const MAX_ITEMS: i32 = 1000;
+
 impl<'e> DynamoItems<'e> {
     pub fn new(engines: &'e Engines) -> Self {
         Self { client: engines.dynamodb(), config: &engines.config }
@@ -71,6 +75,7 @@ impl Items for DynamoItems<'_> {
         let answer = self
             .client
             .scan()
+            .limit(MAX_ITEMS)
             .table_name(self.config.table(table.name))
             .consistent_read(true)
             .segment(number(segment.number)?)

@@ -29,6 +29,10 @@ const ENGINE: &str = "dynamodb";
 /// How many items DynamoDB reads by one request.
 const MAX_KEYS: usize = 100;
 
+/// How many markers one page of all of them has. A local engine reads everything that may be returned before it ends a
+/// page at 1 MB.
+const MAX_MARKERS: i32 = 1000;
+
 /// How many such requests are under way at once.
 const CONCURRENCY: usize = 8;
 
@@ -168,7 +172,7 @@ impl State for DynamoState<'_> {
     }
 
     async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
-        let pages = self.query_markers(generation).into_paginator().items();
+        let pages = self.query_markers(generation).limit(MAX_MARKERS).into_paginator().items();
         let markers: Vec<_> = pages.send().collect::<Result<_, _>>().await.map_err(|error| fault(ENGINE, &error))?;
         markers.iter().map(|item| marker(item).ok_or_else(unreadable)).collect()
     }

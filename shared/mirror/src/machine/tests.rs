@@ -56,6 +56,7 @@ fn told(tasks: &[Task<'_>]) -> Vec<String> {
         Task::Stamp(Stamp { above, settle, .. }) => {
             format!("stamp above {}{}", number(*above), if *settle { ", then settle" } else { "" })
         }
+        Task::FindMarker(_) => "find marker".to_owned(),
         Task::Quarantine(Quarantine { poison, .. }) => format!("quarantine {} {}", poison.code.name(), poison.rev),
         Task::Clear(Clear { upto, .. }) => format!("clear {upto}"),
     };
@@ -239,6 +240,17 @@ fn a_rejected_document_goes_to_quarantine_and_older_states_are_hidden() {
         let kept = Quarantine { group: GroupId::default(), target: TargetId::FIRST, poison };
         check(live(), Event::Quarantined(kept), &[expected]);
     }
+}
+
+#[test]
+fn a_refused_shape_waits_until_its_time_is_up_or_its_item_is_in_quarantine() {
+    let refused = || Refused { write: write(14), reason: "access denied".to_owned() };
+    let waiting = || Group { refusable_until: Some(100), ..live() };
+    check(waiting(), Event::ShapeRefused { refused: refused(), now: 99 }, &["find marker"]);
+    check(waiting(), Event::ShapeRefused { refused: refused(), now: 100 }, &["quarantine unfit 14"]);
+    check(waiting(), Event::Marker { refused: refused(), is_open: true }, &["quarantine unfit 14"]);
+    let group = check(waiting(), Event::Marker { refused: refused(), is_open: false }, &[]);
+    assert_eq!(group.failed.as_deref(), Some("access denied"));
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn faulty() -> Vec<Attributes> {
     vec![
         with("panics", json!({ "BOOL": true })),
         with("area", json!({ "S": "panics" })),
-        with("area", json!({ "S": "refused" })),
+        with("area", json!({ "S": "broken" })),
         attributes(json!({ "name": { "S": "full" } })),
     ]
 }
@@ -79,6 +79,84 @@ fn first_index_is_made_beside_a_lasting_fault_of_one_item() {
         drive(&shared, create::<AsWritten, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
         assert_eq!((visible(&shared), only_code(&shared)), (neighbours().to_vec(), Code::Unfit));
     }
+}
+
+/// Leaves of which S3 refuses the shape, and no other.
+fn refused(rev: u64) -> Attributes {
+    let mut leaf = leaf("refused", rev);
+    leaf.insert("area".to_owned(), json!({ "S": "refused" }));
+    leaf
+}
+
+const MINUTE: i64 = 60_000_000;
+
+#[test]
+fn refused_shape_is_asked_for_again_and_goes_to_quarantine_after_15_minutes() {
+    let shared = serving();
+    between(&shared, refused(10));
+    // The records were made at 0.
+    for minutes in [1, 14] {
+        shared.world().now = minutes * MINUTE;
+        assert_eq!(deliver_from(&shared, 0).ledger.reported, 2, "after {minutes} minutes");
+        assert_eq!((visible(&shared), codes(&shared)), (neighbours().to_vec(), vec![]));
+    }
+    shared.world().now = 15 * MINUTE;
+    assert_eq!(deliver_from(&shared, 0).ledger.reported, 0);
+    assert_eq!((visible(&shared), only_code(&shared)), (neighbours().to_vec(), Code::Unfit));
+    let kept = shared.world().kept.values().next().cloned().unwrap();
+    assert!(kept.contains("access denied"), "{kept}");
+}
+
+#[test]
+fn refused_shape_that_is_given_in_time_leaves_no_trace() {
+    let shared = serving();
+    between(&shared, refused(10));
+    shared.world().now = MINUTE;
+    deliver_from(&shared, 0);
+    put(&shared, "b", Some(leaf("given", 12)));
+    assert_eq!(deliver_from(&shared, 0).ledger.reported, 0);
+    assert_eq!((visible(&shared).len(), codes(&shared)), (3, vec![]));
+}
+
+#[test]
+fn item_in_quarantine_is_not_waited_for_again() {
+    let shared = serving();
+    between(&shared, refused(10));
+    shared.world().now = 20 * MINUTE;
+    deliver_from(&shared, 0);
+    // A record that is young: of the same item, and of another.
+    let from = shared.world_len();
+    put(&shared, "b", Some(refused(12)));
+    shared.world().created = 20 * 60;
+    assert_eq!(deliver_from(&shared, from).ledger.reported, 0);
+    assert_eq!(codes(&shared), [(Code::Unfit, 12)]);
+    put(&shared, "d", Some(refused(10)));
+    assert_eq!(deliver_from(&shared, from).ledger.reported, 1);
+    assert_eq!(codes(&shared), [(Code::Unfit, 12)]);
+}
+
+#[test]
+fn first_index_waits_a_minute_for_refused_shapes_and_serves_without_them() {
+    let shared = Shared::default();
+    shared.world().now = 20 * MINUTE;
+    shared.world().pauses_take_time = true;
+    between(&shared, refused(10));
+    put(&shared, "d", Some(refused(10)));
+    drive(&shared, create::<AsWritten, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
+    assert_eq!((visible(&shared), codes(&shared)), (neighbours().to_vec(), vec![(Code::Unfit, 10); 2]));
+    let waited = shared.world().now - 20 * MINUTE;
+    assert!((MINUTE..MINUTE + 10_000_000).contains(&waited), "{waited}");
+}
+
+#[test]
+fn slow_store_of_shapes_puts_nothing_into_quarantine() {
+    let shared = serving();
+    let mut slow = leaf("slow", 10);
+    slow.insert("area".to_owned(), json!({ "S": "slow" }));
+    between(&shared, slow);
+    shared.world().now = 600 * MINUTE;
+    assert_eq!(deliver_from(&shared, 0).ledger.reported, 2);
+    assert!(codes(&shared).is_empty());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use table::schema::Table;
 use table::{Key, Rev};
 
 use super::toy::Areas;
-use super::world::{Fate, Kind, Shared};
+use super::world::{Fate, Kind, Shared, World};
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
@@ -257,8 +257,14 @@ impl Time for Shared {
         begun.unwrap_or(world.now)
     }
 
-    async fn pause(&self, _: Duration) {
-        let _ = self.ask(Kind::Pause, |_, _| Ok(())).await;
+    async fn pause(&self, up_to: Duration) {
+        let passes = move |world: &mut World, _| {
+            if world.pauses_take_time {
+                world.now += i64::try_from(up_to.as_micros()).unwrap();
+            }
+            Ok(())
+        };
+        let _ = self.ask(Kind::Pause, passes).await;
     }
 
     async fn expired(&self) {

@@ -3,7 +3,7 @@
 use table::schema::{Entity, Search, System, Table};
 
 use crate::document::{Document, Found, ShapeSource};
-use crate::documents::{Documents, Mapping, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+use crate::documents::{Documents, Mapping, Obstacle, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
 use crate::image::{Image, Unfit};
 
 pub(crate) static TREES: Table = Table {
@@ -63,8 +63,11 @@ impl Shapes for Areas {
     async fn shape(&self, source: &ShapeSource, rung: Rung) -> Result<Shape, ShapeUnavailable> {
         let ShapeSource::Inline(whole) = source else { return Ok(Shape::NONE) };
         assert!(whole != "panics", "an area panics");
-        if whole == "refused" {
-            return Err(ShapeUnavailable::lasting("access denied"));
+        match whole.as_str() {
+            "broken" => return Err(ShapeUnavailable::new(Obstacle::Lasting, "no shape")),
+            "refused" => return Err(ShapeUnavailable::new(Obstacle::Refused, "access denied")),
+            "slow" => return Err(ShapeUnavailable::new(Obstacle::Passing, "timeout")),
+            _ => {}
         }
         let kept = match rung {
             Rung::Full => whole.len(),

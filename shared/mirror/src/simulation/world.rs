@@ -35,6 +35,10 @@ pub(crate) struct World {
     pub(crate) cut_short: bool,
     /// Whether stamps are written without their condition: a mutant.
     pub(crate) stamps_blindly: bool,
+    /// When the records of an event were made, as it says, in seconds.
+    pub(crate) created: i64,
+    /// Whether the clock goes on during pauses. In a schedule it goes on by itself.
+    pub(crate) pauses_take_time: bool,
     /// Items that have no room for a revision.
     pub(crate) full: BTreeSet<Key>,
     /// How many items were read by key.
@@ -162,7 +166,7 @@ impl World {
 
     /// The records from here to there as Lambda would hand them over.
     pub(crate) fn event(&self, from: usize, to: usize) -> String {
-        let records: Vec<_> = (from..to).map(|at| self.stream[at].json(at)).collect();
+        let records: Vec<_> = (from..to).map(|at| self.stream[at].json(at, self.created)).collect();
         json!({ "Records": records }).to_string()
     }
 
@@ -173,9 +177,9 @@ impl World {
 }
 
 impl Record {
-    fn json(&self, at: usize) -> Value {
+    fn json(&self, at: usize, created: i64) -> Value {
         let mut dynamodb = json!({
-            "ApproximateCreationDateTime": 0,
+            "ApproximateCreationDateTime": created,
             "Keys": {"PK": {"S": self.key.pk}, "SK": {"S": self.key.sk}},
             "SequenceNumber": sequence(at),
         });

@@ -1,0 +1,146 @@
+//! What an operator sees of the quarantine and does about it: `cairn quarantine ls`, `show` and `dismiss`.
+
+use std::collections::HashMap;
+use std::process::Output;
+
+use ::mirror::Subject;
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::{Value, json};
+use table::Key;
+use tokio::process::Command;
+
+use crate::harness::Cairn;
+use crate::harness::process::program;
+use crate::harness::table::text;
+use crate::mirror::{campground, copy};
+use crate::tests;
+
+tests! { quarantine:
+    ls_and_show_tell_each_item_with_its_reason,
+    dismiss_removes_a_marker_that_no_write_clears,
+    dismiss_refuses_a_marker_that_is_still_true,
+    dismiss_removes_the_stale_marker_of_an_item_that_is_gone,
+}
+
+static STATE: table::schema::Table = ::mirror::schema::state_table("parks-mirror");
+
+const POISON: &str = "parks/facility::bcparks_1#campground::1";
+const STRANGER: &str = "parks/stranger#1";
+
+/// Runs the command on the engines of this platform.
+async fn quarantine(cairn: &Cairn, arguments: &[&str]) -> Output {
+    cairn.caught_up().await;
+    let config = &cairn.engines().config;
+    let mut command = Command::new(program("cairn").await);
+    command.env_clear().args(["quarantine", "--system", "parks"]).args(arguments);
+    command.env("AWS_REGION", "local").env("CAIRN_PREFIX", &config.prefix).env("CAIRN_CURSOR_SECRETS", "any");
+    command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
+    command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());
+    command.env("CAIRN_S3_ENDPOINT", config.s3.as_ref().unwrap());
+    command.output().await.unwrap()
+}
+
+/// What the command has printed. It must succeed.
+async fn printed(cairn: &Cairn, arguments: &[&str]) -> String {
+    let output = quarantine(cairn, arguments).await;
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What the command says as it fails.
+async fn complained(cairn: &Cairn, arguments: &[&str]) -> String {
+    let output = quarantine(cairn, arguments).await;
+    assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// A platform with a campground whose name is no text, and an item whose key fits no template.
+async fn with_poison() -> Cairn {
+    let cairn = Cairn::with_strathcona().await;
+    let item = campground(&cairn).await;
+    let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
+    let rev = AttributeValue::N((rev + 2).to_string());
+    let poison = copy(&item, 1, &[("displayName", AttributeValue::Bool(true)), ("rev", rev)]);
+    cairn.table().put(poison).await;
+    cairn.table().put(copy(&item, 1, &[("pk", text("stranger")), ("sk", text("1"))])).await;
+    cairn
+}
+
+async fn ls_and_show_tell_each_item_with_its_reason() {
+    let cairn = Cairn::with_strathcona().await;
+    assert_eq!(printed(&cairn, &["ls"]).await, "Nothing is in quarantine.\n");
+    assert_eq!(printed(&cairn, &["ls", "--json"]).await, "");
+
+    let cairn = with_poison().await;
+    let listed = printed(&cairn, &["ls"]).await;
+    let line = |name: &str| listed.lines().find(|line| line.split("  ").next() == Some(name)).unwrap().to_owned();
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+    let (poison, stranger) = (line(POISON), line(STRANGER));
+    assert!(poison.contains("  unfit: ") && poison.contains("displayName"), "{poison}");
+    assert!(!poison.contains("dismiss"), "{poison}");
+    assert!(stranger.contains("  unknown-key: ") && stranger.ends_with("only by `cairn quarantine dismiss`)"));
+
+    let objects: Vec<Value> =
+        printed(&cairn, &["ls", "--json"]).await.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: HashMap<&str, (&Value, &Value, &Value)> = objects
+        .iter()
+        .map(|one| (one["name"].as_str().unwrap(), (&one["code"], &one["clearedByWrites"], &one["stale"])))
+        .collect();
+    assert_eq!(told[POISON], (&json!("unfit"), &json!(true), &json!(null)));
+    assert_eq!(told[STRANGER], (&json!("unknown-key"), &json!(false), &json!(null)));
+
+    let shown: Value = serde_json::from_str(&printed(&cairn, &["show", POISON]).await).unwrap();
+    assert_eq!((&shown["pk"], &shown["sk"]), (&json!("facility::bcparks_1"), &json!("campground::1")));
+    assert!(shown["record"].is_object() && shown["reason"].as_str().unwrap().contains("displayName"), "{shown}");
+}
+
+async fn dismiss_removes_a_marker_that_no_write_clears() {
+    let cairn = with_poison().await;
+    assert!(printed(&cairn, &["dismiss", STRANGER]).await.ends_with("  dismissed\n"));
+    let listed = printed(&cairn, &["ls"]).await;
+    assert!(listed.starts_with(POISON) && listed.lines().count() == 1, "{listed}");
+    let complaint = complained(&cairn, &["dismiss", STRANGER]).await;
+    assert!(complaint.contains("is not in quarantine") && complaint.contains("cairn quarantine ls"), "{complaint}");
+}
+
+async fn dismiss_refuses_a_marker_that_is_still_true() {
+    let cairn = with_poison().await;
+    let complaint = complained(&cairn, &["dismiss", POISON]).await;
+    assert!(complaint.contains("was not dismissed") && complaint.contains("fix it"), "{complaint}");
+    assert_eq!(cairn.quarantined().await.len(), 2);
+    // Fixed, its next write clears the marker.
+    let name = json!({ "displayName": "Mended" });
+    cairn.administrator().await.patch("/parks/facilities/bcparks_1/campground/1", name).await.is(200);
+    let listed = printed(&cairn, &["ls"]).await;
+    assert!(listed.starts_with(STRANGER) && listed.lines().count() == 1, "{listed}");
+}
+
+/// A function that dies may leave a marker behind, after another one has handled the item's end.
+async fn dismiss_removes_the_stale_marker_of_an_item_that_is_gone() {
+    let cairn = Cairn::with_strathcona().await;
+    let generations = ::mirror::generations(&::parks::SYSTEM, cairn.engines()).await.unwrap().unwrap();
+    let index = &generations.written[0].index;
+    let key = Key::new("facility::bcparks_1", "campground::1");
+    let subject = Subject::Item { table: "parks".to_owned(), key };
+    let number = |number: &str| AttributeValue::N(number.to_owned());
+    let marker = [
+        ("pk", text(&format!("marker#{index}"))),
+        ("sk", text(&subject.name())),
+        ("table", text("parks")),
+        ("itemPk", text("facility::bcparks_1")),
+        ("itemSk", text("campground::1")),
+        ("markedRev", number("4")),
+        ("code", text("unfit")),
+        ("reason", text("attribute `displayName` is no text")),
+        ("object", text(&format!("quarantine/{index}/0.json"))),
+        ("since", number("1767225600000000")),
+    ];
+    let marker = marker.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    cairn.table_of(&STATE).put(marker).await;
+    let listed = printed(&cairn, &["ls"]).await;
+    assert!(listed.starts_with(POISON) && listed.ends_with("  (stale: its item is gone)\n"), "{listed}");
+    let listed: Value = serde_json::from_str(&printed(&cairn, &["ls", "--json"]).await).unwrap();
+    assert_eq!(listed["stale"], "gone");
+    printed(&cairn, &["dismiss", POISON]).await;
+    assert_eq!(printed(&cairn, &["ls"]).await, "Nothing is in quarantine.\n");
+}

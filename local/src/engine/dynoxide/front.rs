@@ -1,0 +1,117 @@
+//! The front of dynoxide for programs that may scan without a `Limit`: it passes every request on, and gives a `Limit` to
+//! scans and queries that have none or a larger one. DynamoDB may end a page anywhere, so callers read on at
+//! `LastEvaluatedKey` in any case.
+
+use std::net::Ipv4Addr;
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use crate::listen::Server;
+
+/// How many items a page may have. Everybody else waits while one is read, about 2 ms.
+const MAX_ITEMS: u64 = 250;
+
+/// The largest request that DynamoDB takes, in bytes.
+const MAX_BODY: usize = 16 * 1024 * 1024;
+
+/// A running front.
+#[derive(Debug)]
+pub(super) struct Front(Server);
+
+impl Front {
+    /// Listens on a port of 127.0.0.1, before the engine at this URL.
+    pub(super) async fn start(engine: String) -> std::io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let client = reqwest::Client::builder().no_proxy().build().map_err(std::io::Error::other)?;
+        let answer = move |request| {
+            let (client, engine) = (client.clone(), engine.clone());
+            async move {
+                pass_on(&client, &engine, request).await.unwrap_or_else(|why| {
+                    let mut failed = Response::new(Full::from(why));
+                    *failed.status_mut() = StatusCode::BAD_GATEWAY;
+                    failed
+                })
+            }
+        };
+        Ok(Self(Server::start(listener, answer)?))
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.0.address)
+    }
+
+    pub(super) async fn stop(self) {
+        self.0.stop().await;
+    }
+}
+
+async fn pass_on(
+    client: &reqwest::Client,
+    engine: &str,
+    request: Request<Incoming>,
+) -> Result<Response<Full<Bytes>>, String> {
+    let (parts, body) = request.into_parts();
+    let body = Limited::new(body, MAX_BODY).collect().await.map_err(|error| error.to_string())?.to_bytes();
+    let path = parts.uri.path_and_query().map_or("/", |path| path.as_str());
+    let body = if is_list(&parts.headers) { limited(&body).unwrap_or(body) } else { body };
+    let sent = client.request(parts.method, format!("{engine}{path}")).headers(end_to_end(parts.headers)).body(body);
+    let answer = sent.send().await.map_err(|error| error.to_string())?;
+    let (status, headers) = (answer.status(), end_to_end(answer.headers().clone()));
+    let mut response = Response::new(Full::new(answer.bytes().await.map_err(|error| error.to_string())?));
+    *response.status_mut() = status;
+    *response.headers_mut() = headers;
+    Ok(response)
+}
+
+/// Whether the operation may return any number of items.
+fn is_list(headers: &HeaderMap) -> bool {
+    let operation = headers.get("x-amz-target").and_then(|target| target.to_str().ok()?.rsplit_once('.'));
+    matches!(operation, Some((_, "Scan" | "Query")))
+}
+
+/// The request with a `Limit`; none if it has a smaller one, or is for the engine to refuse.
+fn limited(body: &[u8]) -> Option<Bytes> {
+    let mut request: Value = serde_json::from_slice(body).ok()?;
+    let members = request.as_object_mut()?;
+    match members.get("Limit") {
+        None | Some(Value::Null) => {}
+        Some(limit) if limit.as_u64().is_some_and(|limit| limit > MAX_ITEMS) => {}
+        Some(_) => return None,
+    }
+    members.insert("Limit".to_owned(), MAX_ITEMS.into());
+    serde_json::to_vec(&request).ok().map(Bytes::from)
+}
+
+/// The headers that are not of one connection or one body's length.
+fn end_to_end(mut headers: HeaderMap) -> HeaderMap {
+    for name in [header::CONNECTION, header::CONTENT_LENGTH, header::HOST, header::TRANSFER_ENCODING, header::EXPECT] {
+        headers.remove(name);
+    }
+    headers
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn limit_is_added_where_there_is_none_or_a_larger_one() {
+        let limit = |request: Value| {
+            let limited = limited(request.to_string().as_bytes())?;
+            serde_json::from_slice::<Value>(&limited).unwrap()["Limit"].as_u64()
+        };
+        assert_eq!(limit(json!({"TableName": "toys"})), Some(MAX_ITEMS));
+        assert_eq!(limit(json!({"TableName": "toys", "Limit": 1000})), Some(MAX_ITEMS));
+        for kept in [json!(7), json!(0), json!(-1), json!("many")] {
+            assert_eq!(limit(json!({"TableName": "toys", "Limit": kept})), None);
+        }
+        assert_eq!(limited(b"not json"), None);
+    }
+}
