@@ -27,11 +27,18 @@ pub struct FoundFeatures {
     #[schema(nullable = false)]
     pub number_matched: Option<u64>,
     pub number_returned: usize,
+    /// Whether nothing has all words, and these items have most of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(value_type = Option<bool>, nullable = false)]
+    pub relaxed: bool,
     /// RFC 3339.
     pub time_stamp: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub facets: Option<BTreeMap<String, Vec<Count>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub shape_status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub shape_tolerance: Option<f64>,
@@ -82,10 +89,12 @@ impl FoundFeatures {
         Self {
             collection_type: "FeatureCollection",
             number_returned: found.items.len(),
+            relaxed: found.relaxed,
             features: found.items.into_iter().map(|item| FoundFeature::new(item, shape_as)).collect(),
             number_matched: found.total.exact.then_some(found.total.value),
             time_stamp,
             facets: found.facets,
+            shape_status: found.shape_status,
             shape_tolerance: found.shape_tolerance,
             links: next.into_iter().collect(),
         }
@@ -152,8 +161,11 @@ mod tests {
             location: Some([179.75, -16.75]),
             envelope: Some([179.5, -17.0, -179.8, -16.5]),
             boundary_status: Some("full".to_owned()),
+            boundary_tolerance: None,
             path_status: None,
+            path_tolerance: None,
             distance_metres: None,
+            inside: false,
             highlights: BTreeMap::new(),
             outline: None,
         }

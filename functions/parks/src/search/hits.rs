@@ -27,7 +27,9 @@ pub struct Fields {
     pub boundary_outline: One<String>,
     pub path_outline: One<String>,
     pub boundary_status: One<String>,
+    pub boundary_tolerance: One<f64>,
     pub path_status: One<String>,
+    pub path_tolerance: One<f64>,
 }
 
 impl Fields {

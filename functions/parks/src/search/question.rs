@@ -3,7 +3,7 @@
 use serde_json::Value;
 use web::{Fault, Problem, Rules};
 
-use super::area::Area;
+use super::area::{Area, Compared};
 use super::extent::{Bounds, Near, Point};
 use super::facets::{Chosen, Facet, Field};
 use super::form::{Deleted, OpenMatch, Relation, SearchForm, ShapeAs, ShapeForm, Sort};
@@ -23,7 +23,7 @@ pub struct Question {
     pub map_zoom: Option<u8>,
     pub bbox: Option<Bounds>,
     pub near: Option<Near>,
-    pub area: Option<Area>,
+    pub area: Option<Compared>,
     /// The global id of the item whose boundary becomes the area.
     pub shape_of: Option<String>,
     pub relation: Relation,
@@ -98,7 +98,7 @@ impl Question {
             map_zoom: form.map_zoom,
             bbox,
             near: point.map(|point| Near { point, radius: form.radius }),
-            area,
+            area: area.map(Compared::Area),
             shape_of: form.shape_of,
             relation: form.relation.unwrap_or_default(),
             open,
