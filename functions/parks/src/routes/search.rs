@@ -17,7 +17,7 @@ const SEARCH_PATH: &str = "/parks/search";
 /// A drawn shape of 64 KiB, and the other fields.
 const WITH_SHAPE: usize = 96 * 1024;
 
-/// Search that does not answer is told as such: its own patience ends before this, also where two are asked in turn.
+/// Search that does not answer is told as such: its own patience ends before this, also where several are asked in turn.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 pub fn routes() -> Vec<Route> {
@@ -52,7 +52,7 @@ pub fn routes() -> Vec<Route> {
                 r#"{"shape":{"type":"Polygon","coordinates":[[[-126,49],[-125,49],[-125,50],[-126,50],[-126,49]]]},"relation":"within"}"#,
             )),
         Route::get("suggest", "/parks/suggest", BOTH, search::suggest)
-            .summary("Names for what has been typed so far")
+            .summary("Autocomplete: names for what has been typed so far, the best first")
             .patterns(&[&SEARCH])
             .timeout(TIMEOUT)
             .query::<SuggestForm>()

@@ -1,6 +1,6 @@
 //! A circle on the sphere as a polygon, since extents are compared with polygons only.
 
-use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::f64::consts::{PI, TAU};
 
 use super::extent::{EARTH_RADIUS, Point};
 
@@ -53,8 +53,9 @@ fn at(centre: Point, distance: f64, bearing: f64) -> [f64; 2] {
     let (latitude, longitude) = (centre.latitude.to_radians(), centre.longitude.to_radians());
     let angle = distance / EARTH_RADIUS;
     let sine = latitude.sin() * angle.cos() + latitude.cos() * angle.sin() * bearing.cos();
-    let there = sine.clamp(-1.0, 1.0).asin().clamp(-FRAC_PI_2, FRAC_PI_2);
-    let east = (bearing.sin() * angle.sin() * latitude.cos()).atan2(angle.cos() - latitude.sin() * sine);
+    let there = sine.clamp(-1.0, 1.0).asin();
+    let north = latitude.cos() * angle.cos() - latitude.sin() * angle.sin() * bearing.cos();
+    let east = (bearing.sin() * angle.sin()).atan2(north);
     let longitude = (longitude + east + PI).rem_euclid(TAU) - PI;
     [longitude.to_degrees(), there.to_degrees()]
 }

@@ -14,7 +14,8 @@ use crate::view::AskedView;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchForm {
-    /// Words that must all occur in the item: as they are, with a typo, or the last one as a beginning.
+    /// Words that all occur in the item, the last one as a beginning, and the closer to its name the higher it comes. Where no
+    /// name has them as they are, also with typos; where nothing has all of them, more than half (`relaxed`).
     #[schema(min_length = 1, max_length = 200, example = "bedwel lak", nullable = false)]
     pub q: Option<String>,
     #[serde(default)]
@@ -41,14 +42,15 @@ pub struct SearchForm {
     #[serde(default)]
     #[schema(min_items = 4, max_items = 4, example = json!([-126.0, 49.3, -125.0, 49.9]))]
     pub bbox: Vec<f64>,
-    /// Longitude and latitude: hits carry their distance, and with `radius` lie within it or hold this point.
+    /// Longitude and latitude: hits carry their distance and whether they hold this point, and with `radius` come within it.
+    /// What holds the point comes first, the smaller before the larger, then the nearer location.
     #[serde(default)]
     #[schema(min_items = 2, max_items = 2, example = json!([-123.12, 49.28]))]
     pub near: Vec<f64>,
-    /// Metres.
+    /// Metres within which the boundary, the path or the location comes, to a thousandth.
     #[schema(exclusive_minimum = 0.0, maximum = 1000000.0, nullable = false)]
     pub radius: Option<f64>,
-    /// The global id of an item whose boundary is the shape to compare with.
+    /// The global id of an item whose boundary, as search holds it, is what to compare with.
     #[schema(min_length = 1, max_length = 64, nullable = false)]
     pub shape_of: Option<String>,
     #[schema(nullable = false)]

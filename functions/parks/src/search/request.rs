@@ -44,7 +44,7 @@ pub struct SearchRequest<'a> {
 }
 
 /// Within the function's own time, also where several are asked in turn, so that a slow search is told as such.
-const TIMEOUT: &str = "5s";
+const TIMEOUT: &str = "4s";
 
 /// The count that is not 0 where names or search terms have the words as they are typed.
 pub const NAMED: &str = "named";
