@@ -86,6 +86,9 @@ fn common(document: &mut Document, image: &Image<'_>, kind: Kind) -> Result<(), 
     if let Some(terms) = image.optional_texts("searchTerms")? {
         document.texts("wholeTerms", terms.iter().map(|term| name::whole(term))).texts("searchTerms", terms);
     }
+    if let Some(images) = image.optional_texts("imageUrls")? {
+        document.text("image", images.first().map(|url| &**url));
+    }
     document
         .text("description", image.optional_text("description")?.as_deref())
         .flag("isVisible", image.optional_flag("isVisible")?.unwrap_or(false))

@@ -20,6 +20,7 @@ fn facility() -> Value {
         "pk": {"S": "facility::bcparks_1"}, "sk": {"S": "campground::1"}, "rev": {"N": "2"}, "entity": {"S": "facility"},
         "globalId": {"S": "0198"}, "collectionId": {"S": "bcparks_1"}, "displayName": {"S": "Bear Camp"},
         "description": {"S": "Quiet."}, "searchTerms": {"L": [{"S": "den"}, {"S": "cave"}]},
+        "imageUrls": {"L": [{"S": "https://example.org/1.jpg"}, {"S": "https://example.org/2.jpg"}]},
         "isVisible": {"BOOL": true}, "isDeleted": {"BOOL": false}, "adminNotes": {"S": "den nearby"},
         "createdAt": {"S": "2026-01-01T00:00:00.000000Z"}, "createdBy": {"S": "local:ada"},
         "updatedAt": {"S": "2026-01-02T00:00:00.000000Z"}, "updatedBy": {"S": "local:bob"},
@@ -42,7 +43,7 @@ fn facility() -> Value {
 fn a_facility_has_these_fields_and_no_others() {
     let expected = json!({
         "globalId": "0198", "collectionId": "bcparks_1", "rank": 2, "name": "Bear Camp", "wholeName": "0begin0 Bear Camp 0end0",
-        "nameOrder": "Bear Camp", "nameLength": 9, "description": "Quiet.",
+        "nameOrder": "Bear Camp", "nameLength": 9, "description": "Quiet.", "image": "https://example.org/1.jpg",
         "searchTerms": ["den", "cave"], "wholeTerms": ["0begin0 den 0end0", "0begin0 cave 0end0"], "isVisible": true, "isDeleted": false, "adminNotes": "den nearby",
         "createdAt": "2026-01-01T00:00:00.000000Z", "createdBy": "local:ada",
         "updatedAt": "2026-01-02T00:00:00.000000Z", "updatedBy": "local:bob",

@@ -12,6 +12,9 @@ use super::hits::{Hit, SearchResponse};
 use super::question::Question;
 use crate::names::Kind;
 
+/// How many characters of a description a card shows.
+const DESCRIPTION: usize = 300;
+
 /// A page of hits.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -90,6 +93,24 @@ pub struct FoundItem {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(value_type = Option<bool>, nullable = false)]
     pub inside: bool,
+    /// With `fields=card`, its first 300 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub description: Option<String>,
+    /// With `fields=card`, the first of its images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub image_url: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub is_open: Option<bool>,
+    /// With `fields=card`, of a product those of the days asked for by `open` on which it is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub open_days: Option<Vec<String>>,
     /// By field its fragments, each in pieces; joined these are the text.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
@@ -131,6 +152,8 @@ impl FoundItem {
         let envelope = hit.fields.envelope();
         let inside = hit.matches(INSIDE);
         let fields = hit.fields;
+        let open = question.open.as_ref().filter(|_| !fields.open_dates.is_empty());
+        let open_days = open.map(|open| fields.open_dates.into_iter().filter(|date| open.has(date)).collect());
         Some(Self {
             entity: fields.entity.get()?.parse().ok()?,
             global_id: fields.global_id.get().unwrap_or_default(),
@@ -149,6 +172,11 @@ impl FoundItem {
             path_tolerance: fields.path_tolerance.get(),
             distance_metres: distance,
             inside,
+            description: fields.description.get().map(|text| text.chars().take(DESCRIPTION).collect()),
+            image_url: fields.image.get(),
+            address: fields.address.get(),
+            is_open: fields.is_open.get(),
+            open_days,
             highlights: marks.read(&hit.highlight),
             outline: fields.boundary_outline.get().or_else(|| fields.path_outline.get()),
         })

@@ -10,7 +10,7 @@ use web::{Answer, Kind, Problem, Request};
 use super::answer::Found;
 use super::boundary::boundary_of;
 use super::features::{FoundFeatures, Link};
-use super::form::{SearchForm, ShapeForm};
+use super::form::{Format, SearchForm, ShapeForm};
 use super::hits::SearchResponse;
 use super::open::ACTIVITIES;
 use super::question::{Question, Source, for_administrators};
@@ -52,7 +52,11 @@ async fn find(request: &Request, form: SearchForm, shape: Option<Value>, source:
     found.shape_tolerance = tolerance;
     found.relaxed = closeness == Closeness::MostWords && found.total.value > 0;
     found.next_cursor = last.map(|after| request.next_cursor(&Position { closeness, after })).transpose()?;
-    let answer = if request.content_type() == geojson::CONTENT_TYPE {
+    let as_geojson = match question.format {
+        Some(format) => format == Format::Geojson,
+        None => request.content_type() == geojson::CONTENT_TYPE,
+    };
+    let answer = if as_geojson {
         let next = found.next_cursor.as_deref().map(|cursor| Link::next(request, cursor, source));
         let now = clock::rfc3339(request.engines().clock.now());
         Answer::ok(&FoundFeatures::new(found, question.shape_as, now, next)).content_type(geojson::CONTENT_TYPE)

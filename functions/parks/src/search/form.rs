@@ -80,9 +80,16 @@ pub struct SearchForm {
     /// others (`any`).
     #[schema(nullable = false)]
     pub deleted: Option<Deleted>,
-    /// In GeoJSON, what each item is drawn as.
+    /// In GeoJSON, what each item is drawn as: its location where it has no such shape.
     #[schema(nullable = false)]
     pub shape_as: Option<ShapeAs>,
+    /// `card` adds what a card shows: the beginning of the description, the first image, the address, whether it is open and,
+    /// with `open`, on which of the days.
+    #[schema(nullable = false)]
+    pub fields: Option<AskedFields>,
+    /// The format of the answer, whatever `Accept` says.
+    #[schema(nullable = false)]
+    pub f: Option<Format>,
     #[schema(nullable = false)]
     pub view: Option<AskedView>,
 }
@@ -179,6 +186,20 @@ pub enum ShapeAs {
     Outline,
 }
 
+/// How much is told of a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum AskedFields {
+    Card,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    Json,
+    Geojson,
+}
+
 /// The most values of one parameter.
 const VALUES: usize = 20;
 
@@ -201,5 +222,7 @@ fn sub_types() -> Schema {
 }
 
 fn facets() -> Schema {
-    values(ObjectBuilder::new().pattern(Some("^(entity|collectionId|type|subType|grid:([0-9]|1[0-2]))$")))
+    let fields = ["entity", "collectionId", "type", "subType"].map(str::to_owned);
+    let grids = (0..=12).map(|zoom| format!("grid:{zoom}"));
+    values(ObjectBuilder::new().enum_values(Some(fields.into_iter().chain(grids))))
 }

@@ -6,7 +6,7 @@ use web::{Fault, Problem, Rules};
 use super::area::{Area, Compared};
 use super::extent::{Bounds, Near, Point};
 use super::facets::{Chosen, Facet, Field};
-use super::form::{Deleted, OpenMatch, Relation, SearchForm, ShapeAs, ShapeForm, Sort};
+use super::form::{AskedFields, Deleted, Format, OpenMatch, Relation, SearchForm, ShapeAs, ShapeForm, Sort};
 use super::open::Open;
 use super::order::Ordering;
 use super::words::Words;
@@ -34,6 +34,9 @@ pub struct Question {
     pub facets: Vec<Facet>,
     pub limit: usize,
     pub shape_as: ShapeAs,
+    /// Whether hits tell what a card shows.
+    pub card: bool,
+    pub format: Option<Format>,
 }
 
 /// Where a fault is told: at a parameter of the query string or at a member of the body.
@@ -108,6 +111,8 @@ impl Question {
             facets,
             limit: form.limit.0 as usize,
             shape_as: form.shape_as.unwrap_or_default(),
+            card: form.fields == Some(AskedFields::Card),
+            format: form.f,
         })
     }
 }

@@ -50,6 +50,25 @@ const TIMEOUT: &str = "4s";
 pub const NAMED: &str = "named";
 
 const STORED: &[&str] = &["name", "location", "envelope", "boundaryOutline", "pathOutline"];
+/// What a card shows besides.
+const STORED_FOR_CARDS: &[&str] =
+    &["name", "location", "envelope", "boundaryOutline", "pathOutline", "description", "address", "image"];
+const VALUES_FOR_CARDS: &[&str] = &[
+    "pk",
+    "sk",
+    "entity",
+    "globalId",
+    "collectionId",
+    "type",
+    "subType",
+    "number",
+    "boundaryStatus",
+    "boundaryTolerance",
+    "pathStatus",
+    "pathTolerance",
+    "isOpen",
+    "openDates",
+];
 const VALUES: &[&str] = &[
     "pk",
     "sk",
@@ -102,8 +121,8 @@ impl Question {
                 .as_ref()
                 .map(|words| highlight::request(marks, words, self.view, closeness))
                 .unwrap_or_default(),
-            stored_fields: STORED,
-            docvalue_fields: VALUES,
+            stored_fields: if self.card { STORED_FOR_CARDS } else { STORED },
+            docvalue_fields: if self.card { VALUES_FOR_CARDS } else { VALUES },
             ..SearchRequest::of(words, self.near.map(|near| near.inside(by_distance)), filters)
         }
     }
