@@ -188,6 +188,17 @@ async fn what_meets_the_shape_of_an_item() {
     found.are(&["Park", "Inside", "Pond", "Neighbour"]);
     assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0.0)));
     visitor.search_by(json!({ "shapeOf": park, "q": "pond" })).await.are(&["Pond"]);
+    // A boundary of 3001 positions lies in S3; the ring of the neighbour touches it at one of them.
+    let ring: Value = serde_json::from_str(&ellipse([20.0, 20.0], [1.0, 1.0], 3000, 7)).unwrap();
+    let round = zone(&admin, "Round", [50.0, 50.0], Some(polygon(json!([ring])))).await;
+    zone(&admin, "Centre", [20.0, 20.0], None).await;
+    zone(&admin, "Touching", [0.0, 5.0], Some(rectangle(21.0, 19.0, 22.0, 21.0))).await;
+    zone(&admin, "Beside", [0.0, 5.0], Some(rectangle(20.708, 20.708, 21.0, 21.0))).await;
+    let found = visitor.search(&format!("shapeOf={round}")).await;
+    found.are(&["Round", "Centre", "Touching"]);
+    assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0.0)));
+    admin.patch(&format!("{ZONES}/6"), json!({ "isVisible": false })).await.is(200);
+    visitor.get(&format!("/parks/search?shapeOf={round}")).await.faulty(&["shapeOf"]);
     // Hidden, it is of no use to a visitor from that moment on.
     admin.patch(&format!("{ZONES}/1"), json!({ "isVisible": false })).await.is(200);
     visitor.get(&format!("/parks/search?shapeOf={park}")).await.faulty(&["shapeOf"]);

@@ -46,11 +46,13 @@ pub async fn boundary_of(
         "fine" | "coarse" => derived,
         _ => None,
     };
-    let compared = match relation {
-        Relation::Intersects => {
-            Compared::Document { index: request.engines().config.search_name(ALIAS), id: item.key().document_id() }
+    let compared = match (relation, &stored) {
+        // Up to a megabyte, which search has already.
+        (Relation::Intersects, StoredShape::Object(_)) => {
+            let index = request.engines().config.search_name(ALIAS);
+            Compared::Document { index, id: item.key().document_id() }
         }
-        Relation::Within | Relation::Contains => {
+        _ => {
             let shape = shape(request, &stored, &status).await?.ok_or_else(none)?;
             Compared::Area(Area::of(&shape).map_err(|_| none())?)
         }
