@@ -24,6 +24,7 @@ mod open_days;
 mod pages;
 mod places;
 mod products;
+mod ranking;
 mod relationships;
 mod search;
 mod season;
@@ -62,6 +63,7 @@ pub fn tests() -> Vec<Test> {
         pages::tests(),
         places::tests(),
         relationships::tests(),
+        ranking::tests(),
         search::tests(),
         structure::tests(),
         every_kind::tests(),

@@ -4,6 +4,7 @@
 
 pub mod agencies;
 mod data;
+pub mod judged;
 mod lattice;
 mod offers;
 mod outline;

@@ -11,6 +11,7 @@ pub mod events;
 pub mod failure;
 pub mod import;
 pub mod infra;
+pub mod judge;
 pub mod lambda;
 pub mod nightly;
 pub mod node;

@@ -20,7 +20,7 @@ struct Step {
     tools: Option<&'static str>,
 }
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     Step {
         name: "schedules",
         script: "CAIRN_SCHEDULES=1000000 cargo test --profile bench --package mirror --lib -- of_the_schedules",
@@ -46,6 +46,7 @@ const STEPS: [Step; 8] = [
         script: "CAIRN_TIER=nightly cargo test --workspace --test command -- world_sample",
         tools: None,
     },
+    Step { name: "judged-searches", script: "cargo xtask judge", tools: None },
     Step { name: "deployed", script: "cargo xtask deployed", tools: None },
     Step { name: "lambda", script: "cargo xtask lambda", tools: None },
     Step {

@@ -15,6 +15,8 @@ tests! { search:
     what_a_map_of_a_zoom_shows,
     every_order_can_be_walked,
     hits_come_geojson,
+    hits_tell_what_a_card_shows,
+    geojson_is_asked_for_by_a_parameter_and_draws_points_beside_shapes,
 }
 
 /// The size is in the name.
@@ -149,6 +151,55 @@ async fn hits_come_geojson() {
     assert_eq!(drawn("outline").await["type"], "Polygon");
 }
 
+async fn hits_tell_what_a_card_shows() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let camp = json!({
+        "displayName": "Camp", "location": [-125.5, 49.5], "facilityType": "campground", "isVisible": true, "isOpen": true,
+        "address": "77 Quinsam Road", "description": "é".repeat(400),
+        "imageUrls": ["https://example.org/1.jpg", "https://example.org/2.jpg"]
+    });
+    admin.post(FACILITIES, camp).await.is(201);
+    let card = visitor.search("q=camp&fields=card").await[0].clone();
+    assert_eq!(card["description"], "é".repeat(300));
+    assert_eq!((&card["imageUrl"], &card["isOpen"]), (&json!("https://example.org/1.jpg"), &json!(true)));
+    assert_eq!(card["address"], "77 Quinsam Road");
+    let bare = visitor.search("q=camp").await[0].clone();
+    for field in ["description", "imageUrl", "isOpen", "address", "openDays"] {
+        assert_eq!(bare.get(field), None, "{field}");
+    }
+
+    let hike = json!({ "displayName": "Hike", "activityType": "hiking", "isVisible": true });
+    admin.post("/parks/activities/bcparks_1", hike).await.is(201);
+    let pass = json!({
+        "displayName": "Pass", "rangeStart": "2026-06-01", "rangeEnd": "2026-06-30", "timezone": "America/Vancouver",
+        "isVisible": true
+    });
+    let pass = admin.post("/parks/products/bcparks_1/hiking/1", pass).await.is(201).header("location").to_owned();
+    let open = json!({ "from": "2026-06-05", "to": "2026-06-07", "status": "open" });
+    admin.post(&format!("{pass}/dates"), open).await.is(200);
+    let found = visitor.search("open=2026-06-01/2026-06-06&openMatch=any&entity=product&fields=card").await;
+    assert_eq!(found[0]["openDays"], json!(["2026-06-05", "2026-06-06"]));
+}
+
+async fn geojson_is_asked_for_by_a_parameter_and_draws_points_beside_shapes() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    zone(&admin, "Zone", json!({ "boundary": super::shapes::rectangle(1.0, 1.0, 2.0, 2.0) })).await;
+    zone(&admin, "Zone point", json!({})).await;
+    cairn.caught_up().await;
+    let found = visitor.get("/parks/search?f=geojson&shapeAs=outline").await.is(200);
+    assert!(found.header("content-type").starts_with("application/geo+json"), "{}", found.told());
+    // The collection has no place.
+    let drawn: Vec<_> =
+        found["features"].as_array().unwrap().iter().map(|feature| &feature["geometry"]["type"]).collect();
+    assert_eq!((drawn, &found["numberReturned"]), (vec![&json!("Polygon"), &json!("Point")], &json!(2)));
+    let found = visitor.get("/parks/search?f=json&q=zone").geojson().await.is(200);
+    assert!(found.header("content-type").starts_with("application/json"), "{}", found.told());
+    let fault = visitor.get("/parks/search?facets=name").await.faulty(&["facets"]);
+    assert!(fault.fault("facets").contains("collectionId"), "{}", fault.told());
+}
+
 /// The item under another number. Many share a name, so that only their keys tell them apart.
 fn place(model: &Item, number: usize) -> Item {
     let mut place = model.clone();
@@ -177,16 +228,18 @@ async fn scenario_19_deep_and_hostile(facilities: usize) {
     let mut seen = BTreeSet::new();
     let query = "collectionId=bcparks_1&entity=facility&sort=name&limit=100";
     let mut page = visitor.search(query).await.0;
-    let mut last = String::new();
+    let mut last = 0;
     loop {
         let found = Found(page.clone());
         for (id, name) in found.ids().into_iter().zip(found.names()) {
-            assert!(last.as_str() <= name, "{name} after {last}");
-            last = name.to_owned();
+            // Numbers in names are in their own order: 2 before 10.
+            let number: usize = name.strip_prefix("Place ").unwrap().parse().unwrap();
+            assert!(last <= number, "{name} after {last}");
+            last = number;
             assert!(seen.insert(id.clone()), "{id} comes twice");
         }
         // Others write meanwhile.
-        let elsewhere = json!({ "displayName": last, "location": [1, 2], "isVisible": true });
+        let elsewhere = json!({ "displayName": format!("Place {last}"), "location": [1, 2], "isVisible": true });
         admin.post("/parks/geozones/elsewhere", elsewhere).await.is(201);
         let Some(cursor) = page.next().map(str::to_owned) else { break };
         assert_eq!(found.names().len(), 100);

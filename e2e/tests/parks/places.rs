@@ -9,9 +9,13 @@ use crate::tests;
 tests! { places:
     a_box_meets_extents,
     near_is_a_distance_or_a_shape_that_holds_the_point,
+    near_is_how_close_a_shape_comes,
+    a_circle_crosses_180_and_goes_round_a_pole,
+    what_holds_the_point_comes_first_the_smaller_before,
     a_drawn_shape_meets_holds_or_is_held,
     a_drawn_shape_keeps_the_rules_and_its_size,
     the_shape_of_an_item_is_compared_with,
+    what_meets_the_shape_of_an_item,
     what_has_no_place_is_left_out,
 }
 
@@ -146,17 +150,15 @@ async fn the_shape_of_an_item_is_compared_with() {
     let found = visitor.search(&format!("shapeOf={park}&relation=within")).await;
     found.are(&["Park", "Inside", "Pond"]);
     assert_eq!(found.0["shapeTolerance"], 0.0);
-    visitor.search(&format!("shapeOf={park}")).await.are(&["Park", "Inside", "Pond"]);
-    visitor.search_by(json!({ "shapeOf": park, "q": "pond" })).await.are(&["Pond"]);
+    assert_eq!(found.0["shapeStatus"], "full");
 
-    // A boundary of many positions is asked about in a thousand, and the answer says how far off that may be.
+    // Every position counts.
     let ring: Value = serde_json::from_str(&ellipse([20.0, 20.0], [1.0, 1.0], 3000, 7)).unwrap();
     let round = zone(&admin, "Round", [50.0, 50.0], Some(polygon(json!([ring])))).await;
     zone(&admin, "Centre", [20.0, 20.0], None).await;
-    let found = visitor.search(&format!("shapeOf={round}&relation=within&q=centre")).await;
-    found.are(&["Centre"]);
-    let tolerance = found.0["shapeTolerance"].as_f64().unwrap();
-    assert!(tolerance > 0.0 && tolerance < 100.0, "{tolerance}");
+    let found = visitor.search(&format!("shapeOf={round}&relation=within")).await;
+    found.are(&["Centre", "Round"]);
+    assert_eq!(found.0["shapeTolerance"], 0.0);
 
     // What has no boundary, is hidden or does not exist is told alike.
     let fault = |id: &str| visitor.get(&format!("/parks/search?shapeOf={id}"));
@@ -172,6 +174,106 @@ async fn the_shape_of_an_item_is_compared_with() {
     fault("").await.faulty(&["shapeOf"]);
     let body = json!({ "shapeOf": "", "q": "pond", "legs": 2 });
     visitor.post("/parks/search", body).await.refused(400, "bad-request").at(&["/shapeOf", "/legs"]);
+}
+
+async fn what_meets_the_shape_of_an_item() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let park = zone(&admin, "Park", [-125.8, 49.4], Some(hole_and_island())).await;
+    zone(&admin, "Inside", [-125.9, 49.6], None).await;
+    zone(&admin, "In the hole", [-125.5, 49.6], None).await;
+    zone(&admin, "Pond", [0.0, 5.0], Some(rectangle(-124.88, 49.42, -124.86, 49.44))).await;
+    zone(&admin, "Neighbour", [0.0, 5.0], Some(rectangle(-127.0, 49.3, -126.0, 49.9))).await;
+    let found = visitor.search(&format!("shapeOf={park}")).await;
+    found.are(&["Park", "Inside", "Pond", "Neighbour"]);
+    assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0.0)));
+    visitor.search_by(json!({ "shapeOf": park, "q": "pond" })).await.are(&["Pond"]);
+    // A boundary of 3001 positions lies in S3; the ring of the neighbour touches it at one of them.
+    let ring: Value = serde_json::from_str(&ellipse([20.0, 20.0], [1.0, 1.0], 3000, 7)).unwrap();
+    let round = zone(&admin, "Round", [50.0, 50.0], Some(polygon(json!([ring])))).await;
+    zone(&admin, "Centre", [20.0, 20.0], None).await;
+    zone(&admin, "Touching", [0.0, 5.0], Some(rectangle(21.0, 19.0, 22.0, 21.0))).await;
+    zone(&admin, "Beside", [0.0, 5.0], Some(rectangle(20.708, 20.708, 21.0, 21.0))).await;
+    let found = visitor.search(&format!("shapeOf={round}")).await;
+    found.are(&["Round", "Centre", "Touching"]);
+    assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0.0)));
+    admin.patch(&format!("{ZONES}/6"), json!({ "isVisible": false })).await.is(200);
+    visitor.get(&format!("/parks/search?shapeOf={round}")).await.faulty(&["shapeOf"]);
+    // Hidden, it is of no use to a visitor from that moment on.
+    admin.patch(&format!("{ZONES}/1"), json!({ "isVisible": false })).await.is(200);
+    visitor.get(&format!("/parks/search?shapeOf={park}")).await.faulty(&["shapeOf"]);
+    admin.search(&format!("shapeOf={park}&q=pond")).await.are(&["Pond"]);
+}
+
+async fn near_is_how_close_a_shape_comes() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    // A trail of 36 km along a meridian whose location is its far end, and a park of 200 km.
+    let trail = json!({ "type": "LineString", "coordinates": [[20.0, 49.0], [20.0, 49.33]] });
+    let new = json!({
+        "displayName": "Trail", "facilityType": "trail", "location": [20.0, 49.33], "path": trail, "isVisible": true
+    });
+    admin.post("/parks/facilities/bcparks_1", new).await.is(201);
+    zone(&admin, "Park", [11.0, 49.0], Some(rectangle(10.0, 48.0, 12.0, 50.0))).await;
+    // A ten thousandth of a degree of longitude is 7.3 m here.
+    for (near, radius, names) in [
+        ("20.0003,49.1", 30.0, vec!["Trail"]),
+        ("20.0003,49.1", 1000.0, vec!["Trail"]),
+        ("20.0003,49.1", 20.0, vec![]),
+        ("12.01,49", 1000.0, vec!["Park"]),
+        ("12.01,49", 700.0, vec![]),
+        ("12.5,49", 50000.0, vec!["Park"]),
+        ("12.5,49", 36000.0, vec![]),
+        ("15,49", 400000.0, vec!["Park", "Trail"]),
+    ] {
+        let found = visitor.search(&format!("near={near}&radius={radius}")).await;
+        found.are(&names);
+        found.0["items"].as_array().unwrap().iter().for_each(|hit| assert_eq!(hit.get("inside"), None));
+    }
+}
+
+async fn a_circle_crosses_180_and_goes_round_a_pole() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    zone(&admin, "East", [0.0, 5.0], Some(rectangle(179.0, -17.0, 179.9, -16.0))).await;
+    zone(&admin, "West", [0.0, 6.0], Some(rectangle(-179.9, -17.0, -179.0, -16.0))).await;
+    zone(&admin, "North", [0.0, 7.0], Some(rectangle(-170.0, 88.0, -160.0, 89.0))).await;
+    for (near, radius, names) in [
+        ("179.95,-16.5", 20000.0, vec!["East", "West"]),
+        ("179.95,-16.5", 8000.0, vec!["East"]),
+        ("-179.95,-16.5", 8000.0, vec!["West"]),
+        ("180,-16.5", 12000.0, vec!["East", "West"]),
+        // Over the pole it is two degrees, 222 km.
+        ("15,89", 230000.0, vec!["North"]),
+        ("15,89", 215000.0, vec![]),
+        ("0,90", 112000.0, vec!["North"]),
+        ("0,90", 110000.0, vec![]),
+        ("0,-90", 1000000.0, vec![]),
+    ] {
+        visitor.search(&format!("near={near}&radius={radius}")).await.are(&names);
+    }
+}
+
+async fn what_holds_the_point_comes_first_the_smaller_before() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    zone(&admin, "Country", [40.0, 40.0], Some(rectangle(0.0, 0.0, 30.0, 30.0))).await;
+    zone(&admin, "State", [39.0, 39.0], Some(rectangle(5.0, 5.0, 15.0, 15.0))).await;
+    zone(&admin, "Near", [10.1, 10.0], None).await;
+    zone(&admin, "Nearer", [10.05, 10.0], None).await;
+    let near = "entity=geozone&near=10,10";
+    let found = visitor.search(near).await;
+    assert_eq!(found.names(), ["State", "Country", "Nearer", "Near"]);
+    let inside: Vec<bool> = found.0["items"].as_array().unwrap().iter().map(|hit| hit["inside"] == true).collect();
+    assert_eq!(inside, [true, true, false, false]);
+    assert_eq!(visitor.search(&format!("{near}&radius=20000")).await.names(), ["State", "Country", "Nearer", "Near"]);
+    let pages = visitor.pages(&format!("/parks/search?{near}"), 1).await;
+    let walked: Vec<_> = pages.iter().flat_map(|page| page.each("displayName")).collect();
+    assert_eq!(walked, ["State", "Country", "Nearer", "Near"]);
+    let found = visitor.search(&format!("{near}&sort=name")).await;
+    assert_eq!((found[0]["displayName"].as_str(), &found[0]["inside"]), (Some("Country"), &json!(true)));
+    assert_eq!(visitor.search(&format!("{near}&q=state")).await[0]["inside"], true);
+    assert_eq!(visitor.search(&format!("{near}&q=state&sort=distance")).await[0]["inside"], true);
 }
 
 async fn what_has_no_place_is_left_out() {

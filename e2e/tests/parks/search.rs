@@ -11,7 +11,6 @@ tests! { search:
     scenario_01_discovery,
     each_word_occurs_somewhere,
     typos_are_forgiven_from_three_letters_and_the_first_letter_holds,
-    the_better_the_place_the_higher_the_hit,
     notes_are_for_administrators_alone,
     a_hit_in_the_notes_is_shown_to_administrators,
     administrators_ask_for_more,
@@ -90,19 +89,6 @@ async fn typos_are_forgiven_from_three_letters_and_the_first_letter_holds() {
     for q in ["xuttle", "bxxtlx", "oxx", "uttle"] {
         visitor.search(&format!("q={q}")).await.is_nothing();
     }
-}
-
-async fn the_better_the_place_the_higher_the_hit() {
-    let cairn = Cairn::with_strathcona().await;
-    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
-    zone(&admin, "Rest", json!({ "description": "Behind Green Lake." })).await;
-    zone(&admin, "Term", json!({ "searchTerms": ["green lake"] })).await;
-    zone(&admin, "Lake of Green Ice", json!({})).await;
-    zone(&admin, "The Green Lake Loop", json!({})).await;
-    zone(&admin, "Green Lake", json!({})).await;
-    let found = visitor.search("q=green lake").await;
-    assert_eq!(found.names(), ["Green Lake", "The Green Lake Loop", "Lake of Green Ice", "Term", "Rest"]);
-    assert_eq!(visitor.search("q=green lake&sort=name").await.names()[0], "Green Lake");
 }
 
 async fn notes_are_for_administrators_alone() {

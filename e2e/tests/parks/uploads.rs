@@ -67,9 +67,8 @@ async fn scenario_15_100_000_vertices() {
     assert_eq!(read["envelope"], json!([-125.9, 49.35, -125.1, 49.85]));
     let hit = visitor.search("bbox=-125.12,49.59,-125.11,49.61").await;
     hit.are(&["Ellipse"]);
-    assert_eq!(hit[0]["boundaryStatus"], "coarse");
-    let document = cairn.document("parks", "geozone::bcparks_1#1").await.unwrap();
-    let tolerance = document["boundaryTolerance"].as_f64().unwrap();
+    assert_eq!(hit[0]["boundaryStatus"], "fine");
+    let tolerance = hit[0]["boundaryTolerance"].as_f64().unwrap();
     assert!(tolerance > 0.0 && tolerance < 1.0, "{tolerance}");
     visitor.search("bbox=-125.09,49.59,-125.08,49.61").await.is_nothing();
 

@@ -1,5 +1,6 @@
 //! What items look like in search, field by field: what is not named here is not indexed.
 
+pub mod name;
 mod shapes;
 
 use std::borrow::Cow;
@@ -9,6 +10,7 @@ use table::schema::{Entity, System};
 use table::{Access, AccessPattern, Key};
 
 use crate::keys::ItemKey;
+use crate::names::Kind;
 use crate::open_days::OpenDays;
 
 pub use shapes::{BucketShapes, SHAPE};
@@ -18,7 +20,7 @@ pub use shapes::{BucketShapes, SHAPE};
 pub struct Parks;
 
 /// Every field with its type, and how text is folded. Grows by one with any change in what is written into it.
-pub const MAPPING: Mapping = Mapping { version: 2, body: include_str!("documents/mapping.json") };
+pub const MAPPING: Mapping = Mapping { version: 3, body: include_str!("documents/mapping.json") };
 
 impl mirror::Documents for Parks {
     fn tables(&self) -> &'static System {
@@ -33,23 +35,23 @@ impl mirror::Documents for Parks {
     fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
         let mut document = Document::new();
         match entity.name {
-            "collection" => common(&mut document, image)?,
+            "collection" => common(&mut document, image, Kind::Collection)?,
             "geozone" => {
-                common(&mut document, image)?;
+                common(&mut document, image, Kind::Geozone)?;
                 place(&mut document, image)?;
             }
             "facility" => {
-                common(&mut document, image)?;
+                common(&mut document, image, Kind::Facility)?;
                 place(&mut document, image)?;
                 facility(&mut document, image)?;
             }
             "activity" => {
-                common(&mut document, image)?;
+                common(&mut document, image, Kind::Activity)?;
                 place(&mut document, image)?;
                 activity(&mut document, image)?;
             }
             "product" => {
-                common(&mut document, image)?;
+                common(&mut document, image, Kind::Product)?;
                 product(&mut document, image)?;
             }
             _ => return Ok(Found::Hidden),
@@ -69,16 +71,26 @@ impl mirror::Mirrored for Parks {
 }
 
 /// What every kind of item has.
-fn common(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
+fn common(document: &mut Document, image: &Image<'_>, kind: Kind) -> Result<(), Unfit> {
     document
         .keyword("globalId", image.optional_text("globalId")?.as_deref())
         .keyword("collectionId", image.optional_text("collectionId")?.as_deref())
-        .text("name", image.optional_text("displayName")?.as_deref())
-        .text("description", image.optional_text("description")?.as_deref());
+        .integer("rank", name::rank(kind));
+    if let Some(text) = image.optional_text("displayName")? {
+        document
+            .text("name", &*text)
+            .text("wholeName", &*name::whole(&text))
+            .keyword("nameOrder", &*name::in_order(&text))
+            .integer("nameLength", i64::try_from(text.chars().count()).ok());
+    }
     if let Some(terms) = image.optional_texts("searchTerms")? {
-        document.texts("searchTerms", terms);
+        document.texts("wholeTerms", terms.iter().map(|term| name::whole(term))).texts("searchTerms", terms);
+    }
+    if let Some(images) = image.optional_texts("imageUrls")? {
+        document.text("image", images.first().map(|url| &**url));
     }
     document
+        .text("description", image.optional_text("description")?.as_deref())
         .flag("isVisible", image.optional_flag("isVisible")?.unwrap_or(false))
         .flag("isDeleted", image.optional_flag("isDeleted")?.unwrap_or(false))
         .text("adminNotes", image.optional_text("adminNotes")?.as_deref())
@@ -101,12 +113,25 @@ fn place(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     }
     if let Some(envelope) = image.optional_numbers("envelope")? {
         let degrees = degrees("envelope", envelope)?;
-        document.text("envelope", degrees.join(",").as_str());
+        document.text("envelope", degrees.join(",").as_str()).integer("extentArea", area(&degrees));
     }
     document
         .shape("boundary", shape(image, "boundary", "boundaryRef")?)
         .shape("path", shape(image, "path", "pathRef")?);
     Ok(())
+}
+
+/// The square metres of a box of west, south, east, north, at least one: of items that hold a point the smaller comes
+/// first.
+fn area(degrees: &[String; 4]) -> Option<i64> {
+    const RADIUS: f64 = 6_371_008.771_4;
+    let degrees: Result<Vec<f64>, _> = degrees.iter().map(|degrees| degrees.parse()).collect();
+    let [west, south, east, north] = degrees.ok()?.try_into().ok()?;
+    let width = if east < west { east - west + 360.0 } else { east - west };
+    let height = north.to_radians().sin() - south.to_radians().sin();
+    #[expect(clippy::cast_possible_truncation, reason = "the Earth has 5.1e14 square metres, and a cast saturates")]
+    let area = (RADIUS * RADIUS * width.to_radians() * height) as i64;
+    Some(area.max(1))
 }
 
 /// What facilities have besides.
@@ -157,12 +182,14 @@ fn shape(image: &Image<'_>, inline: &str, reference: &str) -> Result<Option<Shap
         return Ok(Some(ShapeSource::Inline(text.into_owned())));
     }
     let Some(stored) = stored else { return Ok(None) };
+    let tolerances = stored.map("tolerances")?;
     Ok(Some(ShapeSource::Object(StoredShape {
         sha256: stored.text("sha256").map(Cow::into_owned)?,
         bytes: size(&stored, "bytes")?,
         positions: size(&stored, "positions")?,
         envelope: degrees("envelope", stored.numbers("envelope")?)?,
-        tolerance: stored.map("tolerances")?.number("coarse")?.as_str().to_owned(),
+        fine_tolerance: tolerances.optional_number("fine")?.map(|fine| fine.as_str().to_owned()),
+        coarse_tolerance: tolerances.number("coarse")?.as_str().to_owned(),
     })))
 }
 

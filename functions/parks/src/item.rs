@@ -119,6 +119,9 @@ pub struct ShapeRef {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerances {
+    /// Of the form of at most 50 000 positions, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fine: Option<f64>,
     /// Of the form of at most 10 000 positions.
     pub coarse: f64,
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod area;
 mod boundary;
+mod circle;
 mod extent;
 mod facets;
 mod features;

@@ -9,7 +9,8 @@ mod uses;
 pub use answer::{describe, embed, link, text};
 pub use incoming::{Incoming, check, kind};
 pub use store::{
-    GEOMETRY_UNAVAILABLE, Geometry, GeometryStatus, PREFIX, coarse_object, key, object, store, store_object,
+    GEOMETRY_UNAVAILABLE, Geometry, GeometryStatus, PREFIX, coarse_object, fine_object, key, object, store,
+    store_object,
 };
 pub use sweep::{finish as finish_removals, sweep_geometries};
 pub use uses::Uses;

@@ -113,6 +113,13 @@ impl Samples {
         self.relationships.retain(|ends| ends.iter().all(|end| kept.contains(end)));
     }
 
+    /// The names of collections, geozones, facilities and activities.
+    pub fn display_names(&self) -> impl Iterator<Item = &str> {
+        let activities = self.activities.iter().map(|activity| &activity.feature);
+        let features = self.collections.iter().chain(&self.features).chain(activities);
+        features.map(|feature| feature.display_name.as_str())
+    }
+
     /// How many items these are.
     pub fn count(&self) -> u64 {
         let products = self.activities.iter().filter(|activity| activity.product.is_some()).count() as u64;

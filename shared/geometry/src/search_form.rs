@@ -8,13 +8,14 @@ use crate::shape::{Position, Shape, ShapeType};
 /// The most positions and bytes of a shape that search gets whole; beyond, tessellation takes too long.
 pub const FULL_POSITIONS: usize = 50_000;
 pub const FULL_BYTES: usize = 2 * 1024 * 1024;
-/// The most positions of the next form, `coarse`.
+/// The most positions of the form after the next one, `coarse`. The next one, `fine`, has as many as a whole one may have.
 pub const COARSE_POSITIONS: usize = 10_000;
 
 /// How much of a shape search holds, as `boundaryStatus` and `pathStatus` say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rung {
     Full,
+    Fine,
     Coarse,
     Envelope,
     None,
@@ -24,6 +25,7 @@ impl Rung {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Full => "full",
+            Self::Fine => "fine",
             Self::Coarse => "coarse",
             Self::Envelope => "envelope",
             Self::None => "none",
@@ -33,7 +35,8 @@ impl Rung {
     /// The next one down, after search refused this one.
     pub const fn lower(self) -> Self {
         match self {
-            Self::Full => Self::Coarse,
+            Self::Full => Self::Fine,
+            Self::Fine => Self::Coarse,
             Self::Coarse => Self::Envelope,
             Self::Envelope | Self::None => Self::None,
         }
@@ -41,7 +44,7 @@ impl Rung {
 
     /// The highest for a shape of so many positions and bytes.
     pub const fn first(positions: usize, bytes: usize) -> Self {
-        if positions <= FULL_POSITIONS && bytes <= FULL_BYTES { Self::Full } else { Self::Coarse }
+        if positions <= FULL_POSITIONS && bytes <= FULL_BYTES { Self::Full } else { Self::Fine }
     }
 }
 
@@ -163,8 +166,8 @@ mod tests {
         })
         .map(Rung::as_str)
         .collect();
-        assert_eq!(rungs, ["full", "coarse", "envelope", "none"]);
-        assert_eq!((Rung::first(50_001, 0), Rung::first(0, FULL_BYTES + 1)), (Rung::Coarse, Rung::Coarse));
+        assert_eq!(rungs, ["full", "fine", "coarse", "envelope", "none"]);
+        assert_eq!((Rung::first(50_001, 0), Rung::first(0, FULL_BYTES + 1)), (Rung::Fine, Rung::Fine));
     }
 
     #[test]

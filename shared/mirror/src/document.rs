@@ -37,8 +37,10 @@ pub struct StoredShape {
     pub positions: u64,
     /// West, south, east, north in degrees, as decimal text.
     pub envelope: [String; 4],
-    /// How far the object's coarse form may be from it, in metres, as decimal text.
-    pub tolerance: String,
+    /// How far the object's fine form may be from it, in metres, as decimal text; none where it has no such form.
+    pub fine_tolerance: Option<String>,
+    /// How far the object's coarse form may be from it.
+    pub coarse_tolerance: String,
 }
 
 /// The longest keyword that OpenSearch takes, in bytes of UTF-8.

@@ -33,6 +33,7 @@ pub struct Mapping {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rung {
     Full,
+    Fine,
     Coarse,
     Envelope,
     None,
@@ -111,7 +112,8 @@ impl Rung {
     /// The next one down the ladder.
     pub const fn below(self) -> Self {
         match self {
-            Self::Full => Self::Coarse,
+            Self::Full => Self::Fine,
+            Self::Fine => Self::Coarse,
             Self::Coarse => Self::Envelope,
             Self::Envelope | Self::None => Self::None,
         }
@@ -123,6 +125,7 @@ impl ShapeStatus {
     pub const fn name(self) -> &'static str {
         match self {
             Self::At(Rung::Full) => "full",
+            Self::At(Rung::Fine) => "fine",
             Self::At(Rung::Coarse) => "coarse",
             Self::At(Rung::Envelope) => "envelope",
             Self::At(Rung::None) => "none",

@@ -1,15 +1,15 @@
 //! Shapes as search holds them: read by their hash, rounded, and coarser from rung to rung.
 
 use bytes::Bytes;
-use geometry::{COARSE_POSITIONS, Envelope, Shape};
+use geometry::{COARSE_POSITIONS, Envelope, FULL_POSITIONS, Shape};
 use mirror::{Obstacle, Rung, ShapeSource, ShapeStatus, ShapeUnavailable, Shapes, StoredShape};
 use table::access::{AccessPattern, Call, ObjectAction};
 use table::{Access, Error};
 
 use crate::schema::BUCKET;
-use crate::shapes::{PREFIX, coarse_object, object};
+use crate::shapes::{PREFIX, coarse_object, fine_object, object};
 
-/// A shape out of S3 for its document: the object, or its coarse form where the object itself is still there.
+/// A shape out of S3 for its document: the object, or a simplified form where the object itself is still there.
 pub const SHAPE: AccessPattern = AccessPattern {
     name: "shape",
     calls: &[
@@ -41,13 +41,13 @@ impl BucketShapes {
         Ok(body.filter(|body| geometry::sha256(body) == stored.sha256).and_then(text))
     }
 
-    /// The text of its coarse form; nothing if that or the object itself is gone.
-    async fn coarse(&self, stored: &StoredShape) -> Result<Option<String>, ShapeUnavailable> {
+    /// The text of a simplified form; nothing if that or the object itself is gone.
+    async fn simplified(&self, stored: &StoredShape, form: &str) -> Result<Option<String>, ShapeUnavailable> {
         let objects = self.0.objects(&SHAPE, BUCKET, PREFIX);
         if self.present(objects.head(&object(&stored.sha256)).await).await?.is_none() {
             return Ok(None);
         }
-        Ok(self.present(objects.get(&coarse_object(&stored.sha256)).await).await?.and_then(text))
+        Ok(self.present(objects.get(form).await).await?.and_then(text))
     }
 
     /// Gone is an answer; anything else that S3 says may pass.
@@ -70,12 +70,19 @@ impl Shapes for BucketShapes {
             ShapeSource::Inline(text) => return Ok(inline(text, rung)),
             ShapeSource::Object(stored) => stored,
         };
-        let (text, tolerance) = match rung.max(first(stored)) {
-            Rung::Full => (self.original(stored).await?, None),
-            Rung::Coarse => (self.coarse(stored).await?, Some(stored.tolerance.clone())),
-            Rung::Envelope | Rung::None => return Ok(boxed(stored, ShapeStatus::At(Rung::Envelope))),
+        let (rung, text, tolerance) = match (rung.max(first(stored)), &stored.fine_tolerance) {
+            (Rung::Full, _) => (Rung::Full, self.original(stored).await?, None),
+            (Rung::Fine, Some(tolerance)) => {
+                let text = self.simplified(stored, &fine_object(&stored.sha256)).await?;
+                (Rung::Fine, text, Some(tolerance.clone()))
+            }
+            // A shape that search takes whole, or that was stored before there were fine forms, has none.
+            (Rung::Fine, None) | (Rung::Coarse, _) => {
+                let text = self.simplified(stored, &coarse_object(&stored.sha256)).await?;
+                (Rung::Coarse, text, Some(stored.coarse_tolerance.clone()))
+            }
+            (Rung::Envelope | Rung::None, _) => return Ok(boxed(stored, ShapeStatus::At(Rung::Envelope))),
         };
-        let rung = if tolerance.is_some() { Rung::Coarse } else { Rung::Full };
         let missing = || boxed(stored, ShapeStatus::Missing);
         let Some(text) = text else { return Ok(missing()) };
         // Large shapes take a while, and other records wait on this thread.
@@ -91,14 +98,15 @@ fn first(stored: &StoredShape) -> Rung {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     match geometry::Rung::first(size(stored.positions), size(stored.bytes)) {
         geometry::Rung::Full => Rung::Full,
-        _ => Rung::Coarse,
+        _ => Rung::Fine,
     }
 }
 
-/// A shape on the item itself is small, so its coarse form is the whole.
+/// A shape on the item itself is small, so its coarse form is the whole, and it has no fine one.
 fn inline(text: &str, rung: Rung) -> mirror::Shape {
     match rung {
-        Rung::Full | Rung::Coarse => read(text, rung),
+        Rung::Full => read(text, rung),
+        Rung::Fine | Rung::Coarse => read(text, Rung::Coarse),
         Rung::Envelope => Shape::parse_canonical(text).ok().map(|shape| at(rung, &boxes(shape.envelope()))),
         Rung::None => None,
     }
@@ -109,7 +117,8 @@ fn inline(text: &str, rung: Rung) -> mirror::Shape {
 /// written past the platform is not canonical.
 fn read(text: &str, rung: Rung) -> Option<mirror::Shape> {
     let shape = Shape::parse_canonical(text).ok()?;
-    if rung == Rung::Coarse && shape.positions() > COARSE_POSITIONS {
+    let most = if rung == Rung::Coarse { COARSE_POSITIONS } else { FULL_POSITIONS };
+    if shape.positions() > most {
         return None;
     }
     Some(match shape.search_form() {
@@ -159,13 +168,16 @@ mod tests {
             bytes: 9000,
             positions,
             envelope: envelope.map(str::to_owned),
-            tolerance: "0.5".to_owned(),
+            fine_tolerance: None,
+            coarse_tolerance: "0.5".to_owned(),
         }
     }
 
     #[test]
     fn an_inline_shape_goes_down_to_its_box_and_then_to_nothing() {
-        for (rung, status) in [(Rung::Full, "full"), (Rung::Coarse, "coarse"), (Rung::Envelope, "envelope")] {
+        for (rung, status) in
+            [(Rung::Full, "full"), (Rung::Fine, "coarse"), (Rung::Coarse, "coarse"), (Rung::Envelope, "envelope")]
+        {
             let shape = inline(BOX, rung);
             assert_eq!((shape.status.name(), shape.json.as_deref()), (status, Some(BOX)));
         }
@@ -174,10 +186,10 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_shape_begins_coarse() {
+    fn a_huge_shape_begins_fine() {
         let envelope = ["1", "2", "3", "4"];
         assert_eq!(first(&stored(50_000, envelope)), Rung::Full);
-        assert_eq!(first(&stored(50_001, envelope)), Rung::Coarse);
+        assert_eq!(first(&stored(50_001, envelope)), Rung::Fine);
     }
 
     #[test]

@@ -20,6 +20,7 @@ fn facility() -> Value {
         "pk": {"S": "facility::bcparks_1"}, "sk": {"S": "campground::1"}, "rev": {"N": "2"}, "entity": {"S": "facility"},
         "globalId": {"S": "0198"}, "collectionId": {"S": "bcparks_1"}, "displayName": {"S": "Bear Camp"},
         "description": {"S": "Quiet."}, "searchTerms": {"L": [{"S": "den"}, {"S": "cave"}]},
+        "imageUrls": {"L": [{"S": "https://example.org/1.jpg"}, {"S": "https://example.org/2.jpg"}]},
         "isVisible": {"BOOL": true}, "isDeleted": {"BOOL": false}, "adminNotes": {"S": "den nearby"},
         "createdAt": {"S": "2026-01-01T00:00:00.000000Z"}, "createdBy": {"S": "local:ada"},
         "updatedAt": {"S": "2026-01-02T00:00:00.000000Z"}, "updatedBy": {"S": "local:bob"},
@@ -41,12 +42,13 @@ fn facility() -> Value {
 #[test]
 fn a_facility_has_these_fields_and_no_others() {
     let expected = json!({
-        "globalId": "0198", "collectionId": "bcparks_1", "name": "Bear Camp", "description": "Quiet.",
-        "searchTerms": ["den", "cave"], "isVisible": true, "isDeleted": false, "adminNotes": "den nearby",
+        "globalId": "0198", "collectionId": "bcparks_1", "rank": 2, "name": "Bear Camp", "wholeName": "0begin0 Bear Camp 0end0",
+        "nameOrder": "Bear Camp", "nameLength": 9, "description": "Quiet.", "image": "https://example.org/1.jpg",
+        "searchTerms": ["den", "cave"], "wholeTerms": ["0begin0 den 0end0", "0begin0 cave 0end0"], "isVisible": true, "isDeleted": false, "adminNotes": "den nearby",
         "createdAt": "2026-01-01T00:00:00.000000Z", "createdBy": "local:ada",
         "updatedAt": "2026-01-02T00:00:00.000000Z", "updatedBy": "local:bob",
         "number": 1, "minMapZoom": 3, "maxMapZoom": 12, "externalId": "A-1",
-        "location": [-125.50000001, 49.6, 120], "envelope": "-126,49.3,-124.8,49.9",
+        "location": [-125.50000001, 49.6, 120], "envelope": "-126,49.3,-124.8,49.9", "extentArea": 5_769_750_191_i64,
         "type": "campground", "subType": "rustic", "address": "1 Lake Road", "isOpen": true, "showOnMap": false
     });
     assert_eq!(documented("facility", &facility()), Ok(expected));
@@ -75,7 +77,8 @@ fn activity() -> Value {
 #[test]
 fn a_product_has_its_open_days_and_the_key_of_its_activity() {
     let expected = json!({
-        "globalId": "0199", "collectionId": "bcparks_1", "name": "Day pass", "isVisible": true, "isDeleted": false,
+        "globalId": "0199", "collectionId": "bcparks_1", "rank": 4, "name": "Day pass",
+        "wholeName": "0begin0 Day pass 0end0", "nameOrder": "Day pass", "nameLength": 8, "isVisible": true, "isDeleted": false,
         "number": 2, "type": "dayuse", "activityKey": "activity::bcparks_1#dayuse::1",
         "openDates": ["2025-12-31", "2026-01-01", "2026-01-03"]
     });
@@ -137,9 +140,9 @@ fn an_attribute_of_another_type_is_unfit() {
 #[test]
 fn a_collection_or_a_bare_item_has_what_it_has() {
     let bare = json!({"pk": {"S": "collection"}, "sk": {"S": "a"}});
-    let hidden = json!({"isVisible": false, "isDeleted": false});
-    assert_eq!(documented("collection", &bare), Ok(hidden.clone()));
-    assert_eq!(documented("geozone", &bare), Ok(hidden));
+    let hidden = |rank: u8| json!({"isVisible": false, "isDeleted": false, "rank": rank});
+    assert_eq!(documented("collection", &bare), Ok(hidden(0)));
+    assert_eq!(documented("geozone", &bare), Ok(hidden(1)));
 }
 
 #[test]
@@ -153,7 +156,8 @@ fn a_shape_is_the_items_own_text_or_the_object_it_names() {
         bytes: 9000,
         positions: 400,
         envelope: ["1", "2", "3", "4"].map(str::to_owned),
-        tolerance: "0".to_owned(),
+        fine_tolerance: None,
+        coarse_tolerance: "0".to_owned(),
     };
     assert_eq!(shape(&image, "path", "pathRef"), Ok(Some(ShapeSource::Object(object))));
     assert_eq!(shape(&image, "none", "noneRef"), Ok(None));

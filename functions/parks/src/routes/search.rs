@@ -17,7 +17,7 @@ const SEARCH_PATH: &str = "/parks/search";
 /// A drawn shape of 64 KiB, and the other fields.
 const WITH_SHAPE: usize = 96 * 1024;
 
-/// Search that does not answer is told as such: its own patience ends before this, also where two are asked in turn.
+/// Search that does not answer is told as such: its own patience ends before this, also where several are asked in turn.
 const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// A sample of a search by a drawn shape.
@@ -53,7 +53,7 @@ pub fn routes() -> Vec<Route> {
             ])
             .sample(Sample::new(SEARCH_PATH).body(DRAWN)),
         Route::get("suggest", "/parks/suggest", BOTH, search::suggest)
-            .summary("Names for what has been typed so far")
+            .summary("Autocomplete: names for what has been typed so far, the best first")
             .patterns(&[&SEARCH])
             .timeout(TIMEOUT)
             .query::<SuggestForm>()

@@ -1,4 +1,4 @@
-//! A shape to compare extents with: drawn by the caller, or the boundary of an item.
+//! What extents are compared with: a shape drawn by the caller, or the boundary of an item.
 
 use geometry::{Kind, Limits, Shape};
 use serde::{Deserialize, Serialize};
@@ -7,17 +7,26 @@ use serde_json::{Value, json};
 use super::extent::{any, has, of_shape, without_shape};
 use super::form::Relation;
 
-/// The most positions of a shape that search is asked about.
-pub const POSITIONS: usize = 1000;
-
 /// What a shape in a request may be; beyond, the rules are those of every boundary.
-const LIMITS: Limits = Limits { bytes: 64 * 1024, positions: POSITIONS, parts: 100, rings: 100, ..Limits::BODY };
+const LIMITS: Limits = Limits { bytes: 64 * 1024, positions: 1000, parts: 100, rings: 100, ..Limits::BODY };
 
 /// Positions are held to 7 decimals, and search cuts its own to a little less; a shape that is just touched counts
 /// as holding or being held, so it is moved by so many degrees, two centimetres.
 const TOUCH: f64 = 2e-7;
 
 type Ring = Vec<[f64; 2]>;
+
+/// What extents are compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Compared {
+    Area(Area),
+    /// The boundary of the document with this id in this index, which search reads itself. It can only be met: what just
+    /// touches it would not count as held.
+    Document {
+        index: String,
+        id: String,
+    },
+}
 
 /// Polygons on one side of ±180 each, in the order and direction of GeoJSON.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +43,24 @@ enum Areal {
 /// A shape without area, or too small to be told from none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoArea;
+
+impl Compared {
+    /// Items whose extent lies so to it.
+    pub fn clause(&self, relation: Relation) -> Value {
+        match self {
+            Self::Area(area) => area.clause(relation),
+            Self::Document { index, id } => met(|field| {
+                let boundary = json!({ "index": index, "id": id, "path": "boundary" });
+                json!({ "geo_shape": { field: { "indexed_shape": boundary, "relation": "intersects" } } })
+            }),
+        }
+    }
+}
+
+/// Items whose extent meets a shape, by a clause for each field.
+fn met(clause: impl Fn(&str) -> Value) -> Value {
+    any([clause("boundary"), clause("path"), without_shape(clause("location"))])
+}
 
 impl Area {
     /// A shape as the caller sent it. Faults are at pointers into it.
@@ -59,8 +86,7 @@ impl Area {
         match relation {
             Relation::Intersects => {
                 let shape = self.geojson();
-                let meets = |field| of_shape(field, &shape, "intersects");
-                any([meets("boundary"), meets("path"), without_shape(meets("location"))])
+                met(|field| of_shape(field, &shape, "intersects"))
             }
             Relation::Within => {
                 let shape = self.moved(TOUCH).geojson();
@@ -78,7 +104,7 @@ impl Area {
         }
     }
 
-    fn geojson(&self) -> Value {
+    pub fn geojson(&self) -> Value {
         json!(Areal::MultiPolygon(self.0.clone()))
     }
 

@@ -1,56 +1,104 @@
-//! The boundary of an item as the shape to compare with.
+//! The boundary of an item as what extents are compared with: as search has it.
 
-use geometry::{COARSE_POSITIONS, Shape};
+use geometry::{Envelope, Shape};
+use serde_json::json;
 use web::{Problem, Request, problem};
 
-use super::area::{Area, POSITIONS};
+use super::area::{Area, Compared};
+use super::form::Relation;
+use super::hits::SearchResponse;
 use super::question::Source;
+use super::{ALIAS, SEARCH};
 use crate::access::{BY_GLOBAL_ID, READ_SHAPE};
-use crate::item::StoredShape;
+use crate::item::{Item, StoredShape};
 use crate::names::ShapeName;
 use crate::schema::BUCKET;
 use crate::shapes::{self, GEOMETRY_UNAVAILABLE, PREFIX};
 use crate::view::View;
 use crate::{items, keys};
 
-/// A boundary in at most as many positions as search is asked about.
+/// A boundary that extents are compared with, and how much of the original it is.
 #[derive(Debug)]
 pub struct Boundary {
-    pub area: Area,
-    /// How far it may be from the original, in metres.
-    pub tolerance: f64,
+    pub compared: Compared,
+    pub status: String,
+    /// How far it may be from the original, in metres; unknown of an envelope.
+    pub tolerance: Option<f64>,
 }
 
-/// The boundary of the item with this global id, if this view shows it. An item that is hidden and one that does not
-/// exist are told alike.
-pub async fn boundary_of(request: &Request, id: &str, view: View, source: Source) -> Result<Boundary, Problem> {
+/// The boundary of the item with this global id, if this view shows it. The table says who may see it, so that an item is
+/// of no use from the moment on at which it is hidden; one that is hidden and one that does not exist are told alike.
+pub async fn boundary_of(
+    request: &Request,
+    id: &str,
+    relation: Relation,
+    view: View,
+    source: Source,
+) -> Result<Boundary, Problem> {
     let none = || source.misfit("shapeOf", "must be the global id of an item that you can see and that has a boundary");
     let key = keys::by_global_id(request.access(), id).await?;
     let read = items::read(request, &BY_GLOBAL_ID, key, view).await;
     let item = read.map_err(|refused| if refused.kind() == problem::NOT_FOUND { none() } else { refused })?.item;
     let stored = item.shape(ShapeName::Boundary).ok_or_else(none)?;
-    let (text, derived) = text(request, &stored).await?;
-    let simplified = tokio::task::spawn_blocking(move || {
-        Shape::parse_canonical(&text).ok().map(|shape| shape.simplify_to(POSITIONS))
-    });
-    let simplified = simplified.await.map_err(Problem::internal)?.ok_or_else(none)?;
-    let area = Area::of(&simplified.shape).map_err(|_| none())?;
-    Ok(Boundary { area, tolerance: derived + simplified.tolerance })
+    let (status, derived) = indexed(request, &item).await?;
+    let tolerance = match status.as_str() {
+        "full" => Some(0.0),
+        "fine" | "coarse" => derived,
+        _ => None,
+    };
+    let compared = match (relation, &stored) {
+        // Up to a megabyte, which search has already.
+        (Relation::Intersects, StoredShape::Object(_)) => {
+            let index = request.engines().config.search_name(ALIAS);
+            Compared::Document { index, id: item.key().document_id() }
+        }
+        _ => {
+            let shape = shape(request, &stored, &status).await?.ok_or_else(none)?;
+            Compared::Area(Area::of(&shape).map_err(|_| none())?)
+        }
+    };
+    Ok(Boundary { compared, status, tolerance })
 }
 
-/// The shape's text and the tolerance that it has already: a huge one is not read whole to make a thousand positions.
-async fn text(request: &Request, stored: &StoredShape) -> Result<(String, f64), Problem> {
-    match stored {
-        StoredShape::Object(reference) if reference.positions > COARSE_POSITIONS as u64 => {
-            let objects = request.access().objects(&READ_SHAPE, BUCKET, PREFIX);
-            let body = objects.get(&shapes::coarse_object(&reference.sha256)).await;
-            let unavailable = |why: &dyn ToString| {
-                GEOMETRY_UNAVAILABLE.because("Try again shortly.").retry_after(1).caused_by(why.to_string())
-            };
-            let body = body.map_err(|error| unavailable(&error))?;
-            let text = String::from_utf8(body.into()).map_err(|error| unavailable(&error))?;
-            Ok((text, reference.tolerances.coarse))
+/// How much of the boundary its document holds, and its tolerance.
+async fn indexed(request: &Request, item: &Item) -> Result<(String, Option<f64>), Problem> {
+    let asked = json!({
+        "query": { "bool": {
+            "filter": [{ "term": { "pk": item.pk } }, { "term": { "sk": item.sk } }, { "exists": { "field": "boundary" } }],
+            "must_not": [{ "term": { "deleted": true } }],
+        } },
+        "size": 1,
+        "_source": false,
+        "track_total_hits": true,
+        "docvalue_fields": ["boundaryStatus", "boundaryTolerance"],
+    });
+    let response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
+    let hit = response.hits().into_iter().next();
+    let indexed = hit.and_then(|hit| Some((hit.fields.boundary_status.get()?, hit.fields.boundary_tolerance.get())));
+    indexed.ok_or_else(|| unavailable("search does not have this boundary yet"))
+}
+
+/// The form of the shape that a document of this status holds.
+async fn shape(request: &Request, stored: &StoredShape, status: &str) -> Result<Option<Shape>, Problem> {
+    let text = match (stored, status) {
+        (StoredShape::Object(reference), "fine") => derived(request, &shapes::fine_object(&reference.sha256)).await?,
+        (StoredShape::Object(reference), "coarse") => {
+            derived(request, &shapes::coarse_object(&reference.sha256)).await?
         }
-        stored => Ok((shapes::text(request.access(), stored).await?, 0.0)),
-    }
+        (StoredShape::Object(reference), "envelope" | "missing") => {
+            return Ok(Some(Envelope::from(reference.envelope).to_shape()));
+        }
+        (stored, _) => shapes::text(request.access(), stored).await?,
+    };
+    let shape = tokio::task::spawn_blocking(move || Shape::parse_canonical(&text).ok());
+    shape.await.map_err(Problem::internal)
+}
+
+async fn derived(request: &Request, name: &str) -> Result<String, Problem> {
+    let body = request.access().objects(&READ_SHAPE, BUCKET, PREFIX).get(name).await.map_err(unavailable)?;
+    String::from_utf8(body.into()).map_err(unavailable)
+}
+
+fn unavailable(why: impl ToString) -> Problem {
+    GEOMETRY_UNAVAILABLE.because("Try again shortly.").retry_after(1).caused_by(why.to_string())
 }

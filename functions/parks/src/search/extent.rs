@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::area::Area;
+use super::circle;
+
 /// Degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
@@ -24,6 +27,12 @@ pub struct Near {
     pub point: Point,
     pub radius: Option<f64>,
 }
+
+/// Metres of the sphere that OpenSearch measures on.
+pub const EARTH_RADIUS: f64 = 6_371_008.771_4;
+
+/// The name of the clause that items fit whose boundary or path holds the point.
+pub const INSIDE: &str = "inside";
 
 /// Web maps end at this latitude.
 const MAP_LATITUDE: f64 = 85.051_128_779_806_6;
@@ -48,13 +57,12 @@ impl Point {
 
     const EXPECTED: &str = "must be longitude first, -180 to 180, then latitude, -90 to 90";
 
-    /// Metres to another point, along the sphere that OpenSearch measures on.
+    /// Metres to another point, along the sphere.
     pub fn distance(self, other: Self) -> f64 {
-        const RADIUS: f64 = 6_371_008.771_4;
         let half = |from: f64, to: f64| ((to - from).to_radians() / 2.0).sin().powi(2);
         let parallel = self.latitude.to_radians().cos() * other.latitude.to_radians().cos();
         let haversine = half(self.latitude, other.latitude) + parallel * half(self.longitude, other.longitude);
-        2.0 * RADIUS * haversine.sqrt().min(1.0).asin()
+        2.0 * EARTH_RADIUS * haversine.sqrt().min(1.0).asin()
     }
 }
 
@@ -145,16 +153,46 @@ impl Bounds {
 }
 
 impl Near {
-    /// Items whose location is near enough or whose extent holds the point; without a radius all that have a location.
+    /// Items whose boundary, path or location comes near enough; without a radius all that have a location.
     pub fn clause(self) -> Value {
         let Some(radius) = self.radius else { return json!({ "exists": { "field": "location" } }) };
         let Point { longitude, latitude } = self.point;
-        let point = json!({ "type": "Point", "coordinates": [longitude, latitude] });
+        let shape = self.circle(radius);
         any([
             json!({ "geo_distance": { "location": [longitude, latitude], "distance": format!("{radius}m") } }),
-            of_shape("boundary", &point, "intersects"),
-            of_shape("path", &point, "intersects"),
+            of_shape("boundary", &shape, "intersects"),
+            of_shape("path", &shape, "intersects"),
         ])
+    }
+
+    /// A clause for items whose boundary or path holds the point. With a score, that is the higher the smaller the item.
+    pub fn inside(self, scored: bool) -> Value {
+        let holds = any(["boundary", "path"].map(|field| of_shape(field, &self.centre(), "intersects")));
+        if scored {
+            let smaller = json!({ "field": "extentArea", "modifier": "reciprocal", "missing": 1 });
+            json!({ "function_score": {
+                "query": holds,
+                "functions": [{ "field_value_factor": smaller }],
+                "boost_mode": "replace",
+                "_name": INSIDE,
+            } })
+        } else {
+            json!({ "bool": { "filter": [holds], "boost": 0, "_name": INSIDE } })
+        }
+    }
+
+    /// As search is asked for it. A circle of centimetres is too small to have an area, and no more than its centre; one
+    /// that only just meets ±180 or a pole may need to be a little larger or smaller to be a polygon.
+    fn circle(self, radius: f64) -> Value {
+        let areas = [1.0, 1.0002, 0.9998].into_iter().filter_map(|part| {
+            let ring = circle::ring(self.point, radius * part);
+            Area::drawn(&json!({ "type": "Polygon", "coordinates": [ring] })).ok()
+        });
+        areas.map(|area| area.geojson()).next().unwrap_or_else(|| self.centre())
+    }
+
+    fn centre(self) -> Value {
+        json!({ "type": "Point", "coordinates": [self.point.longitude, self.point.latitude] })
     }
 }
 
@@ -215,6 +253,20 @@ mod tests {
         let one = Bounds::parse(&[-125.6, 49.49, -125.58, 49.5]).unwrap();
         assert_eq!(one.tiles(8), 1);
         assert_eq!(Bounds::parse(&[170.0, -5.0, -170.0, 5.0]).unwrap().tiles(1), 4);
+    }
+
+    #[test]
+    fn a_circle_is_a_shape_wherever_it_is() {
+        for latitude in [-90.0, -89.99, -85.0, -45.0, 0.0, 49.5, 81.0, 85.0, 89.0, 90.0] {
+            for longitude in [-180.0, -179.999, -125.5, 0.0, 20.0, 179.0, 180.0] {
+                for radius in [2.0, 1_000.0, 111_194.9, 500_000.0, 1_000_000.0] {
+                    let near = Near { point: Point { longitude, latitude }, radius: Some(radius) };
+                    assert_eq!(near.circle(radius)["type"], "MultiPolygon", "{near:?}");
+                }
+            }
+        }
+        let tiny = Near { point: Point { longitude: 1.0, latitude: 2.0 }, radius: Some(0.001) };
+        assert_eq!(tiny.circle(0.001)["type"], "Point");
     }
 
     #[test]

@@ -106,10 +106,8 @@ pub fn counted(filters: Vec<Value>, values: Value) -> Value {
 }
 
 /// What OpenSearch is asked to count. The hits themselves are filtered after counting, by `post_filter`.
-pub fn request(facets: &[Facet], chosen: &Chosen, bbox: Option<Bounds>) -> Value {
-    let counts: Map<String, Value> =
-        facets.iter().map(|facet| (facet.name().to_owned(), facet.request(chosen, bbox))).collect();
-    Value::Object(counts)
+pub fn request(facets: &[Facet], chosen: &Chosen, bbox: Option<Bounds>) -> Map<String, Value> {
+    facets.iter().map(|facet| (facet.name().to_owned(), facet.request(chosen, bbox))).collect()
 }
 
 #[cfg(test)]

@@ -27,11 +27,18 @@ pub struct FoundFeatures {
     #[schema(nullable = false)]
     pub number_matched: Option<u64>,
     pub number_returned: usize,
+    /// Whether nothing has all words, and these items have most of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(value_type = Option<bool>, nullable = false)]
+    pub relaxed: bool,
     /// RFC 3339.
     pub time_stamp: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub facets: Option<BTreeMap<String, Vec<Count>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub shape_status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub shape_tolerance: Option<f64>,
@@ -79,13 +86,18 @@ pub struct Link {
 
 impl FoundFeatures {
     pub fn new(found: Found, shape_as: ShapeAs, time_stamp: String, next: Option<Link>) -> Self {
+        // What has no place cannot be drawn.
+        let placed = found.items.into_iter().filter(|item| item.location.is_some() || item.envelope.is_some());
+        let features: Vec<_> = placed.map(|item| FoundFeature::new(item, shape_as)).collect();
         Self {
             collection_type: "FeatureCollection",
-            number_returned: found.items.len(),
-            features: found.items.into_iter().map(|item| FoundFeature::new(item, shape_as)).collect(),
+            number_returned: features.len(),
+            relaxed: found.relaxed,
+            features,
             number_matched: found.total.exact.then_some(found.total.value),
             time_stamp,
             facets: found.facets,
+            shape_status: found.shape_status,
             shape_tolerance: found.shape_tolerance,
             links: next.into_iter().collect(),
         }
@@ -116,13 +128,15 @@ impl FoundFeature {
     fn new(mut item: FoundItem, shape_as: ShapeAs) -> Self {
         let outline = item.outline.take();
         let point = item.location.map(|[x, y]| [x, y, x, y]);
+        let at = item.location.map(|[x, y]| format!(r#"{{"type":"Point","coordinates":[{x},{y}]}}"#));
         let geometry = match shape_as {
-            ShapeAs::Point => item.location.map(|[x, y]| format!(r#"{{"type":"Point","coordinates":[{x},{y}]}}"#)),
+            ShapeAs::Point => None,
             ShapeAs::Envelope => item.envelope.map(|[west, south, east, north]| {
                 geometry::Envelope { west, south, east, north }.to_shape().canonical()
             }),
             ShapeAs::Outline => outline,
         };
+        let geometry = geometry.or(at);
         Self {
             feature_type: "Feature",
             bbox: item.envelope.or(point),
@@ -152,8 +166,16 @@ mod tests {
             location: Some([179.75, -16.75]),
             envelope: Some([179.5, -17.0, -179.8, -16.5]),
             boundary_status: Some("full".to_owned()),
+            boundary_tolerance: None,
             path_status: None,
+            path_tolerance: None,
             distance_metres: None,
+            inside: false,
+            description: None,
+            image_url: None,
+            address: None,
+            is_open: None,
+            open_days: None,
             highlights: BTreeMap::new(),
             outline: None,
         }
@@ -167,7 +189,7 @@ mod tests {
     fn a_feature_is_drawn_as_asked() {
         assert_eq!(drawn(ShapeAs::Point)["geometry"], json!({"type": "Point", "coordinates": [179.75, -16.75]}));
         assert_eq!(drawn(ShapeAs::Envelope)["geometry"]["type"], "MultiPolygon");
-        assert_eq!(drawn(ShapeAs::Outline)["geometry"], Value::Null);
+        assert_eq!(drawn(ShapeAs::Outline)["geometry"]["type"], "Point");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `GET` and `POST` of a search.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use table::clock;
@@ -9,10 +10,12 @@ use web::{Answer, Kind, Problem, Request};
 use super::answer::Found;
 use super::boundary::boundary_of;
 use super::features::{FoundFeatures, Link};
-use super::form::{SearchForm, ShapeForm};
+use super::form::{Format, SearchForm, ShapeForm};
 use super::hits::SearchResponse;
 use super::open::ACTIVITIES;
 use super::question::{Question, Source, for_administrators};
+use super::request::NAMED;
+use super::words::Closeness;
 use super::{ALIAS, SEARCH};
 use crate::geojson;
 use crate::view::{ADMINISTRATOR, View};
@@ -32,23 +35,28 @@ pub async fn search_by_shape(request: Request) -> Result<Answer, Problem> {
 async fn find(request: &Request, form: SearchForm, shape: Option<Value>, source: Source) -> Result<Answer, Problem> {
     let view = View::of(request, form.view);
     permit(request, &form, view)?;
-    let after: Option<Box<RawValue>> = request.cursor(form.cursor.as_deref())?;
+    let position: Option<Position> = request.cursor(form.cursor.as_deref())?;
     let mut question = Question::of(form, shape.as_ref(), view, source).map_err(Problem::faults)?;
-    let mut tolerance = None;
+    let (mut shape_status, mut tolerance) = (None, None);
     if let Some(id) = &question.shape_of {
-        let boundary = boundary_of(request, id, view, source).await?;
-        question.area = Some(boundary.area);
-        tolerance = Some(boundary.tolerance);
+        let boundary = boundary_of(request, id, question.relation, view, source).await?;
+        question.area = Some(boundary.compared);
+        (shape_status, tolerance) = (Some(boundary.status), boundary.tolerance);
     }
     let activities = activities(request, &question).await?;
     let marks = Marks::random();
-    let asked = question.request(after.as_deref(), &activities, &marks);
-    let response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
+    let (response, closeness) = closest(request, &question, position, &activities, &marks).await?;
     let read = Found::read(&question, response, &marks);
     let (mut found, last) = read.ok_or_else(|| Problem::internal("a hit lacks its keys"))?;
+    found.shape_status = shape_status;
     found.shape_tolerance = tolerance;
-    found.next_cursor = last.map(|last| request.next_cursor(&last)).transpose()?;
-    let answer = if request.content_type() == geojson::CONTENT_TYPE {
+    found.relaxed = closeness == Closeness::MostWords && found.total.value > 0;
+    found.next_cursor = last.map(|after| request.next_cursor(&Position { closeness, after })).transpose()?;
+    let as_geojson = match question.format {
+        Some(format) => format == Format::Geojson,
+        None => request.content_type() == geojson::CONTENT_TYPE,
+    };
+    let answer = if as_geojson {
         let next = found.next_cursor.as_deref().map(|cursor| Link::next(request, cursor, source));
         let now = clock::rfc3339(request.engines().clock.now());
         Answer::ok(&FoundFeatures::new(found, question.shape_as, now, next)).content_type(geojson::CONTENT_TYPE)
@@ -67,6 +75,41 @@ fn permit(request: &Request, form: &SearchForm, view: View) -> Result<(), Proble
             Err(Problem::forbidden(detail))
         }
         _ => Ok(()),
+    }
+}
+
+/// Where the page before ended, and how close to the words its hits are.
+#[derive(Debug, Serialize, Deserialize)]
+struct Position {
+    closeness: Closeness,
+    after: Box<RawValue>,
+}
+
+/// What is found as closely as anything is found: with typos where no name has the words as they are, by most of the
+/// words where nothing has all of them. Later pages are of the first one's kind.
+async fn closest(
+    request: &Request,
+    question: &Question,
+    position: Option<Position>,
+    activities: &[String],
+    marks: &Marks,
+) -> Result<(SearchResponse, Closeness), Problem> {
+    let after = position.as_ref().map(|position| &*position.after);
+    let mut closeness = position.as_ref().map(|position| position.closeness).unwrap_or_default();
+    loop {
+        let asked = question.request(after, activities, marks, closeness);
+        let mut response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
+        let named = response.take_count(NAMED);
+        let found = match closeness {
+            Closeness::AsTyped => !named.is_empty(),
+            Closeness::WithTypos | Closeness::MostWords => response.total().value > 0,
+        };
+        let next =
+            question.words.as_ref().filter(|_| after.is_none() && !found).and_then(|words| closeness.next(words));
+        match next {
+            Some(next) => closeness = next,
+            None => return Ok((response, closeness)),
+        }
     }
 }
 

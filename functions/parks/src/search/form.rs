@@ -14,7 +14,8 @@ use crate::view::AskedView;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchForm {
-    /// Words that must all occur in the item: as they are, with a typo, or the last one as a beginning.
+    /// Words that all occur in the item, the last one as a beginning, and the closer to its name the higher it comes. Where no
+    /// name has them as they are, also with typos; where nothing has all of them, more than half (`relaxed`).
     #[schema(min_length = 1, max_length = 200, example = "bedwel lak", nullable = false)]
     pub q: Option<String>,
     #[serde(default)]
@@ -41,14 +42,15 @@ pub struct SearchForm {
     #[serde(default)]
     #[schema(min_items = 4, max_items = 4, example = json!([-126.0, 49.3, -125.0, 49.9]))]
     pub bbox: Vec<f64>,
-    /// Longitude and latitude: hits carry their distance, and with `radius` lie within it or hold this point.
+    /// Longitude and latitude: hits carry their distance and whether they hold this point, and with `radius` come within it.
+    /// What holds the point comes first, the smaller before the larger, then the nearer location.
     #[serde(default)]
     #[schema(min_items = 2, max_items = 2, example = json!([-123.12, 49.28]))]
     pub near: Vec<f64>,
-    /// Metres.
+    /// Metres within which the boundary, the path or the location comes, to a thousandth.
     #[schema(exclusive_minimum = 0.0, maximum = 1000000.0, nullable = false)]
     pub radius: Option<f64>,
-    /// The global id of an item whose boundary is the shape to compare with.
+    /// The global id of an item whose boundary, as search holds it, is what to compare with.
     #[schema(min_length = 1, max_length = 64, nullable = false)]
     pub shape_of: Option<String>,
     #[schema(nullable = false)]
@@ -78,9 +80,16 @@ pub struct SearchForm {
     /// others (`any`).
     #[schema(nullable = false)]
     pub deleted: Option<Deleted>,
-    /// In GeoJSON, what each item is drawn as.
+    /// In GeoJSON, what each item is drawn as: its location where it has no such shape.
     #[schema(nullable = false)]
     pub shape_as: Option<ShapeAs>,
+    /// `card` adds what a card shows: the beginning of the description, the first image, the address, whether it is open and,
+    /// with `open`, on which of the days.
+    #[schema(nullable = false)]
+    pub fields: Option<AskedFields>,
+    /// The format of the answer, whatever `Accept` says.
+    #[schema(nullable = false)]
+    pub f: Option<Format>,
     #[schema(nullable = false)]
     pub view: Option<AskedView>,
 }
@@ -177,6 +186,20 @@ pub enum ShapeAs {
     Outline,
 }
 
+/// How much is told of a hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum AskedFields {
+    Card,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    Json,
+    Geojson,
+}
+
 /// The most values of one parameter.
 const VALUES: usize = 20;
 
@@ -199,5 +222,7 @@ fn sub_types() -> Schema {
 }
 
 fn facets() -> Schema {
-    values(ObjectBuilder::new().pattern(Some("^(entity|collectionId|type|subType|grid:([0-9]|1[0-2]))$")))
+    let fields = ["entity", "collectionId", "type", "subType"].map(str::to_owned);
+    let grids = (0..=12).map(|zoom| format!("grid:{zoom}"));
+    values(ObjectBuilder::new().enum_values(Some(fields.into_iter().chain(grids))))
 }

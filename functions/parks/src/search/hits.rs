@@ -27,7 +27,14 @@ pub struct Fields {
     pub boundary_outline: One<String>,
     pub path_outline: One<String>,
     pub boundary_status: One<String>,
+    pub boundary_tolerance: One<f64>,
     pub path_status: One<String>,
+    pub path_tolerance: One<f64>,
+    pub description: One<String>,
+    pub address: One<String>,
+    pub image: One<String>,
+    pub is_open: One<bool>,
+    pub open_dates: Vec<String>,
 }
 
 impl Fields {

@@ -34,6 +34,11 @@ impl Open {
         Ok(Self { days, matching })
     }
 
+    /// Whether it asks for this day.
+    pub fn has(&self, date: &str) -> bool {
+        self.days.each().any(|day| day.to_string() == date)
+    }
+
     /// Products that are open on these days, and activities that have one such product.
     pub fn clause(&self, activities: &[String]) -> Value {
         let activities = json!({ "bool": { "filter": [

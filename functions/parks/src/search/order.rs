@@ -47,17 +47,28 @@ impl Ordering {
 
     /// The values that `search_after` takes are those of these keys, in this order.
     pub fn request(self, near: Option<Point>) -> Value {
-        let first = match self {
-            Self::Relevance => json!({ "_score": "desc" }),
+        let mut keys = match self {
+            // Among equally good hits the wider thing, then the shorter name.
+            Self::Relevance => {
+                vec![json!({ "_score": "desc" }), json!({ "rank": "asc" }), json!({ "nameLength": "asc" })]
+            }
+            // Only what holds the point has a score, the smaller the higher.
             Self::Distance => {
                 let from = near.map(|Point { longitude, latitude }| [longitude, latitude]);
-                json!({ "_geo_distance": { "location": from, "order": "asc", "unit": "m" } })
+                let distance = json!({ "_geo_distance": { "location": from, "order": "asc", "unit": "m" } });
+                vec![json!({ "_score": "desc" }), distance]
             }
-            Self::Name(order) => json!({ "name.sort": order }),
-            Self::Number(order) => json!({ "number": order }),
-            Self::Updated(order) => json!({ "updatedAt": order }),
+            Self::Name(order) => vec![json!({ "nameOrder": order })],
+            Self::Number(order) => vec![json!({ "number": order })],
+            Self::Updated(order) => vec![json!({ "updatedAt": order })],
         };
-        json!([first, { "pk": "asc" }, { "sk": "asc" }])
+        keys.extend([json!({ "pk": "asc" }), json!({ "sk": "asc" })]);
+        Value::Array(keys)
+    }
+
+    /// At which of the sort values the distance stands.
+    pub fn distance_at(self) -> Option<usize> {
+        (self == Self::Distance).then_some(1)
     }
 }
 

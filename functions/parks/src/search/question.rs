@@ -3,10 +3,10 @@
 use serde_json::Value;
 use web::{Fault, Problem, Rules};
 
-use super::area::Area;
+use super::area::{Area, Compared};
 use super::extent::{Bounds, Near, Point};
 use super::facets::{Chosen, Facet, Field};
-use super::form::{Deleted, OpenMatch, Relation, SearchForm, ShapeAs, ShapeForm, Sort};
+use super::form::{AskedFields, Deleted, Format, OpenMatch, Relation, SearchForm, ShapeAs, ShapeForm, Sort};
 use super::open::Open;
 use super::order::Ordering;
 use super::words::Words;
@@ -23,7 +23,7 @@ pub struct Question {
     pub map_zoom: Option<u8>,
     pub bbox: Option<Bounds>,
     pub near: Option<Near>,
-    pub area: Option<Area>,
+    pub area: Option<Compared>,
     /// The global id of the item whose boundary becomes the area.
     pub shape_of: Option<String>,
     pub relation: Relation,
@@ -34,6 +34,9 @@ pub struct Question {
     pub facets: Vec<Facet>,
     pub limit: usize,
     pub shape_as: ShapeAs,
+    /// Whether hits tell what a card shows.
+    pub card: bool,
+    pub format: Option<Format>,
 }
 
 /// Where a fault is told: at a parameter of the query string or at a member of the body.
@@ -98,7 +101,7 @@ impl Question {
             map_zoom: form.map_zoom,
             bbox,
             near: point.map(|point| Near { point, radius: form.radius }),
-            area,
+            area: area.map(Compared::Area),
             shape_of: form.shape_of,
             relation: form.relation.unwrap_or_default(),
             open,
@@ -108,6 +111,8 @@ impl Question {
             facets,
             limit: form.limit.0 as usize,
             shape_as: form.shape_as.unwrap_or_default(),
+            card: form.fields == Some(AskedFields::Card),
+            format: form.f,
         })
     }
 }

@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use web::search::{COUNTED, Marks};
 
 use super::facets::{self, Chosen, Field};
 use super::form::Deleted;
 use super::highlight;
 use super::open::ACTIVITIES;
+use super::order::Ordering;
 use super::question::Question;
-use super::words::Words;
+use super::words::{Closeness, Words};
 use crate::view::View;
 
 /// The body of `POST /{alias}/_search`.
@@ -42,17 +43,57 @@ pub struct SearchRequest<'a> {
     timeout: &'static str,
 }
 
-/// Within the function's own time, so that a slow search is told as such.
-const TIMEOUT: &str = "8s";
+/// Within the function's own time, also where several are asked in turn, so that a slow search is told as such.
+const TIMEOUT: &str = "4s";
+
+/// The count that is not 0 where names or search terms have the words as they are typed.
+pub const NAMED: &str = "named";
 
 const STORED: &[&str] = &["name", "location", "envelope", "boundaryOutline", "pathOutline"];
-const VALUES: &[&str] =
-    &["pk", "sk", "entity", "globalId", "collectionId", "type", "subType", "number", "boundaryStatus", "pathStatus"];
+/// What a card shows besides.
+const STORED_FOR_CARDS: &[&str] =
+    &["name", "location", "envelope", "boundaryOutline", "pathOutline", "description", "address", "image"];
+const VALUES_FOR_CARDS: &[&str] = &[
+    "pk",
+    "sk",
+    "entity",
+    "globalId",
+    "collectionId",
+    "type",
+    "subType",
+    "number",
+    "boundaryStatus",
+    "boundaryTolerance",
+    "pathStatus",
+    "pathTolerance",
+    "isOpen",
+    "openDates",
+];
+const VALUES: &[&str] = &[
+    "pk",
+    "sk",
+    "entity",
+    "globalId",
+    "collectionId",
+    "type",
+    "subType",
+    "number",
+    "boundaryStatus",
+    "boundaryTolerance",
+    "pathStatus",
+    "pathTolerance",
+];
 
 impl Question {
     /// One page: the hits after these sort values, and one more that tells whether there is another page. Facets are
     /// counted for the first page only. `activities` are those that [`Question::join`] found.
-    pub fn request<'a>(&self, after: Option<&'a RawValue>, activities: &[String], marks: &Marks) -> SearchRequest<'a> {
+    pub fn request<'a>(
+        &self,
+        after: Option<&'a RawValue>,
+        activities: &[String],
+        marks: &Marks,
+        closeness: Closeness,
+    ) -> SearchRequest<'a> {
         let counts = after.is_none() && !self.facets.is_empty();
         let mut filters = self.filters(activities);
         let chosen = self.chosen.filters(None);
@@ -61,18 +102,37 @@ impl Question {
         if !counts {
             filters.extend(chosen);
         }
-        let words = self.words.as_ref().map(|words| words.clause(self.view));
+        let mut words = self.words.as_ref().map(|words| words.clause(self.view, closeness));
+        let by_distance = self.ordering == Ordering::Distance;
+        if by_distance {
+            // The score says what holds the point, and nothing else.
+            filters.extend(words.take());
+        }
+        let mut aggs = if counts { facets::request(&self.facets, &self.chosen, self.bbox) } else { Map::new() };
+        aggs.extend(self.named(closeness).filter(|_| after.is_none()));
         SearchRequest {
             size: self.limit + 1,
             sort: self.ordering.request(self.near.map(|near| near.point)),
             search_after: after,
             post_filter,
-            aggs: if counts { facets::request(&self.facets, &self.chosen, self.bbox) } else { Value::Null },
-            highlight: self.words.as_ref().map(|words| highlight::request(marks, words, self.view)).unwrap_or_default(),
-            stored_fields: STORED,
-            docvalue_fields: VALUES,
-            ..SearchRequest::of(words, filters)
+            aggs: if aggs.is_empty() { Value::Null } else { Value::Object(aggs) },
+            highlight: self
+                .words
+                .as_ref()
+                .map(|words| highlight::request(marks, words, self.view, closeness))
+                .unwrap_or_default(),
+            stored_fields: if self.card { STORED_FOR_CARDS } else { STORED },
+            docvalue_fields: if self.card { VALUES_FOR_CARDS } else { VALUES },
+            ..SearchRequest::of(words, self.near.map(|near| near.inside(by_distance)), filters)
         }
+    }
+
+    /// Counts what has the words as they are typed in its name or search terms.
+    fn named(&self, closeness: Closeness) -> Option<(String, Value)> {
+        let words = self.words.as_ref().filter(|_| closeness == Closeness::AsTyped)?;
+        let mut filters = self.chosen.filters(None);
+        filters.push(words.named());
+        Some((NAMED.to_owned(), facets::counted(filters, json!({ "terms": { "field": "entity" } }))))
     }
 
     /// The activities with a product that is open on the days that are asked for, where activities are asked for: one
@@ -93,7 +153,7 @@ impl Question {
                 Vec::new(),
                 json!({ "terms": { "field": "activityKey", "size": ACTIVITIES + 1 } }),
             ) }),
-            ..SearchRequest::of(None, filters)
+            ..SearchRequest::of(None, None, filters)
         })
     }
 
@@ -117,12 +177,17 @@ impl Question {
 }
 
 impl SearchRequest<'_> {
-    /// No hits yet: the words, under filters that do not score. The readers' alias hides tombstones; so does every
-    /// query itself.
-    fn of(words: Option<Value>, filters: Vec<Value>) -> Self {
-        let words: Vec<Value> = words.into_iter().collect();
+    /// No hits yet: the words, and what may fit besides, under filters that do not score. The readers' alias hides
+    /// tombstones; so does every query itself.
+    fn of(words: Option<Value>, may_fit: Option<Value>, filters: Vec<Value>) -> Self {
+        let clauses = |clause: Option<Value>| clause.into_iter().collect::<Vec<_>>();
         Self {
-            query: json!({ "bool": { "must": words, "filter": filters, "must_not": [{ "term": { "deleted": true } }] } }),
+            query: json!({ "bool": {
+                "must": clauses(words),
+                "should": clauses(may_fit),
+                "filter": filters,
+                "must_not": [{ "term": { "deleted": true } }],
+            } }),
             size: 0,
             sort: Value::Null,
             search_after: None,
@@ -145,11 +210,11 @@ pub fn suggestions(words: &Words, chosen: &Chosen, view: View, count: usize) -> 
     filters.extend(chosen.filters(None));
     SearchRequest {
         size: count,
-        sort: json!([{ "_score": "desc" }, { "pk": "asc" }, { "sk": "asc" }]),
-        collapse: json!({ "field": "name.sort" }),
+        sort: Ordering::Relevance.request(None),
+        collapse: json!({ "field": "nameOrder" }),
         stored_fields: STORED,
         docvalue_fields: VALUES,
-        ..SearchRequest::of(Some(words.clause_for_names()), filters)
+        ..SearchRequest::of(Some(words.clause_for_names()), None, filters)
     }
 }
 
@@ -180,7 +245,7 @@ mod tests {
     fn asked(form: Value, view: View, after: Option<&RawValue>) -> Value {
         let form: SearchForm = serde_json::from_value(form).unwrap();
         let question = Question::of(form, None, view, Source::Query).unwrap();
-        json!(question.request(after, &[], &Marks::random()))
+        json!(question.request(after, &[], &Marks::random(), Closeness::AsTyped))
     }
 
     fn filters(request: &Value) -> String {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use web::{Answer, Fault, Problem, Request};
 
+use super::extent::Point;
 use super::form::SuggestForm;
 use super::hits::{Hit, SearchResponse};
 use super::request::suggestions;
@@ -36,6 +37,14 @@ pub struct Suggestion {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub item_type: Option<String>,
+    /// `[longitude, latitude]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub location: Option<[f64; 2]>,
+    /// `[west, south, east, north]` of its shapes; west lies beyond east across 180 degrees.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub envelope: Option<[f64; 4]>,
 }
 
 pub async fn suggest(request: Request) -> Result<Answer, Problem> {
@@ -58,6 +67,8 @@ impl Suggestions {
 
 impl Suggestion {
     fn read(Hit { fields, .. }: Hit) -> Option<Self> {
+        let location = fields.location().map(|Point { longitude, latitude }| [longitude, latitude]);
+        let envelope = fields.envelope();
         Some(Self {
             display_name: fields.name.get().unwrap_or_default(),
             entity: fields.entity.get()?.parse().ok()?,
@@ -66,6 +77,8 @@ impl Suggestion {
             sk: fields.sk.get()?,
             collection_id: fields.collection_id.get(),
             item_type: fields.item_type.get(),
+            location,
+            envelope,
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use geometry::{COARSE_POSITIONS, Shape};
+use geometry::{COARSE_POSITIONS, FULL_POSITIONS, Rung, Shape, Simplified};
 use serde::{Deserialize, Serialize};
 use table::{Access, Action, Changes, EntityKey, Error, Key, item};
 use tokio::time::Instant;
@@ -67,12 +67,13 @@ pub async fn store(access: &Access, shape: Shape) -> Result<StoredShape, Problem
     Ok(StoredShape::Object(store_object(access, shape, canonical).await?))
 }
 
-/// Puts a shape and its coarse form into S3, whatever its size, and the item that counts its uses into the table.
+/// Puts a shape and its simplified forms into S3, whatever its size, and the item that counts its uses into the table.
 pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> Result<ShapeRef, Problem> {
     let sha256 = geometry::sha256(canonical.as_bytes());
-    let (shape, coarse) = tokio::task::spawn_blocking(move || {
-        let coarse = shape.simplify_to(COARSE_POSITIONS);
-        (shape, coarse)
+    let bytes = canonical.len();
+    let (shape, fine, coarse) = tokio::task::spawn_blocking(move || {
+        let (fine, coarse) = simplified(&shape, bytes);
+        (shape, fine, coarse)
     })
     .await
     .map_err(Problem::internal)?;
@@ -83,7 +84,7 @@ pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> R
         rings: shape.rings() as u64,
         shape_type: shape.shape_type().to_string(),
         envelope: shape.envelope().into(),
-        tolerances: Tolerances { coarse: coarse.tolerance },
+        tolerances: Tolerances { fine: fine.as_ref().map(|fine| fine.tolerance), coarse: coarse.tolerance },
         status: GeometryStatus::Stored,
         refs: 0,
         lease_until: None,
@@ -95,8 +96,18 @@ pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> R
     // all the same, so that a shape is whole before anybody attaches it, and one that was lost is healed.
     register(access, key(&sha256)?, &geometry).await?;
     put_object(access, &object(&sha256), canonical.into()).await?;
+    if let Some(fine) = fine {
+        put_object(access, &fine_object(&sha256), fine.shape.canonical().into()).await?;
+    }
     put_object(access, &coarse_object(&sha256), coarse.shape.canonical().into()).await?;
     Ok(reference)
+}
+
+/// The forms beside a shape of so many bytes: a fine one where search does not take the whole, and a coarse one.
+fn simplified(shape: &Shape, bytes: usize) -> (Option<Simplified>, Simplified) {
+    let is_whole = Rung::first(shape.positions(), bytes) == Rung::Full;
+    let fine = (!is_whole).then(|| shape.simplify_to(FULL_POSITIONS));
+    (fine, shape.simplify_to(COARSE_POSITIONS))
 }
 
 /// Makes the item of a shape, or, where nobody uses the one that is there, counts its unused time from now on.
@@ -168,7 +179,12 @@ pub fn object(sha256: &str) -> String {
     format!("{sha256}.geojson")
 }
 
-/// The name of its form of at most 10 000 positions, from which search takes huge shapes.
+/// The name of its form of at most 50 000 positions, from which search takes huge shapes.
+pub fn fine_object(sha256: &str) -> String {
+    format!("{sha256}/{FULL_POSITIONS}.geojson")
+}
+
+/// The name of its form of at most 10 000 positions, which search takes where it refuses what has more.
 pub fn coarse_object(sha256: &str) -> String {
     format!("{sha256}/{COARSE_POSITIONS}.geojson")
 }

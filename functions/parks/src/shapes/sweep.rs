@@ -9,7 +9,7 @@ use table::{Access, Action, Changes, Error, Stored, item};
 use tokio::time::Instant;
 use web::{Due, Event, EventFailure, Problem};
 
-use super::store::{Geometry, GeometryStatus, PREFIX, UNREFERENCED, coarse_object, object};
+use super::store::{Geometry, GeometryStatus, PREFIX, UNREFERENCED, coarse_object, fine_object, object};
 use crate::access::SWEEP;
 use crate::schema::{BUCKET, PARKS};
 
@@ -91,7 +91,7 @@ async fn remove_one(access: &Access, listed: &Stored, before: Option<&str>) -> R
     };
     let sha256 = stored.key.pk.strip_prefix("geometry::").unwrap_or_default();
     let objects = access.objects(&SWEEP, BUCKET, PREFIX);
-    for name in [coarse_object(sha256), object(sha256)] {
+    for name in [fine_object(sha256), coarse_object(sha256), object(sha256)] {
         // At the lease's end another run may remove it, and somebody store it again; a call takes some time, too.
         if engines.clock.seconds() >= now.midpoint(until) {
             return Ok(());

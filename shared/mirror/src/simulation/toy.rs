@@ -69,9 +69,11 @@ impl Shapes for Areas {
             "slow" => return Err(ShapeUnavailable::new(Obstacle::Passing, "timeout")),
             _ => {}
         }
+        // It has no fine form.
+        let rung = if rung == Rung::Fine { Rung::Coarse } else { rung };
         let kept = match rung {
             Rung::Full => whole.len(),
-            Rung::Coarse => whole.len() / 2,
+            Rung::Fine | Rung::Coarse => whole.len() / 2,
             Rung::Envelope | Rung::None => 1,
         };
         let json = whole.get(..kept).map(|text| format!(r#"{{"type":"{text}"}}"#));

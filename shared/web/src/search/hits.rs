@@ -43,6 +43,9 @@ pub struct Hit<F> {
     pub sort: Option<Box<RawValue>>,
     #[serde(rename = "_score", default)]
     pub score: Option<f64>,
+    /// The names of the clauses that it fits, of those that have one.
+    #[serde(default)]
+    pub matched_queries: Vec<String>,
 }
 
 /// The first value of a list.
@@ -78,6 +81,11 @@ impl<F> SearchResponse<F> {
         std::mem::take(&mut self.aggregations).into_iter().map(|(name, counted)| (name, counted.counts())).collect()
     }
 
+    /// Takes one of the counts out.
+    pub fn take_count(&mut self, name: &str) -> Vec<Count> {
+        self.aggregations.remove(name).map(Counted::counts).unwrap_or_default()
+    }
+
     /// The hits of a page of this size, of which one more was asked for, and the sort values after which the next one
     /// goes on.
     pub fn page(self, limit: usize) -> (Vec<Hit<F>>, Option<Box<RawValue>>) {
@@ -102,10 +110,15 @@ impl Counted {
 }
 
 impl<F> Hit<F> {
-    /// The first of the values by which it was sorted, if it is a number.
-    pub fn sorted_at(&self) -> Option<f64> {
+    /// One of the values by which it was sorted, counted from 0, if it is a number.
+    pub fn sorted_at(&self, place: usize) -> Option<f64> {
         let values: Vec<&RawValue> = serde_json::from_str(self.sort.as_deref()?.get()).ok()?;
-        values.first()?.get().parse().ok()
+        values.get(place)?.get().parse().ok()
+    }
+
+    /// Whether it fits the clause of this name.
+    pub fn matches(&self, name: &str) -> bool {
+        self.matched_queries.iter().any(|matched| matched == name)
     }
 }
 
@@ -169,8 +182,8 @@ mod tests {
         let text = r#"{"sort":[1568522.7148369243,"a","1"]}"#;
         let hit: Hit<Fields> = serde_json::from_str(text).unwrap();
         assert_eq!(hit.sort.as_ref().unwrap().get(), r#"[1568522.7148369243,"a","1"]"#);
-        assert_eq!(hit.sorted_at(), Some(1_568_522.714_836_924_3));
+        assert_eq!((hit.sorted_at(0), hit.sorted_at(1)), (Some(1_568_522.714_836_924_3), None));
         let last: Hit<Fields> = serde_json::from_str(r#"{"sort":["Infinity","a","1"]}"#).unwrap();
-        assert_eq!(last.sorted_at(), None);
+        assert_eq!(last.sorted_at(0), None);
     }
 }
