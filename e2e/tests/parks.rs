@@ -25,6 +25,7 @@ mod pages;
 mod places;
 mod products;
 mod relationships;
+mod representations;
 mod search;
 mod season;
 pub mod shapes;
@@ -62,6 +63,7 @@ pub fn tests() -> Vec<Test> {
         pages::tests(),
         places::tests(),
         relationships::tests(),
+        representations::tests(),
         search::tests(),
         structure::tests(),
         every_kind::tests(),
