@@ -37,7 +37,7 @@ async fn a_layer_of_another_reference_system_is_refused_whole() {
         // As of a single shape.
         let mut shape = super::shapes::rectangle(1.0, 1.0, 2.0, 2.0);
         shape["crs"] = named(crs);
-        let zone = json!({ "displayName": "Zone", "boundary": shape });
+        let zone = json!({ "displayName": "Zone", "boundary": shape, "location": [1, 2] });
         let refused = admin.post("/parks/geozones/bcparks_1", zone).await.faulty(&["/boundary/crs"]);
         assert_eq!(told["faults"][0]["detail"], refused.fault("/boundary/crs"));
     }
@@ -51,7 +51,8 @@ async fn an_external_id_twice_in_a_file_is_a_fault_at_the_later_row() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     // In one batch, in others, after a row that is wrong, and three times.
-    let mut features: Vec<Value> = (0..100).map(|n| feature(&format!("p{n}"), &format!("{n}"), &point(1.0, 1.0))).collect();
+    let mut features: Vec<Value> =
+        (0..100).map(|n| feature(&format!("p{n}"), &format!("{n}"), &point(1.0, 1.0))).collect();
     features[3] = feature("p2", "Again", &point(2.0, 2.0));
     features[79] = feature("p2", "And again", &point(2.0, 2.0));
     features[60] = feature("wrong", "Wrong", &Value::Null);

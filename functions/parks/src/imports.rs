@@ -44,7 +44,7 @@ pub enum Format {
     Csv,
 }
 
-/// What becomes of properties and columns that items of the kind do not have.
+/// What becomes of properties and columns that items of the kind do not have: `refuse` if not said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unknown {

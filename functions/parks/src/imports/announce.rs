@@ -34,7 +34,6 @@ pub struct NewImport {
     /// The exact size of the file, at most 100 MiB.
     #[schema(minimum = 1)]
     pub bytes: u64,
-    /// What becomes of properties and columns that items of the kind do not have: `refuse` if not said.
     #[serde(default)]
     #[schema(inline)]
     pub unknown: Unknown,

@@ -134,7 +134,11 @@ pub async fn unrelate(request: Request) -> Result<Answer, Problem> {
 fn no_item(pk: &str, sk: &str) -> Problem {
     const LONGEST: usize = 100;
     let shown = |text: &str| -> String { text.chars().take(LONGEST).collect() };
-    problem::NOT_FOUND.because(format!("There is no `{}` with the sort key `{}`, or it is deleted.", shown(pk), shown(sk)))
+    problem::NOT_FOUND.because(format!(
+        "There is no `{}` with the sort key `{}`, or it is deleted.",
+        shown(pk),
+        shown(sk)
+    ))
 }
 
 /// The pair that the path names. What no item of any kind could be called is not found, as `missing` tells it; what may

@@ -146,11 +146,7 @@ async fn listed(access: &Access, list_pk: &str) -> Result<Vec<Read>, Error> {
 }
 
 /// The items that an index shows; it does not have all of them, so they are read besides.
-pub async fn whole(
-    access: &Access,
-    pattern: &'static AccessPattern,
-    shown: Vec<Stored>,
-) -> Result<Vec<Read>, Error> {
+pub async fn whole(access: &Access, pattern: &'static AccessPattern, shown: Vec<Stored>) -> Result<Vec<Read>, Error> {
     let keys: Vec<Key> = shown.into_iter().map(|stored| stored.key).collect();
     if keys.is_empty() {
         return Ok(Vec::new());

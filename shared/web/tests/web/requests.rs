@@ -291,11 +291,7 @@ async fn a_merge_patch_tells_absent_null_and_value_apart() {
 #[tokio::test]
 async fn what_no_route_matches_gets_what_the_gateway_answers() {
     let zoo = Zoo::open();
-    for (method, path) in [
-        ("GET", "/zoo/plants"),
-        ("GET", "/zoo/animals/aviary/"),
-        ("GET", "/zoo/animals/%ff"),
-    ] {
+    for (method, path) in [("GET", "/zoo/plants"), ("GET", "/zoo/animals/aviary/"), ("GET", "/zoo/animals/%ff")] {
         let response = zoo.send(Request::builder().method(method).uri(path).body(Bytes::new()).unwrap()).await;
         assert_eq!(
             (response.status(), response.body().as_ref()),

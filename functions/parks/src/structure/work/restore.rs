@@ -9,8 +9,8 @@ use table::{Access, Key};
 use web::Problem;
 
 use super::super::related::detached;
-use super::super::take::whole;
 use super::super::restore::{Patience, bring_back, kept, restored};
+use super::super::take::whole;
 use super::super::{Plan, SIDE_BY_SIDE, counters};
 use super::{LAG, PAGE, Place, most, place, read, took, update};
 use crate::access;
@@ -106,7 +106,8 @@ impl Restoration {
             let (end, detached, coming, patience) = (back.end.clone(), back.detached.clone(), &coming, &patience);
             async move { kept(access, &end, detached, coming, patience).await }
         };
-        let kept: Vec<_> = stream::iter(picked.iter().map(read).collect::<Vec<_>>()).buffered(SIDE_BY_SIDE).collect().await;
+        let kept: Vec<_> =
+            stream::iter(picked.iter().map(read).collect::<Vec<_>>()).buffered(SIDE_BY_SIDE).collect().await;
         let mut plan = Plan::default();
         for (back, kept) in picked.iter().zip(kept) {
             plan.push(update(&back.read, &back.after)?);
