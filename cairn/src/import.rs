@@ -27,6 +27,9 @@ pub struct Import {
     /// The file's format; by its name, if not given.
     #[arg(long)]
     format: Option<Format>,
+    /// What becomes of properties and columns that items of the kind do not have; each is a fault, if not given.
+    #[arg(long)]
+    unknown: Option<Unknown>,
     /// The gateway of a deployment; the platform on the state folder, if not given.
     #[arg(long)]
     url: Option<String>,
@@ -42,6 +45,12 @@ pub struct Import {
 enum Format {
     Geojson,
     Csv,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Unknown {
+    Refuse,
+    Ignore,
 }
 
 const SENDING: &str = "file";
@@ -77,6 +86,7 @@ impl Import {
     async fn import(&self, gateway: &Gateway, format: &str, file: Vec<u8>, progress: &Progress) -> Result<(), Failure> {
         let new = json!({
             "collectionId": self.collection, "entity": self.entity, "format": format, "bytes": file.len(),
+            "unknown": if matches!(self.unknown, Some(Unknown::Ignore)) { "ignore" } else { "refuse" },
         });
         progress.started(SENDING);
         let announced = gateway.client.post(format!("{}/parks/imports", gateway.url)).json(&new);
@@ -162,8 +172,12 @@ fn tell(faults: &Value) {
     let listed = faults.get("faults").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for fault in listed {
         let counted = ["feature", "row"].into_iter().find_map(|name| Some((name, fault.get(name)?.as_u64()?)));
-        let (name, number) = counted.unwrap_or(("row", 0));
-        println!("{name} {number} {}: {}", text(fault, "pointer"), text(fault, "detail"));
+        let place = counted.map_or_else(|| "file".to_owned(), |(name, number)| format!("{name} {number}"));
+        let id = match text(fault, "externalId") {
+            "" => String::new(),
+            id => format!(" ({id})"),
+        };
+        println!("{place}{id} {}: {}", text(fault, "pointer"), text(fault, "detail"));
     }
     let all = faults.get("faultCount").and_then(Value::as_u64).unwrap_or_default();
     if all > listed.len() as u64 {

@@ -1,6 +1,7 @@
 //! Parks, a file for each theme.
 
 mod activities;
+mod cascade_time;
 mod cascades;
 mod cascades_stopped;
 mod collections;
@@ -17,6 +18,7 @@ mod idempotency;
 mod identity;
 pub mod imports;
 mod imports_killed;
+mod imports_layers;
 mod imports_refused;
 mod imports_visibility;
 mod items;
@@ -26,6 +28,7 @@ mod places;
 mod products;
 mod ranking;
 mod relationships;
+mod representations;
 mod search;
 mod season;
 pub mod shapes;
@@ -38,6 +41,7 @@ use crate::harness::Test;
 pub fn tests() -> Vec<Test> {
     let themes = [
         cascades::tests(),
+        cascade_time::tests(),
         cascades_stopped::tests(),
         collections::tests(),
         costs::tests(),
@@ -53,6 +57,7 @@ pub fn tests() -> Vec<Test> {
         uploads::tests(),
         imports::tests(),
         imports_killed::tests(),
+        imports_layers::tests(),
         imports_refused::tests(),
         imports_visibility::tests(),
         sweep::tests(),
@@ -64,6 +69,7 @@ pub fn tests() -> Vec<Test> {
         places::tests(),
         relationships::tests(),
         ranking::tests(),
+        representations::tests(),
         search::tests(),
         structure::tests(),
         every_kind::tests(),

@@ -262,8 +262,8 @@ fn gateway_of(apps: &[Arc<App>]) -> impl Fn(Request<Bytes>) -> BoxFuture<'static
         let app = apps.iter().find(|app| app.system().name == first).cloned();
         Box::pin(async move {
             match app {
-                Some(app) => app.handle(request).await,
-                None => web::app::not_found(),
+                Some(app) if app.has_route(&request) => app.handle(request).await,
+                _ => web::app::not_found(),
             }
         })
     }

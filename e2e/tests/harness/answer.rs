@@ -85,10 +85,12 @@ impl Answer {
         tag.to_owned()
     }
 
-    /// The revision that the entity tag of an item is made of.
+    /// The revision that the entity tag of an item begins with, whichever representation it names.
     #[track_caller]
     pub fn rev(&self) -> u64 {
-        self.tag().trim_matches('"').parse().unwrap_or_else(|_| panic!("no revision: {}", self.told()))
+        let tag = self.tag();
+        let revision = tag.trim_matches('"').split('-').next().unwrap_or_default();
+        revision.parse().unwrap_or_else(|_| panic!("no revision: {}", self.told()))
     }
 
     /// The text at this key.

@@ -16,6 +16,7 @@ tests! { facilities:
     an_external_id_is_held_by_one,
     two_with_one_external_id_at_once_are_one,
     a_removed_attribute_leaves_the_document,
+    a_patch_says_how_else_a_thing_is_changed,
 }
 
 const FACILITIES: &str = "/parks/facilities/bcparks_1";
@@ -69,7 +70,7 @@ async fn scenario_06_stale_write() {
     assert!(won.rev() > made.rev());
 
     let read = visitor.get(&url).await.is(200);
-    assert_eq!((&read["displayName"], read.tag()), (&won["displayName"], won.tag()));
+    assert_eq!((&read["displayName"], read.rev()), (&won["displayName"], won.rev()));
     let names = visitor.search("type=campground").await;
     names.are(&[won.text("displayName")]);
     admin.delete(&url).if_match(&tag).await.refused(412, "stale");
@@ -186,4 +187,28 @@ async fn a_removed_attribute_leaves_the_document() {
     for field in ["description", "address", "isOpen"] {
         assert_eq!(document.get(field), None);
     }
+}
+
+async fn a_patch_says_how_else_a_thing_is_changed() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let url = admin.post(FACILITIES, facility("campground", "Camp")).await.is(201).header("location").to_owned();
+    for (member, value, told) in [
+        ("facilityType", json!("trail"), "/retype`"),
+        ("boundary", json!(null), "/geometry/boundary`"),
+        ("path", json!({}), "/geometry/path`"),
+        ("isDeleted", json!(true), "/restore`"),
+        ("collectionId", json!("other"), "never changes"),
+        ("activityType", json!("dayuse"), "is not known here"),
+        ("colour", json!("red"), "is not known here"),
+    ] {
+        let mut patch = json!({});
+        patch[member] = value;
+        let refused = admin.patch(&url, patch).await.faulty(&[&format!("/{member}")]);
+        assert!(refused.fault(&format!("/{member}")).contains(told), "{}", refused.told());
+    }
+    let activity = json!({ "activityType": "dayuse", "displayName": "Day use" });
+    let url = admin.post("/parks/activities/bcparks_1", activity).await.is(201).header("location").to_owned();
+    let refused = admin.patch(&url, json!({ "activityType": "hiking" })).await.faulty(&["/activityType"]);
+    assert!(refused.fault("/activityType").contains("/retype`"), "{}", refused.told());
 }

@@ -52,7 +52,7 @@ async fn bad_rows_are_reported_by_row_and_pointer_and_skipped() {
         feature("nowhere", "Nowhere", &Value::Null),
     ];
     let job = import(&admin, "geojson", &collection(&features)).await;
-    assert_eq!(job["counts"], json!({ "total": 10, "done": 2, "failed": 8 }), "{}", job.told());
+    assert_eq!(job["counts"], json!({ "total": 10, "done": 1, "failed": 9 }), "{}", job.told());
     let told = faults(&job).await;
     let told: Vec<(u64, &str)> = told["faults"].as_array().unwrap().iter().map(place("feature")).collect();
     let expected = [
@@ -63,10 +63,11 @@ async fn bad_rows_are_reported_by_row_and_pointer_and_skipped() {
         (6, "/properties/minMapZoom"),
         (7, "/geometry"),
         (8, ""),
+        (9, "/properties/externalId"),
         (10, "/geometry"),
     ];
     assert_eq!(told, expected);
-    assert_eq!(admin.pages(TRAILS, 100).await[0].each("displayName"), ["Better"]);
+    assert_eq!(admin.pages(TRAILS, 100).await[0].each("displayName"), ["Good"]);
 
     // A deleted item is not brought back, and its type does not change.
     admin.delete(&format!("{TRAILS}/trail/1")).await.is(204);
@@ -77,7 +78,10 @@ async fn bad_rows_are_reported_by_row_and_pointer_and_skipped() {
     let told = faults(&job).await;
     assert_eq!(told["faultCount"], 5);
     let told: Vec<(u64, &str)> = told["faults"].as_array().unwrap().iter().map(place("row")).collect();
-    assert_eq!(told, [(2, "/externalId"), (4, "/externalId"), (5, "/type"), (6, "/latitude"), (7, "")]);
+    assert_eq!(told, [(2, "/externalId"), (4, "/externalId"), (5, "/externalId"), (6, "/latitude"), (7, "")]);
+    let job = import(&admin, "csv", "externalId,displayName,type,longitude,latitude\nnew,New,trail,1,1\n").await;
+    let told = faults(&job).await;
+    assert_eq!(place("row")(&told["faults"][0]), (2, "/type"));
 }
 
 async fn a_file_that_is_none_is_refused_whole() {

@@ -11,6 +11,7 @@ tests! { pages:
     a_cursor_works_only_where_it_came_from,
     a_cursor_that_was_changed_is_refused,
     writes_elsewhere_move_nothing,
+    what_a_cascade_took_is_listed_among_the_deleted,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -135,4 +136,39 @@ async fn writes_elsewhere_move_nothing() {
         page = visitor.get(&format!("{ZONES}?limit=3&cursor={cursor}")).await.is(200);
     }
     assert_eq!(seen, expected);
+}
+
+async fn what_a_cascade_took_is_listed_among_the_deleted() {
+    let (_cairn, admin, visitor) = with_zones(24).await;
+    for (of, count) in [("trail", 3), ("campground", 4)] {
+        for _ in 0..count {
+            let new = json!({ "facilityType": of, "displayName": "Place", "location": [1, 2], "isVisible": true });
+            admin.post("/parks/facilities/bcparks_1", new).await.is(201);
+        }
+    }
+    let deleted = async |path: &str, limit: usize| -> Vec<String> {
+        let pages = admin.pages(path, limit).await;
+        pages.iter().flat_map(Answer::sks).map(str::to_owned).collect()
+    };
+    let numbers = |from: usize, step: usize| (from..=24).step_by(step).map(|number| number.to_string());
+    let one_by_one: Vec<String> = numbers(5, 5).collect();
+    assert_eq!(deleted(&format!("{ZONES}?deleted=true"), 100).await, one_by_one);
+    admin.delete("/parks/collections/bcparks_1?cascade=true").await.is(204);
+    for limit in [1, 7, 100] {
+        assert_eq!(deleted(&format!("{ZONES}?deleted=true"), limit).await, numbers(1, 1).collect::<Vec<_>>());
+        let mut backward = deleted(&format!("{ZONES}?deleted=true&order=desc"), limit).await;
+        backward.reverse();
+        assert_eq!(backward, numbers(1, 1).collect::<Vec<_>>());
+        let trails = deleted("/parks/facilities/bcparks_1?deleted=true&type=trail", limit).await;
+        assert_eq!(trails, ["trail::1", "trail::2", "trail::3"]);
+        assert_eq!(deleted("/parks/facilities/bcparks_1?deleted=true", limit).await.len(), 7);
+    }
+    assert_eq!(deleted("/parks/collections?deleted=true", 10).await, ["bcparks_1"]);
+    assert!(admin.get(ZONES).await.is(200).sks().is_empty());
+    visitor.get(&format!("{ZONES}?deleted=true")).await.refused(401, "not-signed-in");
+
+    admin.post("/parks/collections/bcparks_1/restore", json!({})).await.is(200);
+    assert_eq!(deleted(&format!("{ZONES}?deleted=true"), 3).await, one_by_one);
+    assert!(deleted("/parks/facilities/bcparks_1?deleted=true", 3).await.is_empty());
+    assert_eq!(admin.get("/parks/facilities/bcparks_1").await.is(200).sks().len(), 7);
 }

@@ -115,8 +115,8 @@ async fn either_order_names_the_same_one() {
         for user in [&admin, &visitor] {
             let read = user.get(&path).await.is(200);
             assert_eq!(
-                (read.text("sk1"), read.text("sk2"), read.tag()),
-                ("campground::1", "campground::2", made.tag())
+                (read.text("sk1"), read.text("sk2"), read.rev()),
+                ("campground::1", "campground::2", made.rev())
             );
         }
         assert_eq!(admin.get(&path).await.is(200)["createdBy"], "local:ada");
@@ -153,8 +153,12 @@ async fn an_end_must_be_there_and_live() {
         "x/y",
         "counter::geozone::bcparks_1/live",
     ] {
-        relate(&admin, absent, CAMP).await.refused(404, "not-found");
-        relate(&admin, CAMP, absent).await.refused(404, "not-found");
+        let (pk, sk) = absent.split_once('/').unwrap();
+        for (one, other) in [(absent, CAMP), (CAMP, absent)] {
+            let refused = relate(&admin, one, other).await.refused(404, "not-found");
+            let told = refused.text("detail");
+            assert!(told.contains(pk) && told.contains(sk) && !told.contains("campground::1`"), "{told}");
+        }
         admin.get(&format!("{LIST}/{CAMP}/{absent}")).await.refused(404, "not-found");
         admin.delete(&format!("{LIST}/{CAMP}/{absent}")).await.refused(404, "not-found");
         assert_eq!(visitor.get(&format!("{LIST}/{absent}")).await.is(200).body, json!({ "items": [] }));

@@ -91,7 +91,7 @@ impl Standing {
 
 /// An item's revision; an item from before revisions has an entity tag all the same.
 pub fn tag(stored: &Stored) -> EntityTag {
-    stored.rev.map_or_else(|| EntityTag::new("0"), EntityTag::from)
+    stored.rev.into()
 }
 
 pub fn inactive() -> Problem {

@@ -150,11 +150,15 @@ pub const ALL_RELATIONSHIPS: AccessPattern = AccessPattern {
 pub const DETACHED: AccessPattern =
     AccessPattern { name: "detached", calls: &[on_table(TableAction::GetItem), on_table(TableAction::Query)] };
 
-/// 8: the items below another, or those that a deletion took along. The index has summaries only.
+/// 8: the items below another. The index has summaries only.
 pub const BELOW: AccessPattern = AccessPattern {
     name: "below",
     calls: &[on_table(TableAction::GetItem), on_index("list"), on_table(TableAction::BatchGetItem)],
 };
+
+/// 8: the items that a deletion took along. The index has keys only.
+pub const TAKEN: AccessPattern =
+    AccessPattern { name: "taken", calls: &[on_index("reverse"), on_table(TableAction::BatchGetItem)] };
 
 /// 12: a page of relationships forward.
 pub const RELATIONSHIPS: AccessPattern =

@@ -68,7 +68,7 @@ pub struct ProductDateFields {
     /// Such as "wildfire".
     #[schema(max_length = 500)]
     pub reason: Option<String>,
-    #[schema(max_length = 200)]
+    #[schema(max_length = 200, format = "readable")]
     pub display_name: Option<String>,
     /// For administrators only.
     #[schema(max_length = 10000)]

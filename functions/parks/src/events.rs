@@ -9,7 +9,7 @@ use web::{Event, EventFailure, EventHandler};
 
 use crate::access::{
     ALL_RELATIONSHIPS, BELOW, BY_GLOBAL_ID, CHECK_UPLOAD, DELETE_OR_RESTORE, DETACHED, IMPORT_ROWS, KEEP_FAULTS,
-    NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, WORK,
+    NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, TAKEN, WORK,
 };
 use crate::documents::Parks;
 use crate::imports::start_import;
@@ -35,6 +35,7 @@ const JOBS: &[&AccessPattern] = &[
     &ALL_RELATIONSHIPS,
     &DETACHED,
     &BELOW,
+    &TAKEN,
     &BY_GLOBAL_ID,
 ];
 

@@ -16,7 +16,7 @@ macro_rules! fields {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "camelCase")]
         pub struct $name {
-            #[schema(min_length = 1, max_length = 200)]
+            #[schema(min_length = 1, max_length = 200, format = "readable")]
             pub display_name: String,
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schema(max_length = 10000)]
@@ -50,7 +50,8 @@ macro_rules! place_fields {
         fields! {
             $(#[$doc])*
             $name {
-                /// `[longitude, latitude]` in degrees, with metres of altitude as an optional third.
+                /// `[longitude, latitude]` in degrees, with metres of altitude as an optional third. Geozones and
+                /// facilities have one always: a new one without a boundary or a path needs it, and no patch removes it.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 #[schema(min_items = 2, max_items = 3)]
                 pub location: Option<Vec<f64>>,
@@ -156,7 +157,8 @@ place_fields! {
 }
 
 new_place! { place_fields
-    /// A geozone to be made. Without a location it takes a point in or on its shape.
+    /// A geozone to be made. It needs a location, a boundary or a path: without a location it takes a point in or on its
+    /// shape.
     NewGeozone {}
 }
 
@@ -166,7 +168,8 @@ facility_fields! {
 }
 
 new_place! { facility_fields
-    /// A facility to be made. Without a location it takes a point in or on its shape.
+    /// A facility to be made. It needs a location, a boundary or a path: without a location it takes a point in or on its
+    /// shape.
     NewFacility {
         /// Stands in its key.
         pub facility_type: FacilityType,

@@ -6,6 +6,7 @@ mod csv;
 mod faults;
 mod feature_collection;
 mod layer;
+mod record;
 mod row;
 mod rows;
 mod start;
@@ -38,8 +39,20 @@ pub const MOST_ROWS: u64 = 50_000;
 pub enum Format {
     /// A FeatureCollection whose features' properties are fields, and whose geometry is boundary, path or location.
     Geojson,
-    /// Columns externalId, type, displayName, description, searchTerms (`|` between them), longitude, latitude.
+    /// Columns externalId, type, longitude, latitude, and the fields of an item of the kind but its shapes; `|` between
+    /// the entries of a list. An empty cell leaves a field as it is.
     Csv,
+}
+
+/// What becomes of properties and columns that items of the kind do not have: `refuse` if not said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Unknown {
+    /// Each is a fault.
+    #[default]
+    Refuse,
+    /// They are left out.
+    Ignore,
 }
 
 /// What an import does and how far it has come: the checkpoint of its job.
@@ -50,9 +63,14 @@ struct Plan {
     layer: Layer,
     format: Format,
     bytes: u64,
+    #[serde(default)]
+    unknown: Unknown,
     phase: Phase,
     /// The row with which it goes on.
     at: At,
+    /// The rows still to come whose external id an earlier row has, in order, each with the number of that row.
+    #[serde(default)]
+    repeated: Vec<(u64, u64)>,
     faults: Gathered,
 }
 

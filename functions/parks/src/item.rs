@@ -39,12 +39,15 @@ attributes! {
     Item {
         "entity" entity: Kind,
         "globalId" global_id: String,
-        /// The partition in which administrators list it: its own, `deleted::{pk}`, or `deleted::{deletedWith}`.
+        /// The partition in which administrators list it: its own, or `deleted::{pk}`.
         "listPk" list_pk: String,
         /// Its sort key with numbers in order.
         "listSk" list_sk: String,
         /// The partition in which visitors list it; absent while hidden or deleted.
         "publicPk" public_pk: String,
+        /// Among what a deletion took along: `deletedWith::{deletion}`, and its key in order.
+        "gsipk" gsipk: String,
+        "gsisk" gsisk: String,
         "collectionId" collection_id: String,
         "number" number: u64,
         "displayName" display_name: String,
@@ -220,11 +223,19 @@ impl Item {
         Ok(changes)
     }
 
+    /// The partition of the index `reverse` that has what a deletion took along.
+    pub fn taken_pk(deletion: &str) -> String {
+        format!("deletedWith::{deletion}")
+    }
+
     /// Sets the index keys as visibility and deletion want them.
     pub fn index(&mut self) {
-        let deleted_with = self.deleted_with.as_ref().unwrap_or(&self.pk);
-        self.list_pk = Some(if self.deleted() { format!("deleted::{deleted_with}") } else { self.pk.clone() });
-        self.list_sk = Some(self.item_key().map_or_else(|| self.sk.clone(), |key| key.list_sk()));
+        let list_sk = self.item_key().map_or_else(|| self.sk.clone(), |key| key.list_sk());
+        let deletion = self.deleted_with.as_ref().filter(|_| self.deleted());
+        self.gsipk = deletion.map(|deletion| Self::taken_pk(deletion));
+        self.gsisk = deletion.map(|_| format!("{}::{list_sk}", self.pk));
+        self.list_pk = Some(if self.deleted() { format!("deleted::{}", self.pk) } else { self.pk.clone() });
+        self.list_sk = Some(list_sk);
         self.public_pk = (self.visible() && !self.deleted()).then(|| self.pk.clone());
     }
 

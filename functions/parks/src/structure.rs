@@ -21,6 +21,9 @@ pub use restore::{back_first, restoration};
 pub use show::{Visibility, visibility};
 pub use take::{deleted, deletion};
 
+/// How many of the items that go or come together are read side by side.
+const SIDE_BY_SIDE: usize = 8;
+
 /// A job is still at work on the item or below it.
 pub const BUSY: Kind = Kind::new(409, "busy", "A job is still at work on it");
 

@@ -3,7 +3,7 @@
 use http::header;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use web::{Answer, Request};
+use web::{Answer, EntityTag, Request};
 
 use crate::days::Day;
 use crate::geojson::Geometry;
@@ -34,6 +34,14 @@ impl View {
         match self {
             Self::Visitor => answer.public_for(30),
             Self::Administrator => answer,
+        }
+    }
+
+    /// The tag of an item with this revision in this view.
+    pub fn tag(self, revision: EntityTag) -> EntityTag {
+        match self {
+            Self::Visitor => revision.of_representation("public"),
+            Self::Administrator => revision,
         }
     }
 

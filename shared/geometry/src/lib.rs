@@ -56,6 +56,7 @@ pub use envelope::Envelope;
 pub use fault::{Fault, NAMED_FAULTS, Refused};
 pub use limits::{Kind, Limits};
 pub use read::NotCanonical;
+pub use reference_system::{ONLY_WGS84, is_wgs84};
 pub use repair::Repair;
 pub use search_form::{COARSE_POSITIONS, FULL_BYTES, FULL_POSITIONS, Rung};
 pub use shape::{Position, Shape, ShapeType, sha256};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::fault::{Faults, Member, Path};
 use crate::json::{Json, Stop};
-use crate::reference_system::is_wgs84;
+use crate::reference_system::{ONLY_WGS84, is_wgs84};
 use crate::{Kind, Limits, Repair, Shape, ShapeType};
 
 /// A geometry as it was sent, with longitudes up to ±360.
@@ -222,7 +222,7 @@ impl Reader<'_, '_> {
         if is_wgs84(self.json.skip()?) {
             self.repairs.insert(Repair::Crs);
         } else {
-            self.fault("crs", value, "only WGS 84 longitude and latitude are taken: no crs, CRS84 or EPSG:4326");
+            self.fault("crs", value, ONLY_WGS84);
         }
         Ok(())
     }

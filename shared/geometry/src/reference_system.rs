@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
+/// What a document with another reference system is told.
+pub const ONLY_WGS84: &str = "only WGS 84 longitude and latitude are taken: no crs, CRS84 or EPSG:4326";
+
 /// Whether this text of a `crs` member says WGS 84, longitude first. `null` leaves it open, which has become the same.
-pub(crate) fn is_wgs84(text: &str) -> bool {
+pub fn is_wgs84(text: &str) -> bool {
     let Ok(crs) = serde_json::from_str::<Value>(text) else { return false };
     let property = |name: &str| crs.get("properties").and_then(|properties| properties.get(name));
     match &crs {

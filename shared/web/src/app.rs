@@ -1,5 +1,6 @@
 //! A system as one value: its routes and event handlers, served the same way to Lambda and to the local gateway.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
@@ -7,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, Response, StatusCode, header};
+use http::{HeaderValue, Method, Response, StatusCode, header};
 use percent_encoding::percent_decode_str;
 use table::schema::System;
 use table::{Access, Engines, Trace};
@@ -18,7 +19,7 @@ use crate::format::Format;
 use crate::intake::{Arrived, Served, Target};
 use crate::route::{Handler, Route};
 use crate::trust::Trust;
-use crate::{Answer, Principal, guard, log, openapi};
+use crate::{Answer, Principal, guard, log, openapi, problem};
 
 /// How long before a function's timeout its handler is stopped, so that the answer is ours.
 pub const MARGIN: Duration = Duration::from_millis(500);
@@ -46,6 +47,14 @@ pub struct App {
     description: OnceLock<Bytes>,
     metrics: Arc<dyn Fn(&str) + Send + Sync>,
     unroutable: Vec<String>,
+}
+
+/// What a request's path and method lead to.
+enum Found {
+    Route(Arc<Served>, Target),
+    /// The path is known, by these methods.
+    OtherMethods(Vec<String>),
+    Nothing,
 }
 
 /// `_HANDLER` names nothing that the system has.
@@ -149,15 +158,25 @@ impl App {
         &self.unroutable
     }
 
-    /// Answers a request: the same for Lambda and for the local gateway. An unknown path or method gets what API
-    /// Gateway answers; everything else that fails is a problem.
+    /// Whether a route has the request's path and method: only such requests pass an API Gateway.
+    pub fn has_route(&self, request: &http::Request<Bytes>) -> bool {
+        matches!(self.find(request), Found::Route(served, _) if served.route.method == *request.method())
+    }
+
+    /// Answers a request: the same for Lambda and for the local gateway. An unknown path gets what API Gateway answers;
+    /// everything else that fails is a problem. `HEAD` is answered as `GET` is, without the body.
     pub async fn handle(&self, request: http::Request<Bytes>) -> Response<Bytes> {
         let started = Instant::now();
-        let Some((served, target)) = self.find(&request) else { return not_found() };
-        let outside = request.extensions().get::<Deadline>().map(|deadline| deadline.0);
-        let deadline = stop_at(started, served.route.timeout, outside);
         let id = request.extensions().get::<RequestId>().map(|id| id.0.clone());
         let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
+        let (served, target) = match self.find(&request) {
+            Found::Route(served, target) => (served, target),
+            Found::OtherMethods(methods) => return with_defaults(not_allowed(&methods, &id)),
+            Found::Nothing => return not_found(),
+        };
+        let without_body = *request.method() == Method::HEAD;
+        let outside = request.extensions().get::<Deadline>().map(|deadline| deadline.0);
+        let deadline = stop_at(started, served.route.timeout, outside);
         let trace = self.trace();
         let access = Access::new(Arc::clone(&self.engines), served.route.patterns);
         let caller = Arc::<OnceLock<String>>::default();
@@ -199,7 +218,7 @@ impl App {
         entry.write();
         let of_each_route = self.engines.config.route_metrics;
         (self.metrics)(&entry.metrics(&self.deployment(), of_each_route, self.now_millis()));
-        response
+        if without_body { response.map(|_| Bytes::new()) } else { response }
     }
 
     /// Calls an event handler: streams, objects, schedules, deployments. Payload and answer are Lambda's JSON.
@@ -231,12 +250,16 @@ impl App {
     }
 
     /// The route of a request, and its path with the parameters in it, decoded.
-    fn find(&self, request: &http::Request<Bytes>) -> Option<(Arc<Served>, Target)> {
-        let path = percent_decode_str(request.uri().path()).decode_utf8().ok()?.into_owned();
-        let found = self.router.at(&path).ok()?;
-        let index = found.value.get(request.method().as_str())?;
+    fn find(&self, request: &http::Request<Bytes>) -> Found {
+        let path = percent_decode_str(request.uri().path()).decode_utf8().map(Cow::into_owned);
+        let Ok(path) = path else { return Found::Nothing };
+        let Ok(found) = self.router.at(&path) else { return Found::Nothing };
+        let asked = if *request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let Some(served) = found.value.get(asked.as_str()).and_then(|index| self.served.get(*index)) else {
+            return Found::OtherMethods(found.value.keys().cloned().collect());
+        };
         let parameters = found.params.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-        Some((Arc::clone(self.served.get(*index)?), Target { path, parameters }))
+        Found::Route(Arc::clone(served), Target { path, parameters })
     }
 
     /// The API description as it is served, made once.
@@ -292,6 +315,14 @@ impl fmt::Debug for App {
 fn stop_at(started: Instant, timeout: Duration, outside: Option<Instant>) -> Instant {
     let end = started + timeout;
     outside.map_or(end, |outside| outside.min(end)).checked_sub(MARGIN).unwrap_or(started)
+}
+
+/// 405: the path is known by these methods only.
+fn not_allowed(methods: &[String], id: &str) -> Response<Bytes> {
+    let head = methods.iter().any(|method| method == "GET").then_some("HEAD");
+    let allowed = methods.iter().map(String::as_str).chain(head).collect::<Vec<_>>().join(", ");
+    let problem = problem::METHOD_NOT_ALLOWED.because(format!("Use one of these: {allowed}."));
+    problem.header(header::ALLOW, allowed).into_response(id)
 }
 
 /// What API Gateway answers when no route matches, byte for byte; wrong methods are unknown routes to it as well.

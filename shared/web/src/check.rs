@@ -12,6 +12,9 @@ use crate::format::{self, Format};
 /// take more memory than a function has.
 const ALL_FAULTS_UP_TO: usize = 20_000;
 
+/// What is told of a member that a shape does not name.
+pub(crate) const UNKNOWN: &str = "is not known here";
+
 /// Every fault of a value, in the order of the schema, with a JSON pointer into the value.
 pub(crate) fn faults(validator: &Validator, value: &Value, formats: &[Format]) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -39,9 +42,9 @@ fn explain(error: &ValidationError<'_>, formats: &[Format], faults: &mut Vec<Fau
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             faults.extend(
-                unexpected.iter().map(|name| {
-                    Fault::pointer(format!("{place}{}", pointer_step(&shortened(name))), "is not known here")
-                }),
+                unexpected
+                    .iter()
+                    .map(|name| Fault::pointer(format!("{place}{}", pointer_step(&shortened(name))), UNKNOWN)),
             );
         }
         Kind::Required { property } => {

@@ -34,6 +34,11 @@ impl Checked {
         (object, faults)
     }
 
+    /// Whether an object has a member of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.parameters.iter().any(|parameter| parameter.name == name)
+    }
+
     /// What is wrong with a body.
     pub fn body(&self, body: &Bytes, formats: &[Format]) -> Vec<Fault> {
         match parse(body) {

@@ -7,7 +7,8 @@ use table::Rev;
 
 use crate::{Fault, Problem};
 
-/// A strong entity tag; an item's is its revision.
+/// A strong entity tag. An item's begins with its revision; where an item is answered in several ways, `-` and the
+/// name of the representation follow, since two bodies of one address may never share a strong tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityTag(String);
 
@@ -16,11 +17,32 @@ impl EntityTag {
     pub fn new(opaque: &str) -> Self {
         Self(opaque.chars().filter(|letter| letter.is_ascii_graphic() && *letter != '"').collect())
     }
+
+    /// The tag of one representation of what this tag names: `"17"` becomes `"17-geojson"`.
+    pub fn of_representation(&self, name: &str) -> Self {
+        Self::new(&format!("{}-{name}", self.0))
+    }
+
+    /// What a client that has any representation of the item has seen of it.
+    fn revision(&self) -> &str {
+        revision(&self.0)
+    }
+}
+
+fn revision(tag: &str) -> &str {
+    tag.split_once('-').map_or(tag, |(revision, _)| revision)
 }
 
 impl From<Rev> for EntityTag {
     fn from(rev: Rev) -> Self {
         Self(rev.to_string())
+    }
+}
+
+/// An item from before revisions has a tag all the same.
+impl From<Option<Rev>> for EntityTag {
+    fn from(rev: Option<Rev>) -> Self {
+        rev.map_or_else(|| Self::new("0"), Self::from)
     }
 }
 
@@ -62,12 +84,14 @@ impl Condition {
         }
     }
 
-    /// For `If-Match`: 412 unless the stored tag is among those named. Without the header all is well.
+    /// For `If-Match`: 412 unless the stored revision is that of one of the tags, whichever representation each
+    /// names. Without the header all is well.
     pub fn check(&self, stored: impl Into<EntityTag>) -> Result<(), Problem> {
-        let EntityTag(stored) = stored.into();
+        let stored = stored.into();
+        let matches = |(tag, weak): &(String, bool)| !weak && revision(tag) == stored.revision();
         match self {
             Self::Absent | Self::Any => Ok(()),
-            Self::Tags(tags) if tags.iter().any(|(tag, weak)| !weak && *tag == stored) => Ok(()),
+            Self::Tags(tags) if tags.iter().any(matches) => Ok(()),
             Self::Tags(_) => Err(Problem::stale()),
         }
     }
@@ -78,7 +102,7 @@ impl Condition {
         match self {
             Self::Absent | Self::Any => Ok(None),
             Self::Tags(tags) => match tags.as_slice() {
-                [(tag, false)] => Rev::parse(tag).map(Some).ok_or_else(Problem::stale),
+                [(tag, false)] => Rev::parse(revision(tag)).map(Some).ok_or_else(Problem::stale),
                 _ => Err(Problem::stale()),
             },
         }
@@ -118,4 +142,35 @@ fn parse_tags(text: &str) -> Option<Vec<(String, bool)>> {
         rest = after.trim_start_matches([' ', '\t', ',']);
     }
     (!tags.is_empty()).then_some(tags)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn condition(text: &str) -> Condition {
+        let mut headers = HeaderMap::new();
+        headers.insert(http::header::IF_MATCH, text.parse().unwrap());
+        Condition::read(&headers, &http::header::IF_MATCH).unwrap()
+    }
+
+    #[test]
+    fn if_match_looks_at_the_revision_and_if_none_match_at_the_representation() {
+        let own = EntityTag::new("16");
+        let public = own.of_representation("public").of_representation("geojson");
+        assert_eq!(public.to_string(), "\"16-public-geojson\"");
+        for (text, matches, has) in [
+            ("\"16\"", true, false),
+            ("\"16-public-geojson\"", true, true),
+            ("\"14\", \"16-full\"", true, false),
+            ("W/\"16-public-geojson\"", false, true),
+            ("\"160-public-geojson\"", false, false),
+            ("\"1\"", false, false),
+            ("*", true, true),
+        ] {
+            let condition = condition(text);
+            assert_eq!((condition.check(&public).is_ok(), condition.has(&public)), (matches, has), "{text}");
+        }
+        assert_eq!(condition("\"16-public\"").rev().unwrap(), Rev::parse("16"));
+    }
 }

@@ -1,6 +1,8 @@
 //! Formats of text beyond those of JSON Schema: a name for `#[schema(format = "...")]`, a check, and the words in
 //! which a fault says what was expected.
 
+use crate::visible;
+
 /// A format of text.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -11,8 +13,10 @@ pub struct Format {
 }
 
 /// What the platform knows beside the formats of JSON Schema.
-pub(crate) const PLATFORM: &[Format] =
-    &[Format { name: "key-part", check: is_key_part, expected: "text without `#`, `::` or control characters" }];
+pub(crate) const PLATFORM: &[Format] = &[
+    Format { name: "key-part", check: is_key_part, expected: "text without `#`, `::` or control characters" },
+    Format { name: "readable", check: is_readable, expected: "text that can be read, without control characters" },
+];
 
 /// Those of JSON Schema that a validator checks by itself, in words.
 const STANDARD: &[(&str, &str)] = &[
@@ -30,6 +34,11 @@ pub(crate) fn expected(name: &str, formats: &[Format]) -> String {
     let own = formats.iter().chain(PLATFORM).find(|format| format.name == name).map(|format| format.expected);
     let standard = || STANDARD.iter().find(|(standard, _)| *standard == name).map(|(_, expected)| *expected);
     own.or_else(standard).map_or_else(|| format!("of the format `{name}`"), str::to_owned)
+}
+
+/// A name for people. That it is empty is its length's to say.
+fn is_readable(text: &str) -> bool {
+    text.is_empty() || (visible::is_readable(text) && !text.chars().any(char::is_control))
 }
 
 /// What may stand in a key as it is.

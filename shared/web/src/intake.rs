@@ -8,7 +8,9 @@ use http::header::{self, HeaderMap};
 use table::{Access, Engines};
 use tokio::time::Instant;
 
+use crate::check::UNKNOWN;
 use crate::checked::Checked;
+use crate::fault::{Place, pointer_step};
 use crate::format::Format;
 use crate::route::{Body, Route};
 use crate::shape::Shape;
@@ -121,11 +123,24 @@ impl Served {
 
     fn check_body(&self, body: &Bytes, formats: &[Format]) -> Result<Vec<Fault>, Problem> {
         match &self.route.body {
-            Body::Json { shape, .. } => Ok(check(&self.body, Some(shape), formats)?.body(body, formats)),
+            Body::Json { shape, .. } => {
+                let mut faults = check(&self.body, Some(shape), formats)?.body(body, formats);
+                faults.iter_mut().for_each(|fault| self.tell_elsewhere(fault));
+                Ok(faults)
+            }
             Body::Bytes { .. } => Ok(Vec::new()),
             // Some clients send an empty object where there is nothing to say.
             Body::None if self.route.method.is_safe() || matches!(&**body, b"" | b"{}") => Ok(Vec::new()),
             Body::None => Ok(vec![Fault::pointer("", "must be absent: nothing is taken here")]),
+        }
+    }
+
+    /// Says of a member that is not known here where it is.
+    fn tell_elsewhere(&self, fault: &mut Fault) {
+        let Place::Pointer(pointer) = &fault.place else { return };
+        let known = self.route.elsewhere.iter().find(|(member, _)| *pointer == pointer_step(member));
+        if let Some((_, detail)) = known.filter(|_| fault.detail == UNKNOWN) {
+            fault.detail.clone_from(detail);
         }
     }
 

@@ -24,6 +24,7 @@ pub const BAD_REQUEST: Kind = Kind::new(400, "bad-request", "The request is not 
 pub const NOT_SIGNED_IN: Kind = Kind::new(401, "not-signed-in", "A valid bearer token is needed");
 pub const FORBIDDEN: Kind = Kind::new(403, "forbidden", "You may not do this");
 pub const NOT_FOUND: Kind = Kind::new(404, "not-found", "There is no such thing here");
+pub const METHOD_NOT_ALLOWED: Kind = Kind::new(405, "method-not-allowed", "This path does not take this method");
 pub const NOT_ACCEPTABLE: Kind = Kind::new(406, "not-acceptable", "No content type that you accept can be given");
 pub const EXISTS: Kind = Kind::new(409, "exists", "It exists already");
 pub const TAKEN: Kind = Kind::new(409, "taken", "A value that must be unique is taken");

@@ -34,6 +34,7 @@ pub struct Route {
     pub(crate) query: Option<Shape>,
     pub(crate) body: Body,
     pub(crate) body_limit: usize,
+    pub(crate) elsewhere: Vec<(&'static str, String)>,
     pub(crate) answers: Vec<Described>,
     pub(crate) problems: &'static [Kind],
     pub(crate) creates: bool,
@@ -151,6 +152,7 @@ impl Route {
             query: None,
             body: Body::None,
             body_limit: DEFAULT_BODY_LIMIT,
+            elsewhere: Vec::new(),
             answers: Vec::new(),
             problems: &[],
             creates: false,
@@ -222,6 +224,12 @@ impl Route {
     /// The longest body in bytes; more is 413. 64 KiB unless said otherwise.
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.body_limit = bytes;
+        self
+    }
+
+    /// A member that its JSON body does not take, though people send it, and what they are told: how it is changed.
+    pub fn elsewhere(mut self, member: &'static str, detail: impl Into<String>) -> Self {
+        self.elsewhere.push((member, detail.into()));
         self
     }
 

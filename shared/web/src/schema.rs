@@ -15,6 +15,11 @@ impl Schema {
         Checked::new(Some(&Shape::closed::<T>()), &[]).map(Self).map_err(Problem::internal)
     }
 
+    /// Whether an object of the type has a member of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.has(name)
+    }
+
     /// Every fault of a value, with a JSON pointer into it.
     pub fn faults(&self, value: &Value) -> Vec<Fault> {
         self.0.value(value, &[])

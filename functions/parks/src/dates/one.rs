@@ -39,7 +39,7 @@ pub async fn get(request: Request) -> Result<Answer, Problem> {
         return Err(Problem::not_found());
     }
     let date = read_date(&request, &key, view).await?;
-    let tag = date.tag();
+    let tag = view.tag(date.tag());
     if request.if_none_match().has(tag.clone()) {
         return Ok(view.cached(Answer::not_modified(tag)));
     }
@@ -127,7 +127,7 @@ async fn write(
 
 impl ReadDate {
     fn tag(&self) -> EntityTag {
-        self.stored.rev.map_or_else(|| EntityTag::new("0"), EntityTag::from)
+        self.stored.rev.into()
     }
 }
 

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use web::{Answer, Fault, Problem, Request};
 
 use super::rows::At;
-use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan};
+use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan, Unknown};
 use crate::access;
 use crate::item::Item;
 use crate::items::stamp;
@@ -34,6 +34,9 @@ pub struct NewImport {
     /// The exact size of the file, at most 100 MiB.
     #[schema(minimum = 1)]
     pub bytes: u64,
+    #[serde(default)]
+    #[schema(inline)]
+    pub unknown: Unknown,
 }
 
 /// Where to send the file, and the job that goes on when it has arrived.
@@ -69,8 +72,10 @@ pub async fn create_import(request: Request) -> Result<Answer, Problem> {
         layer: new.entity,
         format: new.format,
         bytes: new.bytes,
+        unknown: new.unknown,
         phase: Phase::Counting,
         at: At::default(),
+        repeated: Vec::new(),
         faults: Gathered::default(),
     };
     let (now, who) = stamp(&request);

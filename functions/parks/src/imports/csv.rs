@@ -2,11 +2,32 @@
 
 use sheet::{Records, cells};
 
+use super::Unknown;
 use super::rows::{Found, Place};
 
 /// The columns that a file may have.
-pub const COLUMNS: [&str; 7] =
-    ["externalId", "type", "displayName", "description", "searchTerms", "longitude", "latitude"];
+pub const COLUMNS: [&str; 17] = [
+    "externalId",
+    "type",
+    "displayName",
+    "description",
+    "searchTerms",
+    "longitude",
+    "latitude",
+    "isVisible",
+    "subType",
+    "address",
+    "isOpen",
+    "showOnMap",
+    "timezone",
+    "imageUrls",
+    "minMapZoom",
+    "maxMapZoom",
+    "adminNotes",
+];
+
+/// What stands between columns in files of other kinds.
+const OTHER_SEPARATORS: [(char, &str); 3] = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
 
 /// The most fields of a record that are looked at: enough to say by how many it is wrong.
 pub const MOST_FIELDS: usize = 100;
@@ -17,18 +38,19 @@ const REQUIRED: [&str; 2] = ["externalId", "displayName"];
 #[derive(Debug)]
 pub struct Csv {
     columns: Option<Vec<String>>,
+    unknown: Unknown,
     ended: bool,
     records: Records,
 }
 
 impl Csv {
-    pub fn at(place: Place) -> Self {
+    pub fn at(place: Place, unknown: Unknown) -> Self {
         let ended = place == Place::End;
         let columns = match place {
             Place::Columns(columns) => Some(columns),
             _ => None,
         };
-        Self { columns, ended, records: Records::default() }
+        Self { columns, unknown, ended, records: Records::default() }
     }
 
     pub fn place(&self) -> Place {
@@ -61,7 +83,7 @@ impl Csv {
         match &self.columns {
             Some(_) if record.is_empty() => Found::Nothing(taken),
             Some(_) => Found::Row { begin: 0, end: record.len(), taken },
-            None => match header(record) {
+            None => match header(record, self.unknown) {
                 Ok(columns) => {
                     self.columns = Some(columns);
                     Found::Nothing(taken)
@@ -77,14 +99,19 @@ impl Csv {
     }
 }
 
-fn header(record: &[u8]) -> Result<Vec<String>, String> {
+fn header(record: &[u8], unknown: Unknown) -> Result<Vec<String>, String> {
     let columns = cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record), MOST_FIELDS);
     let columns = columns.map_err(|reason| format!("its header {reason}"))?;
     let columns: Vec<String> = columns.into_iter().map(|cell| cell.text).collect();
     let known = COLUMNS.join(", ");
+    if let [only] = columns.as_slice()
+        && let Some((_, separators)) = OTHER_SEPARATORS.iter().find(|(between, _)| only.contains(*between))
+    {
+        return Err(format!("its columns are separated by {separators}; separate them by commas"));
+    }
     for (place, column) in columns.iter().enumerate() {
         let shown: String = column.chars().take(64).collect();
-        if !COLUMNS.contains(&column.as_str()) {
+        if unknown == Unknown::Refuse && !COLUMNS.contains(&column.as_str()) {
             return Err(format!("it has the column `{shown}`; these are known: {known}"));
         }
         if columns.iter().take(place).any(|before| before == column) {
@@ -103,7 +130,7 @@ mod tests {
 
     /// The records of a file that comes in pieces of this size.
     fn records(file: &str, piece: usize) -> Result<Vec<Vec<String>>, String> {
-        let (mut csv, mut from, mut to, mut records) = (Csv::at(Place::Start), 0, 0, Vec::new());
+        let (mut csv, mut from, mut to, mut records) = (Csv::at(Place::Start, Unknown::Refuse), 0, 0, Vec::new());
         loop {
             match csv.find(&file.as_bytes()[from..to], to == file.len()) {
                 Found::Nothing(taken) => from += taken,
@@ -115,6 +142,7 @@ mod tests {
                 Found::More => to = (to + piece).min(file.len()),
                 Found::End => return Ok(records),
                 Found::Broken(reason) => return Err(reason),
+                Found::Refused { .. } => unreachable!("a CSV file says nothing of itself"),
             }
         }
     }
@@ -136,6 +164,8 @@ mod tests {
             ("externalId,name\n", "`name`"),
             ("externalId,externalId,displayName\n", "twice"),
             ("externalId\n1", "no column `displayName`"),
+            ("externalId;displayName\n1;A\n", "separated by semicolons"),
+            ("externalId\tdisplayName\n1\tA\n", "separated by tabs"),
             ("externalId,displayName\n1,\"open", "never closed"),
         ] {
             let reason = records(file, 7).unwrap_err();

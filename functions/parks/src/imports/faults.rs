@@ -23,6 +23,18 @@ pub async fn keep(access: &Access, id: JobId, plan: &mut Plan, faults: &[RowFaul
     Ok(plan.faults.add(objects(access, &access::KEEP_FAULTS), &id.to_string(), MOST, &told).await?)
 }
 
+/// Keeps the one fault of a file that is refused whole.
+pub async fn keep_of_file(
+    access: &Access,
+    id: JobId,
+    plan: &mut Plan,
+    pointer: &str,
+    detail: &str,
+) -> Result<(), Problem> {
+    let told = [json!({ "pointer": pointer, "detail": detail })];
+    Ok(plan.faults.add(objects(access, &access::KEEP_FAULTS), &id.to_string(), MOST, &told).await?)
+}
+
 /// Puts together what was kept. Doing it again makes the same.
 pub async fn gather(access: &Access, id: JobId, plan: &mut Plan) -> Result<(), Problem> {
     let count = plan.faults.entries;
@@ -48,5 +60,9 @@ fn told(format: Format, fault: &RowFault) -> Value {
         Format::Geojson => "feature",
         Format::Csv => "row",
     };
-    json!({ counted: fault.number, "pointer": fault.pointer, "detail": fault.detail })
+    let mut told = json!({ counted: fault.number, "pointer": fault.pointer, "detail": fault.detail });
+    if let (Some(external_id), Some(told)) = (&fault.external_id, told.as_object_mut()) {
+        told.insert("externalId".to_owned(), external_id.as_str().into());
+    }
+    told
 }

@@ -35,6 +35,7 @@ impl FeatureCollection {
             Err(Stop::Short) if at_end => Found::Broken("the file ends before the FeatureCollection does".to_owned()),
             Err(Stop::Short) => Found::More,
             Err(Stop::Wrong(reason)) => Found::Broken(reason),
+            Err(Stop::Refused(pointer, detail)) => Found::Refused { pointer, detail },
         }
     }
 
@@ -113,6 +114,8 @@ enum Stop {
     /// What is at hand ends here.
     Short,
     Wrong(String),
+    /// What the file says at this JSON pointer is not taken.
+    Refused(&'static str, &'static str),
 }
 
 fn wrong(reason: &str) -> Stop {
@@ -161,7 +164,7 @@ impl Text<'_> {
             }
             self.expect(b'{').map_err(|stop| match stop {
                 Stop::Wrong(_) => wrong("it is no JSON object"),
-                Stop::Short => Stop::Short,
+                stop => stop,
             })?;
         }
         loop {
@@ -190,6 +193,12 @@ impl Text<'_> {
                     *typed = value.is_ok_and(|value| value == "FeatureCollection");
                     if !*typed {
                         return Err(wrong("its `type` is not FeatureCollection"));
+                    }
+                }
+                "crs" => {
+                    let crs = std::str::from_utf8(self.value()?).is_ok_and(geometry::is_wgs84);
+                    if !crs {
+                        return Err(Stop::Refused("/crs", geometry::ONLY_WGS84));
                     }
                 }
                 _ => {
@@ -268,13 +277,14 @@ mod tests {
                 Found::More => to = (to + piece).min(file.len()),
                 Found::End => return Ok(features),
                 Found::Broken(reason) => return Err(reason),
+                Found::Refused { pointer, detail } => return Err(format!("{pointer} {detail}")),
             }
         }
     }
 
     #[test]
     fn features_are_found_in_whatever_pieces_they_come() {
-        let file = r#"{"name":"a]}","crs":{"x":[1]}, "features" : [ {"a":"}]\"{"} ,{"b":[[]]},  7 ,"s,"], "type":"FeatureCollection", "n":1 }
+        let file = r#"{"name":"a]}","crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}}, "x":{"x":[1]}, "features" : [ {"a":"}]\"{"} ,{"b":[[]]},  7 ,"s,"], "type":"FeatureCollection", "n":1 }
 "#;
         for piece in 1..60 {
             let found = features(file, piece).unwrap();
@@ -299,6 +309,8 @@ mod tests {
             (r#"{"type":"FeatureCollection","features":[],"features":[]}"#, "twice"),
             (r#"{"type":"FeatureCollection","features":[]}{"#, "follows"),
             (r#"{"type":"FeatureCollection","features":[]"#, "ends before"),
+            (r#"{"crs":{"x":[1]},"type":"FeatureCollection","features":[]}"#, "/crs only WGS 84"),
+            (r#"{"type":"FeatureCollection","features":[{}],"crs":"EPSG:3005"}"#, "/crs only WGS 84"),
         ] {
             for piece in [1, 7, 100] {
                 let reason = features(file, piece).unwrap_err();

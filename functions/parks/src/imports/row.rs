@@ -2,19 +2,21 @@
 
 use geometry::{Kind, Limits};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use web::fault::{Place, pointer_step};
 use web::{Fault, Schema};
 
 use super::csv::MOST_FIELDS;
 use super::rows::Row;
-use super::{Format, Layer};
+use super::{Format, Layer, Unknown};
 use crate::names::ShapeName;
 
 /// What is wrong with one row: a JSON pointer into the feature, or the column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowFault {
     pub number: u64,
+    /// The row's external id, where it says one.
+    pub external_id: Option<String>,
     pub pointer: String,
     pub detail: String,
 }
@@ -36,11 +38,15 @@ pub struct Draft {
 pub struct Reading {
     pub format: Format,
     pub layer: Layer,
+    pub unknown: Unknown,
     pub schema: Schema,
 }
 
 /// The most faults of one row that are told.
 const MOST: usize = 100;
+
+/// The longest external id that is told, in characters: none is longer.
+const LONGEST_ID: usize = 128;
 
 const EXTERNAL_ID: &str = "externalId";
 
@@ -73,26 +79,46 @@ impl Reading {
         };
         match draft {
             Some(draft) if faults.is_empty() => Ok(Draft { number: row.number, ..draft }),
-            _ => Err(self.told(row.number, faults)),
+            _ => Err(told(row.number, self.external_id(row, columns).as_deref(), faults)),
         }
     }
 
+    /// The external id that a row says, whatever else is wrong with it.
+    pub fn external_id(&self, row: &Row, columns: &[String]) -> Option<String> {
+        let text = row.text.as_deref()?;
+        let said = match self.format {
+            Format::Geojson => {
+                let feature: Feature = serde_json::from_slice(text).ok()?;
+                feature.properties?.get(EXTERNAL_ID)?.as_str()?.to_owned()
+            }
+            Format::Csv => {
+                let place = columns.iter().position(|column| column == EXTERNAL_ID)?;
+                sheet::cells(text, MOST_FIELDS).ok()?.into_iter().nth(place)?.text
+            }
+        };
+        (!said.is_empty() && said.chars().count() <= LONGEST_ID).then_some(said)
+    }
+
+    /// What is told of a row whose external id the row of this number has.
+    pub fn repeats(&self, row: &Row, columns: &[String], earlier: u64) -> Vec<RowFault> {
+        let counted = match self.format {
+            Format::Geojson => "feature",
+            Format::Csv => "row",
+        };
+        let detail = format!("is that of {counted} {earlier}, too: each needs one of its own");
+        let fault = self.placed(Fault::pointer(pointer_step(EXTERNAL_ID), detail));
+        told(row.number, self.external_id(row, columns).as_deref(), vec![fault])
+    }
+
     /// Faults with their place in an item as faults of the row that it comes from.
-    pub fn told_of_item(&self, number: u64, faults: Vec<Fault>) -> Vec<RowFault> {
-        self.told(number, faults.into_iter().map(|fault| self.placed(fault)).collect())
+    pub fn told_of_item(&self, draft: &Draft, faults: Vec<Fault>) -> Vec<RowFault> {
+        let faults = faults.into_iter().map(|fault| self.placed(fault)).collect();
+        told(draft.number, Some(&draft.external_id), faults)
     }
 
     /// One fault of a field.
     pub fn field(&self, draft: &Draft, name: &str, detail: &str) -> Vec<RowFault> {
-        self.told_of_item(draft.number, vec![Fault::pointer(pointer_step(name), detail)])
-    }
-
-    fn told(&self, number: u64, faults: Vec<Fault>) -> Vec<RowFault> {
-        let told = faults.into_iter().take(MOST).map(|fault| {
-            let (Place::Pointer(pointer) | Place::Parameter(pointer) | Place::Header(pointer)) = fault.place;
-            RowFault { number, pointer, detail: fault.detail }
-        });
-        told.collect()
+        self.told_of_item(draft, vec![Fault::pointer(pointer_step(name), detail)])
     }
 
     /// A field's place in an item as its place in a row.
@@ -126,6 +152,9 @@ impl Reading {
                 faults.push(Fault::pointer(format!("/properties/{name}"), "must come as the feature's geometry"));
             }
         }
+        if self.unknown == Unknown::Ignore {
+            fields.retain(|name, _| self.schema.has(name));
+        }
         let mut shape = None;
         if let Some(geometry) = feature.geometry {
             match geometry::check(text, kind(&geometry), &Limits::UPLOAD) {
@@ -143,54 +172,8 @@ impl Reading {
         self.draft(fields, shape, faults)
     }
 
-    fn record(&self, text: &[u8], columns: &[String], faults: &mut Vec<Fault>) -> Option<Draft> {
-        let cells = match sheet::cells(text, MOST_FIELDS) {
-            Ok(cells) if cells.len() == columns.len() => cells,
-            Ok(cells) => {
-                let detail = format!("has {} fields, and the header names {}", cells.len(), columns.len());
-                faults.push(Fault::pointer("", detail));
-                return None;
-            }
-            Err(reason) => {
-                faults.push(Fault::pointer("", reason));
-                return None;
-            }
-        };
-        let mut fields = Map::new();
-        let (mut longitude, mut latitude) = (None, None);
-        let texts = cells.into_iter().map(|cell| cell.text);
-        for (column, cell) in columns.iter().zip(texts).filter(|(_, cell)| !cell.is_empty()) {
-            match column.as_str() {
-                "type" => match self.layer.type_field() {
-                    Some(name) => drop(fields.insert(name.to_owned(), cell.into())),
-                    None => faults.push(Fault::pointer("/type", "must be empty: items of this kind have no type")),
-                },
-                "searchTerms" => {
-                    let terms = cell.split('|').map(str::trim).filter(|term| !term.is_empty());
-                    fields.insert(column.clone(), terms.collect::<Vec<_>>().into());
-                }
-                "longitude" | "latitude" => match cell.trim().parse::<f64>() {
-                    Ok(number) if number.is_finite() => {
-                        *(if column == "longitude" { &mut longitude } else { &mut latitude }) = Some(number);
-                    }
-                    _ => faults.push(Fault::pointer(format!("/{column}"), "must be a number of degrees")),
-                },
-                _ => drop(fields.insert(column.clone(), cell.into())),
-            }
-        }
-        match (longitude, latitude) {
-            (Some(longitude), Some(latitude)) => {
-                fields.insert("location".to_owned(), json!([longitude, latitude]));
-            }
-            (None, Some(_)) if faults.is_empty() => faults.push(Fault::pointer("/longitude", "is missing")),
-            (Some(_), None) if faults.is_empty() => faults.push(Fault::pointer("/latitude", "is missing")),
-            _ => {}
-        }
-        self.draft(fields, None, faults)
-    }
-
     /// What the schema says of the fields, and what stands in keys.
-    fn draft(
+    pub(super) fn draft(
         &self,
         fields: Map<String, Value>,
         shape: Option<(ShapeName, geometry::Shape)>,
@@ -210,6 +193,14 @@ impl Reading {
         let of_type = self.layer.type_field().and_then(|name| fields.get(name)?.as_str()).map(str::to_owned);
         Some(Draft { number: 0, external_id, of_type, fields, shape })
     }
+}
+
+fn told(number: u64, external_id: Option<&str>, faults: Vec<Fault>) -> Vec<RowFault> {
+    let told = faults.into_iter().take(MOST).map(|fault| {
+        let (Place::Pointer(pointer) | Place::Parameter(pointer) | Place::Header(pointer)) = fault.place;
+        RowFault { number, external_id: external_id.map(str::to_owned), pointer, detail: fault.detail }
+    });
+    told.collect()
 }
 
 /// What a geometry may be, by its type.
@@ -235,12 +226,15 @@ fn position(point: &geometry::Shape) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
+    use serde_json::json;
+
+    use super::super::csv::COLUMNS;
     use super::*;
 
-    fn read(format: Format, layer: Layer, text: &str) -> Result<Draft, Vec<String>> {
-        let columns = super::super::csv::COLUMNS.map(str::to_owned).to_vec();
-        let reading = Reading { format, layer, schema: layer.schema().unwrap() };
+    pub fn read(format: Format, layer: Layer, text: &str) -> Result<Draft, Vec<String>> {
+        let columns = COLUMNS.map(str::to_owned)[..7].to_vec();
+        let reading = Reading { format, layer, unknown: Unknown::Refuse, schema: layer.schema().unwrap() };
         let read = reading.read(&Row { number: 1, text: Some(text.as_bytes().to_vec()) }, &columns);
         read.map_err(|faults| faults.into_iter().map(|fault| fault.pointer).collect())
     }
@@ -278,25 +272,5 @@ mod tests {
         assert_eq!(faults("null", "7"), [""]);
         assert_eq!(read(Format::Geojson, Layer::Facility, "[1]").unwrap_err(), [""]);
         assert_eq!(read(Format::Geojson, Layer::Facility, r#"{"a":[}"#).unwrap_err(), [""]);
-    }
-
-    #[test]
-    fn a_record_is_its_columns() {
-        let row = |text| read(Format::Csv, Layer::Facility, text);
-        let draft = row("a,trail,A,,x| y z |,-125.5,49.6").unwrap();
-        assert_eq!(draft.fields["searchTerms"], json!(["x", "y z"]));
-        assert_eq!(draft.fields["location"], json!([-125.5, 49.6]));
-        assert!(!draft.fields.contains_key("description"));
-        for (text, pointers) in [
-            (",trail,A,,,1,2", &["/externalId"][..]),
-            ("a,camp,A,,,1,2", &["/type"]),
-            ("a,trail,A,,,1,", &["/latitude"]),
-            ("a,trail,A,,,x,inf", &["/longitude", "/latitude"]),
-            ("a,trail,A,,,1", &[""]),
-            ("a,trail,\"A,,,1", &[""]),
-        ] {
-            assert_eq!(row(text).unwrap_err(), pointers, "{text}");
-        }
-        assert_eq!(read(Format::Csv, Layer::Geozone, "a,trail,A,,,1,2").unwrap_err(), ["/type"]);
     }
 }

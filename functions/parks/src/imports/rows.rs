@@ -33,6 +33,13 @@ pub struct At {
     place: Place,
 }
 
+impl At {
+    /// The number of the last row before it.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+}
+
 /// What is known of the file there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -69,6 +76,11 @@ pub enum Found {
     End,
     /// This is no file of the format.
     Broken(String),
+    /// The file is refused for what it says here, by a JSON pointer into it.
+    Refused {
+        pointer: &'static str,
+        detail: &'static str,
+    },
 }
 
 /// What comes next.
@@ -78,6 +90,8 @@ pub enum Next {
     End,
     /// The file cannot be read on, for this reason.
     Broken(String),
+    /// It is refused for what it says at this JSON pointer.
+    Refused(&'static str, &'static str),
 }
 
 #[derive(Debug)]
@@ -98,7 +112,7 @@ impl Rows {
         let place = at.place.clone();
         let reader = match plan.format {
             Format::Geojson => Reader::Features(FeatureCollection::at(place)),
-            Format::Csv => Reader::Csv(Csv::at(place)),
+            Format::Csv => Reader::Csv(Csv::at(place, plan.unknown)),
         };
         Self { file: Blocks::new(name, plan.bytes, at.offset), reader, number: at.number }
     }
@@ -146,6 +160,7 @@ impl Rows {
                 }
                 Found::End => return Ok(Next::End),
                 Found::Broken(reason) => return Ok(Next::Broken(reason)),
+                Found::Refused { pointer, detail } => return Ok(Next::Refused(pointer, detail)),
                 Found::More => {
                     if rest.len() > LARGEST_ROW {
                         dropped = true;

@@ -1,7 +1,7 @@
 //! The job of an import: first the whole file is looked through and its rows are counted, so that nothing is written of
 //! a file that is none; then its rows become items, batch by batch.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use super::write::{self, Written};
 use super::{MOST_ROWS, Phase, Plan, faults};
 use crate::access::IMPORT_ROWS;
 use crate::item::Item;
-use crate::jobs::{Held, Step, Then, Work};
+use crate::jobs::{Counts, Held, Step, Then, Work};
 use crate::keys::CollectionKey;
 use crate::names::CollectionId;
 use crate::schema::PARKS;
@@ -23,6 +23,9 @@ use crate::schema::PARKS;
 const LOOKED_THROUGH: u64 = 8 * 1024 * 1024;
 /// And how long that may take.
 const AT_MOST: Duration = Duration::from_millis(500);
+
+/// The most rows with the external id of an earlier one: the job's item has room for so many.
+const MOST_REPEATED: usize = 10_000;
 
 /// The most rows of a batch.
 const ROWS: usize = 30;
@@ -37,8 +40,18 @@ pub struct Import {
     live: bool,
     rows: Rows,
     reading: Arc<Reading>,
+    counted: Counted,
     /// Rows that were read and belong to a later batch, with their places.
     ahead: VecDeque<(At, Row)>,
+}
+
+/// What a file was seen to hold so far. It is kept in memory alone: whoever goes on counts from the begin.
+#[derive(Debug, Default)]
+struct Counted {
+    rows: u64,
+    /// By external id the number of the row that has it first.
+    first: HashMap<String, u64>,
+    repeated: Vec<(u64, u64)>,
 }
 
 impl Work for Import {
@@ -48,9 +61,12 @@ impl Work for Import {
         let key = CollectionKey { collection: collection.clone() }.key();
         let stored = access.table(&IMPORT_ROWS, &PARKS).get_consistent(key).await?;
         let live = stored.map(|stored| stored.read::<Item>()).transpose()?.is_some_and(|item| !item.deleted());
-        let rows = Rows::new(held.id.to_string(), &plan, &plan.at);
-        let reading = Reading { format: plan.format, layer: plan.layer, schema: plan.layer.schema()? };
-        Ok(Self { plan, collection, live, rows, reading: Arc::new(reading), ahead: VecDeque::new() })
+        let at = if plan.phase == Phase::Counting { At::default() } else { plan.at.clone() };
+        let rows = Rows::new(held.id.to_string(), &plan, &at);
+        let (format, layer, unknown, schema) = (plan.format, plan.layer, plan.unknown, plan.layer.schema()?);
+        let reading = Arc::new(Reading { format, layer, unknown, schema });
+        let (counted, ahead) = (Counted::default(), VecDeque::new());
+        Ok(Self { plan, collection, live, rows, reading, counted, ahead })
     }
 
     async fn step(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
@@ -64,29 +80,40 @@ impl Work for Import {
 
 impl Import {
     async fn count(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
-        let mut counts = held.job.counts;
         let (began, from) = (Instant::now(), self.rows.offset());
         while began.elapsed() < AT_MOST && self.rows.offset() - from < LOOKED_THROUGH {
             match self.rows.next(access).await? {
-                Next::Row(_) if counts.total == MOST_ROWS => {
+                Next::Row(_) if self.counted.rows == MOST_ROWS => {
                     let reason = format!("it has more than {MOST_ROWS} rows; cut it into several files");
                     return Ok(Step::failed(held, reason));
                 }
-                Next::Row(_) => counts.total += 1,
+                Next::Row(row) => self.counted.add(&row, self.reading.external_id(&row, self.rows.columns())),
                 Next::Broken(reason) => {
-                    let reason = format!("{reason} (after byte {})", self.rows.offset());
+                    let reason = match self.rows.offset() {
+                        0 => reason,
+                        offset => format!("{reason} (after byte {offset})"),
+                    };
+                    return Ok(Step::failed(held, reason));
+                }
+                Next::Refused(pointer, detail) => {
+                    faults::keep_of_file(access, held.id, &mut self.plan, pointer, detail).await?;
+                    return self.end(access, held, Then::Failed(format!("`{pointer}`: {detail}"))).await;
+                }
+                Next::End if self.counted.repeated.len() > MOST_REPEATED => {
+                    let reason = format!(
+                        "more than {MOST_REPEATED} of its rows have the externalId of an earlier row; each needs its own"
+                    );
                     return Ok(Step::failed(held, reason));
                 }
                 Next::End => {
-                    self.plan.phase = Phase::Writing;
-                    self.plan.at = At::default();
+                    let Counted { rows, repeated, .. } = std::mem::take(&mut self.counted);
+                    (self.plan.phase, self.plan.repeated) = (Phase::Writing, repeated);
                     self.rows = Rows::new(held.id.to_string(), &self.plan, &self.plan.at);
-                    return Step::more(Vec::new(), &self.plan, counts);
+                    return Step::more(Vec::new(), &self.plan, Counts { total: rows, ..held.job.counts });
                 }
             }
         }
-        self.plan.at = self.rows.at();
-        Step::more(Vec::new(), &self.plan, counts)
+        Step::more(Vec::new(), &self.plan, Counts { total: self.counted.rows, ..held.job.counts })
     }
 
     async fn write(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
@@ -98,21 +125,27 @@ impl Import {
             return self.end(access, held, Then::Done).await;
         }
         let (reading, columns) = (Arc::clone(&self.reading), self.rows.columns().to_vec());
-        let read =
-            move || rows.into_iter().map(|(at, row)| (at, reading.read(&row, &columns), row)).collect::<Vec<_>>();
+        let earlier: Vec<Option<u64>> = rows.iter().map(|(_, row)| self.plan.repeats(row.number)).collect();
+        let read = move || {
+            let read = |((at, row), earlier): ((At, Row), Option<u64>)| {
+                let mut draft = reading.read(&row, &columns);
+                if let Some(earlier) = earlier {
+                    let mut faults = reading.repeats(&row, &columns, earlier);
+                    faults.extend(draft.err().into_iter().flatten());
+                    draft = Err(faults);
+                }
+                (at, draft, row)
+            };
+            rows.into_iter().zip(earlier).map(read).collect::<Vec<_>>()
+        };
         let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
 
         let (mut drafts, mut told, mut failed) = (Vec::<Draft>::new(), Vec::<RowFault>::new(), Vec::new());
         let (layer, mut room) = (self.plan.layer, write::ROOM);
         let (mut taken, mut later) = (VecDeque::<(At, Row)>::new(), VecDeque::new());
         for (at, row, text) in read {
-            // One transaction writes an item once: a later row of the same item is another batch's.
-            let fits = |draft: &Draft| {
-                write::cost(layer, draft) <= room
-                    && !drafts.iter().any(|before| before.external_id == draft.external_id)
-            };
             match row {
-                Ok(draft) if later.is_empty() && fits(&draft) => {
+                Ok(draft) if later.is_empty() && write::cost(layer, &draft) <= room => {
                     room -= write::cost(layer, &draft);
                     drafts.push(draft);
                 }
@@ -148,6 +181,8 @@ impl Import {
         told.sort_by_key(|fault| fault.number);
         faults::keep(access, held.id, &mut self.plan, &told).await?;
         self.plan.at = self.ahead.front().map_or_else(|| self.rows.at(), |(at, _)| at.clone());
+        let done = self.plan.at.number();
+        self.plan.repeated.retain(|(later, _)| *later > done);
         let mut counts = held.job.counts;
         let failed = failed.len() + refused;
         counts.done += (taken.len() - failed) as u64;
@@ -167,6 +202,7 @@ impl Import {
                         Next::Row(row) => (at, row),
                         Next::End => break,
                         Next::Broken(reason) => return Ok(Err(reason)),
+                        Next::Refused(pointer, detail) => return Ok(Err(format!("`{pointer}`: {detail}"))),
                     }
                 }
             };
@@ -184,5 +220,25 @@ impl Import {
     async fn end(&mut self, access: &Access, held: &Held, then: Then) -> Result<Step, Problem> {
         faults::gather(access, held.id, &mut self.plan).await?;
         Ok(Step { then, ..Step::more(Vec::new(), &self.plan, held.job.counts)? })
+    }
+}
+
+impl Counted {
+    fn add(&mut self, row: &Row, external_id: Option<String>) {
+        self.rows += 1;
+        let Some(external_id) = external_id else { return };
+        let first = *self.first.entry(external_id).or_insert(row.number);
+        // One more than there may be says that there are too many.
+        if first != row.number && self.repeated.len() <= MOST_REPEATED {
+            self.repeated.push((row.number, first));
+        }
+    }
+}
+
+impl Plan {
+    /// The number of the earlier row whose external id this row has.
+    fn repeats(&self, number: u64) -> Option<u64> {
+        let at = self.repeated.binary_search_by_key(&number, |(later, _)| *later).ok()?;
+        self.repeated.get(at).map(|(_, earlier)| *earlier)
     }
 }

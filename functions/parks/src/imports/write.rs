@@ -154,7 +154,7 @@ fn create(
     }
     let faults = checks::faults(&item);
     if !faults.is_empty() {
-        return Ok(Err(reading.told_of_item(draft.number, faults)));
+        return Ok(Err(reading.told_of_item(&draft, faults)));
     }
     Ok(Ok(Outcome { item, before: None, shape: draft.shape, along: Plan::default() }))
 }
@@ -191,7 +191,7 @@ async fn change(
         faults.push(Fault::pointer("/isVisible", detail));
     }
     if !faults.is_empty() {
-        return Ok(Err(reading.told_of_item(draft.number, faults)));
+        return Ok(Err(reading.told_of_item(&draft, faults)));
     }
     let shape = draft.shape.filter(|(name, shape)| !is_same(before.shape(*name).as_ref(), shape));
     if item != before {

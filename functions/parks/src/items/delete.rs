@@ -1,22 +1,30 @@
 //! `DELETE` of an item: it stays in the table, marked, and can be restored. What depends on it keeps it, or goes along.
 
+use std::time::Duration;
+
 use serde::Deserialize;
-use table::{Action, Backoff, Error};
+use table::{Action, Backoff, Error, Rev};
+use tokio::time::Instant;
 use utoipa::ToSchema;
 use web::{Answer, Problem, Request};
 
 use super::{Read, again, lost, read, stamp};
 use crate::entity::{Entity, ItemPath};
-use crate::jobs::{self, JobKind};
+use crate::jobs::{self, Held, Job, JobKind, JobStatus};
 use crate::names::JobId;
 use crate::schema::PARKS;
 use crate::structure::{self, BUSY, work};
 use crate::view::View;
 use crate::{access, dependents};
 
+/// How long a request works on what a deletion takes along, before it leaves the rest to the job.
+const AT_ONCE: Duration = Duration::from_secs(20);
+
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DeleteQuery {
-    /// Takes along what depends on it: its relationships and what lies below it. A restore brings them back.
+    /// Takes along what depends on it: its relationships and what lies below it. A restore brings them back. After an
+    /// answer of 204 visitors see none of it. After 202 it is gone itself, and of what lies below it visitors see less and
+    /// less, the deepest going first, and nothing once the job has ended.
     #[serde(default)]
     pub cascade: bool,
 }
@@ -78,5 +86,20 @@ async fn with_all(request: &Request, read: Read) -> Result<Result<Answer, Error>
     let (job, made) =
         work::begin(access, JobKind::Delete, id, &after, work::dependents(access, &after).await?, stamp.1)?;
     let actions: Vec<Action> = [gone, made].into_iter().chain(dependents::count(&after, -1)).collect();
-    Ok(access.transact(&access::DELETE_OR_RESTORE, &actions).await.map(|_| jobs::accepted(id, job)))
+    let rev = match access.transact(&access::DELETE_OR_RESTORE, &actions).await {
+        Ok(rev) => rev,
+        Err(error) => return Ok(Err(error)),
+    };
+    let job = if job.lease_until.is_some() { at_once(request, id, job, rev).await? } else { job };
+    Ok(Ok(if job.status == JobStatus::Done { Answer::no_content() } else { jobs::accepted(id, job) }))
+}
+
+/// Works on the job for as long as the request may. What fails here is `runWork`'s to go on with: the job was begun.
+async fn at_once(request: &Request, id: JobId, job: Job, rev: Rev) -> Result<Job, Error> {
+    let until = request.deadline().min(Instant::now() + AT_ONCE);
+    let held = Held::made(id, job.clone(), rev)?;
+    Ok(jobs::carry_on(request.access(), held, until).await.unwrap_or_else(|problem| {
+        tracing::warn!(job.id = %id, %problem, "job left to the next run");
+        job
+    }))
 }

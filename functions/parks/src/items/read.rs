@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use utoipa::ToSchema;
-use web::{Answer, Problem, Request};
+use web::{Answer, EntityTag, Problem, Request};
 
 use super::{Read, read};
 use crate::access;
@@ -61,16 +61,29 @@ pub async fn get_by_global_id(request: Request) -> Result<Answer, Problem> {
 
 async fn answer(request: &Request, read: Read, query: ItemQuery, view: View) -> Result<Answer, Problem> {
     let mut item = ItemView::new(&read.item, view);
-    let links = shapes::embed(request.access(), &read.item, &mut item, query.geometry.unwrap_or_default()).await?;
-    let tag = read.tag();
+    let geometry = query.geometry.unwrap_or_default();
+    let links = shapes::embed(request.access(), &read.item, &mut item, geometry).await?;
+    let as_feature = request.content_type() == geojson::CONTENT_TYPE;
+    let tag = tag(&read, view, geometry, as_feature);
     // A link dies, so an answer with one is never still right.
     if !links && request.if_none_match().has(tag.clone()) {
         return Ok(view.cached(Answer::not_modified(tag)));
     }
-    let answer = if request.content_type() == geojson::CONTENT_TYPE {
+    let answer = if as_feature {
         Answer::ok(&Feature::of_item(item)).content_type(geojson::CONTENT_TYPE)
     } else {
         Answer::ok(&item)
     };
     Ok(view.cached(answer.etag(tag)))
+}
+
+/// Each representation has a tag of its own, or a browser that signs in would be told that what it has is still right.
+fn tag(read: &Read, view: View, geometry: AskedGeometry, as_feature: bool) -> EntityTag {
+    let tag = view.tag(read.tag());
+    let tag = match geometry {
+        AskedGeometry::Link => tag,
+        AskedGeometry::Full => tag.of_representation("full"),
+        AskedGeometry::None => tag.of_representation("none"),
+    };
+    if as_feature { tag.of_representation("geojson") } else { tag }
 }

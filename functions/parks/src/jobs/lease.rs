@@ -69,6 +69,27 @@ impl Held {
         }
     }
 
+    /// Lets go of it after a batch that was given up before its transaction was answered, and returns the job as it is
+    /// then. For as long as the lease lasts nobody else writes the job: whatever it is now, that transaction made it.
+    pub(super) async fn give_up(mut self, access: &Access) -> Result<Job, Error> {
+        loop {
+            let read = access.table(&WORK, &PARKS).get_consistent(self.stored.key.clone()).await?;
+            let lasts = self.job.lease_until.is_some_and(|until| until > access.engines().clock.seconds());
+            let Some(stored) = read.filter(|_| lasts) else { return Ok(self.job) };
+            self = Self { id: self.id, job: stored.read()?, stored };
+            let after = Job { lease_until: None, ..self.job.clone() };
+            if !self.job.is_open() {
+                return Ok(self.job);
+            }
+            match self.write(access, after).await {
+                // The transaction came in between.
+                Err(Error::Stale { .. }) => {}
+                Ok(()) | Err(Error::NotFound) => return Ok(self.job),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// The action that moves it on, for a transaction; it fails if somebody else has taken the lease meanwhile.
     pub(super) fn moving_on(&self, after: &mut Job) -> Result<Action, Error> {
         after.index(self.id);

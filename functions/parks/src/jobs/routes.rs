@@ -32,7 +32,8 @@ pub struct JobView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Once it has ended with faults: where they can be fetched for five minutes, as
-    /// `{"faults": [{"row" or "feature", "pointer", "detail"}], "faultCount"}`.
+    /// `{"faults": [{"row" or "feature", "externalId", "pointer", "detail"}], "faultCount"}`. The external id is there where
+    /// the row says one. A fault of the file as a whole has neither row nor feature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub faults: Option<String>,
 }

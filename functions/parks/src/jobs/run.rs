@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::ready;
 use futures::{StreamExt, stream};
 use table::{Access, AccessPattern, Error};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use web::{Due, Problem};
 
 use super::{Held, Job, JobKind, OPEN, Step, Then, Work, lease};
@@ -18,8 +18,12 @@ use crate::structure::work::{Deletion, Restoration, Showing};
 /// How many jobs one run of the worker goes on with at once.
 const AT_ONCE: usize = 4;
 
-/// What must be left of a run's time for one more batch.
+/// What must be left of a run's time for one more batch: so much, or twice what its slowest batch has taken if that is
+/// more. A batch that is cut off was for nothing.
 const FOR_A_BATCH: Duration = Duration::from_secs(2);
+
+/// What is kept of a run's time for giving the lease back. A batch that is still under way then is given up.
+const FOR_RELEASE: Duration = Duration::from_millis(1500);
 
 /// How often a batch is made anew, because others had changed what it read, before the job is left to the next run.
 const TRIES: u64 = 10;
@@ -71,15 +75,21 @@ fn pattern(kind: JobKind) -> &'static AccessPattern {
 }
 
 async fn batches<W: Work>(access: &Access, mut held: Held, until: Instant) -> Result<Job, Problem> {
-    let (mut work, mut vain) = (None, 0);
+    let until = until.checked_sub(FOR_RELEASE).unwrap_or(until);
+    let (mut work, mut vain, mut slowest) = (None, 0, Duration::ZERO);
     while held.job.is_open() {
-        let over = until.saturating_duration_since(Instant::now()) < FOR_A_BATCH;
+        let began = Instant::now();
+        let over = until.saturating_duration_since(began) < FOR_A_BATCH.max(slowest * 2);
         if over || vain == TRIES || access.engines().is_winding_down() {
             let job = held.job.clone();
             held.release(access).await?;
             return Ok(job);
         }
-        match batch::<W>(access, &mut held, work.take()).await {
+        let Ok(outcome) = timeout_at(until, batch::<W>(access, &mut held, work.take())).await else {
+            return Ok(held.give_up(access).await?);
+        };
+        slowest = slowest.max(began.elapsed());
+        match outcome {
             Ok(Outcome::Done(at)) => (work, vain) = (Some(at), 0),
             Ok(Outcome::Overtaken) => {
                 vain += 1;

@@ -4,7 +4,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use table::{Action, Backoff, Cause, Condition, Error, Rev, Stored};
 use utoipa::ToSchema;
-use web::{Answer, EntityTag, Fault, Problem, Request};
+use web::{Answer, Fault, Problem, Request, problem};
 
 use super::{End, Joined, NOT_ALLOWED, Pair, Relationship};
 use crate::access;
@@ -56,7 +56,7 @@ pub struct RelationshipView {
 }
 
 pub async fn relate(request: Request) -> Result<Answer, Problem> {
-    let pair = pair(&request)?;
+    let pair = pair(&request, no_item)?;
     let mut backoff = Backoff::new();
     loop {
         let (first, second) = (live(&request, &pair.first).await?, live(&request, &pair.second).await?);
@@ -94,7 +94,7 @@ pub async fn relate(request: Request) -> Result<Answer, Problem> {
 }
 
 pub async fn get(request: Request) -> Result<Answer, Problem> {
-    let pair = pair(&request)?;
+    let pair = pair(&request, |_, _| Problem::not_found())?;
     let view = View::of(&request, request.query::<RelationshipQuery>()?.view);
     let parks = request.access().table(&access::ITEM, &PARKS);
     let stored = match view {
@@ -109,7 +109,7 @@ pub async fn get(request: Request) -> Result<Answer, Problem> {
 }
 
 pub async fn unrelate(request: Request) -> Result<Answer, Problem> {
-    let pair = pair(&request)?;
+    let pair = pair(&request, |_, _| Problem::not_found())?;
     let end = Action::delete(&PARKS, pair.key());
     let end = match request.if_match().rev()? {
         Some(rev) => end.if_rev(rev),
@@ -130,9 +130,20 @@ pub async fn unrelate(request: Request) -> Result<Answer, Problem> {
     }
 }
 
-/// The pair that the path names. What no item of any kind could be called is not found; what may not be joined is a
-/// fault.
-fn pair(request: &Request) -> Result<Pair, Problem> {
+/// What is told to who relates, of an end that is not there: which of the two it is.
+fn no_item(pk: &str, sk: &str) -> Problem {
+    const LONGEST: usize = 100;
+    let shown = |text: &str| -> String { text.chars().take(LONGEST).collect() };
+    problem::NOT_FOUND.because(format!(
+        "There is no `{}` with the sort key `{}`, or it is deleted.",
+        shown(pk),
+        shown(sk)
+    ))
+}
+
+/// The pair that the path names. What no item of any kind could be called is not found, as `missing` tells it; what may
+/// not be joined is a fault.
+fn pair(request: &Request, missing: fn(&str, &str) -> Problem) -> Result<Pair, Problem> {
     let path: RelationshipPath = request.path()?;
     let named = [("pk1", &path.pk1, &path.sk1), ("pk2", &path.pk2, &path.sk2)];
     let collections = named.iter().filter(|(_, pk, _)| *pk == Kind::Collection.as_str());
@@ -141,23 +152,20 @@ fn pair(request: &Request) -> Result<Pair, Problem> {
     if !faults.is_empty() {
         return Err(Problem::faults(faults));
     }
-    let (one, other) = (End::of(&path.pk1, &path.sk1), End::of(&path.pk2, &path.sk2));
-    let (one, other) = one.zip(other).ok_or_else(Problem::not_found)?;
+    let end = |pk: &str, sk: &str| End::of(pk, sk).ok_or_else(|| missing(pk, sk));
+    let (one, other) = (end(&path.pk1, &path.sk1)?, end(&path.pk2, &path.sk2)?);
     Pair::new(one, other).ok_or_else(|| Problem::faults(vec![Fault::parameter("pk2", NOT_ALLOWED)]))
 }
 
 /// The item at this end, if it is there, not deleted, and no job at work on it.
 async fn live(request: &Request, end: &End) -> Result<Item, Problem> {
     let stored = request.access().table(&access::RELATE, &PARKS).get_consistent(end.key()).await?;
-    let item: Item = stored.ok_or_else(Problem::not_found)?.read()?;
+    let missing = || no_item(end.pk(), end.sk());
+    let item: Item = stored.ok_or_else(missing)?.read()?;
     if item.deleted() {
-        return Err(Problem::not_found());
+        return Err(missing());
     }
     if item.busy() { Err(BUSY.because("A job is still at work on one of them.")) } else { Ok(item) }
-}
-
-fn tag(stored: &Stored) -> EntityTag {
-    stored.rev.map_or_else(|| EntityTag::new("0"), EntityTag::from)
 }
 
 fn created(new: &Relationship, rev: Rev) -> Answer {
@@ -168,7 +176,7 @@ fn created(new: &Relationship, rev: Rev) -> Answer {
 
 fn answer(stored: &Stored, view: View) -> Result<Answer, Problem> {
     let relationship = Relationship::read(stored)?;
-    Ok(view.cached(Answer::ok(&RelationshipView::new(&relationship, view)).etag(tag(stored))))
+    Ok(view.cached(Answer::ok(&RelationshipView::new(&relationship, view)).etag(view.tag(stored.rev.into()))))
 }
 
 impl RelationshipView {

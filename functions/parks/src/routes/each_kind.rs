@@ -2,12 +2,13 @@
 //! operation's name, its summary, its sample.
 
 use table::AccessPattern;
+use web::route::MAX_TIMEOUT;
 use web::{Page, Route, problem};
 
 use super::{ADMINISTRATORS, BOTH, GEOJSON_BODIES, WITH_SHAPES};
 use crate::access::{
     ALL_RELATIONSHIPS, ATTACH, BELOW, BY_GLOBAL_ID, CHANGE_ITEM, CREATE_ITEM, DELETE_OR_RESTORE, DETACHED, ITEM, LIST,
-    NEXT_NUMBER, PUBLIC_LIST, READ_SHAPE, RETYPE, STORE_SHAPE,
+    NEXT_NUMBER, PUBLIC_LIST, READ_SHAPE, RETYPE, STORE_SHAPE, TAKEN, WORK,
 };
 use crate::change::Change;
 use crate::entity::{Entity, ItemPath, ListPath, OnMap};
@@ -19,13 +20,14 @@ use crate::items::restore::{NOT_DELETED, PARENT_DELETED};
 use crate::items::retype::{HAS_HAD_PRODUCTS, Typed};
 use crate::items::{self, geometry};
 use crate::jobs::JobView;
+use crate::names::{Kind, ShapeName};
 use crate::shapes::GEOMETRY_UNAVAILABLE;
 use crate::structure::{BUSY, TOO_MANY};
 use crate::uploads::NOT_READY;
 use crate::view::{ItemView, Summary};
 
-pub const DELETE_WITH_BELOW: &[&AccessPattern] = &[&ITEM, &DELETE_OR_RESTORE, &BELOW, &ALL_RELATIONSHIPS];
-pub const RESTORE_WITH_BELOW: &[&AccessPattern] = &[&ITEM, &DELETE_OR_RESTORE, &BELOW, &DETACHED, &BY_GLOBAL_ID];
+pub const DELETE_WITH_BELOW: &[&AccessPattern] = &[&ITEM, &DELETE_OR_RESTORE, &BELOW, &ALL_RELATIONSHIPS, &WORK];
+pub const RESTORE_WITH_BELOW: &[&AccessPattern] = &[&ITEM, &DELETE_OR_RESTORE, &TAKEN, &DETACHED, &BY_GLOBAL_ID];
 
 pub fn list<E: Entity>(name: &'static str) -> Route {
     Route::get(name, E::LIST, BOTH, items::list::list::<E>)
@@ -61,7 +63,7 @@ pub fn get<E: Entity>(name: &'static str) -> Route {
 }
 
 pub fn update<E: Entity>(name: &'static str) -> Route {
-    Route::patch(name, E::ITEM, ADMINISTRATORS, items::change::change::<E>)
+    let route = Route::patch(name, E::ITEM, ADMINISTRATORS, items::change::change::<E>)
         .patterns(&[&ITEM, &CHANGE_ITEM, &ALL_RELATIONSHIPS])
         .path::<ItemPath<E>>()
         .takes_patch::<Change<E::Fields>>()
@@ -69,16 +71,43 @@ pub fn update<E: Entity>(name: &'static str) -> Route {
         .tagged()
         .answers::<ItemView>(200)
         .answers::<JobView>(202)
-        .problems(&[problem::NOT_FOUND, problem::TAKEN, BUSY, problem::CONFLICT])
+        .problems(&[problem::NOT_FOUND, problem::TAKEN, BUSY, problem::CONFLICT]);
+    not_by_patch::<E>().into_iter().fold(route, |route, (member, detail)| route.elsewhere(member, detail))
+}
+
+/// What people take for fields of an item that a patch changes, and how it is changed.
+fn not_by_patch<E: Entity>() -> Vec<(&'static str, String)> {
+    const NEVER: &str = "never changes: it stands in the keys of the item, or names it for ever";
+    let never = ["pk", "sk", "collectionId", "number", "globalId", "entity"];
+    let mut members: Vec<_> = never.map(|name| (name, NEVER.to_owned())).to_vec();
+    members.push(("isDeleted", format!("is not changed here: DELETE the item, or POST to `{}/restore`", E::ITEM)));
+    if matches!(E::KIND, Kind::Geozone | Kind::Facility | Kind::Activity) {
+        for shape in ShapeName::ALL {
+            let detail = format!("is not changed here: PUT it to `{}/geometry/{shape}`, or DELETE it there", E::ITEM);
+            members.push((shape.as_str(), detail));
+        }
+    }
+    let retype = format!("is not changed here: POST to `{}/retype`", E::ITEM);
+    match E::KIND {
+        Kind::Facility => members.push(("facilityType", retype)),
+        Kind::Activity => members.push(("activityType", retype)),
+        Kind::Product => {
+            members.push(("openRanges", format!("is kept by the system: change `{}/dates`", E::ITEM)));
+            members.push(("activityType", NEVER.to_owned()));
+        }
+        Kind::Collection | Kind::Geozone => {}
+    }
+    members
 }
 
 /// Of a kind that has nothing below itself; others take [`DELETE_WITH_BELOW`].
 pub fn delete<E: Entity>(name: &'static str) -> Route {
     Route::delete(name, E::ITEM, ADMINISTRATORS, items::delete::delete::<E>)
-        .patterns(&[&ITEM, &DELETE_OR_RESTORE, &ALL_RELATIONSHIPS])
+        .patterns(&[&ITEM, &DELETE_OR_RESTORE, &ALL_RELATIONSHIPS, &WORK])
         .path::<ItemPath<E>>()
         .query::<DeleteQuery>()
         .if_match()
+        .timeout(MAX_TIMEOUT)
         .answers_empty(204)
         .answers::<JobView>(202)
         .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, BUSY, problem::CONFLICT])

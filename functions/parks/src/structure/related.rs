@@ -1,5 +1,6 @@
 //! All relationships of an item, and all that were kept when it was deleted.
 
+use futures::try_join;
 use table::{Access, Backoff, Error, Key};
 
 use super::counters::{self, Counter};
@@ -38,9 +39,9 @@ pub async fn relationships(access: &Access, end: &End) -> Result<Relationships, 
 async fn listed(access: &Access, end: &End) -> Result<Vec<Relationship>, Error> {
     let parks = access.table(&access::ALL_RELATIONSHIPS, &PARKS);
     let of = format!("rel::{end}");
-    let mut all = parks.query(&of).consistent().all().await?;
-    let reverse: Vec<Key> =
-        parks.query(of).index("reverse").all().await?.into_iter().map(|stored| stored.key).collect();
+    let (forward, reverse) = (parks.query(&of).consistent(), parks.query(&of).index("reverse"));
+    let (mut all, reverse) = try_join!(forward.all(), reverse.all())?;
+    let reverse: Vec<Key> = reverse.into_iter().map(|stored| stored.key).collect();
     if !reverse.is_empty() {
         all.extend(parks.batch_get(&reverse).await?.into_iter().flatten());
     }

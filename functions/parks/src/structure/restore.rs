@@ -1,15 +1,18 @@
 //! Restoring: an item with what its deletion took along.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use futures::stream::{self, StreamExt, TryStreamExt};
 use table::{Access, Action, Backoff, Error, Key};
 use tokio::time::sleep;
 
-use super::counters;
+use super::counters::{self, Counter};
 use super::related::detached;
-use super::take::{Stamp, listed};
-use super::{MOST, Plan};
+use super::take::{Stamp, whole};
+use super::{MOST, Plan, SIDE_BY_SIDE};
 use crate::item::Item;
 use crate::items::{Read, live};
 use crate::keys::{Partition, by_global_id};
@@ -17,10 +20,20 @@ use crate::relationships::{End, Joined, Relationship};
 use crate::schema::PARKS;
 use crate::{access, dependents};
 
-/// How often the index of global ids is asked again, by all relationships of a call together. An item that it does not show
-/// by then counts as one that somebody has deleted by hand.
-pub const PATIENCE: u32 = 20;
+/// How often the index of global ids is still asked again, by all relationships of a call together. An item that it does
+/// not show by then counts as one that somebody has deleted by hand.
+#[derive(Debug)]
+pub struct Patience(AtomicU32);
+
 const AGAIN: Duration = Duration::from_millis(100);
+
+/// What was kept of the relationships of an item that comes back.
+#[derive(Debug)]
+pub struct Kept {
+    counter: Counter,
+    /// Each with the item at its other end as it is now; nothing where that is no more.
+    relationships: Vec<(Relationship, Option<Item>)>,
+}
 
 /// One transaction that restores an item with all that its deletion took along. The item comes first and what it lies
 /// in second, if it lies in anything. Nothing if that is more than a transaction can do.
@@ -42,13 +55,27 @@ pub async fn restoration(access: &Access, root: &Read, stamp: &Stamp) -> Result<
     }
     let coming: BTreeMap<Key, &Item> =
         others.iter().map(|(_, after)| (after.key(), after)).chain([(after.key(), &after)]).collect();
-    let mut patience = PATIENCE;
-    for item in coming.values() {
-        let Some(end) = End::of(&item.pk, &item.sk) else { continue };
-        plan.count(counters::of_items(Partition::of(&item.pk)), 1);
-        bring_back(access, &end, item, &coming, (MOST, &mut patience), &mut plan).await?;
-        if plan.size() > MOST {
-            return Ok(None);
+    let patience = Patience::default();
+    let ends = coming.values().filter_map(|item| Some((End::of(&item.pk, &item.sk)?, (*item).clone())));
+    let kept = |(end, item): (End, Item)| {
+        let (coming, patience) = (&coming, &patience);
+        async move {
+            let mut detached = detached(access, &end).await?;
+            // More are too much in any case.
+            detached.truncate(MOST);
+            let kept = kept(access, &end, detached, coming, patience).await?;
+            Ok::<_, Error>((end, item, kept))
+        }
+    };
+    {
+        let mut read = pin!(stream::iter(ends.collect::<Vec<_>>()).map(kept).buffered(SIDE_BY_SIDE));
+        while let Some(one) = read.next().await {
+            let (end, item, kept) = one?;
+            plan.count(counters::of_items(Partition::of(&item.pk)), 1);
+            bring_back(&end, &item, kept, &coming, &mut plan)?;
+            if plan.size() > MOST {
+                return Ok(None);
+            }
         }
     }
     Ok((plan.size() <= MOST).then_some((plan, after)))
@@ -93,7 +120,8 @@ async fn taken(access: &Access, root: &Item) -> Result<Option<Vec<Read>>, Error>
     }
     let mut backoff = Backoff::new();
     loop {
-        let mut taken = listed(access, &format!("deleted::{deletion}")).await?;
+        let shown = access.table(&access::TAKEN, &PARKS).query(Item::taken_pk(deletion)).index("reverse").all().await?;
+        let mut taken = whole(access, &access::TAKEN, shown).await?;
         taken.retain(|read| read.item.deleted_with.as_ref() == Some(deletion));
         if taken.len() == took {
             return Ok(Some(taken));
@@ -104,24 +132,37 @@ async fn taken(access: &Access, root: &Item) -> Result<Option<Vec<Read>>, Error>
     }
 }
 
-/// Adds what the relationships of an item take to come back, with the proof that they are all: each whose other end is
-/// live, among those that come back with it or without. One whose other end is deleted waits for that end from now on,
-/// and one whose other end is no more goes. At most so many, with so much [`PATIENCE`] left; says whether there are more.
-pub async fn bring_back(
+/// Reads what is at the other ends of these relationships, which were kept for this end.
+pub async fn kept(
     access: &Access,
     end: &End,
-    item: &Item,
+    detached: Vec<Relationship>,
     coming: &BTreeMap<Key, &Item>,
-    (limit, patience): (usize, &mut u32),
-    plan: &mut Plan,
-) -> Result<bool, Error> {
+    patience: &Patience,
+) -> Result<Kept, Error> {
     let counter = counters::read(access, &access::DETACHED, counters::of_relationships(end)).await?;
-    plan.proves(counter);
-    let detached = detached(access, end).await?;
-    let more = detached.len() > limit;
-    for relationship in detached.into_iter().take(limit) {
+    let with_other = |relationship: Relationship| async move {
+        let other = current(access, relationship.other(end), coming, patience).await?;
+        Ok::<_, Error>((relationship, other))
+    };
+    let relationships = stream::iter(detached).map(with_other).buffered(SIDE_BY_SIDE).try_collect().await?;
+    Ok(Kept { counter, relationships })
+}
+
+/// Adds what the relationships of an item take to come back, with the proof that they are all: each whose other end is
+/// live, among those that come back with it or without. One whose other end is deleted waits for that end from now on,
+/// and one whose other end is no more goes.
+pub fn bring_back(
+    end: &End,
+    item: &Item,
+    kept: Kept,
+    coming: &BTreeMap<Key, &Item>,
+    plan: &mut Plan,
+) -> Result<(), Error> {
+    plan.proves(kept.counter);
+    for (relationship, other) in kept.relationships {
         plan.push(Action::delete(&PARKS, relationship.detached_key(end)));
-        let Some(other) = current(access, relationship.other(end), coming, patience).await? else { continue };
+        let Some(other) = other else { continue };
         let Some(other_end) = End::of(&other.pk, &other.sk) else { continue };
         let was = relationship.other(end).end.clone();
         let relationship: Relationship =
@@ -139,7 +180,7 @@ pub async fn bring_back(
             plan.count(counters::of_relationships(&other_end), 1);
         }
     }
-    Ok(more)
+    Ok(())
 }
 
 /// The item at an end as it is now: under its key, or, where that has changed since, by its global id.
@@ -147,7 +188,7 @@ async fn current(
     access: &Access,
     end: &Joined,
     coming: &BTreeMap<Key, &Item>,
-    patience: &mut u32,
+    patience: &Patience,
 ) -> Result<Option<Item>, Error> {
     if let Some(item) = coming.get(&end.end.key()) {
         return Ok(Some((*item).clone()));
@@ -166,10 +207,22 @@ async fn current(
         {
             return Ok(Some(item));
         }
-        if *patience == 0 {
+        if !patience.lasts() {
             return Ok(None);
         }
-        *patience -= 1;
         sleep(AGAIN).await;
+    }
+}
+
+impl Patience {
+    /// Whether there is some left, of which this takes a little.
+    fn lasts(&self) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+    }
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self(AtomicU32::new(20))
     }
 }

@@ -1,9 +1,12 @@
 //! Deleting: an item with its relationships and all that lies below it.
 
-use table::{Access, Action, Backoff, Error, Key, Stored};
+use std::pin::pin;
+
+use futures::stream::{self, StreamExt};
+use table::{Access, AccessPattern, Action, Backoff, Error, Key, Stored};
 
 use super::counters::{self, Counter};
-use super::{MOST, Plan, Relationships, relationships};
+use super::{MOST, Plan, Relationships, SIDE_BY_SIDE, relationships};
 use crate::access;
 use crate::item::Item;
 use crate::items::Read;
@@ -25,10 +28,23 @@ struct Node {
 /// first. Nothing if that is for a job.
 pub async fn deletion(access: &Access, root: Read, stamp: &Stamp) -> Result<Option<Plan>, Error> {
     let Some(nodes) = tree(access, root).await? else { return Ok(None) };
+    // Each takes its own change and the counter of its relationships; a collection has no relationships.
+    if nodes.len() * 2 > MOST + 1 {
+        return Ok(None);
+    }
     let id = uuid::Uuid::now_v7().to_string();
     let others = nodes.len() - 1;
     let mut plan = Plan::default();
-    for (place, node) in nodes.into_iter().enumerate() {
+    let related = |node: Node| async move {
+        let related = match End::of(&node.read.item.pk, &node.read.item.sk) {
+            Some(end) => Some(relationships(access, &end).await?),
+            None => None,
+        };
+        Ok::<_, Error>((node, related))
+    };
+    let mut nodes = pin!(stream::iter(nodes).map(related).buffered(SIDE_BY_SIDE).enumerate());
+    while let Some((place, node)) = nodes.next().await {
+        let (node, related) = node?;
         let mut after = deleted(&node.read.item, stamp);
         if place > 0 {
             after.deleted_with = Some(id.clone());
@@ -36,10 +52,6 @@ pub async fn deletion(access: &Access, root: Read, stamp: &Stamp) -> Result<Opti
             (after.deletion, after.took) = (Some(id.clone()), u64::try_from(others).ok());
         }
         after.index();
-        let related = match End::of(&after.pk, &after.sk) {
-            Some(end) => Some(relationships(access, &end).await?),
-            None => None,
-        };
         match related {
             Some(related) => take(&node.read, &after, related, &mut plan)?,
             None => plan.push(changed(&node.read, &after)?),
@@ -127,13 +139,18 @@ async fn children(access: &Access, partition: &Partition, most: usize) -> Result
     }
 }
 
-/// The items that administrators see listed under this key. The index has summaries, so they are read besides.
-pub async fn listed(access: &Access, list_pk: &str) -> Result<Vec<Read>, Error> {
-    let parks = access.table(&access::BELOW, &PARKS);
-    let keys: Vec<Key> = parks.query(list_pk).index("list").all().await?.into_iter().map(|stored| stored.key).collect();
+/// The items that administrators see listed under this key.
+async fn listed(access: &Access, list_pk: &str) -> Result<Vec<Read>, Error> {
+    let below = access.table(&access::BELOW, &PARKS).query(list_pk).index("list").all().await?;
+    whole(access, &access::BELOW, below).await
+}
+
+/// The items that an index shows; it does not have all of them, so they are read besides.
+pub async fn whole(access: &Access, pattern: &'static AccessPattern, shown: Vec<Stored>) -> Result<Vec<Read>, Error> {
+    let keys: Vec<Key> = shown.into_iter().map(|stored| stored.key).collect();
     if keys.is_empty() {
         return Ok(Vec::new());
     }
     let read = |stored: Stored| Ok(Read { item: stored.read()?, stored });
-    parks.batch_get(&keys).await?.into_iter().flatten().map(read).collect()
+    access.table(pattern, &PARKS).batch_get(&keys).await?.into_iter().flatten().map(read).collect()
 }

@@ -41,7 +41,8 @@ struct Place {
     unfinished: Option<Key>,
 }
 
-/// A job that changes the structure below this item, and the action that makes it. It is nobody's yet.
+/// A job that changes the structure below this item, and the action that makes it. Whoever makes a deletion holds its
+/// lease and works on it; other jobs are nobody's yet.
 pub fn begin(
     access: &Access,
     kind: JobKind,
@@ -53,7 +54,9 @@ pub fn begin(
     let unfinished = (kind == JobKind::Restore).then(|| root.key());
     let place = Place { root: root.key(), unfinished };
     let mut job = Job::running(access, kind, &root.key(), total, &place, who)?;
-    job.lease_until = None;
+    if kind != JobKind::Delete || access.engines().is_winding_down() {
+        job.lease_until = None;
+    }
     let made = job.create(id)?;
     Ok((job, made))
 }
@@ -87,7 +90,7 @@ fn place(held: &Held) -> Result<Place, Problem> {
 
 /// The item with this key, with every write that was answered.
 async fn read(access: &Access, key: &Key) -> Result<Option<Read>, Problem> {
-    let stored = access.table(&access::BELOW, &PARKS).get_consistent(key.clone()).await?;
+    let stored = access.table(&access::WORK, &PARKS).get_consistent(key.clone()).await?;
     stored.map(|stored| Ok(Read { item: stored.read()?, stored })).transpose()
 }
 

@@ -243,7 +243,7 @@ fn answer(id: TenantId, stored: &Stored, tenant: &Tenant) -> Result<Answer, Prob
 
 /// An item's entity tag; one from before revisions has a tag all the same.
 pub fn tag(stored: &Stored) -> web::EntityTag {
-    stored.rev.map_or_else(|| web::EntityTag::new("0"), web::EntityTag::from)
+    stored.rev.into()
 }
 
 /// What a change of a single item that failed means to the client.

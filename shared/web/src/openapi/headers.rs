@@ -5,9 +5,15 @@ use serde_json::{Map, Value, json};
 use crate::problem;
 use crate::route::Route;
 
+/// One or more entity tags with commas between, or `*` (RFC 9110, section 13.1).
+const TAGS: &str = r#"^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$"#;
+
+/// A strong entity tag.
+const TAG: &str = r#"^"[!#-~]+"$"#;
+
 /// Those that a request may have beside its token.
 pub(super) fn of_request(route: &Route) -> Vec<Value> {
-    let tags = json!({ "type": "string", "examples": ["\"1767225600000000\""] });
+    let tags = json!({ "type": "string", "pattern": TAGS, "examples": ["\"1767225600000000\""] });
     let key = json!({ "type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[ -~]+$" });
     let heeded = [
         (route.if_match, "If-Match", "Entity tags: nothing is changed unless one of them is still right.", &tags),
@@ -30,7 +36,11 @@ pub(super) fn of_answer(route: &Route, status: u16) -> Map<String, Value> {
         (status == 303, "Location", "Where the content is, for five minutes."),
     ];
     let there = fields.into_iter().filter(|(there, ..)| *there);
-    there.map(|(_, name, description)| (name.to_owned(), field(description, true))).collect()
+    let described = |(_, name, description): (bool, &str, &str)| {
+        let schema = if name == "ETag" { json!({ "type": "string", "pattern": TAG }) } else { text() };
+        (name.to_owned(), of_type(schema, description, true))
+    };
+    there.map(described).collect()
 }
 
 /// Those of problems with these slugs, which have one status.
@@ -52,7 +62,11 @@ pub(super) fn of_problem(slugs: &[&str]) -> Map<String, Value> {
 }
 
 fn field(description: &str, required: bool) -> Value {
-    of_type(json!({ "type": "string" }), description, required)
+    of_type(text(), description, required)
+}
+
+fn text() -> Value {
+    json!({ "type": "string" })
 }
 
 fn of_type(schema: Value, description: &str, required: bool) -> Value {

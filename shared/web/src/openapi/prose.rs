@@ -14,7 +14,8 @@ an answer.
 A refusal is a problem (RFC 9457). Its `type` never changes its meaning, and `errors` tells all that is wrong with a \
 request at once, each with its place.
 
-An `ETag` names the state that is answered. `If-Match` refuses a change that was decided on another state, \
+An `ETag` names the state that is answered and, where an operation has several representations, which of them. \
+`If-Match` refuses a change that was decided on another state, and takes the tag of any representation. \
 `If-None-Match` spares an answer that the client has already.
 
 A list goes on where its `nextCursor`, sent as `cursor`, says.";

@@ -291,18 +291,35 @@ async fn a_merge_patch_tells_absent_null_and_value_apart() {
 #[tokio::test]
 async fn what_no_route_matches_gets_what_the_gateway_answers() {
     let zoo = Zoo::open();
-    for (method, path) in [
-        ("GET", "/zoo/plants"),
-        ("DELETE", "/zoo/animals/aviary/1"),
-        ("GET", "/zoo/animals/aviary/"),
-        ("GET", "/zoo/animals/%ff"),
-    ] {
+    for (method, path) in [("GET", "/zoo/plants"), ("GET", "/zoo/animals/aviary/"), ("GET", "/zoo/animals/%ff")] {
         let response = zoo.send(Request::builder().method(method).uri(path).body(Bytes::new()).unwrap()).await;
         assert_eq!(
             (response.status(), response.body().as_ref()),
             (StatusCode::NOT_FOUND, br#"{"message":"Not Found"}"#.as_slice())
         );
         assert_eq!(response.headers()["content-type"], "application/json");
+    }
+}
+
+/// API Gateway lets no such request through; a function URL does.
+#[tokio::test]
+async fn a_known_path_with_another_method_is_405_and_head_is_get_without_the_body() {
+    let zoo = Zoo::open();
+    let path = "/zoo/animals/aviary/1";
+    let send = async |method: &str| {
+        let request = || Request::builder().method(method).uri(path).body(Bytes::new()).unwrap();
+        assert_eq!(zoo.app.has_route(&request()), method == "GET");
+        zoo.send(request()).await
+    };
+    let (whole, head) = (send("GET").await, send("HEAD").await);
+    assert_eq!((head.status(), head.headers()), (whole.status(), whole.headers()));
+    assert!(head.body().is_empty() && !whole.body().is_empty());
+    for method in ["DELETE", "BREW"] {
+        let refused = send(method).await;
+        assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED);
+        let allowed = refused.headers()["allow"].to_str().unwrap();
+        assert!(allowed.contains("GET") && allowed.contains("HEAD") && !allowed.contains(method), "{allowed}");
+        assert_eq!(json(&refused)["type"], "urn:cairn:problem:method-not-allowed");
     }
 }
 

@@ -1,11 +1,14 @@
 //! Deleting what is too much for one transaction: the item is deleted already, and what depends on it follows, the
 //! deepest first.
 
-use table::{Access, Action, Key};
+use std::pin::pin;
+
+use futures::stream::{self, StreamExt};
+use table::{Access, Action};
 use web::Problem;
 
-use super::super::take::{deleted, take};
-use super::super::{Plan, Relationships, counters, relationships};
+use super::super::take::{deleted, take, whole};
+use super::super::{Plan, Relationships, SIDE_BY_SIDE, counters, relationships};
 use super::{LAG, PAGE, Place, most, place, read, took, update};
 use crate::access;
 use crate::item::Item;
@@ -55,10 +58,15 @@ impl Work for Deletion {
 /// What goes next, and how many items that are.
 async fn batch(access: &Access, root: &Item, held: &Held) -> Result<(Plan, u64), Problem> {
     let (mut plan, mut taken) = (Plan::default(), 0);
-    for (read, below) in next(access, root, held).await? {
-        let end = End::of(&read.item.pk, &read.item.sk);
-        let Some(end) = end else { continue };
+    let related = |(read, below): Leaf| async move {
+        let Some(end) = End::of(&read.item.pk, &read.item.sk) else { return Ok(None) };
         let related = relationships(access, &end).await?;
+        Ok::<_, Problem>(Some((read, below, end, related)))
+    };
+    // What has no room any more is not read.
+    let mut leaves = pin!(stream::iter(next(access, root, held).await?).map(related).buffered(SIDE_BY_SIDE));
+    while let Some(leaf) = leaves.next().await {
+        let Some((read, below, end, related)) = leaf? else { continue };
         // The item, its relationships' counter, its partition's and its children's; and of each relationship two
         // writes and the other end's counter.
         let cost = 3 + below.len() + 3 * related.all.len();
@@ -104,24 +112,18 @@ fn detach(access: &Access, end: &End, related: Relationships, plan: &mut Plan) -
     Ok(())
 }
 
-/// Live items below the root that have nothing below themselves, each with the counters that prove it.
-async fn next(access: &Access, root: &Item, held: &Held) -> Result<Vec<(Read, Vec<counters::Counter>)>, Problem> {
+/// A live item that has nothing below itself, with the counters that prove it.
+type Leaf = (Read, Vec<counters::Counter>);
+
+/// Leaves below the root.
+async fn next(access: &Access, root: &Item, held: &Held) -> Result<Vec<Leaf>, Problem> {
     let mut found = Vec::new();
     // The last kind is the one that has children of its own.
     for (_, partition) in root.item_key().map(|key| key.children()).unwrap_or_default().into_iter().rev() {
-        for read in live(access, &partition, held).await? {
-            let (mut below, mut children) = (Vec::new(), Vec::new());
-            for (_, partition) in read.item.item_key().map(|key| key.children()).unwrap_or_default() {
-                let counter = counters::read(access, &access::BELOW, counters::of_items(partition.clone())).await?;
-                if counter.count > 0 {
-                    children.extend(live(access, &partition, held).await?);
-                }
-                below.push(counter);
-            }
-            if below.iter().all(|counter| counter.count == 0) {
-                found.push((read, below));
-            }
-            found.extend(children.into_iter().map(|child| (child, Vec::new())));
+        let live = stream::iter(live(access, &partition, held).await?);
+        let mut of_each = pin!(live.map(|read| leaves(access, read, held)).buffered(SIDE_BY_SIDE));
+        while let Some(leaves) = of_each.next().await {
+            found.extend(leaves?);
             if found.len() >= most(access) / 3 {
                 return Ok(found);
             }
@@ -130,23 +132,30 @@ async fn next(access: &Access, root: &Item, held: &Held) -> Result<Vec<(Read, Ve
     Ok(found)
 }
 
+/// The item where it is a leaf, else leaves below it.
+async fn leaves(access: &Access, read: Read, held: &Held) -> Result<Vec<Leaf>, Problem> {
+    let (mut below, mut children) = (Vec::new(), Vec::new());
+    for (_, partition) in read.item.item_key().map(|key| key.children()).unwrap_or_default() {
+        let counter = counters::read(access, &access::BELOW, counters::of_items(partition.clone())).await?;
+        if counter.count > 0 {
+            children.extend(live(access, &partition, held).await?);
+        }
+        below.push(counter);
+    }
+    let own = below.iter().all(|counter| counter.count == 0).then_some((read, below));
+    Ok(own.into_iter().chain(children.into_iter().map(|child| (child, Vec::new()))).collect())
+}
+
 /// Some live items of a partition, but for those that another job is at work on: they are waited for. The index has
 /// summaries, so they are read besides.
 async fn live(access: &Access, partition: &Partition, held: &Held) -> Result<Vec<Read>, Problem> {
     let parks = access.table(&access::BELOW, &PARKS);
     let page = parks.query(partition.to_string()).index("list").page(PAGE).await?;
-    let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
-    if keys.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut live = Vec::new();
-    for stored in parks.batch_get(&keys).await?.into_iter().flatten() {
-        let item: Item = stored.read()?;
+    let mut live = whole(access, &access::BELOW, page.items).await?;
+    live.retain(|Read { item, .. }| {
         let own = item.deleted_with.as_ref() == Some(&held.id.to_string());
-        if !item.deleted() && (own || !item.busy()) {
-            live.push(Read { stored, item });
-        }
-    }
+        !item.deleted() && (own || !item.busy())
+    });
     Ok(live)
 }
 

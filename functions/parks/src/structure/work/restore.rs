@@ -2,20 +2,23 @@
 //! went with it follows, what others lie in first.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 
+use futures::stream::{self, StreamExt};
 use table::{Access, Key};
 use web::Problem;
 
 use super::super::related::detached;
-use super::super::restore::{PATIENCE, bring_back, restored};
-use super::super::{Plan, counters};
+use super::super::restore::{Patience, bring_back, kept, restored};
+use super::super::take::whole;
+use super::super::{Plan, SIDE_BY_SIDE, counters};
 use super::{LAG, PAGE, Place, most, place, read, took, update};
 use crate::access;
 use crate::item::Item;
 use crate::items::{Read, stamped};
 use crate::jobs::{Held, Step, Work};
 use crate::keys::Partition;
-use crate::relationships::End;
+use crate::relationships::{End, Relationship};
 use crate::schema::PARKS;
 
 /// A relationship that comes back takes two writes, the other end's counter, and a look at the other end.
@@ -76,9 +79,12 @@ impl Restoration {
             // Deleted again meanwhile, it keeps the rest until it is restored for itself.
             && !item.deleted()
         {
-            let limit = (most(access) - 2) / EACH;
-            let mut patience = PATIENCE;
-            more = bring_back(access, &end, item, &BTreeMap::new(), (limit, &mut patience), &mut plan).await?;
+            let (mut detached, limit) = (detached(access, &end).await?, (most(access) - 2) / EACH);
+            more = detached.len() > limit;
+            detached.truncate(limit);
+            let coming = BTreeMap::new();
+            let kept = kept(access, &end, detached, &coming, &Patience::default()).await?;
+            bring_back(&end, item, kept, &coming, &mut plan)?;
             if more || *key == self.place.root {
                 plan.as_read(item);
             } else {
@@ -93,39 +99,64 @@ impl Restoration {
 
     /// What comes back next, and how many items that are.
     async fn batch(&mut self, access: &Access, held: &Held, ready: Vec<Read>) -> Result<(Plan, u64), Problem> {
+        let picked = self.pick(access, held, ready).await?;
+        let coming: BTreeMap<Key, &Item> = picked.iter().map(|back| (back.after.key(), &back.after)).collect();
+        let patience = Patience::default();
+        let read = |back: &Back| {
+            let (end, detached, coming, patience) = (back.end.clone(), back.detached.clone(), &coming, &patience);
+            async move { kept(access, &end, detached, coming, patience).await }
+        };
+        let kept: Vec<_> =
+            stream::iter(picked.iter().map(read).collect::<Vec<_>>()).buffered(SIDE_BY_SIDE).collect().await;
+        let mut plan = Plan::default();
+        for (back, kept) in picked.iter().zip(kept) {
+            plan.push(update(&back.read, &back.after)?);
+            plan.count(counters::of_items(Partition::of(&back.after.pk)), 1);
+            bring_back(&back.end, &back.after, kept?, &coming, &mut plan)?;
+        }
+        Ok((plan, picked.len() as u64))
+    }
+
+    /// As many of these as one transaction brings back; if the first alone is too much, that with some of its
+    /// relationships.
+    async fn pick(&mut self, access: &Access, held: &Held, ready: Vec<Read>) -> Result<Vec<Back>, Problem> {
         let stamp = stamped(access, held.job.created_by.clone());
-        let (mut picked, mut cost) = (BTreeMap::<Key, (Read, Item)>::new(), 1);
-        let mut limit = usize::MAX;
-        for read in ready {
-            let Some(end) = End::of(&read.item.pk, &read.item.sk) else { continue };
+        let (mut picked, mut cost) = (Vec::new(), 1);
+        let detached = |read: Read| async move {
+            let Some(end) = End::of(&read.item.pk, &read.item.sk) else { return Ok(None) };
+            let detached = detached(access, &end).await?;
+            Ok::<_, Problem>(Some((read, end, detached)))
+        };
+        let mut of_each = pin!(stream::iter(ready).map(detached).buffered(SIDE_BY_SIDE));
+        while let Some(read) = of_each.next().await {
+            let Some((read, end, mut detached)) = read? else { continue };
+            let mut after = restored(&read.item, &stamp);
             // The item, its own counter and its partition's.
-            let takes = 3 + EACH * detached(access, &end).await?.len();
+            let takes = 3 + EACH * detached.len();
             if cost + takes > most(access) {
                 if picked.is_empty() {
-                    limit = (most(access) - 4) / EACH;
+                    detached.truncate((most(access) - 4) / EACH);
                     self.place.unfinished = Some(read.item.key());
                     // Until all of it is back, nobody relates, moves or deletes it.
-                    let after = Item { busy: Some(true), ..restored(&read.item, &stamp) };
-                    picked.insert(read.item.key(), (read, after));
+                    after.busy = Some(true);
+                    picked.push(Back { read, after, end, detached });
                 }
                 break;
             }
             cost += takes;
-            let after = restored(&read.item, &stamp);
-            picked.insert(read.item.key(), (read, after));
+            picked.push(Back { read, after, end, detached });
         }
-        let mut plan = Plan::default();
-        let coming: BTreeMap<Key, &Item> = picked.iter().map(|(key, (_, after))| (key.clone(), after)).collect();
-        let mut patience = PATIENCE;
-        for (read, after) in picked.values() {
-            plan.push(update(read, after)?);
-            plan.count(counters::of_items(Partition::of(&after.pk)), 1);
-            if let Some(end) = End::of(&after.pk, &after.sk) {
-                bring_back(access, &end, after, &coming, (limit, &mut patience), &mut plan).await?;
-            }
-        }
-        Ok((plan, picked.len() as u64))
+        Ok(picked)
     }
+}
+
+/// An item that comes back.
+struct Back {
+    read: Read,
+    after: Item,
+    end: End,
+    /// Those of its relationships that come back with it.
+    detached: Vec<Relationship>,
 }
 
 /// Some of what a deletion took along.
@@ -137,18 +168,15 @@ struct Next {
 }
 
 async fn next(access: &Access, deletion: &str) -> Result<Next, Problem> {
-    let parks = access.table(&access::BELOW, &PARKS);
-    let page = parks.query(format!("deleted::{deletion}")).index("list").page(PAGE).await?;
-    let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
+    let parks = access.table(&access::TAKEN, &PARKS);
+    let page = parks.query(Item::taken_pk(deletion)).index("reverse").page(PAGE).await?;
     let (mut ready, mut strays) = (BTreeMap::new(), Vec::new());
     let mut parents = BTreeMap::<Key, Option<Read>>::new();
     let of_deletion = |item: &Item| item.deleted() && item.deleted_with.as_deref() == Some(deletion);
-    for stored in if keys.is_empty() { Vec::new() } else { parks.batch_get(&keys).await? }.into_iter().flatten() {
-        let item: Item = stored.read()?;
-        if !of_deletion(&item) {
+    for read in whole(access, &access::TAKEN, page.items).await? {
+        if !of_deletion(&read.item) {
             continue;
         }
-        let read = Read { stored, item };
         let parent = read.item.item_key().and_then(|key| key.parent().key());
         let parent = parent.filter(|parent| parent.pk.starts_with("activity::"));
         if let Some(parent) = &parent

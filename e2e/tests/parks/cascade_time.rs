@@ -1,0 +1,113 @@
+//! Jobs and the time that they have: a request works on a cascade for some seconds, a run of the worker for a minute.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::cascades::{COLLECTION, ended, with_facilities, with_hub};
+use super::products::product;
+use crate::harness::delay::Delay;
+use crate::harness::stopper::Moment;
+use crate::harness::{Cairn, User, sized};
+use crate::tests;
+
+tests! { cascade_time:
+    a_cascade_of_seconds_is_over_when_it_is_answered,
+    what_a_cascade_has_not_come_to_is_still_seen,
+    a_run_starts_no_batch_that_will_not_fit,
+    a_run_that_is_cut_off_gives_its_lease_back,
+}
+
+const CHILD: &str = "/parks/facilities/bcparks_1/campground/1";
+
+async fn a_cascade_of_seconds_is_over_when_it_is_answered() {
+    let count = sized(60, 300);
+    let (_cairn, admin, visitor) = with_facilities(count, count - 1).await;
+    let activity = json!({ "activityType": "dayuse", "displayName": "Day use", "isVisible": true });
+    admin.post("/parks/activities/bcparks_1", activity).await.is(201);
+    for number in 1..=5 {
+        admin.post("/parks/products/bcparks_1/dayuse/1", product(&format!("Pass {number}"))).await.is(201);
+    }
+    let began = Instant::now();
+    let answer = admin.delete(&format!("{COLLECTION}?cascade=true")).await;
+    // A busy machine may take more than the request has for the larger one.
+    if answer.status == 202 && count > 60 {
+        ended(&admin, answer.header("location")).await;
+    } else {
+        assert_eq!(answer.is(204).header("location"), "");
+    }
+    println!("a cascade over {} items took {:.1} s", count + 7, began.elapsed().as_secs_f64());
+    for path in [COLLECTION, CHILD, "/parks/products/bcparks_1/dayuse/1/5"] {
+        visitor.get(path).await.refused(404, "not-found");
+    }
+    visitor.search("collectionId=bcparks_1").await.is_nothing();
+    assert!(admin.get("/parks/jobs").await.is(200).each("jobId").is_empty());
+}
+
+/// Nothing is promised of the children before the job has ended.
+async fn what_a_cascade_has_not_come_to_is_still_seen() {
+    let (cairn, admin, visitor) = with_facilities(sized(60, 120), 0).await;
+    // Nobody works.
+    cairn.engines().wind_down();
+    let begun = admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202);
+    visitor.get(COLLECTION).await.refused(404, "not-found");
+    visitor.get(CHILD).await.is(200);
+    let job = begun.header("location");
+    assert_eq!(begun["status"], "running");
+    worker(&cairn, cairn.engines().config.clone(), Duration::from_secs(60)).await;
+    ended(&admin, job).await;
+    visitor.get(CHILD).await.refused(404, "not-found");
+    visitor.search("collectionId=bcparks_1").await.is_nothing();
+}
+
+/// A run of the worker with so much time.
+async fn worker(cairn: &Cairn, config: Config, time: Duration) {
+    let app = ::parks::app(Engines::new(config, cairn.clock.clone()));
+    app.event("runWork", "{}".into(), Instant::now() + time).await.unwrap();
+}
+
+/// A deletion of more batches than one that nobody works on, and its job.
+async fn begun() -> (Cairn, User, String) {
+    let (cairn, admin, _) = with_hub(60).await;
+    cairn.engines().wind_down();
+    let begun = admin.delete("/parks/geozones/bcparks_1/1?cascade=true").await.is(202);
+    let job = begun.header("location").to_owned();
+    (cairn, admin, job)
+}
+
+/// Whether somebody holds the lease of a job.
+async fn is_held(cairn: &Cairn, job: &str) -> bool {
+    let id = job.rsplit('/').next().unwrap();
+    cairn.table().get(&format!("job::{id}"), "job").await.unwrap().contains_key("leaseUntil")
+}
+
+async fn a_run_starts_no_batch_that_will_not_fit() {
+    let (cairn, _admin, job) = begun().await;
+    let config = cairn.engines().config.clone();
+    let second = Duration::from_secs(1);
+    let delay = Delay::before(config.dynamodb.clone().unwrap(), second * 2, Moment::BeforeItIsSent).await;
+    // After the first batch there is time for another of that length, and not for one that takes a little more.
+    worker(&cairn, Config { dynamodb: Some(delay.url.clone()), ..config }, second * 6).await;
+    assert_eq!(delay.transactions(), 1);
+    assert!(!is_held(&cairn, &job).await);
+}
+
+async fn a_run_that_is_cut_off_gives_its_lease_back() {
+    for moment in Moment::BOTH {
+        let (cairn, admin, job) = begun().await;
+        let config = cairn.engines().config.clone();
+        let never = Duration::from_secs(600);
+        let delay = Arc::new(Delay::before(config.dynamodb.clone().unwrap(), never, moment).await);
+        let config = Config { dynamodb: Some(delay.url.clone()), ..config };
+        worker(&cairn, config.clone(), Duration::from_secs(5)).await;
+        assert!(delay.transactions() > 0, "{moment:?}");
+        assert!(!is_held(&cairn, &job).await, "{moment:?}");
+        // Nobody waits for the end of a lease.
+        delay.end();
+        worker(&cairn, config, Duration::from_secs(60)).await;
+        assert_eq!(admin.get(&job).await.is(200)["status"], "done", "{moment:?}");
+    }
+}

@@ -1,0 +1,102 @@
+//! A record of a CSV file as fields: each column by its name.
+
+use serde_json::{Map, json};
+use web::Fault;
+
+use super::Unknown;
+use super::csv::{COLUMNS, MOST_FIELDS};
+use super::row::{Draft, Reading};
+
+impl Reading {
+    pub(super) fn record(&self, text: &[u8], columns: &[String], faults: &mut Vec<Fault>) -> Option<Draft> {
+        let cells = match sheet::cells(text, MOST_FIELDS) {
+            Ok(cells) if cells.len() == columns.len() => cells,
+            Ok(cells) => {
+                let detail = format!("has {} fields, and the header names {}", cells.len(), columns.len());
+                faults.push(Fault::pointer("", detail));
+                return None;
+            }
+            Err(reason) => {
+                faults.push(Fault::pointer("", reason));
+                return None;
+            }
+        };
+        let mut fields = Map::new();
+        let (mut longitude, mut latitude) = (None, None);
+        let texts = cells.into_iter().map(|cell| cell.text);
+        for (column, cell) in columns.iter().zip(texts).filter(|(_, cell)| !cell.is_empty()) {
+            match column.as_str() {
+                "type" => match self.layer.type_field() {
+                    Some(name) => drop(fields.insert(name.to_owned(), cell.into())),
+                    None => faults.push(Fault::pointer("/type", "must be empty: items of this kind have no type")),
+                },
+                "searchTerms" | "imageUrls" => {
+                    let terms = cell.split('|').map(str::trim).filter(|term| !term.is_empty());
+                    fields.insert(column.clone(), terms.collect::<Vec<_>>().into());
+                }
+                "longitude" | "latitude" => match cell.trim().parse::<f64>() {
+                    Ok(number) if number.is_finite() => {
+                        *(if column == "longitude" { &mut longitude } else { &mut latitude }) = Some(number);
+                    }
+                    _ => faults.push(Fault::pointer(format!("/{column}"), "must be a number of degrees")),
+                },
+                "isVisible" | "isOpen" | "showOnMap" => match flag(&cell) {
+                    Some(flag) => drop(fields.insert(column.clone(), flag.into())),
+                    None => faults.push(Fault::pointer(format!("/{column}"), "must be true or false")),
+                },
+                "minMapZoom" | "maxMapZoom" => match cell.trim().parse::<i64>() {
+                    Ok(zoom) => drop(fields.insert(column.clone(), zoom.into())),
+                    Err(_) => faults.push(Fault::pointer(format!("/{column}"), "must be a whole number")),
+                },
+                unknown if self.unknown == Unknown::Ignore && !COLUMNS.contains(&unknown) => {}
+                _ => drop(fields.insert(column.clone(), cell.into())),
+            }
+        }
+        match (longitude, latitude) {
+            (Some(longitude), Some(latitude)) => {
+                fields.insert("location".to_owned(), json!([longitude, latitude]));
+            }
+            (None, Some(_)) if faults.is_empty() => faults.push(Fault::pointer("/longitude", "is missing")),
+            (Some(_), None) if faults.is_empty() => faults.push(Fault::pointer("/latitude", "is missing")),
+            _ => {}
+        }
+        self.draft(fields, None, faults)
+    }
+}
+
+/// A cell as true or false.
+fn flag(cell: &str) -> Option<bool> {
+    match cell.trim().to_ascii_lowercase().as_str() {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::row::tests::read;
+    use super::super::{Format, Layer};
+
+    #[test]
+    fn a_record_is_its_columns() {
+        let row = |text| read(Format::Csv, Layer::Facility, text);
+        let draft = row("a,trail,A,,x| y z |,-125.5,49.6").unwrap();
+        assert_eq!(draft.fields["searchTerms"], json!(["x", "y z"]));
+        assert_eq!(draft.fields["location"], json!([-125.5, 49.6]));
+        assert!(!draft.fields.contains_key("description"));
+        for (text, pointers) in [
+            (",trail,A,,,1,2", &["/externalId"][..]),
+            ("a,camp,A,,,1,2", &["/type"]),
+            ("a,trail,A,,,1,", &["/latitude"]),
+            ("a,trail,A,,,x,inf", &["/longitude", "/latitude"]),
+            ("a,trail,A,,,1", &[""]),
+            ("a,trail,\"A,,,1", &[""]),
+        ] {
+            assert_eq!(row(text).unwrap_err(), pointers, "{text}");
+        }
+        assert_eq!(read(Format::Csv, Layer::Geozone, "a,trail,A,,,1,2").unwrap_err(), ["/type"]);
+    }
+}
