@@ -3,6 +3,7 @@
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
 use jsonschema::{JsonType, Validator};
 use serde_json::Value;
+use table::Idpid;
 
 use crate::Fault;
 use crate::fault::pointer_step;
@@ -11,6 +12,9 @@ use crate::format::{self, Format};
 /// A value with more nodes than this is told its first fault only: a list of millions of them helps nobody, and would
 /// take more memory than a function has.
 const ALL_FAULTS_UP_TO: usize = 20_000;
+
+/// The pattern of a text in which there is something to read.
+const NOT_BLANK: &str = r"\S";
 
 /// Every fault of a value, in the order of the schema, with a JSON pointer into the value.
 pub(crate) fn faults(validator: &Validator, value: &Value, formats: &[Format]) -> Vec<Fault> {
@@ -54,6 +58,8 @@ fn explain(error: &ValidationError<'_>, formats: &[Format], faults: &mut Vec<Fau
         Kind::Enum { options } => say(format!("must be one of {}", listed(options))),
         Kind::Constant { expected_value } => say(format!("must be {expected_value}")),
         Kind::Format { format } => say(format!("must be {}", format::expected(format, formats))),
+        Kind::Pattern { pattern } if pattern == NOT_BLANK => say("must not be blank".into()),
+        Kind::Pattern { pattern } if pattern == Idpid::PATTERN => say(format!("must be {}", Idpid::EXPECTED)),
         Kind::Pattern { pattern } => say(format!("must match the pattern `{pattern}`")),
         Kind::MinLength { limit: 1 } => say("must not be empty".into()),
         Kind::MinLength { limit } => say(format!("must have at least {limit} characters")),
