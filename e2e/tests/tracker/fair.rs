@@ -10,14 +10,18 @@ use tracker::keys::IssueKey;
 use tracker::names::{IssueId, ProjectId, TenantId};
 use tracker::values::number_key;
 
+use super::crashes::work_dies;
 use super::files::{announce, new};
-use super::fixture::{Fixture, PROJECT, TENANT, person};
+use super::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
+use crate::harness::stopper::Moment;
 use crate::harness::table::Item;
-use crate::harness::{Answer, Cairn, User, sized};
+use crate::harness::{Answer, Cairn, User, fetch, sized};
 use crate::tests;
 
 tests! { tracker_fair:
     exports_of_one_tenant_do_not_delay_another_s,
+    each_of_many_tenants_has_its_turn,
+    runs_that_die_leave_nothing_undone_and_do_nothing_twice,
     imports_that_wait_for_files_delay_nobody,
     imports_and_exports_that_are_open_have_limits,
     the_last_place_is_given_once,
@@ -39,11 +43,12 @@ async fn viewers(fixture: &Fixture, count: usize) -> Vec<User> {
     viewers
 }
 
-/// A project with so many issues, put into the table at once: an import would take longer than what is measured.
-async fn filled(fixture: &Fixture, name: &str, rows: u64) -> String {
-    let path = fixture.project(name).await;
+/// A project of ada's with so many issues, put into the table at once: an import would take longer than what is measured.
+async fn filled(fixture: &Fixture, tenant: &str, name: &str, rows: u64) -> String {
+    let made = fixture.ada.post(&format!("{tenant}/projects"), json!({ "name": name })).await.is(201);
+    let path = made.header("location").to_owned();
     let project = ProjectId::parse_id(path.rsplit('/').next().unwrap()).unwrap();
-    let tenant = TenantId::parse_id("tenant-0807").unwrap();
+    let tenant = TenantId::parse_id(tenant.rsplit('/').next().unwrap()).unwrap();
     let rev = number(fixture.cairn.clock.micros() * 2);
     let item = |num: u64| -> Item {
         let issue = Issue {
@@ -97,11 +102,11 @@ async fn open(fixture: &Fixture) -> usize {
 
 async fn exports_of_one_tenant_do_not_delay_another_s() {
     let fixture = Fixture::new().await;
-    let (exports, rows) = sized((9, 1_500), (24, 20_000));
+    let (exports, rows) = sized((9, 4_000), (24, 20_000));
     let people = viewers(&fixture, exports / 3).await;
     let mut projects = Vec::new();
     for place in 0..exports.div_ceil(10) {
-        projects.push(filled(&fixture, &format!("Busy {place}"), rows).await);
+        projects.push(filled(&fixture, TENANT, &format!("Busy {place}"), rows).await);
     }
     let other = person(&fixture.cairn, "ada2").await;
     for place in 0..4 {
@@ -123,9 +128,84 @@ async fn exports_of_one_tenant_do_not_delay_another_s() {
     let left = open(&fixture).await;
     println!("an export alone takes {alone:?}, beside {exports} of {rows} rows {beside:?}; {left} of them are left");
     assert!(left > 0, "what it was to wait for was over too soon");
-    // A platform that has nothing to do looks each second for what is due.
+    // A platform that has nothing to do begins a run each second.
     let most = 2 * alone.max(Duration::from_secs(2));
     assert!(beside <= most, "{beside:?} beside {exports} exports of another tenant, {alone:?} alone");
+}
+
+/// Though there are more of them than a run works for at once, and each has work for several turns.
+async fn each_of_many_tenants_has_its_turn() {
+    let fixture = Fixture::new().await;
+    let (tenants, rows) = sized((6, 1_500), (12, 6_000));
+    let pat = platform_admin(&fixture.cairn).await;
+    let mut projects = Vec::new();
+    for place in 0..tenants {
+        let new = json!({ "name": format!("Tenant {place}"), "admin": "local:ada" });
+        let made = pat.post("/tracker/tenants", new).await.is(201);
+        projects.push(filled(&fixture, made.header("location"), "Large", rows).await);
+    }
+    fixture.cairn.engines().wind_down();
+    let mut works = Vec::new();
+    for project in &projects {
+        works.push(begin(&fixture.ada, project).await.is(202).header("location").to_owned());
+    }
+    let app = platform_of_its_own(&fixture.cairn);
+    // Three seconds are left of a run when it ends, and each turn is one. A busy machine makes longer ones.
+    let mut time = Duration::from_secs(3 + 1 + tenants.div_ceil(4));
+    loop {
+        app.event("runWork", "{}".into(), Instant::now() + time).await.unwrap();
+        let mut told = Vec::new();
+        for work in &works {
+            told.push(fixture.ada.get(work).await.is(200));
+        }
+        let done = |work: &Answer| work["counts"]["done"].as_u64().unwrap();
+        let begun = told.iter().filter(|work| done(work) > 0).count();
+        if told.iter().all(|work| work.text("state") == "done") {
+            assert!(told.iter().all(|work| done(work) == rows));
+            break;
+        }
+        let ended = told.iter().filter(|work| work.text("state") == "done").count();
+        println!("{begun} of {tenants} have had a turn, {ended} have ended in {time:?}");
+        assert!(begun == told.len() || ended == 0, "{ended} have ended before each has had a turn");
+        time *= 2;
+    }
+    for work in &works {
+        let text = fetch(fixture.ada.get(work).await.is(200).text("link")).await.is(200);
+        assert_eq!(String::from_utf8(text.bytes.to_vec()).unwrap().lines().count() as u64, rows + 1);
+    }
+}
+
+/// Each dies at one of its first transactions, with work of two tenants in its hands; in the end two go on at once.
+async fn runs_that_die_leave_nothing_undone_and_do_nothing_twice() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.engines().wind_down();
+    let (vic, other) = (person(&fixture.cairn, "vic").await, person(&fixture.cairn, "ada2").await);
+    let mut works = Vec::new();
+    for _ in 0..3 {
+        for (user, project) in [(&fixture.ann, PROJECT), (&vic, PROJECT), (&other, OTHER_PROJECT)] {
+            works.push((user, begin(user, project).await.is(202).header("location").to_owned()));
+        }
+    }
+    let mut died = 0;
+    for (place, moment) in (0..4).flat_map(|place| Moment::BOTH.map(|moment| (place, moment))) {
+        died += u32::from(work_dies(&fixture, (place, moment)).await);
+    }
+    assert!(died >= 4, "{died}");
+    fixture.cairn.clock.advance(Duration::from_secs(121));
+    let (one, two) = (platform_of_its_own(&fixture.cairn), platform_of_its_own(&fixture.cairn));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let (one, two) =
+        tokio::join!(one.event("runWork", "{}".into(), deadline), two.event("runWork", "{}".into(), deadline));
+    one.and(two).unwrap();
+    for (user, work) in &works {
+        let done = user.get(work).await.is(200);
+        assert_eq!(done.text("state"), "done", "{}", done.told());
+        let text = fetch(done.text("link")).await.is(200);
+        let rows = done["counts"]["done"].as_u64().unwrap();
+        assert_eq!(String::from_utf8(text.bytes.to_vec()).unwrap().lines().count() as u64, rows + 1);
+    }
+    assert_eq!(places(&fixture).await, 0);
+    fixture.holds().await;
 }
 
 /// They are looked for in vain at each look, however many they are.

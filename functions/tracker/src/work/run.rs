@@ -26,7 +26,7 @@ const AT_ONCE: usize = 4;
 const IN_HAND: usize = 8;
 
 /// How often a run looks for what has fallen due.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Whose turn it is. Of some the index does not tell the tenant; they take turns as one more.
 type Whose = Option<TenantId>;
