@@ -7,11 +7,13 @@ mod crashes;
 mod deletions;
 mod edges;
 mod exports;
+mod fair;
 mod files;
 mod files_killed;
 pub mod fixture;
 mod grid;
 mod issues;
+mod numbers;
 mod progress;
 mod questions;
 mod rule;
@@ -31,10 +33,12 @@ pub fn tests() -> Vec<Test> {
         crashes::tests(),
         stopped::tests(),
         issues::tests(),
+        numbers::tests(),
         schema::tests(),
         deletions::tests(),
         edges::tests(),
         exports::tests(),
+        fair::tests(),
         files::tests(),
         files_killed::tests(),
         progress::tests(),

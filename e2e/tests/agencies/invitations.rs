@@ -20,6 +20,7 @@ tests! { invitations:
     an_address_has_one_spelling,
     a_declined_or_revoked_one_is_settled,
     removed_member_cannot_accept_an_older_invitation,
+    who_is_a_member_is_not_invited,
 }
 
 /// How often, and how many, is in the names.
@@ -58,6 +59,33 @@ async fn scenario_08_accepting_twice() {
     // Removed, the same invitation brings nobody back.
     stage.ann.delete("/agencies/n/members/idp:eve").await.is(204);
     eve.post(ACCEPT, json!({})).await.refused(409, "invitation-settled");
+    stage.adds_up().await;
+}
+
+/// As far as it is known whose the address is: by an invitation to it that was accepted.
+async fn who_is_a_member_is_not_invited() {
+    let stage = Stage::new().await;
+    let eve = stage.somebody("eve", Some("eve@example.org")).await;
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    eve.post(ACCEPT, json!({})).await.is(201);
+    stage.ann.post(INVITATIONS, invitation("Eve@Example.ORG")).await.refused(409, "exists");
+    stage.ann.post(INVITATIONS, invitation("eve@example.net")).await.is(201);
+    // Who has left can be invited again.
+    eve.delete("/agencies/n/members/idp:eve").await.is(204);
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
+    stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.refused(409, "invited");
+    // Nobody knows the address of who was added, until an invitation to it is accepted.
+    stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:fay" })).await.is(201);
+    let fay = stage.somebody("fay", Some("fay@example.org")).await;
+    stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.is(201);
+    fay.post(ACCEPT, json!({})).await.is(200);
+    stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.refused(409, "exists");
+    // An address may become another person's.
+    let gil = stage.somebody("gil", Some("fay@example.org")).await;
+    stage.ann.delete("/agencies/n/members/idp:fay").await.is(204);
+    stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.is(201);
+    gil.post(ACCEPT, json!({})).await.is(201);
+    stage.ann.post(INVITATIONS, invitation("fay@example.org")).await.refused(409, "exists");
     stage.adds_up().await;
 }
 

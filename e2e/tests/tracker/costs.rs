@@ -56,6 +56,8 @@ async fn each_access_pattern_costs_what_is_said() {
     costs.of("set a value first", ann.put(&value, json!({ "value": 3 })), 200).await;
     costs.of("close an issue", ann.patch(&issue, json!({ "state": "closed" })), 200).await;
     costs.of("renumber an issue", ann.post(&format!("{issue}/renumber"), json!({})), 200).await;
+    let next = json!({ "number": 20 });
+    costs.of("set the next number", ada.put(&format!("{PROJECT}/next-number"), next), 204).await;
     costs.of("a page of 5 issues by an attribute", ann.get(&format!("{PROJECT}/grid?sort=xattrib-3fe6")), 200).await;
     costs.of("a page of 5 issues, counted", ann.get(&format!("{PROJECT}/grid?count=true")), 200).await;
     let there = json!({ "project": pens.rsplit('/').next() });

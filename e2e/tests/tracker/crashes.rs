@@ -173,7 +173,7 @@ async fn whoever_writes_an_issue_settles_it_first() {
     fixture.holds().await;
 }
 
-/// They are due before it, and as many as a run takes.
+/// They are due before it, and many.
 async fn ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Wide").await;

@@ -30,6 +30,7 @@ tests! { tracker_edges:
     an_export_comes_further_however_little_a_run_can_do,
     a_project_without_numbers_left_takes_no_issue,
     number_far_above_the_last_is_refused,
+    what_is_refused_is_described,
 }
 
 async fn values_of_filters_may_hold_commas_and_backslashes() {
@@ -134,6 +135,42 @@ async fn what_does_not_fit_the_schema_is_told_as_that() {
     let number = fixture.attribute(&project, "Weight", "int").await;
     let path = format!("{project}/attributes/{number}");
     fixture.ada.patch(&path, options).await.refused(422, "wrong-type").at(&["/options"]);
+}
+
+async fn what_is_refused_is_described() {
+    let fixture = Fixture::new().await;
+    let description = fixture.ann.get("/tracker/openapi.json").await.is(200);
+    let schemas = &description["components"]["schemas"];
+    for (name, property) in [
+        ("NewIssue", "name"),
+        ("IssueChange", "name"),
+        ("NewProject", "name"),
+        ("NewTenant", "name"),
+        ("NewAttribute", "name"),
+    ] {
+        assert_eq!(schemas[name]["properties"][property]["pattern"], "\\S", "{name}");
+    }
+    let blank = json!({ "name": " \t" });
+    for (user, path) in [(&fixture.ann, "issues"), (&fixture.ada, "attributes")] {
+        let mut new = blank.clone();
+        if path == "attributes" {
+            new["type"] = json!("int");
+        }
+        let refused = user.post(&format!("{PROJECT}/{path}"), new).await.faulty(&["/name"]);
+        assert_eq!(refused["errors"][0]["detail"], "must not be blank");
+    }
+    let people = &schemas["NewMember"]["properties"]["idpid"]["pattern"];
+    assert_eq!(*people, table::Idpid::PATTERN);
+    for idpid in ["nobody", ":ann", "local:", "local:a::b", "local:a#b"] {
+        let member = json!({ "idpid": idpid, "role": "viewer" });
+        let refused = fixture.ada.post("/tracker/tenants/tenant-0807/members", member).await.faulty(&["/idpid"]);
+        assert_eq!(refused["errors"][0]["detail"], format!("must be {}", table::Idpid::EXPECTED), "{idpid}");
+    }
+    let values = json!({ "name": "New", "values": { "Num Items": "1" } });
+    fixture.ann.post(&format!("{PROJECT}/issues"), values).await.faulty(&["/values"]);
+    let empty = json!({ "values": {} });
+    fixture.ann.patch(&format!("{PROJECT}/issues/issue-020e/values"), empty).await.faulty(&["/values"]);
+    fixture.ann.get(&format!("{PROJECT}/grid?cursor=")).await.faulty(&["cursor"]);
 }
 
 async fn a_tenant_is_nobody_s_from_its_mark_on() {

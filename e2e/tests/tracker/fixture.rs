@@ -10,6 +10,7 @@ use tracker::items::{
     AttributeItem, Directory, Gate, Issue, Member, Project, Role, Stamps, State, Status, Tenant, Value as Kept,
 };
 use tracker::keys::{AttributeKey, CounterKey, DirectoryKey, GateKey, IssueKey, MemberKey, ProjectKey, TenantKey};
+use tracker::listed;
 use tracker::names::{AttributeId, GateNumber, IssueId, ProjectId, TenantId};
 use tracker::project::Attribute;
 use tracker::rows::rows;
@@ -153,7 +154,7 @@ fn actions() -> Vec<Action> {
         let stamps = Stamps::default();
         let item = Tenant { name: name.to_owned(), projects: 1, admins: 1, deleting: None, stamps };
         actions.push(create(TenantKey { tenant }, &item));
-        actions.push(create(DirectoryKey { tenant }, &Directory { data: name.to_owned() }));
+        actions.push(create(DirectoryKey { tenant }, &Directory { data: listed::entry(name) }));
         for (user, role) in [("local:ada", Role::Admin), ("local:ann", Role::Editor), ("local:vic", Role::Viewer)] {
             // Ada and her colleagues are in the first tenant only; in the second there are others.
             let user = if tenant == id("tenant-0807") { user.to_owned() } else { format!("{user}2") };
@@ -217,7 +218,7 @@ type Sample<'a> = (&'a str, &'a str, State, &'a [(&'a str, &'a str)]);
 fn project(tenant: &str, text: &str, name: &str, attributes: &[Attribute], issues: &[Sample<'_>]) -> Vec<Action> {
     let (tenant, project): (TenantId, ProjectId) = (id(tenant), id(text));
     let item = Project {
-        data: Some(name.to_owned()),
+        data: Some(listed::entry(name)),
         attrib_rev: 0,
         schema_rev: 0,
         deleting: None,

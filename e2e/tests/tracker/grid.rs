@@ -53,9 +53,12 @@ pub async fn the_fixture_is_shown(fixture: &Fixture) {
 async fn the_index_holds_exactly_what_is_specified() {
     let fixture = Fixture::new().await;
     for (partition, expected) in [
-        ("directory", vec![("ACME Engineering", "tenant-0807"), ("Big Media", "tenant-3cc8")]),
-        ("tenant-0807", vec![("Forth Rail Bridge", "project-35e9")]),
-        ("tenant-3cc8", vec![("The Daily News", "project-7b7e")]),
+        (
+            "directory",
+            vec![("acme engineering␁ACME Engineering", "tenant-0807"), ("big media␁Big Media", "tenant-3cc8")],
+        ),
+        ("tenant-0807", vec![("forth rail bridge␁Forth Rail Bridge", "project-35e9")]),
+        ("tenant-3cc8", vec![("the daily news␁The Daily News", "project-7b7e")]),
         ("project-35e9", vec![("p1301", "issue-020e"), ("p1302", "issue-67d1"), ("p1303", "issue-af34")]),
         ("project-7b7e", vec![("p1301", "issue-3544"), ("p1302", "issue-83a4")]),
         ("value-3812", vec![("2023-05-01␁p1301", "issue-020e"), ("2023-05-02␁p1302", "issue-67d1")]),

@@ -58,6 +58,7 @@ pub async fn check(cairn: &Cairn) -> Project {
             assert_eq!(IssueDueKey::parse(&key), None, "an issue is not settled");
         }
     }
+    each_open_job_has_its_places(&items);
     let mut expected = Rows::new();
     let mut numbers = BTreeSet::new();
     for (IssueKey { issue: id, project }, issue) in &issues {
@@ -83,6 +84,19 @@ pub async fn check(cairn: &Cairn) -> Project {
         assert_eq!(open, opened as i64, "open issues of {project}");
     }
     Project { issues: issues.len(), items }
+}
+
+/// And nobody else has any.
+fn each_open_job_has_its_places(items: &[Item]) {
+    let text =
+        |item: &Item, name: &str| item.get(name).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
+    let is_open = |item: &&Item| {
+        let job = ["import", "export"].contains(&text(item, "Kind").as_str());
+        job && ["waiting", "running", "cancelling"].contains(&text(item, "State").as_str())
+    };
+    let open = items.iter().filter(|item| text(item, "SK").starts_with("xwork-")).filter(is_open).count();
+    let places = items.iter().filter(|item| text(item, "PK").starts_with("jobs-")).count();
+    assert_eq!(places, 3 * open, "places of open imports and exports");
 }
 
 fn is_row(key: &Key) -> bool {

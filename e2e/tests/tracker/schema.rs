@@ -12,6 +12,7 @@ use crate::tests;
 
 tests! { tracker_schema:
     an_attribute_is_built_for_the_issues_that_are_there,
+    name_of_what_is_being_deleted_is_free_after_it,
     values_become_text,
     a_choice_has_50_options_at_once_and_999_ever,
     scenario_08_delete_attribute_with_many_values,
@@ -25,7 +26,8 @@ async fn an_attribute_is_built_for_the_issues_that_are_there() {
     let id = fixture.attribute(PROJECT, "Weight", "int").await;
     let project = fixture.ann.get(PROJECT).await.is(200);
     assert_eq!(project["attributes"][4]["status"], "building");
-    fixture.ann.get(&format!("{PROJECT}/grid?sort={id}")).await.refused(409, "attribute-busy");
+    let busy = fixture.ann.get(&format!("{PROJECT}/grid?sort={id}")).await.refused(409, "attribute-busy");
+    assert_eq!(busy.header("retry-after"), "60");
     fixture.ann.get(&format!("{PROJECT}/grid?filter={id}:empty")).await.refused(409, "attribute-busy");
     let issue = format!("{PROJECT}/issues/issue-67d1");
     fixture.ann.put(&format!("{issue}/values/{id}"), json!({ "value": 5 })).await.is(200);
@@ -37,6 +39,17 @@ async fn an_attribute_is_built_for_the_issues_that_are_there() {
     assert_eq!((&work["items"][0]["kind"], &work["items"][0]["state"]), (&json!("buildAttribute"), &json!("done")));
     assert!(conflicts.count() > 0, "no conflict occurred");
     fixture.holds().await;
+}
+
+async fn name_of_what_is_being_deleted_is_free_after_it() {
+    let fixture = Fixture::new().await;
+    fixture.ada.delete(&format!("{PROJECT}/attributes/xattrib-3fe6")).await.is(202);
+    let again = || fixture.ada.post(&format!("{PROJECT}/attributes"), json!({ "name": "num items", "type": "int" }));
+    let taken = again().await.refused(409, "taken");
+    let detail = taken["errors"][0]["detail"].as_str().unwrap();
+    assert!(detail.contains("an attribute that is being deleted"), "{detail}");
+    fixture.settled().await;
+    again().await.is(201);
 }
 
 async fn values_become_text() {

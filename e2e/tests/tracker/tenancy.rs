@@ -9,6 +9,7 @@ use crate::tests;
 tests! { tracker_tenancy:
     members_come_and_go,
     everybody_sees_their_own_tenants,
+    names_are_listed_whatever_their_case_and_accents,
     person_of_unknown_issuer_is_refused,
 }
 
@@ -51,6 +52,44 @@ async fn everybody_sees_their_own_tenants() {
     assert_eq!(pat.get("/tracker/tenants?prefix=A&limit=1").await.is(200).each("name"), ["ACME Engineering"]);
     pat.delete(&zoo).await.is(204);
     assert_eq!(fixture.ada.get("/tracker/me/tenants").await.is(200).each("name"), ["ACME Engineering"]);
+}
+
+async fn names_are_listed_whatever_their_case_and_accents() {
+    let fixture = Fixture::new().await;
+    let pat = platform_admin(&fixture.cairn).await;
+    let projects = format!("{TENANT}/projects");
+    let long = format!("Zebra {}", "\u{10400}".repeat(190));
+    for name in ["Zebra", "apple", "Éclair", "Banana", "eclair", &long] {
+        pat.post("/tracker/tenants", json!({ "name": name })).await.is(201);
+        fixture.ada.post(&projects, json!({ "name": name })).await.is(201);
+    }
+    let of_tenants = ["ACME Engineering", "apple", "Banana", "Big Media", "eclair", "Éclair", "Zebra", &long];
+    let of_projects = ["apple", "Banana", "eclair", "Éclair", "Forth Rail Bridge", "Zebra", &long];
+    for (user, path, expected) in
+        [(&pat, "/tracker/tenants", of_tenants.as_slice()), (&fixture.ada, projects.as_str(), of_projects.as_slice())]
+    {
+        assert_eq!(user.get(path).await.is(200).each("name"), expected);
+        let mut back = expected.to_vec();
+        back.reverse();
+        assert_eq!(user.get(&format!("{path}?order=desc")).await.is(200).each("name"), back);
+        let found = async |prefix: &str| -> Vec<String> {
+            let page = user.get(&format!("{path}?prefix={prefix}")).await.is(200);
+            page.each("name").iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(found("zeb").await, ["Zebra", &long]);
+        assert_eq!(found("%C3%89CL").await, ["eclair", "Éclair"]);
+        // Longer than what an entry has room for, in either case.
+        let (upper, lower) = ("%F0%90%90%80".repeat(100), "%F0%90%90%A8".repeat(100));
+        for letters in [&upper, &lower] {
+            assert_eq!(found(&format!("zebra%20{letters}")).await, [long.as_str()]);
+            assert!(found(&format!("zebra%20{letters}x")).await.is_empty());
+        }
+    }
+    let eclair = fixture.ada.get(&format!("{projects}?prefix=%C3%89clair&limit=1")).await.is(200);
+    let path = format!("{projects}/{}", eclair["items"][0]["id"].as_str().unwrap());
+    assert_eq!(fixture.ada.patch(&path, json!({ "name": "Ölfarbe" })).await.is(200)["name"], "Ölfarbe");
+    assert_eq!(fixture.ada.get(&path).await.is(200)["name"], "Ölfarbe");
+    assert_eq!(fixture.ada.get(&format!("{projects}?prefix=OL")).await.is(200).each("name"), ["Ölfarbe"]);
 }
 
 async fn person_of_unknown_issuer_is_refused() {

@@ -80,6 +80,9 @@ pub const DELETE_MEMBER: AccessPattern =
 /// 14: a deletion marked: the agency leaves the list, its gate closes.
 pub const MARK_DELETION: AccessPattern = pattern("markDeletion", &[on(TableAction::UpdateItem)]);
 
+/// Whose an address is, as far as it is known, and whether that person is a member.
+pub const KNOWN_ADDRESS: AccessPattern = pattern("knownAddress", &[on(TableAction::GetItem)]);
+
 /// An invitation made, or made anew where it has lapsed, while the gate is open.
 pub const INVITE: AccessPattern = pattern(
     "invite",
@@ -97,7 +100,8 @@ pub const SETTLE: AccessPattern = pattern("settle", &[on(TableAction::UpdateItem
 /// What decides on an acceptance: the agency, the caller's membership and last removal, the invitation.
 pub const INVITED: AccessPattern = pattern("invited", &[on(TableAction::BatchGetItem)]);
 
-/// An invitation accepted: its member made, and counted by the gate; the member was not removed since.
+/// An invitation accepted: its member made, and counted by the gate; the member was not removed since. Whose the address is
+/// is known from then on.
 pub const ACCEPT: AccessPattern =
     pattern("accept", &[on(TableAction::UpdateItem), on(TableAction::PutItem), on(TableAction::ConditionCheckItem)]);
 

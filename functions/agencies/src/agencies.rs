@@ -34,7 +34,7 @@ impl AgencyPath {
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Renamed {
     /// Not blank.
-    #[schema(min_length = 1, max_length = 200, nullable = false)]
+    #[schema(min_length = 1, max_length = 200, nullable = false, pattern = "\\S")]
     pub name: Option<String>,
 }
 

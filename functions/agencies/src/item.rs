@@ -84,6 +84,12 @@ pub struct Removal {
     pub removed_by: String,
 }
 
+/// By whom an invitation to an address was last accepted. The index of people lists no such item.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KnownAddress {
+    pub person: Idpid,
+}
+
 /// Counts an agency's members, and knows whether others may join.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {

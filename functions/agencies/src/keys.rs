@@ -31,6 +31,13 @@ table::key! {
 }
 
 table::key! {
+    /// Whose an address was when an invitation to it was last accepted. It lies in the agency, too.
+    pub struct KnownAddressKey { agency: AgencyId, address: AddressHash }
+    pk "AGENCY#{agency}"
+    sk "KNOWN#{address}"
+}
+
+table::key! {
     /// What every change of an agency's members passes: it counts them, and closes when the agency is deleted.
     pub struct GateKey { agency: AgencyId }
     pk "GATE#{agency}"
@@ -43,7 +50,7 @@ pub const MEMBERS: &str = "MEMBER#";
 /// What invitations' sort keys begin with.
 pub const INVITATIONS: &str = "INVITATION#";
 
-/// After the sort keys of invitations, members and removals: `$` follows `#`.
+/// After the sort keys of invitations, known addresses, members and removals: `$` follows `#`.
 pub const AFTER_REMOVALS: &str = "REMOVAL$";
 
 /// What stands for an issuer's name where an invitation is listed among a person's memberships.
@@ -74,9 +81,14 @@ pub fn invitation_key(agency: &AgencyId, address: &AddressHash) -> Key {
     InvitationKey { agency: agency.clone(), address: address.clone() }.key()
 }
 
+pub fn known_address_key(agency: &AgencyId, address: &AddressHash) -> Key {
+    KnownAddressKey { agency: agency.clone(), address: address.clone() }.key()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::address::Address;
 
     #[test]
     fn all_that_lies_in_an_agency_sorts_between_the_bounds_and_the_agency_before() {
@@ -85,6 +97,9 @@ mod tests {
         let sk = |key: Key| key.sk.unwrap();
         let member = sk(member_key(&agency, &person));
         assert!(member.starts_with(MEMBERS) && INVITATIONS < member.as_str() && member.as_str() < AFTER_REMOVALS);
+        let address: Address = "ann@example.org".parse().unwrap();
+        let known = sk(known_address_key(&agency, &address.hash()));
+        assert!(INVITATIONS < known.as_str() && known.as_str() < AFTER_REMOVALS);
         let removal = sk(removal_key(&agency, &person));
         assert!(member < removal && removal.as_str() < AFTER_REMOVALS);
         assert!(sk(agency_key(&agency)).as_str() < INVITATIONS);

@@ -2,7 +2,7 @@
 
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 
-use crate::keys::{AgencyKey, GateKey, InvitationKey, MemberKey, RemovalKey};
+use crate::keys::{AgencyKey, GateKey, InvitationKey, KnownAddressKey, MemberKey, RemovalKey};
 
 pub static SYSTEM: System = System {
     name: "agencies",
@@ -33,6 +33,7 @@ pub static AGENCIES: Table = Table {
         Entity::document::<AgencyKey>("agency"),
         Entity::document::<MemberKey>("member"),
         Entity::never::<InvitationKey>("invitation"),
+        Entity::never::<KnownAddressKey>("knownAddress"),
         Entity::never::<RemovalKey>("removal"),
         Entity::never::<GateKey>("gate"),
     ],

@@ -66,6 +66,11 @@ pub const ISSUE_ROWS: AccessPattern = AccessPattern { name: "issueRows", calls: 
 /// 12: the next number of a project.
 pub const NEXT_NUMBER: AccessPattern = AccessPattern { name: "nextNumber", calls: &[UPDATE] };
 
+/// 12: the next number of a project set: at once if it is above the last one, else by work, which no import and no number that
+/// was taken before gets past.
+pub const SET_NEXT_NUMBER: AccessPattern =
+    AccessPattern { name: "setNextNumber", calls: &[GET, QUERY_INDEX, PUT, UPDATE] };
+
 /// 13: an issue with its rows, made through a gate.
 pub const CREATE_ISSUE: AccessPattern = AccessPattern { name: "createIssue", calls: &[GET, PUT, UPDATE] };
 
@@ -135,6 +140,9 @@ pub const TENANT_STEP: AccessPattern =
 
 /// How far an import or an export has come; the numbers that a file's issues get.
 pub const CHECKPOINT: AccessPattern = AccessPattern { name: "checkpoint", calls: &[UPDATE, DELETE] };
+
+/// The imports and exports of a tenant that are open: whether there is a place for one more.
+pub const OPEN_JOBS: AccessPattern = AccessPattern { name: "openJobs", calls: &[QUERY] };
 
 /// A file announced, with the work that waits for it.
 pub const IMPORT: AccessPattern =

@@ -11,6 +11,7 @@ use table::{Action, Changes, Condition, item};
 use utoipa::ToSchema;
 use web::{Fault, Kind};
 
+use crate::items::Status;
 use crate::names::{AttributeId, ProjectId, TenantId};
 use crate::project::{Gates, Schema};
 use crate::projects::as_read;
@@ -49,12 +50,17 @@ fn name_faults(name: &str) -> Option<Fault> {
 /// Whether another attribute has this name, however written; one that is being deleted keeps it.
 fn name_taken(schema: &Schema, name: &str, own: Option<AttributeId>) -> Option<Fault> {
     let folded_name = folded(name);
-    let taken = schema.attributes.iter().any(|other| Some(other.id) != own && folded(&other.item.name) == folded_name);
-    taken.then(|| Fault::pointer("/name", "is the name of another attribute of this project"))
+    let other =
+        schema.attributes.iter().find(|other| Some(other.id) != own && folded(&other.item.name) == folded_name)?;
+    let detail = match other.item.status {
+        Status::Deleting => "is the name of an attribute that is being deleted; it is free when that work has ended",
+        _ => "is the name of another attribute of this project",
+    };
+    Some(Fault::pointer("/name", detail))
 }
 
 /// The project with its attributes changed, if they are as they were read.
-fn project_action(schema: &Schema, schema_too: bool) -> Action {
+pub fn project_action(schema: &Schema, schema_too: bool) -> Action {
     let changes = Changes::new().set("AttribRev", item::number(schema.project.attrib_rev + 1));
     let changes =
         if schema_too { changes.set("SchemaRev", item::number(schema.project.schema_rev + 1)) } else { changes };
@@ -62,7 +68,7 @@ fn project_action(schema: &Schema, schema_too: bool) -> Action {
 }
 
 /// All gates with the next schema revision. With `empty` only if none has counted since they were read.
-fn gate_actions(schema: &Schema, gates: &Gates, empty: bool) -> Vec<Action> {
+pub fn gate_actions(schema: &Schema, gates: &Gates, empty: bool) -> Vec<Action> {
     let next = Changes::new().set("SchemaRev", item::number(schema.project.schema_rev + 1));
     let action = |(key, gate): &(_, crate::items::Gate)| {
         let moved = Action::update(&TRACKER, key, next.clone()).when(Condition::Absent("Closed"));

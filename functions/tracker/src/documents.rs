@@ -5,6 +5,7 @@ use table::schema::{Entity, System};
 use table::{Access, AccessPattern, EntityKey, Key};
 
 use crate::keys::{IssueKey, ProjectKey, TenantKey};
+use crate::listed;
 use crate::values::{Plain, Type, folded};
 
 /// The documents of tracker.
@@ -62,7 +63,7 @@ fn project(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
     let Some(name) = image.optional_text("Data")? else { return Ok(Found::Hidden) };
     let mut document = Document::new();
     document.keyword("tenantId", tenant.id().as_str()).keyword("projectId", project.id().as_str());
-    named(&mut document, &name, image)?;
+    named(&mut document, listed::name(&name), image)?;
     Ok(Found::Document(document))
 }
 

@@ -5,6 +5,7 @@ pub mod create;
 pub mod delete;
 mod edit;
 mod input;
+pub mod next_number;
 pub mod read;
 pub mod renumber;
 mod settle;

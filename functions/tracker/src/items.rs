@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::listed;
 use crate::names::{AttributeId, TenantId, WorkId};
 use crate::options::Options;
 use crate::values::{Plain, Type, ValueKey};
@@ -61,7 +62,7 @@ pub struct Member {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Project {
-    /// Its name; absent once it is being deleted.
+    /// By which it is listed by name; absent once it is being deleted.
     pub data: Option<String>,
     /// Grows with any change of an attribute.
     pub attrib_rev: i64,
@@ -71,6 +72,13 @@ pub struct Project {
     pub deleting: Option<String>,
     #[serde(flatten)]
     pub stamps: Stamps,
+}
+
+impl Project {
+    /// Nothing once it is being deleted.
+    pub fn name(&self) -> Option<&str> {
+        self.data.as_deref().map(listed::name)
+    }
 }
 
 /// Where an attribute is in its life.

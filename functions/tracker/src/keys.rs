@@ -1,6 +1,7 @@
 //! The keys of every entity that this system writes.
 
 use table::Idpid;
+use table::part::Number;
 
 use crate::names::{AttributeId, GateNumber, IssueId, ProjectId, TenantId, WorkId};
 
@@ -91,6 +92,27 @@ table::key! {
 }
 
 table::key! {
+    /// One of the places that a tenant has for the imports and exports that are open.
+    pub struct TenantPlaceKey { tenant: TenantId, place: Number }
+    pk "jobs-{tenant}"
+    sk "tenant::{place}"
+}
+
+table::key! {
+    /// The same of a project.
+    pub struct ProjectPlaceKey { tenant: TenantId, project: ProjectId, place: Number }
+    pk "jobs-{tenant}"
+    sk "project-{project}::{place}"
+}
+
+table::key! {
+    /// The same of a person.
+    pub struct PersonPlaceKey { tenant: TenantId, user: Idpid, place: Number }
+    pk "jobs-{tenant}"
+    sk "user-{user}::{place}"
+}
+
+table::key! {
     /// What one worker of an import has made of its file.
     pub struct MadeKey { work: WorkId, worker: GateNumber }
     pk "made-{work}"
@@ -137,6 +159,10 @@ mod tests {
         }
         check("work", WorkKey { tenant, work });
         check("workDue", WorkDueKey { work });
+        let (user, place): (Idpid, _) = ("local:a~23b".parse().unwrap(), Number(29));
+        check("tenantPlace", TenantPlaceKey { tenant, place });
+        check("projectPlace", ProjectPlaceKey { tenant, project, place });
+        check("personPlace", PersonPlaceKey { tenant, user, place });
         check("made", MadeKey { work, worker: GateNumber::random() });
         check("issueDue", IssueDueKey { issue });
     }

@@ -13,6 +13,7 @@ mod imports;
 mod issues;
 pub mod items;
 pub mod keys;
+pub mod listed;
 pub mod names;
 pub mod options;
 pub mod project;

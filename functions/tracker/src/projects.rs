@@ -9,6 +9,7 @@ use crate::access::{BEGIN_DELETION, CREATE_PROJECT, RENAME_PROJECT};
 use crate::callers::{at_least, me};
 use crate::items::{Gate, Project, Role};
 use crate::keys::{CounterKey, GateKey, ProjectKey, TenantKey};
+use crate::listed;
 use crate::names::{GateNumber, ProjectId, TenantId};
 use crate::project::{Gates, Read, Schema};
 use crate::schema::TRACKER;
@@ -29,7 +30,7 @@ pub struct ProjectPath {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewProject {
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = "\\S")]
     name: String,
 }
 
@@ -37,7 +38,7 @@ pub struct NewProject {
 #[serde(rename_all = "camelCase")]
 pub struct ProjectChange {
     #[serde(default)]
-    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    #[schema(nullable = false, min_length = 1, max_length = 200, pattern = "\\S")]
     name: Option<String>,
 }
 
@@ -61,7 +62,7 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         return Ok(answer);
     }
     let (id, stamps) = (ProjectId::new(), made_now(&request)?);
-    let project = Project { data: Some(name), attrib_rev: 0, schema_rev: 0, deleting: None, stamps };
+    let project = Project { data: Some(listed::entry(&name)), attrib_rev: 0, schema_rev: 0, deleting: None, stamps };
     let one_more = Action::update(&TRACKER, TenantKey { tenant: tenant_id }, Changes::new().add("Projects", 1));
     let mut actions = vec![
         one_more.when(Condition::Absent("Deleting")),
@@ -84,7 +85,7 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
     let (stored, next_cursor) = by_name(&request, tenant_id.id(), &query).await?;
     let entry = |stored: &Stored| {
         let ProjectKey { project, .. } = ProjectKey::parse(&stored.key)?;
-        Some(ProjectEntry { id: project, name: data(stored)? })
+        Some(ProjectEntry { id: project, name: listed::name(data(stored)?).to_owned() })
     };
     Ok(Answer::ok(&Page { items: stored.iter().filter_map(entry).collect(), next_cursor }))
 }
@@ -103,13 +104,14 @@ pub async fn rename(request: Request) -> Result<Answer, Problem> {
     let schema = read(&request, tenant_id, project_id, Read::Strong).await?;
     request.if_match().check(tag(&schema.stored))?;
     let before = schema.project.clone();
-    if change.name.is_none() || change.name == before.data {
+    let Some(name) = change.name.filter(|name| before.name() != Some(name.as_str())) else {
         return Ok(Answer::ok(&ProjectView::of(&schema)).etag(tag(&schema.stored)));
-    }
-    if let Some(fault) = change.name.as_deref().and_then(|name| name_fault("/name", name)) {
+    };
+    if let Some(fault) = name_fault("/name", &name) {
         return Err(Problem::faults(vec![fault]));
     }
-    let after = Project { data: change.name, stamps: changed_now(&request, &before.stamps)?, ..before.clone() };
+    let after =
+        Project { data: Some(listed::entry(&name)), stamps: changed_now(&request, &before.stamps)?, ..before.clone() };
     let write = Action::update(&TRACKER, schema.key(), Changes::between(&before, &after)?);
     let write = write.when(Condition::Present("Data"));
     let write = match request.if_match().rev()? {

@@ -4,7 +4,8 @@ use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Tabl
 
 use crate::keys::{
     AttributeKey, BlankRowKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey, MadeKey, MemberKey,
-    ProjectKey, StateRowKey, TenantKey, ValueRowKey, WorkDueKey, WorkKey,
+    PersonPlaceKey, ProjectKey, ProjectPlaceKey, StateRowKey, TenantKey, TenantPlaceKey, ValueRowKey, WorkDueKey,
+    WorkKey,
 };
 
 pub static SYSTEM: System = System {
@@ -56,6 +57,9 @@ pub static TRACKER: Table = Table {
         Entity::never::<GateKey>("gate"),
         Entity::never::<WorkKey>("work"),
         Entity::never::<WorkDueKey>("workDue"),
+        Entity::never::<TenantPlaceKey>("tenantPlace"),
+        Entity::never::<ProjectPlaceKey>("projectPlace"),
+        Entity::never::<PersonPlaceKey>("personPlace"),
         Entity::never::<MadeKey>("made"),
         Entity::never::<IssueDueKey>("issueDue"),
     ],

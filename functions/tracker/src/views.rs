@@ -97,7 +97,7 @@ pub struct ProjectView {
 
 impl ProjectView {
     pub fn new(id: ProjectId, project: &Project, attributes: Vec<AttributeView>) -> Self {
-        let name = project.data.clone().unwrap_or_default();
+        let name = project.name().unwrap_or_default().to_owned();
         Self { id, name, attributes, changed: Changed::from(&project.stamps) }
     }
 

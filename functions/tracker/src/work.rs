@@ -1,5 +1,5 @@
 //! Work that outlives its request: a record that says how far it has come, and a due row that is its lease. Whoever moves
-//! the due row's time on works; what a worker that died leaves returns by itself.
+//! the due row's time on works; what a worker that died leaves returns by itself. Tenants take turns.
 
 mod begin;
 mod build;
@@ -8,22 +8,29 @@ mod delete_project;
 mod delete_tenant;
 mod drain;
 mod held;
+mod job;
+mod limits;
+mod line;
 mod pages;
 mod retype;
 pub mod routes;
 mod run;
+mod turns;
 
 pub use begin::{Begun, Start, begin, begin_work};
 pub use cancel::{NOT_CANCELLABLE, cancel};
 pub use delete_project::mark as mark_project;
 pub use held::{Held, lease, take_due};
+pub use job::carry_on;
+pub use limits::{Places, TOO_MANY_JOBS, begin_job, imports_are_open};
+pub use line::Due;
 pub use pages::issue_of;
 pub use retype::as_text;
-pub use run::{carry_on, run_work};
+pub use run::run_work;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use table::{AccessPattern, Action, Key};
+use table::{AccessPattern, Action};
 use utoipa::ToSchema;
 use web::Problem;
 
@@ -53,6 +60,9 @@ pub struct Work {
     /// Where it goes on, in the words of its kind.
     #[serde(default)]
     pub checkpoint: Value,
+    /// Those of an import or an export that is open.
+    #[serde(default)]
+    pub places: Option<Places>,
     pub created_at: String,
     pub created_by: Option<String>,
     pub ended_at: Option<String>,
@@ -72,6 +82,8 @@ pub enum Kind {
     DeleteAttribute,
     DeleteProject,
     DeleteTenant,
+    /// The numbers of a project go on from an earlier one.
+    LowerNumbers,
     /// The rows of a file become issues, or change them.
     Import,
     /// The rows of a grid become a file.
@@ -158,15 +170,6 @@ pub struct RowFault {
 
 /// How many faults the record of work holds.
 const SHOWN: usize = 20;
-
-/// When something is to go on: the index lists it by its time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct Due {
-    pub data: String,
-    /// The key of what waits.
-    pub owner: Key,
-}
 
 /// A batch: what it writes, and where the work is once that is written. Both are one transaction.
 #[derive(Debug)]

@@ -33,6 +33,7 @@ pub(crate) enum Write {
     Create(Item),
     CreateSequence(&'static str),
     RaiseSequence(&'static str, u64),
+    SetSequence(&'static str, u64),
     Update(Changes),
     Delete,
     Check,
@@ -54,6 +55,13 @@ impl Action {
     pub fn raise_sequence(table: &'static Table, sequence: impl Into<Sequence>, to: u64) -> Self {
         let Sequence { key, attribute } = sequence.into();
         Self::new(table, key, Write::RaiseSequence(attribute, to))
+    }
+
+    /// Makes this the last number that a sequence has given, whatever that was: numbers above it are given again. Under a
+    /// condition of what it was.
+    pub fn set_sequence(table: &'static Table, sequence: impl Into<Sequence>, to: u64) -> Self {
+        let Sequence { key, attribute } = sequence.into();
+        Self::new(table, key, Write::SetSequence(attribute, to))
     }
 
     /// Changes an item that exists, whatever its revision.
@@ -99,7 +107,7 @@ impl Action {
     pub(crate) fn call(&self) -> Call {
         let action = match self.write {
             Write::Create(_) | Write::CreateSequence(_) => TableAction::PutItem,
-            Write::Update(_) | Write::RaiseSequence(..) => TableAction::UpdateItem,
+            Write::Update(_) | Write::RaiseSequence(..) | Write::SetSequence(..) => TableAction::UpdateItem,
             Write::Delete => TableAction::DeleteItem,
             Write::Check => TableAction::ConditionCheckItem,
         };
@@ -128,7 +136,7 @@ impl Action {
         let condition = self.condition(rev, seconds, commutes, &mut placeholders);
         let (item, update) = match &self.write {
             Write::Create(_) | Write::CreateSequence(_) => (self.item(rev), String::new()),
-            Write::RaiseSequence(attribute, to) => {
+            Write::RaiseSequence(attribute, to) | Write::SetSequence(attribute, to) => {
                 let (name, to) = (placeholders.name(attribute), placeholders.value(item::number(*to)));
                 (item::key_item(self.table, &self.key), format!("SET {name} = {to}"))
             }
@@ -154,7 +162,7 @@ impl Action {
             Write::CreateSequence(attribute) => {
                 item.insert((*attribute).to_owned(), item::number(0));
             }
-            Write::Update(_) | Write::RaiseSequence(..) | Write::Delete | Write::Check => {}
+            Write::Update(_) | Write::RaiseSequence(..) | Write::SetSequence(..) | Write::Delete | Write::Check => {}
         }
         item
     }
@@ -236,7 +244,7 @@ impl Action {
         match (&self.write, found) {
             (Write::Create(_) | Write::CreateSequence(_), Some(found)) => item::same_item(&self.item(rev), found),
             (Write::Update(changes), Some(found)) => item::rev(found) == Some(rev) && changes.are_in(found),
-            (Write::RaiseSequence(attribute, to), Some(found)) => {
+            (Write::RaiseSequence(attribute, to) | Write::SetSequence(attribute, to), Some(found)) => {
                 found.get(*attribute).is_some_and(|last| item::same(last, &item::number(*to)))
             }
             (Write::Delete, None) => true,

@@ -109,7 +109,7 @@ impl Attempt {
                 let item = Some(request.item);
                 send!(conditional!(client.put_item().set_item(item), request), sendings)
             }
-            Write::Update(_) | Write::RaiseSequence(..) => {
+            Write::Update(_) | Write::RaiseSequence(..) | Write::SetSequence(..) => {
                 let key = Some(request.item);
                 let update = client.update_item().set_key(key).update_expression(request.update);
                 send!(conditional!(update, request), sendings)
@@ -162,7 +162,7 @@ impl Attempt {
             Write::Create(_) | Write::CreateSequence(_) => {
                 conditional!(Put::builder().set_item(item), request).build().map(|put| part.put(put))
             }
-            Write::Update(_) | Write::RaiseSequence(..) => {
+            Write::Update(_) | Write::RaiseSequence(..) | Write::SetSequence(..) => {
                 let update = Update::builder().set_key(item).update_expression(request.update);
                 conditional!(update, request).build().map(|update| part.update(update))
             }

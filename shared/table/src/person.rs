@@ -16,6 +16,9 @@ impl Idpid {
     /// The longest, in bytes.
     pub const LONGEST: usize = 200;
 
+    /// What the description says of it: not all that [`FromStr`] wants.
+    pub const PATTERN: &str = r"^[^:~%#/?\\]+:[^:%#/?\\]+(:[^:%#/?\\]+)*$";
+
     pub const EXPECTED: &str = "an issuer's name, a colon and an escaped subject, at most 200 bytes in all";
 
     /// `None` if the subject is empty or too long to stand in a key.

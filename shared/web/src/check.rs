@@ -3,6 +3,7 @@
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
 use jsonschema::{JsonType, Validator};
 use serde_json::Value;
+use table::Idpid;
 
 use crate::Fault;
 use crate::fault::pointer_step;
@@ -14,6 +15,9 @@ const ALL_FAULTS_UP_TO: usize = 20_000;
 
 /// What is told of a member that a shape does not name.
 pub(crate) const UNKNOWN: &str = "is not known here";
+
+/// The pattern of a text in which there is something to read.
+const NOT_BLANK: &str = r"\S";
 
 /// Every fault of a value, in the order of the schema, with a JSON pointer into the value.
 pub(crate) fn faults(validator: &Validator, value: &Value, formats: &[Format]) -> Vec<Fault> {
@@ -57,6 +61,8 @@ fn explain(error: &ValidationError<'_>, formats: &[Format], faults: &mut Vec<Fau
         Kind::Enum { options } => say(format!("must be one of {}", listed(options))),
         Kind::Constant { expected_value } => say(format!("must be {expected_value}")),
         Kind::Format { format } => say(format!("must be {}", format::expected(format, formats))),
+        Kind::Pattern { pattern } if pattern == NOT_BLANK => say("must not be blank".into()),
+        Kind::Pattern { pattern } if pattern == Idpid::PATTERN => say(format!("must be {}", Idpid::EXPECTED)),
         Kind::Pattern { pattern } => say(format!("must match the pattern `{pattern}`")),
         Kind::MinLength { limit: 1 } => say("must not be empty".into()),
         Kind::MinLength { limit } => say(format!("must have at least {limit} characters")),

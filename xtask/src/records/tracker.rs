@@ -29,7 +29,7 @@ pub fn records() -> Vec<Value> {
     let open = issue(tenant, 3, "Girder needs replacing", "42", attribute);
     let closed = Issue { state: State::Closed, stamps: stamps(CHANGED), ..open.clone() };
     let bridge = Project {
-        data: Some("Forth Rail Bridge".to_owned()),
+        data: Some(tracker::listed::entry("Forth Rail Bridge")),
         attrib_rev: 1,
         schema_rev: 1,
         deleting: None,

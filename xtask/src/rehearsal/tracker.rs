@@ -35,6 +35,7 @@ pub const STEPS: &[Step] = &[
     Sample("setValues"),
     Sample("listGrid"),
     Sample("renumberIssue"),
+    Sample("setNextNumber"),
     Sample("clearValue"),
     Names("deleteAttribute", "/id", "work-0001"),
     Sample("getWork"),

@@ -18,7 +18,7 @@ use crate::standing::stamp;
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewAgency {
     /// Not blank.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = "\\S")]
     name: String,
     #[serde(default)]
     #[schema(nullable = false)]
@@ -30,7 +30,7 @@ pub struct NewAgency {
 #[serde(rename_all = "camelCase")]
 pub struct FirstAdmin {
     /// `{issuer}:{escaped subject}`.
-    #[schema(max_length = 200)]
+    #[schema(max_length = 200, pattern = "^[^:~%#/?\\\\]+:[^:%#/?\\\\]+(:[^:%#/?\\\\]+)*$")]
     idpid: String,
     #[serde(default)]
     #[schema(max_length = 200, nullable = false)]

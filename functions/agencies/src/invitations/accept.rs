@@ -1,13 +1,13 @@
 //! `POST /agencies/me/invitations/{agencyId}/accept`.
 
-use table::{Action, Backoff, Condition, Error, Idpid, Stored, item};
+use table::{Action, Backoff, Changes, Condition, Error, Idpid, Stored, item};
 use web::{Answer, Problem, Request};
 
 use super::{INVITATION_EXPIRED, already_settled, is_pending, own_address, settled};
 use crate::access::{ACCEPT, INVITED};
 use crate::agencies::AgencyPath;
 use crate::item::{Agency, Invitation, Member, Removal, Stamp};
-use crate::keys::{agency_key, invitation_key, member_key, removal_key};
+use crate::keys::{agency_key, invitation_key, known_address_key, member_key, removal_key};
 use crate::members::{MemberView, count, refusal};
 use crate::names::{AgencyId, InvitationStatus, Status};
 use crate::schema::AGENCIES;
@@ -50,6 +50,13 @@ impl Invited {
     /// The status of the invitation for the caller.
     pub fn status_at(&self, now: &str) -> InvitationStatus {
         self.invitation.status_for(self.removal.as_ref().map(|(_, removal)| removal), now)
+    }
+
+    /// Notes whose the address is.
+    fn known(&self, me: &Idpid) -> Option<Action> {
+        let key = known_address_key(&self.invitation.agency_id, &self.invitation.hash()?);
+        let person = Changes::new().set("person", item::text(me.to_string()));
+        Some(Action::update(&AGENCIES, key, person).or_absent())
     }
 
     /// Checks in a transaction that the caller was not removed since this was read.
@@ -103,7 +110,7 @@ async fn join(request: &Request, invited: &Invited, stamp: &Stamp) -> Result<Ans
     let Some(caller) = request.principal().known() else { return Err(Error::NotFound) };
     let name = caller.name.as_deref().map(shown);
     let member = Member::new(agency.clone(), caller.idpid().clone(), invitation.role, name, stamp);
-    let actions = [
+    let mut actions = vec![
         count(agency, 1, invitation.role.admins())
             .when(Condition::Differs("status", item::text(Status::Inactive.as_str()))),
         Action::create(&AGENCIES, member_key(agency, &member.idpid), &member)?,
@@ -114,6 +121,7 @@ async fn join(request: &Request, invited: &Invited, stamp: &Stamp) -> Result<Ans
             .when(Condition::Above("expiresAt", item::text(&stamp.at))),
         invited.not_removed_since(&member.idpid),
     ];
+    actions.extend(invited.known(&member.idpid));
     let rev = request.access().transact(&ACCEPT, &actions).await?;
     let location = format!("/agencies/{agency}/members/{}", member.idpid);
     Ok(Answer::created(location, rev, &MemberView::from(member)))
@@ -135,8 +143,9 @@ async fn is_in(
     if invited.invitation.status == InvitationStatus::Pending {
         let accepted = settled(InvitationStatus::Accepted, stamp);
         let action = Action::update(&AGENCIES, invited.stored.key.clone(), accepted).when(is_pending());
-        match request.access().write(&ACCEPT, action).await {
-            Ok(_) | Err(Error::ConditionFailed(_) | Error::NotFound) => {}
+        let actions: Vec<Action> = [action].into_iter().chain(invited.known(&member.idpid)).collect();
+        match request.access().transact(&ACCEPT, &actions).await {
+            Ok(_) | Err(Error::ConditionFailed(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }

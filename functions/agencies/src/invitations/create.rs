@@ -1,4 +1,4 @@
-//! `POST …/invitations`. One that has lapsed, or was declined or revoked, never stands in the way of a new one.
+//! `POST …/invitations`, to an address that is not known to be a member's. One that has lapsed, or was declined or revoked, never stands in the way of a new one.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
@@ -8,13 +8,13 @@ use utoipa::ToSchema;
 use web::{Answer, Fault, Problem, Request, Rules};
 
 use super::{INVITED, InvitationView};
-use crate::access::{INVITATION, INVITE};
-use crate::address::Address;
+use crate::access::{INVITATION, INVITE, KNOWN_ADDRESS};
+use crate::address::{Address, AddressHash};
 use crate::agencies::AgencyPath;
-use crate::item::{Invitation, Term};
-use crate::keys::{gate_key, invitation_key};
+use crate::item::{Invitation, KnownAddress, Term};
+use crate::keys::{gate_key, invitation_key, known_address_key, member_key};
 use crate::members::refusal;
-use crate::names::{InvitationStatus, Role};
+use crate::names::{AgencyId, InvitationStatus, Role};
 use crate::schema::AGENCIES;
 use crate::standing::{Standing, stamp};
 
@@ -61,6 +61,9 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         }
         let address = address(&new.address).map_err(|fault| Problem::faults(vec![fault]))?;
         let (hash, stamp) = (address.hash(), stamp(&request)?);
+        if is_a_member_s(&request, &agency, &hash).await? {
+            return Err(Problem::exists("The person who has this address is a member already."));
+        }
         let term = term(request.engines().clock.now(), new.days)?;
         let invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &stamp);
         let mut gate = Action::check(&AGENCIES, gate_key(&agency)).when(Condition::Absent("closed"));
@@ -87,6 +90,15 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
             (None, None) => return Err(error.into()),
         }
     }
+}
+
+/// Whether an invitation to this address was accepted by somebody who is a member. Who was made one without an invitation, or
+/// has another address by now, is not known by it.
+async fn is_a_member_s(request: &Request, agency: &AgencyId, address: &AddressHash) -> Result<bool, Problem> {
+    let read = request.access().table(&KNOWN_ADDRESS, &AGENCIES);
+    let Some(known) = read.get_consistent(known_address_key(agency, address)).await? else { return Ok(false) };
+    let KnownAddress { person } = known.read()?;
+    Ok(read.get_consistent(member_key(agency, &person)).await?.is_some())
 }
 
 /// Puts the invitation where none is, or in the place of one that is open no more; none where one is open.

@@ -19,7 +19,7 @@ use crate::standing::{Standing, stamp};
 #[serde(rename_all = "camelCase")]
 pub struct NewMember {
     /// `{issuer}:{escaped subject}`.
-    #[schema(max_length = 200)]
+    #[schema(max_length = 200, pattern = "^[^:~%#/?\\\\]+:[^:%#/?\\\\]+(:[^:%#/?\\\\]+)*$")]
     idpid: String,
     #[serde(default)]
     role: Role,

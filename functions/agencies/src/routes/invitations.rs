@@ -3,7 +3,7 @@
 use web::{Page, Route, Sample, problem};
 
 use super::SIGNED_IN;
-use crate::access::{INVITATION, INVITATIONS, INVITE, SETTLE, STANDING};
+use crate::access::{INVITATION, INVITATIONS, INVITE, KNOWN_ADDRESS, SETTLE, STANDING};
 use crate::agencies::AgencyPath;
 use crate::invitations::create::NewInvitation;
 use crate::invitations::{INVITATION_SETTLED, INVITED, InvitationPath, InvitationView, create, list, read, revoke};
@@ -20,13 +20,20 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::post("createInvitation", ALL, SIGNED_IN, create::create)
             .summary("Invites a person by e-mail address")
-            .patterns(&[&STANDING, &INVITATION, &INVITE])
+            .patterns(&[&STANDING, &KNOWN_ADDRESS, &INVITATION, &INVITE])
             .path::<AgencyPath>()
             .takes::<NewInvitation>()
             .rules::<NewInvitation>()
             .creates()
             .answers::<InvitationView>(201)
-            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, INVITED, AGENCY_INACTIVE, problem::CONFLICT])
+            .problems(&[
+                problem::FORBIDDEN,
+                problem::NOT_FOUND,
+                problem::EXISTS,
+                INVITED,
+                AGENCY_INACTIVE,
+                problem::CONFLICT,
+            ])
             .sample(
                 Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057/invitations")
                     .body(r#"{"address":"dee@example.org","days":30}"#),

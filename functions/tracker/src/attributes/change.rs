@@ -25,7 +25,7 @@ use crate::views::AttributeView;
 #[serde(rename_all = "camelCase")]
 pub struct AttributeChange {
     #[serde(default)]
-    #[schema(nullable = false, min_length = 1, max_length = 100)]
+    #[schema(nullable = false, min_length = 1, max_length = 100, pattern = "\\S")]
     name: Option<String>,
     /// Its place among the columns, from 1 on.
     #[serde(default)]

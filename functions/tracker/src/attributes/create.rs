@@ -24,7 +24,7 @@ use crate::work::{Kind, LAG, Start, begin};
 #[serde(rename_all = "camelCase")]
 pub struct NewAttribute {
     /// Unlike every other's, however written; not `Number`, `Name` or `State`.
-    #[schema(min_length = 1, max_length = 100)]
+    #[schema(min_length = 1, max_length = 100, pattern = "\\S")]
     name: String,
     #[serde(rename = "type")]
     of: Type,

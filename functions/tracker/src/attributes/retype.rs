@@ -22,6 +22,13 @@ pub const UNSAFE_RETYPE: Kind = Kind::new(422, "unsafe-retype", "Values could be
 
 pub const ATTRIBUTE_BUSY: Kind = Kind::new(409, "attribute-busy", "Work on this attribute goes on");
 
+/// Of an attribute whose values or rows are being written. In a small project that takes about as long as the index may lag.
+pub fn busy() -> Problem {
+    let busy =
+        ATTRIBUTE_BUSY.because("Wait until the work on its values has ended; the tenant's work tells how far it is.");
+    busy.retry_after(u32::try_from(LAG).unwrap_or(u32::MAX))
+}
+
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Retype {
@@ -48,7 +55,7 @@ pub async fn retype(request: Request) -> Result<Answer, Problem> {
             }
         };
         if before.item.status != Status::Ready {
-            return Err(ATTRIBUTE_BUSY.because("Wait until its work has ended."));
+            return Err(busy());
         }
         let gates = Gates::read(request.access(), project_id).await?;
         let empty = gates.live() == 0;

@@ -10,13 +10,12 @@ use crate::callers::{at_least, me};
 use crate::grid::list::{Question, by_number, check_busy, columns};
 use crate::imports::UNMAPPED_COLUMN;
 use crate::items::Role;
-use crate::names::AttributeId;
+use crate::names::{AttributeId, WorkId};
 use crate::project::Read;
 use crate::projects::{self, ProjectPath};
 use crate::schema::TRACKER;
-use crate::tenants::one::href;
 use crate::work::routes::WorkView;
-use crate::work::{Begun, Kind, Start, Work, begin_work};
+use crate::work::{Kind, Start, Work, begin_job};
 
 /// The grid's own parameters: every row of it is in the file, whose columns are Number, Name, State and attributes.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -65,13 +64,12 @@ pub async fn begin(request: Request) -> Result<Answer, Problem> {
         kept: None,
         rows: 0,
     };
-    let (access, who) = (request.access(), me(&request)?.to_string());
+    let who = me(&request)?.to_string();
     let work = Work {
         checkpoint: serde_json::to_value(plan).map_err(Problem::internal)?,
-        ..Work::new(access, Kind::Export, (Some(project_id), None), Some(who))
+        ..Work::new(request.access(), Kind::Export, (Some(project_id), None), Some(who))
     };
-    let Begun { id, work, actions, .. } = begin_work(access, tenant_id, work, Start::After(0))?;
-    let location = format!("{}/work/{}", href(tenant_id), id.id());
-    let view = WorkView::new(id, work, true);
-    Ok(request.accept_once(&EXPORT, &TRACKER, actions.to_vec(), location, &view).await?)
+    let id = WorkId::new();
+    let view = WorkView::new(id, work.clone(), true);
+    begin_job(&request, &EXPORT, (tenant_id, id), &work, Start::After(0), &view).await
 }

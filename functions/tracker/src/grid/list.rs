@@ -12,7 +12,7 @@ use web::{Answer, Fault, Limit, Order, Problem, Request};
 
 use super::page::{Page, Source};
 use super::{Column, Filter, Sort, Test, from_table, searched};
-use crate::attributes::retype::ATTRIBUTE_BUSY;
+use crate::attributes::retype;
 use crate::callers::at_least;
 use crate::items::{Role, State, Status};
 use crate::names::AttributeId;
@@ -235,7 +235,7 @@ pub fn check_busy(schema: &Schema, sorted: Option<Column>, filters: &[Filter]) -
     };
     let sorted = sorted.is_some_and(|column| busy(column, true));
     if sorted || filters.iter().any(|filter| busy(filter.column, filter.test == Test::Empty)) {
-        return Err(ATTRIBUTE_BUSY.because("Wait until the work on its values has ended."));
+        return Err(retype::busy());
     }
     Ok(())
 }

@@ -14,13 +14,13 @@ use super::{LARGEST, LONGEST_HEADER, Mode, Numbers, OnError, PREFIX, Phase, Plan
 use crate::access::IMPORT;
 use crate::callers::{at_least, me};
 use crate::items::Role;
+use crate::names::WorkId;
 use crate::project::{Read, Schema};
 use crate::projects::{self, ProjectPath};
 use crate::schema::{BUCKET, TRACKER};
-use crate::tenants::one::href;
 use crate::values::distinct;
 use crate::work::routes::WorkView;
-use crate::work::{Begun, Start, Work, WorkState, begin_work};
+use crate::work::{Start, Work, WorkState, begin_job};
 
 pub const UNMAPPED_COLUMN: Kind = Kind::new(422, "unmapped-column", "A column of the file means nothing here");
 
@@ -83,19 +83,17 @@ pub async fn announce(request: Request) -> Result<Answer, Problem> {
         met: None,
         faults: Gathered::default(),
     };
-    let (access, who) = (request.access(), me(&request)?.to_string());
+    let (access, id, who) = (request.access(), WorkId::new(), me(&request)?.to_string());
     let work = Work {
         state: WorkState::Waiting,
         checkpoint: serde_json::to_value(plan).map_err(Problem::internal)?,
         ..Work::new(access, crate::work::Kind::Import, (Some(project_id), None), Some(who))
     };
-    let Begun { id, work, actions, .. } = begin_work(access, tenant_id, work, Start::After(WAITS))?;
     let declared = Declared { bytes: new.bytes, sha256: None };
     let link = access.objects(&IMPORT, BUCKET, PREFIX).put_link(&id.id(), declared).await?;
-    let view =
-        ImportLink { work: WorkView::new(id, work, true), link: link.url, headers: link.headers.into_iter().collect() };
-    let location = format!("{}/work/{}", href(tenant_id), id.id());
-    Ok(request.create_once(&IMPORT, &TRACKER, actions.to_vec(), location, &view).await?)
+    let headers = link.headers.into_iter().collect();
+    let view = ImportLink { work: WorkView::new(id, work.clone(), true), link: link.url, headers };
+    begin_job(&request, &IMPORT, (tenant_id, id), &work, Start::After(WAITS), &view).await
 }
 
 fn mapping(schema: &Schema, columns: BTreeMap<String, Option<String>>) -> Result<Vec<(String, Target)>, Problem> {

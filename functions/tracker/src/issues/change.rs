@@ -16,7 +16,7 @@ use crate::views::IssueView;
 #[serde(rename_all = "camelCase")]
 pub struct IssueChange {
     #[serde(default)]
-    #[schema(nullable = false, min_length = 1, max_length = 255)]
+    #[schema(nullable = false, min_length = 1, max_length = 255, pattern = "\\S")]
     name: Option<String>,
     #[serde(default)]
     #[schema(nullable = false)]

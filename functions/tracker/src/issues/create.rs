@@ -31,14 +31,14 @@ pub const MAX_JUMP: u64 = 1_000_000;
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewIssue {
-    #[schema(min_length = 1, max_length = 255)]
+    #[schema(min_length = 1, max_length = 255, pattern = "\\S")]
     name: String,
     #[serde(default = "open")]
     #[schema(default = "open")]
     state: State,
     /// By the ids of attributes.
     #[serde(default, deserialize_with = "distinct")]
-    #[schema(value_type = BTreeMap<String, Input>)]
+    #[schema(value_type = BTreeMap<AttributeId, Input>)]
     values: BTreeMap<AttributeId, Input>,
 }
 
@@ -71,10 +71,10 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
             values => values?.into_iter().for_each(|(id, value)| issue.set(id, value)),
         }
         check_size(&issue)?;
-        // A number that was taken serves for every attempt.
+        // A number that was taken serves for every attempt, until it may be given to others.
         let num = match &taken {
-            Some(taken) => taken.number,
-            None => taken.insert(next_number(&request, &schema).await?).number,
+            Some(taken) if taken.is_under(&schema) => taken.number,
+            _ => taken.insert(next_number(&request, &schema).await?).number,
         };
         (issue.num, issue.data) = (num, number_key(num));
         let issue = cleaned(&schema, issue);
@@ -121,10 +121,17 @@ fn first(tenant: TenantId, new: &NewIssue, stamps: Stamps) -> Issue {
 pub struct Taken<'a> {
     request: &'a Request,
     pub number: u64,
+    schema_rev: i64,
     serves: bool,
 }
 
 impl Taken<'_> {
+    /// Whether the project has the schema revision under which the number was taken. Since another, its counter may have
+    /// been set back.
+    pub fn is_under(&self, schema: &Schema) -> bool {
+        self.schema_rev == schema.project.schema_rev
+    }
+
     pub fn serves(mut self) {
         self.serves = true;
     }
@@ -143,7 +150,9 @@ impl Drop for Taken<'_> {
 pub async fn next_number<'a>(request: &'a Request, schema: &Schema) -> Result<Taken<'a>, Problem> {
     let taken = request.access().table(&NEXT_NUMBER, &TRACKER).next_numbers(counter(schema.id), 1).await;
     match taken {
-        Ok(numbers) if *numbers.end() <= LAST_NUMBER => Ok(Taken { request, number: *numbers.end(), serves: false }),
+        Ok(numbers) if *numbers.end() <= LAST_NUMBER => {
+            Ok(Taken { request, number: *numbers.end(), schema_rev: schema.project.schema_rev, serves: false })
+        }
         Ok(_) => Err(web::problem::TAKEN.because(format!("The project has no number left up to {LAST_NUMBER}."))),
         Err(Error::NotFound) => Err(Problem::not_found()),
         Err(error) => Err(error.into()),

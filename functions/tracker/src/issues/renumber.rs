@@ -68,9 +68,10 @@ pub async fn renumber(request: Request) -> Result<Answer, Problem> {
     loop {
         let schema = projects::read(&request, path.tenant_id, path.project_id, Read::Strong).await?;
         let known = settled(&request, path).await?;
-        let num = match number.or(taken.as_ref().map(|taken| taken.number)) {
-            Some(number) => number,
-            None => taken.insert(next_number(&request, &schema).await?).number,
+        let num = match (number, &taken) {
+            (Some(number), _) => number,
+            (None, Some(taken)) if taken.is_under(&schema) => taken.number,
+            _ => taken.insert(next_number(&request, &schema).await?).number,
         };
         let stamps = changed_now(&request, &known.issue.stamps)?;
         let after = Issue { num, data: number_key(num), stamps, ..known.issue.clone() };
@@ -124,8 +125,8 @@ pub async fn move_to(request: Request) -> Result<Answer, Problem> {
             return Err(WOULD_DROP.because(detail).with("dropped", dropped));
         }
         let num = match &taken {
-            Some(taken) => taken.number,
-            None => taken.insert(next_number(&request, &to).await?).number,
+            Some(taken) if taken.is_under(&to) => taken.number,
+            _ => taken.insert(next_number(&request, &to).await?).number,
         };
         let stamps = changed_now(&request, &known.issue.stamps)?;
         let after = Issue { num, data: number_key(num), values, stamps, ..known.issue.clone() };

@@ -77,6 +77,8 @@ impl Write {
         // A move deletes one item and makes another.
         let settled = gates + 2 + differing.len() <= MOST;
         let mut actions = self.gates;
+        let known = self.before.as_ref().map(|(known, _)| known.issue.tenant);
+        let tenant = self.after.as_ref().map(|(_, issue, _)| issue.tenant).or(known);
         let owner = self.after.as_ref().map(|(key, ..)| key.key());
         let owner = owner.or_else(|| self.before.as_ref().map(|(known, _)| known.stored.key.clone()));
         let after = self.after.map(|(key, issue, _)| (key, Issue { unsettled: (!settled).then_some(true), ..issue }));
@@ -95,7 +97,8 @@ impl Write {
             }
         }
         if !settled {
-            let due = Due { data: lease(access), owner: owner.unwrap_or_else(|| IssueDueKey { issue: self.id }.key()) };
+            let owner = owner.unwrap_or_else(|| IssueDueKey { issue: self.id }.key());
+            let due = Due::of(tenant, &lease(access), owner);
             actions.push(Action::create(&TRACKER, IssueDueKey { issue: self.id }, &due)?);
             differing.truncate(MOST.saturating_sub(actions.len()));
         }

@@ -4,12 +4,13 @@ use web::{Page, Route, Sample, Who, problem};
 
 use super::{PROJECT as P, SAMPLE_PROJECT, TENANT as T};
 use crate::access::{
-    BEGIN_DELETION, BY_NAME, CREATE_PROJECT, DUE, ENTRIES, ISSUE_ROWS, ISSUES, MEMBERSHIP, PROJECT, PROJECT_STEP,
-    RENAME_PROJECT, TOTALS, WORK,
+    BEGIN_DELETION, BY_NAME, CREATE_PROJECT, DUE, ENTRIES, ISSUE_ROWS, ISSUES, MEMBERSHIP, OPEN_JOBS, PROJECT,
+    PROJECT_STEP, RENAME_PROJECT, SET_NEXT_NUMBER, TOTALS, WORK,
 };
 use crate::attributes::retype::ATTRIBUTE_BUSY;
 use crate::grid::SEARCH;
 use crate::grid::list::{Grid, GridQuery, list as list_grid};
+use crate::issues::next_number::{self, NUMBERS_IN_USE, NextNumber};
 use crate::projects::{NewProject, ProjectChange, ProjectPath, create, delete, get, list, rename};
 use crate::tenants::delete::DeleteQuery;
 use crate::tenants::one::{ByName, TenantPath};
@@ -66,6 +67,17 @@ pub fn routes() -> Vec<Route> {
             .answers::<WorkView>(202)
             .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::HAS_DEPENDENTS, problem::CONFLICT])
             .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9?cascade=true")),
+        Route::put("setNextNumber", format!("{P}/next-number"), Who::SignedIn, next_number::set)
+            .summary("Sets the number of a project's next issue, above those of all its issues")
+            .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &OPEN_JOBS, &SET_NEXT_NUMBER])
+            .path::<ProjectPath>()
+            .takes::<NextNumber>()
+            .answers_empty(204)
+            .answers::<WorkView>(202)
+            .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TAKEN, NUMBERS_IN_USE, problem::CONFLICT])
+            .sample(
+                Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/next-number").body(r#"{"number":100}"#),
+            ),
         Route::get("listGrid", format!("{P}/grid"), Who::SignedIn, list_grid)
             .summary("Issues with their values, sorted and filtered by any column")
             .patterns(&[&MEMBERSHIP, &PROJECT, &ENTRIES, &ISSUES, &TOTALS, &SEARCH])

@@ -28,7 +28,7 @@ pub struct MemberPath {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewMember {
-    #[schema(value_type = String, min_length = 3, max_length = 200)]
+    #[schema(value_type = String, min_length = 3, max_length = 200, pattern = "^[^:~%#/?\\\\]+:[^:%#/?\\\\]+(:[^:%#/?\\\\]+)*$")]
     idpid: Idpid,
     role: Role,
     #[serde(default)]

@@ -11,6 +11,7 @@ use crate::access::{BY_NAME, CREATE_TENANT, MY_TENANTS, RENAME_TENANT, TENANT};
 use crate::callers::{PLATFORM_ADMIN, at_least_or_platform, me};
 use crate::items::{Directory, Member, Role, Tenant};
 use crate::keys::{DirectoryKey, MemberKey, TenantKey};
+use crate::listed;
 use crate::names::TenantId;
 use crate::schema::{DATA, INDEX, TRACKER};
 use crate::views::{MyTenant, TenantEntry, TenantView};
@@ -24,11 +25,11 @@ pub struct TenantPath {
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewTenant {
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200, pattern = "\\S")]
     name: String,
     /// The `{idpid}` of its first administrator; the caller if absent.
     #[serde(default)]
-    #[schema(value_type = Option<String>, nullable = false, min_length = 3, max_length = 200)]
+    #[schema(value_type = Option<String>, nullable = false, min_length = 3, max_length = 200, pattern = "^[^:~%#/?\\\\]+:[^:%#/?\\\\]+(:[^:%#/?\\\\]+)*$")]
     admin: Option<Idpid>,
 }
 
@@ -36,7 +37,7 @@ pub struct NewTenant {
 #[serde(rename_all = "camelCase")]
 pub struct TenantChange {
     #[serde(default)]
-    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    #[schema(nullable = false, min_length = 1, max_length = 200, pattern = "\\S")]
     name: Option<String>,
 }
 
@@ -50,7 +51,7 @@ pub struct ByName {
     pub cursor: Option<String>,
     #[serde(default)]
     pub order: web::Order,
-    /// What the name begins with, as it is written.
+    /// What the name begins with; case and accents do not count.
     #[serde(default)]
     #[schema(nullable = false, min_length = 1, max_length = 200)]
     pub prefix: Option<String>,
@@ -68,7 +69,7 @@ pub struct TenantsQuery {
     #[serde(default)]
     #[schema(nullable = false)]
     order: Option<web::Order>,
-    /// What the name begins with, as it is written; not with `q`.
+    /// What the name begins with; case and accents do not count. Not with `q`.
     #[serde(default)]
     #[schema(nullable = false, min_length = 1, max_length = 200)]
     prefix: Option<String>,
@@ -113,7 +114,7 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
     let member = Member { data: stamps.created_at.clone(), role: Role::Admin, name: String::new(), stamps };
     let actions = vec![
         Action::create(&TRACKER, TenantKey { tenant: id }, &tenant)?,
-        Action::create(&TRACKER, DirectoryKey { tenant: id }, &Directory { data: tenant.name.clone() })?,
+        Action::create(&TRACKER, DirectoryKey { tenant: id }, &Directory { data: listed::entry(&tenant.name) })?,
         Action::create(&TRACKER, MemberKey { tenant: id, user: admin }, &member)?,
     ];
     Ok(request.create_once(&CREATE_TENANT, &TRACKER, actions, href(id), &TenantView::new(id, &tenant)).await?)
@@ -134,7 +135,7 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
     let (stored, next_cursor) = by_name(&request, "directory".to_owned(), &query).await?;
     let entry = |stored: &Stored| {
         let DirectoryKey { tenant } = DirectoryKey::parse(&stored.key)?;
-        Some(TenantEntry { id: tenant, name: data(stored)? })
+        Some(TenantEntry { id: tenant, name: listed::name(data(stored)?).to_owned() })
     };
     Ok(Answer::ok(&Page { items: stored.iter().filter_map(entry).collect(), next_cursor }))
 }
@@ -146,20 +147,29 @@ pub async fn by_name(
     query: &ByName,
 ) -> Result<(Vec<Stored>, Option<String>), Problem> {
     let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let listed = request.access().table(&BY_NAME, &TRACKER).query(partition).index(INDEX);
-    let listed = match &query.prefix {
-        Some(prefix) => listed.begins_with(prefix.as_str()),
-        None => listed,
+    let entries = request.access().table(&BY_NAME, &TRACKER).query(partition).index(INDEX);
+    let prefix = query.prefix.as_deref().map(listed::key).filter(|prefix| !prefix.is_empty());
+    let entries = match &prefix {
+        Some(prefix) => entries.begins_with(listed::beginning(prefix)),
+        None => entries,
     };
-    let listed = if query.order == web::Order::Desc { listed.backward() } else { listed };
-    let page = listed.after(after).page(query.limit.0).await?;
-    let next = page.next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok((page.items, next))
+    let entries = if query.order == web::Order::Desc { entries.backward() } else { entries };
+    let begins = |entry: &Stored| match &prefix {
+        Some(prefix) => data(entry).is_some_and(|data| listed::key(listed::name(data)).starts_with(prefix.as_str())),
+        None => true,
+    };
+    let keep = |page: Vec<Stored>| {
+        let kept: Vec<_> = page.into_iter().map(|entry| begins(&entry).then_some(entry)).collect();
+        async { Ok::<_, Problem>(kept) }
+    };
+    let (items, next) = entries.after(after).page_of(query.limit.0, keep).await?;
+    let next = next.map(|position| request.next_cursor(&position)).transpose()?;
+    Ok((items, next))
 }
 
 /// What an entry of the index is sorted by.
-pub fn data(stored: &Stored) -> Option<String> {
-    stored.item.get(DATA)?.as_s().ok().cloned()
+pub fn data(stored: &Stored) -> Option<&str> {
+    stored.item.get(DATA)?.as_s().ok().map(String::as_str)
 }
 
 pub async fn list_mine(request: Request) -> Result<Answer, Problem> {
@@ -211,7 +221,7 @@ pub async fn rename(request: Request) -> Result<Answer, Problem> {
         return Err(Problem::faults(faults));
     }
     let after = Tenant { name, stamps: changed_now(&request, &before.stamps)?, ..before.clone() };
-    let directory = Changes::new().set(DATA, table::item::text(after.name.as_str()));
+    let directory = Changes::new().set(DATA, table::item::text(listed::entry(&after.name)));
     // What counts its projects and administrators changes it, too, and is no reason to refuse a new name.
     let change = Action::update(&TRACKER, TenantKey { tenant: tenant_id }, Changes::between(&before, &after)?)
         .when(table::Condition::Absent("Deleting"));

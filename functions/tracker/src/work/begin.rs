@@ -6,7 +6,7 @@ use serde_json::Value;
 use table::clock::rfc3339;
 use table::{Access, Action, EntityKey, Error};
 
-use super::{Counts, Due, Kind, Work, WorkState, lease};
+use super::{Counts, Due, Kind, Work, WorkState, lease, line};
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::names::{AttributeId, ProjectId, TenantId, WorkId};
 use crate::schema::TRACKER;
@@ -25,7 +25,7 @@ pub enum Start {
 pub struct Begun {
     pub id: WorkId,
     pub work: Work,
-    /// The time of its due row.
+    /// Where its due row stands.
     pub due: String,
     /// What its record and its due row are made by.
     pub actions: [Action; 2],
@@ -40,17 +40,17 @@ pub fn begin(
     who: Option<String>,
     start: Start,
 ) -> Result<Begun, Error> {
-    begin_work(access, tenant, Work::new(access, kind, of, who), start)
+    begin_work(access, (tenant, WorkId::new()), Work::new(access, kind, of, who), start)
 }
 
 /// The same for work that has more to say of itself.
-pub fn begin_work(access: &Access, tenant: TenantId, work: Work, start: Start) -> Result<Begun, Error> {
-    let id = WorkId::new();
+pub fn begin_work(access: &Access, (tenant, id): (TenantId, WorkId), work: Work, start: Start) -> Result<Begun, Error> {
     let key = WorkKey { tenant, work: id }.key();
-    let due = match start {
+    let time = match start {
         Start::Held => lease(access),
         Start::After(seconds) => in_seconds(access, seconds),
     };
+    let due = line::stand(tenant, work.state, &time);
     let row = Due { data: due.clone(), owner: key.clone() };
     let actions = [Action::create(&TRACKER, key, &work)?, Action::create(&TRACKER, WorkDueKey { work: id }, &row)?];
     Ok(Begun { id, work, due, actions })
@@ -73,6 +73,7 @@ impl Work {
             reason: None,
             faults: Vec::new(),
             checkpoint: Value::Null,
+            places: None,
             created_at: rfc3339(access.engines().clock.now()),
             created_by: who,
             ended_at: None,

@@ -54,7 +54,9 @@ pub async fn cancel(request: Request) -> Result<Answer, Problem> {
         // Whoever works on it finds its due row gone, and leaves it.
         let due = Action::delete(&TRACKER, WorkDueKey { work: work_id }).or_absent();
         let change = Action::update(&TRACKER, stored.key.clone(), Changes::between(&before, &after)?);
-        match access.transact(&CANCEL_WORK, &[change.if_unchanged(&stored), due]).await {
+        let mut actions = vec![change.if_unchanged(&stored), due];
+        actions.extend(before.gives_back(tenant_id));
+        match access.transact(&CANCEL_WORK, &actions).await {
             Ok(_) => return Ok(Answer::no_content()),
             Err(Error::ConditionFailed(_)) => {}
             Err(error) => return Err(error.into()),
@@ -68,6 +70,7 @@ fn cancelled(access: &Access, work: &Work) -> Work {
         state: WorkState::Cancelled,
         ended_at: Some(in_seconds(access, 0)),
         expires: Some(access.engines().clock.seconds() + KEPT),
+        places: None,
         ..work.clone()
     }
 }

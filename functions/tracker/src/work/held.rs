@@ -3,7 +3,7 @@
 use table::{Access, Action, Changes, Condition, EntityKey, Error, Key, item};
 
 use super::begin::in_seconds;
-use super::{Begun, Due, KEPT, SHOWN, Step, Then, Work, WorkState};
+use super::{Begun, Due, KEPT, SHOWN, Step, Then, Work, WorkState, line};
 use crate::access::DUE;
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::names::{TenantId, WorkId};
@@ -14,7 +14,7 @@ pub struct Held {
     pub tenant: TenantId,
     pub id: WorkId,
     pub work: Work,
-    /// The time of the due row, which nobody else moves while it is this.
+    /// Where its due row stands, which nobody else moves while it is there.
     due: String,
 }
 
@@ -23,15 +23,15 @@ pub fn lease(access: &Access) -> String {
     in_seconds(access, access.engines().config.lease.as_secs())
 }
 
-/// Takes what a due row waits for, by moving the row on to the end of the lease; gives its owner and that time. Nothing if
-/// it is not due, or somebody else was faster.
+/// Takes what a due row waits for, by moving the row on to the end of the lease; gives its owner and where it stands then.
+/// Nothing if it is not due, or somebody else was faster.
 pub async fn take_due(access: &Access, due: Key) -> Result<Option<(Key, String)>, Error> {
     let Some(stored) = access.table(&DUE, &TRACKER).get_consistent(due.clone()).await? else { return Ok(None) };
     let Due { data, owner } = stored.read()?;
-    if data > in_seconds(access, 0) {
+    if line::time(&data) > in_seconds(access, 0).as_str() {
         return Ok(None);
     }
-    let until = lease(access);
+    let until = line::moved(&data, &lease(access));
     let moved = Action::update(&TRACKER, due, Changes::new().set(DATA, item::text(until.as_str())));
     match access.write(&DUE, moved.when(Condition::Equals(DATA, item::text(data)))).await {
         Ok(_) => Ok(Some((owner, until))),
@@ -70,7 +70,7 @@ impl Held {
         if work.state != WorkState::Waiting {
             return Ok(None);
         }
-        let until = lease(access);
+        let until = line::stand(tenant, WorkState::Running, &lease(access));
         let moved = Action::update(&TRACKER, due, Changes::new().set(DATA, item::text(until.as_str())));
         let running = Action::update(&TRACKER, owner, Changes::new().set("State", item::text("running")));
         let actions = [
@@ -98,9 +98,9 @@ impl Held {
         let (due, until) = match then {
             Then::More => {
                 after.state = WorkState::Running;
-                self.moved_to(lease(access))
+                self.moved_to(after.state, &lease(access))
             }
-            Then::Wait(seconds) => self.moved_to(in_seconds(access, seconds)),
+            Then::Wait(seconds) => self.moved_to(after.state, &in_seconds(access, seconds)),
             Then::Done | Then::Stopped | Then::Rejected | Then::Cancelled => {
                 after.state = match then {
                     Then::Rejected => WorkState::Rejected,
@@ -110,6 +110,7 @@ impl Held {
                 };
                 after.ended_at = Some(in_seconds(access, 0));
                 after.expires = Some(access.engines().clock.seconds() + KEPT);
+                after.places = None;
                 (due, String::new())
             }
         };
@@ -117,6 +118,9 @@ impl Held {
         actions.push(due.when(Condition::Equals(DATA, item::text(self.due.as_str()))));
         let changes = Changes::between(&self.work, &after)?;
         actions.push(Action::update(&TRACKER, WorkKey { tenant: self.tenant, work: self.id }, changes));
+        if !after.state.is_open() {
+            actions.extend(self.work.gives_back(self.tenant));
+        }
         match access.transact(self.work.kind.step(), &actions).await {
             Ok(_) => {
                 (self.work, self.due) = (after, until);
@@ -140,7 +144,7 @@ impl Held {
 
     /// Lets go of it, so that the next run need not wait for the lease's end.
     pub async fn release(self, access: &Access) -> Result<(), Error> {
-        let (due, _) = self.moved_to(in_seconds(access, 0));
+        let (due, _) = self.moved_to(self.work.state, &in_seconds(access, 0));
         let due = due.when(Condition::Equals(DATA, item::text(self.due.as_str())));
         match access.write(&DUE, due).await {
             Ok(_) | Err(Error::NotFound | Error::ConditionFailed(_)) => Ok(()),
@@ -148,7 +152,8 @@ impl Held {
         }
     }
 
-    fn moved_to(&self, until: String) -> (Action, String) {
+    fn moved_to(&self, state: WorkState, time: &str) -> (Action, String) {
+        let until = line::stand(self.tenant, state, time);
         let changes = Changes::new().set(DATA, item::text(until.as_str()));
         (Action::update(&TRACKER, WorkDueKey { work: self.id }, changes), until)
     }

@@ -1,137 +1,228 @@
-//! Going on with what is due: work by work, batch by batch, for as long as there is time.
+//! Going on with what is due, for as long as a run has time: tenants take turns, and what falls due meanwhile has its own.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::future::ready;
-use futures::{StreamExt, stream};
-use table::{Access, EntityKey, Error};
+use futures::future::{BoxFuture, FutureExt};
+use futures::stream::{FuturesUnordered, StreamExt};
+use table::{Access, EntityKey, Error, Key};
 use tokio::time::Instant;
 use web::{Due, Event, EventFailure, Problem};
 
-use super::begin::in_seconds;
-use super::{Held, Kind, Step, build, delete_project, delete_tenant, drain, retype};
-use crate::access::DUE;
+use super::Held;
+use super::job::{Job, Turn, has_time};
+use super::line::{Found, look};
+use super::turns::Turns;
+use crate::issues;
 use crate::keys::{IssueDueKey, WorkDueKey};
-use crate::names::WorkId;
-use crate::schema::{INDEX, TRACKER};
-use crate::{exports, imports, issues};
+use crate::names::TenantId;
 
-/// How much is gone on with at once, and taken at once.
+/// How much is gone on with at once.
 const AT_ONCE: usize = 4;
-const TAKEN: u32 = 10;
 
-/// What must be left of a run's time for one more batch.
-const FOR_A_BATCH: Duration = Duration::from_secs(3);
+/// How much is held at once, with what was read of it, by work that makes way for others' included. What is more goes back
+/// into the line.
+const IN_HAND: usize = 8;
 
-/// How often a batch is made anew, because others had changed what it read, before the work is left to the next run.
-const TRIES: u64 = 10;
+/// How often a run looks for what has fallen due.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Whose turn it is. Of some the index does not tell the tenant; they take turns as one more.
+type Whose = Option<TenantId>;
+
+enum Waiting {
+    /// What a due row waits for.
+    Named(Key),
+    /// Work that has made way for another tenant's.
+    Held(Key, Box<Job>),
+}
+
+/// What has come to its end, for now.
+enum Went {
+    Looked(Result<Found, Error>),
+    Turned(Whose, Key, Result<Turn, Problem>),
+    LetGo(Key, Result<(), Error>),
+}
+
+struct Run<'a> {
+    access: &'a Access,
+    until: Instant,
+    turns: Turns<Whose, Waiting>,
+    /// What waits for its turn, has it, or has failed.
+    known: BTreeSet<Key>,
+    under_way: FuturesUnordered<BoxFuture<'a, Went>>,
+    working: usize,
+    in_hand: usize,
+    /// When it has looked last; nothing while it does.
+    looked: Option<Instant>,
+    looking: bool,
+    /// Whether something is due that waits for no turn yet.
+    more: bool,
+    blind: Option<Error>,
+    due: Due,
+}
 
 /// Every minute: goes on with what was begun and is nobody's now.
 pub async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
-    let (access, until) = (event.access(), event.deadline);
-    let listed = access.table(&DUE, &TRACKER).query("due").index(INDEX).below(in_seconds(access, 0));
-    let listed = listed.page(TAKEN).await.map_err(EventFailure::new)?;
-    let went = stream::iter(listed.items).map(|listed| async move {
-        // What is not taken keeps its place in line.
-        let went = if until.saturating_duration_since(Instant::now()) < FOR_A_BATCH {
-            Ok(())
-        } else if let Some(WorkDueKey { work }) = WorkDueKey::parse(&listed.key) {
-            go_on(access, work, until).await
-        } else if let Some(IssueDueKey { issue }) = IssueDueKey::parse(&listed.key) {
-            issues::settle_due(access, issue).await
-        } else {
-            Ok(())
-        };
-        if let Err(problem) = &went {
-            tracing::error!(due.key = ?listed.key, %problem, "work was left where it is; the next run goes on");
-        }
-        went.is_err()
-    });
-    let due = went.buffer_unordered(AT_ONCE).fold(Due::default(), |mut due, failed| {
-        due.count(failed);
-        ready(due)
-    });
-    let due = due.await;
-    event.went_on(due)
-}
-
-async fn go_on(access: &Access, id: WorkId, until: Instant) -> Result<(), Problem> {
-    match Held::take(access, id).await? {
-        Some(held) => carry_on(access, held, until).await.map(|_| ()),
-        None => Ok(()),
+    let mut run = Run {
+        access: event.access(),
+        until: event.deadline,
+        turns: Turns::default(),
+        known: BTreeSet::new(),
+        under_way: FuturesUnordered::new(),
+        working: 0,
+        in_hand: 0,
+        looked: None,
+        looking: false,
+        more: false,
+        blind: None,
+        due: Due::default(),
+    };
+    run.to_its_end().await;
+    match run.blind {
+        Some(error) => Err(EventFailure::new(error)),
+        None => event.went_on(run.due),
     }
 }
 
-/// Works until the work has ended or waits for a later time, or until this time. Returns whether it has ended.
-pub async fn carry_on(access: &Access, mut held: Held, until: Instant) -> Result<bool, Problem> {
-    let mut vain = 0;
-    let mut ahead = Ahead::default();
-    while held.work.state.is_open() {
-        let over = until.saturating_duration_since(Instant::now()) < FOR_A_BATCH;
-        if over || vain == TRIES || access.engines().is_winding_down() {
-            let kept = match held.work.kind {
-                Kind::Export => ahead.export.keep(access, &held).await,
-                _ => Ok(None),
-            };
-            match kept {
-                Ok(Some(step)) => match held.carry_out(access, step).await {
-                    Ok(_) => return Ok(false),
-                    Err(error) => tracing::warn!(%error, "what was read ahead is read again"),
-                },
-                Ok(None) => {}
-                Err(problem) => tracing::warn!(%problem, "what was read ahead is read again"),
+impl Run<'_> {
+    async fn to_its_end(&mut self) {
+        loop {
+            let goes_on = self.goes_on();
+            if goes_on {
+                self.look();
+                self.fill();
+            } else {
+                self.let_all_go();
             }
-            held.release(access).await?;
-            return Ok(false);
+            let next_look = self.looked.map_or_else(Instant::now, |looked| looked + LOOK);
+            tokio::select! {
+                Some(went) = self.under_way.next() => self.after(went),
+                () = tokio::time::sleep_until(next_look),
+                    if goes_on && !self.looking && (self.more || !self.under_way.is_empty()) => {}
+                else => return,
+            }
         }
-        let step = match step(access, &held, &mut ahead).await {
-            Ok(step) => step,
-            Err(problem) => {
-                // The next run may have more luck, and need not wait for the lease's end.
-                held.release(access).await?;
-                return Err(problem);
-            }
-        };
-        let waits = matches!(step.then, super::Then::Wait(_));
-        match held.carry_out(access, step).await {
-            Ok(true) if waits => return Ok(false),
-            Ok(true) => {
-                vain = 0;
-                if held.work.kind == Kind::Import && held.work.state.is_open() {
-                    held.look(access).await?;
+    }
+
+    fn goes_on(&self) -> bool {
+        self.blind.is_none() && has_time(self.access, self.until)
+    }
+
+    /// Looks for what is due, if it is time.
+    fn look(&mut self) {
+        if !self.looking && self.looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+            let access = self.access;
+            (self.looking, self.more) = (true, false);
+            self.under_way.push(async move { Went::Looked(look(access).await) }.boxed());
+        }
+    }
+
+    /// Gives turns for as long as there is room.
+    fn fill(&mut self) {
+        while self.working < AT_ONCE
+            && let Some((whose, waiting)) = self.turns.next()
+        {
+            self.working += 1;
+            match waiting {
+                Waiting::Held(key, job) => self.turn(whose, key, job),
+                Waiting::Named(key) => {
+                    self.in_hand += 1;
+                    self.due.found += 1;
+                    let (access, until) = (self.access, self.until);
+                    let turn = async move {
+                        let turned = begin(access, &key, until).await;
+                        Went::Turned(whose, key, turned)
+                    };
+                    self.under_way.push(turn.boxed());
                 }
             }
-            Ok(false) => return Ok(false),
-            Err(Error::ConditionFailed(_) | Error::Conflict) => {
-                vain += 1;
-                tokio::time::sleep(Duration::from_millis(fastrand::u64(0..50 * vain))).await;
-            }
-            Err(error) => {
-                held.release(access).await?;
-                return Err(error.into());
+        }
+    }
+
+    fn turn(&mut self, whose: Whose, key: Key, job: Box<Job>) {
+        let (access, until) = (self.access, self.until);
+        self.under_way.push(async move { Went::Turned(whose, key, job.turn(access, until).await) }.boxed());
+    }
+
+    fn let_go(&mut self, key: Key, job: Box<Job>) {
+        let access = self.access;
+        self.under_way.push(async move { Went::LetGo(key, job.let_go(access).await) }.boxed());
+    }
+
+    /// What is not taken keeps its place in line.
+    fn let_all_go(&mut self) {
+        for (_, waiting) in self.turns.take_all() {
+            if let Waiting::Held(key, job) = waiting {
+                self.let_go(key, job);
             }
         }
     }
-    Ok(true)
-}
 
-/// What a run knows beyond the checkpoint, so that it need not read again what it has read. A run that knows nothing
-/// comes to the same.
-#[derive(Debug, Default)]
-struct Ahead {
-    import: imports::Ahead,
-    export: exports::Ahead,
-}
-
-async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Step, Problem> {
-    match held.work.kind {
-        Kind::BuildAttribute => build::step(access, held).await,
-        Kind::RetypeAttribute => retype::step(access, held).await,
-        Kind::DeleteAttribute => drain::step(access, held).await,
-        Kind::DeleteProject => delete_project::step(access, held).await,
-        Kind::DeleteTenant => delete_tenant::step(access, held).await,
-        Kind::Import => imports::step(access, held, &mut ahead.import).await,
-        Kind::Export => exports::step(access, held, &mut ahead.export).await,
+    fn after(&mut self, went: Went) {
+        match went {
+            Went::Looked(found) => {
+                (self.looking, self.looked) = (false, Some(Instant::now()));
+                match found {
+                    Ok(Found { due, more }) => {
+                        self.more |= more;
+                        for (whose, keys) in due {
+                            for key in keys.into_iter().filter(|key| self.known.insert(key.clone())) {
+                                self.turns.add(&whose, Waiting::Named(key));
+                            }
+                        }
+                    }
+                    Err(error) => self.blind = Some(error),
+                }
+            }
+            Went::Turned(whose, key, Ok(Turn::Again(job))) => {
+                // Whose it is is known by now, so it can stand in that tenant's line.
+                let makes_way = whose.is_none() || self.turns.is_awaited(&whose);
+                if !makes_way && self.goes_on() {
+                    return self.turn(whose, key, job);
+                }
+                self.working -= 1;
+                self.turns.done(&whose);
+                if whose.is_none() || self.in_hand > IN_HAND || !self.goes_on() {
+                    self.more = true;
+                    self.let_go(key, job);
+                } else {
+                    self.turns.put_back(&whose, Waiting::Held(key, job));
+                }
+            }
+            Went::Turned(whose, key, turned) => {
+                self.working -= 1;
+                self.turns.done(&whose);
+                self.over(key, turned.map(|_| ()));
+            }
+            Went::LetGo(key, let_go) => self.over(key, let_go.map_err(Problem::from)),
+        }
     }
+
+    /// What has failed stays known, so that only the next run goes on with it.
+    fn over(&mut self, key: Key, ended: Result<(), Problem>) {
+        self.in_hand -= 1;
+        match ended {
+            Ok(()) => drop(self.known.remove(&key)),
+            Err(problem) => {
+                self.due.failed += 1;
+                tracing::error!(due.key = ?key, %problem, "work was left where it is; the next run goes on");
+            }
+        }
+    }
+}
+
+/// Takes what a due row waits for, and gives it its first turn.
+async fn begin(access: &Access, due: &Key, until: Instant) -> Result<Turn, Problem> {
+    if let Some(WorkDueKey { work }) = WorkDueKey::parse(due) {
+        return match Held::take(access, work).await? {
+            Some(held) => Job::new(held).turn(access, until).await,
+            None => Ok(Turn::Left),
+        };
+    }
+    if let Some(IssueDueKey { issue }) = IssueDueKey::parse(due) {
+        issues::settle_due(access, issue).await?;
+    }
+    Ok(Turn::Ended)
 }

@@ -1,6 +1,6 @@
 use table::Call;
 use table::access::{Performed, TableAction};
-use table::{Access, AccessPattern, Action, Cause, EntityKey, Error, Escaped, Key, Number, Sequence};
+use table::{Access, AccessPattern, Action, Cause, Condition, EntityKey, Error, Escaped, Key, Number, Sequence, item};
 
 use crate::shop::{ALL, Book, SHOP, SequenceKey, VISITS, VisitKey, book, book_key, open};
 
@@ -126,6 +126,13 @@ async fn a_sequence_is_raised_to_what_it_has_not_given_and_counts_where_it_says(
         assert_eq!(refused.failed(0).map(|failed| failed.cause), Some(Cause::Unmet), "{taken}");
     }
     assert_eq!(next().await.unwrap(), 7..=7);
+    let back = |from: u64| {
+        let last = Condition::Equals("last", item::number(from));
+        Action::set_sequence(&SHOP, sequence.clone(), 2).when(last)
+    };
+    assert!(matches!(access.write(&ALL, back(6)).await, Err(Error::ConditionFailed(_))));
+    access.write(&ALL, back(7)).await.unwrap();
+    assert_eq!(next().await.unwrap(), 3..=3);
 }
 
 #[tokio::test]
