@@ -26,7 +26,6 @@ use web::App;
 use crate::failure::{Doing, Failure};
 use crate::infra;
 use crate::infra::node::to_yaml;
-use crate::only;
 use crate::python::{self, Environment, environment};
 use crate::rehearsal::{ADDRESS, Stage};
 use crate::systems::{self, Declared};
@@ -54,15 +53,12 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
     let template = root.join("infra/shared.yaml");
-    let outputs = timed("sam deploy cairn-shared", cloud.sam.deploy(&template, "cairn-shared", &shared)).await?;
-    // Where other systems are left out, theirs are not built.
-    cloud.package(named).await?;
+    // It keeps where search is for the others, which name nothing of it.
+    timed("sam deploy cairn-shared", cloud.sam.deploy(&template, "cairn-shared", &shared)).await?;
     let publisher = Publisher::start(identity.issuer(identity::ISSUER)).await?;
     let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
     let parameters = [
         ("Architecture", zip::ARCHITECTURE.name),
-        ("SearchEndpoint", outputs.get("SearchEndpoint")?),
-        ("SearchDomainArn", outputs.get("SearchDomainArn")?),
         ("Issuers", issuers.as_str()),
         ("CursorSecrets", SECRET),
         ("DeletionProtection", "false"),
@@ -157,15 +153,6 @@ impl Cloud<'_> {
         expect("a deployment with new code changes", &changed(&one, &new), new.len())?;
         let answered = stage.sample("getHealth").await?;
         if answered.is_expected() { Ok(()) } else { Err(Failure::new(format!("after an update: {answered:?}"))) }
-    }
-
-    /// A root template with these systems alone, which is what users deploy; the emulator runs no SAM below a root.
-    async fn package(&self, named: &[String]) -> Result<(), Failure> {
-        let file = self.root.join(format!("only-{}.yaml", std::process::id()));
-        fs::write(&file, only::template(named)?).doing(file.display())?;
-        let packaged = timed("sam package", self.sam.package(&file)).await;
-        fs::remove_file(&file).doing(file.display())?;
-        packaged
     }
 
     async fn deploy(&self, app: &App, variant: Variant, parameters: &[(&str, &str)]) -> Result<Outputs, Failure> {

@@ -6,7 +6,6 @@
 //! - `cargo xtask deployed` deploys all systems, or those that are named, to an emulated cloud and tries them there.
 //! - `cargo xtask lambda` tries them with cargo-lambda, as docs/cargo-lambda.md says.
 //! - `cargo xtask nightly` runs what takes hours: full sizes, all sets of engines, each system deployed.
-//! - `cargo xtask only` writes a root template with the systems that are named alone.
 //! - `cargo xtask import` writes by what a new stack takes over the tables, buckets or the domain of a deleted one.
 
 use std::process::ExitCode;
@@ -40,9 +39,6 @@ async fn main() -> ExitCode {
         "deployed" => return told(xtask::deployed::run(xtask::root(), &named).await),
         "lambda" => return told(xtask::lambda::run(xtask::root(), &named).await),
         "nightly" => return told(xtask::nightly::run(xtask::root(), &named).await),
-        "only" if !named.is_empty() => {
-            return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{file}")));
-        }
         "import" if let [stack, prefix, account, region] = named.as_slice() => {
             let deployment = Deployment { prefix, account, region };
             let files = xtask::import::write(xtask::root(), stack, &deployment);
@@ -51,7 +47,7 @@ async fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: cargo xtask generate | check | rehearse | templates | dependencies | zip [SYSTEM…] | deployed [SYSTEM…] | lambda [SYSTEM…] | nightly [STEP…] \
-                 | only SYSTEM… | import shared|SYSTEM PREFIX ACCOUNT REGION"
+                 | import shared|SYSTEM PREFIX ACCOUNT REGION"
             );
             return ExitCode::from(2);
         }

@@ -32,14 +32,6 @@ impl Sam<'_> {
         run(command).await.map(|said| Outputs(outputs(&said)))
     }
 
-    /// `sam package`: all zips and nested templates that a template names are there, and are uploaded.
-    pub async fn package(&self, template: &Path) -> Result<(), Failure> {
-        let mut command = self.environment.command("sam");
-        command.current_dir(self.root).envs(self.emulator.variables()).env("SAM_CLI_TELEMETRY", "0");
-        command.arg("package").arg("--template-file").arg(template).args(["--resolve-s3", "--no-progressbar"]);
-        run(command).await.map(drop)
-    }
-
     pub async fn delete(&self, stack: &str) -> Result<(), Failure> {
         let mut command = self.environment.command("sam");
         command.current_dir(self.root).envs(self.emulator.variables()).env("SAM_CLI_TELEMETRY", "0");
