@@ -62,6 +62,7 @@ mod backoff;
 mod batch;
 pub mod clock;
 pub mod config;
+pub mod connect;
 pub mod cursor;
 pub mod engines;
 pub mod error;
