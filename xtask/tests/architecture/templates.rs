@@ -11,6 +11,7 @@ mod alarms;
 mod api;
 mod callers;
 mod import;
+mod stacks;
 
 /// That these answer without a token, and no others do, is tried in `tests/rehearsal.rs`.
 #[test]
