@@ -59,8 +59,8 @@ const choices = {
     '25',
     '^(2[5-9]|[3-9][0-9]|[1-9][0-9]{2,4})$',
   ),
-  ThrottleRate: number('Requests a second that the API takes in the long run; what is above is answered 429.', 100),
-  ThrottleBurst: number('Requests that the API takes at one moment.', 200),
+  ThrottleRate: number('Requests a second of each route in the long run; what is above is answered 429.', 100),
+  ThrottleBurst: number('Requests of each route at one moment.', 200),
   CorsOrigins: parameter({
     type: 'CommaDelimitedList',
     description: 'The origins whose pages may call the API.',

@@ -13,8 +13,8 @@ pub fn system() -> Node {
         "LogRetentionDays" => log_retention(),
         // A number might have a fraction, which the functions refuse.
         "TombstoneRetentionHours" => text("How long search remembers deletes, in hours: 25 or more.", "25", "^(2[5-9]|[3-9][0-9]|[1-9][0-9]{2,4})$"),
-        "ThrottleRate" => number("Requests a second that the API takes in the long run; what is above is answered 429.", 100),
-        "ThrottleBurst" => number("Requests that the API takes at one moment.", 200),
+        "ThrottleRate" => number("Requests a second of each route in the long run; what is above is answered 429.", 100),
+        "ThrottleBurst" => number("Requests of each route at one moment.", 200),
         "CorsOrigins" => map! {
             "Type" => "CommaDelimitedList",
             "Description" => "The origins whose pages may call the API.",
