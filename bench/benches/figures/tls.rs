@@ -1,12 +1,9 @@
 //! Engines as a function on AWS meets them: behind TLS, and at a distance.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirectional, duplex, split};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
@@ -20,14 +17,12 @@ use crate::Failure;
 /// Large enough for whatever is under way.
 const BUFFER: usize = 64 * 1024;
 
-/// A certificate for this machine, and the file by which a program trusts it.
-#[derive(Debug)]
-pub struct Authority {
-    certificate: CertificateDer<'static>,
-    key: PrivateKeyDer<'static>,
-    file: PathBuf,
-    _folder: TempDir,
-}
+/// A certificate for `localhost` and its key, which were made for this and are trusted nowhere else.
+const CERTIFICATE: &[u8] = include_bytes!("localhost.der");
+const KEY: &[u8] = include_bytes!("localhost-key.der");
+
+/// The file by which a program trusts the certificate.
+pub const TRUSTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/figures/localhost.pem");
 
 /// A server that passes everything on to an engine; gone when it is dropped.
 #[derive(Debug)]
@@ -36,32 +31,11 @@ pub struct Distant {
     accepting: AbortHandle,
 }
 
-impl Authority {
-    pub fn new() -> Result<Self, Failure> {
-        let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec!["localhost".to_owned()])?;
-        let folder = tempfile::tempdir()?;
-        let file = folder.path().join("certificate.pem");
-        std::fs::write(&file, cert.pem())?;
-        let key = PrivateKeyDer::try_from(signing_key.serialize_der())?;
-        Ok(Self { certificate: cert.der().clone(), key, file, _folder: folder })
-    }
-
-    pub fn file(&self) -> &Path {
-        &self.file
-    }
-
-    fn acceptor(&self) -> Result<TlsAcceptor, Failure> {
-        let config = ServerConfig::builder().with_no_client_auth();
-        let config = config.with_single_cert(vec![self.certificate.clone()], self.key.clone_key())?;
-        Ok(TlsAcceptor::from(Arc::new(config)))
-    }
-}
-
 impl Distant {
     /// Before the engine at this URL. All that passes takes half of `trip` in its direction.
-    pub async fn before(authority: &Authority, engine: &str, trip: Duration) -> Result<Self, Failure> {
+    pub async fn before(engine: &str, trip: Duration) -> Result<Self, Failure> {
         let engine: SocketAddr = engine.strip_prefix("http://").unwrap_or(engine).trim_end_matches('/').parse()?;
-        let acceptor = authority.acceptor()?;
+        let acceptor = acceptor()?;
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let url = format!("https://localhost:{}", listener.local_addr()?.port());
         let accepting = tokio::spawn(async move {
@@ -71,6 +45,12 @@ impl Distant {
         });
         Ok(Self { url, accepting: accepting.abort_handle() })
     }
+}
+
+fn acceptor() -> Result<TlsAcceptor, Failure> {
+    let (certificate, key) = (CertificateDer::from(CERTIFICATE), PrivateKeyDer::try_from(KEY)?);
+    let config = ServerConfig::builder().with_no_client_auth().with_single_cert(vec![certificate], key)?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
 impl Drop for Distant {
