@@ -52,9 +52,8 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
 
     let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
-    let template = root.join("infra/shared.yaml");
     // It keeps where search is for the others, which name nothing of it.
-    timed("sam deploy cairn-shared", cloud.sam.deploy(&template, "cairn-shared", &shared)).await?;
+    timed("sam deploy --config-env shared", cloud.sam.deploy("shared", None, &shared)).await?;
     let publisher = Publisher::start(identity.issuer(identity::ISSUER)).await?;
     let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
     let parameters = [
@@ -66,7 +65,7 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     for declared in &systems {
         cloud.try_system(declared, &parameters, &identity).await?;
     }
-    cloud.sam.delete("cairn-shared").await?;
+    cloud.sam.delete("shared").await?;
     Ok(())
 }
 
@@ -110,7 +109,7 @@ impl Cloud<'_> {
 
         self.updates(parameters, &stage).await?;
         self.takes_a_grant_away(parameters, &stage, declared.denied).await?;
-        self.sam.delete(&format!("cairn-{system}")).await
+        self.sam.delete(system).await
     }
 
     /// A route whose role lacks one action of what it declares fails, as a problem; with the action it works again.
@@ -163,8 +162,8 @@ impl Cloud<'_> {
         let template = to_yaml("a deployment under trial", &variant.of(infra::system::node(app)));
         fs::create_dir_all(&folder).doing(folder.display())?;
         fs::write(&file, template.replace("../target/", "../")).doing(file.display())?;
-        let stack = format!("cairn-{system}");
-        let deployed = timed(&format!("sam deploy {stack}"), self.sam.deploy(&file, &stack, parameters)).await;
+        let deploying = self.sam.deploy(system, Some(&file), parameters);
+        let deployed = timed(&format!("sam deploy --config-env {system}"), deploying).await;
         fs::remove_file(&file).doing(file.display())?;
         deployed
     }
