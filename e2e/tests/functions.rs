@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use table::{Trace, trace};
@@ -12,7 +13,10 @@ use crate::harness::{Cairn, engines};
 use crate::tests;
 
 tests! { functions:
-    no_socket_opens_before_the_first_event,
+    a_function_connects_before_its_first_event_to_what_it_declares,
+    the_first_event_takes_the_connections_that_are_there,
+    a_whole_system_opens_no_socket_before_its_first_event,
+    what_does_not_answer_at_the_start_keeps_no_function_from_its_events,
     each_invocation_has_its_trace,
     each_request_to_search_is_signed_as_the_role,
     another_name_refuses_to_start,
@@ -38,6 +42,8 @@ struct Relayed {
     dynamodb: Relay,
     s3: Relay,
     search: Relay,
+    /// Where the issuer's keys are said to be.
+    issuer: Relay,
 }
 
 impl Relayed {
@@ -48,7 +54,8 @@ impl Relayed {
         let dynamodb = Relay::before(config.dynamodb.clone().unwrap()).await;
         let s3 = Relay::before(config.s3.clone().unwrap()).await;
         let search = Relay::before(config.search.clone()).await;
-        Self { cairn, dynamodb, s3, search }
+        let issuer = Relay::before(config.search.clone()).await;
+        Self { cairn, dynamodb, s3, search, issuer }
     }
 
     async fn function(&self, handler: &str) -> Function {
@@ -61,6 +68,8 @@ impl Relayed {
     }
 
     async fn start(&self, handler: &str, [dynamodb, s3]: [&str; 2]) -> Function {
+        let jwks = format!("{}/jwks", self.issuer.url);
+        let issuers = json!([{ "name": "a", "issuer": "https://a.test", "audience": "x", "jwks": jwks }]).to_string();
         let environment = [
             ("AWS_REGION", "local"),
             ("AWS_ACCESS_KEY_ID", local::platform::CREDENTIALS.0),
@@ -71,16 +80,15 @@ impl Relayed {
             (s3, &self.s3.url),
             ("CAIRN_SEARCH_ENDPOINT", &self.search.url),
             ("CAIRN_CURSOR_SECRETS", "secret"),
-            (
-                "CAIRN_ISSUERS",
-                r#"[{"name":"a","issuer":"https://a.test","audience":"x","jwks":"http://127.0.0.1:1/"}]"#,
-            ),
+            ("CAIRN_ISSUERS", &issuers),
         ];
         Function::start("parks", handler, &environment).await
     }
 
-    fn asked(&self) -> usize {
-        self.dynamodb.seen().len() + self.s3.seen().len() + self.search.seen().len()
+    /// What was asked of engines and of the issuer since this was asked last.
+    fn asked(&self) -> Vec<String> {
+        let relays = [&self.dynamodb, &self.s3, &self.search, &self.issuer];
+        relays.iter().flat_map(|relay| relay.seen()).map(|seen| seen.request).collect()
     }
 }
 
@@ -109,23 +117,84 @@ fn lines(output: &str) -> Vec<Value> {
     output.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}"))).collect()
 }
 
-async fn no_socket_opens_before_the_first_event() {
+async fn a_function_connects_before_its_first_event_to_what_it_declares() {
     let relayed = Relayed::open().await;
-    for (handler, path) in [("listCollections", "/parks/collections"), ("bootstrap", "/parks/search")] {
+    let bucket = format!("OPTIONS /{}/any", relayed.cairn.engines().config.bucket("parks"));
+    let (dynamodb, search) = ("GET /ping", "HEAD /");
+    let cases: [(&str, &[&str]); 7] = [
+        ("getHealth", &[]),
+        ("listCollections", &[dynamodb]),
+        ("suggest", &[search]),
+        ("search", &[dynamodb, &bucket, search]),
+        ("createCollection", &[dynamodb, "GET /jwks"]),
+        ("checkUpload", &[dynamodb, &bucket]),
+        ("mirror", &[dynamodb, &bucket, search]),
+    ];
+    for (handler, expected) in cases {
         let mut function = relayed.function(handler).await;
         function.ready().await;
-        let port = function.runtime_api.address.port();
-        if cfg!(target_os = "linux") {
-            assert_eq!(
-                sockets(function.id()),
-                [format!("tcp {port}")],
-                "{handler}: only its invocations are asked for"
-            );
-        }
-        assert_eq!(relayed.asked(), 0, "{handler}");
+        let mut asked = relayed.asked();
+        asked.sort();
+        let mut expected: Vec<String> = expected.iter().map(|request| (*request).to_owned()).collect();
+        expected.sort();
+        assert_eq!(asked, expected, "{handler}");
+    }
+}
+
+async fn the_first_event_takes_the_connections_that_are_there() {
+    let relayed = Relayed::open().await;
+    for (handler, path, engines) in [("listCollections", "/parks/collections", 1), ("search", "/parks/search", 3)] {
+        let mut function = relayed.function(handler).await;
+        function.ready().await;
+        relayed.asked();
+        let own = format!("tcp {}", function.runtime_api.address.port());
+        let of_engines = |process| sockets(process).into_iter().filter(|socket| *socket != own).collect::<Vec<_>>();
+        let before = of_engines(function.id());
         let answer = function.invoke(request(path), "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700").await;
         assert_eq!(answer["statusCode"], 200, "{answer}");
-        assert!(relayed.asked() > 0, "{handler}");
+        assert!(!relayed.asked().is_empty(), "{handler}");
+        if cfg!(target_os = "linux") {
+            assert_eq!(before.len(), engines, "{handler}: {before:?}");
+            assert_eq!(of_engines(function.id()), before, "{handler}: another connection was opened");
+        }
+    }
+}
+
+/// As under `cargo lambda watch`: which of its routes will be asked, nobody knows.
+async fn a_whole_system_opens_no_socket_before_its_first_event() {
+    let relayed = Relayed::open().await;
+    let mut function = relayed.function("bootstrap").await;
+    function.ready().await;
+    let port = function.runtime_api.address.port();
+    if cfg!(target_os = "linux") {
+        assert_eq!(sockets(function.id()), [format!("tcp {port}")], "only its invocations are asked for");
+    }
+    assert_eq!(relayed.asked(), Vec::<String>::new());
+    let answer = function.invoke(request("/parks/search"), "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700").await;
+    assert_eq!(answer["statusCode"], 200, "{answer}");
+    assert!(!relayed.asked().is_empty());
+}
+
+async fn what_does_not_answer_at_the_start_keeps_no_function_from_its_events() {
+    // It takes connections, and says nothing.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("http://{}", listener.local_addr().unwrap());
+    for dead in [silent.as_str(), "http://127.0.0.1:1"] {
+        let issuers = json!([{ "name": "a", "issuer": "https://a.test", "audience": "x", "jwks": dead }]).to_string();
+        let environment = [
+            ("AWS_REGION", "local"),
+            ("CAIRN_DYNAMODB_ENDPOINT", dead),
+            ("CAIRN_S3_ENDPOINT", dead),
+            ("CAIRN_SEARCH_ENDPOINT", dead),
+            ("CAIRN_CURSOR_SECRETS", "secret"),
+            ("CAIRN_ISSUERS", &issuers),
+        ];
+        let mut function = Function::start("parks", "listJobs", &environment).await;
+        let begun = Instant::now();
+        function.ready().await;
+        assert!(begun.elapsed() < Duration::from_secs(6), "{dead}: {:?}", begun.elapsed());
+        let answer = function.invoke(request("/parks/jobs"), "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700").await;
+        assert_eq!(answer["statusCode"], 401, "{dead}: {answer}");
     }
 }
 
@@ -163,6 +232,7 @@ async fn each_request_to_search_is_signed_as_the_role() {
     let records = serde_json::from_str(&records).unwrap();
     for (handler, event, asked) in [("search", request("/parks/search"), "/_search?"), ("mirror", records, "/_bulk?")] {
         let mut function = relayed.function_with_role(handler).await;
+        function.ready().await;
         let answer = function.invoke(event, "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700").await;
         let seen = relayed.search.seen();
         assert!(seen.iter().any(|seen| seen.request.contains(asked)), "{handler}: {answer}: {seen:?}");

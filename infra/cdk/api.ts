@@ -1,6 +1,6 @@
-// The HTTP API of a system: explicit routes, each to a function of its own.
+// The HTTP API of a system: one API description, whose operations are handed each to a function of its own.
 import { CfnOutput } from 'aws-cdk-lib';
-import { CfnApi, CfnIntegration, CfnRoute, CfnStage } from 'aws-cdk-lib/aws-apigatewayv2';
+import { CfnApi, CfnStage } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type CfnFunction, CfnPermission } from 'aws-cdk-lib/aws-lambda';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 
@@ -19,21 +19,28 @@ const ACCESS_LOG = {
 
 export class Api {
   readonly api: CfnApi;
+  // Of the API description, which is complete when all operations have been added.
+  private readonly paths: Record<string, Record<string, unknown>> = {};
 
+  // CloudFormation takes nothing else about an API that has a body, neither its name nor its tags.
   constructor(private readonly stack: SystemStack) {
     const { names, parameters } = stack;
-    const tags = { [TAG]: stack.names.system };
     this.api = new CfnApi(stack, 'Api', {
-      name: names.deployed,
-      protocolType: 'HTTP',
-      corsConfiguration: {
-        allowOrigins: parameters.corsOrigins,
-        allowMethods: declaration.cors.methods,
-        allowHeaders: declaration.cors.allowed,
-        exposeHeaders: declaration.cors.exposed,
-        maxAge: declaration.cors.maxAge,
+      body: {
+        openapi: '3.0.1',
+        info: { title: names.deployed, version: '1' },
+        tags: [{ name: TAG, 'x-amazon-apigateway-tag-value': names.system }],
+        'x-amazon-apigateway-cors': {
+          allowOrigins: parameters.corsOrigins,
+          allowMethods: declaration.cors.methods,
+          allowHeaders: declaration.cors.allowed,
+          exposeHeaders: declaration.cors.exposed,
+          maxAge: declaration.cors.maxAge,
+        },
+        paths: this.paths,
       },
-      tags,
+      // Else a route that API Gateway does not understand would be left out.
+      failOnWarnings: true,
     });
     const calls = logGroup(stack, 'AccessLogs', names.accessLogGroup);
     new CfnStage(stack, 'ApiStage', {
@@ -45,28 +52,31 @@ export class Api {
         throttlingBurstLimit: parameters.number('ThrottleBurst'),
       },
       accessLogSettings: { destinationArn: calls.attrArn, format: JSON.stringify(ACCESS_LOG) },
-      tags,
+      tags: { [TAG]: names.system },
     });
     new CfnOutput(stack, 'ApiUrl', { description: 'Where the API is.', value: this.api.attrApiEndpoint });
   }
 
-  // What API Gateway needs to hand a route's requests to its function.
+  // Has API Gateway hand a route's requests to its function. The function verifies the token: an authorizer's answers
+  // would be no problem details. API Gateway waits for 30 s, the longest that it can; the function answers for itself
+  // before its own timeout.
   add(operation: Operation, { method, path }: NonNullable<Operation['route']>, lambda: CfnFunction): void {
-    const integration = new CfnIntegration(this.stack, id(operation.name, 'Integration'), {
-      apiId: this.api.ref,
-      integrationType: 'AWS_PROXY',
-      integrationUri: lambda.attrArn,
-      payloadFormatVersion: '2.0',
-      // The longest that an HTTP API waits. The function answers for itself before its own timeout.
-      timeoutInMillis: 30_000,
-    });
-    new CfnRoute(this.stack, id(operation.name, 'Route'), {
-      apiId: this.api.ref,
-      routeKey: `${method} ${path}`,
-      // The function verifies the token: an authorizer's answers would be no problem details.
-      authorizationType: 'NONE',
-      target: `integrations/${integration.ref}`,
-    });
+    const named = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    }));
+    const item = (this.paths[path] ??= named.length === 0 ? {} : { parameters: named });
+    item[method.toLowerCase()] = {
+      responses: { default: { description: 'What the function answers.' } },
+      'x-amazon-apigateway-integration': {
+        type: 'aws_proxy',
+        httpMethod: 'POST',
+        uri: lambda.attrArn,
+        payloadFormatVersion: '2.0',
+      },
+    };
     const called = path.replaceAll(/\{[^}]*\}/g, '*');
     new CfnPermission(this.stack, id(operation.name, 'Permission'), {
       functionName: lambda.ref,

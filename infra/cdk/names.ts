@@ -78,6 +78,11 @@ export class Names {
   }
 }
 
+// In Parameter Store, by which the shared stack tells the systems where search is.
+export function keptAs(prefix: string, name: string): string {
+  return `/cairn/${prefix}search/${name}`;
+}
+
 // The beginning of an ARN of this account and region.
 export function regional(service: string): string {
   return `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}`;

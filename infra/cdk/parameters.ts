@@ -1,6 +1,8 @@
 // What whoever deploys may choose: the same parameters as those of the SAM templates.
 import { CfnCondition, CfnParameter, type CfnParameterProps, Fn, type IResolvable, type Stack, Token } from 'aws-cdk-lib';
 
+import { keptAs } from './names.ts';
+
 type Choice = (stack: Stack, name: string) => CfnParameter;
 
 const parameter =
@@ -20,6 +22,10 @@ const oneOf = (description: string, allowedValues: string[]): Choice =>
 
 const flag = (description: string, byDefault: boolean): Choice =>
   parameter({ type: 'String', description, default: `${byDefault}`, allowedValues: ['true', 'false'] });
+
+// The value that Parameter Store has under this name, as of each deployment.
+const kept = (description: string, name: string): Choice =>
+  parameter({ type: 'AWS::SSM::Parameter::Value<String>', description, default: keptAs('cairn-', name) });
 
 export const prefix = text(
   'Stands before every name, so that several deployments share an account.',
@@ -53,8 +59,8 @@ const choices = {
     '25',
     '^(2[5-9]|[3-9][0-9]|[1-9][0-9]{2,4})$',
   ),
-  ThrottleRate: number('Requests a second that the API takes in the long run; what is above is answered 429.', 100),
-  ThrottleBurst: number('Requests that the API takes at one moment.', 200),
+  ThrottleRate: number('Requests a second of each route in the long run; what is above is answered 429.', 100),
+  ThrottleBurst: number('Requests of each route at one moment.', 200),
   CorsOrigins: parameter({
     type: 'CommaDelimitedList',
     description: 'The origins whose pages may call the API.',
@@ -71,16 +77,8 @@ const choices = {
     noEcho: true,
     minLength: 32,
   }),
-  SearchEndpoint: parameter({
-    type: 'String',
-    description: 'The URL of OpenSearch, as shared.yaml puts it out or of a domain that exists.',
-    allowedPattern: '^https?://[^/]+$',
-  }),
-  SearchDomainArn: parameter({
-    type: 'String',
-    description: 'The ARN of that domain.',
-    allowedPattern: '^arn:[a-z-]+:es:.+$',
-  }),
+  SearchEndpoint: kept('Where the shared stack keeps the URL of OpenSearch, by its prefix.', 'endpoint'),
+  SearchDomainArn: kept('Where it keeps the ARN of that domain.', 'arn'),
   DeletionProtection: flag('Whether DynamoDB refuses to delete the tables.', true),
   RouteMetrics: flag('Whether each route has metrics of its own (USD 1.50 a month for each route that is called).', false),
   RouteAlarms: flag('Whether each route has an alarm of its own for 5xx (USD 0.10 a month each), and metrics.', false),

@@ -3,11 +3,12 @@ import { Aws, CfnCondition, CfnOutput, Fn, Stack, type StackProps, Token } from 
 import { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnDomain } from 'aws-cdk-lib/aws-opensearchservice';
 import { CfnLogGroup, CfnResourcePolicy } from 'aws-cdk-lib/aws-logs';
+import { CfnParameter } from 'aws-cdk-lib/aws-ssm';
 import type { Construct } from 'constructs';
 
-import { regional, tagList } from './names.ts';
+import { TAG, keptAs, regional, tagList } from './names.ts';
 import { declare, logRetentionDays, number, prefix, text } from './parameters.ts';
-import { kept } from './storage.ts';
+import { kept as retained } from './storage.ts';
 
 const choices = {
   Prefix: prefix,
@@ -55,7 +56,7 @@ export class SharedStack extends Stack {
     for (const made of [domain, logs, mayLog]) {
       made.cfnOptions.condition = makesDomain;
     }
-    kept(domain);
+    retained(domain);
     // Else another version would be another domain, of the same name.
     domain.cfnOptions.updatePolicy = { enableVersionUpgrade: true };
     new CfnDashboard(this, 'Dashboard', {
@@ -64,14 +65,17 @@ export class SharedStack extends Stack {
     });
     const either = (own: string, existing: string) =>
       Token.asString(Fn.conditionIf(makesDomain.logicalId, own, existing));
-    new CfnOutput(this, 'SearchEndpoint', {
-      description: 'The URL of OpenSearch.',
-      value: either(`https://${domain.attrDomainEndpoint}`, chosen.ExistingSearchEndpoint.valueAsString),
-    });
-    new CfnOutput(this, 'SearchDomainArn', {
-      description: 'The ARN of the search domain.',
-      value: either(domain.attrArn, chosen.ExistingSearchDomainArn.valueAsString),
-    });
+    const endpoint = either(`https://${domain.attrDomainEndpoint}`, chosen.ExistingSearchEndpoint.valueAsString);
+    const arn = either(domain.attrArn, chosen.ExistingSearchDomainArn.valueAsString);
+    new CfnOutput(this, 'SearchEndpoint', { description: 'The URL of OpenSearch.', value: endpoint });
+    new CfnOutput(this, 'SearchDomainArn', { description: 'The ARN of the search domain.', value: arn });
+    // For the stacks of the systems, which look here at each deployment. What a stack exports could not be changed while
+    // another imports it, and so no system could move to another domain.
+    const kept = { SearchEndpointParameter: ['endpoint', endpoint], SearchDomainArnParameter: ['arn', arn] } as const;
+    for (const [id, [name, value]] of Object.entries(kept)) {
+      const parameter = { name: keptAs(chosen.Prefix.valueAsString, name), type: 'String', value };
+      new CfnParameter(this, id, { ...parameter, tags: { [TAG]: 'shared' } });
+    }
   }
 }
 

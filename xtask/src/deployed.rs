@@ -26,7 +26,6 @@ use web::App;
 use crate::failure::{Doing, Failure};
 use crate::infra;
 use crate::infra::node::to_yaml;
-use crate::only;
 use crate::python::{self, Environment, environment};
 use crate::rehearsal::{ADDRESS, Stage};
 use crate::systems::{self, Declared};
@@ -53,16 +52,12 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
 
     let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
-    let template = root.join("infra/shared.yaml");
-    let outputs = timed("sam deploy cairn-shared", cloud.sam.deploy(&template, "cairn-shared", &shared)).await?;
-    // Where other systems are left out, theirs are not built.
-    cloud.package(named).await?;
+    // It keeps where search is for the others, which name nothing of it.
+    timed("sam deploy --config-env shared", cloud.sam.deploy("shared", None, &shared)).await?;
     let publisher = Publisher::start(identity.issuer(identity::ISSUER)).await?;
     let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
     let parameters = [
         ("Architecture", zip::ARCHITECTURE.name),
-        ("SearchEndpoint", outputs.get("SearchEndpoint")?),
-        ("SearchDomainArn", outputs.get("SearchDomainArn")?),
         ("Issuers", issuers.as_str()),
         ("CursorSecrets", SECRET),
         ("DeletionProtection", "false"),
@@ -70,7 +65,7 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     for declared in &systems {
         cloud.try_system(declared, &parameters, &identity).await?;
     }
-    cloud.sam.delete("cairn-shared").await?;
+    cloud.sam.delete("shared").await?;
     Ok(())
 }
 
@@ -114,7 +109,7 @@ impl Cloud<'_> {
 
         self.updates(parameters, &stage).await?;
         self.takes_a_grant_away(parameters, &stage, declared.denied).await?;
-        self.sam.delete(&format!("cairn-{system}")).await
+        self.sam.delete(system).await
     }
 
     /// A route whose role lacks one action of what it declares fails, as a problem; with the action it works again.
@@ -159,15 +154,6 @@ impl Cloud<'_> {
         if answered.is_expected() { Ok(()) } else { Err(Failure::new(format!("after an update: {answered:?}"))) }
     }
 
-    /// A root template with these systems alone, which is what users deploy; the emulator runs no SAM below a root.
-    async fn package(&self, named: &[String]) -> Result<(), Failure> {
-        let file = self.root.join(format!("only-{}.yaml", std::process::id()));
-        fs::write(&file, only::template(named)?).doing(file.display())?;
-        let packaged = timed("sam package", self.sam.package(&file)).await;
-        fs::remove_file(&file).doing(file.display())?;
-        packaged
-    }
-
     async fn deploy(&self, app: &App, variant: Variant, parameters: &[(&str, &str)]) -> Result<Outputs, Failure> {
         let system = app.system().name;
         // Not beside the committed ones, which tests list. The zip's path is relative to the template.
@@ -176,8 +162,8 @@ impl Cloud<'_> {
         let template = to_yaml("a deployment under trial", &variant.of(infra::system::node(app)));
         fs::create_dir_all(&folder).doing(folder.display())?;
         fs::write(&file, template.replace("../target/", "../")).doing(file.display())?;
-        let stack = format!("cairn-{system}");
-        let deployed = timed(&format!("sam deploy {stack}"), self.sam.deploy(&file, &stack, parameters)).await;
+        let deploying = self.sam.deploy(system, Some(&file), parameters);
+        let deployed = timed(&format!("sam deploy --config-env {system}"), deploying).await;
         fs::remove_file(&file).doing(file.display())?;
         deployed
     }

@@ -1,4 +1,4 @@
-//! Templates for AWS, made from what the systems declare: `infra/{system}.yaml`, `infra/shared.yaml`, `template.yaml`.
+//! Templates for AWS, made from what the systems declare: `infra/{system}.yaml`, `infra/shared.yaml`.
 
 // First, for its macros.
 #[macro_use]
@@ -11,7 +11,7 @@ pub mod function;
 pub mod names;
 pub mod parameters;
 pub mod policy;
-pub mod root;
+pub mod routes;
 pub mod shared;
 pub mod sources;
 pub mod storage;

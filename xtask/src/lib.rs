@@ -15,7 +15,6 @@ pub mod judge;
 pub mod lambda;
 pub mod nightly;
 pub mod node;
-pub mod only;
 pub mod patterns;
 pub mod python;
 pub mod records;
@@ -59,11 +58,9 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
         ];
         artefacts.extend(blocks.into_iter().map(|(block, text)| Artefact::block(&docs, block, text)));
     }
-    let names: Vec<&str> = systems.iter().map(|declared| declared.app.system().name).collect();
     artefacts.push(Artefact::file("infra/shared.yaml", infra::shared::template()));
     let declaration = infra::declaration::declaration(systems.iter().map(|declared| &declared.app));
     artefacts.push(Artefact::file("infra/declaration.json", declaration));
-    artefacts.push(Artefact::file("template.yaml", infra::root::template(&names)));
     artefacts.push(Artefact::block("Cargo.toml", "the router of `cargo lambda watch`", routers));
     artefacts
 }

@@ -7,7 +7,6 @@
 //! - `cargo xtask lambda` tries them with cargo-lambda, as docs/cargo-lambda.md says.
 //! - `cargo xtask judge` asks the searches of `samples/judged.tsv` and prints how well they are answered.
 //! - `cargo xtask nightly` runs what takes hours: full sizes, all sets of engines, each system deployed.
-//! - `cargo xtask only` writes a root template with the systems that are named alone.
 //! - `cargo xtask import` writes by what a new stack takes over the tables, buckets or the domain of a deleted one.
 
 use std::process::ExitCode;
@@ -42,9 +41,6 @@ async fn main() -> ExitCode {
         "lambda" => return told(xtask::lambda::run(xtask::root(), &named).await),
         "judge" => return told(xtask::judge::run(named.first().map(String::as_str)).await),
         "nightly" => return told(xtask::nightly::run(xtask::root(), &named).await),
-        "only" if !named.is_empty() => {
-            return told(xtask::only::write(xtask::root(), &named).map(|file| println!("{file}")));
-        }
         "import" if let [stack, prefix, account, region] = named.as_slice() => {
             let deployment = Deployment { prefix, account, region };
             let files = xtask::import::write(xtask::root(), stack, &deployment);
@@ -53,7 +49,7 @@ async fn main() -> ExitCode {
         _ => {
             eprintln!(
                 "usage: cargo xtask generate | check | rehearse | templates | dependencies | zip [SYSTEM…] | deployed [SYSTEM…] | lambda [SYSTEM…] | judge [URL] | nightly [STEP…] \
-                 | only SYSTEM… | import shared|SYSTEM PREFIX ACCOUNT REGION"
+                 | import shared|SYSTEM PREFIX ACCOUNT REGION"
             );
             return ExitCode::from(2);
         }

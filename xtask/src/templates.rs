@@ -12,14 +12,11 @@ use crate::import::Deployment;
 use crate::python::{Environment, environment, run};
 use crate::{import, node, systems};
 
-const ROOT: &str = "template.yaml";
-
 pub async fn check(root: &Path) -> Result<(), Failure> {
     let (sam, checkov) = (environment(root, "sam").await?, environment(root, "checkov").await?);
     node::install(&root.join("infra/cdk")).await?;
     let check = Check { root, scratch: scratch(root)?, stacks: stacks() };
-    let own = check.stacks.iter().map(|stack| file_of(stack));
-    let all: Vec<String> = std::iter::once(ROOT.to_owned()).chain(own).collect();
+    let all: Vec<String> = check.stacks.iter().map(|stack| file_of(stack)).collect();
     let imports = check.imports()?;
 
     println!("cfn-lint on {}, {}", all.join(", "), imports.join(", "));
@@ -27,7 +24,9 @@ pub async fn check(root: &Path) -> Result<(), Failure> {
     let imports: Vec<&str> = imports.iter().map(String::as_str).collect();
     check.run(sam.command("cfn-lint"), &[all.as_slice(), &imports].concat()).await?;
     check.no_question_for_updates()?;
-    check.run(sam.command("sam"), &["validate", "--lint", "--template", ROOT]).await?;
+    for template in &all {
+        check.run(sam.command("sam"), &["validate", "--lint", "--template", template]).await?;
+    }
     let findings = [&["infra/python/check.py", "infra/checkov.json"], all.as_slice()].concat();
     check.run(checkov.command("python"), &findings).await?;
     check.expand(&sam).await?;

@@ -33,7 +33,7 @@ const ZIP: f64 = 4e6;
 const HEADERS: usize = 30 + 46 + 22 + 2 * "bootstrap".len();
 
 /// Longer than any of it takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A program with what is asked of it, and what was measured.
 struct Case<'a> {
@@ -82,7 +82,7 @@ pub async fn run(platform: &Platform, table: &mut Table) -> Result<(), Failure> 
 }
 
 /// The program of this package with the release profile, built as for a deployment.
-async fn built(name: &str) -> Result<PathBuf, Failure> {
+pub async fn built(name: &str) -> Result<PathBuf, Failure> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(["build", "--quiet", "--release", "--package", name, "--bin", name]);
     if !cargo.current_dir(env!("CARGO_MANIFEST_DIR")).status().await?.success() {
@@ -127,7 +127,7 @@ impl<'a> Case<'a> {
 }
 
 /// What a function's template sets, for the engines of this platform.
-fn environment(platform: &Platform) -> Vec<(&'static str, String)> {
+pub fn environment(platform: &Platform) -> Vec<(&'static str, String)> {
     let config = &platform.engines().config;
     let (id, secret) = config.credentials.clone().unwrap_or_default();
     vec![

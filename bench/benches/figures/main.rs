@@ -3,6 +3,7 @@
 mod backlog;
 mod bare_tracker;
 mod child;
+mod cold;
 mod columns;
 mod creators;
 mod csv;
@@ -25,6 +26,7 @@ mod scan;
 mod shapes;
 mod tenant;
 mod timing;
+mod tls;
 mod write;
 
 use std::alloc::System;
@@ -58,13 +60,14 @@ enum Run {
 }
 
 /// In this order: the events of `memory` leave things in quarantine, which every later batch would look at.
-const BENCHES: [Bench; 14] = [
+const BENCHES: [Bench; 15] = [
     Bench { name: "mirror", run: Run::Alone(mirror::run) },
     Bench { name: "geometry", run: Run::Alone(geometry::run) },
     Bench { name: "creators", run: Run::Alone(creators::run) },
     Bench { name: "grid", run: Run::Alone(grid::run) },
     Bench { name: "scan", run: Run::Alone(scan::run) },
     Bench { name: "function", run: Run::OnPlatform(|platform, table| function::run(platform, table).boxed()) },
+    Bench { name: "cold", run: Run::OnPlatform(|platform, table| cold::run(platform, table).boxed()) },
     Bench { name: "get", run: Run::OnPlatform(|platform, table| get::run(platform, table).boxed()) },
     Bench { name: "pipeline", run: Run::OnPlatform(|platform, table| pipeline::run(platform, table).boxed()) },
     Bench { name: "markers", run: Run::OnPlatform(|platform, table| markers::run(platform, table).boxed()) },

@@ -14,7 +14,10 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::handler::<Agencies>(),
         mirror::create_index::<Agencies>(),
         mirror::sweep::<Agencies>(),
-        EventHandler::new("runWork", run_work).patterns(&[&UNFINISHED, &DELETION]).timeout(Duration::from_secs(60)),
+        EventHandler::new("runWork", run_work)
+            .patterns(&[&UNFINISHED, &DELETION])
+            .timeout(Duration::from_secs(60))
+            .memory(1024),
     ]
 }
 

@@ -46,10 +46,11 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::sweep::<Parks>(),
         EventHandler::new("checkUpload", check_upload)
             .patterns(&[&CHECK_UPLOAD, &STORE_SHAPE])
-            .timeout(Duration::from_secs(60)),
+            .timeout(Duration::from_secs(60))
+            .memory(1024),
         // What they do not finish in their time is left to the next `runWork`.
-        EventHandler::new("startImport", start_import).patterns(IMPORT).timeout(Duration::from_secs(300)),
-        EventHandler::new("runWork", run_work).patterns(JOBS).timeout(Duration::from_secs(60)),
+        EventHandler::new("startImport", start_import).patterns(IMPORT).timeout(Duration::from_secs(300)).memory(1024),
+        EventHandler::new("runWork", run_work).patterns(JOBS).timeout(Duration::from_secs(60)).memory(1024),
         EventHandler::new("sweepGeometries", sweep_geometries).patterns(&[&SWEEP]).timeout(Duration::from_secs(300)),
     ]
 }

@@ -58,7 +58,10 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::create_index::<Tracker>(),
         mirror::sweep::<Tracker>(),
         // What it does not finish in its time is left to the next `runWork`.
-        EventHandler::new("startImport", imports::start).patterns(IMPORT).timeout(Duration::from_secs(300)),
-        EventHandler::new("runWork", work::run_work).patterns(WORK).timeout(Duration::from_secs(60)),
+        EventHandler::new("startImport", imports::start)
+            .patterns(IMPORT)
+            .timeout(Duration::from_secs(300))
+            .memory(1024),
+        EventHandler::new("runWork", work::run_work).patterns(WORK).timeout(Duration::from_secs(60)).memory(1024),
     ]
 }

@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use web::{Event, EventFailure, EventHandler};
 
 use crate::first_index::{Progress, create_first_index};
-use crate::mirrored::Mirrored;
+use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::Fault;
 
 /// The name of the handler, in every system.
@@ -18,12 +18,16 @@ pub const CREATE_INDEX: &str = "createIndex";
 /// before.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// In MB: what Lambda gives a whole processor with ("Configure Lambda function memory").
+const WHOLE_PROCESSOR: u64 = 1769;
+
 /// After a fault.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The event handler by which a deployment makes the first index. Where an index serves already, nothing changes.
 pub fn create_index<M: Mirrored>() -> EventHandler {
-    web::deployment(CREATE_INDEX, on_deployment::<M>).patterns(M::PATTERNS).timeout(Duration::from_secs(15 * 60))
+    let handler = web::deployment(CREATE_INDEX, on_deployment::<M>).patterns(M::PATTERNS).engines(ENGINES);
+    handler.timeout(Duration::from_secs(15 * 60)).memory(WHOLE_PROCESSOR)
 }
 
 async fn on_deployment<M: Mirrored>(event: Event) -> Result<Value, EventFailure> {

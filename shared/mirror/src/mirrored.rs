@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use table::connect::Engine;
 use table::schema::Table;
 use table::{Access, AccessPattern, Engines, Key};
 use web::{Batch, Event, EventFailure, EventHandler};
@@ -35,8 +36,15 @@ pub type Scanned = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// The event handler that brings search up to a batch of stream records.
 pub fn handler<M: Mirrored>() -> EventHandler {
-    EventHandler::new(HANDLER, on_event::<M>).patterns(M::PATTERNS).timeout(Duration::from_secs(60))
+    EventHandler::new(HANDLER, on_event::<M>)
+        .patterns(M::PATTERNS)
+        .engines(ENGINES)
+        .timeout(Duration::from_secs(60))
+        .memory(1024)
 }
+
+/// What the mirror reaches in each batch beside the objects of shapes.
+pub(crate) const ENGINES: &[Engine] = &[Engine::Dynamodb, Engine::Search];
 
 /// Makes the system's first index and fills it from its tables; where one is, nothing changes.
 pub fn first_index<M: Mirrored>(

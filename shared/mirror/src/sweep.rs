@@ -13,7 +13,7 @@ use crate::context::fresh;
 use crate::documents::NoShapes;
 use crate::engines::Production;
 use crate::lines::WANTS_ALIAS;
-use crate::mirrored::Mirrored;
+use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::{Fault, Index, Ports, Reply, State, Time};
 use crate::rules::{AsWritten, Rules};
 use crate::work::in_time;
@@ -35,7 +35,7 @@ pub struct Swept {
 
 /// The event handler that sweeps, to be called by a schedule.
 pub fn sweep<M: Mirrored>() -> EventHandler {
-    EventHandler::new(SWEEP, on_schedule::<M>).timeout(Duration::from_secs(300))
+    EventHandler::new(SWEEP, on_schedule::<M>).engines(ENGINES).timeout(Duration::from_secs(300))
 }
 
 async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {

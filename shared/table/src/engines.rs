@@ -1,4 +1,4 @@
-//! What handlers of one process share: configuration, clock, and clients made when first needed.
+//! What handlers of one process share: configuration, clock, and clients made when first needed, or before ([`crate::connect`]).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};

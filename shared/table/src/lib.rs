@@ -63,6 +63,7 @@ mod backoff;
 mod batch;
 pub mod clock;
 pub mod config;
+pub mod connect;
 pub mod cursor;
 pub mod engines;
 pub mod error;

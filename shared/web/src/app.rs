@@ -1,5 +1,7 @@
 //! A system as one value: its routes and event handlers, served the same way to Lambda and to the local gateway.
 
+mod prepare;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;

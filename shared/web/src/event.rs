@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use table::connect::Engine;
 use table::{Access, AccessPattern, Engines};
 use tokio::time::Instant;
 
@@ -21,6 +22,7 @@ pub struct EventHandler {
     pub(crate) name: &'static str,
     pub(crate) handler: Arc<dyn Fn(Event) -> Handling + Send + Sync>,
     pub(crate) patterns: &'static [&'static AccessPattern],
+    pub(crate) engines: &'static [Engine],
     pub(crate) timeout: Duration,
     pub(crate) memory: u64,
 }
@@ -60,12 +62,18 @@ impl EventHandler {
         Fut: Future<Output = Result<Bytes, EventFailure>> + Send + 'static,
     {
         let handler = Arc::new(move |event| -> Handling { Box::pin(handler(event)) });
-        Self { name, handler, patterns: &[], timeout: Duration::from_secs(60), memory: DEFAULT_MEMORY }
+        Self { name, handler, patterns: &[], engines: &[], timeout: Duration::from_secs(60), memory: DEFAULT_MEMORY }
     }
 
     /// The access patterns through which [`Event::access`] reaches engines.
     pub fn patterns(mut self, patterns: &'static [&'static AccessPattern]) -> Self {
         self.patterns = patterns;
+        self
+    }
+
+    /// The engines that it reaches past its patterns, as the mirror does.
+    pub fn engines(mut self, engines: &'static [Engine]) -> Self {
+        self.engines = engines;
         self
     }
 
@@ -75,7 +83,7 @@ impl EventHandler {
         self
     }
 
-    /// The function's memory in MB. 256 unless said otherwise.
+    /// The function's memory in MB. 512 unless said otherwise.
     pub fn memory(mut self, megabytes: u64) -> Self {
         self.memory = megabytes;
         self

@@ -97,6 +97,20 @@ impl Served {
         })
     }
 
+    /// Makes the checks before the first request needs them.
+    pub fn prepare(&self, formats: &[Format]) {
+        let body = match &self.route.body {
+            Body::Json { shape, .. } => Some(shape),
+            Body::Bytes { .. } | Body::None => None,
+        };
+        let parts =
+            [(&self.path, self.route.path.as_ref()), (&self.query, self.route.query.as_ref()), (&self.body, body)];
+        for (made, shape) in parts {
+            // Where none can be made, the request is told.
+            let _ = check(made, shape, formats);
+        }
+    }
+
     /// The content type of the body among those that the route takes.
     fn check_size_and_type(&self, headers: &HeaderMap, body: &Bytes) -> Result<&'static str, Problem> {
         let (Body::Json { types, .. } | Body::Bytes { types, .. }) = &self.route.body else { return Ok("") };

@@ -66,6 +66,7 @@ pub async fn run(app: App) -> Result<(), StartError> {
         return Err(StartError::NoRuntimeApi);
     }
     let function = Arc::new(Function::new(app, Scope::of(std::env::var("_HANDLER").ok().as_deref()))?);
+    function.app.prepare().await;
     let service = service_fn(move |event: LambdaEvent<Box<RawValue>>| {
         let function = Arc::clone(&function);
         async move {

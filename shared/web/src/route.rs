@@ -81,7 +81,7 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(29);
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(Backoff::LONGEST.as_secs() + 2);
 
 /// A function's memory in MB where its declaration says nothing else.
-pub(crate) const DEFAULT_MEMORY: u64 = 256;
+pub(crate) const DEFAULT_MEMORY: u64 = 512;
 const DEFAULT_BODY_LIMIT: usize = 64 * 1024;
 const JSON: &[&str] = &["application/json"];
 const MERGE_PATCH: &[&str] = &["application/merge-patch+json", "application/json"];
@@ -286,7 +286,7 @@ impl Route {
         self
     }
 
-    /// The function's memory in MB, which decides its share of a processor, too. 256 unless said otherwise.
+    /// The function's memory in MB, which decides its share of a processor, too. 512 unless said otherwise.
     pub fn memory(mut self, megabytes: u64) -> Self {
         self.memory = megabytes;
         self

@@ -5,6 +5,7 @@ mod remote;
 
 use std::sync::{Arc, OnceLock};
 
+use futures::future::join_all;
 use jsonwebtoken::{crypto, dangerous, decode_header};
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -81,6 +82,11 @@ impl Trust {
         Self { issuers: issuers.map(trusted).collect() }
     }
 
+    /// Has the keys of all issuers before a token needs them, as far as they can be had.
+    pub async fn prepare(&self, clock: &Clock) {
+        join_all(self.issuers.iter().map(|trusted| trusted.source.prepare(clock))).await;
+    }
+
     /// The caller whom a token speaks of, as of this clock.
     pub async fn verify(&self, token: &str, clock: &Clock) -> Result<Known, Refused> {
         const MALFORMED: &str = "The bearer token is not a JWT.";
@@ -124,6 +130,13 @@ impl Source {
         match &issuer.keys {
             Keys::Set(document) => Self::Given { document: document.clone(), keys: OnceLock::new() },
             Keys::At(url) => Self::Published(Remote::new(url)),
+        }
+    }
+
+    async fn prepare(&self, clock: &Clock) {
+        match self {
+            Self::Given { document, keys } => _ = keys.get_or_init(|| KeySet::read(document.as_bytes())),
+            Self::Published(remote) => remote.prepare(clock).await,
         }
     }
 

@@ -37,6 +37,11 @@ impl Who {
         }
     }
 
+    /// Whether anyone may call the route, also without a token.
+    pub fn is_open(self) -> bool {
+        matches!(self, Self::Public | Self::Views { .. })
+    }
+
     /// Whether a role decides, so that some who are signed in are refused.
     pub(crate) fn is_by_role(self) -> bool {
         matches!(self, Self::Role(_) | Self::AnyRole(_))

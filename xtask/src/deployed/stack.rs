@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use tokio::process::Command;
+
 use crate::failure::Failure;
 use crate::python::{Environment, run};
 
@@ -20,31 +22,35 @@ pub struct Sam<'a> {
 pub struct Outputs(Vec<(String, String)>);
 
 impl Sam<'_> {
-    /// `sam deploy` of a template, as the README has it.
-    pub async fn deploy(&self, template: &Path, stack: &str, parameters: &[(&str, &str)]) -> Result<Outputs, Failure> {
-        let mut command = self.environment.command("sam");
-        command.current_dir(self.root).envs(self.emulator.variables()).env("SAM_CLI_TELEMETRY", "0");
-        command.arg("deploy").arg("--template-file").arg(template).args(["--stack-name", stack, "--resolve-s3"]);
-        command.args(["--capabilities", "CAPABILITY_IAM", "--no-confirm-changeset", "--no-progressbar"]);
-        command.args(["--no-fail-on-empty-changeset", "--parameter-overrides"]);
+    /// `sam deploy --config-env STACK`, as the docs have it: the section in `samconfig.toml` says the rest. `template` stands
+    /// for the one that is named there.
+    pub async fn deploy(
+        &self,
+        stack: &str,
+        template: Option<&Path>,
+        parameters: &[(&str, &str)],
+    ) -> Result<Outputs, Failure> {
+        let mut command = self.command("deploy", stack);
+        command.args(template.into_iter().flat_map(|template| [Path::new("--template-file"), template]));
+        command.args(["--no-confirm-changeset", "--no-progressbar", "--no-fail-on-empty-changeset"]);
+        command.arg("--parameter-overrides");
         // In quotes, with backslashes before quotes: that is how SAM reads values, and how JSON writes texts.
         command.args(parameters.iter().map(|(name, value)| format!("{name}={}", serde_json::Value::from(*value))));
         run(command).await.map(|said| Outputs(outputs(&said)))
     }
 
-    /// `sam package`: all zips and nested templates that a template names are there, and are uploaded.
-    pub async fn package(&self, template: &Path) -> Result<(), Failure> {
-        let mut command = self.environment.command("sam");
-        command.current_dir(self.root).envs(self.emulator.variables()).env("SAM_CLI_TELEMETRY", "0");
-        command.arg("package").arg("--template-file").arg(template).args(["--resolve-s3", "--no-progressbar"]);
+    pub async fn delete(&self, stack: &str) -> Result<(), Failure> {
+        let mut command = self.command("delete", stack);
+        command.arg("--no-prompts");
         run(command).await.map(drop)
     }
 
-    pub async fn delete(&self, stack: &str) -> Result<(), Failure> {
+    /// `sam` with the section of this stack. It would look for the file beside a template that it is given.
+    fn command(&self, verb: &str, stack: &str) -> Command {
         let mut command = self.environment.command("sam");
         command.current_dir(self.root).envs(self.emulator.variables()).env("SAM_CLI_TELEMETRY", "0");
-        command.args(["delete", "--stack-name", stack, "--no-prompts"]);
-        run(command).await.map(drop)
+        command.args([verb, "--config-env", stack, "--config-file"]).arg(self.root.join("samconfig.toml"));
+        command
     }
 }
 

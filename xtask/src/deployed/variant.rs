@@ -3,11 +3,13 @@
 use crate::infra::function::resource;
 use crate::infra::node::{Map, Node};
 use crate::infra::policy::allow;
+use crate::infra::routes;
 
 /// What a deployment differs in from the committed template.
 #[derive(Clone, Copy, Debug)]
 pub enum Variant {
-    /// In nothing but what the emulator cannot have: it speaks plain HTTP, which the buckets' policies forbid.
+    /// In nothing but what the emulator cannot have: it speaks plain HTTP, which the buckets' policies forbid, and makes
+    /// no routes of an API description.
     Usual,
     /// This function has twice its memory.
     Larger { function: &'static str },
@@ -19,6 +21,7 @@ impl Variant {
     pub fn of(self, mut template: Node) -> Node {
         if let Some(resources) = template.member("Resources").and_then(Node::members) {
             resources.retain(|(_, resource)| resource.kind() != Some("AWS::S3::BucketPolicy"));
+            routes::expand(resources);
             match self {
                 Self::Usual => {}
                 Self::Larger { function } => larger(resources, function),
@@ -34,7 +37,7 @@ fn larger(resources: &mut Map, function: &str) {
     let found = resources.iter_mut().find(|(known, _)| *known == name);
     let properties = found.and_then(|(_, resource)| resource.member("Properties"));
     if let Some(memory) = properties.and_then(|properties| properties.member("MemorySize")) {
-        *memory = 512.into();
+        *memory = 256.into();
     }
 }
 

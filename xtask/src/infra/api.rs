@@ -1,4 +1,4 @@
-//! The HTTP API of a system: explicit routes, each to a function of its own.
+//! The HTTP API of a system: one API description, whose operations are handed each to a function of its own.
 
 use web::cors;
 
@@ -6,26 +6,18 @@ use super::function::Function;
 use super::names;
 use super::node::{Map, Node, attribute, reference, sub};
 
-/// The API itself, its stage, and the log of who called.
-pub fn api(system: &str) -> Map {
-    let methods: Vec<Node> = cors::METHODS.iter().map(|method| (*method).into()).collect();
-    let texts = |names: &[&str]| names.iter().map(|name| Node::from(*name)).collect::<Vec<_>>();
+/// The API itself, its stage, and the log of who called. CloudFormation takes nothing else about an API that has a
+/// `Body`, neither its name nor its tags ("Redundant fields provided when either Body or BodyS3Location is not empty").
+pub fn api(system: &str, functions: &[Function]) -> Map {
     vec![
         (
             "Api".to_owned(),
             map! {
                 "Type" => "AWS::ApiGatewayV2::Api",
                 "Properties" => map! {
-                    "Name" => sub(format!("${{Prefix}}{system}")),
-                    "ProtocolType" => "HTTP",
-                    "CorsConfiguration" => map! {
-                        "AllowOrigins" => reference("CorsOrigins"),
-                        "AllowMethods" => methods,
-                        "AllowHeaders" => texts(cors::ALLOWED),
-                        "ExposeHeaders" => texts(cors::EXPOSED),
-                        "MaxAge" => u64::from(cors::MAX_AGE),
-                    },
-                    "Tags" => names::tags(system),
+                    "Body" => description(system, functions),
+                    // Else a route that API Gateway does not understand would be left out.
+                    "FailOnWarnings" => true,
                 },
             },
         ),
@@ -54,6 +46,62 @@ pub fn api(system: &str) -> Map {
     ]
 }
 
+/// What API Gateway makes routes and integrations of, all at once, in the form in which it exports an API. It knows no
+/// OpenAPI 3.1 and checks no schemas: what the system itself tells of its API is another description.
+fn description(system: &str, functions: &[Function]) -> Node {
+    let methods: Vec<Node> = cors::METHODS.iter().map(|method| (*method).into()).collect();
+    let texts = |names: &[&str]| names.iter().map(|name| Node::from(*name)).collect::<Vec<_>>();
+    let mut paths: Map = Map::new();
+    for function in functions {
+        let Some((method, template)) = &function.route else { continue };
+        let operation = (method.to_ascii_lowercase(), operation(function));
+        match paths.iter_mut().find(|(path, _)| path == template) {
+            Some((_, Node::Map(methods))) => methods.push(operation),
+            _ => {
+                paths.push((template.clone(), Node::Map(parameters(template).into_iter().chain([operation]).collect())))
+            }
+        }
+    }
+    map! {
+        "openapi" => "3.0.1",
+        "info" => map! { "title" => sub(format!("${{Prefix}}{system}")), "version" => "1" },
+        "tags" => list![map! { "name" => names::TAG, "x-amazon-apigateway-tag-value" => system }],
+        "x-amazon-apigateway-cors" => map! {
+            "allowOrigins" => reference("CorsOrigins"),
+            "allowMethods" => methods,
+            "allowHeaders" => texts(cors::ALLOWED),
+            "exposeHeaders" => texts(cors::EXPOSED),
+            "maxAge" => u64::from(cors::MAX_AGE),
+        },
+        "paths" => paths,
+    }
+}
+
+/// Those of a path, which OpenAPI wants named.
+fn parameters(template: &str) -> Option<(String, Node)> {
+    let names = template.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let parameter = |name: &str| {
+        let schema = map! { "type" => "string" };
+        map! { "name" => name, "in" => "path", "required" => true, "schema" => schema }
+    };
+    let parameters: Vec<Node> = names.map(parameter).collect();
+    (!parameters.is_empty()).then(|| ("parameters".to_owned(), parameters.into()))
+}
+
+/// One without `security`: the function verifies the token, since an authorizer's answers would be no problem details.
+/// API Gateway waits for 30 s, which is the longest that it can; the function answers for itself before its own timeout.
+fn operation(function: &Function) -> Node {
+    map! {
+        "responses" => map! { "default" => map! { "description" => "What the function answers." } },
+        "x-amazon-apigateway-integration" => map! {
+            "type" => "aws_proxy",
+            "httpMethod" => "POST",
+            "uri" => attribute(function.resource("Function"), "Arn"),
+            "payloadFormatVersion" => "2.0",
+        },
+    }
+}
+
 /// One line of JSON a request. The path is left out: it may hold names of people.
 const ACCESS_LOG: &str = concat!(
     r#"{"request.id":"$context.requestId","route":"$context.routeKey","status":"$context.status","#,
@@ -69,57 +117,20 @@ fn log_group(system: &str, name: &str) -> Node {
     map! { "Type" => "AWS::Logs::LogGroup", "Properties" => properties }
 }
 
-/// What API Gateway needs to hand a route's requests to its function.
-pub fn route(function: &Function) -> Map {
-    let Some((method, template)) = &function.route else { return Map::new() };
-    let (lambda, integration) = (function.resource("Function"), function.resource("Integration"));
+/// Lets API Gateway hand a route's requests to its function, and no others.
+pub fn permission(function: &Function) -> Option<(String, Node)> {
+    let (method, template) = function.route.as_ref()?;
     let path: Vec<&str> = template.split('/').map(|part| if part.starts_with('{') { "*" } else { part }).collect();
     let called = format!("{}:${{Api}}/*/{method}{}", names::regional("execute-api"), path.join("/"));
-    vec![
-        (
-            integration.clone(),
-            map! {
-                "Type" => "AWS::ApiGatewayV2::Integration",
-                "Properties" => map! {
-                    "ApiId" => reference("Api"),
-                    "IntegrationType" => "AWS_PROXY",
-                    "IntegrationUri" => attribute(lambda.clone(), "Arn"),
-                    "PayloadFormatVersion" => "2.0",
-                    // The function answers for itself before its own timeout.
-                    "TimeoutInMillis" => LONGEST_MILLIS,
-                },
-            },
-        ),
-        (
-            function.resource("Route"),
-            map! {
-                "Type" => "AWS::ApiGatewayV2::Route",
-                "Properties" => map! {
-                    "ApiId" => reference("Api"),
-                    "RouteKey" => format!("{method} {template}"),
-                    // The function verifies the token: an authorizer's answers would be no problem details.
-                    "AuthorizationType" => "NONE",
-                    "Target" => sub(format!("integrations/${{{integration}}}")),
-                },
-            },
-        ),
-        (
-            function.resource("Permission"),
-            map! {
-                "Type" => "AWS::Lambda::Permission",
-                "Properties" => map! {
-                    "FunctionName" => reference(lambda),
-                    "Action" => "lambda:InvokeFunction",
-                    "Principal" => "apigateway.amazonaws.com",
-                    "SourceArn" => sub(called),
-                },
-            },
-        ),
-    ]
+    let properties = map! {
+        "FunctionName" => reference(function.resource("Function")),
+        "Action" => "lambda:InvokeFunction",
+        "Principal" => "apigateway.amazonaws.com",
+        "SourceArn" => sub(called),
+    };
+    let permission = map! { "Type" => "AWS::Lambda::Permission", "Properties" => properties };
+    Some((function.resource("Permission"), permission))
 }
-
-/// The longest that an HTTP API waits for a function.
-const LONGEST_MILLIS: u64 = 30_000;
 
 /// Where the API is.
 pub fn outputs() -> Node {

@@ -28,6 +28,11 @@ pub fn access_log_group(system: &str) -> String {
     format!("/aws/vendedlogs/cairn/${{Prefix}}{system}/access")
 }
 
+/// In Parameter Store, by which the shared stack tells the systems where search is.
+pub fn kept(name: &str) -> String {
+    format!("/cairn/${{Prefix}}search/{name}")
+}
+
 pub fn table_arn(name: &str) -> String {
     format!("{}:table/{}", regional("dynamodb"), table(name))
 }
@@ -60,4 +65,4 @@ pub fn tag_list(system: &str) -> Node {
     list![map! { "Key" => TAG, "Value" => system }]
 }
 
-const TAG: &str = "cairn:system";
+pub const TAG: &str = "cairn:system";

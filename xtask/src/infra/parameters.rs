@@ -1,19 +1,20 @@
 //! What whoever deploys a system may choose.
 
 use super::function::Function;
+use super::names;
 use super::node::{Map, Node};
 
 /// The parameters of a system's template.
 pub fn system() -> Node {
     map! {
-        "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,14})?$"),
+        "Prefix" => prefix(),
         "Architecture" => one_of("Of the functions; the zips must be built for it.", &["arm64", "x86_64"]),
         "MemoryClass" => one_of("Multiplies the memory of each function by 1, 2 or 4, and its share of a processor with it.", &["small", "medium", "large"]),
         "LogRetentionDays" => log_retention(),
         // A number might have a fraction, which the functions refuse.
         "TombstoneRetentionHours" => text("How long search remembers deletes, in hours: 25 or more.", "25", "^(2[5-9]|[3-9][0-9]|[1-9][0-9]{2,4})$"),
-        "ThrottleRate" => number("Requests a second that the API takes in the long run; what is above is answered 429.", 100),
-        "ThrottleBurst" => number("Requests that the API takes at one moment.", 200),
+        "ThrottleRate" => number("Requests a second of each route in the long run; what is above is answered 429.", 100),
+        "ThrottleBurst" => number("Requests of each route at one moment.", 200),
         "CorsOrigins" => map! {
             "Type" => "CommaDelimitedList",
             "Description" => "The origins whose pages may call the API.",
@@ -26,22 +27,21 @@ pub fn system() -> Node {
             "NoEcho" => true,
             "MinLength" => 32,
         },
-        "SearchEndpoint" => map! {
-            "Type" => "String",
-            "Description" => "The URL of OpenSearch, as shared.yaml puts it out or of a domain that exists.",
-            "AllowedPattern" => "^https?://[^/]+$",
-        },
-        "SearchDomainArn" => map! {
-            "Type" => "String",
-            "Description" => "The ARN of that domain.",
-            "AllowedPattern" => "^arn:[a-z-]+:es:.+$",
-        },
+        "SearchEndpoint" => kept("Where the shared stack keeps the URL of OpenSearch, by its prefix.", "endpoint"),
+        "SearchDomainArn" => kept("Where it keeps the ARN of that domain.", "arn"),
         "DeletionProtection" => flag("Whether DynamoDB refuses to delete the tables.", true),
         "RouteMetrics" => flag("Whether each route has metrics of its own (USD 1.50 a month for each route that is called).", false),
         "RouteAlarms" => flag("Whether each route has an alarm of its own for 5xx (USD 0.10 a month each), and metrics.", false),
         "AlarmTopicArn" => text("The SNS topic that alarms tell; none if empty.", "", "^(arn:[a-z-]+:sns:.+)?$"),
     }
 }
+
+pub fn prefix() -> Node {
+    let description = "Stands before every name, so that several deployments share an account.";
+    text(description, PREFIX, "^([a-z][a-z0-9-]{0,14})?$")
+}
+
+const PREFIX: &str = "cairn-";
 
 /// CloudWatch Logs takes no other number (PutRetentionPolicy).
 pub fn log_retention() -> Node {
@@ -60,6 +60,12 @@ pub fn conditions() -> Node {
         },
         "HasAlarmTopic" => map! { "Fn::Not" => list![equals("AlarmTopicArn", "")] },
     }
+}
+
+/// The value that Parameter Store has under this name, as of each deployment.
+fn kept(description: &str, name: &str) -> Node {
+    let default = names::kept(name).replace("${Prefix}", PREFIX);
+    map! { "Type" => "AWS::SSM::Parameter::Value<String>", "Description" => description, "Default" => default }
 }
 
 pub fn equals(parameter: &str, value: &str) -> Node {

@@ -4,7 +4,7 @@ use web::metrics::NAMESPACE;
 
 use super::names;
 use super::node::{Node, attribute, reference, sub, to_yaml};
-use super::parameters::{equals, log_retention, number, text};
+use super::parameters::{equals, log_retention, number, prefix, text};
 
 pub fn template() -> String {
     to_yaml("what the systems share", &node())
@@ -14,15 +14,11 @@ pub fn template() -> String {
 pub fn node() -> Node {
     let conditions = map! { "MakesDomain" => equals("ExistingSearchEndpoint", "") };
     let either = |own: Node, existing: &str| map! { "Fn::If" => list!["MakesDomain", own, reference(existing)] };
+    let endpoint = either(sub("https://${Domain.DomainEndpoint}"), "ExistingSearchEndpoint");
+    let arn = either(attribute("Domain", "Arn"), "ExistingSearchDomainArn");
     let outputs = map! {
-        "SearchEndpoint" => map! {
-            "Description" => "The URL of OpenSearch.",
-            "Value" => either(sub("https://${Domain.DomainEndpoint}"), "ExistingSearchEndpoint"),
-        },
-        "SearchDomainArn" => map! {
-            "Description" => "The ARN of the search domain.",
-            "Value" => either(attribute("Domain", "Arn"), "ExistingSearchDomainArn"),
-        },
+        "SearchEndpoint" => map! { "Description" => "The URL of OpenSearch.", "Value" => endpoint.clone() },
+        "SearchDomainArn" => map! { "Description" => "The ARN of the search domain.", "Value" => arn.clone() },
     };
     map! {
         "AWSTemplateFormatVersion" => "2010-09-09",
@@ -34,6 +30,8 @@ pub fn node() -> Node {
             "SearchLogs" => search_logs(),
             "SearchLogsPolicy" => search_logs_policy(),
             "Dashboard" => dashboard(),
+            "SearchEndpointParameter" => kept("endpoint", endpoint),
+            "SearchDomainArnParameter" => kept("arn", arn),
         },
         "Outputs" => outputs,
     }
@@ -73,6 +71,18 @@ fn domain() -> Node {
         "DependsOn" => list!["SearchLogsPolicy"],
         "Properties" => properties,
     }
+}
+
+/// For the stacks of the systems, which look here at each deployment. What a stack exports could not be changed while
+/// another imports it, and so no system could move to another domain.
+fn kept(name: &str, value: Node) -> Node {
+    let properties = map! {
+        "Name" => sub(names::kept(name)),
+        "Type" => "String",
+        "Value" => value,
+        "Tags" => names::tags("shared"),
+    };
+    map! { "Type" => "AWS::SSM::Parameter", "Properties" => properties }
 }
 
 /// What the domain itself warns of and fails in.
@@ -149,7 +159,7 @@ fn body() -> String {
 /// What whoever deploys may choose of it.
 pub fn parameters() -> Node {
     map! {
-        "Prefix" => text("Stands before every name, so that several deployments share an account.", "cairn-", "^([a-z][a-z0-9-]{0,14})?$"),
+        "Prefix" => prefix(),
         "LogRetentionDays" => log_retention(),
         "ExistingSearchEndpoint" => text("The URL of an OpenSearch that exists; empty makes a domain.", "", "^(https?://[^/]+)?$"),
         "ExistingSearchDomainArn" => text("The ARN of that domain.", "", "^(arn:[a-z-]+:es:.+)?$"),

@@ -26,13 +26,13 @@ pub fn node(app: &App) -> Node {
     let failures = storage::failures_name(system.name);
     resources.push((storage::resource(&failures, "Bucket"), storage::failures(system.name)));
     resources.push((storage::resource(&failures, "BucketPolicy"), storage::bucket_policy(&failures)));
-    resources.extend(api::api(system.name));
+    resources.extend(api::api(system.name, &functions));
     resources.extend(alarms::system(system, &functions));
     for own in &functions {
         let more = sources::statements(system, own);
         resources.push((own.resource("Function"), function(system, own)));
         resources.push((own.resource("Role"), policy::role(system.name, own, more)));
-        resources.extend(api::route(own));
+        resources.extend(api::permission(own));
         if own.route.is_some() {
             resources.push(alarms::route(system.name, own));
         }

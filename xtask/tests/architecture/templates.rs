@@ -8,8 +8,10 @@ use web::Who;
 use xtask::infra::{shared, system};
 
 mod alarms;
+mod api;
 mod callers;
 mod import;
+mod stacks;
 
 /// That these answer without a token, and no others do, is tried in `tests/rehearsal.rs`.
 #[test]
@@ -261,6 +263,20 @@ fn of_type<'a>(template: &'a Value, kind: &str) -> impl Iterator<Item = (&'a str
     members(&template["Resources"])
         .filter(move |(_, resource)| resource["Type"] == kind)
         .map(|(name, resource)| (name, &resource["Properties"]))
+}
+
+/// Method, path and function of each operation of the API description by which API Gateway makes its routes.
+fn routes(template: &Value) -> impl Iterator<Item = (String, &str, Value)> {
+    let paths = members(&template["Resources"]["Api"]["Properties"]["Body"]["paths"]);
+    let operations = paths.flat_map(|(path, item)| {
+        let operations = members(item).filter(|(method, _)| *method != "parameters");
+        operations.map(move |(method, operation)| (method.to_uppercase(), path, operation))
+    });
+    operations.map(|(method, path, operation)| {
+        let function = &operation["x-amazon-apigateway-integration"]["uri"]["Fn::GetAtt"];
+        assert_eq!(function[1], "Arn", "{method} {path}");
+        (method, path, function[0].clone())
+    })
 }
 
 /// Every statement that allows something to a role or to a service, with where it stands.

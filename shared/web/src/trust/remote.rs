@@ -92,6 +92,20 @@ impl Remote {
         }
     }
 
+    /// Fetches the key set before a token comes. Where that fails, the first token fetches it, without a pause.
+    pub async fn prepare(&self, clock: &Clock) {
+        let attempt = self.attempt.lock().await;
+        match self.fetch().await {
+            Ok(keys) => self.hold(keys, clock.seconds()),
+            Err(cause) => tracing::debug!(url = self.url, cause, "an issuer's key set cannot be fetched yet"),
+        }
+        drop(attempt);
+    }
+
+    fn hold(&self, keys: KeySet, since: i64) {
+        *self.held.write().unwrap_or_else(PoisonError::into_inner) = Some(Held { keys: Arc::new(keys), since });
+    }
+
     /// The key among those that are held, and since when they are.
     fn find(&self, id: Option<&str>) -> Option<(Arc<Key>, i64)> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
@@ -109,8 +123,7 @@ impl Remote {
                 // What was looked for is there: the next unknown key may be a new one, too.
                 attempt.pause = if keys.find(id).is_some() { 0 } else { PAUSE };
                 attempt.failure = None;
-                let held = Held { keys: Arc::new(keys), since: now };
-                *self.held.write().unwrap_or_else(PoisonError::into_inner) = Some(held);
+                self.hold(keys, now);
             }
             Err(cause) => {
                 tracing::warn!(url = self.url, cause, "an issuer's key set cannot be fetched");
@@ -164,6 +177,18 @@ mod tests {
     use tokio::net::TcpListener;
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_failed_before_a_token_came_is_fetched_for_it_at_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let remote = Remote::new(&format!("http://{}/jwks", listener.local_addr().unwrap()));
+        let clock = Clock::system();
+        tokio::join!(remote.prepare(&clock), async { drop(listener.accept().await.unwrap()) });
+        tokio::select! {
+            _ = listener.accept() => {}
+            _ = remote.key(Some("k"), &clock) => panic!("nobody was asked again"),
+        }
+    }
 
     #[tokio::test]
     async fn who_gives_up_waiting_does_not_send_the_next_one() {

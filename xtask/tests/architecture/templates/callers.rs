@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use xtask::infra::shared;
 
-use super::{members, of_type, systems, text};
+use super::{members, of_type, routes, systems, text};
 
 /// A function is called by what it is for, and by nothing else of the account or outside it. The mirror is called by its
 /// event source, and what a deployment calls by whoever deploys: neither needs a permission.
@@ -21,15 +21,12 @@ fn a_function_is_called_by_its_source_alone() {
             })
         };
         let mut expected = BTreeMap::new();
-        for (name, route) in of_type(&template, "AWS::ApiGatewayV2::Route") {
-            let key = text(&route["RouteKey"]);
-            let (method, path) = key.split_once(' ').unwrap();
+        for (method, path, function) in routes(&template) {
             let path = path.split('/').map(|part| if part.starts_with('{') { "*" } else { part });
             let path = path.collect::<Vec<_>>().join("/");
             let arn = format!(
                 "arn:${{AWS::Partition}}:execute-api:${{AWS::Region}}:${{AWS::AccountId}}:${{Api}}/*/{method}{path}"
             );
-            let function = json!(name.replace("Route", "Function"));
             expected.insert(text(&function), permission(&function, "apigateway", json!({ "Fn::Sub": arn })));
         }
         for (_, bucket) in of_type(&template, "AWS::S3::Bucket") {
