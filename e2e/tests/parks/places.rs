@@ -183,17 +183,17 @@ async fn what_meets_the_shape_of_an_item() {
     zone(&admin, "Inside", [-125.9, 49.6], None).await;
     zone(&admin, "In the hole", [-125.5, 49.6], None).await;
     zone(&admin, "Pond", [0.0, 5.0], Some(rectangle(-124.88, 49.42, -124.86, 49.44))).await;
-    zone(&admin, "Neighbour", [0.0, 5.0], Some(rectangle(-127.0, 49.3, -126.0, 49.9))).await;
+    zone(&admin, "Neighbour", [0.0, 5.0], Some(rectangle(-127.0, 49.3, -125.999, 49.9))).await;
     let found = visitor.search(&format!("shapeOf={park}")).await;
     found.are(&["Park", "Inside", "Pond", "Neighbour"]);
     assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0.0)));
     visitor.search_by(json!({ "shapeOf": park, "q": "pond" })).await.are(&["Pond"]);
-    // A boundary of 3001 positions lies in S3; the ring of the neighbour touches it at one of them.
+    // A boundary of 3001 positions lies in S3; one neighbour reaches ten metres into it, the other ends as far outside.
     let ring: Value = serde_json::from_str(&ellipse([20.0, 20.0], [1.0, 1.0], 3000, 7)).unwrap();
     let round = zone(&admin, "Round", [50.0, 50.0], Some(polygon(json!([ring])))).await;
     zone(&admin, "Centre", [20.0, 20.0], None).await;
-    zone(&admin, "Touching", [0.0, 5.0], Some(rectangle(21.0, 19.0, 22.0, 21.0))).await;
-    zone(&admin, "Beside", [0.0, 5.0], Some(rectangle(20.708, 20.708, 21.0, 21.0))).await;
+    zone(&admin, "Touching", [0.0, 5.0], Some(rectangle(20.9999, 19.0, 22.0, 21.0))).await;
+    zone(&admin, "Beside", [0.0, 5.0], Some(rectangle(20.7072, 20.7072, 21.0, 21.0))).await;
     let found = visitor.search(&format!("shapeOf={round}")).await;
     found.are(&["Round", "Centre", "Touching"]);
     assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0.0)));

@@ -70,6 +70,8 @@ async fn scenario_15_100_000_vertices() {
     assert_eq!(hit[0]["boundaryStatus"], "fine");
     let tolerance = hit[0]["boundaryTolerance"].as_f64().unwrap();
     assert!(tolerance > 0.0 && tolerance < 1.0, "{tolerance}");
+    let forms = cairn.bucket("parks").join("geometries").join(put["reference"]["sha256"].as_str().unwrap());
+    assert!(["50000.geojson", "10000.geojson"].iter().all(|form| forms.join(form).exists()), "{forms:?}");
     visitor.search("bbox=-125.09,49.59,-125.08,49.61").await.is_nothing();
 
     let coarse = visitor.get(&format!("{boundary}?zoom=8")).await.is(200);

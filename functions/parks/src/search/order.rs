@@ -48,10 +48,13 @@ impl Ordering {
     /// The values that `search_after` takes are those of these keys, in this order.
     pub fn request(self, near: Option<Point>) -> Value {
         let mut keys = match self {
-            // Among equally good hits the wider thing, then the shorter name.
-            Self::Relevance => {
-                vec![json!({ "_score": "desc" }), json!({ "rank": "asc" }), json!({ "nameLength": "asc" })]
-            }
+            // Among equally good hits the wider thing, then the shorter name, then names in their order.
+            Self::Relevance => vec![
+                json!({ "_score": "desc" }),
+                json!({ "rank": "asc" }),
+                json!({ "nameLength": "asc" }),
+                json!({ "nameOrder": "asc" }),
+            ],
             // Only what holds the point has a score, the smaller the higher.
             Self::Distance => {
                 let from = near.map(|Point { longitude, latitude }| [longitude, latitude]);
