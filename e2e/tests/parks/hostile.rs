@@ -75,10 +75,15 @@ async fn bodies_that_are_no_json() {
         let refused = send(body.into()).await.faulty(&[""]);
         assert!(refused.fault("").contains("an object"), "{type_}: {}", refused.told());
     }
-    // Null bytes and others that no text needs are text like any other.
-    let odd = json!({ "displayName": "a\u{0}b\u{1f}\u{200b}😀", "location": [1, 2] });
+    // Null bytes and others that no text needs are text like any other, but in names.
+    let odd = json!({
+        "displayName": "a\u{200b}😀", "description": "a\u{0}b\u{1f}\u{200b}😀", "location": [1, 2]
+    });
     let made = admin.post(ZONES, odd.clone()).await.is(201);
-    assert_eq!(admin.get(made.header("location")).await.is(200)["displayName"], odd["displayName"]);
+    let read = admin.get(made.header("location")).await.is(200);
+    for member in ["displayName", "description"] {
+        assert_eq!(read[member], odd[member]);
+    }
     cairn.caught_up().await;
     // A member that comes twice counts once.
     send(b"{\"displayName\":\"a\",\"displayName\":\"b\",\"location\":[1,2]}".to_vec()).await;
