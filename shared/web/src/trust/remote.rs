@@ -1,4 +1,4 @@
-//! The key set that an issuer publishes by URL: fetched when a token comes that needs it, and kept.
+//! The key set that an issuer publishes by URL: fetched when a token comes that needs it, or before, and kept.
 
 use std::error::Error;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
