@@ -102,7 +102,7 @@ async fn open(fixture: &Fixture) -> usize {
 
 async fn exports_of_one_tenant_do_not_delay_another_s() {
     let fixture = Fixture::new().await;
-    let (exports, rows) = sized((9, 4_000), (24, 20_000));
+    let (exports, rows) = sized((9, 3_000), (24, 20_000));
     let people = viewers(&fixture, exports / 3).await;
     let mut projects = Vec::new();
     for place in 0..exports.div_ceil(10) {
@@ -136,7 +136,7 @@ async fn exports_of_one_tenant_do_not_delay_another_s() {
 /// Though there are more of them than a run works for at once, and each has work for several turns.
 async fn each_of_many_tenants_has_its_turn() {
     let fixture = Fixture::new().await;
-    let (tenants, rows) = sized((6, 1_500), (12, 6_000));
+    let (tenants, rows) = sized((6_u64, 1_000_u64), (12, 6_000));
     let pat = platform_admin(&fixture.cairn).await;
     let mut projects = Vec::new();
     for place in 0..tenants {

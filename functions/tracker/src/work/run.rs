@@ -79,7 +79,7 @@ pub async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
         blind: None,
         due: Due::default(),
     };
-    run.to_its_end().await;
+    run.last().await;
     match run.blind {
         Some(error) => Err(EventFailure::new(error)),
         None => event.went_on(run.due),
@@ -87,7 +87,8 @@ pub async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
 }
 
 impl Run<'_> {
-    async fn to_its_end(&mut self) {
+    /// Until nothing is due, or its time is over.
+    async fn last(&mut self) {
         loop {
             let goes_on = self.goes_on();
             if goes_on {
