@@ -186,7 +186,7 @@ async fn what_meets_the_shape_of_an_item() {
     zone(&admin, "Neighbour", [0.0, 5.0], Some(rectangle(-127.0, 49.3, -125.999, 49.9))).await;
     let found = visitor.search(&format!("shapeOf={park}")).await;
     found.are(&["Park", "Inside", "Pond", "Neighbour"]);
-    assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0.0)));
+    assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0)));
     visitor.search_by(json!({ "shapeOf": park, "q": "pond" })).await.are(&["Pond"]);
     // A boundary of 3001 positions lies in S3; one neighbour reaches ten metres into it, the other ends as far outside.
     let ring: Value = serde_json::from_str(&ellipse([20.0, 20.0], [1.0, 1.0], 3000, 7)).unwrap();
@@ -196,7 +196,7 @@ async fn what_meets_the_shape_of_an_item() {
     zone(&admin, "Beside", [0.0, 5.0], Some(rectangle(20.7072, 20.7072, 21.0, 21.0))).await;
     let found = visitor.search(&format!("shapeOf={round}")).await;
     found.are(&["Round", "Centre", "Touching"]);
-    assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0.0)));
+    assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0)));
     admin.patch(&format!("{ZONES}/6"), json!({ "isVisible": false })).await.is(200);
     visitor.get(&format!("/parks/search?shapeOf={round}")).await.faulty(&["shapeOf"]);
     // Hidden, it is of no use to a visitor from that moment on.
