@@ -162,7 +162,7 @@ impl Cloud<'_> {
         let template = to_yaml("a deployment under trial", &variant.of(infra::system::node(app)));
         fs::create_dir_all(&folder).doing(folder.display())?;
         fs::write(&file, template.replace("../target/", "../")).doing(file.display())?;
-        let deploying = self.sam.deploy(system, Some(&file), parameters);
+        let deploying = self.sam.deploy(system, Some(file.as_path()), parameters);
         let deployed = timed(&format!("sam deploy --config-env {system}"), deploying).await;
         fs::remove_file(&file).doing(file.display())?;
         deployed
