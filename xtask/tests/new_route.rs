@@ -53,7 +53,7 @@ fn it_is_in_everything_that_is_generated() {
     for (file, expected) in [
         ("functions/parks/openapi.json", r#""operationId": "countVisit""#),
         ("infra/parks.yaml", "  CountVisitFunction:\n"),
-        ("infra/parks.yaml", "RouteKey: POST /parks/visits\n"),
+        ("infra/parks.yaml", "          /parks/visits:\n            post:\n"),
         ("infra/parks.yaml", "  CountVisitRole:\n"),
         ("infra/declaration.json", r#""name": "countVisit""#),
         ("events/parks/countVisit.json", r#""routeKey": "POST /parks/visits""#),

@@ -72,7 +72,10 @@ async fn a_large_shape_comes_back_from_each() {
             let whole = visitor.get(&format!("{path}?geometry=full")).await.is(200);
             assert_eq!(whole["boundary"]["type"], "Polygon", "{}", whole.told());
         }
-        visitor.search_by(json!({ "shapeOf": made["globalId"] })).await.are(&["Large"]);
+        for relation in ["intersects", "within", "contains"] {
+            let by_shape = json!({ "shapeOf": made["globalId"], "relation": relation });
+            visitor.search_by(by_shape).await.are(&["Large"]);
+        }
         admin.put(&boundary, large(x + 2.0)).await.is(200);
         assert_eq!(positions(&visitor.get(&boundary).await.is(200).body), 1001);
         admin.delete(&boundary).await.is(204);

@@ -1,25 +1,25 @@
 //! The driver of a batch: it carries out the tasks of its groups, by bulk requests and by single requests, until each
-//! group is handled in every generation. What follows from a result, the group decides (`machine.rs`).
+//! group is handled in every generation. What follows from a result, the group decides (`machine.rs`). Bulk requests are
+//! in `batch/writes.rs`.
+
+mod writes;
 
 use std::fmt::Display;
 use std::time::Duration;
 
-use futures::future::join;
 use futures::stream::{self, StreamExt};
 
-use crate::build::{Built, Bulk, MAX_BYTES, build};
-use crate::classify::{Answer, Class, answers, failure};
 use crate::context::Context;
-use crate::documents::{Documents, Obstacle, Rung};
+use crate::documents::Documents;
 use crate::generation::TargetId;
 use crate::group::{Group, GroupId, Groups};
-use crate::ports::{Fault, Ports, Reply, Time};
+use crate::ports::{Fault, Ports, Time};
 use crate::quarantine::Code;
 use crate::requests::{
-    CONCURRENCY, Given, clear_markers, give_revision, keep_and_mark, open_markers, read_item, read_versions, send,
+    CONCURRENCY, Given, clear_markers, give_revision, keep_and_mark, open_markers, read_item, read_versions,
 };
 use crate::rules::Rules;
-use crate::task::{Blame, Compare, Event, Refused, Settle, Task, Tasks, Write};
+use crate::task::{Blame, Compare, Event, Settle, Task, Tasks, Write};
 
 /// The state of a batch. Whatever is not handled when its time is up is reported.
 pub(crate) struct Batch<'c, 'a, P, D> {
@@ -90,144 +90,6 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             if retries > 0 {
                 let longest = Duration::from_millis(50 << retries.min(6));
                 self.context.ports.time().pause(longest).await;
-            }
-        }
-    }
-
-    /// Sends every write once, each request while the next is built.
-    async fn write<R: Rules>(&mut self) {
-        let mut again = Vec::new();
-        let mut built = self.build::<R>().await;
-        while let Some(next) = built {
-            let bulk = self.take_built::<R>(next);
-            if bulk.writes.is_empty() {
-                built = self.build::<R>().await;
-                continue;
-            }
-            let (reply, next) = join(
-                send(&self.context, &bulk),
-                build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size),
-            )
-            .await;
-            built = next;
-            self.tally.bytes += bulk.lines.len();
-            if let Err(bulk) = self.take_reply::<R>(bulk, reply, &mut again) {
-                // The engine takes no requests now: the one that is already built waits with the rest.
-                again.extend(bulk.writes);
-                again.extend(built.into_iter().flat_map(|built| self.take_built::<R>(built).writes));
-                break;
-            }
-        }
-        self.tally.retried += again.len();
-        self.retry |= !again.is_empty();
-        self.tasks.writes.extend(again);
-    }
-
-    async fn build<R: Rules>(&mut self) -> Option<Built<'a>> {
-        build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await
-    }
-
-    /// Ends the writes that could not be built, and returns the request of the others.
-    fn take_built<R: Rules>(&mut self, built: Built<'a>) -> Bulk<'a> {
-        self.tally.missing += built.missing;
-        for group in built.hidden {
-            if let Some(repaired) = &mut self.groups[group].repaired {
-                repaired.hide();
-            }
-        }
-        for (write, reason) in built.unfit {
-            self.reject::<R>(write, Code::Unfit, &reason, Blame::Content);
-        }
-        for (write, fault) in built.unavailable {
-            match fault.obstacle {
-                Obstacle::Refused => {
-                    let (now, reason) = (self.context.ports.time().micros(), brief(&fault.to_string()).to_owned());
-                    self.end::<R>(write.group, Event::ShapeRefused { refused: Refused { write, reason }, now });
-                }
-                Obstacle::Passing | Obstacle::Lasting => self.fail::<R>(write.group, &fault),
-            }
-        }
-        built.bulk
-    }
-
-    /// Takes an answer. Returns the request if the engine took nothing of it just now.
-    fn take_reply<R: Rules>(
-        &mut self,
-        bulk: Bulk<'a>,
-        reply: Result<Reply, Fault>,
-        again: &mut Vec<Write<'a>>,
-    ) -> Result<(), Bulk<'a>> {
-        let reply = match reply {
-            Ok(reply) => reply,
-            Err(fault) if fault.passing => {
-                self.note_error(&fault);
-                return Err(bulk);
-            }
-            Err(fault) => {
-                self.fail_all::<R>(&bulk, &fault);
-                return Ok(());
-            }
-        };
-        match reply.status {
-            200 => match answers(&reply.body) {
-                Some(answers) if answers.len() == bulk.writes.len() => {
-                    self.size = self.size.saturating_mul(2).min(MAX_BYTES);
-                    for (write, answer) in bulk.writes.into_iter().zip(answers) {
-                        self.take_answer::<R>(write, &answer, again);
-                    }
-                }
-                // No answer can be matched with its operation.
-                _ => {
-                    self.tasks = Tasks::default();
-                    let reason = "an answer without one item per operation";
-                    self.note_error(&reason);
-                    self.groups.fail_all(reason);
-                }
-            },
-            429 | 500..=599 => {
-                self.note_error(&format_args!("a bulk request was answered {}", reply.status));
-                return Err(bulk);
-            }
-            // Too much for one request, or one operation that spoils it: halved until the culprit is alone.
-            status @ (413 | 400) => self.halve::<R>(bulk, status, &reply),
-            status => self.fail_all::<R>(&bulk, &format_args!("a bulk request was {}", answered(status, &reply))),
-        }
-        Ok(())
-    }
-
-    fn halve<R: Rules>(&mut self, mut bulk: Bulk<'a>, status: u16, reply: &Reply) {
-        self.size = bulk.lines.len() / 2;
-        match (bulk.writes.pop(), bulk.writes.is_empty()) {
-            (Some(alone), true) => {
-                let code = if status == 413 { Code::TooLarge } else { Code::Refused };
-                self.reject::<R>(alone, code, &answered(status, reply), Blame::Request);
-            }
-            (last, _) => {
-                bulk.writes.into_iter().chain(last).rev().for_each(|write| self.tasks.writes.push_front(write));
-            }
-        }
-    }
-
-    fn take_answer<R: Rules>(&mut self, mut write: Write<'a>, answer: &Answer<'_>, again: &mut Vec<Write<'a>>) {
-        match R::classify(answer) {
-            Class::Done => self.end::<R>(write.group, Event::Written(write)),
-            Class::Conflict => self.end::<R>(write.group, Event::Conflict(write)),
-            Class::Retry => again.push(write),
-            Class::Report => {
-                let reason = format_args!("{}: {}", answer.status, failure(answer.error).reason());
-                self.fail::<R>(write.group, &reason);
-            }
-            Class::Quarantine => {
-                let failure = failure(answer.error);
-                let refused =
-                    write.rungs.iter_mut().filter(|(field, rung)| *rung != Rung::None && failure.names(field));
-                let degraded = refused.map(|(_, rung)| *rung = rung.below()).count();
-                if degraded > 0 {
-                    self.tally.degraded += degraded;
-                    self.tasks.writes.push_front(write);
-                } else {
-                    self.reject::<R>(write, Code::Refused, &failure.reason(), Blame::Content);
-                }
             }
         }
     }
@@ -357,10 +219,6 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         self.end::<R>(group, Event::Failed(brief(&why.to_string()).to_owned()));
     }
 
-    fn fail_all<R: Rules>(&mut self, bulk: &Bulk<'a>, why: &dyn Display) {
-        bulk.writes.iter().for_each(|write| self.fail::<R>(write.group, why));
-    }
-
     /// Whether it is worth asking the engine again.
     fn again(&mut self, fault: &Fault) -> bool {
         self.note_error(fault);
@@ -371,10 +229,6 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     fn note_error(&mut self, why: &dyn Display) {
         self.tally.first_error.get_or_insert_with(|| brief(&why.to_string()).to_owned());
     }
-}
-
-fn answered(status: u16, reply: &Reply) -> String {
-    format!("answered {status}: {}", String::from_utf8_lossy(&reply.body))
 }
 
 /// An engine's answer may be of any length.
