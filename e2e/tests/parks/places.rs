@@ -1,5 +1,6 @@
 //! Search by place: boxes, distances, drawn shapes, the shapes of items.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Value, json};
 
 use super::shapes::{backward, ellipse, hole_and_island, multi, polygon, rectangle, ring};
@@ -9,6 +10,7 @@ use crate::tests;
 tests! { places:
     a_box_meets_extents,
     near_is_a_distance_or_a_shape_that_holds_the_point,
+    boundary_of_an_item_in_quarantine_is_compared_with,
     near_is_how_close_a_shape_comes,
     a_circle_crosses_180_and_goes_round_a_pole,
     what_holds_the_point_comes_first_the_smaller_before,
@@ -203,6 +205,24 @@ async fn what_meets_the_shape_of_an_item() {
     admin.patch(&format!("{ZONES}/1"), json!({ "isVisible": false })).await.is(200);
     visitor.get(&format!("/parks/search?shapeOf={park}")).await.faulty(&["shapeOf"]);
     admin.search(&format!("shapeOf={park}&q=pond")).await.are(&["Pond"]);
+}
+
+async fn boundary_of_an_item_in_quarantine_is_compared_with() {
+    let cairn = Cairn::with_strathcona().await;
+    let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
+    let ring: Value = serde_json::from_str(&ellipse([20.0, 20.0], [1.0, 1.0], 3000, 7)).unwrap();
+    let round = zone(&admin, "Round", [50.0, 50.0], Some(polygon(json!([ring])))).await;
+    zone(&admin, "Centre", [20.0, 20.0], None).await;
+    zone(&admin, "Far", [40.0, 20.0], None).await;
+    let mut item = cairn.table().get("geozone::bcparks_1", "1").await.unwrap();
+    item.insert("adminNotes".to_owned(), AttributeValue::N("7".to_owned()));
+    cairn.table().put(item).await;
+    assert_eq!(cairn.quarantined().await.len(), 1);
+    for relation in ["intersects", "within"] {
+        let found = visitor.search(&format!("shapeOf={round}&relation={relation}")).await;
+        found.are(&["Centre"]);
+        assert_eq!((&found.0["shapeStatus"], &found.0["shapeTolerance"]), (&json!("full"), &json!(0)));
+    }
 }
 
 async fn near_is_how_close_a_shape_comes() {

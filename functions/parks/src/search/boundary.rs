@@ -10,7 +10,7 @@ use super::hits::SearchResponse;
 use super::question::Source;
 use super::{ALIAS, SEARCH};
 use crate::access::{BY_GLOBAL_ID, READ_SHAPE};
-use crate::item::{Item, StoredShape};
+use crate::item::{Item, ShapeRef, StoredShape, Tolerances};
 use crate::names::ShapeName;
 use crate::schema::BUCKET;
 use crate::shapes::{self, GEOMETRY_UNAVAILABLE, PREFIX};
@@ -26,6 +26,14 @@ pub struct Boundary {
     pub tolerance: Option<f64>,
 }
 
+/// How a boundary that search has is given to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sending {
+    /// By reference to its document, where it is large and search has it.
+    Reference,
+    Positions,
+}
+
 /// The boundary of the item with this global id, if this view shows it. The table says who may see it, so that an item is
 /// of no use from the moment on at which it is hidden; one that is hidden and one that does not exist are told alike.
 pub async fn boundary_of(
@@ -34,13 +42,16 @@ pub async fn boundary_of(
     relation: Relation,
     view: View,
     source: Source,
+    sending: Sending,
 ) -> Result<Boundary, Problem> {
     let none = || source.misfit("shapeOf", "must be the global id of an item that you can see and that has a boundary");
     let key = keys::by_global_id(request.access(), id).await?;
     let read = items::read(request, &BY_GLOBAL_ID, key, view).await;
     let item = read.map_err(|refused| if refused.kind() == problem::NOT_FOUND { none() } else { refused })?.item;
     let stored = item.shape(ShapeName::Boundary).ok_or_else(none)?;
-    let (status, derived) = indexed(request, &item).await?;
+    let indexed = indexed(request, &item).await?;
+    let by_reference = indexed.is_some() && sending == Sending::Reference;
+    let (status, derived) = indexed.unwrap_or_else(|| first_form(&stored));
     let tolerance = match status.as_str() {
         "full" => Some(0.0),
         "fine" | "coarse" => derived,
@@ -48,7 +59,7 @@ pub async fn boundary_of(
     };
     let compared = match (relation, &stored) {
         // Up to a megabyte, which search has already.
-        (Relation::Intersects, StoredShape::Object(_)) => {
+        (Relation::Intersects, StoredShape::Object(_)) if by_reference => {
             let index = request.engines().config.search_name(ALIAS);
             Compared::Document { index, id: item.key().document_id() }
         }
@@ -60,8 +71,18 @@ pub async fn boundary_of(
     Ok(Boundary { compared, status, tolerance })
 }
 
-/// How much of the boundary its document holds, and its tolerance.
-async fn indexed(request: &Request, item: &Item) -> Result<(String, Option<f64>), Problem> {
+/// The form in which search would hold the shape at first.
+fn first_form(stored: &StoredShape) -> (String, Option<f64>) {
+    let (status, tolerance) = match stored {
+        StoredShape::Object(ShapeRef { tolerances: Tolerances { fine: Some(fine), .. }, .. }) => ("fine", Some(*fine)),
+        StoredShape::Object(_) | StoredShape::Inline(_) => ("full", None),
+    };
+    (status.to_owned(), tolerance)
+}
+
+/// How much of the boundary its document holds, and its tolerance. None where search does not have the item yet, or
+/// cannot take it.
+async fn indexed(request: &Request, item: &Item) -> Result<Option<(String, Option<f64>)>, Problem> {
     let asked = json!({
         "query": { "bool": {
             "filter": [{ "term": { "pk": item.pk } }, { "term": { "sk": item.sk } }, { "exists": { "field": "boundary" } }],
@@ -74,8 +95,7 @@ async fn indexed(request: &Request, item: &Item) -> Result<(String, Option<f64>)
     });
     let response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
     let hit = response.hits().into_iter().next();
-    let indexed = hit.and_then(|hit| Some((hit.fields.boundary_status.get()?, hit.fields.boundary_tolerance.get())));
-    indexed.ok_or_else(|| unavailable("search does not have this boundary yet"))
+    Ok(hit.and_then(|hit| Some((hit.fields.boundary_status.get()?, hit.fields.boundary_tolerance.get()))))
 }
 
 /// The form of the shape that a document of this status holds.

@@ -4,11 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use table::clock;
+use table::search::SearchError;
 use web::search::Marks;
 use web::{Answer, Kind, Problem, Request};
 
 use super::answer::Found;
-use super::boundary::boundary_of;
+use super::area::Compared;
+use super::boundary::{Sending, boundary_of};
 use super::features::{FoundFeatures, Link};
 use super::form::{Format, SearchForm, ShapeForm};
 use super::hits::SearchResponse;
@@ -38,14 +40,23 @@ async fn find(request: &Request, form: SearchForm, shape: Option<Value>, source:
     let position: Option<Position> = request.cursor(form.cursor.as_deref())?;
     let mut question = Question::of(form, shape.as_ref(), view, source).map_err(Problem::faults)?;
     let (mut shape_status, mut tolerance) = (None, None);
-    if let Some(id) = &question.shape_of {
-        let boundary = boundary_of(request, id, question.relation, view, source).await?;
-        question.area = Some(boundary.compared);
-        (shape_status, tolerance) = (Some(boundary.status), boundary.tolerance);
-    }
     let activities = activities(request, &question).await?;
     let marks = Marks::random();
-    let (response, closeness) = closest(request, &question, position, &activities, &marks).await?;
+    let mut sending = Sending::Reference;
+    let (response, closeness) = loop {
+        if let Some(id) = &question.shape_of {
+            let boundary = boundary_of(request, id, question.relation, view, source, sending).await?;
+            question.area = Some(boundary.compared);
+            (shape_status, tolerance) = (Some(boundary.status), boundary.tolerance);
+        }
+        match closest(request, &question, position.as_ref(), &activities, &marks).await {
+            // The document has gone since it was found, or this search engine compares with no document.
+            Err(SearchError::Refused(_)) if matches!(question.area, Some(Compared::Document { .. })) => {
+                sending = Sending::Positions;
+            }
+            closest => break closest?,
+        }
+    };
     let read = Found::read(&question, response, &marks);
     let (mut found, last) = read.ok_or_else(|| Problem::internal("a hit lacks its keys"))?;
     found.shape_status = shape_status;
@@ -90,12 +101,12 @@ struct Position {
 async fn closest(
     request: &Request,
     question: &Question,
-    position: Option<Position>,
+    position: Option<&Position>,
     activities: &[String],
     marks: &Marks,
-) -> Result<(SearchResponse, Closeness), Problem> {
-    let after = position.as_ref().map(|position| &*position.after);
-    let mut closeness = position.as_ref().map(|position| position.closeness).unwrap_or_default();
+) -> Result<(SearchResponse, Closeness), SearchError> {
+    let after = position.map(|position| &*position.after);
+    let mut closeness = position.map(|position| position.closeness).unwrap_or_default();
     loop {
         let asked = question.request(after, activities, marks, closeness);
         let mut response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
