@@ -100,7 +100,7 @@ const steps: Record<string, () => Promise<void>> = {
   },
 
   'counts come with the first page, and a cursor for the next': async () => {
-    const query = { collectionId: ['us_west_airports'], facets: ['subType'], limit: 1 }
+    const query = { collectionId: ['us_west_airports'], facets: ['subType' as const], limit: 1 }
     const found = answered(await search({ client: visitor, query }), 200)
     const first = only(found.items)
     assert.equal(first.displayName, 'Aberdeen Municipal')
