@@ -9,7 +9,7 @@ use crate::relationships::{End, Relationship};
 use crate::schema::PARKS;
 
 /// All relationships of an item, with the counter that proves it as long as it stays as it is.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Relationships {
     pub counter: Counter,
     pub all: Vec<Relationship>,
@@ -48,8 +48,11 @@ async fn listed(access: &Access, end: &End) -> Result<Vec<Relationship>, Error> 
     all.iter().map(Relationship::read).collect()
 }
 
-/// What was related to an item when it was deleted.
-pub async fn detached(access: &Access, end: &End) -> Result<Vec<Relationship>, Error> {
+/// The relationships that were kept when an item was deleted. The counter is read first: whoever adds one after that
+/// changes it, so that a transaction which proves the counter fails.
+pub async fn detached(access: &Access, end: &End) -> Result<Relationships, Error> {
+    let counter = counters::read(access, &access::DETACHED, counters::of_relationships(end)).await?;
     let parks = access.table(&access::DETACHED, &PARKS);
-    parks.query(format!("detached::{end}")).consistent().all().await?.iter().map(Relationship::read).collect()
+    let kept = parks.query(format!("detached::{end}")).consistent().all().await?;
+    Ok(Relationships { counter, all: kept.iter().map(Relationship::read).collect::<Result<_, _>>()? })
 }

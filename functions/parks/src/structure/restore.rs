@@ -10,7 +10,7 @@ use table::{Access, Action, Backoff, Error, Key};
 use tokio::time::sleep;
 
 use super::counters::{self, Counter};
-use super::related::detached;
+use super::related::{Relationships, detached};
 use super::take::{Stamp, whole};
 use super::{MOST, Plan, SIDE_BY_SIDE};
 use crate::item::Item;
@@ -62,7 +62,7 @@ pub async fn restoration(access: &Access, root: &Read, stamp: &Stamp) -> Result<
         async move {
             let mut detached = detached(access, &end).await?;
             // More are too much in any case.
-            detached.truncate(MOST);
+            detached.all.truncate(MOST);
             let kept = kept(access, &end, detached, coming, patience).await?;
             Ok::<_, Error>((end, item, kept))
         }
@@ -136,16 +136,15 @@ async fn taken(access: &Access, root: &Item) -> Result<Option<Vec<Read>>, Error>
 pub async fn kept(
     access: &Access,
     end: &End,
-    detached: Vec<Relationship>,
+    Relationships { counter, all }: Relationships,
     coming: &BTreeMap<Key, &Item>,
     patience: &Patience,
 ) -> Result<Kept, Error> {
-    let counter = counters::read(access, &access::DETACHED, counters::of_relationships(end)).await?;
     let with_other = |relationship: Relationship| async move {
         let other = current(access, relationship.other(end), coming, patience).await?;
         Ok::<_, Error>((relationship, other))
     };
-    let relationships = stream::iter(detached).map(with_other).buffered(SIDE_BY_SIDE).try_collect().await?;
+    let relationships = stream::iter(all).map(with_other).buffered(SIDE_BY_SIDE).try_collect().await?;
     Ok(Kept { counter, relationships })
 }
 

@@ -8,7 +8,7 @@ use futures::stream::{self, StreamExt};
 use table::{Access, Key};
 use web::Problem;
 
-use super::super::related::detached;
+use super::super::related::{Relationships, detached};
 use super::super::restore::{Patience, bring_back, kept, restored};
 use super::super::take::whole;
 use super::super::{Plan, SIDE_BY_SIDE, counters};
@@ -18,7 +18,7 @@ use crate::item::Item;
 use crate::items::{Read, stamped};
 use crate::jobs::{Held, Step, Work};
 use crate::keys::Partition;
-use crate::relationships::{End, Relationship};
+use crate::relationships::End;
 use crate::schema::PARKS;
 
 /// A relationship that comes back takes two writes, the other end's counter, and a look at the other end.
@@ -80,8 +80,8 @@ impl Restoration {
             && !item.deleted()
         {
             let (mut detached, limit) = (detached(access, &end).await?, (most(access) - 2) / EACH);
-            more = detached.len() > limit;
-            detached.truncate(limit);
+            more = detached.all.len() > limit;
+            detached.all.truncate(limit);
             let coming = BTreeMap::new();
             let kept = kept(access, &end, detached, &coming, &Patience::default()).await?;
             bring_back(&end, item, kept, &coming, &mut plan)?;
@@ -132,10 +132,10 @@ impl Restoration {
             let Some((read, end, mut detached)) = read? else { continue };
             let mut after = restored(&read.item, &stamp);
             // The item, its own counter and its partition's.
-            let takes = 3 + EACH * detached.len();
+            let takes = 3 + EACH * detached.all.len();
             if cost + takes > most(access) {
                 if picked.is_empty() {
-                    detached.truncate((most(access) - 4) / EACH);
+                    detached.all.truncate((most(access) - 4) / EACH);
                     self.place.unfinished = Some(read.item.key());
                     // Until all of it is back, nobody relates, moves or deletes it.
                     after.busy = Some(true);
@@ -156,7 +156,7 @@ struct Back {
     after: Item,
     end: End,
     /// Those of its relationships that come back with it.
-    detached: Vec<Relationship>,
+    detached: Relationships,
 }
 
 /// Some of what a deletion took along.
