@@ -58,19 +58,20 @@ const steps: Record<string, () => Promise<void>> = {
       pk: 'facility::us_west_airports',
       collectionId: 'us_west_airports',
       type: 'accessPoint',
+      location: [-118.8377722, 37.62404861],
     })
   },
 
-  'what lies at a place, the nearer first': async () => {
+  'the areas that contain a point, the smallest first': async () => {
     const found = answered(await search({ client: visitor, query: { near: [-107.5, 43], radius: 1 } }), 200)
     const told = found.items.map((item) => [item.displayName, item.pk, item.boundaryStatus, item.distanceMetres])
     assert.deepEqual(told, [
-      ['Wyoming', 'geozone::us_states', 'full', 3912.4],
       ['Natrona, Wyoming', 'geozone::us_counties', 'full', 58109.8],
+      ['Wyoming', 'geozone::us_states', 'full', 3912.4],
       ['United States of America', 'geozone::countries', 'full', 920908.9],
     ])
-    assert.deepEqual(found.items[0]?.location, [-107.5481034, 43.0005845])
-    assert.deepEqual(found.items[0]?.envelope, [
+    assert.deepEqual(found.items[1]?.location, [-107.5481034, 43.0005845])
+    assert.deepEqual(found.items[1]?.envelope, [
       -111.05843295392954, 40.995109653686534, -104.05213107971079, 45.006059349083486,
     ])
     assert.deepEqual(found.total, { value: 3, exact: true })
