@@ -43,7 +43,7 @@ pub fn all() -> Vec<Declared> {
     let agencies = Declared {
         app: agencies::app(Arc::clone(&engines)),
         costs: agencies::costs::COSTS,
-        role: agencies::standing::PLATFORM_ADMIN,
+        role: agencies::authorization::PLATFORM_ADMIN,
         records: records::agencies::records(),
         rehearsal: rehearsal::agencies::STEPS,
         denied: ("listAgencies", "dynamodb:Query"),

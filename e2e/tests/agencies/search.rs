@@ -102,7 +102,8 @@ async fn words_are_found_as_they_are_meant() {
 }
 
 async fn more_than_two_hundred_agencies_are_narrowed() {
-    use ::agencies::item::{Member, Stamp};
+    use ::agencies::audit::Audit;
+    use ::agencies::item::Member;
     use ::agencies::keys::member_key;
     use ::agencies::names::{AgencyId, Role};
     use table::Idpid;
@@ -110,7 +111,7 @@ async fn more_than_two_hundred_agencies_are_narrowed() {
     let stage = Stage::new().await;
     let (person, stamp) = (
         Idpid::new("idp", "bob").unwrap(),
-        Stamp { at: "2026-01-07T00:00:00.000000Z".to_owned(), by: "idp:root".to_owned() },
+        Audit { at: "2026-01-07T00:00:00.000000Z".to_owned(), by: "idp:root".to_owned() },
     );
     let items = (0..200).map(|number| {
         let agency: AgencyId = format!("many{number}").parse().unwrap();

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use ::agencies::address::{Address, AddressHash};
-use ::agencies::item::{AGENCY, Agency, Gate, Invitation, Member, Stamp, Term};
+use ::agencies::audit::Audit;
+use ::agencies::item::{AGENCY, Agency, Gate, Invitation, Member, Term};
 use ::agencies::keys::{agency_key, gate_key, invitation_key, member_key};
 use ::agencies::names::{AgencyId, Role, Status};
 use ::agencies::schema::AGENCIES;
@@ -125,8 +126,8 @@ pub fn hash(address: &str) -> String {
     address.parse::<Address>().unwrap().hash().to_string()
 }
 
-fn stamp(at: &str) -> Stamp {
-    Stamp { at: at.to_owned(), by: "idp:root".to_owned() }
+fn stamp(at: &str) -> Audit {
+    Audit { at: at.to_owned(), by: "idp:root".to_owned() }
 }
 
 pub fn agency(id: &str, name: &str, status: Status, created: &str) -> Agency {
@@ -172,7 +173,7 @@ fn fixture() -> Vec<Item> {
     let dee: AddressHash = hash("dee@example.org").parse().unwrap();
     let end = Clock::system().seconds() + 10 * 24 * 3600;
     let expires_at = table::clock::rfc3339(jiff_of(end));
-    let term = Term { expires_at, forgotten: end + 30 * 24 * 3600 };
+    let term = Term { expires_at, time_to_live: end + 30 * 24 * 3600 };
     let north: AgencyId = "n".parse().unwrap();
     let invited = Invitation::new(north.clone(), "dee@example.org", &dee, Role::Member, term, &stamp(FIRST));
     items.push(stored(&invitation_key(&north, &dee), &invited));

@@ -1,112 +1,92 @@
-//! The access patterns of agencies, with the numbers by which other places speak of them.
+//! The access patterns of agencies.
 
-use table::access::{AccessPattern, Call, TableAction};
+use table::access::{AccessPattern, Call, OnTable};
 
 use crate::schema::{BY_PERSON, BY_TYPE};
 
-const TABLE: &str = "agencies";
+const TABLE: OnTable = OnTable("agencies");
 
-const fn on(action: TableAction) -> Call {
-    Call::Table { table: TABLE, action }
-}
+/// An agency and the caller's membership in it.
+pub const AUTHORIZATION: AccessPattern = AccessPattern::new("authorization", &[TABLE.batch_get()]);
 
-const fn on_index(index: &'static str) -> Call {
-    Call::Index { table: TABLE, index }
-}
+/// All agencies by creation.
+pub const BY_CREATION: AccessPattern = AccessPattern::new("byCreation", &[TABLE.query_index(BY_TYPE)]);
 
-const fn pattern(name: &'static str, calls: &'static [Call]) -> AccessPattern {
-    AccessPattern { name, calls }
-}
+/// The members of an agency.
+pub const MEMBERS: AccessPattern = AccessPattern::new("members", &[TABLE.query()]);
 
-/// 1: an agency and the caller's own membership.
-pub const STANDING: AccessPattern = pattern("standing", &[on(TableAction::BatchGetItem)]);
+/// The memberships of a person.
+pub const MEMBERSHIPS: AccessPattern = AccessPattern::new("memberships", &[TABLE.query_index(BY_PERSON)]);
 
-/// 2: all agencies by creation.
-pub const BY_CREATION: AccessPattern = pattern("byCreation", &[on_index(BY_TYPE)]);
-
-/// 3: the members of an agency.
-pub const MEMBERS: AccessPattern = pattern("members", &[on(TableAction::Query)]);
-
-/// 4: the memberships of a person.
-pub const MEMBERSHIPS: AccessPattern = pattern("memberships", &[on_index(BY_PERSON)]);
-
-/// 5: the agencies of a person with their names.
+/// The agencies of a person with their names.
 pub const PERSON_AGENCIES: AccessPattern =
-    pattern("personAgencies", &[on_index(BY_PERSON), on(TableAction::BatchGetItem)]);
+    AccessPattern::new("personAgencies", &[TABLE.query_index(BY_PERSON), TABLE.batch_get()]);
 
-/// 6: one member.
-pub const MEMBER: AccessPattern = pattern("member", &[on(TableAction::GetItem)]);
+/// A member.
+pub const MEMBER: AccessPattern = AccessPattern::new("member", &[TABLE.get()]);
 
-/// 6: one invitation.
-pub const INVITATION: AccessPattern = pattern("invitation", &[on(TableAction::GetItem)]);
+/// An invitation.
+pub const INVITATION: AccessPattern = AccessPattern::new("invitation", &[TABLE.get()]);
 
-/// 6: the counts of an agency's members.
-pub const COUNTS: AccessPattern = pattern("counts", &[on(TableAction::GetItem)]);
+/// The counts of an agency's members.
+pub const COUNTS: AccessPattern = AccessPattern::new("counts", &[TABLE.get()]);
 
-/// 7: the invitations of an agency.
-pub const INVITATIONS: AccessPattern = pattern("invitations", &[on(TableAction::Query)]);
+/// The invitations of an agency.
+pub const INVITATIONS: AccessPattern = AccessPattern::new("invitations", &[TABLE.query()]);
 
-/// 8: the invitations to an address, with the names of the agencies.
+/// The invitations to an address with the names of the agencies.
 pub const ADDRESS_INVITATIONS: AccessPattern =
-    pattern("addressInvitations", &[on_index(BY_PERSON), on(TableAction::BatchGetItem)]);
+    AccessPattern::new("addressInvitations", &[TABLE.query_index(BY_PERSON), TABLE.batch_get()]);
 
-/// 9: the deletions that have not come to their end.
-pub const UNFINISHED: AccessPattern = pattern("unfinished", &[on_index(BY_TYPE)]);
+/// The unfinished deletions of agencies.
+pub const UNFINISHED_DELETIONS: AccessPattern =
+    AccessPattern::new("unfinishedDeletions", &[TABLE.query_index(BY_TYPE)]);
 
-/// 10: what a deletion still has, taken away until nothing is left; the agency and its gate last.
+/// The deletion of an agency's items, with the agency and its gate last.
 pub const DELETION: AccessPattern =
-    pattern("deletion", &[on(TableAction::Query), on(TableAction::BatchWriteItem), on(TableAction::DeleteItem)]);
+    AccessPattern::new("deletion", &[TABLE.query(), TABLE.batch_delete(), TABLE.delete()]);
 
-/// 11: an agency with its gate and its first administrator.
-pub const CREATE_AGENCY: AccessPattern = pattern("createAgency", &[on(TableAction::PutItem)]);
+/// An agency with its gate and its first administrator.
+pub const CREATE_AGENCY: AccessPattern = AccessPattern::new("createAgency", &[TABLE.put()]);
 
-/// 12: an agency's name.
-pub const RENAME: AccessPattern = pattern("rename", &[on(TableAction::UpdateItem)]);
+/// An agency's name.
+pub const UPDATE_AGENCY: AccessPattern = AccessPattern::new("updateAgency", &[TABLE.update()]);
 
-/// 12: an agency's status, on the agency and on its gate.
-pub const SET_STATUS: AccessPattern = pattern("setStatus", &[on(TableAction::UpdateItem)]);
+/// An agency's status, on the agency and on its gate.
+pub const SET_STATUS: AccessPattern = AccessPattern::new("setStatus", &[TABLE.update()]);
 
-/// 13: a member made, and counted by the gate.
+/// A new member, counted by the gate.
 pub const CREATE_MEMBER: AccessPattern =
-    pattern("createMember", &[on(TableAction::UpdateItem), on(TableAction::PutItem), on(TableAction::GetItem)]);
+    AccessPattern::new("createMember", &[TABLE.update(), TABLE.put(), TABLE.get()]);
 
-/// 13: a member's name or role; a role is counted by the gate.
-pub const CHANGE_MEMBER: AccessPattern = pattern("changeMember", &[on(TableAction::UpdateItem)]);
+/// A member's name or role. The gate counts a changed role.
+pub const UPDATE_MEMBER: AccessPattern = AccessPattern::new("updateMember", &[TABLE.update()]);
 
-/// 13: a member deleted, and counted by the gate; the removal is noted.
-pub const DELETE_MEMBER: AccessPattern =
-    pattern("deleteMember", &[on(TableAction::UpdateItem), on(TableAction::DeleteItem)]);
+/// The deletion of a member, counted by the gate, with its removal.
+pub const DELETE_MEMBER: AccessPattern = AccessPattern::new("deleteMember", &[TABLE.update(), TABLE.delete()]);
 
-/// 14: a deletion marked: the agency leaves the list, its gate closes.
-pub const MARK_DELETION: AccessPattern = pattern("markDeletion", &[on(TableAction::UpdateItem)]);
+/// The mark of an agency's deletion, which also closes its gate.
+pub const MARK_DELETION: AccessPattern = AccessPattern::new("markDeletion", &[TABLE.update()]);
 
-/// Whose an address is, as far as it is known, and whether that person is a member.
-pub const KNOWN_ADDRESS: AccessPattern = pattern("knownAddress", &[on(TableAction::GetItem)]);
+/// The person with an address, as far as it is known, and the person's membership.
+pub const KNOWN_ADDRESS: AccessPattern = AccessPattern::new("knownAddress", &[TABLE.get()]);
 
-/// An invitation made, or made anew where it has lapsed, while the gate is open.
-pub const INVITE: AccessPattern = pattern(
-    "invite",
-    &[
-        on(TableAction::ConditionCheckItem),
-        on(TableAction::PutItem),
-        on(TableAction::UpdateItem),
-        on(TableAction::GetItem),
-    ],
-);
+/// A new invitation, or one in the place of an expired one, while the gate is open.
+pub const CREATE_INVITATION: AccessPattern =
+    AccessPattern::new("createInvitation", &[TABLE.check(), TABLE.put(), TABLE.update(), TABLE.get()]);
 
-/// A pending invitation revoked or declined.
-pub const SETTLE: AccessPattern = pattern("settle", &[on(TableAction::UpdateItem)]);
+/// The end of a pending invitation that is revoked or declined.
+pub const SETTLE_INVITATION: AccessPattern = AccessPattern::new("settleInvitation", &[TABLE.update()]);
 
-/// What decides on an acceptance: the agency, the caller's membership and last removal, the invitation.
-pub const INVITED: AccessPattern = pattern("invited", &[on(TableAction::BatchGetItem)]);
+/// The agency, the caller's membership, the last removal and the invitation.
+pub const LOAD_INVITATION: AccessPattern = AccessPattern::new("loadInvitation", &[TABLE.batch_get()]);
 
-/// An invitation accepted: its member made, and counted by the gate; the member was not removed since. Whose the address is
-/// is known from then on.
-pub const ACCEPT: AccessPattern =
-    pattern("accept", &[on(TableAction::UpdateItem), on(TableAction::PutItem), on(TableAction::ConditionCheckItem)]);
+/// An accepted invitation with its member, counted by the gate and not removed since, and the member's address.
+pub const ACCEPT_INVITATION: AccessPattern =
+    AccessPattern::new("acceptInvitation", &[TABLE.update(), TABLE.put(), TABLE.check()]);
 
-/// The agencies or members that a search has found, as they are today.
-pub const FOUND: AccessPattern = pattern("found", &[on(TableAction::BatchGetItem)]);
+/// The present items of a search's hits.
+pub const SEARCH_HITS: AccessPattern = AccessPattern::new("searchHits", &[TABLE.batch_get()]);
 
 /// A search.
-pub const SEARCH: AccessPattern = pattern("search", &[Call::Search { alias: "agencies" }]);
+pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: "agencies" }]);

@@ -1,44 +1,36 @@
-//! What is done with agencies: one file for each thing.
+//! Operations on agencies, one file each.
 
-pub mod change;
 pub mod create;
 pub mod delete;
 pub mod deletion;
+pub mod get;
 pub mod list;
-pub mod read;
-pub mod status;
+pub mod set_status;
+pub mod update;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
+use web::{EntityTag, Tagged};
 
+use crate::authorization::AgencyAccess;
 use crate::item::Agency;
 use crate::names::{AgencyId, Role, Status};
-use crate::standing::Standing;
+
+pub const LIST: &str = "/agencies";
+pub const ONE: &str = "/agencies/{agencyId}";
+
+/// The agency of the samples.
+const SAMPLE: &str = "/agencies/01890a5d-ac96-774b-bcce-b302099a8057";
 
 /// The path of an agency.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgencyPath {
-    #[schema(example = "01890a5d-ac96-774b-bcce-b302099a8057")]
-    agency_id: String,
+    #[schema(value_type = String, example = "01890a5d-ac96-774b-bcce-b302099a8057")]
+    pub agency_id: AgencyId,
 }
 
-impl AgencyPath {
-    /// None where the text is the id of no agency: that is as good as absent.
-    pub fn id(&self) -> Option<AgencyId> {
-        self.agency_id.parse().ok()
-    }
-}
-
-/// What an agency may be called.
-#[derive(Debug, Deserialize, ToSchema)]
-pub struct Renamed {
-    /// Not blank.
-    #[schema(min_length = 1, max_length = 200, nullable = false, pattern = "\\S")]
-    pub name: Option<String>,
-}
-
-/// An agency as it is answered.
+/// An agency in responses.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Agency)]
@@ -51,24 +43,29 @@ pub struct AgencyView {
     pub created_by: String,
     pub modified: String,
     pub modified_by: String,
-    /// The caller's own.
+    /// The caller's own role.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub role: Option<Role>,
-    /// How many there are; for administrators.
+    /// The number of members; only for administrators.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub members: Option<u64>,
-    /// How many of them administer the agency; for administrators.
+    /// The number of members with the role `admin`; only for administrators.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub admins: Option<u64>,
 }
 
 impl AgencyView {
-    /// As the caller sees it who stands so in it.
-    pub fn seen_by(standing: &Standing, agency: Agency) -> Self {
-        Self { role: standing.role(), ..agency.into() }
+    /// The view of the caller of `access`.
+    pub fn seen_by(access: &AgencyAccess, agency: Agency) -> Self {
+        Self { role: access.role(), ..agency.into() }
+    }
+
+    /// The response with this view.
+    pub fn tagged(access: &AgencyAccess, agency: Agency, tag: impl Into<EntityTag>) -> Tagged<Self> {
+        Tagged::new(&Self::seen_by(access, agency), tag)
     }
 }
 
@@ -87,4 +84,10 @@ impl From<Agency> for AgencyView {
             admins: None,
         }
     }
+}
+
+/// The fault of a name without a visible character, or with a control character.
+fn name_fault(name: &str) -> Option<web::Fault> {
+    let is_readable = web::visible::is_readable(name) && !name.chars().any(char::is_control);
+    (!is_readable).then(|| web::Fault::pointer("/name", "must have a visible character and no control characters"))
 }

@@ -1,11 +1,11 @@
-//! What calls the system besides HTTP: records of its table's stream, and the clock.
+//! Handlers of events: records of the table's stream, deployments and schedules.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use web::{Event, EventFailure, EventHandler};
 
-use crate::access::{DELETION, UNFINISHED};
+use crate::access::{DELETION, UNFINISHED_DELETIONS};
 use crate::agencies::deletion;
 use crate::documents::Agencies;
 
@@ -15,14 +15,14 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::create_index::<Agencies>(),
         mirror::sweep::<Agencies>(),
         EventHandler::new("runWork", run_work)
-            .patterns(&[&UNFINISHED, &DELETION])
+            .patterns(&[&UNFINISHED_DELETIONS, &DELETION])
             .timeout(Duration::from_secs(60))
             .memory(1024),
     ]
 }
 
-/// Every minute: goes on with the deletions that were begun.
+/// Resumes the unfinished deletions, every minute.
 async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
-    let due = deletion::go_on(event.access(), event.deadline).await.map_err(EventFailure::new)?;
+    let due = deletion::resume_all(event.access(), event.deadline).await.map_err(EventFailure::new)?;
     event.went_on(due)
 }

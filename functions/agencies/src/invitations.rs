@@ -1,44 +1,45 @@
-//! What is done with the invitations of an agency: one file for each thing.
+//! Operations on the invitations of an agency, one file each.
 
 pub mod accept;
 pub mod create;
 pub mod decline;
+pub mod get;
 pub mod list;
-pub mod read;
 pub mod revoke;
 
 use serde::{Deserialize, Serialize};
 use table::{Changes, Condition, item};
 use utoipa::ToSchema;
-use web::{Kind, Problem, Request};
+use web::{Context, Kind, Problem};
 
 use crate::address::{Address, AddressHash};
-use crate::item::{Invitation, Stamp};
+use crate::audit::Audit;
+use crate::item::Invitation;
 use crate::names::{AgencyId, InvitationStatus, Role};
 
-pub const INVITED: Kind = Kind::new(409, "invited", "This address is invited already");
-pub const INVITATION_SETTLED: Kind = Kind::new(409, "invitation-settled", "The invitation is not open any more");
-pub const INVITATION_EXPIRED: Kind = Kind::new(409, "invitation-expired", "The invitation's time is over");
+pub const INVITED: Kind = Kind::new(409, "invited", "The address is already invited");
+pub const INVITATION_SETTLED: Kind = Kind::new(409, "invitation-settled", "The invitation is no longer pending");
+pub const INVITATION_EXPIRED: Kind = Kind::new(409, "invitation-expired", "The invitation has expired");
+
+const LIST: &str = "/agencies/{agencyId}/invitations";
+const ONE: &str = "/agencies/{agencyId}/invitations/{hash}";
+
+/// The invitations and the invitation of the samples, which is to dee@example.org.
+const SAMPLE_LIST: &str = "/agencies/01890a5d-ac96-774b-bcce-b302099a8057/invitations";
+const SAMPLE: &str = "/agencies/01890a5d-ac96-774b-bcce-b302099a8057/invitations/b6e81874b8017c9e41c6707ec59fb38e";
 
 /// The path of an invitation.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationPath {
-    #[schema(example = "01890a5d-ac96-774b-bcce-b302099a8057")]
-    agency_id: String,
+    #[schema(value_type = String, example = "01890a5d-ac96-774b-bcce-b302099a8057")]
+    agency_id: AgencyId,
     /// The hash of the address.
-    #[schema(example = "b6e81874b8017c9e41c6707ec59fb38e")]
-    hash: String,
+    #[schema(value_type = String, example = "b6e81874b8017c9e41c6707ec59fb38e")]
+    hash: AddressHash,
 }
 
-impl InvitationPath {
-    /// None where the texts name nothing: that is as good as absent.
-    pub fn ids(&self) -> (Option<AgencyId>, Option<AddressHash>) {
-        (self.agency_id.parse().ok(), self.hash.parse().ok())
-    }
-}
-
-/// An invitation as the agency's administrators see it.
+/// An invitation in responses to administrators of the agency.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Invitation)]
@@ -59,7 +60,7 @@ pub struct InvitationView {
 }
 
 impl InvitationView {
-    /// As it is at this time.
+    /// The view at this time.
     pub fn at(invitation: Invitation, now: &str) -> Result<Self, Problem> {
         let hash = invitation.hash().ok_or_else(|| Problem::internal("an invitation to no address"))?;
         Ok(Self {
@@ -77,28 +78,28 @@ impl InvitationView {
     }
 }
 
-/// The hash of the caller's own address, where the issuer has verified one.
-pub fn own_address(request: &Request) -> Result<Option<AddressHash>, Problem> {
-    let address = request.principal().signed_in()?.address.as_deref();
+/// The hash of the caller's own verified address.
+pub fn own_address(cx: &Context) -> Result<Option<AddressHash>, Problem> {
+    let address = cx.principal().signed_in()?.address.as_deref();
     Ok(address.and_then(|address| address.parse::<Address>().ok()).map(|address| address.hash()))
 }
 
-/// What ends an open invitation.
-pub fn settled(status: InvitationStatus, stamp: &Stamp) -> Changes {
+/// The changes that settle a pending invitation.
+pub fn settled(status: InvitationStatus, audit: &Audit) -> Changes {
     Changes::new()
         .set("status", item::text(status.as_str()))
-        .set("modified", item::text(&stamp.at))
-        .set("modifiedBy", item::text(&stamp.by))
+        .set("modified", item::text(&audit.at))
+        .set("modifiedBy", item::text(&audit.by))
 }
 
-/// It is open, though its time may be over.
+/// The condition that the stored status is `pending`; the invitation may have expired.
 pub fn is_pending() -> Condition {
     Condition::Equals("status", item::text(InvitationStatus::Pending.as_str()))
 }
 
 pub fn already_settled() -> Problem {
     INVITATION_SETTLED.because(
-        "It was accepted, declined or revoked before, or its person was removed from the agency since. \
+        "It was accepted, declined or revoked, or the person was removed from the agency after it was created. \
          Ask an administrator of the agency for a new invitation.",
     )
 }

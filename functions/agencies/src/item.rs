@@ -4,27 +4,20 @@ use serde::{Deserialize, Serialize};
 use table::Idpid;
 
 use crate::address::AddressHash;
+use crate::audit::Audit;
 use crate::keys::ADDRESS;
 use crate::names::{AgencyId, InvitationStatus, Role, Status};
 
-/// The `type` of agencies, by which they are listed.
+/// The `type` of agencies.
 pub const AGENCY: &str = "Agency";
 
-/// The `type` of an agency whose deletion has begun: it leaves the list, and stands among the deletions to finish.
+/// The `type` of an agency that is marked for deletion: the index of types lists it among the unfinished deletions.
 pub const DELETING: &str = "Deleting";
 
 /// The `type` of members.
 pub const MEMBER: &str = "Member";
 
 const INVITATION: &str = "Invitation";
-
-/// Who did what, and when, in one write.
-#[derive(Clone, Debug)]
-pub struct Stamp {
-    /// RFC 3339 with six fraction digits.
-    pub at: String,
-    pub by: String,
-}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,7 +55,7 @@ pub struct Invitation {
     #[serde(rename = "type")]
     pub kind: String,
     pub agency_id: AgencyId,
-    /// `address:{hash}`: where the index of people lists it.
+    /// `address:{hash}`, its partition in the index of people.
     pub idpid: String,
     pub address: String,
     pub role: Role,
@@ -70,13 +63,13 @@ pub struct Invitation {
     pub invited: String,
     pub invited_by: String,
     pub expires_at: String,
-    /// When it is forgotten, in epoch seconds.
+    /// The time to live, in epoch seconds.
     pub expires: i64,
     pub modified: String,
     pub modified_by: String,
 }
 
-/// When a person was last removed from an agency, or left it. Invitations from before do not bring the person back.
+/// The last time at which a person was removed from an agency or left it. Earlier invitations are no longer valid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Removal {
@@ -84,34 +77,34 @@ pub struct Removal {
     pub removed_by: String,
 }
 
-/// By whom an invitation to an address was last accepted. The index of people lists no such item.
+/// The person who last accepted an invitation to an address. The index of people does not list it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KnownAddress {
     pub person: Idpid,
 }
 
-/// Counts an agency's members, and knows whether others may join.
+/// The counts of an agency's members. Every change of members conditions on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     pub status: Status,
     pub members: u64,
     pub admins: u64,
-    /// Present once the agency's deletion has begun.
+    /// Present while the agency is being deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed: Option<bool>,
 }
 
 impl Agency {
-    pub fn new(name: String, stamp: &Stamp) -> Self {
+    pub fn new(name: String, audit: &Audit) -> Self {
         Self {
             kind: AGENCY.to_owned(),
             agency_id: AgencyId::new(),
             name,
             status: Status::Pending,
-            created: stamp.at.clone(),
-            created_by: stamp.by.clone(),
-            modified: stamp.at.clone(),
-            modified_by: stamp.by.clone(),
+            created: audit.at.clone(),
+            created_by: audit.by.clone(),
+            modified: audit.at.clone(),
+            modified_by: audit.by.clone(),
         }
     }
 
@@ -119,68 +112,68 @@ impl Agency {
         self.kind != AGENCY
     }
 
-    /// After a change.
-    pub fn stamped(self, stamp: &Stamp) -> Self {
-        Self { modified: stamp.at.clone(), modified_by: stamp.by.clone(), ..self }
+    /// The item after an update.
+    pub fn updated(self, audit: &Audit) -> Self {
+        Self { modified: audit.at.clone(), modified_by: audit.by.clone(), ..self }
     }
 }
 
 impl Member {
-    pub fn new(agency_id: AgencyId, idpid: Idpid, role: Role, display_name: Option<String>, stamp: &Stamp) -> Self {
+    pub fn new(agency_id: AgencyId, idpid: Idpid, role: Role, display_name: Option<String>, audit: &Audit) -> Self {
         Self {
             kind: MEMBER.to_owned(),
             agency_id,
             idpid,
             role,
             display_name: display_name.filter(|name| !name.is_empty()),
-            created: stamp.at.clone(),
-            created_by: stamp.by.clone(),
-            modified: stamp.at.clone(),
-            modified_by: stamp.by.clone(),
+            created: audit.at.clone(),
+            created_by: audit.by.clone(),
+            modified: audit.at.clone(),
+            modified_by: audit.by.clone(),
         }
     }
 
-    /// After a change.
-    pub fn stamped(self, stamp: &Stamp) -> Self {
-        Self { modified: stamp.at.clone(), modified_by: stamp.by.clone(), ..self }
+    /// The item after an update.
+    pub fn updated(self, audit: &Audit) -> Self {
+        Self { modified: audit.at.clone(), modified_by: audit.by.clone(), ..self }
     }
 }
 
 impl Invitation {
-    /// The partition of the index of people in which an address's invitations are.
-    pub fn listed_under(address: &AddressHash) -> String {
+    /// The partition of an address in the index of people.
+    pub fn address_partition(address: &AddressHash) -> String {
         format!("{ADDRESS}:{address}")
     }
 
-    /// A pending one, until `expires_at`.
-    pub fn new(agency_id: AgencyId, address: &str, hash: &AddressHash, role: Role, term: Term, stamp: &Stamp) -> Self {
+    /// A pending invitation.
+    pub fn new(agency_id: AgencyId, address: &str, hash: &AddressHash, role: Role, term: Term, audit: &Audit) -> Self {
         Self {
             kind: INVITATION.to_owned(),
             agency_id,
-            idpid: Self::listed_under(hash),
+            idpid: Self::address_partition(hash),
             address: address.to_owned(),
             role,
             status: InvitationStatus::Pending,
-            invited: stamp.at.clone(),
-            invited_by: stamp.by.clone(),
+            invited: audit.at.clone(),
+            invited_by: audit.by.clone(),
             expires_at: term.expires_at,
-            expires: term.forgotten,
-            modified: stamp.at.clone(),
-            modified_by: stamp.by.clone(),
+            expires: term.time_to_live,
+            modified: audit.at.clone(),
+            modified_by: audit.by.clone(),
         }
     }
 
-    /// The part of its key that stands for the address; none if it is not where invitations are listed.
+    /// The hash of the address, from the item's place in the index of people.
     pub fn hash(&self) -> Option<AddressHash> {
         self.idpid.strip_prefix(ADDRESS)?.strip_prefix(':')?.parse().ok()
     }
 
-    /// Whether its person was removed from the agency since.
+    /// Whether the person was removed from the agency after the invitation was created.
     pub fn is_older_than(&self, removal: Option<&Removal>) -> bool {
         removal.is_some_and(|removal| self.invited <= removal.removed)
     }
 
-    /// Its status at this time for the person that it invites. The person's removal revokes a pending one.
+    /// The status at this time for the invited person, whose removal revokes a pending invitation.
     pub fn status_for(&self, removal: Option<&Removal>, now: &str) -> InvitationStatus {
         match self.status {
             InvitationStatus::Pending if self.is_older_than(removal) => InvitationStatus::Revoked,
@@ -188,7 +181,7 @@ impl Invitation {
         }
     }
 
-    /// What has become of it by now.
+    /// The status at this time: a pending invitation expires.
     pub fn status_at(&self, now: &str) -> InvitationStatus {
         match self.status {
             InvitationStatus::Pending if self.expires_at.as_str() <= now => InvitationStatus::Expired,
@@ -197,10 +190,10 @@ impl Invitation {
     }
 }
 
-/// How long an invitation stands.
+/// The end of an invitation and of its item.
 #[derive(Clone, Debug)]
 pub struct Term {
     pub expires_at: String,
-    /// When it is forgotten, in epoch seconds.
-    pub forgotten: i64,
+    /// The time to live, in epoch seconds.
+    pub time_to_live: i64,
 }

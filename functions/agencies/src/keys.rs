@@ -24,39 +24,39 @@ table::key! {
 }
 
 table::key! {
-    /// When a person was last removed: it lies in the agency, so that the agency's deletion finds it.
+    /// The last removal of a person. It is in the agency's partition, so the agency's deletion finds it.
     pub struct RemovalKey { agency: AgencyId, person: Idpid }
     pk "AGENCY#{agency}"
     sk "REMOVAL#{person}"
 }
 
 table::key! {
-    /// Whose an address was when an invitation to it was last accepted. It lies in the agency, too.
+    /// The person who last accepted an invitation to an address, in the agency's partition for the same reason.
     pub struct KnownAddressKey { agency: AgencyId, address: AddressHash }
     pk "AGENCY#{agency}"
     sk "KNOWN#{address}"
 }
 
 table::key! {
-    /// What every change of an agency's members passes: it counts them, and closes when the agency is deleted.
+    /// Every change of an agency's members updates the gate: it counts them, and the agency's deletion closes it.
     pub struct GateKey { agency: AgencyId }
     pk "GATE#{agency}"
     sk "GATE#{agency}"
 }
 
-/// What members' sort keys begin with.
-pub const MEMBERS: &str = "MEMBER#";
+/// The prefix of members' sort keys.
+pub const MEMBER_PREFIX: &str = "MEMBER#";
 
-/// What invitations' sort keys begin with.
-pub const INVITATIONS: &str = "INVITATION#";
+/// The prefix of invitations' sort keys.
+pub const INVITATION_PREFIX: &str = "INVITATION#";
 
-/// After the sort keys of invitations, known addresses, members and removals: `$` follows `#`.
+/// A bound above the sort keys of invitations, known addresses, members and removals: `$` follows `#`.
 pub const AFTER_REMOVALS: &str = "REMOVAL$";
 
-/// What stands for an issuer's name where an invitation is listed among a person's memberships.
+/// The issuer's name of invitations in the index of people.
 pub const ADDRESS: &str = "address";
 
-/// The partition of what lies in an agency.
+/// The partition of an agency's items.
 pub fn partition(agency: &AgencyId) -> String {
     agency_key(agency).pk
 }
@@ -91,17 +91,21 @@ mod tests {
     use crate::address::Address;
 
     #[test]
-    fn all_that_lies_in_an_agency_sorts_between_the_bounds_and_the_agency_before() {
+    fn items_of_an_agency_sort_between_the_bounds_and_after_the_agency() {
         let agency: AgencyId = "n".parse().unwrap();
         let person = Idpid::new("idp", "ann").unwrap();
         let sk = |key: Key| key.sk.unwrap();
         let member = sk(member_key(&agency, &person));
-        assert!(member.starts_with(MEMBERS) && INVITATIONS < member.as_str() && member.as_str() < AFTER_REMOVALS);
+        assert!(
+            member.starts_with(MEMBER_PREFIX)
+                && INVITATION_PREFIX < member.as_str()
+                && member.as_str() < AFTER_REMOVALS
+        );
         let address: Address = "ann@example.org".parse().unwrap();
         let known = sk(known_address_key(&agency, &address.hash()));
-        assert!(INVITATIONS < known.as_str() && known.as_str() < AFTER_REMOVALS);
+        assert!(INVITATION_PREFIX < known.as_str() && known.as_str() < AFTER_REMOVALS);
         let removal = sk(removal_key(&agency, &person));
         assert!(member < removal && removal.as_str() < AFTER_REMOVALS);
-        assert!(sk(agency_key(&agency)).as_str() < INVITATIONS);
+        assert!(sk(agency_key(&agency)).as_str() < INVITATION_PREFIX);
     }
 }

@@ -1,9 +1,11 @@
-//! Agencies and their members: who belongs to which, in which role, and who is invited. A member sees its own agencies,
-//! the platform's administrators see all, and nobody else learns that an agency exists.
+//! Agencies, their members with a role each, and invitations. Members see their own agencies and platform administrators
+//! see all; to other callers an agency is absent.
 
 pub mod access;
 pub mod address;
 pub mod agencies;
+pub mod audit;
+pub mod authorization;
 pub mod costs;
 pub mod documents;
 mod events;
@@ -16,7 +18,6 @@ pub mod people;
 pub mod routes;
 pub mod schema;
 pub mod search;
-pub mod standing;
 
 use std::sync::Arc;
 
@@ -27,8 +28,8 @@ pub use schema::SYSTEM;
 
 /// The whole system: its routes and event handlers on these engines.
 pub fn app(engines: Arc<Engines>) -> App {
-    // In the index of people, what is named by `address` is an invitation. `CAIRN_ISSUERS` is refused with such a name;
-    // an issuer that code configures so is not trusted.
+    // The index of people lists invitations under the issuer's name `address`. `CAIRN_ISSUERS` refuses that name, and an
+    // issuer that code configures with it is not trusted.
     let issuers = engines.config.issuers.iter().map(|issuer| issuer.name.clone());
     let issuers: Vec<String> = issuers.filter(|name| name != keys::ADDRESS).collect();
     let trusted: Vec<&str> = issuers.iter().map(String::as_str).collect();

@@ -1,41 +1,43 @@
-//! What is done with the members of an agency: one file for each thing.
+//! Operations on the members of an agency, one file each.
 
 pub mod add;
-pub mod change;
+pub mod get;
 pub mod list;
-pub mod read;
 pub mod remove;
+pub mod update;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use table::{Action, Changes, Condition, Failed, Idpid, item};
 use utoipa::ToSchema;
 use web::{Fault, Problem, problem};
 
+use crate::authorization::inactive;
 use crate::item::Member;
 use crate::keys::{ADDRESS, gate_key};
 use crate::names::{AgencyId, Role, Status};
 use crate::schema::AGENCIES;
-use crate::standing::inactive;
+
+const LIST: &str = "/agencies/{agencyId}/members";
+const ONE: &str = "/agencies/{agencyId}/members/{idpid}";
+
+/// The members and the member of the samples.
+const SAMPLE_LIST: &str = "/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members";
+const SAMPLE: &str = "/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members/local:bob";
 
 /// The path of a member.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberPath {
-    #[schema(example = "01890a5d-ac96-774b-bcce-b302099a8057")]
-    agency_id: String,
+    #[schema(value_type = String, example = "01890a5d-ac96-774b-bcce-b302099a8057")]
+    agency_id: AgencyId,
     /// `{issuer}:{escaped subject}`.
-    #[schema(example = "local:ann")]
-    idpid: String,
+    #[serde(deserialize_with = "person_in_path")]
+    #[schema(value_type = String, example = "local:ann")]
+    idpid: Idpid,
 }
 
-impl MemberPath {
-    /// None where the texts name nobody: that is as good as absent.
-    pub fn ids(&self) -> (Option<AgencyId>, Option<Idpid>) {
-        (self.agency_id.parse().ok(), person(&self.idpid, "").ok())
-    }
-}
-
-/// A member as it is answered.
+/// A member in responses.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Member)]
@@ -70,13 +72,18 @@ impl From<Member> for MemberView {
     }
 }
 
-/// Somebody who can be a member. What is named by `address` is an invitation.
+/// A person who can be a member. The issuer `address` stands for invitations.
 pub fn person(text: &str, pointer: &str) -> Result<Idpid, Fault> {
     let parsed = text.parse::<Idpid>().ok().filter(|person| person.issuer() != ADDRESS);
     parsed.ok_or_else(|| Fault::pointer(pointer, format!("must be {}", Idpid::EXPECTED)))
 }
 
-/// Counts so many more members and administrators, unless the agency is being deleted.
+/// [`person`] for a path.
+pub fn person_in_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Idpid, D::Error> {
+    person(&String::deserialize(deserializer)?, "").map_err(|fault| D::Error::custom(fault.detail))
+}
+
+/// Adds to the counts of members and administrators. The condition fails while the agency is being deleted.
 pub fn count(agency: &AgencyId, members: i64, admins: i64) -> Action {
     let mut counted = Changes::new();
     for (name, more) in [("members", members), ("admins", admins)] {
@@ -87,18 +94,19 @@ pub fn count(agency: &AgencyId, members: i64, admins: i64) -> Action {
     Action::update(&AGENCIES, gate_key(agency), counted).when(Condition::Absent("closed"))
 }
 
-/// One administrator stays.
+/// The condition that the agency has another administrator.
 pub fn another_admin() -> Condition {
     Condition::Above("admins", item::number(1))
 }
 
-/// Why the gate did not let a change pass, which only agencies in these statuses allow, or all do.
-pub fn refusal(gate: &Failed, allowed: Option<&[Status]>) -> Problem {
+/// The problem of a failed condition on the gate. `required` are the statuses in which the change is allowed; None means
+/// all.
+pub fn refusal(gate: &Failed, required: Option<&[Status]>) -> Problem {
     let Some(item) = &gate.item else { return Problem::not_found() };
     let is = |status: &Status| Condition::Equals("status", item::text(status.as_str())).holds(item);
     if !Condition::Absent("closed").holds(item) {
         Problem::not_found()
-    } else if allowed.is_some_and(|allowed| !allowed.iter().any(is)) {
+    } else if required.is_some_and(|required| !required.iter().any(is)) {
         inactive()
     } else {
         last_admin()

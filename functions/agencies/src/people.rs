@@ -1,4 +1,4 @@
-//! What a person has: agencies, and invitations to the verified address.
+//! The agencies of a person, and the invitations to the person's verified address.
 
 pub mod agencies;
 pub mod invitations;
@@ -11,6 +11,7 @@ use utoipa::ToSchema;
 
 use crate::item::{Agency, Invitation, Member};
 use crate::keys::agency_key;
+use crate::members::person_in_path;
 use crate::names::{AgencyId, InvitationStatus, Role, Status};
 use crate::schema::AGENCIES;
 
@@ -18,8 +19,9 @@ use crate::schema::AGENCIES;
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct PersonPath {
     /// `{issuer}:{escaped subject}`.
-    #[schema(example = "local:ann")]
-    idpid: String,
+    #[serde(deserialize_with = "person_in_path")]
+    #[schema(value_type = String, example = "local:ann")]
+    idpid: Idpid,
 }
 
 /// A person's membership, with the agency's name.
@@ -30,21 +32,21 @@ pub struct Membership {
     pub agency_id: AgencyId,
     pub name: String,
     pub status: Status,
-    /// The person's own.
+    /// The person's role.
     pub role: Role,
-    /// Since when.
+    /// The time at which the person became a member.
     pub created: String,
 }
 
-/// An invitation as the invited see it.
+/// An invitation in responses to the invited person.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MyInvitation {
     #[schema(value_type = String)]
     pub agency_id: AgencyId,
-    /// The agency's.
+    /// The agency's name.
     pub name: String,
-    /// The agency's.
+    /// The agency's status.
     pub agency_status: Status,
     pub role: Role,
     pub status: InvitationStatus,
@@ -52,7 +54,7 @@ pub struct MyInvitation {
     pub expires_at: String,
 }
 
-/// What is said of an agency beside what somebody has in it.
+/// The name and status of an agency.
 #[derive(Clone, Debug)]
 pub struct Named {
     pub name: String,
@@ -67,7 +69,7 @@ impl Membership {
 }
 
 impl MyInvitation {
-    /// As it is at this time.
+    /// The view at this time.
     pub fn at(invitation: Invitation, named: Named, now: &str) -> Self {
         Self::with_status(invitation.status_at(now), invitation, named)
     }
@@ -85,7 +87,7 @@ impl MyInvitation {
     }
 }
 
-/// The names of these agencies; none of what is gone or being deleted.
+/// The names and statuses of these agencies, without those that are absent or being deleted.
 pub async fn names(
     access: &Access,
     pattern: &'static AccessPattern,
@@ -101,11 +103,4 @@ pub async fn names(
         }
     }
     Ok(names)
-}
-
-impl PersonPath {
-    /// None where the text names nobody: that is as good as absent.
-    pub fn person(&self) -> Option<Idpid> {
-        crate::members::person(&self.idpid, "").ok()
-    }
 }

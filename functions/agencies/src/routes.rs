@@ -1,22 +1,32 @@
-//! The routes of agencies, a file for each first part of the path below `/agencies`, and for what lies in an agency.
+//! The routes of agencies, in the order of the docs and the API description.
 
-mod agencies;
-mod invitations;
-mod me;
-mod members;
-mod people;
-mod search;
+use web::Route;
 
-use web::{Route, Who};
+use crate::{agencies, invitations, members, people, search};
 
-use crate::standing::PLATFORM_ADMIN;
-
-/// All routes of the system, in the order in which the docs and the API description have them.
 pub fn all() -> Vec<Route> {
-    [agencies::routes(), members::routes(), invitations::routes(), me::routes(), people::routes(), search::routes()]
-        .concat()
+    vec![
+        agencies::create::route(),
+        agencies::list::route(),
+        agencies::get::route(),
+        agencies::update::route(),
+        agencies::set_status::activate_route(),
+        agencies::set_status::deactivate_route(),
+        agencies::delete::route(),
+        members::add::route(),
+        members::list::route(),
+        members::get::route(),
+        members::update::route(),
+        members::remove::route(),
+        invitations::create::route(),
+        invitations::list::route(),
+        invitations::get::route(),
+        invitations::revoke::route(),
+        people::agencies::mine_route(),
+        people::invitations::route(),
+        invitations::accept::route(),
+        invitations::decline::route(),
+        people::agencies::of_person_route(),
+        search::route(),
+    ]
 }
-
-/// What is stored decides.
-const SIGNED_IN: Who = Who::SignedIn;
-const PLATFORM_ADMINS: Who = Who::Role(PLATFORM_ADMIN);

@@ -1,36 +1,48 @@
-//! `GET /agencies/search`: agencies by name, and the members of one.
+//! `GET /agencies/search`
 
-mod answer;
-mod form;
+mod query;
 mod request;
+mod response;
 mod scope;
+
+use std::time::Duration;
 
 use serde_json::value::RawValue;
 use web::search::Marks;
-use web::{Answer, Kind, Problem, Request};
+use web::{Context, Json, Kind, Problem, Query, Route, Sample, problem};
 
-use crate::access::SEARCH;
-use answer::SearchResponse;
-use request::Asked;
+use crate::access::{AUTHORIZATION, MEMBERSHIPS, SEARCH, SEARCH_HITS};
+use crate::authorization::SIGNED_IN;
+use query::SearchQuery;
+use request::SearchRequest;
+use response::{Found, SearchResponse};
 use scope::Scope;
 
-pub use answer::{Found, FoundItem};
-pub use form::SearchForm;
+pub const NARROW_SEARCH: Kind = Kind::new(400, "narrow-search", "The search is too wide");
 
-pub const NARROW_SEARCH: Kind = Kind::new(400, "narrow-search", "Too much would have to be searched");
-
-/// The alias behind which the system's documents are.
+/// The alias of the system's documents.
 const ALIAS: &str = "agencies";
 
-pub async fn search(request: Request) -> Result<Answer, Problem> {
-    let form: SearchForm = request.query()?;
-    let after: Option<Box<RawValue>> = request.cursor(form.cursor.as_deref())?;
-    let question = form.question().map_err(Problem::faults)?;
-    let scope = Scope::of(&request, &question).await?;
+/// Above the time limit of the search itself, so that a slow search is reported as one.
+const TIMEOUT: Duration = Duration::from_secs(15);
+
+pub fn route() -> Route {
+    Route::get("search", "/agencies/search", SIGNED_IN, search)
+        .summary("Search the caller's agencies by name, or the members of an agency")
+        .patterns(&[&MEMBERSHIPS, &AUTHORIZATION, &SEARCH, &SEARCH_HITS])
+        .timeout(TIMEOUT)
+        .problems(&[NARROW_SEARCH, problem::NOT_FOUND, problem::SEARCH_UNAVAILABLE])
+        .sample(Sample::new("/agencies/search?q=nort%20res"))
+}
+
+async fn search(cx: Context, Query(query): Query<SearchQuery>) -> Result<Json<Found>, Problem> {
+    let after: Option<Box<RawValue>> = cx.cursor(query.cursor.as_deref())?;
+    let query = query.parse().map_err(Problem::faults)?;
+    let scope = Scope::load(&cx, &query).await?;
     let marks = Marks::random();
-    let asked = Asked::new(&question, &scope, after.as_deref(), &marks);
-    let response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
-    let (mut found, last) = Found::read(&request, &question, &scope, response, &marks).await?;
-    found.next_cursor = last.map(|last| request.next_cursor(&last)).transpose()?;
-    Ok(Answer::ok(&found))
+    let request = SearchRequest::new(&query, &scope, after.as_deref(), &marks);
+    let response: SearchResponse = cx.access().search(&SEARCH, ALIAS, &request).await?;
+    let (mut found, last) = Found::load(&cx, &query, &scope, response, &marks).await?;
+    found.next_cursor = last.map(|last| cx.next_cursor(&last)).transpose()?;
+    Ok(Json(found))
 }

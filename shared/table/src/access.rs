@@ -48,6 +48,91 @@ pub enum ObjectAction {
     ListBucket,
 }
 
+/// A table in declarations of calls: `OnTable("parks").query()`.
+#[derive(Clone, Copy, Debug)]
+pub struct OnTable(pub &'static str);
+
+/// The objects of a bucket under a prefix in declarations of calls.
+#[derive(Clone, Copy, Debug)]
+pub struct OnObjects {
+    pub bucket: &'static str,
+    pub prefix: &'static str,
+}
+
+impl AccessPattern {
+    pub const fn new(name: &'static str, calls: &'static [Call]) -> Self {
+        Self { name, calls }
+    }
+}
+
+impl OnTable {
+    pub const fn get(self) -> Call {
+        self.call(TableAction::GetItem)
+    }
+
+    pub const fn batch_get(self) -> Call {
+        self.call(TableAction::BatchGetItem)
+    }
+
+    pub const fn query(self) -> Call {
+        self.call(TableAction::Query)
+    }
+
+    pub const fn query_index(self, index: &'static str) -> Call {
+        Call::Index { table: self.0, index }
+    }
+
+    pub const fn put(self) -> Call {
+        self.call(TableAction::PutItem)
+    }
+
+    pub const fn update(self) -> Call {
+        self.call(TableAction::UpdateItem)
+    }
+
+    pub const fn delete(self) -> Call {
+        self.call(TableAction::DeleteItem)
+    }
+
+    pub const fn batch_delete(self) -> Call {
+        self.call(TableAction::BatchWriteItem)
+    }
+
+    pub const fn check(self) -> Call {
+        self.call(TableAction::ConditionCheckItem)
+    }
+
+    const fn call(self, action: TableAction) -> Call {
+        Call::Table { table: self.0, action }
+    }
+}
+
+impl OnObjects {
+    pub const fn get(self) -> Call {
+        self.call(ObjectAction::GetObject)
+    }
+
+    pub const fn head(self) -> Call {
+        self.call(ObjectAction::HeadObject)
+    }
+
+    pub const fn put(self) -> Call {
+        self.call(ObjectAction::PutObject)
+    }
+
+    pub const fn delete(self) -> Call {
+        self.call(ObjectAction::DeleteObject)
+    }
+
+    pub const fn list(self) -> Call {
+        self.call(ObjectAction::ListBucket)
+    }
+
+    const fn call(self, action: ObjectAction) -> Call {
+        Call::Objects { bucket: self.bucket, prefix: self.prefix, action }
+    }
+}
+
 /// The calls of one kind that were made under one pattern, and their price together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Performed {

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use crate::event::{Event, EventFailure, EventHandler};
 use crate::format::Format;
 use crate::intake::{Arrived, Served, Target};
-use crate::route::{Handler, Route};
+use crate::route::{Route, Serve};
 use crate::trust::Trust;
 use crate::{Answer, Principal, guard, log, openapi, problem};
 
@@ -186,15 +186,15 @@ impl App {
         let (serving, formats) = (Arc::clone(&served), self.formats);
         let (trust, engines, known) = (Arc::clone(&self.trust), Arc::clone(&self.engines), Arc::clone(&caller));
         let (instance, permitted) = (id.clone(), access.clone());
-        let description = matches!(served.route.handler, Handler::Description).then(|| self.description());
+        let description = matches!(served.route.serve, Serve::Description).then(|| self.description());
         let call = async move {
             let principal = Principal::of(request.headers(), &trust, &engines.clock).await?;
             log::principal(&principal).map(|hash| known.set(hash));
             let arrived = Arrived { id: instance, target, principal, engines, access: permitted, deadline };
             let request = serving.take(request, arrived, formats)?;
-            match (&serving.route.handler, description) {
-                (Handler::Function(handler), _) => handler.handle(request).await,
-                (Handler::Description, json) => {
+            match (&serving.route.serve, description) {
+                (Serve::Handler(handler), _) => handler(request).await,
+                (Serve::Description, json) => {
                     Ok(Answer::bytes(StatusCode::OK, "application/json", json.unwrap_or_default()))
                 }
             }

@@ -1,26 +1,101 @@
-//! Requests that create, carried out once however often they come with one `Idempotency-Key`.
+//! Creating once: a request with an `Idempotency-Key` is carried out once, however often it is sent.
 
 use http::StatusCode;
 use serde::Serialize;
 use table::schema::Table;
 use table::{AccessPattern, Action, Error, FirstAnswer, Rev};
 
-use crate::{Answer, Problem, Request};
+use crate::{Accepted, Answer, Context, Created, IdempotencyKey, Problem};
 
-impl Request {
-    /// The answer that the same request was given before, under its `Idempotency-Key`. For handlers that check what has
-    /// changed since: right after the caller's own right is checked.
+impl IdempotencyKey {
+    /// Returns the response that the same request was given before. A handler that checks what may have changed since
+    /// calls it right after authorization.
+    pub async fn earlier<R: Replay>(
+        &self,
+        cx: &Context,
+        pattern: &'static AccessPattern,
+        table: &'static Table,
+    ) -> Result<Option<R>, Problem> {
+        let Some(idempotency) = &self.0 else { return Ok(None) };
+        let earlier = idempotency.earlier(cx.access(), pattern, table).await?;
+        Ok(earlier.map(|(rev, first)| R::replay(again(rev, first))))
+    }
+
+    /// Creates by these actions and responds with 201 and the new resource; where the header was sent, once.
+    pub async fn create<T: Serialize>(
+        &self,
+        cx: &Context,
+        pattern: &'static AccessPattern,
+        table: &'static Table,
+        actions: Vec<Action>,
+        location: String,
+        created: &T,
+    ) -> Result<Created<T>, Error> {
+        let first = first(StatusCode::CREATED, location, created)?;
+        let (rev, first) = cx.access().transact_once(pattern, table, self.0.as_ref(), actions, first).await?;
+        Ok(Created::replay(again(rev, first)))
+    }
+
+    /// Creates a job by these actions and responds with 202 and the job; where the header was sent, once.
+    pub async fn accept<T: Serialize>(
+        &self,
+        cx: &Context,
+        pattern: &'static AccessPattern,
+        table: &'static Table,
+        actions: Vec<Action>,
+        location: String,
+        job: &T,
+    ) -> Result<Accepted<T>, Error> {
+        let first = first(StatusCode::ACCEPTED, location, job)?;
+        let (rev, first) = cx.access().transact_once(pattern, table, self.0.as_ref(), actions, first).await?;
+        Ok(Accepted::replay(again(rev, first)))
+    }
+}
+
+fn first(status: StatusCode, location: String, body: &impl Serialize) -> Result<FirstAnswer, Error> {
+    let body = serde_json::to_string(body).map_err(|error| Error::Misfit(error.to_string()))?;
+    Ok(FirstAnswer { status: status.as_u16(), location: Some(location), body })
+}
+
+/// A response that can be given again as it was stored.
+pub trait Replay {
+    fn replay(answer: Answer) -> Self;
+}
+
+impl<T> Replay for Created<T> {
+    fn replay(answer: Answer) -> Self {
+        Self::from_answer(answer)
+    }
+}
+
+impl<T> Replay for Accepted<T> {
+    fn replay(answer: Answer) -> Self {
+        Self::from_answer(answer)
+    }
+}
+
+fn again(rev: Rev, first: FirstAnswer) -> Answer {
+    let status = StatusCode::from_u16(first.status).unwrap_or(StatusCode::CREATED);
+    let answer = Answer::bytes(status, "application/json", first.body);
+    // A job that has just been accepted has no state yet that a client could mean.
+    let answer = if status == StatusCode::CREATED { answer.etag(rev) } else { answer };
+    match first.location {
+        Some(location) => answer.location(location),
+        None => answer,
+    }
+}
+
+/// For handlers that read the header through the context.
+impl Context {
     pub async fn earlier(
         &self,
         pattern: &'static AccessPattern,
         table: &'static Table,
     ) -> Result<Option<Answer>, Problem> {
-        let Some(idempotency) = self.idempotency() else { return Ok(None) };
-        let earlier = idempotency.earlier(self.access(), pattern, table).await?;
-        Ok(earlier.map(|(rev, first)| again(rev, first)))
+        let earlier = IdempotencyKey(self.idempotency()).earlier::<Created<()>>(self, pattern, table).await?;
+        Ok(earlier.map(|created| created.answer()))
     }
 
-    /// Carries out a creation and answers 201 with what was made; under an `Idempotency-Key`, once.
     pub async fn create_once(
         &self,
         pattern: &'static AccessPattern,
@@ -29,10 +104,10 @@ impl Request {
         location: String,
         made: &impl Serialize,
     ) -> Result<Answer, Error> {
-        self.once(StatusCode::CREATED, pattern, table, actions, location, made).await
+        let key = IdempotencyKey(self.idempotency());
+        key.create(self, pattern, table, actions, location, made).await.map(|created| created.answer())
     }
 
-    /// The same for what is only begun, and goes on after the answer: 202.
     pub async fn accept_once(
         &self,
         pattern: &'static AccessPattern,
@@ -41,33 +116,7 @@ impl Request {
         location: String,
         begun: &impl Serialize,
     ) -> Result<Answer, Error> {
-        self.once(StatusCode::ACCEPTED, pattern, table, actions, location, begun).await
-    }
-
-    async fn once(
-        &self,
-        status: StatusCode,
-        pattern: &'static AccessPattern,
-        table: &'static Table,
-        actions: Vec<Action>,
-        location: String,
-        made: &impl Serialize,
-    ) -> Result<Answer, Error> {
-        let body = serde_json::to_string(made).map_err(|error| Error::Misfit(error.to_string()))?;
-        let first = FirstAnswer { status: status.as_u16(), location: Some(location), body };
-        let idempotency = self.idempotency();
-        let (rev, first) = self.access().transact_once(pattern, table, idempotency.as_ref(), actions, first).await?;
-        Ok(again(rev, first))
-    }
-}
-
-fn again(rev: Rev, first: FirstAnswer) -> Answer {
-    let status = StatusCode::from_u16(first.status).unwrap_or(StatusCode::CREATED);
-    let answer = Answer::bytes(status, "application/json", first.body);
-    // What is only begun has no state yet that a client could mean.
-    let answer = if status == StatusCode::CREATED { answer.etag(rev) } else { answer };
-    match first.location {
-        Some(location) => answer.location(location),
-        None => answer,
+        let key = IdempotencyKey(self.idempotency());
+        key.accept(self, pattern, table, actions, location, begun).await.map(|accepted| accepted.answer())
     }
 }

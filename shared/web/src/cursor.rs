@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use table::cursor::{self, CursorError};
 
 use crate::route::Body;
-use crate::{Fault, Problem, Request};
+use crate::{Context, Fault, Problem};
 
 /// What may differ from page to page.
 const FREE: [&str; 2] = ["cursor", "limit"];
 
-impl Request {
+impl Context {
     /// Where the page before this one ended, from the cursor that the client sent. 400 if it was changed, or comes
     /// from another route, other parameters or another caller.
     pub fn cursor<T: DeserializeOwned>(&self, cursor: Option<&str>) -> Result<Option<T>, Problem> {

@@ -4,9 +4,9 @@ use http::Method;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::route::{Handler, Route, Sample};
+use crate::route::{Route, Sample, Serve};
 use crate::who::Who;
-use crate::{Answer, Problem, Request};
+use crate::{Context, Json, Problem};
 
 /// The system is up: its process answers. Engines are not asked.
 #[derive(Serialize, ToSchema)]
@@ -18,7 +18,7 @@ struct Health {
 pub(crate) fn routes(system: &str) -> [Route; 2] {
     let description = format!("/{system}/openapi.json");
     [
-        Route::with_handler(Method::GET, "getApiDescription", description, Who::Public, Handler::Description)
+        Route::bare(Method::GET, "getApiDescription", description, Who::Public, Serve::Description)
             .summary("This API in OpenAPI 3.1")
             .memory(LEAST_MEMORY)
             .answers::<serde_json::Value>(200)
@@ -26,7 +26,6 @@ pub(crate) fn routes(system: &str) -> [Route; 2] {
         Route::get("getHealth", format!("/{system}/health"), Who::Public, health)
             .summary("Whether the system is up")
             .memory(LEAST_MEMORY)
-            .answers::<Health>(200)
             .sample(Sample::own_path()),
     ]
 }
@@ -34,6 +33,6 @@ pub(crate) fn routes(system: &str) -> [Route; 2] {
 /// In MB, the least that Lambda gives: neither asks an engine.
 const LEAST_MEMORY: u64 = 128;
 
-async fn health(_: Request) -> Result<Answer, Problem> {
-    Ok(Answer::ok(&Health { status: "ok" }))
+async fn health(_: Context) -> Result<Json<Health>, Problem> {
+    Ok(Json(Health { status: "ok" }))
 }

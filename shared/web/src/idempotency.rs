@@ -4,7 +4,7 @@ use http::HeaderMap;
 use sha2::{Digest, Sha256};
 use table::idempotency::Idempotency;
 
-use crate::{Fault, Request};
+use crate::{Context, Fault};
 
 const NAME: &str = "idempotency-key";
 
@@ -21,7 +21,7 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<Option<String>, Fault> {
     Ok(Some(text.to_owned()))
 }
 
-impl Request {
+impl Context {
     /// What makes this request one that is carried out once, where it carries an `Idempotency-Key` and its route creates.
     pub fn idempotency(&self) -> Option<Idempotency> {
         let key = self.idempotency_key.clone()?;

@@ -14,7 +14,7 @@ use crate::fault::{Place, pointer_step};
 use crate::format::Format;
 use crate::route::{Body, Route};
 use crate::shape::Shape;
-use crate::{Condition, Fault, Principal, Problem, Request, idempotency, media, parameters, problem};
+use crate::{Condition, Context, Fault, Principal, Problem, idempotency, media, parameters, problem};
 
 /// A route with the checks that are made of its shapes, each when it is first needed.
 pub(crate) struct Served {
@@ -55,7 +55,7 @@ impl Served {
         request: http::Request<Bytes>,
         arrived: Arrived,
         formats: &[Format],
-    ) -> Result<Request, Problem> {
+    ) -> Result<Context, Problem> {
         let (mut parts, body) = request.into_parts();
         // The principal is all that a handler needs of the token, and all that it could let slip.
         parts.headers.remove(header::AUTHORIZATION);
@@ -77,7 +77,7 @@ impl Served {
         if !faults.0.is_empty() {
             return Err(Problem::faults(faults.0));
         }
-        Ok(Request {
+        Ok(Context {
             id: arrived.id,
             route: Arc::clone(&self.route),
             engines: arrived.engines,

@@ -3,9 +3,12 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use table::Stored;
 use utoipa::openapi::schema::{ArrayBuilder, Schema, Type};
 use utoipa::openapi::{ObjectBuilder, Ref, RefOr};
 use utoipa::{PartialSchema, ToSchema};
+
+use crate::{Context, Problem};
 
 /// `{"items": [...], "nextCursor": "..."}`; the last page has no cursor. The API description calls a page of `Animal`
 /// `AnimalPage`.
@@ -15,6 +18,28 @@ pub struct Page<T> {
     pub items: Vec<T>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// The query of a list with one order and no filter.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+pub struct PageQuery {
+    #[serde(default)]
+    pub limit: Limit,
+    #[serde(default)]
+    #[schema(nullable = false, min_length = 1)]
+    pub cursor: Option<String>,
+}
+
+impl Context {
+    /// The page that a query of a table has found, each item as `view` makes it.
+    pub fn page<T>(
+        &self,
+        found: table::Page,
+        view: impl FnMut(Stored) -> Result<T, Problem>,
+    ) -> Result<Page<T>, Problem> {
+        let next_cursor = found.next.map(|position| self.next_cursor(&position)).transpose()?;
+        Ok(Page { items: found.items.into_iter().map(view).collect::<Result<_, _>>()?, next_cursor })
+    }
 }
 
 impl<T: ToSchema> PartialSchema for Page<T> {

@@ -3,8 +3,6 @@
 mod sample;
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +10,12 @@ use http::Method;
 use table::{AccessPattern, Backoff};
 use utoipa::ToSchema;
 
+use crate::Context;
+use crate::handler::{Handler, Responding};
 use crate::problem::Kind;
 use crate::rules::Rules;
 use crate::shape::Shape;
 use crate::who::Who;
-use crate::{Answer, Problem, Request};
 
 pub use sample::Sample;
 
@@ -27,7 +26,7 @@ pub struct Route {
     pub(crate) method: Method,
     pub(crate) template: String,
     pub(crate) who: Who,
-    pub(crate) handler: Handler,
+    pub(crate) serve: Serve,
     pub(crate) summary: &'static str,
     pub(crate) patterns: &'static [&'static AccessPattern],
     pub(crate) path: Option<Shape>,
@@ -65,14 +64,11 @@ pub(crate) struct Described {
 }
 
 #[derive(Clone)]
-pub(crate) enum Handler {
-    Function(Arc<dyn Handle>),
+pub(crate) enum Serve {
+    Handler(Arc<dyn Fn(Context) -> Responding + Send + Sync>),
     /// `GET /{system}/openapi.json`, which the app answers itself.
     Description,
 }
-
-/// A handler's answer in the making.
-pub type Answering = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
 
 /// At most the longest that API Gateway waits.
 pub const MAX_TIMEOUT: Duration = Duration::from_secs(29);
@@ -86,66 +82,48 @@ const DEFAULT_BODY_LIMIT: usize = 64 * 1024;
 const JSON: &[&str] = &["application/json"];
 const MERGE_PATCH: &[&str] = &["application/merge-patch+json", "application/json"];
 
-/// `async fn handler(request: Request) -> Result<Answer, Problem>`.
-pub trait Handle: Send + Sync + 'static {
-    fn handle(&self, request: Request) -> Answering;
-}
-
-impl<F, Fut> Handle for F
-where
-    F: Fn(Request) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<Answer, Problem>> + Send + 'static,
-{
-    fn handle(&self, request: Request) -> Answering {
-        Box::pin(self(request))
-    }
-}
-
 impl Route {
-    /// `name` is the operation's name in camelCase; `template` is the whole path, as `/zoo/animals/{kind}/{number}`.
-    pub fn new(
+    /// `name` is the operation's name in camelCase; `template` is the whole path, as `/zoo/animals/{kind}/{number}`. The
+    /// handler's signature declares parameters, body, conditions and response; what it leaves open is declared by the
+    /// methods below.
+    pub fn new<A, H: Handler<A>>(
         method: Method,
         name: &'static str,
         template: impl Into<String>,
         who: Who,
-        handler: impl Handle,
+        handler: H,
     ) -> Self {
-        Self::with_handler(method, name, template.into(), who, Handler::Function(Arc::new(handler)))
+        let serve = Serve::Handler(Arc::new(move |cx| handler.handle(cx)));
+        H::declare(Self::bare(method, name, template.into(), who, serve))
     }
 
-    pub fn get(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
+    pub fn get<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
         Self::new(Method::GET, name, template, who, handler)
     }
 
-    pub fn post(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
+    pub fn post<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
         Self::new(Method::POST, name, template, who, handler)
     }
 
-    pub fn put(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
+    pub fn put<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
         Self::new(Method::PUT, name, template, who, handler)
     }
 
-    pub fn patch(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
+    pub fn patch<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
         Self::new(Method::PATCH, name, template, who, handler)
     }
 
-    pub fn delete(name: &'static str, template: impl Into<String>, who: Who, handler: impl Handle) -> Self {
+    pub fn delete<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
         Self::new(Method::DELETE, name, template, who, handler)
     }
 
-    pub(crate) fn with_handler(
-        method: Method,
-        name: &'static str,
-        template: String,
-        who: Who,
-        handler: Handler,
-    ) -> Self {
+    pub(crate) fn bare(method: Method, name: &'static str, template: String, who: Who, serve: Serve) -> Self {
         Self {
             name,
             method,
             template,
             who,
-            handler,
+            serve,
             summary: "",
             patterns: &[],
             path: None,
@@ -256,7 +234,7 @@ impl Route {
         self
     }
 
-    /// It creates: `Idempotency-Key` is honoured, and [`Request::idempotency`] gives what the transaction needs.
+    /// It creates: `Idempotency-Key` is honoured, and [`Context::idempotency`] gives what the transaction needs.
     pub fn creates(mut self) -> Self {
         self.creates = true;
         self

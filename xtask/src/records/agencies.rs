@@ -1,7 +1,8 @@
 //! A day of agencies: one is founded with its first administrator, another is renamed, somebody leaves, one is marked for
 //! its deletion, and a gate counts, which search never shows.
 
-use agencies::item::{Agency, DELETING, Gate, Member, Stamp};
+use agencies::audit::Audit;
+use agencies::item::{Agency, DELETING, Gate, Member};
 use agencies::keys::{agency_key, gate_key, member_key};
 use agencies::names::{AgencyId, Role, Status};
 use agencies::schema::AGENCIES;
@@ -19,7 +20,7 @@ pub fn records() -> Vec<Value> {
         return Vec::new();
     };
     let (Some(ann), Some(bob)) = (Idpid::new("idp", "ann"), Idpid::new("idp", "bob")) else { return Vec::new() };
-    let stamp = Stamp { at: "2026-01-01T08:00:00.000000Z".to_owned(), by: "idp:root".to_owned() };
+    let stamp = Audit { at: "2026-01-01T08:00:00.000000Z".to_owned(), by: "idp:root".to_owned() };
     let founded = Agency { agency_id: north.clone(), ..Agency::new("North Rescue".to_owned(), &stamp) };
     let patrol = Agency { agency_id: south.clone(), ..Agency::new("South Patrol".to_owned(), &stamp) };
     let renamed = Agency { name: "Southern Patrol".to_owned(), ..patrol.clone() };

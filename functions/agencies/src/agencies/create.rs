@@ -1,20 +1,21 @@
-//! `POST /agencies`: an agency with its gate and, if one is named, its first administrator.
+//! `POST /agencies`
 
 use serde::Deserialize;
 use table::{Action, Idpid};
 use utoipa::ToSchema;
-use web::{Answer, Fault, Problem, Request, Rules};
+use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Rules, Sample, Valid, problem};
 
-use super::AgencyView;
+use super::{AgencyView, LIST, name_fault};
 use crate::access::CREATE_AGENCY;
+use crate::audit::Audit;
+use crate::authorization::PLATFORM_ADMINS;
 use crate::item::{Agency, Gate, Member};
 use crate::keys::{agency_key, gate_key, member_key};
 use crate::members::person;
 use crate::names::Role;
 use crate::schema::AGENCIES;
-use crate::standing::stamp;
 
-/// An agency to be made. It is pending until a platform administrator activates it.
+/// A new agency. It is pending until a platform administrator activates it.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewAgency {
     /// Not blank.
@@ -25,7 +26,7 @@ pub struct NewAgency {
     admin: Option<FirstAdmin>,
 }
 
-/// The agency's first administrator.
+/// The first administrator of an agency.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FirstAdmin {
@@ -38,36 +39,39 @@ pub struct FirstAdmin {
 }
 
 impl NewAgency {
-    fn admin_person(&self) -> Option<Result<Idpid, Fault>> {
-        self.admin.as_ref().map(|admin| person(&admin.idpid, "/admin/idpid"))
+    fn admin_person(&self) -> Result<Option<Idpid>, Fault> {
+        self.admin.as_ref().map(|admin| person(&admin.idpid, "/admin/idpid")).transpose()
     }
 }
 
 impl Rules for NewAgency {
     fn faults(&self) -> Vec<Fault> {
-        let blank = blank(&self.name).map(|detail| Fault::pointer("/name", detail));
-        blank.into_iter().chain(self.admin_person().and_then(Result::err)).collect()
+        name_fault(&self.name).into_iter().chain(self.admin_person().err()).collect()
     }
 }
 
-/// What is wrong with a name that has nothing to read in it.
-pub fn blank(name: &str) -> Option<&'static str> {
-    (!web::visible::is_readable(name) || name.chars().any(char::is_control))
-        .then_some("must have something to read in it, and no control characters")
+pub fn route() -> Route {
+    Route::post("createAgency", LIST, PLATFORM_ADMINS, create)
+        .summary("Create a pending agency, optionally with its first administrator")
+        .patterns(&[&CREATE_AGENCY])
+        .problems(&[problem::UNPROCESSABLE, problem::CONFLICT])
+        .sample(
+            Sample::new(LIST)
+                .body(r#"{"name":"North Rescue","admin":{"idpid":"local:ann","displayName":"Ann Field"}}"#),
+        )
 }
 
-pub async fn create(request: Request) -> Result<Answer, Problem> {
-    let new: NewAgency = request.json()?;
-    let faults = new.faults();
-    if !faults.is_empty() {
-        return Err(Problem::faults(faults));
-    }
-    let stamp = stamp(&request)?;
-    let admin = new.admin_person().transpose().map_err(|fault| Problem::faults(vec![fault]))?;
+async fn create(
+    cx: Context,
+    once: IdempotencyKey,
+    Valid(Json(new)): Valid<Json<NewAgency>>,
+) -> Result<Created<AgencyView>, Problem> {
+    let audit = Audit::now(&cx)?;
+    let admin = new.admin_person().map_err(|fault| Problem::faults(vec![fault]))?;
     if let Some(person) = &admin {
-        request.check_issuer(person, "/admin/idpid")?;
+        cx.check_issuer(person, "/admin/idpid")?;
     }
-    let agency = Agency::new(new.name, &stamp);
+    let agency = Agency::new(new.name, &audit);
     let count = u64::from(admin.is_some());
     let gate = Gate { status: agency.status, members: count, admins: count, closed: None };
     let id = agency.agency_id.clone();
@@ -75,9 +79,9 @@ pub async fn create(request: Request) -> Result<Answer, Problem> {
         vec![Action::create(&AGENCIES, agency_key(&id), &agency)?, Action::create(&AGENCIES, gate_key(&id), &gate)?];
     if let Some(person) = admin {
         let name = new.admin.and_then(|admin| admin.display_name);
-        let member = Member::new(id.clone(), person.clone(), Role::Admin, name, &stamp);
+        let member = Member::new(id.clone(), person.clone(), Role::Admin, name, &audit);
         actions.push(Action::create(&AGENCIES, member_key(&id, &person), &member)?);
     }
     let view = AgencyView { members: Some(count), admins: Some(count), ..agency.into() };
-    Ok(request.create_once(&CREATE_AGENCY, &AGENCIES, actions, format!("/agencies/{id}"), &view).await?)
+    Ok(once.create(&cx, &CREATE_AGENCY, &AGENCIES, actions, format!("/agencies/{id}"), &view).await?)
 }

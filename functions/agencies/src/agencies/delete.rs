@@ -1,4 +1,5 @@
-//! `DELETE` of an agency: marked first, so that nobody sees it and nobody joins, then emptied, and gone last.
+//! `DELETE /agencies/{agencyId}`: the agency is marked first, which hides it and closes its gate, then its items are
+//! deleted, and the agency itself last.
 
 use std::time::Duration;
 
@@ -6,62 +7,78 @@ use serde::Deserialize;
 use table::{Action, Changes, Condition, Error, item};
 use tokio::time::{Instant, timeout_at};
 use utoipa::ToSchema;
-use web::{Answer, Problem, Request};
+use web::{Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, Sample, Unfinished, problem};
 
-use super::{AgencyPath, deletion};
-use crate::access::MARK_DELETION;
+use super::{AgencyPath, ONE, deletion};
+use crate::access::{AUTHORIZATION, DELETION, MARK_DELETION};
+use crate::audit::Audit;
+use crate::authorization::{AgencyAccess, SIGNED_IN};
 use crate::item::{AGENCY, DELETING, Gate};
 use crate::keys::{agency_key, gate_key};
 use crate::schema::AGENCIES;
-use crate::standing::{Standing, stamp};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DeleteQuery {
-    /// Takes its members along.
+    /// Deletes its members, too.
     #[serde(default)]
     cascade: bool,
 }
 
 /// How long a request works on a deletion before it leaves the rest to `runWork`.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-pub async fn delete(request: Request) -> Result<Answer, Problem> {
-    let until = (Instant::now() + PATIENCE).min(request.deadline());
-    let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
-    let cascade = request.query::<DeleteQuery>()?.cascade;
-    let standing = Standing::also_deleted(&request, &agency).await?;
-    // Who may not delete learns no more of a deletion than of an agency that is not there.
-    if standing.agency.is_being_deleted() && !standing.is_platform_admin {
+/// The function's timeout, above [`TIME_LIMIT`].
+const TIMEOUT: Duration = Duration::from_secs(25);
+
+pub fn route() -> Route {
+    Route::delete("deleteAgency", ONE, SIGNED_IN, delete)
+        .summary("Delete an agency and, with `cascade=true`, its members; the same request again resumes a deletion")
+        .patterns(&[&AUTHORIZATION, &MARK_DELETION, &DELETION])
+        .timeout(TIMEOUT)
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::HAS_DEPENDENTS, problem::CONFLICT])
+        .sample(Sample::new("/agencies/01890a5d-ac96-774b-bcce-b302099a8057?cascade=true"))
+}
+
+async fn delete(
+    cx: Context,
+    Path(path): Path<AgencyPath>,
+    Query(query): Query<DeleteQuery>,
+    tag: IfMatch,
+) -> Result<Either<NoContent, Unfinished>, Problem> {
+    let until = (Instant::now() + TIME_LIMIT).min(cx.deadline());
+    let access = AgencyAccess::load_also_deleted(&cx, &path.agency_id).await?;
+    // To other callers an agency that is being deleted is absent.
+    if access.agency.is_being_deleted() && !access.is_platform_admin {
         return Err(Problem::not_found());
     }
-    standing.preside()?;
-    if !standing.agency.is_being_deleted() {
-        request.if_match().check(standing.tag())?;
-        mark(&request, &standing, cascade).await?;
+    access.require_platform_admin()?;
+    if !access.agency.is_being_deleted() {
+        tag.check(access.tag())?;
+        mark(&cx, &access, &tag, query.cascade).await?;
     }
-    // What is marked goes, whoever takes the rest away: what stops this request is no fault of the client's.
-    let is_gone = match timeout_at(until, deletion::finish(request.access(), &agency, until)).await {
-        Ok(Ok(is_gone)) => is_gone,
+    // A marked agency will be deleted in any case, so an error of the rest is no fault of this request.
+    let is_finished = match timeout_at(until, deletion::finish(cx.access(), &path.agency_id, until)).await {
+        Ok(Ok(is_finished)) => is_finished,
         Ok(Err(error)) => {
-            tracing::error!(agency.id = %agency, %error, "a deletion was left where it is; `runWork` goes on");
+            tracing::error!(agency.id = %path.agency_id, %error, "deletion failed; `runWork` will resume it");
             false
         }
         Err(_) => false,
     };
-    Ok(if is_gone { Answer::no_content() } else { Answer::going_on() })
+    Ok(if is_finished { Either::First(NoContent) } else { Either::Second(Unfinished) })
 }
 
-/// From here on the agency is in no list, and its gate lets nobody in.
-async fn mark(request: &Request, standing: &Standing, cascade: bool) -> Result<(), Problem> {
-    let stamp = stamp(request)?;
-    let id = &standing.agency.agency_id;
+/// Removes the agency from every list and closes its gate to new members.
+async fn mark(cx: &Context, access: &AgencyAccess, tag: &IfMatch, cascade: bool) -> Result<(), Problem> {
+    let audit = Audit::now(cx)?;
+    let id = &access.agency.agency_id;
     let changes = Changes::new()
         .set("type", item::text(DELETING))
-        .set("modified", item::text(&stamp.at))
-        .set("modifiedBy", item::text(&stamp.by));
+        .set("modified", item::text(&audit.at))
+        .set("modifiedBy", item::text(&audit.by));
     let mut marked = Action::update(&AGENCIES, agency_key(id), changes);
-    if !request.if_match().is_absent() {
-        marked = marked.if_unchanged(&standing.stored);
+    if !tag.is_absent() {
+        marked = marked.if_unchanged(&access.stored);
     }
     let closed = Changes::new().set("closed", item::flag(true));
     let mut gate = Action::update(&AGENCIES, gate_key(id), closed);
@@ -69,15 +86,15 @@ async fn mark(request: &Request, standing: &Standing, cascade: bool) -> Result<(
         gate = gate.when(Condition::Equals("members", item::number(0)));
     }
     let actions = [marked.when(Condition::Equals("type", item::text(AGENCY))), gate];
-    match request.access().transact(&MARK_DELETION, &actions).await {
+    match cx.access().transact(&MARK_DELETION, &actions).await {
         Ok(_) => Ok(()),
         Err(error) => match (error.failed(0), error.failed(1).and_then(|failed| failed.item.clone())) {
             (None, Some(gate)) => {
                 let gate: Gate = item::from_item(gate)?;
                 Err(Problem::has_dependents(&[("members", gate.members)]))
             }
-            // Somebody else has begun the same: the rest is done together.
-            (Some(_), _) if request.if_match().is_absent() => Ok(()),
+            // Another request has marked it: both delete the rest.
+            (Some(_), _) if tag.is_absent() => Ok(()),
             (Some(_), _) => Err(Problem::stale()),
             _ => Err(missing(error)),
         },

@@ -1,5 +1,5 @@
-//! The work of a deletion after its mark. It may stop anywhere, and any later run comes to the same end: what it reads is
-//! what is left, the closed gate lets nothing new in, and two at once do no harm.
+//! Deletes the items of an agency whose deletion is marked. A run may stop at any step, and the next run resumes: it
+//! reads what is left, the closed gate refuses new members, and two runs at once do not harm each other.
 
 use std::time::Duration;
 
@@ -7,26 +7,26 @@ use table::{Access, Action, Condition, Error, Key, item};
 use tokio::time::Instant;
 use web::Due;
 
-use crate::access::{DELETION, UNFINISHED};
+use crate::access::{DELETION, UNFINISHED_DELETIONS};
 use crate::item::{Agency, DELETING};
-use crate::keys::{AFTER_REMOVALS, INVITATIONS, agency_key, gate_key, partition};
+use crate::keys::{AFTER_REMOVALS, INVITATION_PREFIX, agency_key, gate_key, partition};
 use crate::names::AgencyId;
 use crate::schema::{AGENCIES, BY_TYPE};
 
-/// How many items are read and deleted at once.
+/// Items that are read and deleted at once.
 const BATCH: u32 = 100;
 
-/// How many deletions are looked up at once.
-const AT_ONCE: u32 = 10;
+/// Deletions that are listed at once.
+const DELETIONS: u32 = 10;
 
-/// What must be left of a run's time for one more batch.
-const FOR_A_BATCH: Duration = Duration::from_secs(2);
+/// The remaining time that a run needs to start another batch.
+const TIME_FOR_A_BATCH: Duration = Duration::from_secs(2);
 
-/// Deletes what is left of an agency whose deletion is marked, until this time; whether nothing is left.
+/// Deletes the items of an agency that is marked for deletion, until this time. Returns whether none is left.
 pub async fn finish(access: &Access, agency: &AgencyId, until: Instant) -> Result<bool, Error> {
-    let rest = access.table(&DELETION, &AGENCIES).query(partition(agency)).between(INVITATIONS, AFTER_REMOVALS);
+    let rest = access.table(&DELETION, &AGENCIES).query(partition(agency)).between(INVITATION_PREFIX, AFTER_REMOVALS);
     loop {
-        // With every write that was answered: the gate is closed, so what is not seen now never comes.
+        // A consistent read sees every acknowledged write, and the closed gate allows no later one.
         let batch = rest.clone().consistent().page(BATCH).await?;
         if batch.items.is_empty() {
             break;
@@ -44,29 +44,29 @@ pub async fn finish(access: &Access, agency: &AgencyId, until: Instant) -> Resul
     ];
     match access.transact(&DELETION, &actions).await {
         Ok(_) => Ok(true),
-        // Another run was faster.
+        // Another run has finished it.
         Err(Error::ConditionFailed(_)) => Ok(true),
         Err(error) => Err(error),
     }
 }
 
-/// Goes on with the deletions that have not come to their end, the oldest first. One that fails stops no other.
-pub async fn go_on(access: &Access, until: Instant) -> Result<Due, Error> {
+/// Resumes the unfinished deletions, oldest first. A failed one does not block the others.
+pub async fn resume_all(access: &Access, until: Instant) -> Result<Due, Error> {
     let mut due = Due::default();
-    let mut marked = access.table(&UNFINISHED, &AGENCIES).query(DELETING).index(BY_TYPE);
+    let mut marked = access.table(&UNFINISHED_DELETIONS, &AGENCIES).query(DELETING).index(BY_TYPE);
     loop {
-        let page = marked.page(AT_ONCE).await?;
+        let page = marked.page(DELETIONS).await?;
         for stored in page.items {
             if is_over(access, until) {
                 return Ok(due);
             }
-            let went = match stored.read::<Agency>() {
+            let outcome = match stored.read::<Agency>() {
                 Ok(agency) => finish(access, &agency.agency_id, until).await.map(|_| ()),
                 Err(error) => Err(error),
             };
-            due.count(went.is_err());
-            if let Err(error) = went {
-                tracing::error!(agency.key = ?stored.key, %error, "a deletion was left where it is; the next run goes on");
+            due.count(outcome.is_err());
+            if let Err(error) = outcome {
+                tracing::error!(agency.key = ?stored.key, %error, "deletion failed; the next run will resume it");
             }
         }
         if page.next.is_none() {
@@ -77,5 +77,5 @@ pub async fn go_on(access: &Access, until: Instant) -> Result<Due, Error> {
 }
 
 fn is_over(access: &Access, until: Instant) -> bool {
-    until.saturating_duration_since(Instant::now()) < FOR_A_BATCH || access.engines().is_winding_down()
+    until.saturating_duration_since(Instant::now()) < TIME_FOR_A_BATCH || access.engines().is_winding_down()
 }

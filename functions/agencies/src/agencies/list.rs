@@ -1,14 +1,15 @@
-//! `GET /agencies`: all of them, by creation.
+//! `GET /agencies`
 
 use jiff::Timestamp;
 use serde::Deserialize;
 use table::Position;
 use table::clock::rfc3339;
 use utoipa::ToSchema;
-use web::{Answer, Fault, Limit, Order, Page, Problem, Request};
+use web::{Context, Fault, Limit, Order, Page, Problem, Query, Route, Sample};
 
-use super::AgencyView;
+use super::{AgencyView, LIST};
 use crate::access::BY_CREATION;
+use crate::authorization::PLATFORM_ADMINS;
 use crate::item::{AGENCY, Agency};
 use crate::schema::{AGENCIES, BY_TYPE};
 
@@ -19,11 +20,11 @@ pub struct AgenciesQuery {
     #[serde(default)]
     #[schema(nullable = false, min_length = 1)]
     cursor: Option<String>,
-    /// Only what was created then or later: RFC 3339, such as `2026-01-01T00:00:00Z`.
+    /// Only agencies created at this time or later: RFC 3339, such as `2026-01-01T00:00:00Z`.
     #[serde(default)]
     #[schema(nullable = false)]
     from: Option<String>,
-    /// Only what was created then or earlier.
+    /// Only agencies created at this time or earlier.
     #[serde(default)]
     #[schema(nullable = false)]
     to: Option<String>,
@@ -36,12 +37,18 @@ const fn newest_first() -> Order {
     Order::Desc
 }
 
-/// Before and after every time that is stored.
+/// Bounds below and above every stored time.
 const ALL_TIME: (&str, &str) = ("0", "9999-99");
 
-pub async fn list(request: Request) -> Result<Answer, Problem> {
-    let query: AgenciesQuery = request.query()?;
-    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
+pub fn route() -> Route {
+    Route::get("listAgencies", LIST, PLATFORM_ADMINS, list)
+        .summary("List all agencies by creation, newest first")
+        .patterns(&[&BY_CREATION])
+        .sample(Sample::new("/agencies?from=2026-01-01T00:00:00Z"))
+}
+
+async fn list(cx: Context, Query(query): Query<AgenciesQuery>) -> Result<Page<AgencyView>, Problem> {
+    let after: Option<Position> = cx.cursor(query.cursor.as_deref())?;
     let mut faults = Vec::new();
     let mut bound = |name, text: Option<String>, otherwise: &str| match text.map(|text| time(name, &text)) {
         None => otherwise.to_owned(),
@@ -55,20 +62,18 @@ pub async fn list(request: Request) -> Result<Answer, Problem> {
     if !faults.is_empty() {
         return Err(Problem::faults(faults));
     }
-    // DynamoDB refuses a range that ends before it begins.
+    // DynamoDB refuses a range whose end is before its start.
     if from > to {
-        return Ok(Answer::ok(&Page::<AgencyView> { items: Vec::new(), next_cursor: None }));
+        return Ok(Page { items: Vec::new(), next_cursor: None });
     }
-    let agencies = request.access().table(&BY_CREATION, &AGENCIES).query(AGENCY).index(BY_TYPE).between(from, to);
+    let agencies = cx.access().table(&BY_CREATION, &AGENCIES).query(AGENCY).index(BY_TYPE).between(from, to);
     let agencies = if query.order == Order::Desc { agencies.backward() } else { agencies };
     let page = agencies.after(after).page(query.limit.0).await?;
-    let items = page.items.iter().map(|stored| Ok(stored.read::<Agency>()?.into())).collect::<Result<_, Problem>>()?;
-    let next_cursor = page.next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(Answer::ok(&Page::<AgencyView> { items, next_cursor }))
+    cx.page(page, |stored| Ok(stored.read::<Agency>()?.into()))
 }
 
-/// The time as items have it, so that text order is time order.
+/// The time as items store it, so that text order is time order.
 fn time(name: &'static str, text: &str) -> Result<String, Fault> {
-    let fault = || Fault::parameter(name, "must be a time as RFC 3339 has it, such as 2026-01-01T00:00:00Z");
+    let fault = || Fault::parameter(name, "must be an RFC 3339 time, such as 2026-01-01T00:00:00Z");
     text.parse::<Timestamp>().map(rfc3339).map_err(|_| fault())
 }

@@ -1,42 +1,44 @@
-//! `POST /agencies/me/invitations/{agencyId}/accept`.
+//! `POST /agencies/me/invitations/{agencyId}/accept`
 
-use table::{Action, Backoff, Changes, Condition, Error, Idpid, Stored, item};
-use web::{Answer, Problem, Request};
+use table::{Action, Changes, Condition, Error, Idpid, Stored, item};
+use web::{Context, Created, Either, Path, Problem, Route, Sample, Tagged, problem};
 
-use super::{INVITATION_EXPIRED, already_settled, is_pending, own_address, settled};
-use crate::access::{ACCEPT, INVITED};
+use super::{INVITATION_EXPIRED, INVITATION_SETTLED, already_settled, is_pending, own_address, settled};
+use crate::access::{ACCEPT_INVITATION, LOAD_INVITATION};
 use crate::agencies::AgencyPath;
-use crate::item::{Agency, Invitation, Member, Removal, Stamp};
+use crate::audit::Audit;
+use crate::authorization::{AGENCY_INACTIVE, SIGNED_IN, inactive};
+use crate::item::{Agency, Invitation, Member, Removal};
 use crate::keys::{agency_key, invitation_key, known_address_key, member_key, removal_key};
 use crate::members::{MemberView, count, refusal};
 use crate::names::{AgencyId, InvitationStatus, Status};
 use crate::schema::AGENCIES;
-use crate::standing::{inactive, stamp, tag};
 
-/// A person's invitation to an agency, with what else decides.
+/// The caller's invitation to an agency, with the items that decide whether it may be accepted.
 pub struct Invited {
     pub agency: Agency,
     pub stored: Stored,
     pub invitation: Invitation,
-    /// The membership of somebody who is in already.
+    /// The caller's membership, if the caller is a member already.
     pub member: Option<(Stored, Member)>,
     /// The caller's last removal from the agency.
     pub removal: Option<(Stored, Removal)>,
 }
 
-/// The most characters of a member's `displayName`.
-const LONGEST_DISPLAY_NAME: usize = 200;
+/// In characters.
+const MAX_DISPLAY_NAME: usize = 200;
 
-/// In which statuses people may join: a first administrator while the agency is pending.
+/// The statuses in which invitations are accepted. The first administrator joins while the agency is pending.
 const OPEN: &[Status] = &[Status::Pending, Status::Active];
 
 impl Invited {
-    /// The caller's. 404 without a verified address, without an invitation to it, and where the agency is being deleted.
-    pub async fn read(request: &Request, agency: &AgencyId) -> Result<Self, Problem> {
-        let hash = own_address(request)?.ok_or_else(Problem::not_found)?;
-        let me = request.principal().signed_in()?.idpid();
+    /// Loads the invitation to the caller's verified address. 404 without such an address or invitation, and if the
+    /// agency is being deleted.
+    pub async fn load(cx: &Context, agency: &AgencyId) -> Result<Self, Problem> {
+        let hash = own_address(cx)?.ok_or_else(Problem::not_found)?;
+        let me = cx.principal().signed_in()?.idpid();
         let keys = [agency_key(agency), invitation_key(agency, &hash), member_key(agency, me), removal_key(agency, me)];
-        let mut found = request.access().table(&INVITED, &AGENCIES).batch_get_consistent(&keys).await?.into_iter();
+        let mut found = cx.access().table(&LOAD_INVITATION, &AGENCIES).batch_get_consistent(&keys).await?.into_iter();
         let mut next = || found.next().flatten();
         let (stored_agency, stored, member, removal) = (next(), next(), next(), next());
         let agency: Agency = stored_agency.ok_or_else(Problem::not_found)?.read()?;
@@ -52,15 +54,15 @@ impl Invited {
         self.invitation.status_for(self.removal.as_ref().map(|(_, removal)| removal), now)
     }
 
-    /// Notes whose the address is.
-    fn known(&self, me: &Idpid) -> Option<Action> {
+    /// The action that records the member who has the address.
+    fn record_address(&self, me: &Idpid) -> Option<Action> {
         let key = known_address_key(&self.invitation.agency_id, &self.invitation.hash()?);
         let person = Changes::new().set("person", item::text(me.to_string()));
         Some(Action::update(&AGENCIES, key, person).or_absent())
     }
 
-    /// Checks in a transaction that the caller was not removed since this was read.
-    fn not_removed_since(&self, me: &Idpid) -> Action {
+    /// The action that checks that the caller was not removed since this was read.
+    fn check_removal(&self, me: &Idpid) -> Action {
         let check = Action::check(&AGENCIES, removal_key(&self.invitation.agency_id, me));
         match &self.removal {
             Some((stored, _)) => check.if_unchanged(stored),
@@ -69,19 +71,28 @@ impl Invited {
     }
 }
 
-pub async fn accept(request: Request) -> Result<Answer, Problem> {
-    let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
-    let mut backoff = Backoff::new();
-    loop {
-        let invited = Invited::read(&request, &agency).await?;
-        let stamp = stamp(&request)?;
+pub fn route() -> Route {
+    Route::post("acceptInvitation", "/agencies/me/invitations/{agencyId}/accept", SIGNED_IN, accept)
+        .summary("Accept an invitation; a caller who is a member already keeps the role")
+        .patterns(&[&LOAD_INVITATION, &ACCEPT_INVITATION])
+        .problems(&[problem::NOT_FOUND, INVITATION_EXPIRED, INVITATION_SETTLED, AGENCY_INACTIVE, problem::CONFLICT])
+        .sample(Sample::new("/agencies/me/invitations/01890a5d-ac96-774b-bcce-b302099a8057/accept"))
+}
+
+async fn accept(
+    cx: Context,
+    Path(path): Path<AgencyPath>,
+) -> Result<Either<Created<MemberView>, Tagged<MemberView>>, Problem> {
+    cx.retry(|| async {
+        let invited = Invited::load(&cx, &path.agency_id).await?;
+        let audit = Audit::now(&cx)?;
         if let Some((stored, member)) = &invited.member {
-            return is_in(&request, &invited, stored, member, &stamp).await;
+            return settle_for_member(&cx, &invited, stored, member, &audit).await.map(Either::Second);
         }
-        match invited.status_at(&stamp.at) {
+        match invited.status_at(&audit.at) {
             InvitationStatus::Pending => {}
             InvitationStatus::Expired => {
-                return Err(INVITATION_EXPIRED.because("Ask an administrator of the agency to invite you again."));
+                return Err(INVITATION_EXPIRED.because("Ask an administrator of the agency for a new invitation."));
             }
             InvitationStatus::Accepted | InvitationStatus::Declined | InvitationStatus::Revoked => {
                 return Err(already_settled());
@@ -90,64 +101,60 @@ pub async fn accept(request: Request) -> Result<Answer, Problem> {
         if !OPEN.contains(&invited.agency.status) {
             return Err(inactive());
         }
-        let error = match join(&request, &invited, &stamp).await {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
-        };
-        match (error.failed(0), matches!(error, Error::ConditionFailed(_))) {
-            (Some(gate), _) => return Err(refusal(gate, Some(OPEN))),
+        join(&cx, &invited, &audit).await.map(Either::First).map_err(|error| match error.failed(0) {
+            Some(gate) => refusal(gate, Some(OPEN)),
             // The caller has joined or was removed, or the invitation was settled, since it was read.
-            (None, true) if backoff.wait().await => {}
-            (None, true) => return Err(Problem::conflict()),
-            (None, false) => return Err(error.into()),
-        }
-    }
+            None if matches!(error, Error::ConditionFailed(_)) => Problem::stale(),
+            None => error.into(),
+        })
+    })
+    .await
 }
 
-async fn join(request: &Request, invited: &Invited, stamp: &Stamp) -> Result<Answer, Error> {
+async fn join(cx: &Context, invited: &Invited, audit: &Audit) -> Result<Created<MemberView>, Error> {
     let Invited { invitation, .. } = invited;
     let agency = &invitation.agency_id;
-    let Some(caller) = request.principal().known() else { return Err(Error::NotFound) };
-    let name = caller.name.as_deref().map(shown);
-    let member = Member::new(agency.clone(), caller.idpid().clone(), invitation.role, name, stamp);
+    let Some(caller) = cx.principal().known() else { return Err(Error::NotFound) };
+    let name = caller.name.as_deref().map(display_name);
+    let member = Member::new(agency.clone(), caller.idpid().clone(), invitation.role, name, audit);
     let mut actions = vec![
         count(agency, 1, invitation.role.admins())
             .when(Condition::Differs("status", item::text(Status::Inactive.as_str()))),
         Action::create(&AGENCIES, member_key(agency, &member.idpid), &member)?,
-        // As it was read: one that was taken back and made anew since may give another role.
-        Action::update(&AGENCIES, invited.stored.key.clone(), settled(InvitationStatus::Accepted, stamp))
+        // An invitation that was revoked and created again since it was read may give another role.
+        Action::update(&AGENCIES, invited.stored.key.clone(), settled(InvitationStatus::Accepted, audit))
             .if_unchanged(&invited.stored)
             .when(is_pending())
-            .when(Condition::Above("expiresAt", item::text(&stamp.at))),
-        invited.not_removed_since(&member.idpid),
+            .when(Condition::Above("expiresAt", item::text(&audit.at))),
+        invited.check_removal(&member.idpid),
     ];
-    actions.extend(invited.known(&member.idpid));
-    let rev = request.access().transact(&ACCEPT, &actions).await?;
+    actions.extend(invited.record_address(&member.idpid));
+    let rev = cx.access().transact(&ACCEPT_INVITATION, &actions).await?;
     let location = format!("/agencies/{agency}/members/{}", member.idpid);
-    Ok(Answer::created(location, rev, &MemberView::from(member)))
+    Ok(Created::new(location, rev, &member.into()))
 }
 
-/// What a token calls somebody, as a member's `displayName` may be.
-fn shown(name: &str) -> String {
-    name.chars().filter(|letter| !letter.is_control()).take(LONGEST_DISPLAY_NAME).collect()
+/// The name in a token as a `displayName`.
+fn display_name(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_control()).take(MAX_DISPLAY_NAME).collect()
 }
 
-/// Who is a member already keeps the role; an open invitation is settled.
-async fn is_in(
-    request: &Request,
+/// Settles the pending invitation of a caller who is a member already and keeps the role.
+async fn settle_for_member(
+    cx: &Context,
     invited: &Invited,
     stored: &Stored,
     member: &Member,
-    stamp: &Stamp,
-) -> Result<Answer, Problem> {
+    audit: &Audit,
+) -> Result<Tagged<MemberView>, Problem> {
     if invited.invitation.status == InvitationStatus::Pending {
-        let accepted = settled(InvitationStatus::Accepted, stamp);
+        let accepted = settled(InvitationStatus::Accepted, audit);
         let action = Action::update(&AGENCIES, invited.stored.key.clone(), accepted).when(is_pending());
-        let actions: Vec<Action> = [action].into_iter().chain(invited.known(&member.idpid)).collect();
-        match request.access().transact(&ACCEPT, &actions).await {
+        let actions: Vec<Action> = [action].into_iter().chain(invited.record_address(&member.idpid)).collect();
+        match cx.access().transact(&ACCEPT_INVITATION, &actions).await {
             Ok(_) | Err(Error::ConditionFailed(_)) => {}
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(Answer::ok(&MemberView::from(member.clone())).etag(tag(stored)))
+    Ok(Tagged::new(&member.clone().into(), stored.rev))
 }

@@ -1,24 +1,26 @@
-//! `POST …/invitations`, to an address that is not known to be a member's. One that has lapsed, or was declined or revoked, never stands in the way of a new one.
+//! `POST /agencies/{agencyId}/invitations`: invites an address that is not known to belong to a member. An expired,
+//! declined or revoked invitation is replaced.
 
 use jiff::{SignedDuration, Timestamp};
 use serde::Deserialize;
 use table::clock::rfc3339;
-use table::{Action, Backoff, Changes, Condition};
+use table::{Action, Changes, Condition};
 use utoipa::ToSchema;
-use web::{Answer, Fault, Problem, Request, Rules};
+use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
-use super::{INVITED, InvitationView};
-use crate::access::{INVITATION, INVITE, KNOWN_ADDRESS};
+use super::{INVITED, InvitationView, LIST, SAMPLE_LIST};
+use crate::access::{AUTHORIZATION, CREATE_INVITATION, INVITATION, KNOWN_ADDRESS};
 use crate::address::{Address, AddressHash};
 use crate::agencies::AgencyPath;
+use crate::audit::Audit;
+use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
 use crate::item::{Invitation, KnownAddress, Term};
 use crate::keys::{gate_key, invitation_key, known_address_key, member_key};
 use crate::members::refusal;
 use crate::names::{AgencyId, InvitationStatus, Role};
 use crate::schema::AGENCIES;
-use crate::standing::{Standing, stamp};
 
-/// Somebody to be invited.
+/// A new invitation.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewInvitation {
     /// An email address.
@@ -26,7 +28,7 @@ pub struct NewInvitation {
     address: String,
     #[serde(default)]
     role: Role,
-    /// For how many days it stands.
+    /// The number of days until the invitation expires.
     #[serde(default = "two_weeks")]
     #[schema(minimum = 1, maximum = 90, default = 14)]
     days: u32,
@@ -36,8 +38,8 @@ const fn two_weeks() -> u32 {
     14
 }
 
-/// For how many days an invitation is kept after its end.
-const KEPT: u32 = 30;
+/// Days that an expired invitation is kept.
+const RETENTION_DAYS: u32 = 30;
 
 impl Rules for NewInvitation {
     fn faults(&self) -> Vec<Fault> {
@@ -49,63 +51,82 @@ fn address(text: &str) -> Result<Address, Fault> {
     text.parse().map_err(|_| Fault::pointer("/address", Address::EXPECTED))
 }
 
-pub async fn create(request: Request) -> Result<Answer, Problem> {
-    let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
-    let new: NewInvitation = request.json()?;
-    let mut backoff = Backoff::new();
-    loop {
-        let standing = Standing::of(&request, &agency).await?;
-        standing.change()?;
-        if let Some(answer) = request.earlier(&INVITE, &AGENCIES).await? {
-            return Ok(answer);
-        }
-        let address = address(&new.address).map_err(|fault| Problem::faults(vec![fault]))?;
-        let (hash, stamp) = (address.hash(), stamp(&request)?);
-        if is_a_member_s(&request, &agency, &hash).await? {
-            return Err(Problem::exists("The person who has this address is a member already."));
-        }
-        let term = term(request.engines().clock.now(), new.days)?;
-        let invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &stamp);
-        let mut gate = Action::check(&AGENCIES, gate_key(&agency)).when(Condition::Absent("closed"));
-        if let Some(active) = standing.while_active() {
-            gate = gate.when(active);
-        }
-        let Some(placed) = in_place(&request, &invitation, &stamp.at).await? else {
-            // It may be what this very request has made, come twice at the same moment.
-            let earlier = request.earlier(&INVITE, &AGENCIES).await?;
-            return earlier.ok_or_else(|| INVITED.because("Revoke the open invitation first."));
-        };
-        let actions = vec![gate, placed];
-        let location = format!("/agencies/{agency}/invitations/{hash}");
-        let made = InvitationView::at(invitation, &stamp.at)?;
-        let error = match request.create_once(&INVITE, &AGENCIES, actions, location, &made).await {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
-        };
-        match (error.failed(0), error.failed(1)) {
-            (Some(gate), _) => return Err(refusal(gate, standing.allowed())),
-            // Somebody else has invited, or the former invitation was settled, since it was read.
-            (None, Some(_)) if backoff.wait().await => {}
-            (None, Some(_)) => return Err(Problem::conflict()),
-            (None, None) => return Err(error.into()),
-        }
-    }
+pub fn route() -> Route {
+    Route::post("createInvitation", LIST, SIGNED_IN, create)
+        .summary("Create an invitation to an email address")
+        .patterns(&[&AUTHORIZATION, &KNOWN_ADDRESS, &INVITATION, &CREATE_INVITATION])
+        .problems(&[
+            problem::FORBIDDEN,
+            problem::NOT_FOUND,
+            problem::EXISTS,
+            INVITED,
+            AGENCY_INACTIVE,
+            problem::CONFLICT,
+        ])
+        .sample(Sample::new(SAMPLE_LIST).body(r#"{"address":"dee@example.org","days":30}"#))
 }
 
-/// Whether an invitation to this address was accepted by somebody who is a member. Who was made one without an invitation, or
-/// has another address by now, is not known by it.
-async fn is_a_member_s(request: &Request, agency: &AgencyId, address: &AddressHash) -> Result<bool, Problem> {
-    let read = request.access().table(&KNOWN_ADDRESS, &AGENCIES);
+async fn create(
+    cx: Context,
+    Path(path): Path<AgencyPath>,
+    once: IdempotencyKey,
+    Valid(Json(new)): Valid<Json<NewInvitation>>,
+) -> Result<Created<InvitationView>, Problem> {
+    let agency = path.agency_id;
+    let address = address(&new.address).map_err(|fault| Problem::faults(vec![fault]))?;
+    let hash = address.hash();
+    cx.retry(|| async {
+        let access = AgencyAccess::load(&cx, &agency).await?;
+        access.require_active_admin()?;
+        if let Some(earlier) = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await? {
+            return Ok(earlier);
+        }
+        let audit = Audit::now(&cx)?;
+        if belongs_to_member(&cx, &agency, &hash).await? {
+            return Err(Problem::exists("The person with this address is already a member."));
+        }
+        let term = term(cx.engines().clock.now(), new.days)?;
+        let invitation = Invitation::new(agency.clone(), address.as_str(), &hash, new.role, term, &audit);
+        let mut gate = Action::check(&AGENCIES, gate_key(&agency)).when(Condition::Absent("closed"));
+        if let Some(active) = access.active_condition() {
+            gate = gate.when(active);
+        }
+        let Some(put) = put_unless_pending(&cx, &invitation, &hash, &audit.at).await? else {
+            // The pending invitation may be the one that this request has created, sent twice at the same time.
+            let earlier = once.earlier(&cx, &CREATE_INVITATION, &AGENCIES).await?;
+            return earlier.ok_or_else(|| INVITED.because("Revoke the pending invitation first."));
+        };
+        let location = format!("/agencies/{agency}/invitations/{hash}");
+        let view = InvitationView::at(invitation, &audit.at)?;
+        let created = once.create(&cx, &CREATE_INVITATION, &AGENCIES, vec![gate, put], location, &view).await;
+        created.map_err(|error| match (error.failed(0), error.failed(1)) {
+            (Some(gate), _) => refusal(gate, access.required_statuses()),
+            // Another request has invited, or settled the earlier invitation, since it was read.
+            (None, Some(_)) => Problem::stale(),
+            (None, None) => error.into(),
+        })
+    })
+    .await
+}
+
+/// Returns whether a member has accepted an invitation to this address. A member who was added without an invitation, or
+/// has another address now, is not found.
+async fn belongs_to_member(cx: &Context, agency: &AgencyId, address: &AddressHash) -> Result<bool, Problem> {
+    let read = cx.access().table(&KNOWN_ADDRESS, &AGENCIES);
     let Some(known) = read.get_consistent(known_address_key(agency, address)).await? else { return Ok(false) };
     let KnownAddress { person } = known.read()?;
     Ok(read.get_consistent(member_key(agency, &person)).await?.is_some())
 }
 
-/// Puts the invitation where none is, or in the place of one that is open no more; none where one is open.
-async fn in_place(request: &Request, invitation: &Invitation, now: &str) -> Result<Option<Action>, Problem> {
-    let hash = invitation.hash().ok_or_else(|| Problem::internal("an invitation to no address"))?;
-    let key = invitation_key(&invitation.agency_id, &hash);
-    let stored = request.access().table(&INVITATION, &AGENCIES).get_consistent(key.clone()).await?;
+/// The action that creates the invitation or replaces one that is no longer pending. None if one is pending.
+async fn put_unless_pending(
+    cx: &Context,
+    invitation: &Invitation,
+    hash: &AddressHash,
+    now: &str,
+) -> Result<Option<Action>, Problem> {
+    let key = invitation_key(&invitation.agency_id, hash);
+    let stored = cx.access().table(&INVITATION, &AGENCIES).get_consistent(key.clone()).await?;
     let Some(stored) = stored else { return Ok(Some(Action::create(&AGENCIES, key, invitation)?)) };
     let before: Invitation = stored.read()?;
     if before.status_at(now) == InvitationStatus::Pending {
@@ -117,5 +138,8 @@ async fn in_place(request: &Request, invitation: &Invitation, now: &str) -> Resu
 fn term(now: Timestamp, days: u32) -> Result<Term, Problem> {
     let after =
         |days: u32| now.checked_add(SignedDuration::from_hours(24 * i64::from(days))).map_err(Problem::internal);
-    Ok(Term { expires_at: rfc3339(after(days)?), forgotten: after(days.saturating_add(KEPT))?.as_second() })
+    Ok(Term {
+        expires_at: rfc3339(after(days)?),
+        time_to_live: after(days.saturating_add(RETENTION_DAYS))?.as_second(),
+    })
 }

@@ -1,39 +1,45 @@
-//! `POST /agencies/me/invitations/{agencyId}/decline`: also after its time.
+//! `POST /agencies/me/invitations/{agencyId}/decline`, also for an expired invitation.
 
-use table::{Action, Backoff, Error};
-use web::{Answer, Problem, Request};
+use table::{Action, Error};
+use web::{Context, Path, Problem, Route, Sample, Tagged, problem};
 
 use super::accept::Invited;
-use super::{already_settled, is_pending, settled};
-use crate::access::SETTLE;
+use super::{INVITATION_SETTLED, already_settled, is_pending, settled};
+use crate::access::{LOAD_INVITATION, SETTLE_INVITATION};
 use crate::agencies::AgencyPath;
+use crate::audit::Audit;
+use crate::authorization::SIGNED_IN;
 use crate::item::Invitation;
 use crate::names::InvitationStatus;
 use crate::people::{MyInvitation, Named};
 use crate::schema::AGENCIES;
-use crate::standing::stamp;
 
-pub async fn decline(request: Request) -> Result<Answer, Problem> {
-    let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
-    let mut backoff = Backoff::new();
-    loop {
-        let invited = Invited::read(&request, &agency).await?;
-        let stamp = stamp(&request)?;
-        if !matches!(invited.status_at(&stamp.at), InvitationStatus::Pending | InvitationStatus::Expired) {
+pub fn route() -> Route {
+    Route::post("declineInvitation", "/agencies/me/invitations/{agencyId}/decline", SIGNED_IN, decline)
+        .summary("Decline an invitation, also an expired one")
+        .patterns(&[&LOAD_INVITATION, &SETTLE_INVITATION])
+        .problems(&[problem::NOT_FOUND, INVITATION_SETTLED, problem::CONFLICT])
+        .sample(Sample::new("/agencies/me/invitations/01890a5d-ac96-774b-bcce-b302099a8057/decline"))
+}
+
+async fn decline(cx: Context, Path(path): Path<AgencyPath>) -> Result<Tagged<MyInvitation>, Problem> {
+    cx.retry(|| async {
+        let invited = Invited::load(&cx, &path.agency_id).await?;
+        let audit = Audit::now(&cx)?;
+        if !matches!(invited.status_at(&audit.at), InvitationStatus::Pending | InvitationStatus::Expired) {
             return Err(already_settled());
         }
-        let declined = settled(InvitationStatus::Declined, &stamp);
+        let declined = settled(InvitationStatus::Declined, &audit);
         let action = Action::update(&AGENCIES, invited.stored.key.clone(), declined);
-        // As it was read: one made anew since was never seen.
-        match request.access().write(&SETTLE, action.if_unchanged(&invited.stored).when(is_pending())).await {
-            Ok(rev) => {
-                let invitation = Invitation { status: InvitationStatus::Declined, ..invited.invitation };
-                let named = Named { name: invited.agency.name, status: invited.agency.status };
-                return Ok(Answer::ok(&MyInvitation::at(invitation, named, &stamp.at)).etag(rev));
-            }
-            Err(Error::ConditionFailed(_) | Error::Stale { .. }) if backoff.wait().await => {}
-            Err(Error::ConditionFailed(_) | Error::Stale { .. }) => return Err(Problem::conflict()),
-            Err(error) => return Err(error.into()),
-        }
-    }
+        // An invitation that was replaced since it was read is another one.
+        let write = cx.access().write(&SETTLE_INVITATION, action.if_unchanged(&invited.stored).when(is_pending()));
+        let rev = write.await.map_err(|error| match error {
+            Error::ConditionFailed(_) => Problem::stale(),
+            error => error.into(),
+        })?;
+        let invitation = Invitation { status: InvitationStatus::Declined, ..invited.invitation };
+        let agency = Named { name: invited.agency.name, status: invited.agency.status };
+        Ok(Tagged::new(&MyInvitation::at(invitation, agency, &audit.at), rev))
+    })
+    .await
 }

@@ -1,27 +1,32 @@
-//! `GET …/invitations`.
+//! `GET /agencies/{agencyId}/invitations`
 
-use table::Position;
-use web::{Answer, Page, Problem, Request};
+use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem};
 
-use super::InvitationView;
-use crate::access;
+use super::{InvitationView, LIST, SAMPLE_LIST};
+use crate::access::{AUTHORIZATION, INVITATIONS};
 use crate::agencies::AgencyPath;
-use crate::item::Invitation;
-use crate::keys::{INVITATIONS, partition};
-use crate::members::list::ListQuery;
+use crate::audit::now;
+use crate::authorization::{AgencyAccess, SIGNED_IN};
+use crate::keys::{INVITATION_PREFIX, partition};
 use crate::schema::AGENCIES;
-use crate::standing::{Standing, now};
 
-pub async fn list(request: Request) -> Result<Answer, Problem> {
-    let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
-    let query: ListQuery = request.query()?;
-    Standing::of(&request, &agency).await?.administer()?;
-    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let all = request.access().table(&access::INVITATIONS, &AGENCIES).query(partition(&agency));
-    let page = all.begins_with(INVITATIONS).after(after).page(query.limit.0).await?;
-    let now = now(&request);
-    let views = page.items.iter().map(|stored| InvitationView::at(stored.read::<Invitation>()?, &now));
-    let items = views.collect::<Result<_, Problem>>()?;
-    let next_cursor = page.next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(Answer::ok(&Page::<InvitationView> { items, next_cursor }))
+pub fn route() -> Route {
+    Route::get("listInvitations", LIST, SIGNED_IN, list)
+        .summary("List the invitations of an agency with their status")
+        .patterns(&[&AUTHORIZATION, &INVITATIONS])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND])
+        .sample(Sample::new(SAMPLE_LIST))
+}
+
+async fn list(
+    cx: Context,
+    Path(path): Path<AgencyPath>,
+    Query(query): Query<PageQuery>,
+) -> Result<Page<InvitationView>, Problem> {
+    AgencyAccess::load(&cx, &path.agency_id).await?.require_admin()?;
+    let after = cx.cursor(query.cursor.as_deref())?;
+    let invitations = cx.access().table(&INVITATIONS, &AGENCIES).query(partition(&path.agency_id));
+    let page = invitations.begins_with(INVITATION_PREFIX).after(after).page(query.limit.0).await?;
+    let now = now(&cx);
+    cx.page(page, |stored| InvitationView::at(stored.read()?, &now))
 }

@@ -1,20 +1,21 @@
-//! `POST …/members`.
+//! `POST /agencies/{agencyId}/members`
 
 use serde::Deserialize;
 use table::Action;
 use utoipa::ToSchema;
-use web::{Answer, Fault, Problem, Request, Rules};
+use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
-use super::{MemberView, count, person, refusal};
-use crate::access::CREATE_MEMBER;
+use super::{LIST, MemberView, SAMPLE_LIST, count, person, refusal};
+use crate::access::{AUTHORIZATION, CREATE_MEMBER};
 use crate::agencies::AgencyPath;
+use crate::audit::Audit;
+use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
 use crate::item::Member;
 use crate::keys::member_key;
 use crate::names::Role;
 use crate::schema::AGENCIES;
-use crate::standing::{Standing, stamp};
 
-/// Somebody to be a member.
+/// A new member.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewMember {
@@ -34,29 +35,46 @@ impl Rules for NewMember {
     }
 }
 
-pub async fn add(request: Request) -> Result<Answer, Problem> {
-    let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
-    let new: NewMember = request.json()?;
-    let standing = Standing::of(&request, &agency).await?;
-    standing.change()?;
-    if let Some(answer) = request.earlier(&CREATE_MEMBER, &AGENCIES).await? {
-        return Ok(answer);
+pub fn route() -> Route {
+    Route::post("addMember", LIST, SIGNED_IN, add)
+        .summary("Add a member")
+        .patterns(&[&AUTHORIZATION, &CREATE_MEMBER])
+        .problems(&[
+            problem::FORBIDDEN,
+            problem::NOT_FOUND,
+            problem::EXISTS,
+            AGENCY_INACTIVE,
+            problem::UNPROCESSABLE,
+            problem::CONFLICT,
+        ])
+        .sample(Sample::new(SAMPLE_LIST).body(r#"{"idpid":"local:bob","displayName":"Bob Hill"}"#))
+}
+
+async fn add(
+    cx: Context,
+    Path(path): Path<AgencyPath>,
+    once: IdempotencyKey,
+    Valid(Json(new)): Valid<Json<NewMember>>,
+) -> Result<Created<MemberView>, Problem> {
+    let agency = path.agency_id;
+    let access = AgencyAccess::load(&cx, &agency).await?;
+    access.require_active_admin()?;
+    if let Some(earlier) = once.earlier(&cx, &CREATE_MEMBER, &AGENCIES).await? {
+        return Ok(earlier);
     }
     let person = person(&new.idpid, "/idpid").map_err(|fault| Problem::faults(vec![fault]))?;
-    request.check_issuer(&person, "/idpid")?;
-    let member = Member::new(agency.clone(), person.clone(), new.role, new.display_name, &stamp(&request)?);
+    cx.check_issuer(&person, "/idpid")?;
+    let member = Member::new(agency.clone(), person.clone(), new.role, new.display_name, &Audit::now(&cx)?);
     let mut gate = count(&agency, 1, new.role.admins());
-    if let Some(active) = standing.while_active() {
+    if let Some(active) = access.active_condition() {
         gate = gate.when(active);
     }
     let actions = vec![gate, Action::create(&AGENCIES, member_key(&agency, &person), &member)?];
     let location = format!("/agencies/{agency}/members/{person}");
-    let made = MemberView::from(member);
-    request.create_once(&CREATE_MEMBER, &AGENCIES, actions, location, &made).await.map_err(|error| {
-        match (error.failed(0), error.failed(1)) {
-            (Some(gate), _) => refusal(gate, standing.allowed()),
-            (None, Some(_)) => Problem::exists("This person is a member already."),
-            (None, None) => error.into(),
-        }
+    let created = once.create(&cx, &CREATE_MEMBER, &AGENCIES, actions, location, &MemberView::from(member)).await;
+    created.map_err(|error| match (error.failed(0), error.failed(1)) {
+        (Some(gate), _) => refusal(gate, access.required_statuses()),
+        (None, Some(_)) => Problem::exists("This person is already a member."),
+        (None, None) => error.into(),
     })
 }

@@ -1,36 +1,31 @@
-//! `GET …/members`.
+//! `GET /agencies/{agencyId}/members`
 
-use serde::Deserialize;
-use table::Position;
-use utoipa::ToSchema;
-use web::{Answer, Limit, Page, Problem, Request};
+use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem};
 
-use super::MemberView;
-use crate::access;
+use super::{LIST, MemberView, SAMPLE_LIST};
+use crate::access::{AUTHORIZATION, MEMBERS};
 use crate::agencies::AgencyPath;
+use crate::authorization::{AgencyAccess, SIGNED_IN};
 use crate::item::Member;
-use crate::keys::{MEMBERS, partition};
+use crate::keys::{MEMBER_PREFIX, partition};
 use crate::schema::AGENCIES;
-use crate::standing::Standing;
 
-/// The parameters of a list that has one order.
-#[derive(Debug, Deserialize, ToSchema)]
-pub struct ListQuery {
-    #[serde(default)]
-    pub limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
-    pub cursor: Option<String>,
+pub fn route() -> Route {
+    Route::get("listMembers", LIST, SIGNED_IN, list)
+        .summary("List the members of an agency")
+        .patterns(&[&AUTHORIZATION, &MEMBERS])
+        .problems(&[problem::NOT_FOUND])
+        .sample(Sample::new(SAMPLE_LIST))
 }
 
-pub async fn list(request: Request) -> Result<Answer, Problem> {
-    let agency = request.path::<AgencyPath>()?.id().ok_or_else(Problem::not_found)?;
-    let query: ListQuery = request.query()?;
-    Standing::of(&request, &agency).await?;
-    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let members = request.access().table(&access::MEMBERS, &AGENCIES).query(partition(&agency)).begins_with(MEMBERS);
-    let page = members.after(after).page(query.limit.0).await?;
-    let items = page.items.iter().map(|stored| Ok(stored.read::<Member>()?.into())).collect::<Result<_, Problem>>()?;
-    let next_cursor = page.next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(Answer::ok(&Page::<MemberView> { items, next_cursor }))
+async fn list(
+    cx: Context,
+    Path(path): Path<AgencyPath>,
+    Query(query): Query<PageQuery>,
+) -> Result<Page<MemberView>, Problem> {
+    AgencyAccess::load(&cx, &path.agency_id).await?;
+    let after = cx.cursor(query.cursor.as_deref())?;
+    let members = cx.access().table(&MEMBERS, &AGENCIES).query(partition(&path.agency_id));
+    let page = members.begins_with(MEMBER_PREFIX).after(after).page(query.limit.0).await?;
+    cx.page(page, |stored| Ok(stored.read::<Member>()?.into()))
 }

@@ -1,57 +1,63 @@
-//! `DELETE` of a member, by an administrator or by itself.
+//! `DELETE /agencies/{agencyId}/members/{idpid}`, by an administrator or by the member.
 
-use table::{Action, Backoff, Cause, Changes, Condition, item};
-use web::{Answer, Problem, Request};
+use table::{Action, Cause, Changes, Condition, item};
+use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
-use super::{MemberPath, another_admin, count, refusal};
-use crate::access::{DELETE_MEMBER, MEMBER};
+use super::{MemberPath, ONE, SAMPLE, another_admin, count, refusal};
+use crate::access::{AUTHORIZATION, DELETE_MEMBER, MEMBER};
+use crate::audit::Audit;
+use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
 use crate::item::Member;
 use crate::keys::{member_key, removal_key};
 use crate::names::Role;
 use crate::schema::AGENCIES;
-use crate::standing::{Standing, stamp, tag};
 
-pub async fn remove(request: Request) -> Result<Answer, Problem> {
-    let (agency, person) = request.path::<MemberPath>()?.ids();
-    let agency = agency.ok_or_else(Problem::not_found)?;
-    let mut backoff = Backoff::new();
-    loop {
-        let standing = Standing::of(&request, &agency).await?;
-        let leaves = person.as_ref() == Some(&standing.me);
+pub fn route() -> Route {
+    Route::delete("removeMember", ONE, SIGNED_IN, remove)
+        .summary("Remove a member, or leave an agency; the last administrator cannot be removed")
+        .patterns(&[&AUTHORIZATION, &MEMBER, &DELETE_MEMBER])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
+        .sample(Sample::new(SAMPLE))
+}
+
+async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Result<NoContent, Problem> {
+    let MemberPath { agency_id: agency, idpid: person } = path;
+    cx.retry_stale(&tag, || async {
+        let access = AgencyAccess::load(&cx, &agency).await?;
+        let leaves = person == access.me;
         if !leaves {
-            standing.change()?;
+            access.require_active_admin()?;
         }
-        let person = person.as_ref().ok_or_else(Problem::not_found)?;
-        let members = request.access().table(&MEMBER, &AGENCIES);
-        let stored = members.get_consistent(member_key(&agency, person)).await?.ok_or_else(Problem::not_found)?;
-        request.if_match().check(tag(&stored))?;
+        let members = cx.access().table(&MEMBER, &AGENCIES);
+        let stored = members.get_consistent(member_key(&agency, &person)).await?.ok_or_else(Problem::not_found)?;
+        tag.check(stored.rev)?;
         let member: Member = stored.read()?;
-        let mut gone = Action::delete(&AGENCIES, stored.key.clone())
+        let mut delete = Action::delete(&AGENCIES, stored.key.clone())
             .when(Condition::Equals("role", item::text(member.role.as_str())));
-        if !request.if_match().is_absent() {
-            gone = gone.if_unchanged(&stored);
+        if !tag.is_absent() {
+            delete = delete.if_unchanged(&stored);
         }
         let mut gate = count(&agency, -1, -member.role.admins());
-        if let Some(active) = standing.while_active().filter(|_| !leaves) {
+        if let Some(active) = access.active_condition().filter(|_| !leaves) {
             gate = gate.when(active);
         }
-        if member.role == Role::Admin && !standing.is_platform_admin {
+        if member.role == Role::Admin && !access.is_platform_admin {
             gate = gate.when(another_admin());
         }
-        // An acceptance checks it in its own transaction, so an older invitation never brings the person back.
-        let stamp = stamp(&request)?;
-        let removed = Changes::new().set("removed", item::text(stamp.at)).set("removedBy", item::text(stamp.by));
-        let removal = Action::update(&AGENCIES, removal_key(&agency, person), removed).or_absent();
-        let Err(error) = request.access().transact(&DELETE_MEMBER, &[gone, gate, removal]).await else {
-            return Ok(Answer::no_content());
+        // The transaction that accepts an invitation checks the removal, so an older invitation is no longer valid.
+        let audit = Audit::now(&cx)?;
+        let removed = Changes::new().set("removed", item::text(audit.at)).set("removedBy", item::text(audit.by));
+        let removal = Action::update(&AGENCIES, removal_key(&agency, &person), removed).or_absent();
+        let Err(error) = cx.access().transact(&DELETE_MEMBER, &[delete, gate, removal]).await else {
+            return Ok(NoContent);
         };
-        match (error.failed(0).map(|failed| failed.cause), error.failed(1)) {
-            (Some(Cause::Missing), _) => return Err(Problem::not_found()),
-            (Some(Cause::Stale), _) => return Err(Problem::stale()),
-            (Some(_), _) if backoff.wait().await => {}
-            (Some(_), _) => return Err(Problem::conflict()),
-            (None, Some(gate)) => return Err(refusal(gate, standing.allowed().filter(|_| !leaves))),
-            (None, None) => return Err(error.into()),
-        }
-    }
+        Err(match (error.failed(0).map(|failed| failed.cause), error.failed(1)) {
+            (Some(Cause::Missing), _) => Problem::not_found(),
+            // The member's role was changed since it was read.
+            (Some(_), _) => Problem::stale(),
+            (None, Some(gate)) => refusal(gate, access.required_statuses().filter(|_| !leaves)),
+            (None, None) => error.into(),
+        })
+    })
+    .await
 }

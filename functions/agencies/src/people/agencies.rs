@@ -1,28 +1,44 @@
-//! `GET /agencies/me/agencies` and `GET /agencies/people/{idpid}/agencies`.
+//! `GET /agencies/me/agencies` and `GET /agencies/people/{idpid}/agencies`
 
-use table::{Idpid, Position};
-use web::{Answer, Page, Problem, Request};
+use table::Idpid;
+use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem};
 
 use super::{Membership, PersonPath, names};
 use crate::access::PERSON_AGENCIES;
+use crate::authorization::{PLATFORM_ADMINS, SIGNED_IN};
 use crate::item::Member;
-use crate::members::list::ListQuery;
 use crate::schema::{AGENCIES, BY_PERSON};
 
-pub async fn mine(request: Request) -> Result<Answer, Problem> {
-    let me = request.principal().signed_in()?.idpid().clone();
-    list(&request, &me).await
+pub fn mine_route() -> Route {
+    Route::get("listMyAgencies", "/agencies/me/agencies", SIGNED_IN, list_mine)
+        .summary("List the caller's agencies with the caller's roles")
+        .patterns(&[&PERSON_AGENCIES])
+        .sample(Sample::new("/agencies/me/agencies"))
 }
 
-pub async fn of_person(request: Request) -> Result<Answer, Problem> {
-    let person = request.path::<PersonPath>()?.person().ok_or_else(Problem::not_found)?;
-    list(&request, &person).await
+pub fn of_person_route() -> Route {
+    Route::get("listPersonAgencies", "/agencies/people/{idpid}/agencies", PLATFORM_ADMINS, list_of_person)
+        .summary("List the agencies of a person with the person's roles")
+        .patterns(&[&PERSON_AGENCIES])
+        .problems(&[problem::NOT_FOUND])
+        .sample(Sample::new("/agencies/people/local:ann/agencies"))
 }
 
-async fn list(request: &Request, person: &Idpid) -> Result<Answer, Problem> {
-    let query: ListQuery = request.query()?;
-    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let access = request.access();
+async fn list_mine(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<Membership>, Problem> {
+    list(&cx, cx.principal().signed_in()?.idpid(), query).await
+}
+
+async fn list_of_person(
+    cx: Context,
+    Path(path): Path<PersonPath>,
+    Query(query): Query<PageQuery>,
+) -> Result<Page<Membership>, Problem> {
+    list(&cx, &path.idpid, query).await
+}
+
+async fn list(cx: &Context, person: &Idpid, query: PageQuery) -> Result<Page<Membership>, Problem> {
+    let after = cx.cursor(query.cursor.as_deref())?;
+    let access = cx.access();
     let memberships = access.table(&PERSON_AGENCIES, &AGENCIES).query(person.as_str()).index(BY_PERSON).after(after);
     let named = |page: Vec<table::Stored>| async move {
         let members = page.iter().map(table::Stored::read::<Member>).collect::<Result<Vec<_>, _>>()?;
@@ -31,6 +47,5 @@ async fn list(request: &Request, person: &Idpid) -> Result<Answer, Problem> {
         Ok::<_, Problem>(members.into_iter().map(named).collect())
     };
     let (items, next) = memberships.page_of(query.limit.0, named).await?;
-    let next_cursor = next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(Answer::ok(&Page::<Membership> { items, next_cursor }))
+    Ok(Page { items, next_cursor: next.map(|position| cx.next_cursor(&position)).transpose()? })
 }

@@ -1,29 +1,35 @@
-//! `GET /agencies/me/invitations`: to the caller's verified address; nothing without one.
+//! `GET /agencies/me/invitations`: the invitations to the caller's verified address.
 
 use std::collections::HashMap;
 
-use table::{Access, Error, Idpid, Key, Position, Stored};
-use web::{Answer, Page, Problem, Request};
+use table::{Access, Error, Idpid, Key, Stored};
+use web::{Context, Page, PageQuery, Problem, Query, Route, Sample};
 
 use super::{MyInvitation, names};
 use crate::access::ADDRESS_INVITATIONS;
+use crate::audit::now;
+use crate::authorization::SIGNED_IN;
 use crate::invitations::own_address;
 use crate::item::{Invitation, Removal};
 use crate::keys::removal_key;
-use crate::members::list::ListQuery;
 use crate::names::AgencyId;
 use crate::schema::{AGENCIES, BY_PERSON};
-use crate::standing::now;
 
-pub async fn mine(request: Request) -> Result<Answer, Problem> {
-    let query: ListQuery = request.query()?;
-    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let Some(address) = own_address(&request)? else {
-        return Ok(Answer::ok(&Page::<MyInvitation> { items: Vec::new(), next_cursor: None }));
+pub fn route() -> Route {
+    Route::get("listMyInvitations", "/agencies/me/invitations", SIGNED_IN, list)
+        .summary("List the invitations to the caller's verified address")
+        .patterns(&[&ADDRESS_INVITATIONS])
+        .sample(Sample::new("/agencies/me/invitations"))
+}
+
+async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyInvitation>, Problem> {
+    let after = cx.cursor(query.cursor.as_deref())?;
+    let Some(address) = own_address(&cx)? else {
+        return Ok(Page { items: Vec::new(), next_cursor: None });
     };
-    let (access, now) = (request.access(), now(&request));
-    let invitations = access.table(&ADDRESS_INVITATIONS, &AGENCIES).query(Invitation::listed_under(&address));
-    let (now, me) = (now.as_str(), request.principal().signed_in()?.idpid());
+    let (access, now) = (cx.access(), now(&cx));
+    let invitations = access.table(&ADDRESS_INVITATIONS, &AGENCIES).query(Invitation::address_partition(&address));
+    let (now, me) = (now.as_str(), cx.principal().signed_in()?.idpid());
     let named = |page: Vec<Stored>| async move {
         let invitations = page.iter().map(Stored::read::<Invitation>).collect::<Result<Vec<_>, _>>()?;
         let agencies = invitations.iter().map(|invitation| &invitation.agency_id);
@@ -37,11 +43,10 @@ pub async fn mine(request: Request) -> Result<Answer, Problem> {
         Ok::<_, Problem>(invitations.into_iter().map(named).collect())
     };
     let (items, next) = invitations.index(BY_PERSON).after(after).page_of(query.limit.0, named).await?;
-    let next_cursor = next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(Answer::ok(&Page::<MyInvitation> { items, next_cursor }))
+    Ok(Page { items, next_cursor: next.map(|position| cx.next_cursor(&position)).transpose()? })
 }
 
-/// The person's last removals from these agencies.
+/// The last removals of a person from these agencies.
 async fn removals<'a>(
     access: &Access,
     agencies: impl Iterator<Item = &'a AgencyId>,

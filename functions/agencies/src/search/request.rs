@@ -1,16 +1,16 @@
-//! What OpenSearch is asked.
+//! The request to OpenSearch.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use web::search::{COUNTED, Marks};
 
-use super::form::Question;
+use super::query::ParsedQuery;
 use super::scope::Scope;
 
 /// The body of `POST /{alias}/_search`.
 #[derive(Debug, Serialize)]
-pub struct Asked<'a> {
+pub struct SearchRequest<'a> {
     query: Value,
     size: usize,
     sort: Value,
@@ -28,42 +28,42 @@ pub struct Asked<'a> {
     timeout: &'static str,
 }
 
-/// The most values of a facet.
-const VALUES: u32 = 50;
+/// Values of a facet.
+const MAX_VALUES: u32 = 50;
 
-/// Within the function's own time, so that a slow search is told as such.
+/// Below the function's timeout, so that a slow search is reported as one.
 const TIMEOUT: &str = "8s";
 
-/// What a name is worth that has the phrase, all words, the last word as a beginning, or nearly these. Constant, so that
-/// an item keeps its place among pages while others are written.
+/// The score of a name that has the phrase, all words, the last word as a prefix, or the words with typos. Scores are
+/// constant, so that an item keeps its place in the order while other items are written.
 const PHRASE: u32 = 8;
 const ALL_WORDS: u32 = 4;
-const BEGINNING: u32 = 2;
+const PREFIX: u32 = 2;
 const TYPOS: u32 = 1;
 
-impl<'a> Asked<'a> {
-    /// One page: the hits after these sort values, and one more that tells whether there is another page. Values are
-    /// counted for the first page only, under every filter but their own.
-    pub fn new(question: &Question, scope: &Scope, after: Option<&'a RawValue>, marks: &Marks) -> Self {
-        let (entity, counts) = (question.entity, after.is_none());
+impl<'a> SearchRequest<'a> {
+    /// A page: the hits after these sort values, and one more that shows whether there is another page. The first page
+    /// also has the facet, counted under every filter except its own.
+    pub fn new(query: &ParsedQuery, scope: &Scope, after: Option<&'a RawValue>, marks: &Marks) -> Self {
+        let (entity, counts) = (query.entity, after.is_none());
         let mut filters = vec![json!({ "term": { "entity": entity.as_str() } })];
         filters.extend(scope.filter());
-        let chosen = question.chosen.map(|value| json!({ "term": { entity.counted(): value } }));
+        let chosen = query.chosen.map(|value| json!({ "term": { entity.facet_field(): value } }));
         let post_filter = if counts { chosen.unwrap_or_default() } else { filters_with(&mut filters, chosen) };
-        let words = question.words.as_ref().map(|words| Words { field: entity.named(), words });
-        let counted = json!({ "terms": { "field": entity.counted(), "size": VALUES, "order": [{ "_count": "desc" }, { "_key": "asc" }] } });
+        let words = query.words.as_ref().map(|words| Words { field: entity.name_field(), words });
+        let counted = json!({ "terms": { "field": entity.facet_field(), "size": MAX_VALUES, "order": [{ "_count": "desc" }, { "_key": "asc" }] } });
         Self {
             query: json!({ "bool": {
                 "must": words.iter().map(Words::clause).collect::<Vec<_>>(),
                 "filter": filters,
                 "must_not": [{ "term": { "deleted": true } }],
             } }),
-            size: question.limit + 1,
+            size: query.limit + 1,
             sort: json!([{ "_score": "desc" }, { "pk": "desc" }, { "sk": "desc" }]),
             search_after: after,
             post_filter,
             aggs: if counts {
-                json!({ entity.counted(): { "filter": { "match_all": {} }, "aggs": { "values": counted } } })
+                json!({ entity.facet_field(): { "filter": { "match_all": {} }, "aggs": { "values": counted } } })
             } else {
                 Value::Null
             },
@@ -76,13 +76,13 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Past the first page nothing is counted, so what is chosen is a filter like others.
+/// Later pages have no facet, so its filter joins the others.
 fn filters_with(filters: &mut Vec<Value>, chosen: Option<Value>) -> Value {
     filters.extend(chosen);
     Value::Null
 }
 
-/// The words of a query in the one field that has names.
+/// The words of a query in the field with names.
 struct Words<'w> {
     field: &'static str,
     words: &'w [String],
@@ -92,15 +92,15 @@ impl Words<'_> {
     fn clause(&self) -> Value {
         let (field, text) = (self.field, self.words.join(" "));
         json!({ "bool": { "minimum_should_match": 1, "should": [
-            worth(PHRASE, json!({ "match_phrase": { field: text } })),
-            worth(ALL_WORDS, json!({ "match": { field: { "query": text, "operator": "and" } } })),
-            worth(BEGINNING, self.beginning()),
-            worth(TYPOS, self.typos(&text, "and")),
+            scored(PHRASE, json!({ "match_phrase": { field: text } })),
+            scored(ALL_WORDS, json!({ "match": { field: { "query": text, "operator": "and" } } })),
+            scored(PREFIX, self.words_and_prefix()),
+            scored(TYPOS, self.typos(&text, "and")),
         ] } })
     }
 
-    /// The last word may be a beginning, the words before it may have typos.
-    fn beginning(&self) -> Value {
+    /// The last word as a prefix, the words before it with typos.
+    fn words_and_prefix(&self) -> Value {
         let Some((last, before)) = self.words.split_last() else { return json!({ "match_none": {} }) };
         let before = (!before.is_empty()).then(|| self.typos(&before.join(" "), "and"));
         let all: Vec<Value> = before.into_iter().chain([self.prefix(last)]).collect();
@@ -117,7 +117,7 @@ impl Words<'_> {
         marks.request(json!({ self.field: { "number_of_fragments": 0 } }), query)
     }
 
-    /// Every term within the distance counts: the nearest 50, as is usual, would be others as soon as somebody writes.
+    /// Expands to all terms within the distance: the default of the nearest 50 changes as other items are written.
     fn typos(&self, text: &str, operator: &str) -> Value {
         json!({ "match": { self.field: {
             "query": text,
@@ -129,6 +129,6 @@ impl Words<'_> {
     }
 }
 
-fn worth(points: u32, filter: Value) -> Value {
+fn scored(points: u32, filter: Value) -> Value {
     json!({ "constant_score": { "filter": filter, "boost": points } })
 }

@@ -1,22 +1,22 @@
-//! What the caller may find: the rule of every read, inside the query.
+//! The agencies that the caller may search, as a filter of the query.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use web::{Problem, Request};
+use web::{Context, Problem};
 
 use super::NARROW_SEARCH;
-use super::form::Question;
+use super::query::ParsedQuery;
 use crate::access::MEMBERSHIPS;
+use crate::authorization::{AgencyAccess, is_platform_admin};
 use crate::item::Member;
 use crate::names::{AgencyId, Role};
 use crate::schema::{AGENCIES, BY_PERSON};
-use crate::standing::{Standing, is_platform_admin};
 
-/// The most agencies that one query names.
-const MOST: u32 = 200;
+/// Agencies in one query.
+const MAX_AGENCIES: u32 = 200;
 
-/// The agencies in which the caller may find something, with the caller's own role where it is a member.
+/// The agencies that the caller may search, with the caller's role in each.
 #[derive(Debug)]
 pub enum Scope {
     All,
@@ -24,20 +24,20 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub async fn of(request: &Request, question: &Question) -> Result<Self, Problem> {
-        if let Some(agency) = &question.agency {
+    pub async fn load(cx: &Context, query: &ParsedQuery) -> Result<Self, Problem> {
+        if let Some(agency) = &query.agency {
             let agency = agency.as_ref().ok_or_else(Problem::not_found)?;
-            let role = Standing::of(request, agency).await?.role();
+            let role = AgencyAccess::load(cx, agency).await?.role();
             return Ok(Self::Only(BTreeMap::from([(agency.clone(), role)])));
         }
-        let caller = request.principal().signed_in()?;
+        let caller = cx.principal().signed_in()?;
         if is_platform_admin(caller) {
             return Ok(Self::All);
         }
-        let memberships = request.access().table(&MEMBERSHIPS, &AGENCIES).query(caller.idpid().as_str());
-        let page = memberships.index(BY_PERSON).page(MOST).await?;
+        let memberships = cx.access().table(&MEMBERSHIPS, &AGENCIES).query(caller.idpid().as_str());
+        let page = memberships.index(BY_PERSON).page(MAX_AGENCIES).await?;
         if page.next.is_some() {
-            let detail = format!("You are a member of more than {MOST} agencies; name one with `agencyId`.");
+            let detail = format!("You are a member of more than {MAX_AGENCIES} agencies; name one with `agencyId`.");
             return Err(NARROW_SEARCH.because(detail));
         }
         let member =
@@ -45,7 +45,7 @@ impl Scope {
         Ok(Self::Only(page.items.iter().map(member).collect::<Result<_, _>>()?))
     }
 
-    /// The caller's own role.
+    /// The caller's role in the agency.
     pub fn role(&self, agency: &AgencyId) -> Option<Role> {
         match self {
             Self::All => None,
@@ -53,7 +53,7 @@ impl Scope {
         }
     }
 
-    /// Whether the caller may find something of this agency.
+    /// Whether the caller may search the agency.
     pub fn has(&self, agency: &AgencyId) -> bool {
         match self {
             Self::All => true,

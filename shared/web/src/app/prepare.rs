@@ -10,7 +10,7 @@ use table::connect::Engine;
 use tokio::time::timeout;
 
 use super::App;
-use crate::route::Handler;
+use crate::route::Serve;
 
 /// Longer than a connection takes that comes about, and far from the ten seconds that Lambda gives a start.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,7 +37,7 @@ impl App {
         let checks = async {
             if let Some(served) = served {
                 served.prepare(self.formats);
-                if matches!(served.route.handler, Handler::Description) {
+                if matches!(served.route.serve, Serve::Description) {
                     self.description();
                 }
             }

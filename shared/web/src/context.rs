@@ -1,4 +1,4 @@
-//! A request as its handler gets it: matched, its caller known, its parameters and body checked.
+//! A request as its handler gets it: its route is known, its caller is known, its parameters and body are checked.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{Condition, Fault, Principal, Problem};
 
 /// Owned by the handler. What it gives has been checked against the route's declaration.
 #[derive(Debug)]
-pub struct Request {
+pub struct Context {
     pub(crate) id: String,
     pub(crate) route: Arc<Route>,
     pub(crate) engines: Arc<Engines>,
@@ -36,7 +36,7 @@ pub struct Request {
     pub(crate) raw_path: String,
 }
 
-impl Request {
+impl Context {
     /// The request's id: `instance` of its problems, and in its log line.
     pub fn id(&self) -> &str {
         &self.id
@@ -79,15 +79,7 @@ impl Request {
             Body::None | Body::Bytes { .. } => None,
         };
         declared::<T>(shape)?;
-        let read = |body: &[u8]| {
-            let mut deserializer = serde_json::Deserializer::from_slice(body);
-            serde_path_to_error::deserialize(&mut deserializer)
-        };
-        let read = read(&self.body).or_else(|error| {
-            let plain = std::str::from_utf8(&self.body).ok().and_then(integers::written_plainly);
-            plain.map_or(Err(error), |plain| read(plain.as_bytes()))
-        });
-        read.map_err(|error| Problem::faults(vec![Fault::pointer(pointer(error.path()), sentence(error.inner()))]))
+        json(&self.body)
     }
 
     /// 422 unless the person's issuer is one whose tokens the platform takes: nobody else can ever sign in.
@@ -115,7 +107,7 @@ impl Request {
         &self.raw_path
     }
 
-    /// Every header field but `Authorization`, of which there is [`Request::principal`].
+    /// Every header field but `Authorization`, of which there is [`Context::principal`].
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
@@ -149,7 +141,22 @@ fn declared<T: 'static>(shape: Option<&Shape>) -> Result<(), Problem> {
     }
 }
 
-fn parameters<T: DeserializeOwned>(object: &Value) -> Result<T, Problem> {
+/// Reads a checked JSON body. It is read from its text and not from the value that was checked: a type may want a number
+/// as it was written.
+pub(crate) fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let read = |body: &[u8]| {
+        let mut deserializer = serde_json::Deserializer::from_slice(body);
+        serde_path_to_error::deserialize(&mut deserializer)
+    };
+    let read = read(body).or_else(|error| {
+        let plain = std::str::from_utf8(body).ok().and_then(integers::written_plainly);
+        plain.map_or(Err(error), |plain| read(plain.as_bytes()))
+    });
+    read.map_err(|error| Problem::faults(vec![Fault::pointer(pointer(error.path()), sentence(error.inner()))]))
+}
+
+/// Reads checked parameters.
+pub(crate) fn parameters<T: DeserializeOwned>(object: &Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(object).map_err(|error| {
         let name = error.path().iter().find_map(|step| match step {
             serde_path_to_error::Segment::Map { key } => Some(key.clone()),

@@ -1,4 +1,4 @@
-//! What is answered: hits as the table has them today.
+//! The response of a search: hits with their present items.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +7,17 @@ use serde_json::value::RawValue;
 use table::Key;
 use utoipa::ToSchema;
 use web::search::{Count, Highlights, Marks, One, Piece, Total};
-use web::{Problem, Request};
+use web::{Context, Problem};
 
-use super::form::{Question, Searched};
+use super::query::{ParsedQuery, Searched};
 use super::scope::Scope;
-use crate::access::FOUND;
+use crate::access::SEARCH_HITS;
 use crate::agencies::AgencyView;
 use crate::item::{Agency, Member};
 use crate::members::MemberView;
 use crate::schema::AGENCIES;
 
-/// What of a document is asked for: its item's key.
+/// The fields of a hit: the key of its item.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Fields {
@@ -33,7 +33,7 @@ pub type SearchResponse = web::search::SearchResponse<Fields>;
 pub struct Found {
     pub items: Vec<FoundItem>,
     pub total: Total,
-    /// On the first page, how many there are of each status of agencies, or of each role of members.
+    /// On the first page, the counts by status of agencies or by role of members.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub facets: Option<BTreeMap<String, Vec<Count>>>,
@@ -52,23 +52,24 @@ pub struct FoundItem {
     #[schema(nullable = false)]
     pub member: Option<MemberView>,
     pub score: f64,
-    /// By field its fragments, each in pieces; joined these are the text.
+    /// The fragments by field, each in pieces whose concatenation is the text.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
     pub highlights: Highlights,
 }
 
 impl Found {
-    /// The page, and the sort values after which the next one goes on. What is gone by now is left out.
-    pub async fn read(
-        request: &Request,
-        question: &Question,
+    /// Loads the items of the hits, without those deleted since they were indexed. Returns the page and the sort values
+    /// of its last hit.
+    pub async fn load(
+        cx: &Context,
+        query: &ParsedQuery,
         scope: &Scope,
         mut response: SearchResponse,
         marks: &Marks,
     ) -> Result<(Self, Option<Box<RawValue>>), Problem> {
         let (total, counts) = (response.total(), response.take_counts());
-        let (hits, last) = response.page(question.limit);
+        let (hits, last) = response.page(query.limit);
         let (mut keys, mut found) = (Vec::new(), Vec::new());
         for hit in hits {
             let Some((pk, sk)) = hit.fields.pk.get().zip(hit.fields.sk.get()) else {
@@ -77,11 +78,11 @@ impl Found {
             keys.push(Key::new(pk, sk));
             found.push((hit.score.unwrap_or_default(), marks.read(&hit.highlight)));
         }
-        let stored = request.access().table(&FOUND, &AGENCIES).batch_get(&keys).await?;
+        let stored = cx.access().table(&SEARCH_HITS, &AGENCIES).batch_get(&keys).await?;
         let mut items = Vec::new();
         for (stored, (score, highlights)) in stored.into_iter().zip(found) {
             let Some(stored) = stored else { continue };
-            let item = match question.entity {
+            let item = match query.entity {
                 Searched::Agency => {
                     let agency: Agency = stored.read()?;
                     if agency.is_being_deleted() || !scope.has(&agency.agency_id) {

@@ -1,4 +1,4 @@
-//! What is asked.
+//! The query string of a search.
 
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -6,7 +6,7 @@ use web::{Fault, Limit, search};
 
 use crate::names::{AgencyId, Role, Status};
 
-/// What is searched.
+/// The entity that is searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Searched {
@@ -16,10 +16,11 @@ pub enum Searched {
     Member,
 }
 
+/// The query string as sent.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SearchForm {
-    /// Words of a name; the last may be a beginning, and typos are forgiven.
+pub struct SearchQuery {
+    /// Words of a name. The last word may be a prefix; typos are tolerated.
     #[serde(default)]
     #[schema(min_length = 1, max_length = 200, nullable = false)]
     pub q: Option<String>,
@@ -44,14 +45,14 @@ pub struct SearchForm {
     pub cursor: Option<String>,
 }
 
-/// A form whose every part is right.
+/// The query string after validation.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct ParsedQuery {
     pub words: Option<Vec<String>>,
     pub entity: Searched,
-    /// An id that no agency can have finds nothing.
+    /// `Some(None)` for a text that is no agency id, which finds nothing.
     pub agency: Option<Option<AgencyId>>,
-    /// The one value that is asked for of the field that is counted.
+    /// The value of the faceted field that hits must have.
     pub chosen: Option<&'static str>,
     pub limit: usize,
 }
@@ -64,16 +65,16 @@ impl Searched {
         }
     }
 
-    /// The field that is filtered and counted by its values.
-    pub const fn counted(self) -> &'static str {
+    /// The faceted field.
+    pub const fn facet_field(self) -> &'static str {
         match self {
             Self::Agency => "status",
             Self::Member => "role",
         }
     }
 
-    /// The field with the name.
-    pub const fn named(self) -> &'static str {
+    /// The field that is searched for words.
+    pub const fn name_field(self) -> &'static str {
         match self {
             Self::Agency => "name",
             Self::Member => "displayName",
@@ -81,8 +82,8 @@ impl Searched {
     }
 }
 
-impl SearchForm {
-    pub fn question(self) -> Result<Question, Vec<Fault>> {
+impl SearchQuery {
+    pub fn parse(self) -> Result<ParsedQuery, Vec<Fault>> {
         let mut faults = Vec::new();
         let words = self.q.map(|q| search::words(&q)).transpose();
         let words = words.map_err(|detail| faults.push(Fault::parameter("q", detail))).unwrap_or_default();
@@ -101,7 +102,7 @@ impl SearchForm {
         if !faults.is_empty() {
             return Err(faults);
         }
-        Ok(Question {
+        Ok(ParsedQuery {
             words,
             entity: self.entity,
             agency: self.agency_id.map(|id| id.parse().ok()),

@@ -1,0 +1,81 @@
+//! `PATCH /agencies/{agencyId}/members/{idpid}`
+
+use serde::Deserialize;
+use table::{Action, Cause, Changes};
+use utoipa::ToSchema;
+use web::{Context, IfMatch, MergePatch, Patch, Path, Problem, Route, Sample, Tagged, problem};
+
+use super::{MemberPath, MemberView, ONE, SAMPLE, another_admin, count, refusal};
+use crate::access::{AUTHORIZATION, MEMBER, UPDATE_MEMBER};
+use crate::audit::Audit;
+use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
+use crate::item::Member;
+use crate::keys::member_key;
+use crate::names::Role;
+use crate::schema::AGENCIES;
+
+/// The fields of a member that can be updated.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MemberPatch {
+    #[schema(nullable = false)]
+    role: Option<Role>,
+    /// `null` removes it.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, max_length = 200)]
+    display_name: Patch<String>,
+}
+
+pub fn route() -> Route {
+    Route::patch("updateMember", ONE, SIGNED_IN, update)
+        .summary("Update a member's role or name; the last administrator cannot be demoted")
+        .patterns(&[&AUTHORIZATION, &MEMBER, &UPDATE_MEMBER])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::LAST_ADMIN, AGENCY_INACTIVE, problem::CONFLICT])
+        .sample(Sample::new(SAMPLE).body(r#"{"role":"admin"}"#))
+}
+
+async fn update(
+    cx: Context,
+    Path(path): Path<MemberPath>,
+    tag: IfMatch,
+    MergePatch(patch): MergePatch<MemberPatch>,
+) -> Result<Tagged<MemberView>, Problem> {
+    cx.retry_stale(&tag, || async {
+        let access = AgencyAccess::load(&cx, &path.agency_id).await?;
+        access.require_active_admin()?;
+        let key = member_key(&path.agency_id, &path.idpid);
+        let stored = cx.access().table(&MEMBER, &AGENCIES).get_consistent(key).await?;
+        let stored = stored.ok_or_else(Problem::not_found)?;
+        tag.check(stored.rev)?;
+        let before: Member = stored.read()?;
+        let role = patch.role.unwrap_or(before.role);
+        let display_name = patch.display_name.clone().apply(before.display_name.clone());
+        let after = Member { role, display_name: display_name.filter(|name| !name.is_empty()), ..before.clone() };
+        if after == before {
+            return Ok(Tagged::new(&before.into(), stored.rev));
+        }
+        let after = after.updated(&Audit::now(&cx)?);
+        let update = Action::update(&AGENCIES, stored.key.clone(), Changes::between(&before, &after)?);
+        let mut actions = vec![update.if_unchanged(&stored)];
+        if role != before.role {
+            let mut gate = count(&path.agency_id, 0, role.admins() - before.role.admins());
+            if let Some(active) = access.active_condition() {
+                gate = gate.when(active);
+            }
+            if before.role == Role::Admin && !access.is_platform_admin {
+                gate = gate.when(another_admin());
+            }
+            actions.push(gate);
+        }
+        match cx.access().transact(&UPDATE_MEMBER, &actions).await {
+            Ok(rev) => Ok(Tagged::new(&after.into(), rev)),
+            Err(error) => Err(match (error.failed(0).map(|failed| failed.cause), error.failed(1)) {
+                (Some(Cause::Stale), _) => Problem::stale(),
+                (Some(_), _) => Problem::not_found(),
+                (None, Some(gate)) => refusal(gate, access.required_statuses()),
+                (None, None) => error.into(),
+            }),
+        }
+    })
+    .await
+}
