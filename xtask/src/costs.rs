@@ -1,19 +1,44 @@
-//! What the access patterns of a system consume.
+//! The recorded costs of a system's access patterns: `functions/{system}/costs.json`.
 
 use std::fmt::Write;
+use std::fs;
 
-use table::access::Cost;
+use serde::Deserialize;
 
-/// One row per use and pattern; a use is named once.
-pub fn table(costs: &[Cost]) -> String {
-    let mut text = String::from("| use | access pattern | read units | write units |\n|---|---|---|---|\n");
-    let mut named = "";
-    for cost in costs {
-        let of = if cost.of == named { "" } else { cost.of };
-        named = cost.of;
-        let _ = writeln!(text, "| {of} | {} | {} | {} |", cost.pattern.name, cost.read_units, cost.write_units);
+/// The record that a test writes when `CAIRN_RECORD` is set.
+#[derive(Debug, Default, Deserialize)]
+pub struct Record {
+    pub costs: Vec<Cost>,
+}
+
+/// The capacity units that one use of a system consumes under one access pattern.
+#[derive(Debug, Deserialize)]
+pub struct Cost {
+    #[serde(rename = "use")]
+    pub of: String,
+    pub pattern: String,
+    pub read: f64,
+    pub write: f64,
+}
+
+impl Record {
+    /// The record of a system. A system whose costs were never recorded has an empty one.
+    pub fn read(system: &str) -> Self {
+        let file = crate::root().join(format!("functions/{system}/costs.json"));
+        fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
     }
-    text
+
+    /// The table of the docs: one row per use and pattern, which names each use once.
+    pub fn table(&self) -> String {
+        let mut text = String::from("| use | access pattern | read units | write units |\n|---|---|---|---|\n");
+        let mut named = "";
+        for cost in &self.costs {
+            let of = if cost.of == named { "" } else { &cost.of };
+            named = &cost.of;
+            let _ = writeln!(text, "| {of} | {} | {} | {} |", cost.pattern, cost.read, cost.write);
+        }
+        text
+    }
 }
 
 #[cfg(test)]
@@ -22,6 +47,7 @@ mod tests {
 
     use table::access::Call;
 
+    use super::Record;
     use crate::systems;
 
     #[test]
@@ -31,7 +57,8 @@ mod tests {
             let handlers = declared.app.event_handlers().iter().flat_map(|handler| handler.declared_patterns());
             let reaches = |call: &Call| matches!(call, Call::Table { .. } | Call::Index { .. });
             let patterns = routes.chain(handlers).filter(|pattern| pattern.calls.iter().any(reaches));
-            let known: BTreeSet<&str> = declared.costs.iter().map(|cost| cost.pattern.name).collect();
+            let record = Record::read(declared.app.system().name);
+            let known: BTreeSet<&str> = record.costs.iter().map(|cost| cost.pattern.as_str()).collect();
             let unknown: BTreeSet<&str> =
                 patterns.map(|pattern| pattern.name).filter(|name| !known.contains(name)).collect();
             let expected: &[&str] = match declared.app.system().name {

@@ -54,7 +54,7 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
             ("its indexes", schema::indexes(app.system())),
             ("what else it has", schema::resources(app.system())),
             ("its access patterns", patterns::table(app)),
-            ("its costs", costs::table(declared.costs)),
+            ("its costs", costs::Record::read(name).table()),
         ];
         artefacts.extend(blocks.into_iter().map(|(block, text)| Artefact::block(&docs, block, text)));
     }

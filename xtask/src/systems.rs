@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use table::access::Cost;
 use table::{Clock, Config, Engines};
 use web::App;
 
@@ -12,10 +11,9 @@ use crate::failure::Failure;
 use crate::rehearsal::Step;
 use crate::{records, rehearsal};
 
-/// A system, what its access patterns cost, and writes to its tables that show its mirror at work.
+/// A system, and writes to its tables that show its mirror at work.
 pub struct Declared {
     pub app: App,
-    pub costs: &'static [Cost],
     /// The role in tokens of somebody who may do everything in it.
     pub role: &'static str,
     pub records: Vec<Value>,
@@ -33,7 +31,6 @@ pub fn all() -> Vec<Declared> {
     let engines = Engines::new(config, Clock::system());
     let parks = Declared {
         app: parks::app(Arc::clone(&engines)),
-        costs: parks::costs::COSTS,
         role: "parks-admin",
         records: records::parks::records(),
         rehearsal: rehearsal::parks::STEPS,
@@ -42,7 +39,6 @@ pub fn all() -> Vec<Declared> {
     };
     let agencies = Declared {
         app: agencies::app(Arc::clone(&engines)),
-        costs: agencies::costs::COSTS,
         role: agencies::authorization::PLATFORM_ADMIN,
         records: records::agencies::records(),
         rehearsal: rehearsal::agencies::STEPS,
@@ -51,7 +47,6 @@ pub fn all() -> Vec<Declared> {
     };
     let tracker = Declared {
         app: tracker::app(Arc::clone(&engines)),
-        costs: tracker::costs::COSTS,
         role: tracker::PLATFORM_ADMIN,
         records: records::tracker::records(),
         rehearsal: rehearsal::tracker::STEPS,

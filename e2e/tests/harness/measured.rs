@@ -1,10 +1,11 @@
-//! What uses of a system consume of DynamoDB's capacity, and whether that is what is said.
+//! The capacity units that uses of a system consume, compared with its recorded costs.
 
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use table::access::Cost;
 use table::{Clock, Engines};
 use tokio::time::Instant;
 use tracing::instrument::WithSubscriber;
@@ -14,7 +15,10 @@ use web::App;
 use super::lines::{Lines, OF_THE_RUN, Units};
 use super::{Answer, Cairn};
 
-/// What was measured, in the order of measuring.
+/// The first line of a record, and what a failing test asks for.
+const RECORD: &str = "Recorded by `CAIRN_RECORD=1 cargo test --test e2e costs::`";
+
+/// The uses that were measured, in order.
 #[derive(Default)]
 pub struct Measured(Vec<(&'static str, Units)>);
 
@@ -45,17 +49,31 @@ impl Measured {
         self.0.push((what, lines.of(handler).consumed()));
     }
 
-    /// All of it is said, and nothing else.
-    pub fn are(&self, costs: &[Cost]) {
-        let told = self.0.iter().flat_map(|(of, units)| {
-            units.iter().map(move |(pattern, (read, write))| format!("{of}: {pattern} {read} R {write} W"))
+    /// Asserts that the uses consumed what `functions/{system}/costs.json` records. With `CAIRN_RECORD` set it writes
+    /// that file instead.
+    pub fn match_record(&self, system: &str) {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../functions/{system}/costs.json"));
+        let measured = self.record();
+        if std::env::var_os("CAIRN_RECORD").is_some() {
+            return fs::write(&file, measured).unwrap();
+        }
+        let recorded = fs::read_to_string(&file).unwrap_or_default();
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let (measured, recorded) = (lines(&measured), lines(&recorded));
+        let new: Vec<_> = measured.iter().filter(|line| !recorded.contains(line)).collect();
+        let gone: Vec<_> = recorded.iter().filter(|line| !measured.contains(line)).collect();
+        assert!(measured == recorded, "costs differ; if they are right, run `CAIRN_RECORD=1 cargo test --test e2e costs::`; measured {new:#?}; recorded {gone:#?}");
+    }
+
+    /// One line for each use and pattern.
+    fn record(&self) -> String {
+        let costs = self.0.iter().flat_map(|(of, units)| {
+            units.iter().map(move |(pattern, (read, write))| {
+                let of = Value::from(*of);
+                format!(r#"    {{"use":{of},"pattern":"{pattern}","read":{read},"write":{write}}}"#)
+            })
         });
-        let said = costs
-            .iter()
-            .map(|cost| format!("{}: {} {} R {} W", cost.of, cost.pattern.name, cost.read_units, cost.write_units));
-        let (told, said): (Vec<_>, Vec<_>) = (told.collect(), said.collect());
-        let unsaid: Vec<_> = told.iter().filter(|line| !said.contains(line)).collect();
-        let untrue: Vec<_> = said.iter().filter(|line| !told.contains(line)).collect();
-        assert!(told == said, "measured and not said: {unsaid:#?}; said and not measured: {untrue:#?}");
+        let costs: Vec<String> = costs.collect();
+        format!("{{\n  \"x-recorded\": \"{RECORD}\",\n  \"costs\": [\n{}\n  ]\n}}\n", costs.join(",\n"))
     }
 }

@@ -6,7 +6,6 @@ pub mod address;
 pub mod agencies;
 pub mod audit;
 pub mod authorization;
-pub mod costs;
 pub mod documents;
 mod events;
 pub mod invitations;

@@ -4,7 +4,6 @@
 pub mod access;
 pub mod change;
 pub mod checks;
-pub mod costs;
 pub mod dates;
 pub mod days;
 pub mod dependents;

@@ -4,7 +4,6 @@
 pub mod access;
 mod attributes;
 mod callers;
-pub mod costs;
 pub mod documents;
 mod events;
 mod exports;

@@ -145,16 +145,6 @@ pub struct Performed {
     pub write_units: f64,
 }
 
-/// What an access pattern consumes in one use, in DynamoDB's capacity units.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cost {
-    /// The use: what is asked for, and of which size.
-    pub of: &'static str,
-    pub pattern: &'static AccessPattern,
-    pub read_units: f64,
-    pub write_units: f64,
-}
-
 /// One request's way to the engines: only through the patterns of its route, and every call counted. What it knows of
 /// them does not grow with their number: one event may make thousands.
 #[derive(Clone, Debug)]
