@@ -1,4 +1,4 @@
-//! Email addresses: one person has one spelling, and keys, URLs and logs only ever hold a hash.
+//! Email addresses in one canonical form. Keys, URLs and logs hold only their hashes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,9 @@ use sha2::{Digest, Sha256};
 use table::part::NotAPart;
 use web::visible::is_invisible;
 
-/// An address in its one spelling: NFC, trimmed, in small letters, its domain in ASCII, at most 254 bytes. Its local part
-/// has no invisible character, and none that would become an ASCII one: that would be the address of another mailbox.
+/// An address in canonical form: NFC, trimmed, in lower case, its domain in ASCII, at most 254 bytes. Its local part has
+/// no invisible character and no character that the canonical form turns into an ASCII one, since that names another
+/// mailbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address(String);
 
@@ -19,8 +20,8 @@ pub struct Address(String);
 #[serde(try_from = "String", into = "String")]
 pub struct AddressHash(String);
 
-/// The longest address, in bytes (RFC 5321, section 4.5.3.1).
-const LONGEST: usize = 254;
+/// In bytes (RFC 5321, section 4.5.3.1).
+const MAX_LENGTH: usize = 254;
 
 impl Address {
     pub const EXPECTED: &str = "must be an email address of at most 254 bytes, such as ann@example.org";
@@ -50,12 +51,12 @@ impl FromStr for Address {
         let plain = |letter: char| !letter.is_whitespace() && !letter.is_control() && letter != '@';
         let domain = idna::domain_to_ascii_strict(domain).map_err(|_| fault)?;
         let address = format!("{local}@{domain}");
-        let right = !local.is_empty() && !domain.is_empty() && local.chars().all(plain) && address.len() <= LONGEST;
+        let right = !local.is_empty() && !domain.is_empty() && local.chars().all(plain) && address.len() <= MAX_LENGTH;
         if right { Ok(Self(address)) } else { Err(fault) }
     }
 }
 
-/// Whether small letters or NFC make an ASCII character of another one, as they make `k` of the sign for kelvin.
+/// Whether lower case or NFC turns the character into an ASCII one, as it turns the sign for kelvin into `k`.
 fn becomes_ascii(letter: char) -> bool {
     let normal = ComposingNormalizerBorrowed::new_nfc();
     !letter.is_ascii()
@@ -110,20 +111,20 @@ impl table::KeyPart for AddressHash {}
 mod tests {
     use super::*;
 
-    fn spelt(text: &str) -> String {
+    fn canonical(text: &str) -> String {
         text.parse::<Address>().unwrap().0
     }
 
     #[test]
-    fn one_person_has_one_spelling() {
-        assert_eq!(spelt("Ann@Example.ORG "), "ann@example.org");
-        assert_eq!(spelt("ann+x@example.org"), "ann+x@example.org");
-        assert_eq!(spelt("ann@bücher.example"), "ann@xn--bcher-kva.example");
-        assert_eq!(spelt("Zoe\u{308}@example.org"), spelt("zo\u{eb}@example.org"));
+    fn address_has_one_canonical_form() {
+        assert_eq!(canonical("Ann@Example.ORG "), "ann@example.org");
+        assert_eq!(canonical("ann+x@example.org"), "ann+x@example.org");
+        assert_eq!(canonical("ann@bücher.example"), "ann@xn--bcher-kva.example");
+        assert_eq!(canonical("Zoe\u{308}@example.org"), canonical("zo\u{eb}@example.org"));
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn text_that_is_no_address_is_refused() {
         let long = format!("{}@example.org", "a".repeat(243));
         for text in ["", "ann", "@example.org", "ann@", "a nn@example.org", "a@b@c", "ann@exa mple.org", long.as_str()]
         {
@@ -136,12 +137,12 @@ mod tests {
         for local in ["ban\u{212a}", "\u{130}da", "a\u{1fef}", "a\u{37e}b", "zw\u{200b}j", "a\u{ad}b", "a\u{feff}"] {
             assert!(format!("{local}@example.org").parse::<Address>().is_err(), "{local:?}");
         }
-        assert_eq!(spelt("ann@\u{212a}.example"), "ann@k.example");
-        assert_ne!(spelt("stra\u{df}e@example.org"), spelt("strasse@example.org"));
+        assert_eq!(canonical("ann@\u{212a}.example"), "ann@k.example");
+        assert_ne!(canonical("stra\u{df}e@example.org"), canonical("strasse@example.org"));
     }
 
     #[test]
-    fn a_hash_has_32_digits() {
+    fn hash_has_32_digits() {
         let hash = "ann@example.org".parse::<Address>().unwrap().hash();
         assert_eq!(hash.as_str().parse(), Ok(hash.clone()));
         for text in ["", "A", &hash.as_str().to_uppercase(), &format!("{hash}0")] {

@@ -1,4 +1,4 @@
-//! What items look like in search, field by field: what is not named here is not indexed.
+//! The search documents of agencies and members. A field that is not written here is not indexed.
 
 use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
 use table::schema::{Entity, System};
@@ -10,7 +10,7 @@ use crate::item::AGENCY;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agencies;
 
-/// Every field with its type, and how text is folded. Grows by one with any change in what is written into it.
+/// The mapping. Its version grows by one with every change of the documents.
 pub const MAPPING: Mapping = Mapping { version: 1, body: include_str!("documents/mapping.json") };
 
 impl Documents for Agencies {
@@ -25,7 +25,7 @@ impl Documents for Agencies {
     fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
         let mut document = Document::new();
         match entity.name {
-            // One that is being deleted is not to be found.
+            // An agency that is being deleted has no document.
             "agency" if image.text("type")? == AGENCY => agency(&mut document, image)?,
             "member" => member(&mut document, image)?,
             _ => return Ok(Found::Hidden),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_deleted_is_not_found() {
+    fn agency_being_deleted_has_no_document() {
         assert_eq!(documented("agency", &agency("Deleting")), Ok(Value::Null));
     }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_attribute_of_another_type_is_unfit() {
+    fn attribute_of_another_type_is_unfit() {
         for (entity, whole, read) in [
             ("agency", agency("Agency"), ["type", "agencyId", "name", "status", "created", "modified"]),
             ("member", member(), ["agencyId", "idpid", "displayName", "role", "created", "created"]),

@@ -1,4 +1,4 @@
-//! Ids and the closed lists of names.
+//! Ids and enumerations.
 
 use std::fmt;
 use std::str::FromStr;
@@ -66,11 +66,11 @@ impl fmt::Display for AgencyId {
 
 impl table::KeyPart for AgencyId {}
 
-/// What an agency's members may do in it.
+/// The role of a member in an agency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Renames the agency, manages its members and invites.
+    /// May update the agency, its members and its invitations.
     Admin,
     #[default]
     Member,
@@ -84,7 +84,7 @@ impl Role {
         }
     }
 
-    /// How many administrators somebody in this role is.
+    /// The number that a member in this role adds to the count of administrators.
     pub const fn admins(self) -> i64 {
         match self {
             Self::Admin => 1,
@@ -93,7 +93,7 @@ impl Role {
     }
 }
 
-/// Where an agency stands. Its administrators change it only while it is active.
+/// The status of an agency. Its administrators may change it only while it is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -112,7 +112,7 @@ impl Status {
     }
 }
 
-/// What has become of an invitation, as it is stored.
+/// The status of an invitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum InvitationStatus {
@@ -120,7 +120,7 @@ pub enum InvitationStatus {
     Accepted,
     Declined,
     Revoked,
-    /// Never stored: a pending one whose time is over.
+    /// A pending invitation after its end; never stored.
     Expired,
 }
 
