@@ -9,8 +9,8 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { contract:
-    the_index_keeps_it,
-    the_tables_keep_it,
+    search_engine_keeps_the_mirror_s_contract,
+    tables_keep_the_mirror_s_contract,
 }
 
 /// The same engines under names of their own, which nothing mirrors.
@@ -20,14 +20,14 @@ fn apart(cairn: &Cairn) -> (Arc<Engines>, &'static System) {
     (Engines::new(config, cairn.engines().clock.clone()), &::parks::SYSTEM)
 }
 
-async fn the_index_keeps_it() {
+async fn search_engine_keeps_the_mirror_s_contract() {
     let cairn = Cairn::start().await;
     let (engines, system) = apart(&cairn);
     let kept = ::mirror::contract::search(&engines, system, &engines.config.search_name(system.name)).await;
     assert_eq!(kept.map_err(|broken| broken.to_string()), Ok(()));
 }
 
-async fn the_tables_keep_it() {
+async fn tables_keep_the_mirror_s_contract() {
     let cairn = Cairn::start().await;
     let (engines, system) = apart(&cairn);
     create_tables(engines.dynamodb(), &engines.config, system).await.unwrap();

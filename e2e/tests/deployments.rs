@@ -25,11 +25,11 @@ use crate::mirror::{campground, copy};
 use crate::tests;
 
 tests! { deployments:
-    a_deployment_makes_the_index_and_fills_it_from_the_table,
-    each_system_has_its_index_after_a_deployment,
-    what_an_earlier_deployment_has_left_serves_no_longer,
-    what_serves_is_left_as_it_is,
-    search_that_comes_up_later_is_waited_for,
+    first_deployment_creates_and_fills_the_index,
+    deployment_creates_the_index_of_each_system,
+    alias_leaves_the_index_of_an_earlier_deployment,
+    deployment_keeps_an_index_that_serves,
+    deployment_waits_for_search_to_start,
 }
 
 /// Where CloudFormation waits for answers.
@@ -114,7 +114,7 @@ fn visible() -> Value {
     json!({ "bool": { "must_not": { "term": { "deleted": true } } } })
 }
 
-async fn a_deployment_makes_the_index_and_fills_it_from_the_table() {
+async fn first_deployment_creates_and_fills_the_index() {
     let (cairn, proxy) = with_proxy().await;
     let item = campground(&cairn).await;
     let table = cairn.table();
@@ -149,7 +149,7 @@ async fn a_deployment_makes_the_index_and_fills_it_from_the_table() {
     visitor.search("q=model").await.is_nothing();
 }
 
-async fn each_system_has_its_index_after_a_deployment() {
+async fn deployment_creates_the_index_of_each_system() {
     for served in systems::ALL {
         let system = served.system.name;
         let cairn = Cairn::with(Setup::of(system)).await;
@@ -162,7 +162,7 @@ async fn each_system_has_its_index_after_a_deployment() {
     }
 }
 
-async fn what_an_earlier_deployment_has_left_serves_no_longer() {
+async fn alias_leaves_the_index_of_an_earlier_deployment() {
     let cairn = Cairn::with_strathcona().await;
     campground(&cairn).await;
     // A shape that is gone keeps no item from being found.
@@ -180,7 +180,7 @@ async fn what_an_earlier_deployment_has_left_serves_no_longer() {
     cairn.search_engine(Method::DELETE, &format!("/{second}"), &Value::Null).await;
 }
 
-async fn what_serves_is_left_as_it_is() {
+async fn deployment_keeps_an_index_that_serves() {
     let cairn = Cairn::with_strathcona().await;
     cairn.caught_up().await;
     let index = index(&cairn, "parks", 1);
@@ -199,7 +199,7 @@ async fn what_serves_is_left_as_it_is() {
 }
 
 /// What a new role may is not known everywhere at once.
-async fn search_that_comes_up_later_is_waited_for() {
+async fn deployment_waits_for_search_to_start() {
     let cairn = Cairn::with_strathcona().await;
     cairn.caught_up().await;
     let index = forget(&cairn, "parks").await;

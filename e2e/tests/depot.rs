@@ -13,10 +13,10 @@ use crate::harness::{Cairn, Setup, User};
 use crate::tests;
 
 tests! { depot:
-    two_tables_go_into_one_index,
-    keys_are_told_apart_by_table,
-    its_deletes_are_tombstones_and_its_poison_is_quarantined,
-    beside_another_system,
+    two_tables_are_mirrored_into_one_index,
+    equal_keys_of_two_tables_are_distinct,
+    made_up_system_gets_tombstones_and_quarantine,
+    two_systems_share_one_search_engine,
 }
 
 async fn with_depot() -> (Cairn, User) {
@@ -32,7 +32,7 @@ async fn found(cairn: &Cairn, user: &User, q: &str) -> Vec<String> {
     answer["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
 }
 
-async fn two_tables_go_into_one_index() {
+async fn two_tables_are_mirrored_into_one_index() {
     let (cairn, user) = with_depot().await;
     let made = user.put("/depot/crates/east/3/12", json!({ "content": "copper wire", "weight": 12.50 })).await.is(201);
     assert_eq!(made.body, json!({ "pk": "SHELF#east#3", "sk": "CRATE#12" }));
@@ -52,7 +52,7 @@ async fn two_tables_go_into_one_index() {
     assert_eq!((&document["weight"], &document["entity"]), (&json!(12.5), &json!("crate")));
 }
 
-async fn keys_are_told_apart_by_table() {
+async fn equal_keys_of_two_tables_are_distinct() {
     let (cairn, user) = with_depot().await;
     // The delimiter in a part is escaped, so that no room is taken for a shelf of another.
     user.put("/depot/crates/a%23b/3/1", json!({ "content": "moss" })).await.is(201);
@@ -76,7 +76,7 @@ async fn keys_are_told_apart_by_table() {
     assert_eq!(strangers, expected.map(|(table, sk)| (table.to_owned(), sk.map(str::to_owned))));
 }
 
-async fn its_deletes_are_tombstones_and_its_poison_is_quarantined() {
+async fn made_up_system_gets_tombstones_and_quarantine() {
     let (cairn, user) = with_depot().await;
     user.put("/depot/labels/fern", json!({ "content": "fern" })).await.is(201);
     user.put("/depot/crates/east/1/1", json!({ "content": "fern" })).await.is(201);
@@ -104,7 +104,7 @@ async fn its_deletes_are_tombstones_and_its_poison_is_quarantined() {
     assert_eq!(::mirror::quarantined(&system::SYSTEM, cairn.engines()).await.unwrap().len(), 0);
 }
 
-async fn beside_another_system() {
+async fn two_systems_share_one_search_engine() {
     let systems = vec![*local::systems::named("parks").unwrap(), system::served()];
     let cairn = Cairn::with(Setup { systems, ..Setup::default() }).await;
     let user = cairn.visitor();

@@ -10,12 +10,12 @@ use crate::parks::shapes::rectangle;
 use crate::tests;
 
 tests! { faults:
-    scenario_17_search_refuses,
-    refusals_throttling_and_lost_answers_lose_nothing,
-    a_bulk_that_is_too_large_is_halved,
-    deletes_survive_every_fault,
-    a_partial_search_is_no_answer,
-    with_search_down_all_else_works,
+    refused_document_is_quarantined_and_recovers,
+    refusals_throttling_and_lost_responses_lose_no_write,
+    bulk_request_that_is_too_large_is_split,
+    deletes_survive_search_faults,
+    partial_search_result_is_reported_as_unavailable,
+    search_outage_affects_only_search,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -33,7 +33,7 @@ fn zone(name: &str) -> Value {
     json!({ "displayName": name, "location": [-125.5, 49.5], "isVisible": true })
 }
 
-async fn scenario_17_search_refuses() {
+async fn refused_document_is_quarantined_and_recovers() {
     let (cairn, proxy) = with_proxy().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     // Its envelope holds more than the triangle itself.
@@ -62,7 +62,7 @@ async fn scenario_17_search_refuses() {
     assert_eq!(cairn.quarantined().await, Vec::new());
 }
 
-async fn refusals_throttling_and_lost_answers_lose_nothing() {
+async fn refusals_throttling_and_lost_responses_lose_no_write() {
     let (cairn, proxy) = with_proxy().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let faults = [Fault::Busy, Fault::HalfBusy, Fault::Unavailable, Fault::LostBefore, Fault::LostAfter, Fault::Short];
@@ -84,7 +84,7 @@ async fn refusals_throttling_and_lost_answers_lose_nothing() {
     assert_eq!(cairn.quarantined().await, Vec::new());
 }
 
-async fn a_bulk_that_is_too_large_is_halved() {
+async fn bulk_request_that_is_too_large_is_split() {
     let (cairn, proxy) = with_proxy().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     // More than one of these documents, fewer than all.
@@ -103,7 +103,7 @@ async fn a_bulk_that_is_too_large_is_halved() {
     assert_eq!(cairn.quarantined().await, Vec::new());
 }
 
-async fn deletes_survive_every_fault() {
+async fn deletes_survive_search_faults() {
     let (cairn, proxy) = with_proxy().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for number in 1..=12 {
@@ -128,7 +128,7 @@ async fn deletes_survive_every_fault() {
     assert_eq!(proxy.left(), 0);
 }
 
-async fn a_partial_search_is_no_answer() {
+async fn partial_search_result_is_reported_as_unavailable() {
     let (cairn, proxy) = with_proxy().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     admin.post(ZONES, zone("Lakes")).await.is(201);
@@ -146,7 +146,7 @@ async fn a_partial_search_is_no_answer() {
     visitor.search("q=lakes").await.are(&["Lakes"]);
 }
 
-async fn with_search_down_all_else_works() {
+async fn search_outage_affects_only_search() {
     let folder = tempfile::tempdir().unwrap();
     let (process, url) = engines::own_search(folder.path()).await;
     let cairn = Cairn::with(Setup { search: Some(url), ..Setup::default() }).await;

@@ -13,13 +13,13 @@ use crate::harness::{Cairn, engines};
 use crate::tests;
 
 tests! { functions:
-    a_function_connects_before_its_first_event_to_what_it_declares,
+    function_connects_to_its_engines_before_its_first_event,
     the_first_event_takes_the_connections_that_are_there,
-    a_whole_system_opens_no_socket_before_its_first_event,
-    what_does_not_answer_at_the_start_keeps_no_function_from_its_events,
+    function_of_a_whole_system_opens_no_connection_at_start,
+    unreachable_engine_at_start_does_not_block_events,
     each_invocation_has_its_trace,
     each_request_to_search_is_signed_as_the_role,
-    another_name_refuses_to_start,
+    function_with_unknown_handler_fails_to_start,
 }
 
 fn request(path: &str) -> Value {
@@ -117,7 +117,7 @@ fn lines(output: &str) -> Vec<Value> {
     output.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}"))).collect()
 }
 
-async fn a_function_connects_before_its_first_event_to_what_it_declares() {
+async fn function_connects_to_its_engines_before_its_first_event() {
     let relayed = Relayed::open().await;
     let bucket = format!("OPTIONS /{}/any", relayed.cairn.engines().config.bucket("parks"));
     let (dynamodb, search) = ("GET /ping", "HEAD /");
@@ -161,7 +161,7 @@ async fn the_first_event_takes_the_connections_that_are_there() {
 }
 
 /// As under `cargo lambda watch`: which of its routes will be asked, nobody knows.
-async fn a_whole_system_opens_no_socket_before_its_first_event() {
+async fn function_of_a_whole_system_opens_no_connection_at_start() {
     let relayed = Relayed::open().await;
     let mut function = relayed.function("bootstrap").await;
     function.ready().await;
@@ -175,7 +175,7 @@ async fn a_whole_system_opens_no_socket_before_its_first_event() {
     assert!(!relayed.asked().is_empty());
 }
 
-async fn what_does_not_answer_at_the_start_keeps_no_function_from_its_events() {
+async fn unreachable_engine_at_start_does_not_block_events() {
     // It takes connections, and says nothing.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("http://{}", listener.local_addr().unwrap());
@@ -253,7 +253,7 @@ async fn each_request_to_search_is_signed_as_the_role() {
     }
 }
 
-async fn another_name_refuses_to_start() {
+async fn function_with_unknown_handler_fails_to_start() {
     let search = engines::search().await;
     let environment = [
         ("AWS_REGION", "local"),

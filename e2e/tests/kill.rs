@@ -14,8 +14,8 @@ use crate::parks::shapes::{ellipse, rectangle};
 use crate::tests;
 
 tests! { kill:
-    at_failpoints_and_at_random_times_nothing_is_lost,
-    search_alone_stopped_and_started_brings_nothing_back,
+    platform_killed_at_failpoints_and_at_random_loses_nothing,
+    search_restart_revives_no_deleted_document,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -132,7 +132,7 @@ async fn documents(process: &Process) -> BTreeMap<String, Value> {
     hits.iter().map(|hit| (hit["_id"].as_str().unwrap().to_owned(), hit["_source"].clone())).collect()
 }
 
-async fn at_failpoints_and_at_random_times_nothing_is_lost() {
+async fn platform_killed_at_failpoints_and_at_random_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     let (mut told, mut random) = (Told::default(), seed::random("kill"));
@@ -194,7 +194,7 @@ fn left_nothing(state: &Path) {
     }
 }
 
-async fn search_alone_stopped_and_started_brings_nothing_back() {
+async fn search_restart_revives_no_deleted_document() {
     let folder = tempfile::tempdir().unwrap();
     let (search, url) = engines::own_search(folder.path()).await;
     let proxy = Proxy::before(url).await;

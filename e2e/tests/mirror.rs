@@ -16,13 +16,13 @@ use crate::parks::shapes::ellipse;
 use crate::tests;
 
 tests! { mirror:
-    poison_delays_nobody_and_is_mended,
-    each_attribute_with_each_wrong_type_is_quarantined_alone,
-    foreign_writes_are_stamped_and_found,
-    deletes_by_hand_are_tombstones,
-    delete_and_create_again_in_any_order,
-    keys_that_fit_no_template,
-    records_of_what_is_never_searched_are_passed,
+    poison_record_delays_no_other_and_recovers,
+    attribute_of_a_wrong_type_quarantines_its_item_alone,
+    write_past_the_platform_is_stamped_and_indexed,
+    delete_past_the_platform_writes_a_tombstone,
+    delete_and_recreate_converges_in_any_order,
+    item_with_an_unknown_key_is_ignored,
+    records_of_unsearched_entities_are_skipped,
 }
 
 const FACILITIES: &str = "/parks/facilities/bcparks_1";
@@ -82,7 +82,7 @@ fn by_key(markers: Vec<Marker>) -> BTreeMap<String, Marker> {
     markers.into_iter().map(key).collect()
 }
 
-async fn poison_delays_nobody_and_is_mended() {
+async fn poison_record_delays_no_other_and_recovers() {
     let (cairn, item) = with_campground().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let table = cairn.table();
@@ -127,7 +127,7 @@ async fn poison_delays_nobody_and_is_mended() {
     assert_eq!(cairn.quarantined().await, Vec::new());
 }
 
-async fn each_attribute_with_each_wrong_type_is_quarantined_alone() {
+async fn attribute_of_a_wrong_type_quarantines_its_item_alone() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
     let table = cairn.table();
@@ -182,7 +182,7 @@ async fn each_attribute_with_each_wrong_type_is_quarantined_alone() {
     }
 }
 
-async fn foreign_writes_are_stamped_and_found() {
+async fn write_past_the_platform_is_stamped_and_indexed() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
     let table = cairn.table();
@@ -234,7 +234,7 @@ async fn foreign_writes_are_stamped_and_found() {
     assert_eq!(cairn.quarantined().await, Vec::new());
 }
 
-async fn deletes_by_hand_are_tombstones() {
+async fn delete_past_the_platform_writes_a_tombstone() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
     let table = cairn.table();
@@ -258,7 +258,7 @@ async fn deletes_by_hand_are_tombstones() {
     visitor.search("entity=facility").await.are(&["Again"]);
 }
 
-async fn delete_and_create_again_in_any_order() {
+async fn delete_and_recreate_converges_in_any_order() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
     let table = cairn.table();
@@ -282,7 +282,7 @@ async fn delete_and_create_again_in_any_order() {
     assert_eq!(cairn.quarantined().await, Vec::new());
 }
 
-async fn keys_that_fit_no_template() {
+async fn item_with_an_unknown_key_is_ignored() {
     let (cairn, item) = with_campground().await;
     let visitor = cairn.visitor();
     let table = cairn.table();
@@ -315,7 +315,7 @@ async fn keys_that_fit_no_template() {
     }
 }
 
-async fn records_of_what_is_never_searched_are_passed() {
+async fn records_of_unsearched_entities_are_skipped() {
     let (cairn, _) = with_campground().await;
     let table = cairn.table();
     for (pk, sk) in [

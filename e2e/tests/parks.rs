@@ -74,7 +74,7 @@ pub fn tests() -> Vec<Test> {
         structure::tests(),
         every_kind::tests(),
         found::tests(),
-        vec![found::scenario_19()],
+        vec![found::deep_and_hostile()],
     ];
     themes.into_iter().flatten().collect()
 }

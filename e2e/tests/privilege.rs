@@ -24,11 +24,11 @@ use crate::parks::shapes::ellipse;
 use crate::tests;
 
 tests! { privilege:
-    a_call_past_the_grants_is_named,
-    a_grant_that_nothing_uses_is_named,
-    a_grant_that_is_kept_without_need_is_named,
-    what_another_platform_asks_is_nobody_s_call,
-    a_forbidden_shape_comes_again_and_is_not_missing,
+    call_outside_the_grants_is_reported,
+    unused_grant_is_reported,
+    listed_grant_that_is_used_is_reported,
+    calls_of_another_platform_are_not_counted,
+    forbidden_object_is_retried_and_not_taken_as_missing,
     shape_that_s3_refuses_alone_goes_to_quarantine_after_15_minutes,
 }
 
@@ -87,7 +87,7 @@ fn all() -> Used {
     all
 }
 
-async fn a_call_past_the_grants_is_named() {
+async fn call_outside_the_grants_is_reported() {
     assert_eq!(grants().past(&all()), Vec::<String>::new());
     for (by, action, resource, told) in [
         ("toys-read", "dynamodb:PutItem", table_of("toys"), "dynamodb:PutItem on table toys"),
@@ -110,7 +110,7 @@ async fn a_call_past_the_grants_is_named() {
     }
 }
 
-async fn a_grant_that_nothing_uses_is_named() {
+async fn unused_grant_is_reported() {
     assert_eq!(grants().unused(&all(), &Kept::of("")), Vec::<String>::new());
     let mut less = all();
     less.get_mut("toys-read").unwrap().remove(&Use::new("dynamodb:Query", by_name()));
@@ -123,7 +123,7 @@ async fn a_grant_that_nothing_uses_is_named() {
     assert_eq!(grants().unused(&less, &Kept::of("")), expected);
 }
 
-async fn a_grant_that_is_kept_without_need_is_named() {
+async fn listed_grant_that_is_used_is_reported() {
     let row = "| `toys-read` | `dynamodb:Query` | `index byName of toys` | only after a crash |";
     let mut less = all();
     less.get_mut("toys-read").unwrap().remove(&Use::new("dynamodb:Query", by_name()));
@@ -132,7 +132,7 @@ async fn a_grant_that_is_kept_without_need_is_named() {
     assert_eq!(grants().unused(&all(), &Kept::of(row)), [stale]);
 }
 
-async fn what_another_platform_asks_is_nobody_s_call() {
+async fn calls_of_another_platform_are_not_counted() {
     let cairn = Cairn::start().await;
     let recorder: &'static Recorder = Box::leak(Box::default());
     let config = recorder.before(cairn.engines()).config.clone();
@@ -214,7 +214,7 @@ fn reported(record: &Value) -> Value {
     json!({ "batchItemFailures": [{ "itemIdentifier": record["dynamodb"]["SequenceNumber"] }] })
 }
 
-async fn a_forbidden_shape_comes_again_and_is_not_missing() {
+async fn forbidden_object_is_retried_and_not_taken_as_missing() {
     let cairn = with_boundary().await;
     let before = cairn.document("parks", "geozone::bcparks_1#1").await.unwrap();
     assert_eq!(before["boundaryStatus"], "full");

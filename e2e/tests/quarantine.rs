@@ -16,9 +16,9 @@ use crate::mirror::{campground, copy};
 use crate::tests;
 
 tests! { quarantine:
-    ls_and_show_tell_each_item_with_its_reason,
+    ls_and_show_print_each_item_with_its_reason,
     dismiss_removes_a_marker_that_no_write_clears,
-    dismiss_refuses_a_marker_that_is_still_true,
+    dismiss_refuses_a_valid_marker,
     dismiss_removes_the_stale_marker_of_an_item_that_is_gone,
 }
 
@@ -66,7 +66,7 @@ async fn with_poison() -> Cairn {
     cairn
 }
 
-async fn ls_and_show_tell_each_item_with_its_reason() {
+async fn ls_and_show_print_each_item_with_its_reason() {
     let cairn = Cairn::with_strathcona().await;
     assert_eq!(printed(&cairn, &["ls"]).await, "Nothing is in quarantine.\n");
     assert_eq!(printed(&cairn, &["ls", "--json"]).await, "");
@@ -103,7 +103,7 @@ async fn dismiss_removes_a_marker_that_no_write_clears() {
     assert!(complaint.contains("is not in quarantine") && complaint.contains("cairn quarantine ls"), "{complaint}");
 }
 
-async fn dismiss_refuses_a_marker_that_is_still_true() {
+async fn dismiss_refuses_a_valid_marker() {
     let cairn = with_poison().await;
     let complaint = complained(&cairn, &["dismiss", POISON]).await;
     assert!(complaint.contains("was not dismissed") && complaint.contains("fix it"), "{complaint}");

@@ -11,11 +11,11 @@ use crate::harness::{Cairn, Setup, recorder};
 use crate::tests;
 
 tests! { schedules:
-    what_a_clock_calls_in_vain_writes_no_metrics,
+    idle_schedule_writes_no_metrics,
 }
 
 /// A metric costs by the hours in which it is written, and these are called in every one.
-async fn what_a_clock_calls_in_vain_writes_no_metrics() {
+async fn idle_schedule_writes_no_metrics() {
     for served in systems::ALL {
         let cairn = Cairn::with(Setup::of(served.system.name)).await;
         let lines = Arc::new(Mutex::new(Vec::new()));

@@ -23,7 +23,7 @@ use expectations::Expectations;
 use stage::Stage;
 
 pub fn tests() -> Vec<Test> {
-    let of_all = [Test::new("tenancy::each_operation_has_its_expectations", each_operation_has_its_expectations)];
+    let of_all = [Test::new("tenancy::each_operation_has_a_row", each_operation_has_a_row)];
     let of_each = systems::ALL.iter().flat_map(|served| {
         [
             Test::new(named(served, "answers_each_principal_as_stated"), || async {
@@ -47,17 +47,8 @@ pub fn tests() -> Vec<Test> {
     of_all.into_iter().chain(of_each).collect()
 }
 
-/// Scenarios that are these tests.
-const SCENARIOS: [(&str, &str); 3] = [
-    ("agencies_answers_each_principal_as_stated", "rights::scenario_04_who_may_what"),
-    ("agencies_tells_nothing_of_foreign_things", "rights::scenario_04_a_foreign_agency_is_as_good_as_absent"),
-    ("tracker_tells_nothing_of_foreign_things", "tracker_tenancy::scenario_13_another_tenant_learns_nothing"),
-];
-
 fn named(served: &Served, what: &str) -> String {
-    let name = format!("{}_{what}", served.system.name);
-    let scenario = SCENARIOS.iter().find(|(test, _)| *test == name);
-    scenario.map_or(format!("tenancy::{name}"), |(_, scenario)| (*scenario).to_owned())
+    format!("tenancy::{}_{what}", served.system.name)
 }
 
 /// A system with something of each kind, its owners and others.
@@ -70,7 +61,7 @@ async fn of(served: &'static Served) -> Stage {
     }
 }
 
-async fn each_operation_has_its_expectations() {
+async fn each_operation_has_a_row() {
     let expectations = Expectations::read();
     for served in systems::ALL {
         let (declared, stated) = (operations::names(served), expectations.operations(served.system.name));

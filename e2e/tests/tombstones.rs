@@ -14,11 +14,11 @@ use crate::mirror::{campground, copy};
 use crate::tests;
 
 tests! { tombstones:
-    deletes_are_forgotten_after_a_day,
-    each_system_forgets_what_was_deleted_long_ago,
+    tombstones_are_swept_after_a_day,
+    each_system_sweeps_its_old_tombstones,
 }
 
-async fn deletes_are_forgotten_after_a_day() {
+async fn tombstones_are_swept_after_a_day() {
     let cairn = Cairn::with_strathcona().await;
     let item = campground(&cairn).await;
     let (visitor, table) = (cairn.visitor(), cairn.table());
@@ -41,7 +41,7 @@ async fn deletes_are_forgotten_after_a_day() {
     visitor.search("entity=facility").await.are(&["Again", "Another"]);
 }
 
-async fn each_system_forgets_what_was_deleted_long_ago() {
+async fn each_system_sweeps_its_old_tombstones() {
     for served in systems::ALL {
         let system = served.system.name;
         let cairn = Cairn::with(Setup::of(system)).await;

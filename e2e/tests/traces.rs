@@ -11,10 +11,10 @@ use crate::parks::shapes::ellipse;
 use crate::tests;
 
 tests! { traces:
-    a_request_s_trace_is_on_its_requests_to_engines_and_in_its_log_line,
-    a_request_without_a_trace_gets_one,
-    requests_at_once_keep_their_traces_apart,
-    each_batch_of_an_event_source_has_a_trace,
+    trace_id_of_a_request_reaches_engines_and_log,
+    request_without_a_trace_gets_one,
+    concurrent_requests_keep_their_own_traces,
+    each_event_batch_has_a_trace,
 }
 
 const ZONE: &str = "/parks/geozones/bcparks_1/1";
@@ -74,7 +74,7 @@ fn logged(answer: &Answer) -> String {
     OF_THE_RUN.of(answer.header("apigw-requestid")).trace
 }
 
-async fn a_request_s_trace_is_on_its_requests_to_engines_and_in_its_log_line() {
+async fn trace_id_of_a_request_reaches_engines_and_log() {
     let relayed = Relayed::start().await;
     let admin = &relayed.administrator;
     let traces = ["", ";Parent=463ac35c9f6413ad;Sampled=1", ";CalledFrom=test"]
@@ -99,7 +99,7 @@ async fn a_request_s_trace_is_on_its_requests_to_engines_and_in_its_log_line() {
     assert_eq!(logged(&found), *searching);
 }
 
-async fn a_request_without_a_trace_gets_one() {
+async fn request_without_a_trace_gets_one() {
     let relayed = Relayed::start().await;
     let mut before = None;
     for sent in [None, Some("nonsense"), Some("Root=1-1-1"), Some("Root=1-67891233-abcdef012345678912345678;é")] {
@@ -112,7 +112,7 @@ async fn a_request_without_a_trace_gets_one() {
     }
 }
 
-async fn requests_at_once_keep_their_traces_apart() {
+async fn concurrent_requests_keep_their_own_traces() {
     let relayed = Relayed::start().await;
     let calls = (0..40).map(|number| {
         let trace = relayed.new_trace();
@@ -133,7 +133,7 @@ async fn requests_at_once_keep_their_traces_apart() {
     assert_eq!(seen, sent);
 }
 
-async fn each_batch_of_an_event_source_has_a_trace() {
+async fn each_event_batch_has_a_trace() {
     let relay = Relay::before(engines::search().await).await;
     let cairn = Cairn::with(Setup { search: Some(relay.url.clone()), ..Setup::default() }).await;
     let mut traces = Vec::new();

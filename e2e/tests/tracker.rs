@@ -1,4 +1,4 @@
-//! Tracker: its acceptance scenarios, a file for each theme.
+//! Tracker, a file for each theme.
 
 mod cancelled;
 mod concurrent;

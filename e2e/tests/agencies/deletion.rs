@@ -15,14 +15,14 @@ use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::tests;
 
 tests! { agency_deletion:
-    only_an_empty_agency_goes_alone,
-    scenario_06_killed_half_way,
-    killed_at_each_write_it_is_finished_by_others,
-    what_a_request_that_died_has_left_the_platform_finishes,
-    a_run_ends_well_before_its_time_is_over,
-    a_deletion_that_fails_stops_no_other,
-    ten_deletions_that_fail_keep_no_other_from_its_turn,
-    what_is_marked_is_deleted_whatever_happens,
+    agency_with_members_is_deleted_only_with_cascade,
+    deletion_killed_half_way_is_finished_by_the_same_request,
+    deletion_killed_at_each_write_is_resumed,
+    run_work_finishes_the_deletion_of_a_dead_request,
+    run_stops_before_its_deadline,
+    failed_deletion_does_not_block_others,
+    ten_failing_deletions_do_not_block_the_next,
+    marked_agency_is_deleted_after_any_failure,
 }
 
 /// How many items of an agency are left.
@@ -74,7 +74,7 @@ async fn worker(stage: &Stage, dies: Option<(usize, Moment)>) -> usize {
     stopper.writes()
 }
 
-async fn only_an_empty_agency_goes_alone() {
+async fn agency_with_members_is_deleted_only_with_cascade() {
     let stage = Stage::new().await;
     let read = stage.root.get("/agencies/n").await.is(200);
     let refused = stage.root.delete("/agencies/n").await.refused(409, "has-dependents");
@@ -91,7 +91,7 @@ async fn only_an_empty_agency_goes_alone() {
     assert_eq!(stage.dee.get("/agencies/me/invitations").await.is(200)["items"], json!([]));
 }
 
-async fn scenario_06_killed_half_way() {
+async fn deletion_killed_half_way_is_finished_by_the_same_request() {
     let stage = Stage::new().await;
     let agency = stage.agency_of(999).await;
     let path = format!("/agencies/{agency}");
@@ -144,7 +144,7 @@ async fn scenario_06_killed_half_way() {
     stage.adds_up().await;
 }
 
-async fn killed_at_each_write_it_is_finished_by_others() {
+async fn deletion_killed_at_each_write_is_resumed() {
     let members = sized(99, 299);
     let stage = Stage::new().await;
     stage.cairn.engines().wind_down();
@@ -176,7 +176,7 @@ async fn killed_at_each_write_it_is_finished_by_others() {
     stage.adds_up().await;
 }
 
-async fn what_a_request_that_died_has_left_the_platform_finishes() {
+async fn run_work_finishes_the_deletion_of_a_dead_request() {
     let stage = Stage::new().await;
     let agency = stage.agency_of(120).await;
     let config = stage.cairn.engines().config.clone();
@@ -199,7 +199,7 @@ async fn what_a_request_that_died_has_left_the_platform_finishes() {
     stage.adds_up().await;
 }
 
-async fn a_run_ends_well_before_its_time_is_over() {
+async fn run_stops_before_its_deadline() {
     let stage = Stage::new().await;
     stage.cairn.engines().wind_down();
     let agency = stage.agency_of(999).await;
@@ -214,7 +214,7 @@ async fn a_run_ends_well_before_its_time_is_over() {
     assert_eq!(left(&stage, &agency).await, 0);
 }
 
-async fn a_deletion_that_fails_stops_no_other() {
+async fn failed_deletion_does_not_block_others() {
     let stage = Stage::new().await;
     stage.cairn.engines().wind_down();
     let agencies = [stage.agency_of(3).await, stage.agency_of(3).await];
@@ -235,7 +235,7 @@ async fn a_deletion_that_fails_stops_no_other() {
     stage.adds_up().await;
 }
 
-async fn ten_deletions_that_fail_keep_no_other_from_its_turn() {
+async fn ten_failing_deletions_do_not_block_the_next() {
     let stage = Stage::new().await;
     stage.cairn.engines().wind_down();
     let mut agencies = Vec::new();
@@ -262,7 +262,7 @@ async fn ten_deletions_that_fail_keep_no_other_from_its_turn() {
     stage.adds_up().await;
 }
 
-async fn what_is_marked_is_deleted_whatever_happens() {
+async fn marked_agency_is_deleted_after_any_failure() {
     let stage = Stage::new().await;
     stage.cairn.engines().wind_down();
     let detour = Detour::of(&stage, &["Query"], |_| Fate::Refused).await;

@@ -6,14 +6,14 @@ use super::stage::Stage;
 use crate::tests;
 
 tests! { founding:
-    an_agency_is_made_once_with_its_first_administrator,
-    scenario_02_rename,
-    bad_names_are_told,
-    scenario_12_inactive,
-    the_same_status_again_changes_nothing,
+    agency_is_created_once_with_its_first_administrator,
+    rename_updates_the_table_and_search,
+    agency_with_a_blank_name_is_refused,
+    inactive_agency_refuses_changes_by_its_administrators,
+    setting_the_same_status_changes_nothing,
 }
 
-async fn an_agency_is_made_once_with_its_first_administrator() {
+async fn agency_is_created_once_with_its_first_administrator() {
     let stage = Stage::new().await;
     let new = json!({ "name": "Lake Guard", "admin": { "idpid": "idp:fay", "displayName": "Fay" } });
     let made = stage.root.post("/agencies", new.clone()).once("one").await.is(201);
@@ -31,7 +31,7 @@ async fn an_agency_is_made_once_with_its_first_administrator() {
     stage.adds_up().await;
 }
 
-async fn scenario_02_rename() {
+async fn rename_updates_the_table_and_search() {
     let stage = Stage::new().await;
     let before = stage.ann.get("/agencies/n").await.is(200);
     let order = stage.root.get("/agencies").await.is(200);
@@ -49,7 +49,7 @@ async fn scenario_02_rename() {
     assert_eq!(stage.ann.patch("/agencies/n", json!({})).await.is(200).tag(), same.tag());
 }
 
-async fn bad_names_are_told() {
+async fn agency_with_a_blank_name_is_refused() {
     let stage = Stage::new().await;
     for name in [json!(""), json!(" \t "), json!("a\u{0}b"), json!("x".repeat(201)), json!(7), json!(null)] {
         stage.root.post("/agencies", json!({ "name": name })).await.faulty(&["/name"]);
@@ -60,7 +60,7 @@ async fn bad_names_are_told() {
     stage.root.post("/agencies", json!({ "name": "x".repeat(200) })).await.is(201);
 }
 
-async fn scenario_12_inactive() {
+async fn inactive_agency_refuses_changes_by_its_administrators() {
     let stage = Stage::new().await;
     stage.root.post("/agencies/n/deactivate", json!({})).await.is(200);
     stage.ann.patch("/agencies/n", json!({ "name": "x" })).await.refused(409, "agency-inactive");
@@ -79,7 +79,7 @@ async fn scenario_12_inactive() {
     stage.adds_up().await;
 }
 
-async fn the_same_status_again_changes_nothing() {
+async fn setting_the_same_status_changes_nothing() {
     let stage = Stage::new().await;
     let active = stage.root.get("/agencies/n").await.is(200);
     let again = stage.root.post("/agencies/n/activate", json!({})).await.is(200);

@@ -12,15 +12,15 @@ use crate::harness::{Set, Test, engines, sized};
 use crate::tests;
 
 tests! { invitations:
-    scenario_08_accepting_twice,
-    scenario_09_expired,
-    one_that_was_made_anew_gives_its_own_role,
-    who_is_in_already_keeps_the_role,
-    a_member_is_shown_by_as_much_of_a_name_as_there_is_room_for,
-    an_address_has_one_spelling,
-    a_declined_or_revoked_one_is_settled,
+    accepting_twice_returns_the_membership,
+    expired_invitation_cannot_be_accepted,
+    replaced_invitation_gives_the_new_role,
+    member_who_accepts_keeps_the_role,
+    long_token_name_is_cut_to_the_display_name,
+    spellings_of_one_address_are_one_invitation,
+    declined_or_revoked_invitation_cannot_be_accepted,
     removed_member_cannot_accept_an_older_invitation,
-    who_is_a_member_is_not_invited,
+    invitation_of_a_member_s_address_is_refused,
 }
 
 /// How often, and how many, is in the names.
@@ -28,8 +28,8 @@ pub fn all() -> Vec<Test> {
     let (rounds, told) =
         if engines::set() == Set::Real { (20, "20_rounds") } else { sized((20, "20_rounds"), (100, "100_rounds")) };
     let mut all = tests();
-    all.push(Test::new(format!("invitations::scenario_10_accept_against_revoke_{told}"), move || against(rounds)));
-    all.push(Test::new("invitations::scenario_11_a_hundred_join_at_once", a_hundred_join));
+    all.push(Test::new(format!("invitations::accept_racing_revoke_has_one_result_in_{told}"), move || against(rounds)));
+    all.push(Test::new("invitations::hundred_concurrent_acceptances_are_counted", a_hundred_join));
     all
 }
 
@@ -37,7 +37,7 @@ const INVITATIONS: &str = "/agencies/n/invitations";
 const ACCEPT: &str = "/agencies/me/invitations/n/accept";
 const DECLINE: &str = "/agencies/me/invitations/n/decline";
 
-async fn scenario_08_accepting_twice() {
+async fn accepting_twice_returns_the_membership() {
     let stage = Stage::new().await;
     let made = stage.ann.post(INVITATIONS, invitation("Eve@Example.ORG")).await.is(201);
     assert_eq!((made["address"].as_str(), made["status"].as_str()), (Some("eve@example.org"), Some("pending")));
@@ -63,7 +63,7 @@ async fn scenario_08_accepting_twice() {
 }
 
 /// As far as it is known whose the address is: by an invitation to it that was accepted.
-async fn who_is_a_member_is_not_invited() {
+async fn invitation_of_a_member_s_address_is_refused() {
     let stage = Stage::new().await;
     let eve = stage.somebody("eve", Some("eve@example.org")).await;
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
@@ -89,7 +89,7 @@ async fn who_is_a_member_is_not_invited() {
     stage.adds_up().await;
 }
 
-async fn scenario_09_expired() {
+async fn expired_invitation_cannot_be_accepted() {
     let stage = Stage::new().await;
     stage.ann.post(INVITATIONS, json!({ "address": "eve@example.org", "days": 1 })).await.is(201);
     let eve = stage.somebody("eve", Some("eve@example.org")).await;
@@ -156,7 +156,7 @@ async fn a_hundred_join() {
     stage.adds_up().await;
 }
 
-async fn one_that_was_made_anew_gives_its_own_role() {
+async fn replaced_invitation_gives_the_new_role() {
     let stage = Stage::new().await;
     let eve = stage.somebody("eve", Some("eve@example.org")).await;
     let path = format!("{INVITATIONS}/{}", hash("eve@example.org"));
@@ -181,7 +181,7 @@ async fn one_that_was_made_anew_gives_its_own_role() {
     stage.adds_up().await;
 }
 
-async fn a_member_is_shown_by_as_much_of_a_name_as_there_is_room_for() {
+async fn long_token_name_is_cut_to_the_display_name() {
     let stage = Stage::new().await;
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).await.is(201);
     let name = "Eve\u{7} of ".repeat(500);
@@ -191,7 +191,7 @@ async fn a_member_is_shown_by_as_much_of_a_name_as_there_is_room_for() {
     assert_eq!(member["displayName"].as_str().unwrap(), &shown[..200]);
 }
 
-async fn who_is_in_already_keeps_the_role() {
+async fn member_who_accepts_keeps_the_role() {
     let stage = Stage::new().await;
     stage.ann.post(INVITATIONS, invitation("ann@example.org")).await.is(201);
     let ann = stage.somebody("ann", Some("ann@example.org")).await;
@@ -203,7 +203,7 @@ async fn who_is_in_already_keeps_the_role() {
     assert_eq!(stage.counts("n").await, (2, 1));
 }
 
-async fn an_address_has_one_spelling() {
+async fn spellings_of_one_address_are_one_invitation() {
     let stage = Stage::new().await;
     stage.ann.post(INVITATIONS, invitation(" DEE@example.org")).await.refused(409, "invited");
     stage.ann.post(INVITATIONS, invitation("dee+x@example.org")).await.is(201);
@@ -222,7 +222,7 @@ async fn an_address_has_one_spelling() {
     assert_eq!(stage.cairn.document("agencies", &name).await, None);
 }
 
-async fn a_declined_or_revoked_one_is_settled() {
+async fn declined_or_revoked_invitation_cannot_be_accepted() {
     let stage = Stage::new().await;
     let path = format!("{INVITATIONS}/{}", hash("dee@example.org"));
     let open = stage.ann.get(&path).await.is(200);

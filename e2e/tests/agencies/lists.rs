@@ -11,10 +11,10 @@ use crate::harness::Answer;
 use crate::tests;
 
 tests! { agency_lists:
-    scenario_01_fixture,
-    scenario_03_equal_times,
-    what_the_indexes_hold,
-    times_are_read_as_they_are_meant,
+    seed_fixture_lists_as_specified,
+    agencies_with_equal_creation_times_are_listed_once_each,
+    indexes_hold_the_specified_items,
+    time_filters_accept_any_rfc_3339_offset,
 }
 
 fn ids(answer: &Answer) -> Vec<String> {
@@ -25,7 +25,7 @@ fn people(answer: &Answer) -> Vec<String> {
     answer.each("idpid").into_iter().map(|id| id.as_str().unwrap().to_owned()).collect()
 }
 
-async fn scenario_01_fixture() {
+async fn seed_fixture_lists_as_specified() {
     let stage = Stage::new().await;
     let newest = ids(&stage.root.get("/agencies").await.is(200));
     assert_eq!((newest.len(), newest[0].as_str()), (3, "c"));
@@ -44,7 +44,7 @@ async fn scenario_01_fixture() {
     stage.adds_up().await;
 }
 
-async fn scenario_03_equal_times() {
+async fn agencies_with_equal_creation_times_are_listed_once_each() {
     let stage = Stage::new().await;
     let at = "2026-03-01T12:00:00.000000Z";
     let mut items = Vec::new();
@@ -74,7 +74,7 @@ async fn scenario_03_equal_times() {
 }
 
 /// What the access patterns find in the indexes, past the platform.
-async fn what_the_indexes_hold() {
+async fn indexes_hold_the_specified_items() {
     let stage = Stage::new().await;
     let agencies = stage.listed(BY_TYPE, "Agency").await;
     let by_api = ids(&stage.root.get("/agencies?order=asc").await.is(200));
@@ -94,7 +94,7 @@ async fn what_the_indexes_hold() {
     stage.root.get(&format!("/agencies/people/address:{dee}/agencies")).await.refused(404, "not-found");
 }
 
-async fn times_are_read_as_they_are_meant() {
+async fn time_filters_accept_any_rfc_3339_offset() {
     let stage = Stage::new().await;
     for from in ["2026-01-02T00:00:00Z", "2026-01-02T01:00:00%2B01:00", "2026-01-01T00:00:00.000001Z"] {
         assert_eq!(ids(&stage.root.get(&format!("/agencies?from={from}")).await.is(200)), ["c"], "{from}");

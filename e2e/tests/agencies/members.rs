@@ -7,15 +7,15 @@ use super::stage::Stage;
 use crate::tests;
 
 tests! { members:
-    scenario_07_last_admin,
-    scenario_13_any_subject,
-    somebody_is_a_member_once,
+    last_administrator_cannot_leave_or_be_demoted,
+    subjects_with_any_characters_become_members,
+    adding_a_member_twice_is_refused,
     person_of_unknown_issuer_is_refused,
-    a_change_names_what_it_changes,
-    who_is_added_at_once_is_counted_once,
+    member_patch_updates_only_named_fields,
+    concurrent_adds_of_one_person_are_counted_once,
 }
 
-async fn scenario_07_last_admin() {
+async fn last_administrator_cannot_leave_or_be_demoted() {
     let stage = Stage::new().await;
     stage.root.patch("/agencies/n/members/idp:bob", json!({ "role": "admin" })).await.is(200);
     let demote = json!({ "role": "member" });
@@ -39,7 +39,7 @@ async fn scenario_07_last_admin() {
     stage.adds_up().await;
 }
 
-async fn scenario_13_any_subject() {
+async fn subjects_with_any_characters_become_members() {
     let stage = Stage::new().await;
     let person = "acme:auth0|a~23b~3A~3Ac~25d~2Fé";
     let subject = "auth0|a#b::c%d/é";
@@ -66,7 +66,7 @@ async fn scenario_13_any_subject() {
     stage.adds_up().await;
 }
 
-async fn somebody_is_a_member_once() {
+async fn adding_a_member_twice_is_refused() {
     let stage = Stage::new().await;
     stage.ann.post("/agencies/n/members", json!({ "idpid": "idp:bob" })).await.refused(409, "exists");
     for idpid in ["bob", "idp:", "address:0123456789abcdef0123456789abcdef", "idp:a#b"] {
@@ -94,7 +94,7 @@ async fn person_of_unknown_issuer_is_refused() {
     stage.root.post("/agencies", json!({ "name": "\u{200b}\u{feff}" })).await.faulty(&["/name"]);
 }
 
-async fn a_change_names_what_it_changes() {
+async fn member_patch_updates_only_named_fields() {
     let stage = Stage::new().await;
     let bob = "/agencies/n/members/idp:bob";
     let before = stage.ann.get(bob).await.is(200);
@@ -110,7 +110,7 @@ async fn a_change_names_what_it_changes() {
     stage.adds_up().await;
 }
 
-async fn who_is_added_at_once_is_counted_once() {
+async fn concurrent_adds_of_one_person_are_counted_once() {
     let stage = Stage::new().await;
     let conflicts = stage.cairn.conflicts(0.3);
     let calls = (0..20).map(|number| {

@@ -12,17 +12,17 @@ use crate::harness::{Answer, Call, User};
 use crate::tests;
 
 tests! { agency_races:
-    what_is_being_deleted_is_not_changed,
-    what_is_deactivated_is_not_changed,
-    an_answer_is_what_its_tag_stands_for,
-    with_if_match_nothing_is_written_over,
-    one_key_makes_one_invitation,
-    an_invitation_that_is_revoked_is_not_accepted,
-    removal_during_an_acceptance_refuses_it,
-    of_two_invitations_to_one_address_one_is_made,
-    of_two_statuses_both_are_set,
-    of_two_last_administrators_who_leave_one_stays,
-    of_accepting_and_declining_one_is_done,
+    agency_being_deleted_cannot_be_updated,
+    deactivated_agency_cannot_be_updated_by_its_administrators,
+    response_matches_its_etag_during_concurrent_updates,
+    update_with_if_match_never_overwrites_another,
+    same_idempotency_key_at_once_creates_one_invitation,
+    invitation_revoked_during_acceptance_is_not_accepted,
+    removal_during_acceptance_refuses_the_acceptance,
+    two_invitations_to_one_address_at_once_create_one,
+    two_status_changes_at_once_both_succeed,
+    two_administrators_leaving_at_once_keep_one,
+    accepting_and_declining_at_once_has_one_result,
 }
 
 const N: &str = "/agencies/n";
@@ -63,7 +63,7 @@ async fn are_refused(stage: &Stage, detour: &Detour, calls: Vec<Call>, by: Call,
     assert_eq!(after, before);
 }
 
-async fn what_is_being_deleted_is_not_changed() {
+async fn agency_being_deleted_cannot_be_updated() {
     let stage = Stage::new().await;
     // After its mark nothing goes on with the deletion.
     stage.cairn.engines().wind_down();
@@ -74,7 +74,7 @@ async fn what_is_being_deleted_is_not_changed() {
     are_refused(&stage, &detour, calls, delete, 404, "not-found").await;
 }
 
-async fn what_is_deactivated_is_not_changed() {
+async fn deactivated_agency_cannot_be_updated_by_its_administrators() {
     let stage = Stage::new().await;
     let detour = Detour::holding(&stage, WRITES, 0..6).await;
     let deactivate = stage.root.post("/agencies/n/deactivate", json!({}));
@@ -90,7 +90,7 @@ async fn overtaken(stage: &Stage, change: impl FnOnce(&User) -> Call, other: Cal
     changed
 }
 
-async fn an_answer_is_what_its_tag_stands_for() {
+async fn response_matches_its_etag_during_concurrent_updates() {
     let stage = Stage::new().await;
     let is_as_read = async |changed: Answer, path: &str| {
         let read = stage.root.get(path).await.is(200);
@@ -117,7 +117,7 @@ async fn an_answer_is_what_its_tag_stands_for() {
     stage.adds_up().await;
 }
 
-async fn with_if_match_nothing_is_written_over() {
+async fn update_with_if_match_never_overwrites_another() {
     let stage = Stage::new().await;
     let tag = stage.root.get(N).await.is(200).tag();
     let rename = |root: &User| root.patch(N, json!({ "name": "Far North" })).if_match(&tag);
@@ -133,7 +133,7 @@ async fn with_if_match_nothing_is_written_over() {
     stage.adds_up().await;
 }
 
-async fn one_key_makes_one_invitation() {
+async fn same_idempotency_key_at_once_creates_one_invitation() {
     let stage = Stage::new().await;
     // Between its look at what the key has made and its look at the invitation.
     let detour = Detour::holding(&stage, &["GetItem"], 1..2).await;
@@ -145,7 +145,7 @@ async fn one_key_makes_one_invitation() {
     stage.ann.post(INVITATIONS, invitation("eve@example.org")).once("l").await.refused(409, "invited");
 }
 
-async fn an_invitation_that_is_revoked_is_not_accepted() {
+async fn invitation_revoked_during_acceptance_is_not_accepted() {
     let stage = Stage::new().await;
     let detour = Detour::holding(&stage, WRITES, 0..1).await;
     let accept = detour.user("dee", dee()).post(ACCEPT, json!({}));
@@ -157,7 +157,7 @@ async fn an_invitation_that_is_revoked_is_not_accepted() {
     assert_eq!(stage.counts("n").await, (2, 1));
 }
 
-async fn removal_during_an_acceptance_refuses_it() {
+async fn removal_during_acceptance_refuses_the_acceptance() {
     let stage = Stage::new().await;
     for round in 0..2 {
         // In the second round there is a removal already when the invitation is read.
@@ -187,7 +187,7 @@ async fn one_of(detour: &Detour, one: Call, other: Call, done: &[u16], slug: &st
     (one, other)
 }
 
-async fn of_two_invitations_to_one_address_one_is_made() {
+async fn two_invitations_to_one_address_at_once_create_one() {
     let stage = Stage::new().await;
     let detour = Detour::holding(&stage, WRITES, 0..2).await;
     let invite = |name: &'static str, person: Person<'_>, role: &str| {
@@ -200,7 +200,7 @@ async fn of_two_invitations_to_one_address_one_is_made() {
     assert_eq!(made.text("role"), if by_ann.status == 201 { "member" } else { "admin" });
 }
 
-async fn of_two_statuses_both_are_set() {
+async fn two_status_changes_at_once_both_succeed() {
     let stage = Stage::new().await;
     let detour = Detour::holding(&stage, WRITES, 0..2).await;
     let root = detour.user("root", root());
@@ -215,7 +215,7 @@ async fn of_two_statuses_both_are_set() {
     assert_eq!(gate["status"].as_s().unwrap(), last.text("status"));
 }
 
-async fn of_two_last_administrators_who_leave_one_stays() {
+async fn two_administrators_leaving_at_once_keep_one() {
     let stage = Stage::new().await;
     stage.root.patch(BOB, json!({ "role": "admin" })).await.is(200);
     let detour = Detour::holding(&stage, WRITES, 0..2).await;
@@ -228,7 +228,7 @@ async fn of_two_last_administrators_who_leave_one_stays() {
     stage.adds_up().await;
 }
 
-async fn of_accepting_and_declining_one_is_done() {
+async fn accepting_and_declining_at_once_has_one_result() {
     let stage = Stage::new().await;
     let detour = Detour::holding(&stage, WRITES, 0..2).await;
     let dee = detour.user("dee", dee());

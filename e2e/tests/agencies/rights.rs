@@ -1,4 +1,4 @@
-//! Who may see and do what, beside what `e2e/tenancy.md` states of every operation: scenario 4 is there.
+//! Authorization beyond the statuses of `e2e/tenancy.md`.
 
 use serde_json::json;
 
@@ -6,11 +6,11 @@ use super::stage::Stage;
 use crate::tests;
 
 tests! { rights:
-    who_is_in_no_agency_finds_nothing,
-    scenario_05_absent_agency,
+    caller_without_agencies_finds_nothing,
+    absent_agency_returns_404,
 }
 
-async fn who_is_in_no_agency_finds_nothing() {
+async fn caller_without_agencies_finds_nothing() {
     let stage = Stage::new().await;
     let none = stage.somebody("fay", Some("fay@example.org")).await;
     for path in ["/agencies/me/agencies", "/agencies/me/invitations", "/agencies/search?q=north"] {
@@ -25,7 +25,7 @@ async fn who_is_in_no_agency_finds_nothing() {
     }
 }
 
-async fn scenario_05_absent_agency() {
+async fn absent_agency_returns_404() {
     let stage = Stage::new().await;
     let before = stage.table().items().await.len();
     let absent = "/agencies/01890a5d-ac96-774b-bcce-b302099a8057/members";

@@ -7,11 +7,11 @@ use crate::harness::{Answer, User};
 use crate::tests;
 
 tests! { agency_search:
-    scenario_14_search,
-    members_of_one_agency,
-    words_are_found_as_they_are_meant,
-    more_than_two_hundred_agencies_are_narrowed,
-    what_does_not_fit_is_told,
+    caller_finds_own_agencies_only,
+    search_finds_members_of_one_agency_only,
+    search_tolerates_typos_and_prefixes,
+    search_over_more_than_200_agencies_is_refused,
+    search_faults_name_their_parameters,
 }
 
 async fn search(stage: &Stage, user: &User, query: &str) -> Answer {
@@ -38,7 +38,7 @@ fn counts(counts: &[(&str, u64)]) -> Vec<(String, u64)> {
     counts.iter().map(|(value, count)| ((*value).to_owned(), *count)).collect()
 }
 
-async fn scenario_14_search() {
+async fn caller_finds_own_agencies_only() {
     let stage = Stage::new().await;
     assert_eq!(found(&search(&stage, &stage.ann, "").await), ["n", "s"]);
     assert_eq!(found(&search(&stage, &stage.ann, "q=Coast").await), Vec::<&str>::new());
@@ -58,7 +58,7 @@ async fn scenario_14_search() {
     assert_eq!(facet(&search(&stage, &stage.ann, "").await, "status"), counts(&[("active", 2)]));
 }
 
-async fn members_of_one_agency() {
+async fn search_finds_members_of_one_agency_only() {
     let stage = Stage::new().await;
     let of_n = search(&stage, &stage.bob, "entity=member&agencyId=n").await;
     assert_eq!(facet(&of_n, "role"), counts(&[("admin", 1), ("member", 1)]));
@@ -74,7 +74,7 @@ async fn members_of_one_agency() {
     assert_eq!(found(&search(&stage, &stage.bob, "").await), Vec::<&str>::new());
 }
 
-async fn words_are_found_as_they_are_meant() {
+async fn search_tolerates_typos_and_prefixes() {
     let stage = Stage::new().await;
     for (name, also) in [("Rescue North", "x"), ("North Rescue Dogs", "y"), ("Nörth Shore", "z")] {
         stage.root.post("/agencies", json!({ "name": name })).once(also).await.is(201);
@@ -101,7 +101,7 @@ async fn words_are_found_as_they_are_meant() {
     assert_eq!(pages.len(), 4);
 }
 
-async fn more_than_two_hundred_agencies_are_narrowed() {
+async fn search_over_more_than_200_agencies_is_refused() {
     use ::agencies::audit::Audit;
     use ::agencies::item::Member;
     use ::agencies::keys::member_key;
@@ -126,7 +126,7 @@ async fn more_than_two_hundred_agencies_are_narrowed() {
     assert_eq!(stage.bob.get("/agencies/me/agencies").await.is(200).each("agencyId"), ["n"]);
 }
 
-async fn what_does_not_fit_is_told() {
+async fn search_faults_name_their_parameters() {
     let stage = Stage::new().await;
     stage.ann.get("/agencies/search?role=admin").await.faulty(&["role"]);
     stage.ann.get("/agencies/search?entity=member&agencyId=n&status=active").await.faulty(&["status"]);

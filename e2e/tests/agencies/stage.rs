@@ -1,4 +1,4 @@
-//! The fixture of agencies' scenarios: three agencies, their people, and one open invitation.
+//! The fixture of agencies' tests: three agencies, their people, and one pending invitation.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -75,7 +75,7 @@ impl Cairn {
         Self::with(Setup::default()).await
     }
 
-    /// One with the visible collection `bcparks_1`, "Strathcona Park", where the scenarios begin.
+    /// One with the visible collection `bcparks_1`, "Strathcona Park", with which most tests start.
     pub async fn with_strathcona() -> Self {
         let cairn = Self::start().await;
         cairn.collection("bcparks_1", "Strathcona Park").await;

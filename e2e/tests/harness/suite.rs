@@ -101,7 +101,7 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
     }
     let differences = Differences::read();
     let unknown = differences.unknown(&tests);
-    let mut trials = vec![Trial::test("differences::each_names_a_test", move || {
+    let mut trials = vec![Trial::test("differences::each_row_names_an_existing_test", move || {
         if unknown.is_empty() { Ok(()) } else { Err(format!("no test has these names: {unknown:?}").into()) }
     })];
     let tier = Tier::of_the_run();

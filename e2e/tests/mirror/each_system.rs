@@ -15,10 +15,10 @@ use crate::tests;
 use crate::tracker::fixture::Fixture;
 
 tests! { mirror_of_each_system:
-    what_comes_past_agencies_is_found_or_put_aside,
-    what_comes_past_tracker_is_found_or_put_aside,
-    a_deployment_of_agencies_finds_what_came_past_it,
-    a_deployment_of_tracker_finds_what_came_past_it,
+    agencies_items_written_past_the_platform_are_indexed_or_quarantined,
+    tracker_items_written_past_the_platform_are_indexed_or_quarantined,
+    agencies_deployment_indexes_earlier_items,
+    tracker_deployment_indexes_earlier_items,
 }
 
 /// A system with its fixture.
@@ -81,11 +81,11 @@ impl Shown {
     }
 }
 
-async fn what_comes_past_agencies_is_found_or_put_aside() {
+async fn agencies_items_written_past_the_platform_are_indexed_or_quarantined() {
     found_or_put_aside(agencies(None).await).await;
 }
 
-async fn what_comes_past_tracker_is_found_or_put_aside() {
+async fn tracker_items_written_past_the_platform_are_indexed_or_quarantined() {
     found_or_put_aside(tracker(None).await).await;
 }
 
@@ -110,12 +110,12 @@ async fn found_or_put_aside(shown: Shown) {
     assert_eq!(shown.found(&item).await.as_deref(), Some("Elder"));
 }
 
-async fn a_deployment_of_agencies_finds_what_came_past_it() {
+async fn agencies_deployment_indexes_earlier_items() {
     let proxy = Proxy::before(engines::search().await).await;
     a_deployment_finds(agencies(Some(proxy.url.clone())).await, &proxy).await;
 }
 
-async fn a_deployment_of_tracker_finds_what_came_past_it() {
+async fn tracker_deployment_indexes_earlier_items() {
     let proxy = Proxy::before(engines::search().await).await;
     a_deployment_finds(tracker(Some(proxy.url.clone())).await, &proxy).await;
 }

@@ -7,12 +7,12 @@ use crate::harness::{Answer, Cairn};
 use crate::tests;
 
 tests! { activities:
-    made_read_changed_found_and_restored,
-    they_list_by_type_then_number,
-    a_type_is_one_of_activities,
-    one_with_products_is_not_deleted,
-    its_shapes_are_found_and_need_no_location,
-    an_external_id_is_held_by_one_activity,
+    activity_is_created_read_updated_searched_and_restored,
+    activities_list_by_type_then_number,
+    activity_with_unknown_type_is_refused,
+    activity_with_products_cannot_be_deleted,
+    activity_is_found_by_its_shapes_without_a_location,
+    external_id_belongs_to_one_activity,
 }
 
 const ACTIVITIES: &str = "/parks/activities/bcparks_1";
@@ -21,7 +21,7 @@ fn activity(of: &str, name: &str) -> Value {
     json!({ "activityType": of, "displayName": name, "isVisible": true })
 }
 
-async fn made_read_changed_found_and_restored() {
+async fn activity_is_created_read_updated_searched_and_restored() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let mut new = activity("canoeing", "Buttle Lake by canoe");
@@ -62,7 +62,7 @@ async fn made_read_changed_found_and_restored() {
     assert_eq!(admin.get(ACTIVITIES).await.is(200).sks(), ["canoeing::1"]);
 }
 
-async fn they_list_by_type_then_number() {
+async fn activities_list_by_type_then_number() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for number in 1..=12 {
@@ -78,7 +78,7 @@ async fn they_list_by_type_then_number() {
     assert_eq!(backward, hiking.iter().rev().collect::<Vec<_>>());
 }
 
-async fn a_type_is_one_of_activities() {
+async fn activity_with_unknown_type_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(ACTIVITIES, activity("camping", "Camp")).await.is(201);
@@ -91,7 +91,7 @@ async fn a_type_is_one_of_activities() {
     admin.post("/parks/activities/nowhere", activity("camping", "Camp")).await.refused(404, "not-found");
 }
 
-async fn one_with_products_is_not_deleted() {
+async fn activity_with_products_cannot_be_deleted() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let url = admin.post(ACTIVITIES, activity("dayuse", "Day use")).await.is(201).header("location").to_owned();
@@ -118,7 +118,7 @@ async fn one_with_products_is_not_deleted() {
     assert_eq!(refused["counts"], json!({ "products": 1 }));
 }
 
-async fn its_shapes_are_found_and_need_no_location() {
+async fn activity_is_found_by_its_shapes_without_a_location() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let mut new = activity("hiking", "Ridge");
@@ -135,7 +135,7 @@ async fn its_shapes_are_found_and_need_no_location() {
     visitor.search("bbox=10.4,10.4,10.6,10.6").await.is_nothing();
 }
 
-async fn an_external_id_is_held_by_one_activity() {
+async fn external_id_belongs_to_one_activity() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let mut new = activity("hiking", "Ridge");

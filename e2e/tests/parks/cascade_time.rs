@@ -15,15 +15,15 @@ use crate::harness::{Cairn, User, sized};
 use crate::tests;
 
 tests! { cascade_time:
-    a_cascade_of_seconds_is_over_when_it_is_answered,
-    what_a_cascade_has_not_come_to_is_still_seen,
-    a_run_starts_no_batch_that_will_not_fit,
-    a_run_that_is_cut_off_gives_its_lease_back,
+    short_cascade_has_ended_when_204_is_returned,
+    descendants_stay_visible_until_the_cascade_reaches_them,
+    run_starts_no_batch_that_would_exceed_its_deadline,
+    run_stopped_during_a_batch_releases_its_lease,
 }
 
 const CHILD: &str = "/parks/facilities/bcparks_1/campground/1";
 
-async fn a_cascade_of_seconds_is_over_when_it_is_answered() {
+async fn short_cascade_has_ended_when_204_is_returned() {
     let count = sized(60, 300);
     let (_cairn, admin, visitor) = with_facilities(count, count - 1).await;
     let activity = json!({ "activityType": "dayuse", "displayName": "Day use", "isVisible": true });
@@ -48,7 +48,7 @@ async fn a_cascade_of_seconds_is_over_when_it_is_answered() {
 }
 
 /// Nothing is promised of the children before the job has ended.
-async fn what_a_cascade_has_not_come_to_is_still_seen() {
+async fn descendants_stay_visible_until_the_cascade_reaches_them() {
     let (cairn, admin, visitor) = with_facilities(sized(60, 120), 0).await;
     // Nobody works.
     cairn.engines().wind_down();
@@ -84,7 +84,7 @@ async fn is_held(cairn: &Cairn, job: &str) -> bool {
     cairn.table().get(&format!("job::{id}"), "job").await.unwrap().contains_key("leaseUntil")
 }
 
-async fn a_run_starts_no_batch_that_will_not_fit() {
+async fn run_starts_no_batch_that_would_exceed_its_deadline() {
     let (cairn, _admin, job) = begun().await;
     let config = cairn.engines().config.clone();
     let second = Duration::from_secs(1);
@@ -95,7 +95,7 @@ async fn a_run_starts_no_batch_that_will_not_fit() {
     assert!(!is_held(&cairn, &job).await);
 }
 
-async fn a_run_that_is_cut_off_gives_its_lease_back() {
+async fn run_stopped_during_a_batch_releases_its_lease() {
     for moment in Moment::BOTH {
         let (cairn, admin, job) = begun().await;
         let config = cairn.engines().config.clone();

@@ -15,10 +15,10 @@ use crate::harness::{Answer, Cairn, User, sized};
 use crate::tests;
 
 tests! { cascades:
-    scenario_10_crash,
-    many_relationships_are_hidden_and_shown,
-    many_relationships_go_and_come_back,
-    what_a_job_works_on_is_left_alone,
+    cascade_killed_at_each_batch_ends_the_same,
+    hiding_an_item_with_many_relationships_hides_all_of_them,
+    deleting_and_restoring_keeps_many_relationships,
+    item_of_an_open_job_cannot_be_deleted_or_moved,
 }
 
 pub const COLLECTION: &str = "/parks/collections/bcparks_1";
@@ -130,7 +130,7 @@ async fn sum_of_counters(cairn: &Cairn, facilities: usize) -> u64 {
     sum + live["live"].as_n().unwrap().parse::<u64>().unwrap()
 }
 
-async fn scenario_10_crash() {
+async fn cascade_killed_at_each_batch_ends_the_same() {
     let (facilities, relationships) = sized((120, 60), (500, 300));
     let (cairn, admin, visitor) = with_facilities(facilities, relationships).await;
     let new = json!({ "facilityType": "trail", "displayName": "Late", "location": [1, 2] });
@@ -177,7 +177,7 @@ pub async fn with_hub(count: usize) -> (Cairn, User, User) {
 
 const ZONE: &str = "/parks/geozones/bcparks_1/1";
 
-async fn many_relationships_are_hidden_and_shown() {
+async fn hiding_an_item_with_many_relationships_hides_all_of_them() {
     let (_cairn, admin, visitor) = with_hub(120).await;
     for visible in [false, true, false] {
         let change = json!({ "isVisible": visible, "description": format!("{visible}") });
@@ -193,7 +193,7 @@ async fn many_relationships_are_hidden_and_shown() {
     }
 }
 
-async fn many_relationships_go_and_come_back() {
+async fn deleting_and_restoring_keeps_many_relationships() {
     let (cairn, admin, visitor) = with_hub(60).await;
     let conflicts = cairn.conflicts(0.3);
     admin.delete(&format!("{ZONE}?cascade=true")).await.is(204);
@@ -215,7 +215,7 @@ async fn many_relationships_go_and_come_back() {
     assert!(conflicts.count() > 0, "no conflict occurred");
 }
 
-async fn what_a_job_works_on_is_left_alone() {
+async fn item_of_an_open_job_cannot_be_deleted_or_moved() {
     let (cairn, admin, _) = with_hub(60).await;
     // Nobody works.
     cairn.engines().wind_down();

@@ -19,13 +19,13 @@ pub fn tests() -> Vec<Test> {
     let (times, told) = if engines::set() == Set::Real { (10, "ten") } else { sized((10, "ten"), (100, "a_hundred")) };
     let meanwhile: [Test; 3] = [
         Test::new(
-            "cascades::what_comes_back_is_back_before_it_goes_again",
+            "cascades::delete_during_restore_waits_for_the_restore",
             what_comes_back_is_back_before_it_goes_again,
         ),
-        Test::new("cascades::what_is_deleted_meanwhile_keeps_its_own", what_is_deleted_meanwhile_keeps_its_own),
-        Test::new("cascades::what_is_half_done_is_busy", what_is_half_done_is_busy),
+        Test::new("cascades::restore_skips_descendants_deleted_in_between", what_is_deleted_meanwhile_keeps_its_own),
+        Test::new("cascades::item_with_an_unfinished_job_is_busy", what_is_half_done_is_busy),
     ];
-    let crash = Test::new(format!("cascades::scenario_10_crash_{told}_times"), move || scenario_10_crash(times));
+    let crash = Test::new(format!("cascades::cascade_killed_{told}_times_ends_the_same"), move || killed(times));
     [crash].into_iter().chain(meanwhile).collect()
 }
 
@@ -91,7 +91,7 @@ pub async fn job(cairn: &Cairn, admin: &User, job: &str, dies: Option<(usize, Mo
     }
 }
 
-async fn scenario_10_crash(times: usize) {
+async fn killed(times: usize) {
     let (cairn, admin, visitor) = with_facilities(FACILITIES, RELATIONSHIPS).await;
     // The platform's own worker lets go of whatever it takes.
     cairn.engines().wind_down();

@@ -7,16 +7,16 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { collections:
-    created_read_changed_deleted_and_restored,
-    a_name_that_was_deleted_is_still_taken,
-    a_name_is_letters_digits_and_two_signs,
-    what_it_holds_must_be_deleted_first,
-    a_collection_lists_by_name_to_who_may_see_it,
-    hiding_a_collection_hides_no_child,
-    scenario_11_race,
+    collection_is_created_read_updated_deleted_and_restored,
+    id_of_a_deleted_collection_stays_taken,
+    collection_id_with_other_characters_is_refused,
+    collection_with_items_cannot_be_deleted,
+    collections_list_by_name_and_visibility,
+    hiding_a_collection_keeps_its_children_visible,
+    creates_racing_the_delete_of_their_collection_leave_no_orphan,
 }
 
-async fn created_read_changed_deleted_and_restored() {
+async fn collection_is_created_read_updated_deleted_and_restored() {
     let cairn = Cairn::start().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let new = json!({
@@ -58,7 +58,7 @@ async fn created_read_changed_deleted_and_restored() {
     visitor.search("q=strathcona").await.are(&["Strathcona"]);
 }
 
-async fn a_name_that_was_deleted_is_still_taken() {
+async fn id_of_a_deleted_collection_stays_taken() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let again = json!({ "collectionId": "bcparks_1", "displayName": "Another" });
@@ -69,7 +69,7 @@ async fn a_name_that_was_deleted_is_still_taken() {
     cairn.collection("BCparks_1", "Another").await;
 }
 
-async fn a_name_is_letters_digits_and_two_signs() {
+async fn collection_id_with_other_characters_is_refused() {
     let cairn = Cairn::start().await;
     let admin = cairn.administrator().await;
     let longest = "a".repeat(63);
@@ -83,7 +83,7 @@ async fn a_name_is_letters_digits_and_two_signs() {
     }
 }
 
-async fn what_it_holds_must_be_deleted_first() {
+async fn collection_with_items_cannot_be_deleted() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let place = json!({ "displayName": "Place", "location": [-125.5, 49.5] });
@@ -107,7 +107,7 @@ async fn what_it_holds_must_be_deleted_first() {
     assert_eq!(refused["counts"], json!({ "geozones": 1 }));
 }
 
-async fn a_collection_lists_by_name_to_who_may_see_it() {
+async fn collections_list_by_name_and_visibility() {
     let cairn = Cairn::start().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for id in ["c", "a", "b"] {
@@ -125,7 +125,7 @@ async fn a_collection_lists_by_name_to_who_may_see_it() {
     stranger.get("/parks/collections?deleted=true").await.refused(403, "forbidden");
 }
 
-async fn hiding_a_collection_hides_no_child() {
+async fn hiding_a_collection_keeps_its_children_visible() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let lakes = json!({ "displayName": "Lakes", "location": [-125.589, 49.498], "isVisible": true });
@@ -137,7 +137,7 @@ async fn hiding_a_collection_hides_no_child() {
     visitor.search("q=strathcona").await.is_nothing();
 }
 
-async fn scenario_11_race() {
+async fn creates_racing_the_delete_of_their_collection_leave_no_orphan() {
     let cairn = Cairn::start().await;
     let admin = cairn.administrator().await;
     let conflicts = cairn.conflicts(0.1);

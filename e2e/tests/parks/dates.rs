@@ -6,15 +6,15 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { dates:
-    scenario_04_dates,
-    only_the_weekdays_that_are_asked_for,
-    days_are_on_the_calendar_in_order_and_in_the_range,
-    dates_of_product_1_never_include_those_of_10,
-    they_list_in_order_and_no_page_is_short,
-    they_are_seen_exactly_where_their_product_is,
-    what_administrators_note_stays_with_them,
-    one_date_is_changed_as_it_was_read,
-    one_patch_changes_all_that_exist,
+    dates_are_created_updated_and_deleted_by_range,
+    weekdays_limit_the_dates_of_a_request,
+    invalid_or_reversed_date_ranges_are_refused,
+    dates_of_product_1_exclude_those_of_product_10,
+    dates_list_in_order_without_short_pages,
+    dates_are_visible_exactly_with_their_product,
+    notes_of_dates_are_for_administrators_only,
+    update_of_a_date_honours_if_match,
+    patch_of_a_range_updates_every_existing_date,
 }
 
 const PRODUCTS: &str = "/parks/products/bcparks_1/dayuse/1";
@@ -45,7 +45,7 @@ fn days(pages: &[Answer]) -> Vec<String> {
     days.map(|day| day.as_str().unwrap().to_owned()).collect()
 }
 
-async fn scenario_04_dates() {
+async fn dates_are_created_updated_and_deleted_by_range() {
     let (_cairn, admin, visitor) = with_product().await;
     let winter = seed("2025-12-01", "2026-01-31", "open");
     let seeded = admin.post(DATES, winter.clone()).await.is(200);
@@ -61,7 +61,7 @@ async fn scenario_04_dates() {
     assert_eq!(days(&visitor.pages(DATES, 10).await).len(), 31);
 }
 
-async fn only_the_weekdays_that_are_asked_for() {
+async fn weekdays_limit_the_dates_of_a_request() {
     let (_cairn, admin, visitor) = with_product().await;
     let mut weekends = seed("2025-12-01", "2025-12-31", "open");
     weekends["weekdays"] = json!(["saturday", "sunday"]);
@@ -87,7 +87,7 @@ async fn only_the_weekdays_that_are_asked_for() {
     }
 }
 
-async fn days_are_on_the_calendar_in_order_and_in_the_range() {
+async fn invalid_or_reversed_date_ranges_are_refused() {
     let (_cairn, admin, visitor) = with_product().await;
     for (from, to, places) in [
         ("2026-02-29", "2026-03-01", vec!["/from"]),
@@ -136,7 +136,7 @@ async fn days_are_on_the_calendar_in_order_and_in_the_range() {
     assert!(visitor.get(DATES).await.is(200)["items"].as_array().unwrap().is_empty());
 }
 
-async fn dates_of_product_1_never_include_those_of_10() {
+async fn dates_of_product_1_exclude_those_of_product_10() {
     let (_cairn, admin, visitor) = with_product().await;
     for number in 2..=10 {
         admin.post(PRODUCTS, product("Pass")).await.is(201);
@@ -155,7 +155,7 @@ async fn dates_of_product_1_never_include_those_of_10() {
     assert_eq!(visitor.get(&format!("{PRODUCTS}/10")).await.is(200)["openRanges"], json!(["2025-12-01/2025-12-05"]));
 }
 
-async fn they_list_in_order_and_no_page_is_short() {
+async fn dates_list_in_order_without_short_pages() {
     let (_cairn, admin, visitor) = with_product().await;
     admin.post(DATES, seed("2025-12-01", "2026-01-31", "open")).await.is(200);
     admin.delete(&format!("{DATES}?from=2025-12-10&to=2025-12-20")).await.is(200);
@@ -175,7 +175,7 @@ async fn they_list_in_order_and_no_page_is_short() {
     visitor.get(&format!("{PRODUCTS}/2/dates?cursor={cursor}")).await.faulty(&["cursor"]);
 }
 
-async fn they_are_seen_exactly_where_their_product_is() {
+async fn dates_are_visible_exactly_with_their_product() {
     let (_cairn, admin, visitor) = with_product().await;
     admin.post(DATES, seed("2025-12-01", "2025-12-03", "open")).await.is(200);
     let (one, absent) = (format!("{DATES}/2025-12-02"), format!("{PRODUCTS}/9/dates"));
@@ -205,7 +205,7 @@ async fn they_are_seen_exactly_where_their_product_is() {
     assert_eq!(days(&[visitor.get(DATES).await.is(200)]).len(), 3);
 }
 
-async fn what_administrators_note_stays_with_them() {
+async fn notes_of_dates_are_for_administrators_only() {
     let (_cairn, admin, visitor) = with_product().await;
     admin.post(DATES, seed("2025-12-01", "2025-12-03", "open")).await.is(200);
     let one = format!("{DATES}/2025-12-02");
@@ -229,7 +229,7 @@ async fn what_administrators_note_stays_with_them() {
     visitor.search("q=ranger").await.is_nothing();
 }
 
-async fn one_date_is_changed_as_it_was_read() {
+async fn update_of_a_date_honours_if_match() {
     let (_cairn, admin, visitor) = with_product().await;
     admin.post(DATES, seed("2025-12-01", "2025-12-03", "open")).await.is(200);
     let (one, product) = (format!("{DATES}/2025-12-02"), admin.get(PASS).await.is(200));
@@ -267,7 +267,7 @@ async fn one_date_is_changed_as_it_was_read() {
     assert_eq!(admin.get(PASS).await.is(200).body.get("openRanges"), None);
 }
 
-async fn one_patch_changes_all_that_exist() {
+async fn patch_of_a_range_updates_every_existing_date() {
     let (_cairn, admin, visitor) = with_product().await;
     admin.post(DATES, seed("2025-12-01", "2026-04-30", "open")).await.is(200);
     admin.delete(&format!("{DATES}?from=2025-12-05&to=2025-12-05")).await.is(200);

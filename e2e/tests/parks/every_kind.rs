@@ -20,15 +20,15 @@ use crate::harness::{Cairn, User, recorder, send_file};
 use crate::tests;
 
 tests! { every_kind:
-    a_large_shape_comes_back_from_each,
-    an_external_id_comes_to_each_and_goes,
-    relationships_follow_each_and_return_to_what_was_retyped,
-    a_file_that_is_gone_is_no_fault,
-    a_worker_goes_on_with_an_import,
-    a_product_with_many_relationships_is_hidden,
-    a_collection_returns_to_what_was_retyped_elsewhere,
-    an_item_returns_to_what_its_index_does_not_show_yet,
-    a_worker_returns_an_item_to_what_was_retyped,
+    large_shape_round_trips_for_every_kind,
+    external_id_is_set_and_removed_for_every_kind,
+    relationships_follow_every_kind_through_delete_and_restore,
+    event_for_a_missing_file_is_ignored,
+    worker_resumes_an_import,
+    hiding_a_product_hides_its_many_relationships,
+    restored_collection_relates_to_a_retyped_item,
+    restore_succeeds_while_the_index_lags,
+    job_restores_relationships_to_a_retyped_item,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -51,7 +51,7 @@ fn arrived(object: &str) -> Value {
     json!({ "Records": [{ "s3": { "object": { "key": object } } }] })
 }
 
-async fn a_large_shape_comes_back_from_each() {
+async fn large_shape_round_trips_for_every_kind() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let kinds = [
@@ -82,7 +82,7 @@ async fn a_large_shape_comes_back_from_each() {
     }
 }
 
-async fn an_external_id_comes_to_each_and_goes() {
+async fn external_id_is_set_and_removed_for_every_kind() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let kinds = [
@@ -101,7 +101,7 @@ async fn an_external_id_comes_to_each_and_goes() {
     }
 }
 
-async fn relationships_follow_each_and_return_to_what_was_retyped() {
+async fn relationships_follow_every_kind_through_delete_and_restore() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     for name in ["One", "Other"] {
@@ -140,7 +140,7 @@ async fn announced(admin: &User, file: &str) -> (String, String, crate::harness:
     (announced.header("location").to_owned(), format!("imports/{}", announced.text("jobId")), announced)
 }
 
-async fn a_file_that_is_gone_is_no_fault() {
+async fn event_for_a_missing_file_is_ignored() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let upload = admin.post("/parks/geometries/uploads", json!({ "bytes": 10 })).await.is(201);
@@ -159,7 +159,7 @@ fn worker(cairn: &Cairn) -> App {
     ::parks::app(recorder::OF_THE_RUN.before(&engines)).metrics_to(|_| {})
 }
 
-async fn a_worker_goes_on_with_an_import() {
+async fn worker_resumes_an_import() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let known = collection(&[feature("known", "Known", &point(-125.0, 49.0))]);
@@ -196,7 +196,7 @@ async fn a_worker_goes_on_with_an_import() {
     assert_eq!(admin.get(&lost.0).await.is(200)["status"], "failed");
 }
 
-async fn a_product_with_many_relationships_is_hidden() {
+async fn hiding_a_product_hides_its_many_relationships() {
     let (_cairn, admin, visitor) = with_camps(100).await;
     admin.post(ACTIVITIES, item("Day use", json!({ "activityType": "dayuse" }))).await.is(201);
     let pass =
@@ -213,7 +213,7 @@ async fn a_product_with_many_relationships_is_hidden() {
     visitor.get(product).await.refused(404, "not-found");
 }
 
-async fn a_collection_returns_to_what_was_retyped_elsewhere() {
+async fn restored_collection_relates_to_a_retyped_item() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     cairn.collection("other", "Garibaldi").await;
@@ -228,7 +228,7 @@ async fn a_collection_returns_to_what_was_retyped_elsewhere() {
     admin.get("/parks/relationships/geozone::bcparks_1/1/facility::other/trail::1").await.is(200);
 }
 
-async fn an_item_returns_to_what_its_index_does_not_show_yet() {
+async fn restore_succeeds_while_the_index_lags() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(ZONES, item("Zone", json!({}))).await.is(201);
@@ -269,7 +269,7 @@ fn is_query(seen: &Seen) -> bool {
     seen.headers.get("x-amz-target").is_some_and(|target| target.as_bytes().ends_with(b".Query"))
 }
 
-async fn a_worker_returns_an_item_to_what_was_retyped() {
+async fn job_restores_relationships_to_a_retyped_item() {
     let (cairn, admin, _) = with_hub(60).await;
     let zone = "/parks/geozones/bcparks_1/1";
     admin.delete(&format!("{zone}?cascade=true")).await.is(204);

@@ -8,15 +8,15 @@ use crate::harness::{Answer, Cairn};
 use crate::tests;
 
 tests! { facilities:
-    scenario_02_hidden,
-    scenario_06_stale_write,
-    they_list_by_type_then_number,
-    a_beginning_of_a_type_is_no_type,
-    numbers_run_across_types,
-    an_external_id_is_held_by_one,
-    two_with_one_external_id_at_once_are_one,
-    a_removed_attribute_leaves_the_document,
-    a_patch_says_how_else_a_thing_is_changed,
+    hidden_facility_is_absent_for_visitors,
+    patch_with_stale_if_match_returns_412,
+    facilities_list_by_type_then_number,
+    prefix_of_a_facility_type_is_refused,
+    facility_numbers_continue_across_types,
+    external_id_belongs_to_one_facility,
+    two_creates_with_one_external_id_at_once_create_one,
+    removed_attribute_leaves_the_search_document,
+    patch_of_a_read_only_field_names_the_right_operation,
 }
 
 const FACILITIES: &str = "/parks/facilities/bcparks_1";
@@ -25,7 +25,7 @@ fn facility(of: &str, name: &str) -> Value {
     json!({ "facilityType": of, "displayName": name, "location": [-125.594, 49.489], "isVisible": true })
 }
 
-async fn scenario_02_hidden() {
+async fn hidden_facility_is_absent_for_visitors() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let mut bear = facility("campground", "Bear Camp");
@@ -57,7 +57,7 @@ fn without_instance(answer: &Answer) -> (Value, Vec<String>) {
     (body, names.map(|name| format!("{name}: {}", answer.header(&name))).collect())
 }
 
-async fn scenario_06_stale_write() {
+async fn patch_with_stale_if_match_returns_412() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let made = admin.post(FACILITIES, facility("campground", "Nobody")).await.is(201);
@@ -77,7 +77,7 @@ async fn scenario_06_stale_write() {
     admin.delete(&url).if_match(&won.tag()).await.is(204);
 }
 
-async fn they_list_by_type_then_number() {
+async fn facilities_list_by_type_then_number() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for number in 1..=12 {
@@ -99,7 +99,7 @@ async fn they_list_by_type_then_number() {
     assert_eq!(features["features"][0]["properties"]["sk"], "trail::3");
 }
 
-async fn a_beginning_of_a_type_is_no_type() {
+async fn prefix_of_a_facility_type_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     admin.post(FACILITIES, facility("campground", "Camp")).await.is(201);
@@ -116,7 +116,7 @@ async fn a_beginning_of_a_type_is_no_type() {
     admin.post(FACILITIES, odd).await.faulty(&["/subType"]);
 }
 
-async fn numbers_run_across_types() {
+async fn facility_numbers_continue_across_types() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     for (of, number) in [("campground", 1), ("trail", 2), ("campground", 3)] {
@@ -127,7 +127,7 @@ async fn numbers_run_across_types() {
     admin.get(&format!("{FACILITIES}/trail/1")).await.refused(404, "not-found");
 }
 
-async fn an_external_id_is_held_by_one() {
+async fn external_id_belongs_to_one_facility() {
     let cairn = Cairn::with_strathcona().await;
     cairn.collection("other", "Other").await;
     let admin = cairn.administrator().await;
@@ -157,7 +157,7 @@ async fn an_external_id_is_held_by_one() {
     assert_eq!(visitor.body.get("externalId"), None);
 }
 
-async fn two_with_one_external_id_at_once_are_one() {
+async fn two_creates_with_one_external_id_at_once_create_one() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let mut new = facility("campground", "Camp");
@@ -171,7 +171,7 @@ async fn two_with_one_external_id_at_once_are_one() {
     assert_eq!(admin.get(FACILITIES).await.is(200).sks().len(), 1);
 }
 
-async fn a_removed_attribute_leaves_the_document() {
+async fn removed_attribute_leaves_the_search_document() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let mut new = facility("campground", "Camp");
@@ -189,7 +189,7 @@ async fn a_removed_attribute_leaves_the_document() {
     }
 }
 
-async fn a_patch_says_how_else_a_thing_is_changed() {
+async fn patch_of_a_read_only_field_names_the_right_operation() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let url = admin.post(FACILITIES, facility("campground", "Camp")).await.is(201).header("location").to_owned();

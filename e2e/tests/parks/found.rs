@@ -11,23 +11,23 @@ use crate::harness::{Cairn, Found, Set, Test, User, engines, sized};
 use crate::tests;
 
 tests! { search:
-    kinds_are_chosen_and_counted,
-    what_a_map_of_a_zoom_shows,
-    every_order_can_be_walked,
-    hits_come_geojson,
-    hits_tell_what_a_card_shows,
-    geojson_is_asked_for_by_a_parameter_and_draws_points_beside_shapes,
+    kinds_filter_and_facet,
+    map_search_simplifies_for_its_zoom,
+    every_sort_order_pages_through_all_hits,
+    search_returns_geojson,
+    hits_have_the_fields_of_a_card,
+    parameter_f_returns_geojson_with_points,
 }
 
 /// The size is in the name.
-pub fn scenario_19() -> Test {
+pub fn deep_and_hostile() -> Test {
     let facilities = if engines::set() == Set::Embedded { sized(2_500, 25_000) } else { 2_500 };
-    Test::new(format!("search::scenario_19_deep_and_hostile_{facilities}"), move || {
-        scenario_19_deep_and_hostile(facilities)
+    Test::new(format!("search::deep_paging_and_hostile_queries_among_{facilities}_are_bounded"), move || {
+        deep_paging_and_hostile_queries(facilities)
     })
 }
 
-async fn kinds_are_chosen_and_counted() {
+async fn kinds_filter_and_facet() {
     let cairn = Cairn::with_strathcona().await;
     cairn.collection("other", "Other").await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
@@ -70,7 +70,7 @@ async fn kinds_are_chosen_and_counted() {
     visitor.get("/parks/search?facets=adminNotes").await.faulty(&["facets"]);
 }
 
-async fn what_a_map_of_a_zoom_shows() {
+async fn map_search_simplifies_for_its_zoom() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "From 5", json!({ "minMapZoom": 5 })).await;
@@ -94,7 +94,7 @@ async fn walked(user: &User, query: &str) -> Vec<String> {
     names
 }
 
-async fn every_order_can_be_walked() {
+async fn every_sort_order_pages_through_all_hits() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     // Names that fold to one another are told apart by their keys; one item has no place in an order by distance.
@@ -121,7 +121,7 @@ async fn every_order_can_be_walked() {
     assert_eq!(walked(&visitor, "q=alpha").await, ["Alpha", "ALPHA"]);
 }
 
-async fn hits_come_geojson() {
+async fn search_returns_geojson() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for number in 1..=3 {
@@ -151,7 +151,7 @@ async fn hits_come_geojson() {
     assert_eq!(drawn("outline").await["type"], "Polygon");
 }
 
-async fn hits_tell_what_a_card_shows() {
+async fn hits_have_the_fields_of_a_card() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let camp = json!({
@@ -182,7 +182,7 @@ async fn hits_tell_what_a_card_shows() {
     assert_eq!(found[0]["openDays"], json!(["2026-06-05", "2026-06-06"]));
 }
 
-async fn geojson_is_asked_for_by_a_parameter_and_draws_points_beside_shapes() {
+async fn parameter_f_returns_geojson_with_points() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Zone", json!({ "boundary": super::shapes::rectangle(1.0, 1.0, 2.0, 2.0) })).await;
@@ -213,7 +213,7 @@ fn place(model: &Item, number: usize) -> Item {
     place
 }
 
-async fn scenario_19_deep_and_hostile(facilities: usize) {
+async fn deep_paging_and_hostile_queries(facilities: usize) {
     let cairn = Cairn::with_strathcona().await;
     cairn.collection("elsewhere", "Elsewhere").await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());

@@ -7,15 +7,15 @@ use crate::harness::{Cairn, User};
 use crate::tests;
 
 tests! { geometry:
-    scenario_12_hole_and_island,
-    scenario_13_fiji,
-    scenario_14_antarctica,
-    a_shape_comes_back_whole_or_simplified,
-    a_create_may_carry_its_shapes,
-    a_shape_is_replaced_and_detached,
-    a_large_shape_may_be_sent_again_and_again,
-    bodies_have_a_limit,
-    a_shape_needs_an_item_that_is_live,
+    boundary_with_hole_and_island_round_trips,
+    boundary_of_fiji_is_found_on_both_sides_of_the_antimeridian,
+    boundary_of_antarctica_is_found_around_the_pole,
+    shape_is_returned_whole_or_simplified,
+    create_with_embedded_shapes_stores_them,
+    shape_is_replaced_and_detached,
+    repeated_put_of_a_large_shape_succeeds,
+    shape_over_the_body_limit_returns_413,
+    shape_of_a_deleted_item_is_refused,
 }
 
 pub const ZONE: &str = "/parks/geozones/bcparks_1/1";
@@ -42,7 +42,7 @@ fn sorted(list: &Value) -> Vec<&str> {
     names
 }
 
-async fn scenario_12_hole_and_island() {
+async fn boundary_with_hole_and_island_round_trips() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Zone", [-125.8, 49.4]).await;
@@ -66,7 +66,7 @@ async fn scenario_12_hole_and_island() {
     visitor.search("bbox=-124.88,49.42,-124.86,49.44").await.are(&["Zone"]);
 }
 
-async fn scenario_13_fiji() {
+async fn boundary_of_fiji_is_found_on_both_sides_of_the_antimeridian() {
     let (_cairn, admin, visitor) = with_zone().await;
     let fiji = |east: f64| polygon(json!([[[179.5, -16.5], [east, -16.5], [east, -17], [179.5, -17], [179.5, -16.5]]]));
     let put = admin.put(BOUNDARY, fiji(-179.8)).await.is(200);
@@ -90,7 +90,7 @@ async fn scenario_13_fiji() {
     assert_eq!(again["reference"]["sha256"], put["reference"]["sha256"]);
 }
 
-async fn scenario_14_antarctica() {
+async fn boundary_of_antarctica_is_found_around_the_pole() {
     let (_cairn, admin, visitor) = with_zone().await;
     let ring = json!([[-150, -75], [-90, -73], [-30, -78], [30, -69], [90, -66], [150, -70], [-150, -75]]);
     let put = admin.put(BOUNDARY, polygon(json!([ring]))).await.is(200);
@@ -110,7 +110,7 @@ async fn scenario_14_antarctica() {
     assert_eq!((&again["repairs"], &again["reference"]), (&json!([]), &put["reference"]));
 }
 
-async fn a_shape_comes_back_whole_or_simplified() {
+async fn shape_is_returned_whole_or_simplified() {
     let (_cairn, admin, visitor) = with_zone().await;
     let shape: Value = serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 2000, 7)).unwrap();
     admin.put(BOUNDARY, polygon(json!([shape]))).await.is(200);
@@ -147,7 +147,7 @@ async fn a_shape_comes_back_whole_or_simplified() {
     visitor.get("/parks/geozones/bcparks_1/1/geometry/outline").await.faulty(&["shape"]);
 }
 
-async fn a_create_may_carry_its_shapes() {
+async fn create_with_embedded_shapes_stores_them() {
     let (_cairn, admin, visitor) = with_zone().await;
     let path = json!({ "type": "LineString", "coordinates": [[20, 20], [25, 22]] });
     let boundary = rectangle(20.0, 20.0, 21.0, 21.0);
@@ -170,7 +170,7 @@ async fn a_create_may_carry_its_shapes() {
     visitor.search("bbox=24,21,25,22").await.are(&["Both"]);
 }
 
-async fn a_shape_is_replaced_and_detached() {
+async fn shape_is_replaced_and_detached() {
     let (cairn, admin, visitor) = with_zone().await;
     let first = admin.put(BOUNDARY, rectangle(20.0, 20.0, 21.0, 21.0)).await.is(200);
     visitor.search("bbox=20,20,21,21").await.are(&["Zone"]);
@@ -196,7 +196,7 @@ async fn a_shape_is_replaced_and_detached() {
 }
 
 /// S3 refuses what it has before it has read it.
-async fn a_large_shape_may_be_sent_again_and_again() {
+async fn repeated_put_of_a_large_shape_succeeds() {
     let (_cairn, admin, _visitor) = with_zone().await;
     let ring: Value = serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 30_000, 12)).unwrap();
     let first = admin.put(BOUNDARY, polygon(json!([ring]))).await.is(200);
@@ -207,7 +207,7 @@ async fn a_large_shape_may_be_sent_again_and_again() {
     }
 }
 
-async fn bodies_have_a_limit() {
+async fn shape_over_the_body_limit_returns_413() {
     let (_cairn, admin, _visitor) = with_zone().await;
     let padded = |bytes: usize| {
         let text = rectangle(1.0, 1.0, 2.0, 2.0).to_string();
@@ -224,7 +224,7 @@ async fn bodies_have_a_limit() {
     admin.call(reqwest::Method::PUT, BOUNDARY).bytes("text/csv", "a").await.refused(415, "wrong-content-type");
 }
 
-async fn a_shape_needs_an_item_that_is_live() {
+async fn shape_of_a_deleted_item_is_refused() {
     let (_cairn, admin, visitor) = with_zone().await;
     let shape = rectangle(1.0, 1.0, 2.0, 2.0);
     admin.put("/parks/geozones/bcparks_1/9/geometry/boundary", shape.clone()).await.refused(404, "not-found");

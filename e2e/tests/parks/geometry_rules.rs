@@ -7,15 +7,15 @@ use super::shapes::{backward, multi, polygon, rectangle, ring};
 use crate::tests;
 
 tests! { geometry:
-    what_can_be_mended_is_mended_and_named,
-    what_breaks_a_rule_is_refused_at_its_place,
-    all_faults_come_in_the_order_of_the_document,
-    lines_are_paths,
-    real_data_is_taken_as_it_is,
-    envelopes_are_right_all_round_the_earth,
+    repairable_shape_is_repaired_and_the_repair_is_named,
+    invalid_shape_is_refused_with_a_pointer,
+    shape_faults_are_in_document_order,
+    line_string_is_stored_as_path,
+    real_boundaries_are_accepted_unchanged,
+    envelopes_are_right_across_the_antimeridian,
 }
 
-async fn what_can_be_mended_is_mended_and_named() {
+async fn repairable_shape_is_repaired_and_the_repair_is_named() {
     let (_cairn, admin, visitor) = with_zone().await;
     let square = ring(1.0, 1.0, 3.0, 3.0);
     let crs = |name: &str| {
@@ -52,7 +52,7 @@ async fn what_can_be_mended_is_mended_and_named() {
     visitor.search("bbox=2,2,2.5,2.5").await.are(&["Zone"]);
 }
 
-async fn what_breaks_a_rule_is_refused_at_its_place() {
+async fn invalid_shape_is_refused_with_a_pointer() {
     let (cairn, admin, visitor) = with_zone().await;
     admin.put(BOUNDARY, rectangle(10.0, 10.0, 11.0, 11.0)).await.is(200);
     let before = visitor.get(ZONE).await.is(200);
@@ -104,7 +104,7 @@ async fn what_breaks_a_rule_is_refused_at_its_place() {
     assert_eq!(cairn.document("parks", "geozone::bcparks_1#1").await, document);
 }
 
-async fn all_faults_come_in_the_order_of_the_document() {
+async fn shape_faults_are_in_document_order() {
     let (_cairn, admin, _visitor) = with_zone().await;
     let wrong = polygon(json!([
         [[0, 50], [1, 51], [1, 50], [0, 51], [0, 50]],
@@ -126,7 +126,7 @@ async fn all_faults_come_in_the_order_of_the_document() {
     admin.post("/parks/geozones/bcparks_1", new).await.faulty(&places);
 }
 
-async fn lines_are_paths() {
+async fn line_string_is_stored_as_path() {
     let (_cairn, admin, visitor) = with_zone().await;
     let line = |positions: Value| json!({ "type": "LineString", "coordinates": positions });
     // A line may cross and touch itself.
@@ -150,7 +150,7 @@ async fn lines_are_paths() {
 }
 
 /// What public files of the world hold.
-async fn real_data_is_taken_as_it_is() {
+async fn real_boundaries_are_accepted_unchanged() {
     let (_cairn, admin, visitor) = with_zone().await;
     let beyond = polygon(json!([[
         [179.5, -16.5],
@@ -188,7 +188,7 @@ async fn real_data_is_taken_as_it_is() {
     visitor.search("bbox=0,-89,10,-85").await.are(&["Zone"]);
 }
 
-async fn envelopes_are_right_all_round_the_earth() {
+async fn envelopes_are_right_across_the_antimeridian() {
     let (_cairn, admin, visitor) = with_zone().await;
     for (shape, envelope) in [
         (rectangle(15.0, 40.0, 16.0, 41.0), [15.0, 40.0, 16.0, 41.0]),

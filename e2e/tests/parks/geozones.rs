@@ -7,15 +7,15 @@ use crate::harness::{Answer, Cairn};
 use crate::tests;
 
 tests! { geozones:
-    scenario_03_numbers,
-    a_number_never_stands_for_one_that_it_begins,
-    a_deleted_number_is_never_given_again,
-    a_failed_create_leaves_no_counter_and_no_item,
-    a_location_is_longitude_first_and_on_earth,
-    fields_keep_to_their_bounds,
-    all_faults_come_at_once,
-    keys_and_shapes_cannot_be_patched,
-    a_patch_that_changes_nothing_changes_no_tag,
+    hundred_concurrent_creates_get_distinct_numbers,
+    geozone_1_is_distinct_from_geozone_10,
+    number_of_a_deleted_geozone_is_not_reused,
+    failed_create_leaves_no_item,
+    location_outside_the_earth_is_refused,
+    fields_outside_their_bounds_are_refused,
+    all_faults_of_a_create_are_returned_at_once,
+    patch_of_keys_and_shapes_is_refused,
+    patch_without_changes_keeps_the_etag,
 }
 
 const LAKES: &str = "/parks/geozones/bcparks_1";
@@ -24,7 +24,7 @@ fn lakes() -> Value {
     json!({ "displayName": "Bedwell Lakes", "location": [-125.589, 49.498], "isVisible": true })
 }
 
-async fn scenario_03_numbers() {
+async fn hundred_concurrent_creates_get_distinct_numbers() {
     let cairn = Cairn::start().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     cairn.collection("bcparks_7", "Seven").await;
@@ -57,7 +57,7 @@ async fn scenario_03_numbers() {
     assert_eq!(admin.post("/parks/geozones/nowhere", lakes()).await.is(201)["number"], 1);
 }
 
-async fn a_number_never_stands_for_one_that_it_begins() {
+async fn geozone_1_is_distinct_from_geozone_10() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for number in 1..=10 {
@@ -72,7 +72,7 @@ async fn a_number_never_stands_for_one_that_it_begins() {
     }
 }
 
-async fn a_deleted_number_is_never_given_again() {
+async fn number_of_a_deleted_geozone_is_not_reused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(LAKES, lakes()).await.is(201);
@@ -80,7 +80,7 @@ async fn a_deleted_number_is_never_given_again() {
     assert_eq!(admin.post(LAKES, lakes()).await.is(201)["number"], 2);
 }
 
-async fn a_failed_create_leaves_no_counter_and_no_item() {
+async fn failed_create_leaves_no_item() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post("/parks/geozones/nowhere", lakes()).await.refused(404, "not-found");
@@ -92,7 +92,7 @@ async fn a_failed_create_leaves_no_counter_and_no_item() {
     assert_eq!(litter, Vec::<String>::new());
 }
 
-async fn a_location_is_longitude_first_and_on_earth() {
+async fn location_outside_the_earth_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let at = |location: Value| json!({ "displayName": "Place", "location": location });
@@ -123,7 +123,7 @@ async fn a_location_is_longitude_first_and_on_earth() {
     admin.post(LAKES, json!({ "displayName": "Nowhere" })).await.faulty(&["/location"]);
 }
 
-async fn fields_keep_to_their_bounds() {
+async fn fields_outside_their_bounds_are_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let with = |field: &str, value: Value| {
@@ -180,7 +180,7 @@ async fn fields_keep_to_their_bounds() {
     admin.post(LAKES, crossed).await.faulty(&["/minMapZoom"]);
 }
 
-async fn all_faults_come_at_once() {
+async fn all_faults_of_a_create_are_returned_at_once() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let wrong =
@@ -189,7 +189,7 @@ async fn all_faults_come_at_once() {
     admin.post(LAKES, wrong).await.faulty(&places);
 }
 
-async fn keys_and_shapes_cannot_be_patched() {
+async fn patch_of_keys_and_shapes_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(LAKES, lakes()).await.is(201);
@@ -203,7 +203,7 @@ async fn keys_and_shapes_cannot_be_patched() {
     admin.patch("/parks/geozones/bcparks_1/1", json!([])).await.faulty(&[""]);
 }
 
-async fn a_patch_that_changes_nothing_changes_no_tag() {
+async fn patch_without_changes_keeps_the_etag() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let made = admin.post(LAKES, lakes()).await.is(201);

@@ -8,14 +8,14 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { hostile:
-    unknown_fields_are_named,
-    bodies_that_are_no_json,
-    bodies_that_nest_or_swell,
-    content_types_that_are_not_taken,
-    bodies_where_none_is_taken,
-    paths_that_try_something,
-    numbers_that_are_no_numbers,
-    the_longest_keys_fit,
+    unknown_fields_are_refused_by_name,
+    body_that_is_not_json_returns_400,
+    deeply_nested_or_large_body_is_refused,
+    unsupported_content_type_returns_415,
+    body_where_none_is_expected_is_refused,
+    malicious_paths_return_404,
+    malformed_numbers_are_refused,
+    longest_ids_of_an_item_fit_its_key,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -24,7 +24,7 @@ fn lakes() -> Value {
     json!({ "displayName": "Lakes", "location": [1, 2] })
 }
 
-async fn unknown_fields_are_named() {
+async fn unknown_fields_are_refused_by_name() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(ZONES, lakes()).await.is(201);
@@ -50,7 +50,7 @@ async fn unknown_fields_are_named() {
     assert_eq!(admin.get(ZONES).await.is(200).sks(), ["1"]);
 }
 
-async fn bodies_that_are_no_json() {
+async fn body_that_is_not_json_returns_400() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let send = |body: Vec<u8>| admin.call(Method::POST, ZONES).bytes("application/json", body);
@@ -89,7 +89,7 @@ async fn bodies_that_are_no_json() {
     send(b"{\"displayName\":\"a\",\"displayName\":\"b\",\"location\":[1,2]}".to_vec()).await;
 }
 
-async fn bodies_that_nest_or_swell() {
+async fn deeply_nested_or_large_body_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let send = |path: &str, body: String| admin.call(Method::POST, path).bytes("application/json", body);
@@ -116,7 +116,7 @@ async fn bodies_that_nest_or_swell() {
     admin.get(&long).await.is(400);
 }
 
-async fn content_types_that_are_not_taken() {
+async fn unsupported_content_type_returns_415() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(ZONES, lakes()).await.is(201);
@@ -141,7 +141,7 @@ async fn content_types_that_are_not_taken() {
     admin.get(ZONES).header("accept", "text/html, */*;q=0.1").await.is(200);
 }
 
-async fn bodies_where_none_is_taken() {
+async fn body_where_none_is_expected_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(ZONES, lakes()).await.is(201);
@@ -151,7 +151,7 @@ async fn bodies_where_none_is_taken() {
     with(Method::GET, ZONES).await.is(200);
 }
 
-async fn paths_that_try_something() {
+async fn malicious_paths_return_404() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     admin.post(ZONES, lakes()).await.is(201);
@@ -177,7 +177,7 @@ async fn paths_that_try_something() {
     }
 }
 
-async fn numbers_that_are_no_numbers() {
+async fn malformed_numbers_are_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let with = |field: &str, number: &str| {
@@ -205,7 +205,7 @@ async fn numbers_that_are_no_numbers() {
     assert!(read.told().contains("[-125.12345678901234,49.00000000000001]"), "{}", read.told());
 }
 
-async fn the_longest_keys_fit() {
+async fn longest_ids_of_an_item_fit_its_key() {
     let cairn = Cairn::start().await;
     let admin = cairn.administrator().await;
     let longest = "c".repeat(63);

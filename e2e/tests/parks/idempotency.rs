@@ -11,13 +11,13 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { idempotency:
-    the_same_again_is_the_same_answer,
-    at_the_same_moment_it_is_made_once,
-    another_request_under_the_key_is_refused,
-    each_caller_and_operation_has_keys_of_its_own,
-    a_key_is_forgotten_after_a_day,
-    a_refusal_is_not_kept,
-    every_create_heeds_it,
+    repeated_request_returns_the_first_response,
+    concurrent_requests_with_one_key_create_once,
+    same_key_with_another_body_returns_422,
+    idempotency_keys_are_scoped_by_caller_and_operation,
+    idempotency_key_expires_after_a_day,
+    refused_create_is_not_replayed,
+    every_create_honours_the_idempotency_key,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -26,7 +26,7 @@ fn lakes() -> Value {
     json!({ "displayName": "Lakes", "location": [1, 2] })
 }
 
-async fn the_same_again_is_the_same_answer() {
+async fn repeated_request_returns_the_first_response() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let first = admin.post(ZONES, lakes()).once("k-1").await.is(201);
@@ -47,7 +47,7 @@ async fn the_same_again_is_the_same_answer() {
     }
 }
 
-async fn at_the_same_moment_it_is_made_once() {
+async fn concurrent_requests_with_one_key_create_once() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     for round in 0..5 {
@@ -63,7 +63,7 @@ async fn at_the_same_moment_it_is_made_once() {
     assert_eq!(admin.get(ZONES).await.is(200).sks().len(), 5);
 }
 
-async fn another_request_under_the_key_is_refused() {
+async fn same_key_with_another_body_returns_422() {
     let cairn = Cairn::with_strathcona().await;
     cairn.collection("other", "Other").await;
     let admin = cairn.administrator().await;
@@ -76,7 +76,7 @@ async fn another_request_under_the_key_is_refused() {
     assert_eq!(admin.get("/parks/geozones/other").await.is(200).sks().len(), 0);
 }
 
-async fn each_caller_and_operation_has_keys_of_its_own() {
+async fn idempotency_keys_are_scoped_by_caller_and_operation() {
     let cairn = Cairn::with_strathcona().await;
     let ada = cairn.administrator().await;
     let bob = cairn.user("bob", &format!("Bearer {}", cairn.token("bob", &["parks-admin"]).await));
@@ -90,7 +90,7 @@ async fn each_caller_and_operation_has_keys_of_its_own() {
     demoted.post(ZONES, lakes()).once("k").await.refused(403, "forbidden");
 }
 
-async fn a_key_is_forgotten_after_a_day() {
+async fn idempotency_key_expires_after_a_day() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(ZONES, lakes()).once("k").await.is(201);
@@ -100,7 +100,7 @@ async fn a_key_is_forgotten_after_a_day() {
     assert_eq!(admin.post(ZONES, lakes()).once("k").await.is(201)["number"], 2);
 }
 
-async fn a_refusal_is_not_kept() {
+async fn refused_create_is_not_replayed() {
     let cairn = Cairn::start().await;
     let admin = cairn.administrator().await;
     admin.post(ZONES, lakes()).once("k").await.refused(404, "not-found");
@@ -110,7 +110,7 @@ async fn a_refusal_is_not_kept() {
     admin.post(ZONES, lakes()).once("l").await.is(201);
 }
 
-async fn every_create_heeds_it() {
+async fn every_create_honours_the_idempotency_key() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let camp = json!({

@@ -11,12 +11,12 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { identity:
-    three_states_of_a_caller,
-    a_token_must_be_right_in_every_part,
-    a_token_ends,
-    only_administrators_change_anything,
-    what_was_done_is_known_by_whom,
-    free_routes_and_unknown_ones,
+    caller_is_anonymous_invalid_or_known,
+    token_with_a_wrong_claim_returns_401,
+    expired_token_returns_401,
+    writes_need_the_administrator_role,
+    writes_record_their_person,
+    public_and_unknown_routes_need_no_token,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -25,7 +25,7 @@ fn lakes() -> Value {
     json!({ "displayName": "Lakes", "location": [1, 2] })
 }
 
-async fn three_states_of_a_caller() {
+async fn caller_is_anonymous_invalid_or_known() {
     let cairn = Cairn::with_strathcona().await;
     cairn.visitor().get("/parks/collections").await.is(200);
     let anonymous = cairn.visitor().post(ZONES, lakes()).await.refused(401, "not-signed-in");
@@ -44,7 +44,7 @@ async fn three_states_of_a_caller() {
     cairn.administrator().await.post(ZONES, lakes()).await.is(201);
 }
 
-async fn a_token_must_be_right_in_every_part() {
+async fn token_with_a_wrong_claim_returns_401() {
     let cairn = Cairn::with_strathcona().await;
     let token = cairn.token("ada", &["parks-admin"]).await;
     let [head, claims, signature] = token.split('.').collect::<Vec<_>>()[..] else { panic!("{token}") };
@@ -100,7 +100,7 @@ async fn a_token_must_be_right_in_every_part() {
     cairn.user("ada", &format!("bearer {token}")).post(ZONES, lakes()).await.is(201);
 }
 
-async fn a_token_ends() {
+async fn expired_token_returns_401() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     admin.post(ZONES, lakes()).await.is(201);
@@ -110,7 +110,7 @@ async fn a_token_ends() {
     cairn.administrator().await.post(ZONES, lakes()).await.is(201);
 }
 
-async fn only_administrators_change_anything() {
+async fn writes_need_the_administrator_role() {
     let cairn = Cairn::with_strathcona().await;
     cairn.administrator().await.post(ZONES, lakes()).await.is(201);
     let one = format!("{ZONES}/1");
@@ -131,7 +131,7 @@ async fn only_administrators_change_anything() {
     }
 }
 
-async fn what_was_done_is_known_by_whom() {
+async fn writes_record_their_person() {
     let cairn = Cairn::with_strathcona().await;
     let ada = cairn.administrator().await;
     let token = cairn.token("bob/the#second", &["parks-admin"]).await;
@@ -148,7 +148,7 @@ async fn what_was_done_is_known_by_whom() {
     assert!(time.len() == 27 && time.ends_with('Z') && time.as_bytes()[19] == b'.', "{time}");
 }
 
-async fn free_routes_and_unknown_ones() {
+async fn public_and_unknown_routes_need_no_token() {
     let cairn = Cairn::start().await;
     let visitor = cairn.visitor();
     assert_eq!(visitor.get("/parks/health").await.is(200).body, json!({ "status": "ok" }));

@@ -9,14 +9,14 @@ use crate::harness::{Answer, Cairn, User, send_file};
 use crate::tests;
 
 tests! { imports:
-    a_geojson_layer_becomes_items,
-    a_csv_layer_becomes_items,
-    activities_of_a_layer_can_have_products,
-    a_second_import_changes_nothing_and_a_third_what_differs,
-    an_import_needs_its_collection,
-    what_is_announced_has_bounds,
-    an_import_without_a_file_expires,
-    an_event_that_comes_twice_changes_nothing,
+    geojson_layer_is_imported,
+    csv_layer_is_imported,
+    imported_activities_accept_products,
+    repeated_import_updates_only_what_differs,
+    import_into_an_absent_collection_is_refused,
+    import_over_the_limits_is_refused,
+    import_without_a_file_expires,
+    repeated_import_event_changes_nothing,
 }
 
 const IMPORTS: &str = "/parks/imports";
@@ -68,7 +68,7 @@ pub fn point(x: f64, y: f64) -> Value {
     json!({ "type": "Point", "coordinates": [x, y] })
 }
 
-async fn a_geojson_layer_becomes_items() {
+async fn geojson_layer_is_imported() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
@@ -101,7 +101,7 @@ async fn a_geojson_layer_becomes_items() {
     assert_eq!(cairn.table().get(&shape, "object").await.unwrap()["refs"].as_n().unwrap(), "1");
 }
 
-async fn a_csv_layer_becomes_items() {
+async fn csv_layer_is_imported() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let file = "\u{feff}latitude,longitude,externalId,displayName,type,searchTerms,description\r\n\
@@ -121,7 +121,7 @@ async fn a_csv_layer_becomes_items() {
     assert_eq!(admin.get("/parks/geozones/bcparks_1/1").await.is(200)["location"], json!([1, 2]));
 }
 
-async fn activities_of_a_layer_can_have_products() {
+async fn imported_activities_accept_products() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let file = "externalId,displayName,type,longitude,latitude\na,Day use,dayuse,1,2\nb,Canoes,canoeing,1,2\n";
@@ -134,7 +134,7 @@ async fn activities_of_a_layer_can_have_products() {
     }
 }
 
-async fn a_second_import_changes_nothing_and_a_third_what_differs() {
+async fn repeated_import_updates_only_what_differs() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
@@ -178,7 +178,7 @@ async fn a_second_import_changes_nothing_and_a_third_what_differs() {
     assert_eq!(cairn.table().get(shape, "object").await.unwrap()["refs"].as_n().unwrap(), "0");
 }
 
-async fn an_import_needs_its_collection() {
+async fn import_into_an_absent_collection_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let new = |id: &str| json!({ "collectionId": id, "entity": "facility", "format": "csv", "bytes": 60 });
@@ -197,7 +197,7 @@ async fn an_import_needs_its_collection() {
     assert!(admin.get(TRAILS).await.is(200).sks().is_empty());
 }
 
-async fn what_is_announced_has_bounds() {
+async fn import_over_the_limits_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let new = |changes: Value| {
@@ -225,7 +225,7 @@ async fn what_is_announced_has_bounds() {
     assert_eq!(once.body, again.body);
 }
 
-async fn an_import_without_a_file_expires() {
+async fn import_without_a_file_expires() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let new = json!({ "collectionId": "bcparks_1", "entity": "geozone", "format": "geojson", "bytes": 100 });
@@ -239,7 +239,7 @@ async fn an_import_without_a_file_expires() {
     admin.get(job).await.refused(404, "not-found");
 }
 
-async fn an_event_that_comes_twice_changes_nothing() {
+async fn repeated_import_event_changes_nothing() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let job = import(&admin, "geojson", &collection(&[feature("a", "A", &point(1.0, 1.0))])).await;

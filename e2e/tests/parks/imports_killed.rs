@@ -18,11 +18,11 @@ use crate::harness::{Answer, Cairn, User, seed, send_file, sized};
 use crate::tests;
 
 tests! { imports_killed:
-    a_worker_that_dies_at_every_batch_leaves_each_row_done_once,
-    killed_at_random_moments_it_ends_with_each_item_once,
+    import_killed_at_every_batch_imports_each_row_once,
+    import_killed_at_random_imports_each_row_once,
 }
 
-async fn a_worker_that_dies_at_every_batch_leaves_each_row_done_once() {
+async fn import_killed_at_every_batch_imports_each_row_once() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
@@ -105,7 +105,7 @@ async fn done(admin: &User, job: &str) -> u64 {
     admin.get(job).await.is(200)["counts"]["done"].as_u64().unwrap()
 }
 
-async fn killed_at_random_moments_it_ends_with_each_item_once() {
+async fn import_killed_at_random_imports_each_row_once() {
     let (rows, kills) = sized((900, 1), (3000, 3));
     let mut random = seed::random("imports_killed::process");
     let state = tempfile::tempdir().unwrap();

@@ -9,16 +9,16 @@ use crate::harness::{Answer, Cairn, User, send_file};
 use crate::tests;
 
 tests! { imports_layers:
-    a_layer_of_another_reference_system_is_refused_whole,
-    an_external_id_twice_in_a_file_is_a_fault_at_the_later_row,
-    faults_say_the_external_id,
-    names_that_cannot_be_read_are_refused,
-    a_csv_layer_sets_every_field_of_its_kind,
-    other_attributes_are_left_out_where_that_is_said,
-    other_separators_are_named,
+    layer_with_another_crs_is_refused,
+    repeated_external_id_is_a_fault_at_the_later_row,
+    import_faults_name_the_external_id,
+    rows_with_unreadable_names_are_refused,
+    csv_columns_set_every_field_of_their_kind,
+    unknown_attributes_are_ignored_on_request,
+    file_with_another_separator_is_refused_by_name,
 }
 
-async fn a_layer_of_another_reference_system_is_refused_whole() {
+async fn layer_with_another_crs_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let named = |name: &str| json!({ "type": "name", "properties": { "name": name } });
@@ -47,7 +47,7 @@ async fn a_layer_of_another_reference_system_is_refused_whole() {
     }
 }
 
-async fn an_external_id_twice_in_a_file_is_a_fault_at_the_later_row() {
+async fn repeated_external_id_is_a_fault_at_the_later_row() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     // In one batch, in others, after a row that is wrong, and three times.
@@ -79,7 +79,7 @@ async fn an_external_id_twice_in_a_file_is_a_fault_at_the_later_row() {
     assert!(job.text("reason").contains("externalId"), "{}", job.told());
 }
 
-async fn faults_say_the_external_id() {
+async fn import_faults_name_the_external_id() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let mut nameless = feature("nameless", "", &point(1.0, 1.0));
@@ -105,7 +105,7 @@ async fn faults_say_the_external_id() {
     assert_eq!(told["faults"][0]["externalId"], "null");
 }
 
-async fn names_that_cannot_be_read_are_refused() {
+async fn rows_with_unreadable_names_are_refused() {
     const NAMES: [&str; 5] = ["   ", "\t", "\u{200b}", "ctl\u{7}x", "nul\u{0}"];
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
@@ -151,7 +151,7 @@ async fn import_with(admin: &User, format: &str, more: Value, file: &str) -> Ans
     ended(admin, announced.header("location")).await
 }
 
-async fn a_csv_layer_sets_every_field_of_its_kind() {
+async fn csv_columns_set_every_field_of_their_kind() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let header = "externalId,type,displayName,longitude,latitude,isVisible,subType,address,isOpen,showOnMap,timezone,\
@@ -189,7 +189,7 @@ async fn a_csv_layer_sets_every_field_of_its_kind() {
     assert_eq!(pointers, expected);
 }
 
-async fn other_attributes_are_left_out_where_that_is_said() {
+async fn unknown_attributes_are_ignored_on_request() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let mut object = feature("a", "A", &point(1.0, 1.0));
@@ -210,7 +210,7 @@ async fn other_attributes_are_left_out_where_that_is_said() {
     admin.post("/parks/imports", bad).await.faulty(&["/unknown"]);
 }
 
-async fn other_separators_are_named() {
+async fn file_with_another_separator_is_refused_by_name() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     for (between, name) in [(";", "semicolons"), ("\t", "tabs")] {

@@ -7,10 +7,10 @@ use crate::harness::{Answer, Cairn, fetch};
 use crate::tests;
 
 tests! { imports_refused:
-    bad_rows_are_reported_by_row_and_pointer_and_skipped,
-    a_file_that_is_none_is_refused_whole,
-    a_hostile_file_is_refused_and_harms_nobody,
-    a_row_never_takes_an_external_id_from_another_item,
+    bad_rows_are_reported_and_skipped,
+    file_of_another_format_is_refused,
+    hostile_file_is_refused_within_bounded_memory,
+    row_never_takes_the_external_id_of_another_item,
 }
 
 /// The faults of a job, by the link that it gives.
@@ -27,7 +27,7 @@ fn place(counted: &str) -> impl Fn(&Value) -> (u64, &str) {
     }
 }
 
-async fn bad_rows_are_reported_by_row_and_pointer_and_skipped() {
+async fn bad_rows_are_reported_and_skipped() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let bow = json!({ "type": "Polygon", "coordinates": [[[0, 50], [1, 51], [1, 50], [0, 51], [0, 50]]] });
@@ -84,7 +84,7 @@ async fn bad_rows_are_reported_by_row_and_pointer_and_skipped() {
     assert_eq!(place("row")(&told["faults"][0]), (2, "/type"));
 }
 
-async fn a_file_that_is_none_is_refused_whole() {
+async fn file_of_another_format_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let good = feature("good", "Good", &point(1.0, 1.0)).to_string();
@@ -113,7 +113,7 @@ async fn a_file_that_is_none_is_refused_whole() {
 }
 
 /// Depth, length and emptiness that break a careless reader.
-async fn a_hostile_file_is_refused_and_harms_nobody() {
+async fn hostile_file_is_refused_within_bounded_memory() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let deep = format!("{}{}", "[".repeat(3_000_000), "]".repeat(3_000_000));
@@ -139,7 +139,7 @@ async fn a_hostile_file_is_refused_and_harms_nobody() {
     }
 }
 
-async fn a_row_never_takes_an_external_id_from_another_item() {
+async fn row_never_takes_the_external_id_of_another_item() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     import(&admin, "geojson", &collection(&[feature("a", "A", &point(1.0, 1.0))])).await;

@@ -14,10 +14,10 @@ use crate::harness::{Cairn, User, send_file};
 use crate::tests;
 
 tests! { imports_visibility:
-    a_row_hides_and_shows_an_item_with_its_relationships,
-    a_worker_that_dies_at_each_transaction_leaves_no_relationship_behind,
-    a_row_hides_an_item_with_many_relationships,
-    an_item_at_which_a_job_is_at_work_is_left_alone,
+    imported_row_hides_and_shows_relationships,
+    import_killed_while_hiding_leaves_no_visible_relationship,
+    imported_row_hides_an_item_with_many_relationships,
+    import_skips_an_item_with_an_open_job,
 }
 
 const ZONE: &str = "geozone::bcparks_1/1";
@@ -49,7 +49,7 @@ async fn with_trails(trails: u64) -> (Cairn, User, User) {
     (cairn, admin, visitor)
 }
 
-async fn a_row_hides_and_shows_an_item_with_its_relationships() {
+async fn imported_row_hides_and_shows_relationships() {
     let (cairn, admin, visitor) = with_trails(40).await;
     let shown = kept(&cairn).await;
     for hidden in [vec![1], vec![1, 2], vec![2], vec![1, 2, 3, 40], vec![]] {
@@ -70,7 +70,7 @@ async fn a_row_hides_and_shows_an_item_with_its_relationships() {
     assert!(kept(&cairn).await == shown, "shown again, it is not what it was");
 }
 
-async fn a_worker_that_dies_at_each_transaction_leaves_no_relationship_behind() {
+async fn import_killed_while_hiding_leaves_no_visible_relationship() {
     let (cairn, admin, visitor) = with_trails(4).await;
     // The platform's own worker lets go of whatever it takes.
     cairn.engines().wind_down();
@@ -106,7 +106,7 @@ fn hub(visible: bool) -> String {
     } })])
 }
 
-async fn a_row_hides_an_item_with_many_relationships() {
+async fn imported_row_hides_an_item_with_many_relationships() {
     let (_cairn, admin, visitor) = with_hub(120).await;
     admin.patch("/parks/geozones/bcparks_1/1", json!({ "externalId": "hub" })).await.is(200);
     for visible in [false, true] {
@@ -127,7 +127,7 @@ async fn a_row_hides_an_item_with_many_relationships() {
     }
 }
 
-async fn an_item_at_which_a_job_is_at_work_is_left_alone() {
+async fn import_skips_an_item_with_an_open_job() {
     let (cairn, admin, visitor) = with_trails(3).await;
     let mut busy = cairn.table().get("facility::bcparks_1", "trail::1").await.unwrap();
     busy.insert("busy".to_owned(), aws_sdk_dynamodb::types::AttributeValue::Bool(true));

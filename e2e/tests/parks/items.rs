@@ -7,13 +7,13 @@ use crate::harness::{Answer, Cairn};
 use crate::tests;
 
 tests! { items:
-    any_item_by_the_id_that_it_keeps,
-    hidden_deleted_and_absent_are_the_same,
-    an_answer_that_is_still_right_is_not_sent_again,
-    an_answer_with_a_link_that_dies_is_always_sent,
-    caches_keep_what_is_public,
-    a_change_needs_the_tag_it_names,
-    what_a_visitor_gets_has_nothing_of_the_administrators,
+    item_is_found_by_its_global_id,
+    hidden_deleted_and_absent_items_respond_alike,
+    matching_if_none_match_returns_304,
+    response_with_a_signed_link_is_never_304,
+    public_responses_are_cacheable,
+    update_with_wrong_if_match_returns_412,
+    visitor_view_has_no_administrator_fields,
 }
 
 const CAMP: &str = "/parks/facilities/bcparks_1/campground/1";
@@ -29,7 +29,7 @@ async fn with_camp() -> (Cairn, Answer) {
     (cairn, made)
 }
 
-async fn any_item_by_the_id_that_it_keeps() {
+async fn item_is_found_by_its_global_id() {
     let (cairn, camp) = with_camp().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let id = format!("/parks/items/{}", camp.text("globalId"));
@@ -52,7 +52,7 @@ async fn any_item_by_the_id_that_it_keeps() {
     assert_eq!(visitor.get(&id).await.is(200)["globalId"], camp["globalId"]);
 }
 
-async fn hidden_deleted_and_absent_are_the_same() {
+async fn hidden_deleted_and_absent_items_respond_alike() {
     let (cairn, camp) = with_camp().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let id = format!("/parks/items/{}", camp.text("globalId"));
@@ -79,7 +79,7 @@ async fn hidden_deleted_and_absent_are_the_same() {
     assert_eq!(visitor.get("/parks/facilities/bcparks_1").await.is(200).body, json!({ "items": [] }));
 }
 
-async fn an_answer_that_is_still_right_is_not_sent_again() {
+async fn matching_if_none_match_returns_304() {
     let (cairn, camp) = with_camp().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let tag = visitor.get(CAMP).await.is(200).tag();
@@ -95,7 +95,7 @@ async fn an_answer_that_is_still_right_is_not_sent_again() {
     visitor.get(CAMP).if_none_match(&tag).await.is(200);
 }
 
-async fn an_answer_with_a_link_that_dies_is_always_sent() {
+async fn response_with_a_signed_link_is_never_304() {
     let (cairn, _) = with_camp().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let ring: Value = serde_json::from_str(&super::shapes::ellipse([-125.5, 49.6], [0.4, 0.25], 1000, 7)).unwrap();
@@ -114,7 +114,7 @@ async fn an_answer_with_a_link_that_dies_is_always_sent() {
     assert_eq!((stored.status, stored.body), (200, large));
 }
 
-async fn caches_keep_what_is_public() {
+async fn public_responses_are_cacheable() {
     let (cairn, camp) = with_camp().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     cairn.caught_up().await;
@@ -133,7 +133,7 @@ async fn caches_keep_what_is_public() {
     }
 }
 
-async fn a_change_needs_the_tag_it_names() {
+async fn update_with_wrong_if_match_returns_412() {
     let (cairn, camp) = with_camp().await;
     let admin = cairn.administrator().await;
     let boundary = format!("{CAMP}/geometry/boundary");
@@ -152,7 +152,7 @@ async fn a_change_needs_the_tag_it_names() {
     admin.delete(&boundary).if_match(&put.tag()).await.is(204);
 }
 
-async fn what_a_visitor_gets_has_nothing_of_the_administrators() {
+async fn visitor_view_has_no_administrator_fields() {
     let (cairn, _) = with_camp().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let read = admin.get(CAMP).await.is(200);

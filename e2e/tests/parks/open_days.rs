@@ -8,11 +8,11 @@ use crate::harness::{Cairn, User};
 use crate::tests;
 
 tests! { open_days:
-    scenario_05_open_days,
-    an_activity_is_open_through_products_that_may_be_seen,
-    each_activity_is_found_by_its_own_products,
-    a_search_over_too_many_activities_is_to_be_narrowed,
-    ranges_that_cannot_be_read_are_quarantined_alone,
+    search_by_day_finds_open_activities,
+    activity_is_open_by_its_visible_products,
+    activity_is_found_by_its_own_products,
+    search_over_too_many_activities_is_refused,
+    unreadable_open_ranges_quarantine_their_item_alone,
 }
 
 const PRODUCTS: &str = "/parks/products/bcparks_1/dayuse/1";
@@ -39,7 +39,7 @@ async fn product(admin: &User, activity: u32, name: &str) -> String {
     url
 }
 
-async fn scenario_05_open_days() {
+async fn search_by_day_finds_open_activities() {
     let (_cairn, admin, visitor) = with_season().await;
     visitor.search("open=2025-12-24/2025-12-26").await.is_nothing();
     visitor.search("open=2025-12-24/2025-12-26&openMatch=any").await.are(&["Day use", "Day pass"]);
@@ -66,7 +66,7 @@ async fn scenario_05_open_days() {
     visitor.search("open=2025-12-26/2025-12-27&openMatch=any").await.is_nothing();
 }
 
-async fn an_activity_is_open_through_products_that_may_be_seen() {
+async fn activity_is_open_by_its_visible_products() {
     let (_cairn, admin, visitor) = with_season().await;
     let (days, url) = ("open=2025-12-26/2025-12-27", format!("{PRODUCTS}/1"));
     admin.patch(&url, json!({ "isVisible": false })).await.is(200);
@@ -82,7 +82,7 @@ async fn an_activity_is_open_through_products_that_may_be_seen() {
     admin.search(days).await.are(&["Day use", "Day pass"]);
 }
 
-async fn each_activity_is_found_by_its_own_products() {
+async fn activity_is_found_by_its_own_products() {
     let (cairn, admin, visitor) = with_season().await;
     for number in 2..=10 {
         let new = json!({ "activityType": "dayuse", "displayName": format!("Activity {number}"), "location": [1, number], "isVisible": true });
@@ -119,7 +119,7 @@ fn ranges(range: &str) -> AttributeValue {
     AttributeValue::L(vec![text(range)])
 }
 
-async fn a_search_over_too_many_activities_is_to_be_narrowed() {
+async fn search_over_too_many_activities_is_refused() {
     let (cairn, admin, visitor) = with_season().await;
     let open = "2025-12-01/2025-12-02";
     cairn.table().put_all((1..=10_000).map(|number| stored(number, ranges(open))).collect()).await;
@@ -134,7 +134,7 @@ async fn a_search_over_too_many_activities_is_to_be_narrowed() {
     assert_eq!(visitor.search("open=2025-12-02/2025-12-02&entity=product").await.total(), 10_000);
 }
 
-async fn ranges_that_cannot_be_read_are_quarantined_alone() {
+async fn unreadable_open_ranges_quarantine_their_item_alone() {
     let (cairn, _admin, visitor) = with_season().await;
     let table = cairn.table();
     let wrong: [AttributeValue; 5] = [

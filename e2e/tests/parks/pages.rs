@@ -6,12 +6,12 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { pages:
-    none_but_the_last_is_short,
-    a_page_has_its_limit,
-    a_cursor_works_only_where_it_came_from,
-    a_cursor_that_was_changed_is_refused,
-    writes_elsewhere_move_nothing,
-    what_a_cascade_took_is_listed_among_the_deleted,
+    only_the_last_page_is_short,
+    page_has_at_most_its_limit,
+    cursor_of_another_route_or_caller_is_refused,
+    changed_cursor_is_refused,
+    writes_in_other_collections_do_not_shift_pages,
+    items_deleted_by_a_cascade_are_listed_as_deleted,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -30,7 +30,7 @@ async fn with_zones(count: usize) -> (Cairn, User, User) {
     (cairn, admin, visitor)
 }
 
-async fn none_but_the_last_is_short() {
+async fn only_the_last_page_is_short() {
     let (_cairn, admin, visitor) = with_zones(40).await;
     for limit in [1, 7, 8, 100] {
         for (user, path, count) in [
@@ -54,7 +54,7 @@ async fn none_but_the_last_is_short() {
     }
 }
 
-async fn a_page_has_its_limit() {
+async fn page_has_at_most_its_limit() {
     let (_cairn, _admin, visitor) = with_zones(40).await;
     assert_eq!(visitor.get(ZONES).await.is(200).sks().len(), 21);
     for bad in ["0", "101", "-1", "1.5", "ten", ""] {
@@ -72,7 +72,7 @@ async fn a_page_has_its_limit() {
     }
 }
 
-async fn a_cursor_works_only_where_it_came_from() {
+async fn cursor_of_another_route_or_caller_is_refused() {
     let (cairn, admin, visitor) = with_zones(12).await;
     cairn.collection("other", "Other").await;
     let cursor = visitor.get(&format!("{ZONES}?limit=3")).await.is(200).next().unwrap().to_owned();
@@ -106,7 +106,7 @@ async fn a_cursor_works_only_where_it_came_from() {
     visitor.get(&format!("{ZONES}?cursor={cursor}")).await.faulty(&["cursor"]);
 }
 
-async fn a_cursor_that_was_changed_is_refused() {
+async fn changed_cursor_is_refused() {
     let (_cairn, _admin, visitor) = with_zones(12).await;
     let cursor = visitor.get(&format!("{ZONES}?limit=3")).await.is(200).next().unwrap().to_owned();
     for at in 0..cursor.len() {
@@ -120,7 +120,7 @@ async fn a_cursor_that_was_changed_is_refused() {
     }
 }
 
-async fn writes_elsewhere_move_nothing() {
+async fn writes_in_other_collections_do_not_shift_pages() {
     let (_cairn, admin, visitor) = with_zones(20).await;
     let expected: Vec<String> =
         visitor.pages(ZONES, 100).await.iter().flat_map(Answer::sks).map(str::to_owned).collect();
@@ -138,7 +138,7 @@ async fn writes_elsewhere_move_nothing() {
     assert_eq!(seen, expected);
 }
 
-async fn what_a_cascade_took_is_listed_among_the_deleted() {
+async fn items_deleted_by_a_cascade_are_listed_as_deleted() {
     let (_cairn, admin, visitor) = with_zones(24).await;
     for (of, count) in [("trail", 3), ("campground", 4)] {
         for _ in 0..count {

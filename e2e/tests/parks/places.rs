@@ -8,17 +8,17 @@ use crate::harness::{Cairn, User};
 use crate::tests;
 
 tests! { places:
-    a_box_meets_extents,
-    near_is_a_distance_or_a_shape_that_holds_the_point,
-    boundary_of_an_item_in_quarantine_is_compared_with,
-    near_is_how_close_a_shape_comes,
-    a_circle_crosses_180_and_goes_round_a_pole,
-    what_holds_the_point_comes_first_the_smaller_before,
-    a_drawn_shape_meets_holds_or_is_held,
-    a_drawn_shape_keeps_the_rules_and_its_size,
-    the_shape_of_an_item_is_compared_with,
-    what_meets_the_shape_of_an_item,
-    what_has_no_place_is_left_out,
+    box_search_intersects_extents,
+    near_matches_by_distance_or_containing_shape,
+    shape_of_a_quarantined_item_can_be_searched_by,
+    near_uses_the_distance_to_the_shape,
+    circle_search_crosses_the_antimeridian_and_a_pole,
+    containing_areas_rank_first_smallest_first,
+    drawn_shape_intersects_contains_or_is_within,
+    invalid_or_large_drawn_shape_is_refused,
+    search_by_the_shape_of_an_item,
+    search_finds_items_that_intersect_an_item,
+    place_search_excludes_items_without_a_place,
 }
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -31,7 +31,7 @@ async fn zone(admin: &User, name: &str, location: [f64; 2], boundary: Option<Val
     admin.post(ZONES, new).await.is(201).text("globalId").to_owned()
 }
 
-async fn a_box_meets_extents() {
+async fn box_search_intersects_extents() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Point", [5.0, 5.0], None).await;
@@ -54,7 +54,7 @@ async fn a_box_meets_extents() {
     }
 }
 
-async fn near_is_a_distance_or_a_shape_that_holds_the_point() {
+async fn near_matches_by_distance_or_containing_shape() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "East", [179.9, 0.0], None).await;
@@ -71,7 +71,7 @@ async fn near_is_a_distance_or_a_shape_that_holds_the_point() {
     assert_eq!(visitor.search("near=179.9,0").await.names(), ["East", "West", "Square"]);
 }
 
-async fn a_drawn_shape_meets_holds_or_is_held() {
+async fn drawn_shape_intersects_contains_or_is_within() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Lakes", [-125.8, 49.4], Some(hole_and_island())).await;
@@ -111,7 +111,7 @@ async fn a_drawn_shape_meets_holds_or_is_held() {
     visitor.search_by(json!({ "shape": all, "q": "point" })).await.are(&["Point"]);
 }
 
-async fn a_drawn_shape_keeps_the_rules_and_its_size() {
+async fn invalid_or_large_drawn_shape_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let visitor = cairn.visitor();
     let asked = |shape: Value| visitor.post("/parks/search", json!({ "shape": shape }));
@@ -142,7 +142,7 @@ async fn a_drawn_shape_keeps_the_rules_and_its_size() {
     visitor.post("/parks/search", json!({ "q": "x".repeat(100_000) })).await.refused(413, "too-large");
 }
 
-async fn the_shape_of_an_item_is_compared_with() {
+async fn search_by_the_shape_of_an_item() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let park = zone(&admin, "Park", [-125.8, 49.4], Some(hole_and_island())).await;
@@ -178,7 +178,7 @@ async fn the_shape_of_an_item_is_compared_with() {
     visitor.post("/parks/search", body).await.refused(400, "bad-request").at(&["/shapeOf", "/legs"]);
 }
 
-async fn what_meets_the_shape_of_an_item() {
+async fn search_finds_items_that_intersect_an_item() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let park = zone(&admin, "Park", [-125.8, 49.4], Some(hole_and_island())).await;
@@ -207,7 +207,7 @@ async fn what_meets_the_shape_of_an_item() {
     admin.search(&format!("shapeOf={park}&q=pond")).await.are(&["Pond"]);
 }
 
-async fn boundary_of_an_item_in_quarantine_is_compared_with() {
+async fn shape_of_a_quarantined_item_can_be_searched_by() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let ring: Value = serde_json::from_str(&ellipse([20.0, 20.0], [1.0, 1.0], 3000, 7)).unwrap();
@@ -225,7 +225,7 @@ async fn boundary_of_an_item_in_quarantine_is_compared_with() {
     }
 }
 
-async fn near_is_how_close_a_shape_comes() {
+async fn near_uses_the_distance_to_the_shape() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     // A trail of 36 km along a meridian whose location is its far end, and a park of 200 km.
@@ -252,7 +252,7 @@ async fn near_is_how_close_a_shape_comes() {
     }
 }
 
-async fn a_circle_crosses_180_and_goes_round_a_pole() {
+async fn circle_search_crosses_the_antimeridian_and_a_pole() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "East", [0.0, 5.0], Some(rectangle(179.0, -17.0, 179.9, -16.0))).await;
@@ -274,7 +274,7 @@ async fn a_circle_crosses_180_and_goes_round_a_pole() {
     }
 }
 
-async fn what_holds_the_point_comes_first_the_smaller_before() {
+async fn containing_areas_rank_first_smallest_first() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Country", [40.0, 40.0], Some(rectangle(0.0, 0.0, 30.0, 30.0))).await;
@@ -296,7 +296,7 @@ async fn what_holds_the_point_comes_first_the_smaller_before() {
     assert_eq!(visitor.search(&format!("{near}&q=state&sort=distance")).await[0]["inside"], true);
 }
 
-async fn what_has_no_place_is_left_out() {
+async fn place_search_excludes_items_without_a_place() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Strathcona Lake", [-125.5, 49.6], None).await;

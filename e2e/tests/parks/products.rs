@@ -9,12 +9,12 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { products:
-    one_lies_in_its_activity,
-    products_of_activity_1_never_include_those_of_10,
-    a_range_is_in_order_and_not_too_long,
-    a_range_keeps_its_dates_inside,
-    creates_against_the_delete_of_their_activity,
-    the_longest_keys_fit,
+    product_belongs_to_its_activity,
+    products_of_activity_1_exclude_those_of_activity_10,
+    product_range_reversed_or_too_long_is_refused,
+    product_range_that_excludes_its_dates_is_refused,
+    creates_racing_the_delete_of_their_activity_leave_no_orphan,
+    longest_ids_of_a_product_fit_its_key,
 }
 
 const PRODUCTS: &str = "/parks/products/bcparks_1/dayuse/1";
@@ -28,7 +28,7 @@ async fn activity(admin: &User) -> String {
     admin.post("/parks/activities/bcparks_1", new).await.is(201).header("location").to_owned()
 }
 
-async fn one_lies_in_its_activity() {
+async fn product_belongs_to_its_activity() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for missing in [
@@ -71,7 +71,7 @@ async fn one_lies_in_its_activity() {
     visitor.search("entity=product").await.are(&["Day pass"]);
 }
 
-async fn products_of_activity_1_never_include_those_of_10() {
+async fn products_of_activity_1_exclude_those_of_activity_10() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for _ in 0..10 {
@@ -92,7 +92,7 @@ async fn products_of_activity_1_never_include_those_of_10() {
     visitor.get(&format!("{PRODUCTS}?type=dayuse")).await.faulty(&["type"]);
 }
 
-async fn a_range_is_in_order_and_not_too_long() {
+async fn product_range_reversed_or_too_long_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     activity(&admin).await;
@@ -120,7 +120,7 @@ async fn a_range_is_in_order_and_not_too_long() {
     admin.patch(&url, json!({ "rangeStart": "2025-12-02" })).await.faulty(&["/rangeEnd"]);
 }
 
-async fn a_range_keeps_its_dates_inside() {
+async fn product_range_that_excludes_its_dates_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     activity(&admin).await;
@@ -146,7 +146,7 @@ async fn a_range_keeps_its_dates_inside() {
     admin.patch(&url, json!({ "rangeEnd": "2026-01-10" })).await.is(200);
 }
 
-async fn creates_against_the_delete_of_their_activity() {
+async fn creates_racing_the_delete_of_their_activity_leave_no_orphan() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     for round in 1..=3 {
@@ -171,7 +171,7 @@ async fn creates_against_the_delete_of_their_activity() {
     }
 }
 
-async fn the_longest_keys_fit() {
+async fn longest_ids_of_a_product_fit_its_key() {
     let cairn = Cairn::start().await;
     let admin = cairn.administrator().await;
     let longest = "a".repeat(63);

@@ -7,17 +7,17 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { search:
-    the_better_the_place_the_higher_the_hit,
-    of_equal_hits_the_wider_and_the_shorter_come_first,
-    words_as_typed_leave_out_what_only_resembles_them,
-    a_word_may_have_a_typo_while_it_is_typed,
-    names_match_without_their_points_and_apostrophes,
+    hits_rank_by_the_field_that_matches,
+    equal_hits_rank_larger_and_shorter_names_first,
+    exact_matches_exclude_typo_matches,
+    suggestions_tolerate_a_typo_in_a_prefix,
+    names_match_without_punctuation,
     names_match_by_parts_and_abbreviations,
-    most_of_the_words_find_what_all_of_them_do_not,
-    a_name_in_full_is_the_first_suggestion,
+    query_relaxes_to_most_words_if_all_find_nothing,
+    full_name_is_the_first_suggestion,
 }
 
-async fn the_better_the_place_the_higher_the_hit() {
+async fn hits_rank_by_the_field_that_matches() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Rest", json!({ "description": "Behind Green Lake." })).await;
@@ -39,7 +39,7 @@ async fn the_better_the_place_the_higher_the_hit() {
     assert_eq!(walked, ranked);
 }
 
-async fn of_equal_hits_the_wider_and_the_shorter_come_first() {
+async fn equal_hits_rank_larger_and_shorter_names_first() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let facility =
@@ -62,7 +62,7 @@ async fn of_equal_hits_the_wider_and_the_shorter_come_first() {
     assert_eq!(visitor.search("q=trail").await.names(), ["Trail 1", "Trail 2", "Trail 10"]);
 }
 
-async fn words_as_typed_leave_out_what_only_resembles_them() {
+async fn exact_matches_exclude_typo_matches() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Ireland", json!({})).await;
@@ -78,7 +78,7 @@ async fn words_as_typed_leave_out_what_only_resembles_them() {
     assert_eq!(found.count("entity", "geozone"), found.total());
 }
 
-async fn a_word_may_have_a_typo_while_it_is_typed() {
+async fn suggestions_tolerate_a_typo_in_a_prefix() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Seljalandsfoss", json!({})).await;
@@ -89,7 +89,7 @@ async fn a_word_may_have_a_typo_while_it_is_typed() {
     }
 }
 
-async fn names_match_without_their_points_and_apostrophes() {
+async fn names_match_without_punctuation() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for name in ["E.C. Manning", "Devil's Tower", "Parc national de l’Île-Bonaventure"] {
@@ -153,7 +153,7 @@ async fn names_match_by_parts_and_abbreviations() {
     assert_eq!(found[0]["highlights"]["name"][0][0], json!({ "text": "Mt", "hit": true }));
 }
 
-async fn most_of_the_words_find_what_all_of_them_do_not() {
+async fn query_relaxes_to_most_words_if_all_find_nothing() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Denver Airport", json!({})).await;
@@ -176,7 +176,7 @@ async fn most_of_the_words_find_what_all_of_them_do_not() {
     assert_eq!(visitor.search("q=airport denver").await.0.body.get("relaxed"), None);
 }
 
-async fn a_name_in_full_is_the_first_suggestion() {
+async fn full_name_is_the_first_suggestion() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let boundary = super::shapes::rectangle(1.0, 1.0, 2.0, 2.0);

@@ -8,18 +8,18 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { relationships:
-    scenario_07_relationship,
-    scenario_08_no_short_pages,
-    either_order_names_the_same_one,
-    what_cannot_be_related,
-    an_end_must_be_there_and_live,
-    one_is_never_ten,
-    visitors_see_it_while_they_see_both_ends,
-    pages_run_forward_then_in_reverse,
-    asked_for_again_it_stays_one,
-    a_relationship_ends_once,
-    hiding_and_relating_at_once,
-    hiding_and_showing_both_ends_at_once,
+    relationship_is_created_read_and_deleted_from_both_ends,
+    visitor_pages_of_relationships_are_never_short,
+    either_order_of_ends_is_the_same_relationship,
+    unsupported_kinds_cannot_be_related,
+    relationship_to_an_absent_or_deleted_item_is_refused,
+    relationships_of_item_1_exclude_those_of_item_10,
+    relationship_is_visible_while_both_ends_are,
+    relationship_pages_list_forward_then_reverse,
+    repeated_put_keeps_one_relationship,
+    deleting_a_relationship_twice_returns_404,
+    hiding_racing_relating_hides_the_relationship,
+    hiding_racing_showing_ends_consistent,
 }
 
 const LIST: &str = "/parks/relationships";
@@ -63,7 +63,7 @@ async fn hide(admin: &User, path: &str) -> Answer {
     admin.patch(path, json!({ "isVisible": false })).await
 }
 
-async fn scenario_07_relationship() {
+async fn relationship_is_created_read_and_deleted_from_both_ends() {
     let (_cairn, admin, visitor) = with_camps(1).await;
     let made = relate(&admin, CAMP, ZONE).await.is(201);
     assert_eq!(made.header("location"), format!("{LIST}/{ZONE}/{CAMP}"));
@@ -85,7 +85,7 @@ async fn scenario_07_relationship() {
     relate(&admin, ZONE, ZONE).await.faulty(&["pk2"]);
 }
 
-async fn scenario_08_no_short_pages() {
+async fn visitor_pages_of_relationships_are_never_short() {
     let (_cairn, admin, visitor) = with_camps(30).await;
     for number in 1..=30 {
         relate(&admin, ZONE, &camp_number(number)).await.is(201);
@@ -106,7 +106,7 @@ async fn scenario_08_no_short_pages() {
     assert_eq!(admin.get(&format!("{listed}?view=public&limit=100")).await.is(200).each("sk2").len(), 19);
 }
 
-async fn either_order_names_the_same_one() {
+async fn either_order_of_ends_is_the_same_relationship() {
     let (_cairn, admin, visitor) = with_camps(2).await;
     let (first, second) = (camp_number(1), camp_number(2));
     let made = relate(&admin, &second, &first).await.is(201);
@@ -126,7 +126,7 @@ async fn either_order_names_the_same_one() {
     visitor.delete(&format!("{LIST}/{first}/{second}")).await.refused(401, "not-signed-in");
 }
 
-async fn what_cannot_be_related() {
+async fn unsupported_kinds_cannot_be_related() {
     let (_cairn, admin, _) = with_camps(1).await;
     relate(&admin, CAMP, CAMP).await.faulty(&["pk2"]);
     relate(&admin, "collection/bcparks_1", CAMP).await.faulty(&["pk1"]);
@@ -142,7 +142,7 @@ async fn what_cannot_be_related() {
     admin.get(&format!("{LIST}/{CAMP}?deleted=true")).await.faulty(&["deleted"]);
 }
 
-async fn an_end_must_be_there_and_live() {
+async fn relationship_to_an_absent_or_deleted_item_is_refused() {
     let (cairn, admin, visitor) = with_camps(2).await;
     for absent in [
         "geozone::bcparks_1/2",
@@ -171,7 +171,7 @@ async fn an_end_must_be_there_and_live() {
     assert!(!partitions.iter().any(|pk| pk.starts_with("rel::") || pk.starts_with("counter::rel::")), "{partitions:?}");
 }
 
-async fn one_is_never_ten() {
+async fn relationships_of_item_1_exclude_those_of_item_10() {
     let (_cairn, admin, visitor) = with_camps(12).await;
     for number in 2..=12 {
         let zone = json!({ "displayName": "Zone", "location": [1, 2], "isVisible": true });
@@ -194,7 +194,7 @@ async fn one_is_never_ten() {
     assert_eq!(seen(&visitor, "geozone::bcparks_1/10").await, ["campground::10"]);
 }
 
-async fn visitors_see_it_while_they_see_both_ends() {
+async fn relationship_is_visible_while_both_ends_are() {
     let (_cairn, admin, visitor) = with_camps(1).await;
     relate(&admin, ZONE, CAMP).await.is(201);
     let (zone, camp) = ("/parks/geozones/bcparks_1/1", "/parks/facilities/bcparks_1/campground/1");
@@ -232,7 +232,7 @@ async fn visitors_see_it_while_they_see_both_ends() {
     assert!(seen_by_visitor().await);
 }
 
-async fn pages_run_forward_then_in_reverse() {
+async fn relationship_pages_list_forward_then_reverse() {
     let (_cairn, admin, visitor) = with_camps(9).await;
     let middle = camp_number(5);
     relate(&admin, ZONE, &middle).await.is(201);
@@ -265,7 +265,7 @@ async fn pages_run_forward_then_in_reverse() {
     }
 }
 
-async fn asked_for_again_it_stays_one() {
+async fn repeated_put_keeps_one_relationship() {
     let (cairn, admin, _) = with_camps(1).await;
     let answers = join_all((0..12).map(|turn| {
         let (one, other) = if turn % 2 == 0 { (ZONE, CAMP) } else { (CAMP, ZONE) };
@@ -285,7 +285,7 @@ pub async fn counted(cairn: &Cairn, end: &str) -> u64 {
     counter.map_or(0, |counter| counter["live"].as_n().unwrap().parse().unwrap())
 }
 
-async fn a_relationship_ends_once() {
+async fn deleting_a_relationship_twice_returns_404() {
     let (cairn, admin, _) = with_camps(1).await;
     let made = relate(&admin, ZONE, CAMP).await.is(201);
     let path = format!("{LIST}/{CAMP}/{ZONE}");
@@ -301,7 +301,7 @@ async fn a_relationship_ends_once() {
     admin.delete("/parks/geozones/bcparks_1/1").await.is(204);
 }
 
-async fn hiding_and_relating_at_once() {
+async fn hiding_racing_relating_hides_the_relationship() {
     let (cairn, admin, visitor) = with_camps(8).await;
     for round in 0..4 {
         let visible = round % 2 == 1;
@@ -322,7 +322,7 @@ async fn hiding_and_relating_at_once() {
     }
 }
 
-async fn hiding_and_showing_both_ends_at_once() {
+async fn hiding_racing_showing_ends_consistent() {
     let (_cairn, admin, visitor) = with_camps(1).await;
     relate(&admin, ZONE, CAMP).await.is(201);
     let set = |path: &'static str, visible: bool| {

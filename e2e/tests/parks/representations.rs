@@ -9,9 +9,9 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { representations:
-    a_tag_of_one_representation_spares_no_other,
-    a_date_and_a_relationship_have_a_tag_for_each_view,
-    if_match_takes_the_tag_of_any_representation,
+    etag_of_one_representation_does_not_match_another,
+    dates_and_relationships_have_an_etag_per_view,
+    if_match_accepts_the_etag_of_any_representation,
 }
 
 const CAMP: &str = "/parks/facilities/bcparks_1/campground/1";
@@ -57,7 +57,7 @@ impl Asked {
     }
 }
 
-async fn a_tag_of_one_representation_spares_no_other() {
+async fn etag_of_one_representation_does_not_match_another() {
     let (_cairn, admin, visitor, by_id) = with_camp().await;
     let ways = Asked::all(&admin, &visitor);
     let mut seen: Vec<Answer> = Vec::new();
@@ -92,7 +92,7 @@ async fn a_tag_of_one_representation_spares_no_other() {
     }
 }
 
-async fn a_date_and_a_relationship_have_a_tag_for_each_view() {
+async fn dates_and_relationships_have_an_etag_per_view() {
     let (_cairn, admin, visitor, _) = with_camp().await;
     let activity = json!({ "activityType": "dayuse", "displayName": "Day use", "isVisible": true });
     admin.post("/parks/activities/bcparks_1", activity).await.is(201);
@@ -121,7 +121,7 @@ async fn a_date_and_a_relationship_have_a_tag_for_each_view() {
     admin.delete(&path).if_match(&theirs.tag()).await.is(204);
 }
 
-async fn if_match_takes_the_tag_of_any_representation() {
+async fn if_match_accepts_the_etag_of_any_representation() {
     let (_cairn, admin, visitor, _) = with_camp().await;
     let boundary = format!("{CAMP}/geometry/boundary");
     for (round, asked) in Asked::all(&admin, &visitor).into_iter().enumerate() {

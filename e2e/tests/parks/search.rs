@@ -8,15 +8,15 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { search:
-    scenario_01_discovery,
-    each_word_occurs_somewhere,
+    visitor_discovers_a_park_by_name_place_and_day,
+    every_word_must_match_some_field,
     typos_are_forgiven_from_three_letters_and_the_first_letter_holds,
-    notes_are_for_administrators_alone,
-    a_hit_in_the_notes_is_shown_to_administrators,
-    administrators_ask_for_more,
-    a_fault_names_its_parameter,
-    suggestions_are_names,
-    a_deleted_item_is_nowhere,
+    notes_are_searched_for_administrators_only,
+    hit_in_notes_is_highlighted_for_administrators,
+    administrator_filters_include_hidden_and_deleted,
+    search_fault_names_its_parameter,
+    suggestions_return_names,
+    deleted_item_is_not_found,
 }
 
 pub const ZONES: &str = "/parks/geozones/bcparks_1";
@@ -31,7 +31,7 @@ pub async fn zone(admin: &User, name: &str, more: Value) -> Answer {
     admin.post(ZONES, new).await.is(201)
 }
 
-async fn scenario_01_discovery() {
+async fn visitor_discovers_a_park_by_name_place_and_day() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let lakes = json!({
@@ -47,7 +47,7 @@ async fn scenario_01_discovery() {
     visitor.search("q=bedwell kayak").await.is_nothing();
 }
 
-async fn each_word_occurs_somewhere() {
+async fn every_word_must_match_some_field() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Élan Peak", json!({ "searchTerms": ["Old Baldy"], "description": "Steep scree above the lake." }))
@@ -91,7 +91,7 @@ async fn typos_are_forgiven_from_three_letters_and_the_first_letter_holds() {
     }
 }
 
-async fn notes_are_for_administrators_alone() {
+async fn notes_are_searched_for_administrators_only() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let new = json!({
@@ -121,7 +121,7 @@ async fn notes_are_for_administrators_alone() {
     assert_ne!(seen[0].tag(), again[0].tag());
 }
 
-async fn a_hit_in_the_notes_is_shown_to_administrators() {
+async fn hit_in_notes_is_highlighted_for_administrators() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let new = json!({ "displayName": "Bear Camp", "location": [1, 2], "adminNotes": "wolverine den" });
@@ -130,7 +130,7 @@ async fn a_hit_in_the_notes_is_shown_to_administrators() {
     assert_eq!(found[0]["highlights"]["adminNotes"][0][0], json!({ "text": "wolverine", "hit": true }));
 }
 
-async fn administrators_ask_for_more() {
+async fn administrator_filters_include_hidden_and_deleted() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     zone(&admin, "Seen", json!({})).await;
@@ -163,7 +163,7 @@ async fn administrators_ask_for_more() {
     }
 }
 
-async fn a_fault_names_its_parameter() {
+async fn search_fault_names_its_parameter() {
     let cairn = Cairn::with_strathcona().await;
     let visitor = cairn.visitor();
     let long = "x".repeat(201);
@@ -233,7 +233,7 @@ async fn a_fault_names_its_parameter() {
     visitor.get("/parks/search").header("accept", "text/html").await.refused(406, "not-acceptable");
 }
 
-async fn suggestions_are_names() {
+async fn suggestions_return_names() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     for number in 0..12 {
@@ -261,7 +261,7 @@ async fn suggestions_are_names() {
     visitor.get("/parks/suggest?q=a&limit=5").await.faulty(&["limit"]);
 }
 
-async fn a_deleted_item_is_nowhere() {
+async fn deleted_item_is_not_found() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let made = zone(&admin, "Fleeting", json!({ "boundary": super::shapes::rectangle(1.0, 1.0, 2.0, 2.0) })).await;

@@ -12,11 +12,11 @@ use crate::harness::{User, sized};
 use crate::tests;
 
 tests! { season:
-    a_seed_goes_on_where_another_ended,
-    seeds_at_once_make_each_date_once,
-    opposite_changes_at_once_end_and_agree,
-    a_seed_against_a_narrower_range,
-    a_platform_that_dies_in_a_seed_leaves_days_that_agree,
+    date_creation_resumes_where_it_stopped,
+    concurrent_date_creation_creates_each_date_once,
+    concurrent_date_updates_stay_consistent,
+    date_creation_racing_a_narrower_range_stays_consistent,
+    date_creation_killed_half_way_keeps_ranges_consistent,
 }
 
 const PASS: &str = "/parks/products/bcparks_1/dayuse/1/1";
@@ -39,7 +39,7 @@ async fn open_days(admin: &User) -> usize {
     open.len()
 }
 
-async fn a_seed_goes_on_where_another_ended() {
+async fn date_creation_resumes_where_it_stopped() {
     let (_cairn, admin, _) = with_product().await;
     // As if a request had ended after its first transaction.
     assert_eq!(admin.post(DATES, seed("2025-12-01", "2026-03-09", "open")).await.is(200)["created"], 99);
@@ -49,7 +49,7 @@ async fn a_seed_goes_on_where_another_ended() {
     assert_eq!(open_days(&admin).await, 364);
 }
 
-async fn seeds_at_once_make_each_date_once() {
+async fn concurrent_date_creation_creates_each_date_once() {
     let (_cairn, admin, _) = with_product().await;
     let year = seed("2025-12-01", "2026-11-30", "open");
     let answers = join_all((0..4).map(|_| admin.post(DATES, year.clone()).into_future())).await;
@@ -63,7 +63,7 @@ async fn seeds_at_once_make_each_date_once() {
     assert_eq!(open_days(&admin).await, 365);
 }
 
-async fn opposite_changes_at_once_end_and_agree() {
+async fn concurrent_date_updates_stay_consistent() {
     let (_cairn, admin, _) = with_product().await;
     admin.post(DATES, seed("2025-12-01", "2026-11-30", "open")).await.is(200);
     let all = format!("{DATES}?from=2025-12-01&to=2026-11-30");
@@ -81,7 +81,7 @@ async fn opposite_changes_at_once_end_and_agree() {
     assert_eq!(open_days(&admin).await, 335);
 }
 
-async fn a_seed_against_a_narrower_range() {
+async fn date_creation_racing_a_narrower_range_stays_consistent() {
     let (_cairn, admin, _) = with_product().await;
     for round in 0..5 {
         let day = format!("2026-11-2{round}");
@@ -100,7 +100,7 @@ async fn a_seed_against_a_narrower_range() {
     }
 }
 
-async fn a_platform_that_dies_in_a_seed_leaves_days_that_agree() {
+async fn date_creation_killed_half_way_keeps_ranges_consistent() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     let mut process = Process::start(&state, None).await;

@@ -51,7 +51,7 @@ pub fn serrated([x, y]: [f64; 2], [width, height]: [f64; 2], positions: u32) -> 
     format!("[{}]", (0..=positions).map(position).collect::<Vec<_>>().join(","))
 }
 
-/// Scenario 12: a shell with a hole, and an island beside it.
+/// A shell with a hole, and an island beside it.
 pub fn hole_and_island() -> Value {
     let hole = backward(&ring(-125.6, 49.5, -125.4, 49.7));
     multi(json!([[ring(-126.0, 49.3, -125.0, 49.9), hole], [ring(-124.9, 49.4, -124.8, 49.5)]]))

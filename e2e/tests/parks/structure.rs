@@ -8,16 +8,16 @@ use crate::harness::{Cairn, User};
 use crate::tests;
 
 tests! { structure:
-    scenario_09_delete_and_restore,
-    a_collection_takes_all_that_lies_in_it,
-    a_restore_brings_back_only_what_went_along,
-    related_items_that_go_together_come_back_together,
-    deleting_and_relating_at_once,
-    both_ends_deleted_at_once,
-    both_ends_restored_at_once,
-    another_type_keeps_number_and_relationships,
-    a_type_that_products_are_named_by_stays,
-    an_item_found_again_under_its_new_key,
+    deleted_facility_is_restored_with_its_relationships,
+    deleting_a_collection_deletes_its_descendants,
+    restore_returns_only_what_the_cascade_deleted,
+    related_items_deleted_together_are_restored_together,
+    deleting_racing_relating_leaves_no_dangling_relationship,
+    deleting_both_ends_at_once_detaches_the_relationship_once,
+    restoring_both_ends_at_once_restores_the_relationship_once,
+    retype_keeps_number_and_relationships,
+    activity_with_products_cannot_be_retyped,
+    retyped_item_is_found_under_its_new_key,
 }
 
 const ZONE: &str = "/parks/geozones/bcparks_1/1";
@@ -29,7 +29,7 @@ async fn restore(admin: &User, path: &str) {
     admin.post(&format!("{path}/restore"), json!({})).await.is(200);
 }
 
-async fn scenario_09_delete_and_restore() {
+async fn deleted_facility_is_restored_with_its_relationships() {
     let (cairn, admin, visitor) = with_camps(1).await;
     relate(&admin, CAMP_END, ZONE_END).await.is(201);
     let refused = admin.delete(ZONE).await.refused(409, "has-dependents");
@@ -117,7 +117,7 @@ async fn counts(cairn: &Cairn) -> u64 {
     sum
 }
 
-async fn a_collection_takes_all_that_lies_in_it() {
+async fn deleting_a_collection_deletes_its_descendants() {
     let (cairn, admin, visitor) = with_tree().await;
     assert_eq!((related(&admin).await, related(&visitor).await), (5, 5));
     let before: Vec<Value> =
@@ -150,7 +150,7 @@ async fn a_collection_takes_all_that_lies_in_it() {
     visitor.search("collectionId=bcparks_1&entity=product").await.are(&["Summer", "Winter"]);
 }
 
-async fn a_restore_brings_back_only_what_went_along() {
+async fn restore_returns_only_what_the_cascade_deleted() {
     let (_cairn, admin, visitor) = with_tree().await;
     admin.delete(&format!("{}?cascade=true", BELOW[1])).await.is(204);
     admin.delete("/parks/activities/bcparks_1/dayuse/1?cascade=true").await.is(204);
@@ -167,7 +167,7 @@ async fn a_restore_brings_back_only_what_went_along() {
     assert_eq!((related(&visitor).await, related(&admin).await), (5, 5));
 }
 
-async fn related_items_that_go_together_come_back_together() {
+async fn related_items_deleted_together_are_restored_together() {
     let (cairn, admin, visitor) = with_tree().await;
     let counted = counts(&cairn).await;
     for _ in 0..3 {
@@ -181,7 +181,7 @@ async fn related_items_that_go_together_come_back_together() {
     }
 }
 
-async fn deleting_and_relating_at_once() {
+async fn deleting_racing_relating_leaves_no_dangling_relationship() {
     let (cairn, admin, _) = with_camps(6).await;
     for round in 0..6 {
         let cascade = round % 2 == 0;
@@ -214,7 +214,7 @@ async fn deleting_and_relating_at_once() {
     }
 }
 
-async fn both_ends_deleted_at_once() {
+async fn deleting_both_ends_at_once_detaches_the_relationship_once() {
     let (cairn, admin, visitor) = with_camps(1).await;
     for _ in 0..5 {
         relate(&admin, ZONE_END, CAMP_END).await;
@@ -231,7 +231,7 @@ async fn both_ends_deleted_at_once() {
     }
 }
 
-async fn both_ends_restored_at_once() {
+async fn restoring_both_ends_at_once_restores_the_relationship_once() {
     let (cairn, admin, visitor) = with_camps(1).await;
     relate(&admin, ZONE_END, CAMP_END).await.is(201);
     for round in 0..6 {
@@ -246,7 +246,7 @@ async fn both_ends_restored_at_once() {
     }
 }
 
-async fn another_type_keeps_number_and_relationships() {
+async fn retype_keeps_number_and_relationships() {
     let (cairn, admin, visitor) = with_camps(2).await;
     let tag = admin.patch(CAMP, json!({ "externalId": "A-1" })).await.is(200).tag();
     let before = admin.get(CAMP).await.is(200);
@@ -297,7 +297,7 @@ async fn another_type_keeps_number_and_relationships() {
     visitor.search("q=camp").await.are(&["Camp 1", "Camp 2"]);
 }
 
-async fn a_type_that_products_are_named_by_stays() {
+async fn activity_with_products_cannot_be_retyped() {
     let (_cairn, admin, _) = with_tree().await;
     let retype = |number: u8, to: &str| {
         admin.post(&format!("/parks/activities/bcparks_1/dayuse/{number}/retype"), json!({ "activityType": to }))
@@ -316,7 +316,7 @@ async fn a_type_that_products_are_named_by_stays() {
     assert_eq!(admin.post("/parks/products/bcparks_1/hiking/2", product).await.is(201).text("sk"), "1");
 }
 
-async fn an_item_found_again_under_its_new_key() {
+async fn retyped_item_is_found_under_its_new_key() {
     let (_cairn, admin, visitor) = with_camps(1).await;
     relate(&admin, ZONE_END, CAMP_END).await.is(201);
     admin.delete(&format!("{ZONE}?cascade=true")).await.is(204);

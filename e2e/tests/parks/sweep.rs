@@ -21,12 +21,12 @@ use crate::harness::{Answer, Cairn, User};
 use crate::tests;
 
 tests! { sweep:
-    scenario_18_lost_and_swept,
-    a_shape_that_is_wanted_again_is_kept,
-    a_sweep_that_died_is_finished,
-    a_sweep_whose_lease_has_ended_removes_nothing_more,
-    an_object_that_holds_something_else_is_healed,
-    work_that_is_not_there_has_no_metrics,
+    unused_shape_is_swept_and_lost_object_is_reported,
+    shape_used_again_is_not_swept,
+    interrupted_sweep_is_finished_by_the_next,
+    sweep_without_its_lease_deletes_nothing,
+    corrupted_object_is_restored_by_the_next_put,
+    idle_sweep_writes_no_metrics,
 }
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -65,7 +65,7 @@ async fn refs(cairn: &Cairn, sha256: &str) -> Option<String> {
     Some(item["refs"].as_n().unwrap().clone())
 }
 
-async fn scenario_18_lost_and_swept() {
+async fn unused_shape_is_swept_and_lost_object_is_reported() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let zones = [zone(&admin, "One", [10.0, 10.0]).await, zone(&admin, "Other", [10.0, 10.0]).await];
@@ -158,7 +158,7 @@ async fn forgotten(cairn: &Cairn, sha256: &str) {
     cairn.table().put(item).await;
 }
 
-async fn a_shape_that_is_wanted_again_is_kept() {
+async fn shape_used_again_is_not_swept() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let file = large(-125.5);
@@ -180,7 +180,7 @@ async fn a_shape_that_is_wanted_again_is_kept() {
     assert_eq!((objects(&cairn), refs(&cairn, first.text("sha256")).await.as_deref()), (1, Some("1")));
 }
 
-async fn a_sweep_that_died_is_finished() {
+async fn interrupted_sweep_is_finished_by_the_next() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let file = large(-125.5);
@@ -208,7 +208,7 @@ async fn a_sweep_that_died_is_finished() {
     assert_eq!((objects(&cairn), refs(&cairn, &sha256).await.as_deref()), (1, Some("1")));
 }
 
-async fn a_sweep_whose_lease_has_ended_removes_nothing_more() {
+async fn sweep_without_its_lease_deletes_nothing() {
     let cairn = Cairn::with_strathcona().await;
     let ready = upload(&cairn.administrator().await, &large(-125.5)).await;
     let sha256 = ready.text("sha256").to_owned();
@@ -244,7 +244,7 @@ async fn slow(s3: String, clock: Clock) -> Server {
     .await
 }
 
-async fn an_object_that_holds_something_else_is_healed() {
+async fn corrupted_object_is_restored_by_the_next_put() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
@@ -260,7 +260,7 @@ async fn an_object_that_holds_something_else_is_healed() {
     visitor.get(&format!("{zone}/geometry/boundary")).await.is(200);
 }
 
-async fn work_that_is_not_there_has_no_metrics() {
+async fn idle_sweep_writes_no_metrics() {
     let cairn = Cairn::with_strathcona().await;
     let lines = Arc::new(Mutex::new(0));
     let written = Arc::clone(&lines);

@@ -9,16 +9,16 @@ use crate::harness::{Answer, Cairn, User, fetch, send_file, send_to};
 use crate::tests;
 
 tests! { uploads:
-    scenario_15_100_000_vertices,
-    scenario_16_refused,
-    a_large_boundary_comes_back_as_it_was,
-    a_file_other_than_announced_is_rejected,
-    a_link_takes_one_file_for_a_quarter_of_an_hour,
-    an_event_that_comes_twice_changes_nothing,
-    only_what_is_ready_can_be_attached,
-    one_shape_on_two_items_is_one_object,
-    a_shape_that_is_gone_is_told_and_healed,
-    no_more_than_32_mib,
+    boundary_with_100_000_vertices_is_stored_and_found,
+    refused_upload_reports_every_fault,
+    large_uploaded_boundary_round_trips,
+    upload_that_differs_from_its_announcement_is_refused,
+    upload_link_expires_after_15_minutes,
+    repeated_upload_event_changes_nothing,
+    only_a_ready_upload_can_be_attached,
+    equal_shapes_share_one_object,
+    missing_shape_is_reported_and_restored_by_put,
+    upload_over_32_mib_is_refused,
 }
 
 const UPLOADS: &str = "/parks/geometries/uploads";
@@ -49,7 +49,7 @@ async fn settled(admin: &User, url: &str) -> Answer {
     }
 }
 
-async fn scenario_15_100_000_vertices() {
+async fn boundary_with_100_000_vertices_is_stored_and_found() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let zone = zone(&admin, "Ellipse", [10.0, 10.0]).await;
@@ -87,7 +87,7 @@ fn sha256(bytes: &[u8]) -> String {
     sha2::Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-async fn scenario_16_refused() {
+async fn refused_upload_reports_every_fault() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
@@ -111,7 +111,7 @@ async fn scenario_16_refused() {
 }
 
 /// Over 5 MB, over 100 000 positions, a hole, three parts.
-async fn a_large_boundary_comes_back_as_it_was() {
+async fn large_uploaded_boundary_round_trips() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let zone = zone(&admin, "Archipelago", [10.0, 10.0]).await;
@@ -156,7 +156,7 @@ async fn a_large_boundary_comes_back_as_it_was() {
     assert!(embedded["boundary"]["link"].is_string() && embedded["boundary"].get("geometry").is_none());
 }
 
-async fn a_file_other_than_announced_is_rejected() {
+async fn upload_that_differs_from_its_announcement_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let file = rectangle(1.0, 1.0, 2.0, 2.0).to_string();
@@ -185,7 +185,7 @@ async fn a_file_other_than_announced_is_rejected() {
     assert!(objects <= 2, "{objects}");
 }
 
-async fn a_link_takes_one_file_for_a_quarter_of_an_hour() {
+async fn upload_link_expires_after_15_minutes() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let file = rectangle(1.0, 1.0, 2.0, 2.0).to_string();
@@ -203,7 +203,7 @@ async fn a_link_takes_one_file_for_a_quarter_of_an_hour() {
     cairn.visitor().get(late.header("location")).await.refused(401, "not-signed-in");
 }
 
-async fn an_event_that_comes_twice_changes_nothing() {
+async fn repeated_upload_event_changes_nothing() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let upload = upload(&admin, &rectangle(1.0, 1.0, 2.0, 2.0).to_string()).await;
@@ -221,7 +221,7 @@ async fn an_event_that_comes_twice_changes_nothing() {
     assert_eq!(again.body, upload.body);
 }
 
-async fn only_what_is_ready_can_be_attached() {
+async fn only_a_ready_upload_can_be_attached() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
@@ -240,7 +240,7 @@ async fn only_what_is_ready_can_be_attached() {
     admin.get(&format!("{UPLOADS}/nonsense")).await.refused(404, "not-found");
 }
 
-async fn one_shape_on_two_items_is_one_object() {
+async fn equal_shapes_share_one_object() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let (first, second) = (zone(&admin, "A", [10.0, 10.0]).await, zone(&admin, "B", [10.0, 10.0]).await);
@@ -272,7 +272,7 @@ async fn one_shape_on_two_items_is_one_object() {
     assert!(stored.is_file());
 }
 
-async fn a_shape_that_is_gone_is_told_and_healed() {
+async fn missing_shape_is_reported_and_restored_by_put() {
     let cairn = Cairn::with_strathcona().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
     let zone = zone(&admin, "Zone", [10.0, 10.0]).await;
@@ -304,7 +304,7 @@ async fn a_shape_that_is_gone_is_told_and_healed() {
     visitor.get(&boundary).may_fail().await.refused(503, "geometry-unavailable");
 }
 
-async fn no_more_than_32_mib() {
+async fn upload_over_32_mib_is_refused() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let largest = 32 * 1024 * 1024;

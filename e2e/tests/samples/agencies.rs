@@ -12,9 +12,9 @@ use crate::harness::{Cairn, Setup, User};
 use crate::tests;
 
 tests! { samples_agencies:
-    a_second_load_makes_nothing,
-    what_has_become_of_them_since_stays,
-    what_was_broken_off_is_completed,
+    second_load_creates_no_agency,
+    changed_sample_agencies_are_kept,
+    interrupted_load_of_agencies_is_completed,
     world_after_small_creates_the_missing_agencies,
 }
 
@@ -84,7 +84,7 @@ impl Stage {
     }
 }
 
-async fn a_second_load_makes_nothing() {
+async fn second_load_creates_no_agency() {
     let stage = Stage::new().await;
     assert_eq!(stage.load().await, (ALL, 0));
     stage.statuses_are(&SOME).await;
@@ -104,7 +104,7 @@ async fn a_second_load_makes_nothing() {
     stage.somebody("platform-admin").await.get("/agencies").await.is(200);
 }
 
-async fn what_has_become_of_them_since_stays() {
+async fn changed_sample_agencies_are_kept() {
     let stage = Stage::new().await;
     stage.load().await;
     let root = &stage.root;
@@ -131,7 +131,7 @@ async fn what_has_become_of_them_since_stays() {
     assert_eq!(invitations.each("status"), [&json!("declined")]);
 }
 
-async fn what_was_broken_off_is_completed() {
+async fn interrupted_load_of_agencies_is_completed() {
     let stage = Stage::new().await;
     // Before anybody joined, before the administrator did, and before the status was set.
     for name in ["Moorland Avalanche Service", "Peninsula Patrol", "Foothills First Aid"] {

@@ -9,10 +9,10 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { judged:
-    names_of_the_small_sample_come_first,
+    names_of_the_small_sample_rank_first,
 }
 
-async fn names_of_the_small_sample_come_first() {
+async fn names_of_the_small_sample_rank_first() {
     let cairn = Cairn::start().await;
     let samples = Samples::read(Size::Small).unwrap();
     let judged = Judged::among(&samples).unwrap();

@@ -14,10 +14,10 @@ use crate::harness::Cairn;
 use crate::tests;
 
 tests! { samples:
-    a_second_load_makes_nothing,
-    what_was_deleted_stays_away,
-    what_would_lie_in_a_deleted_collection_is_left_out,
-    a_load_broken_off_anywhere_is_completed_by_the_next,
+    second_load_creates_nothing,
+    deleted_sample_items_are_not_recreated,
+    items_of_a_deleted_collection_are_skipped,
+    interrupted_load_is_completed_by_the_next,
     world_after_small_creates_the_missing_items,
 }
 
@@ -99,7 +99,7 @@ fn all_items() -> BTreeMap<String, usize> {
     ITEMS.iter().map(|(kind, count)| ((*kind).to_owned(), *count)).collect()
 }
 
-async fn a_second_load_makes_nothing() {
+async fn second_load_creates_nothing() {
     let (cairn, samples) = (Cairn::start().await, some());
     let all: u64 = ITEMS.iter().map(|(_, count)| *count as u64).sum();
     assert_eq!(load(&cairn, &samples).await, (all, 0));
@@ -120,7 +120,7 @@ async fn a_second_load_makes_nothing() {
     assert_eq!(names, ["Visit: Capitol of Wyoming, Cheyenne", "Capitol of Wyoming, Cheyenne"]);
 }
 
-async fn what_was_deleted_stays_away() {
+async fn deleted_sample_items_are_not_recreated() {
     let (cairn, samples) = (Cairn::start().await, some());
     let (all, _) = load(&cairn, &samples).await;
     let admin = cairn.administrator().await;
@@ -140,7 +140,7 @@ async fn what_was_deleted_stays_away() {
     assert_eq!(admin.get(&product).await.is(200)["items"], json!([]));
 }
 
-async fn what_would_lie_in_a_deleted_collection_is_left_out() {
+async fn items_of_a_deleted_collection_are_skipped() {
     let (cairn, samples) = (Cairn::start().await, some());
     cairn.collection("iceland_travel", "Travel").await;
     cairn.administrator().await.delete("/parks/collections/iceland_travel").await.is(204);
@@ -149,7 +149,7 @@ async fn what_would_lie_in_a_deleted_collection_is_left_out() {
     load(&cairn, &samples).await;
 }
 
-async fn a_load_broken_off_anywhere_is_completed_by_the_next() {
+async fn interrupted_load_is_completed_by_the_next() {
     let (cairn, samples) = (Cairn::start().await, some());
     // One answer for each item but for the dates, which come with one for each product.
     let answers: usize = ITEMS.iter().map(|(_, count)| count).sum::<usize>() - 2 * 139 + 2;

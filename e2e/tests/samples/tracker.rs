@@ -10,10 +10,10 @@ use crate::harness::{Cairn, Setup, User};
 use crate::tests;
 
 tests! { samples_tracker:
-    a_second_load_makes_nothing,
-    what_has_become_of_a_tenant_since_stays,
-    a_deleted_tenant_stays_away,
-    what_was_broken_off_is_completed,
+    second_load_creates_no_tenant,
+    changed_sample_tenant_is_kept,
+    deleted_sample_tenant_is_not_recreated,
+    interrupted_load_of_tenants_is_completed,
     world_after_small_creates_the_missing_project,
     project_renamed_after_small_stays_renamed_in_world,
 }
@@ -93,7 +93,7 @@ impl Stage {
     }
 }
 
-async fn a_second_load_makes_nothing() {
+async fn second_load_creates_no_tenant() {
     let stage = Stage::new().await;
     assert_eq!(stage.load().await, (ALL, 0));
     assert_eq!(stage.load().await, (0, ALL));
@@ -109,7 +109,7 @@ async fn a_second_load_makes_nothing() {
     }
 }
 
-async fn what_has_become_of_a_tenant_since_stays() {
+async fn changed_sample_tenant_is_kept() {
     let stage = Stage::new().await;
     stage.load().await;
     let (tenant, project) = (stage.tenant().await, stage.project().await);
@@ -127,7 +127,7 @@ async fn what_has_become_of_a_tenant_since_stays() {
     assert_eq!(stage.ada.get(&format!("{tenant}/projects")).await.is(200)["items"], json!([]));
 }
 
-async fn a_deleted_tenant_stays_away() {
+async fn deleted_sample_tenant_is_not_recreated() {
     let stage = Stage::new().await;
     stage.load().await;
     let tenant = stage.tenant().await;
@@ -138,7 +138,7 @@ async fn a_deleted_tenant_stays_away() {
     assert_eq!(stage.ada.get("/tracker/me/tenants").await.is(200)["items"], json!([]));
 }
 
-async fn what_was_broken_off_is_completed() {
+async fn interrupted_load_of_tenants_is_completed() {
     let stage = Stage::new().await;
     // A tenant, a project with one of its attributes, and an import whose file never came.
     stage.root.post("/tracker/tenants", json!({ "name": TENANT })).await.is(201);

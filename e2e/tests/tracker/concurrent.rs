@@ -1,4 +1,4 @@
-//! Many at once: scenarios 3 and 6.
+//! Concurrent writes.
 
 use std::collections::BTreeSet;
 use std::future::IntoFuture;
@@ -14,18 +14,18 @@ use crate::harness::{recorder, warnings};
 use crate::tests;
 
 tests! { tracker_concurrent:
-    scenario_03_a_hundred_creators,
-    scenario_03_a_hundred_creators_among_conflicts,
-    a_missing_number_is_that_of_one_failed_create,
-    scenario_06_two_editors_of_one_issue,
-    of_two_last_administrators_who_leave_one_stays,
+    hundred_concurrent_creates_get_distinct_issue_numbers,
+    hundred_concurrent_creates_survive_conflicts,
+    gap_in_numbers_comes_from_a_failed_create,
+    two_editors_of_one_issue_both_succeed,
+    two_tenant_administrators_leaving_at_once_keep_one,
 }
 
-async fn scenario_03_a_hundred_creators() {
+async fn hundred_concurrent_creates_get_distinct_issue_numbers() {
     a_hundred_create(&Fixture::new().await).await;
 }
 
-async fn scenario_03_a_hundred_creators_among_conflicts() {
+async fn hundred_concurrent_creates_survive_conflicts() {
     let fixture = Fixture::new().await;
     let conflicts = fixture.cairn.conflicts(0.2);
     a_hundred_create(&fixture).await;
@@ -60,7 +60,7 @@ pub async fn a_hundred_create(fixture: &Fixture) {
 
 /// Of a hundred at once, sixty come in pairs with one key: one of two creates, and the other may have taken a number in
 /// vain. The others meet conflicts for as long as they try, once they have a number.
-async fn a_missing_number_is_that_of_one_failed_create() {
+async fn gap_in_numbers_comes_from_a_failed_create() {
     const PAIRS: usize = 30;
     let fixture = Fixture::new().await;
     let project = fixture.project("Gaps").await;
@@ -99,7 +99,7 @@ async fn a_missing_number_is_that_of_one_failed_create() {
     fixture.holds().await;
 }
 
-async fn scenario_06_two_editors_of_one_issue() {
+async fn two_editors_of_one_issue_both_succeed() {
     two_edit_one_issue(&Fixture::new().await).await;
 }
 
@@ -124,7 +124,7 @@ pub async fn two_edit_one_issue(fixture: &Fixture) {
     fixture.holds().await;
 }
 
-async fn of_two_last_administrators_who_leave_one_stays() {
+async fn two_tenant_administrators_leaving_at_once_keep_one() {
     let fixture = Fixture::new().await;
     let members = "/tracker/tenants/tenant-0807/members";
     fixture.ada.patch(&format!("{members}/local:ann"), json!({ "role": "admin" })).await.is(200);

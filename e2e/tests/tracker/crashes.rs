@@ -17,10 +17,10 @@ use crate::harness::table::{Item, text};
 use crate::tests;
 
 tests! { tracker_crashes:
-    scenario_07_writers_of_a_hundred_attributes_die,
-    whoever_writes_an_issue_settles_it_first,
-    ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass,
-    scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes,
+    issue_rows_are_completed_after_writers_die,
+    write_of_an_issue_settles_it_first,
+    project_deletion_settles_issues_of_dead_writers,
+    project_deletion_killed_at_its_first_writes_is_finished,
 }
 
 /// Runs what is made of an app whose transactions come to a stop where they are told to. True if it died there.
@@ -85,7 +85,7 @@ async fn all_settled(fixture: &Fixture) {
     fixture.until(async || super::fixture::entries(&fixture.cairn, "due").await.is_empty()).await;
 }
 
-async fn scenario_07_writers_of_a_hundred_attributes_die() {
+async fn issue_rows_are_completed_after_writers_die() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Wide").await;
     let mut attributes = Vec::new();
@@ -147,7 +147,7 @@ async fn unsettle(fixture: &Fixture, issue: &str) {
     table.put(wanting).await;
 }
 
-async fn whoever_writes_an_issue_settles_it_first() {
+async fn write_of_an_issue_settles_it_first() {
     let fixture = Fixture::new().await;
     let other = fixture.project("Other").await;
     let there = json!({ "project": other.rsplit('/').next().unwrap() });
@@ -174,7 +174,7 @@ async fn whoever_writes_an_issue_settles_it_first() {
 }
 
 /// They are due before it, and many.
-async fn ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass() {
+async fn project_deletion_settles_issues_of_dead_writers() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Wide").await;
     for place in 0..100 {
@@ -198,7 +198,7 @@ async fn ten_issues_whose_writers_died_let_the_deletion_of_their_project_pass() 
     assert!(!fixture.holds().await.mentions(project.rsplit('/').next().unwrap()));
 }
 
-async fn scenario_14_the_deletion_of_60_issues_dies_at_its_first_writes() {
+async fn project_deletion_killed_at_its_first_writes_is_finished() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Much").await;
     let id = fixture.attribute(&project, "Weight", "int").await;

@@ -1,4 +1,4 @@
-//! Projects and tenants that are deleted: scenario 14.
+//! Deletion of projects and tenants.
 
 use futures::future::join_all;
 use serde_json::json;
@@ -9,12 +9,12 @@ use crate::harness::stopper::Moment;
 use crate::tests;
 
 tests! { tracker_deletions:
-    scenario_14_delete_project_with_500_issues,
-    a_tenant_goes_with_its_projects,
-    work_that_is_stopped_has_a_reason,
+    deleting_a_project_with_500_issues_leaves_nothing,
+    deleting_a_tenant_deletes_its_projects,
+    stopped_job_has_a_reason,
 }
 
-async fn work_that_is_stopped_has_a_reason() {
+async fn stopped_job_has_a_reason() {
     let fixture = Fixture::new().await;
     let attribute = format!("{PROJECT}/attributes/xattrib-3fe6");
     let retype = fixture.ada.post(&format!("{attribute}/retype"), json!({ "type": "text" })).await.is(202);
@@ -26,7 +26,7 @@ async fn work_that_is_stopped_has_a_reason() {
 }
 
 /// Whoever deletes dies half way.
-async fn scenario_14_delete_project_with_500_issues() {
+async fn deleting_a_project_with_500_issues_leaves_nothing() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Doomed").await;
     let id = fixture.attribute(&project, "Weight", "int").await;
@@ -73,7 +73,7 @@ async fn scenario_14_delete_project_with_500_issues() {
     assert_eq!(found["hits"]["hits"], json!([]), "{found}");
 }
 
-async fn a_tenant_goes_with_its_projects() {
+async fn deleting_a_tenant_deletes_its_projects() {
     let fixture = Fixture::new().await;
     let pat = platform_admin(&fixture.cairn).await;
     let tenant = "/tracker/tenants/tenant-0807";

@@ -21,19 +21,19 @@ use crate::harness::stopper::Moment;
 use crate::tests;
 
 tests! { tracker_edges:
-    values_of_filters_may_hold_commas_and_backslashes,
-    a_column_that_became_one_of_decimals_changes_no_issue,
-    an_issue_that_a_record_would_make_too_large_stops_the_file,
-    numbers_are_met_in_records_that_cannot_be,
-    what_does_not_fit_the_schema_is_told_as_that,
-    a_tenant_is_nobody_s_from_its_mark_on,
-    an_export_comes_further_however_little_a_run_can_do,
-    a_project_without_numbers_left_takes_no_issue,
+    filter_values_may_contain_commas_and_backslashes,
+    integer_column_retyped_to_decimal_keeps_issues,
+    import_row_that_exceeds_the_issue_size_stops_the_import,
+    repeated_numbers_in_bad_rows_are_faults,
+    value_of_a_wrong_type_is_a_fault_at_its_pointer,
+    tenant_marked_for_deletion_is_absent,
+    export_progresses_in_very_short_runs,
+    project_without_free_numbers_refuses_creates,
     number_far_above_the_last_is_refused,
-    what_is_refused_is_described,
+    every_refusal_is_in_the_api_description,
 }
 
-async fn values_of_filters_may_hold_commas_and_backslashes() {
+async fn filter_values_may_contain_commas_and_backslashes() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Escaped").await;
     for name in ["Smith, A", "Smith, J", "Smith, Z", r"back\", r"back\slash"] {
@@ -53,7 +53,7 @@ async fn values_of_filters_may_hold_commas_and_backslashes() {
     }
 }
 
-async fn a_column_that_became_one_of_decimals_changes_no_issue() {
+async fn integer_column_retyped_to_decimal_keeps_issues() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Widened").await;
     let id = fixture.attribute(&project, "Weight", "int").await;
@@ -72,7 +72,7 @@ async fn a_column_that_became_one_of_decimals_changes_no_issue() {
 }
 
 /// A syllable of three letters is one character, and has nine bytes.
-async fn an_issue_that_a_record_would_make_too_large_stops_the_file() {
+async fn import_row_that_exceeds_the_issue_size_stops_the_import() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Wide").await;
     let names: Vec<String> = (0..46).map(|place| format!("Text {place}")).collect();
@@ -94,7 +94,7 @@ async fn an_issue_that_a_record_would_make_too_large_stops_the_file() {
 }
 
 /// And told on the lines on which they stand, behind cells of several lines.
-async fn numbers_are_met_in_records_that_cannot_be() {
+async fn repeated_numbers_in_bad_rows_are_faults() {
     let fixture = Fixture::new().await;
     let file = "Sign Off,Number,Name,Num Items\n\
                 one,7,First,x\n\
@@ -117,7 +117,7 @@ async fn numbers_are_met_in_records_that_cannot_be() {
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 9]);
 }
 
-async fn what_does_not_fit_the_schema_is_told_as_that() {
+async fn value_of_a_wrong_type_is_a_fault_at_its_pointer() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Strict").await;
     let issue = fixture.issue(&project, "Any", json!({})).await.header("location").to_owned();
@@ -137,7 +137,7 @@ async fn what_does_not_fit_the_schema_is_told_as_that() {
     fixture.ada.patch(&path, options).await.refused(422, "wrong-type").at(&["/options"]);
 }
 
-async fn what_is_refused_is_described() {
+async fn every_refusal_is_in_the_api_description() {
     let fixture = Fixture::new().await;
     let description = fixture.ann.get("/tracker/openapi.json").await.is(200);
     let schemas = &description["components"]["schemas"];
@@ -173,7 +173,7 @@ async fn what_is_refused_is_described() {
     fixture.ann.get(&format!("{PROJECT}/grid?cursor=")).await.faulty(&["cursor"]);
 }
 
-async fn a_tenant_is_nobody_s_from_its_mark_on() {
+async fn tenant_marked_for_deletion_is_absent() {
     let fixture = Fixture::new().await;
     let pat = platform_admin(&fixture.cairn).await;
     fixture.ann.get(PROJECT).await.is(200);
@@ -195,7 +195,7 @@ async fn a_tenant_is_nobody_s_from_its_mark_on() {
 
 /// A DynamoDB so slow that a run reads a page or two, and each run with time for one step. Where the machine is slow, too,
 /// and a run comes to nothing, the next has more time.
-async fn an_export_comes_further_however_little_a_run_can_do() {
+async fn export_progresses_in_very_short_runs() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Narrow").await;
     let rows: String = (0..450).map(|row| format!("Row {row}\n")).collect();
@@ -247,7 +247,7 @@ async fn slow(dynamodb: String) -> Server {
     .await
 }
 
-async fn a_project_without_numbers_left_takes_no_issue() {
+async fn project_without_free_numbers_refuses_creates() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Full").await;
     let last = fixture.issue(&project, "Last", json!({})).await;

@@ -8,10 +8,10 @@ use crate::harness::{Answer, User, fetch};
 use crate::tests;
 
 tests! { tracker_exports:
-    scenario_11_an_export_comes_back_as_it_was,
-    scenario_11_each_column_of_each_row_comes_back_in_every_order,
-    an_option_is_told_by_its_label_alone,
-    an_export_follows_the_grid,
+    exported_file_imports_unchanged,
+    export_and_import_round_trip_in_every_order,
+    export_writes_options_by_label,
+    export_has_the_rows_and_order_of_the_grid,
 }
 
 /// The text of an export, once the clock has begun and ended it.
@@ -32,7 +32,7 @@ async fn text_of(done: &Answer) -> String {
     text
 }
 
-async fn scenario_11_an_export_comes_back_as_it_was() {
+async fn exported_file_imports_unchanged() {
     let fixture = Fixture::new().await;
     let attributes = [
         json!({ "name": "=Sum", "type": "text" }),
@@ -151,7 +151,7 @@ async fn as_a_file(fixture: &Fixture, project: &str, ids: &[String], query: &str
     format!("Number,Name,State,{names}\r\n{rows}")
 }
 
-async fn scenario_11_each_column_of_each_row_comes_back_in_every_order() {
+async fn export_and_import_round_trip_in_every_order() {
     let fixture = Fixture::new().await;
     let (from, from_ids) = with_columns(&fixture, "From").await;
     let (to, to_ids) = with_columns(&fixture, "To").await;
@@ -202,7 +202,7 @@ async fn scenario_11_each_column_of_each_row_comes_back_in_every_order() {
 }
 
 /// Though its label is the id of another.
-async fn an_option_is_told_by_its_label_alone() {
+async fn export_writes_options_by_label() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Labels").await;
     let options = ["002", "Low", "=a", "'=a"].map(|label| json!({ "label": label }));
@@ -217,7 +217,7 @@ async fn an_option_is_told_by_its_label_alone() {
     assert_eq!((same.text("state"), &same["counts"]), ("done", &counts(3, 0, 0, 0)), "{}", same.told());
 }
 
-async fn an_export_follows_the_grid() {
+async fn export_has_the_rows_and_order_of_the_grid() {
     let fixture = Fixture::new().await;
     fixture.cairn.caught_up().await;
     let names = |file: &str| -> Vec<String> {

@@ -19,13 +19,13 @@ use crate::harness::{Answer, Cairn, User, fetch, sized};
 use crate::tests;
 
 tests! { tracker_fair:
-    exports_of_one_tenant_do_not_delay_another_s,
-    each_of_many_tenants_has_its_turn,
-    runs_that_die_leave_nothing_undone_and_do_nothing_twice,
-    imports_that_wait_for_files_delay_nobody,
-    imports_and_exports_that_are_open_have_limits,
-    the_last_place_is_given_once,
-    who_has_ended_makes_room,
+    exports_of_one_tenant_do_not_delay_another,
+    jobs_of_many_tenants_take_turns,
+    killed_runs_do_every_job_exactly_once,
+    imports_waiting_for_files_delay_no_job,
+    open_imports_and_exports_are_limited,
+    last_free_job_slot_is_given_once,
+    ended_job_frees_its_slot,
 }
 
 const OTHER_PROJECT: &str = "/tracker/tenants/tenant-3cc8/projects/project-7b7e";
@@ -100,7 +100,7 @@ async fn open(fixture: &Fixture) -> usize {
     work.each("state").iter().filter(|state| **state == "running").count()
 }
 
-async fn exports_of_one_tenant_do_not_delay_another_s() {
+async fn exports_of_one_tenant_do_not_delay_another() {
     let fixture = Fixture::new().await;
     let (exports, rows) = sized((9, 5_000), (24, 20_000));
     let people = viewers(&fixture, exports / 3).await;
@@ -134,7 +134,7 @@ async fn exports_of_one_tenant_do_not_delay_another_s() {
 }
 
 /// Though there are more of them than a run works for at once, and each has work for several turns.
-async fn each_of_many_tenants_has_its_turn() {
+async fn jobs_of_many_tenants_take_turns() {
     let fixture = Fixture::new().await;
     let (tenants, rows) = sized((6_u64, 1_000_u64), (12, 6_000));
     let pat = platform_admin(&fixture.cairn).await;
@@ -176,7 +176,7 @@ async fn each_of_many_tenants_has_its_turn() {
 }
 
 /// Each dies at one of its first transactions, with work of two tenants in its hands; in the end two go on at once.
-async fn runs_that_die_leave_nothing_undone_and_do_nothing_twice() {
+async fn killed_runs_do_every_job_exactly_once() {
     let fixture = Fixture::new().await;
     fixture.cairn.engines().wind_down();
     let (vic, other) = (person(&fixture.cairn, "vic").await, person(&fixture.cairn, "ada2").await);
@@ -209,7 +209,7 @@ async fn runs_that_die_leave_nothing_undone_and_do_nothing_twice() {
 }
 
 /// They are looked for in vain at each look, however many they are.
-async fn imports_that_wait_for_files_delay_nobody() {
+async fn imports_waiting_for_files_delay_no_job() {
     let fixture = Fixture::new().await;
     let people = viewers(&fixture, 10).await;
     let mut projects = Vec::new();
@@ -242,7 +242,7 @@ fn platform_of_its_own(cairn: &Cairn) -> web::App {
     ::tracker::app(table::Engines::new(config, cairn.clock.clone())).metrics_to(|_| {})
 }
 
-async fn imports_and_exports_that_are_open_have_limits() {
+async fn open_imports_and_exports_are_limited() {
     let fixture = Fixture::new().await;
     // What is begun stays begun.
     fixture.cairn.engines().wind_down();
@@ -282,7 +282,7 @@ async fn imports_and_exports_that_are_open_have_limits() {
     begin(&person(&fixture.cairn, "ada2").await, OTHER_PROJECT).await.is(202);
 }
 
-async fn the_last_place_is_given_once() {
+async fn last_free_job_slot_is_given_once() {
     let fixture = Fixture::new().await;
     fixture.cairn.engines().wind_down();
     let answers = futures::future::join_all((0..12).map(|_| begin(&fixture.ann, PROJECT))).await;
@@ -302,7 +302,7 @@ async fn the_last_place_is_given_once() {
 }
 
 /// However a job ends, its places are free.
-async fn who_has_ended_makes_room() {
+async fn ended_job_frees_its_slot() {
     let fixture = Fixture::new().await;
     for turn in 0..4 {
         let begun = begin(&fixture.ann, PROJECT).await.is(202);

@@ -9,17 +9,17 @@ use crate::harness::{Answer, User, fetch, send_file};
 use crate::tests;
 
 tests! { tracker_files:
-    scenario_10_bad_cells_are_told_by_line_and_column,
-    the_numbers_of_a_file_are_taken_at_once,
-    records_with_the_number_of_an_issue_change_it,
-    columns_mean_what_the_client_says,
-    a_file_that_is_none_is_rejected,
-    what_is_announced_has_bounds,
-    what_is_too_large_is_found_before_anything_is_written,
-    an_import_without_a_file_ends,
-    a_file_may_be_long_on_its_way,
-    a_file_that_nobody_was_told_of_is_found,
-    an_event_that_comes_twice_or_without_its_file_changes_nothing,
+    bad_cells_are_reported_by_line_and_column,
+    import_allocates_its_numbers_at_once,
+    rows_with_an_issue_number_update_it,
+    column_mapping_of_the_client_is_honoured,
+    file_that_is_not_csv_is_refused,
+    tracker_import_over_the_limits_is_refused,
+    oversized_row_is_found_before_any_write,
+    import_without_a_file_ends,
+    import_accepts_a_late_file,
+    worker_finds_a_file_whose_event_was_lost,
+    repeated_or_early_import_event_changes_nothing,
     imports_and_exports_can_be_cancelled,
 }
 
@@ -64,7 +64,7 @@ pub fn counts(total: u64, created: u64, changed: u64, failed: u64) -> Value {
     json!({ "total": total, "done": total - failed, "created": created, "changed": changed, "failed": failed })
 }
 
-async fn scenario_10_bad_cells_are_told_by_line_and_column() {
+async fn bad_cells_are_reported_by_line_and_column() {
     let fixture = Fixture::new().await;
     let file = "Name,Num Items,Start,Sign Off\r\n\
                 First,1,2023-05-01,\"two\r\nlines\"\r\n\
@@ -103,7 +103,7 @@ async fn scenario_10_bad_cells_are_told_by_line_and_column() {
     fixture.holds().await;
 }
 
-async fn the_numbers_of_a_file_are_taken_at_once() {
+async fn import_allocates_its_numbers_at_once() {
     let fixture = Fixture::new().await;
     let taken = "Number,Name\n2,Two\n7,Seven\n7,Again\n,Any\n0,None\n1000004,Much\n";
     let rejected = import(&fixture.ann, PROJECT, new("create", "stop"), taken).await;
@@ -124,7 +124,7 @@ async fn the_numbers_of_a_file_are_taken_at_once() {
     fixture.holds().await;
 }
 
-async fn records_with_the_number_of_an_issue_change_it() {
+async fn rows_with_an_issue_number_update_it() {
     let fixture = Fixture::new().await;
     fixture.ann.delete(&format!("{PROJECT}/issues/issue-67d1")).await.is(204);
     let gone = import(&fixture.ann, PROJECT, new("upsert", "stop"), "Number,State\n1,closed\n2,closed\n").await;
@@ -148,7 +148,7 @@ async fn records_with_the_number_of_an_issue_change_it() {
     fixture.holds().await;
 }
 
-async fn columns_mean_what_the_client_says() {
+async fn column_mapping_of_the_client_is_honoured() {
     let fixture = Fixture::new().await;
     let mut mapped = new("create", "stop");
     mapped["columns"] = json!({ "Titel": "name", "Anzahl": "xattrib-3fe6", "Notiz": null });
@@ -175,7 +175,7 @@ async fn columns_mean_what_the_client_says() {
     assert!(twice["faults"][0]["detail"].as_str().unwrap().contains("another column"), "{}", twice.told());
 }
 
-async fn a_file_that_is_none_is_rejected() {
+async fn file_that_is_not_csv_is_refused() {
     let fixture = Fixture::new().await;
     for (file, told) in [
         ("\n", "no header"),
@@ -197,7 +197,7 @@ async fn a_file_that_is_none_is_rejected() {
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3]);
 }
 
-async fn what_is_announced_has_bounds() {
+async fn tracker_import_over_the_limits_is_refused() {
     let fixture = Fixture::new().await;
     let path = format!("{PROJECT}/imports");
     let with = |bytes: u64| json!({ "mode": "create", "onError": "stop", "bytes": bytes });
@@ -223,7 +223,7 @@ async fn what_is_announced_has_bounds() {
     assert_eq!(vic.post(&exports, json!({})).once("e").await.is(202).header("location"), begun.header("location"));
 }
 
-async fn an_import_without_a_file_ends() {
+async fn import_without_a_file_ends() {
     let fixture = Fixture::new().await;
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), "Name\na\n").await;
     let work = announced.header("location");
@@ -237,7 +237,7 @@ async fn an_import_without_a_file_ends() {
 }
 
 /// What the link takes may be sent for longer than it takes it.
-async fn a_file_may_be_long_on_its_way() {
+async fn import_accepts_a_late_file() {
     let fixture = Fixture::new().await;
     let file = "Name\nLate\n";
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
@@ -257,7 +257,7 @@ async fn done_issue(fixture: &Fixture, number: u64) -> String {
 }
 
 /// Texts are kept as they were sent: a syllable of three letters is one character, and has nine bytes.
-async fn what_is_too_large_is_found_before_anything_is_written() {
+async fn oversized_row_is_found_before_any_write() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Wide").await;
     let names: Vec<String> = (0..46).map(|place| format!("Text {place}")).collect();
@@ -273,7 +273,7 @@ async fn what_is_too_large_is_found_before_anything_is_written() {
     assert_eq!(fixture.numbers(&project, "").await, [0; 0]);
 }
 
-async fn a_file_that_nobody_was_told_of_is_found() {
+async fn worker_finds_a_file_whose_event_was_lost() {
     let fixture = Fixture::new().await;
     let file = "Number,Name\n4,Late\n";
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
@@ -296,7 +296,7 @@ pub fn arrived(work: &str) -> Value {
     json!({ "Records": [{ "eventName": "ObjectCreated:Put", "s3": s3 }] })
 }
 
-async fn an_event_that_comes_twice_or_without_its_file_changes_nothing() {
+async fn repeated_or_early_import_event_changes_nothing() {
     let fixture = Fixture::new().await;
     let file = "Name\nOnce\n";
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;

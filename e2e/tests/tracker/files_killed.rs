@@ -25,16 +25,16 @@ use crate::harness::{fetch, sized};
 use crate::tests;
 
 tests! { tracker_files_killed:
-    scenario_10_an_import_is_killed_again_and_again,
-    an_import_that_changes_issues_dies_at_its_first_writes,
-    the_numbers_of_a_file_are_met_once_though_its_check_dies,
-    a_number_is_given_once_though_a_batch_is_done_again,
-    what_was_moved_or_deleted_before_a_batch_is_done_again_stays_so,
-    an_import_that_comes_back_when_its_file_is_gone_ends,
-    what_was_found_by_an_import_that_is_cancelled_has_no_link,
-    an_export_of_several_parts_dies_before_each_of_its_writes,
-    an_export_whose_parts_are_gone_begins_anew,
-    an_export_sorted_by_what_changes_its_type_ends,
+    import_killed_repeatedly_imports_each_row_once,
+    updating_import_killed_at_its_first_writes_is_complete,
+    number_check_killed_half_way_finds_repeated_numbers_once,
+    repeated_batch_allocates_no_number_twice,
+    repeated_batch_keeps_moves_and_deletes_in_between,
+    import_resumed_without_its_file_ends,
+    cancelled_import_has_no_faults_link,
+    export_killed_before_each_write_is_complete,
+    export_restarts_if_its_parts_are_gone,
+    export_sorted_by_a_retyped_column_ends,
 }
 
 /// A worker whose clock is past the time in which a file should have come.
@@ -66,7 +66,7 @@ pub fn file(rows: usize) -> String {
     file
 }
 
-async fn scenario_10_an_import_is_killed_again_and_again() {
+async fn import_killed_repeatedly_imports_each_row_once() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Large").await;
     let weight = fixture.attribute(&project, "Weight", "int").await;
@@ -107,7 +107,7 @@ async fn scenario_10_an_import_is_killed_again_and_again() {
     assert_eq!(fixture.issue(&project, "Next", json!({})).await["number"], made + 1);
 }
 
-async fn an_import_that_changes_issues_dies_at_its_first_writes() {
+async fn updating_import_killed_at_its_first_writes_is_complete() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Changed").await;
     fixture.attribute(&project, "Weight", "int").await;
@@ -136,7 +136,7 @@ async fn an_import_that_changes_issues_dies_at_its_first_writes() {
 }
 
 /// Its check takes several steps, since it finds so much, and dies at the second one's end.
-async fn the_numbers_of_a_file_are_met_once_though_its_check_dies() {
+async fn number_check_killed_half_way_finds_repeated_numbers_once() {
     for moment in Moment::BOTH {
         let fixture = Fixture::new().await;
         let project = fixture.project("Numbered").await;
@@ -154,7 +154,7 @@ async fn the_numbers_of_a_file_are_met_once_though_its_check_dies() {
 }
 
 /// A record of it can be no more by then, for its attribute is gone: those after it keep their numbers.
-async fn a_number_is_given_once_though_a_batch_is_done_again() {
+async fn repeated_batch_allocates_no_number_twice() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Batch").await;
     let gone = fixture.attribute(&project, "Gone", "int").await;
@@ -175,7 +175,7 @@ async fn a_number_is_given_once_though_a_batch_is_done_again() {
     fixture.holds().await;
 }
 
-async fn what_was_moved_or_deleted_before_a_batch_is_done_again_stays_so() {
+async fn repeated_batch_keeps_moves_and_deletes_in_between() {
     let fixture = Fixture::new().await;
     let (project, other) = (fixture.project("Batch").await, fixture.project("Other").await);
     fixture.attribute(&project, "Weight", "int").await;
@@ -203,7 +203,7 @@ async fn what_was_moved_or_deleted_before_a_batch_is_done_again_stays_so() {
 }
 
 /// With its file go the notes of its check, however it came to wait so long.
-async fn an_import_that_comes_back_when_its_file_is_gone_ends() {
+async fn import_resumed_without_its_file_ends() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Late").await;
     fixture.attribute(&project, "Weight", "int").await;
@@ -228,7 +228,7 @@ async fn an_import_that_comes_back_when_its_file_is_gone_ends() {
     fixture.holds().await;
 }
 
-async fn what_was_found_by_an_import_that_is_cancelled_has_no_link() {
+async fn cancelled_import_has_no_faults_link() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Cancelled").await;
     fixture.attribute(&project, "Weight", "int").await;
@@ -244,7 +244,7 @@ async fn what_was_found_by_an_import_that_is_cancelled_has_no_link() {
 }
 
 /// An export of several parts.
-async fn an_export_of_several_parts_dies_before_each_of_its_writes() {
+async fn export_killed_before_each_write_is_complete() {
     let fixture = Fixture::new().await;
     let project = of_several_parts(&fixture).await;
     let whole = export(&fixture, &project, json!({})).await;
@@ -309,7 +309,7 @@ async fn giving_up(s3: String) -> Server {
     .await
 }
 
-async fn an_export_whose_parts_are_gone_begins_anew() {
+async fn export_restarts_if_its_parts_are_gone() {
     let fixture = Fixture::new().await;
     let project = of_several_parts(&fixture).await;
     let whole = export(&fixture, &project, json!({})).await;
@@ -328,7 +328,7 @@ async fn an_export_whose_parts_are_gone_begins_anew() {
 }
 
 /// Where it had come to is no place among values of another type.
-async fn an_export_sorted_by_what_changes_its_type_ends() {
+async fn export_sorted_by_a_retyped_column_ends() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Sorted").await;
     let weight = fixture.attribute(&project, "Weight", "int").await;

@@ -1,4 +1,4 @@
-//! The grid from the table: scenarios 1, 2, 4 and 9.
+//! The grid from the table.
 
 use std::collections::BTreeSet;
 
@@ -9,17 +9,17 @@ use crate::harness::sized;
 use crate::tests;
 
 tests! { tracker_grid:
-    scenario_01_fixture,
-    the_index_holds_exactly_what_is_specified,
-    scenario_02_decimals_and_long_texts,
-    scenario_04_a_walk_among_writers,
-    scenario_09_a_walk_by_a_choice,
-    text_names_an_option_by_its_label_and_never_by_its_id,
-    a_walk_whose_options_were_relabelled_begins_anew,
-    what_does_not_fit_is_told,
+    grid_of_the_seed_fixture_lists_as_specified,
+    index_holds_exactly_the_specified_rows,
+    decimals_and_long_texts_sort_and_filter,
+    paging_during_writes_returns_each_issue_once,
+    paging_by_a_choice_follows_the_option_order,
+    option_given_as_text_is_its_label,
+    cursor_is_refused_after_options_are_relabelled,
+    grid_faults_name_their_parameters,
 }
 
-async fn scenario_01_fixture() {
+async fn grid_of_the_seed_fixture_lists_as_specified() {
     the_fixture_is_shown(&Fixture::new().await).await;
 }
 
@@ -50,7 +50,7 @@ pub async fn the_fixture_is_shown(fixture: &Fixture) {
     fixture.holds().await;
 }
 
-async fn the_index_holds_exactly_what_is_specified() {
+async fn index_holds_exactly_the_specified_rows() {
     let fixture = Fixture::new().await;
     for (partition, expected) in [
         (
@@ -80,7 +80,7 @@ async fn the_index_holds_exactly_what_is_specified() {
     }
 }
 
-async fn scenario_02_decimals_and_long_texts() {
+async fn decimals_and_long_texts_sort_and_filter() {
     decimals_and_long_texts(&Fixture::new().await).await;
 }
 
@@ -114,7 +114,7 @@ pub async fn decimals_and_long_texts(fixture: &Fixture) {
     fixture.holds().await;
 }
 
-async fn scenario_04_a_walk_among_writers() {
+async fn paging_during_writes_returns_each_issue_once() {
     a_walk_among_writers(&Fixture::new().await, sized(150, 1000)).await;
 }
 
@@ -166,7 +166,7 @@ pub async fn a_walk_among_writers(fixture: &Fixture, count: usize) {
     fixture.holds().await;
 }
 
-async fn scenario_09_a_walk_by_a_choice() {
+async fn paging_by_a_choice_follows_the_option_order() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Choice").await;
     let options = json!([{ "label": "High" }, { "label": "Mid" }, { "label": "Low" }]);
@@ -203,7 +203,7 @@ async fn scenario_09_a_walk_by_a_choice() {
 }
 
 /// Labels may look like the ids of other options.
-async fn text_names_an_option_by_its_label_and_never_by_its_id() {
+async fn option_given_as_text_is_its_label() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Rooms").await;
     let options = ["404", "001", "002"].map(|label| json!({ "label": label }));
@@ -237,7 +237,7 @@ async fn text_names_an_option_by_its_label_and_never_by_its_id() {
     fixture.ann.get(&unknown).await.faulty(&["filter"]);
 }
 
-async fn a_walk_whose_options_were_relabelled_begins_anew() {
+async fn cursor_is_refused_after_options_are_relabelled() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Relabelled").await;
     let options = ["High", "Mid", "Low"].map(|label| json!({ "label": label }));
@@ -255,7 +255,7 @@ async fn a_walk_whose_options_were_relabelled_begins_anew() {
     assert_eq!(numbers(&fixture.ann.get(&high).await.is(200)), [made[3]["number"].as_u64().unwrap()]);
 }
 
-async fn what_does_not_fit_is_told() {
+async fn grid_faults_name_their_parameters() {
     let fixture = Fixture::new().await;
     let grid = |query: &str| fixture.ann.get(&format!("{PROJECT}/grid?{query}"));
     for query in ["sort=xattrib-0000", "sort=colour"] {

@@ -1,4 +1,4 @@
-//! Issues and their values: scenarios 5 and 7, and what happens to an issue as a whole.
+//! Issues and their values.
 
 use reqwest::Method;
 use serde_json::{Map, Value, json};
@@ -7,18 +7,18 @@ use super::fixture::{Fixture, PROJECT};
 use crate::tests;
 
 tests! { tracker_issues:
-    scenario_05_all_or_nothing,
-    scenario_07_a_hundred_attributes,
-    an_issue_has_at_most_380_kb,
-    an_issue_is_renumbered_moved_and_deleted,
-    a_choice_is_moved_by_its_label,
+    values_are_set_all_or_none,
+    issue_with_a_hundred_attributes_is_complete_in_the_grid,
+    issue_over_380_kb_is_refused,
+    issue_is_renumbered_moved_and_deleted,
+    moved_issue_keeps_choices_by_label,
     attribute_named_twice_in_values_is_refused,
-    values_are_set_cleared_and_shown_in_one_spelling,
+    values_are_set_cleared_and_normalized,
 }
 
 const ISSUE: &str = "/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-af34";
 
-async fn scenario_05_all_or_nothing() {
+async fn values_are_set_all_or_none() {
     all_or_nothing(&Fixture::new().await).await;
 }
 
@@ -53,7 +53,7 @@ pub async fn all_or_nothing(fixture: &Fixture) {
     fixture.holds().await;
 }
 
-async fn scenario_07_a_hundred_attributes() {
+async fn issue_with_a_hundred_attributes_is_complete_in_the_grid() {
     a_hundred_attributes(&Fixture::new().await).await;
 }
 
@@ -81,7 +81,7 @@ pub async fn a_hundred_attributes(fixture: &Fixture) {
 }
 
 /// Texts are kept as they were sent: a syllable of three letters is one character, and has nine bytes.
-async fn an_issue_has_at_most_380_kb() {
+async fn issue_over_380_kb_is_refused() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Heavy").await;
     let long = "\u{1100}\u{1161}\u{11a8}".repeat(1024);
@@ -121,7 +121,7 @@ async fn attribute_named_twice_in_values_is_refused() {
 }
 
 /// Though its label is the id of another option there.
-async fn a_choice_is_moved_by_its_label() {
+async fn moved_issue_keeps_choices_by_label() {
     let fixture = Fixture::new().await;
     let options: Vec<Value> = (1..=12).map(|place| json!({ "label": format!("{:03}", place * 10) })).collect();
     let size = json!({ "name": "Size", "type": "choice", "options": options });
@@ -140,7 +140,7 @@ async fn a_choice_is_moved_by_its_label() {
     assert_eq!((&moved["dropped"], &moved["values"][&to_size]), (&json!([]), &shown));
 }
 
-async fn an_issue_is_renumbered_moved_and_deleted() {
+async fn issue_is_renumbered_moved_and_deleted() {
     let fixture = Fixture::new().await;
     for (taken, status) in [(3, 409), (1, 409), (9, 200)] {
         fixture.ann.post(&format!("{ISSUE}/renumber"), json!({ "number": taken })).await.is(status);
@@ -173,7 +173,7 @@ async fn an_issue_is_renumbered_moved_and_deleted() {
     fixture.holds().await;
 }
 
-async fn values_are_set_cleared_and_shown_in_one_spelling() {
+async fn values_are_set_cleared_and_normalized() {
     let fixture = Fixture::new().await;
     let decimal = fixture.attribute(PROJECT, "Weight", "decimal").await;
     let moment = fixture.attribute(PROJECT, "Seen", "dateTime").await;

@@ -12,9 +12,9 @@ use crate::tests;
 
 tests! { tracker_numbers:
     next_number_is_set_above_every_issue,
-    project_whose_numbers_were_used_up_goes_on,
-    number_that_was_given_meanwhile_keeps_the_counter,
-    no_number_is_given_twice_while_the_counter_is_set_back,
+    project_with_exhausted_numbers_continues_after_next_number,
+    number_allocated_in_between_keeps_the_counter,
+    lowering_the_counter_allocates_no_number_twice,
 }
 
 fn to(number: u64) -> Value {
@@ -59,7 +59,7 @@ async fn next_number_is_set_above_every_issue() {
 }
 
 /// Though people keep trying to make issues there.
-async fn project_whose_numbers_were_used_up_goes_on() {
+async fn project_with_exhausted_numbers_continues_after_next_number() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Full").await;
     fixture.issue(&project, "First", json!({})).await;
@@ -80,7 +80,7 @@ async fn project_whose_numbers_were_used_up_goes_on() {
     fixture.holds().await;
 }
 
-async fn number_that_was_given_meanwhile_keeps_the_counter() {
+async fn number_allocated_in_between_keeps_the_counter() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Busy").await;
     let gone = fixture.issue(&project, "Gone", json!({})).await;
@@ -94,7 +94,7 @@ async fn number_that_was_given_meanwhile_keeps_the_counter() {
 }
 
 /// Whoever has taken a number before, and writes its issue after, takes another.
-async fn no_number_is_given_twice_while_the_counter_is_set_back() {
+async fn lowering_the_counter_allocates_no_number_twice() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Raced").await;
     let path = format!("{project}/next-number");

@@ -21,8 +21,8 @@ use crate::harness::{Answer, User};
 use crate::tests;
 
 tests! { tracker_progress:
-    an_import_never_goes_backwards,
-    an_export_never_goes_backwards,
+    progress_of_an_import_never_decreases,
+    progress_of_an_export_never_decreases,
 }
 
 /// Runs with time for a step or two.
@@ -99,7 +99,7 @@ fn shown(work: &Answer) -> [u64; 5] {
     names.map(|name| work["counts"][name].as_u64().unwrap_or_default())
 }
 
-async fn an_import_never_goes_backwards() {
+async fn progress_of_an_import_never_decreases() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Large").await;
     fixture.attribute(&project, "Weight", "int").await;
@@ -113,7 +113,7 @@ async fn an_import_never_goes_backwards() {
     assert!(times > 6, "{times}");
 }
 
-async fn an_export_never_goes_backwards() {
+async fn progress_of_an_export_never_decreases() {
     let fixture = Fixture::new().await;
     let project = of_several_parts(&fixture).await;
     fixture.cairn.engines().wind_down();

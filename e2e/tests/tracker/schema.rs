@@ -11,16 +11,16 @@ use crate::harness::stopper::Moment;
 use crate::tests;
 
 tests! { tracker_schema:
-    an_attribute_is_built_for_the_issues_that_are_there,
-    name_of_what_is_being_deleted_is_free_after_it,
-    values_become_text,
-    a_choice_has_50_options_at_once_and_999_ever,
-    scenario_08_delete_attribute_with_many_values,
-    columns_have_places_and_names_of_their_own,
-    a_column_may_be_moved_between_two_others_for_ever,
+    new_attribute_is_built_for_existing_issues,
+    name_of_a_deleted_attribute_becomes_free,
+    attribute_is_retyped_to_text,
+    choice_allows_50_options_and_999_in_all,
+    deleting_an_attribute_clears_its_many_values,
+    columns_have_distinct_names_and_positions,
+    column_can_be_moved_between_two_others_repeatedly,
 }
 
-async fn an_attribute_is_built_for_the_issues_that_are_there() {
+async fn new_attribute_is_built_for_existing_issues() {
     let fixture = Fixture::new().await;
     let conflicts = fixture.cairn.conflicts(0.4);
     let id = fixture.attribute(PROJECT, "Weight", "int").await;
@@ -41,7 +41,7 @@ async fn an_attribute_is_built_for_the_issues_that_are_there() {
     fixture.holds().await;
 }
 
-async fn name_of_what_is_being_deleted_is_free_after_it() {
+async fn name_of_a_deleted_attribute_becomes_free() {
     let fixture = Fixture::new().await;
     fixture.ada.delete(&format!("{PROJECT}/attributes/xattrib-3fe6")).await.is(202);
     let again = || fixture.ada.post(&format!("{PROJECT}/attributes"), json!({ "name": "num items", "type": "int" }));
@@ -52,7 +52,7 @@ async fn name_of_what_is_being_deleted_is_free_after_it() {
     again().await.is(201);
 }
 
-async fn values_become_text() {
+async fn attribute_is_retyped_to_text() {
     let fixture = Fixture::new().await;
     let retype =
         |id: &str, of: &str| fixture.ada.post(&format!("{PROJECT}/attributes/{id}/retype"), json!({ "type": of }));
@@ -70,7 +70,7 @@ async fn values_become_text() {
     fixture.holds().await;
 }
 
-async fn a_choice_has_50_options_at_once_and_999_ever() {
+async fn choice_allows_50_options_and_999_in_all() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Options").await;
     let attributes = format!("{project}/attributes");
@@ -95,7 +95,7 @@ async fn a_choice_has_50_options_at_once_and_999_ever() {
 }
 
 /// Workers die three times on the way.
-async fn scenario_08_delete_attribute_with_many_values() {
+async fn deleting_an_attribute_clears_its_many_values() {
     let issues = sized(420, 1050);
     let fixture = Fixture::new().await;
     let project = fixture.project("Much").await;
@@ -152,7 +152,7 @@ fn document_id(issue: &str, project: &str) -> String {
 }
 
 /// Each time half way between its neighbours, until no number is left there.
-async fn a_column_may_be_moved_between_two_others_for_ever() {
+async fn column_can_be_moved_between_two_others_repeatedly() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Columns").await;
     for name in ["A", "B", "C"] {
@@ -179,7 +179,7 @@ async fn a_column_may_be_moved_between_two_others_for_ever() {
     }
 }
 
-async fn columns_have_places_and_names_of_their_own() {
+async fn columns_have_distinct_names_and_positions() {
     let fixture = Fixture::new().await;
     let attributes = format!("{PROJECT}/attributes");
     let names = async || {

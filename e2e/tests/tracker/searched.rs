@@ -1,4 +1,4 @@
-//! Grids and questions that search answers: scenario 12.
+//! Grids and searches that OpenSearch answers.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -11,18 +11,18 @@ use crate::harness::{Setup, engines, seed, sized};
 use crate::tests;
 
 tests! { tracker_search:
-    scenario_12_random_queries_equal_a_naive_filter,
-    scenario_12_with_search_stopped_scenarios_1_to_7_pass,
-    numbers_beyond_all_find_nothing,
+    random_queries_equal_a_naive_filter,
+    everything_but_search_works_while_search_is_stopped,
+    search_for_a_number_beyond_range_finds_nothing,
     page_of_stale_hits_ends_with_a_cursor_that_has_moved,
-    issues_are_found_by_their_words,
-    a_platform_administrator_finds_tenants_by_their_words,
+    issues_are_found_by_words,
+    platform_administrator_searches_tenants_by_name,
 }
 
 /// What the issues' names and notes are; their case says nothing.
 const TEXTS: [&str; 7] = ["apple", "Apple pie", "applesauce", "banana split", "Élan", "Issue 10", "Issue 2"];
 
-async fn scenario_12_random_queries_equal_a_naive_filter() {
+async fn random_queries_equal_a_naive_filter() {
     let fixture = Fixture::new().await;
     let project = fixture.project("Searched").await;
     let (seed, mut random) = (seed::of_the_run(), seed::random("tracker_search"));
@@ -86,8 +86,8 @@ async fn asked_about(fixture: &Fixture, project: &str, random: &mut fastrand::Rn
     Naive::new(columns, &issues)
 }
 
-/// Scenario 4 with 100 issues.
-async fn scenario_12_with_search_stopped_scenarios_1_to_7_pass() {
+/// Paging during writes, with 100 issues.
+async fn everything_but_search_works_while_search_is_stopped() {
     let proxy = Proxy::before(engines::search().await).await;
     let fixture = Fixture::with(Setup { search: Some(proxy.url.clone()), ..Setup::of("tracker") }).await;
     fixture.cairn.caught_up().await;
@@ -117,7 +117,7 @@ async fn scenario_12_with_search_stopped_scenarios_1_to_7_pass() {
     assert_eq!(grid(several).await.is(200)["servedBy"], "search");
 }
 
-async fn numbers_beyond_all_find_nothing() {
+async fn search_for_a_number_beyond_range_finds_nothing() {
     let fixture = Fixture::new().await;
     fixture.cairn.caught_up().await;
     let counted = fixture.ann.get(&format!("{PROJECT}/grid?filter=number:gt:9999999999&count=true")).await.is(200);
@@ -168,7 +168,7 @@ async fn page_of_stale_hits_ends_with_a_cursor_that_has_moved() {
     assert!((3..10).contains(&pages), "{pages}");
 }
 
-async fn issues_are_found_by_their_words() {
+async fn issues_are_found_by_words() {
     let fixture = Fixture::new().await;
     fixture.cairn.caught_up().await;
     let search = |query: &str| fixture.ann.get(&format!("{TENANT}/search?{query}"));
@@ -193,7 +193,7 @@ async fn issues_are_found_by_their_words() {
     }
 }
 
-async fn a_platform_administrator_finds_tenants_by_their_words() {
+async fn platform_administrator_searches_tenants_by_name() {
     let fixture = Fixture::new().await;
     let pat = super::fixture::platform_admin(&fixture.cairn).await;
     let zoo = pat.post("/tracker/tenants", json!({ "name": "Media of the Zoo" })).await.is(201);

@@ -29,14 +29,14 @@ pub fn tests() -> Vec<Test> {
         Set::Real => sized((12, "12"), (60, "60")),
         _ => sized((12, "12"), (120, "120")),
     };
-    let name = |what: &str| format!("tracker_stopped::{what}_of_{told}_issues");
+    let name = |what: &str| format!("tracker_stopped::{what}_of_{told}_issues_killed_at_each_step_is_finished");
     vec![
-        Test::new(name("a_new_attribute"), move || a_new_attribute(issues)),
-        Test::new(name("an_attribute_that_goes"), move || an_attribute_that_goes(issues)),
-        Test::new(name("values_that_become_text"), move || values_that_become_text(issues)),
-        Test::new(name("the_deletion_of_a_project"), move || the_deletion_of_a_project(issues)),
-        Test::new(name("the_deletion_of_a_tenant"), move || the_deletion_of_a_tenant(issues)),
-        Test::new("tracker_stopped::the_deletion_of_an_issue_of_100_values", the_deletion_of_a_wide_issue),
+        Test::new(name("building_an_attribute"), move || a_new_attribute(issues)),
+        Test::new(name("deleting_an_attribute"), move || an_attribute_that_goes(issues)),
+        Test::new(name("retyping_to_text"), move || values_that_become_text(issues)),
+        Test::new(name("deleting_a_project"), move || the_deletion_of_a_project(issues)),
+        Test::new(name("deleting_a_tenant"), move || the_deletion_of_a_tenant(issues)),
+        Test::new("tracker_stopped::deleting_an_issue_killed_at_each_step_is_finished", the_deletion_of_a_wide_issue),
     ]
 }
 

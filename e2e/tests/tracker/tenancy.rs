@@ -1,5 +1,4 @@
-//! Memberships, and the caller's own tenants. What each principal is answered by every operation, scenario 13 among it,
-//! is stated in `e2e/tenancy.md`.
+//! Memberships, and the lists of the caller's own tenants.
 
 use serde_json::json;
 
@@ -7,13 +6,13 @@ use super::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
 use crate::tests;
 
 tests! { tracker_tenancy:
-    members_come_and_go,
-    everybody_sees_their_own_tenants,
-    names_are_listed_whatever_their_case_and_accents,
+    members_are_added_updated_and_removed,
+    caller_lists_own_tenants_only,
+    names_list_by_folded_case_and_accents,
     person_of_unknown_issuer_is_refused,
 }
 
-async fn members_come_and_go() {
+async fn members_are_added_updated_and_removed() {
     let fixture = Fixture::new().await;
     let members = format!("{TENANT}/members");
     let eve = person(&fixture.cairn, "eve").await;
@@ -36,7 +35,7 @@ async fn members_come_and_go() {
     fixture.ada.delete(&second).await.is(204);
 }
 
-async fn everybody_sees_their_own_tenants() {
+async fn caller_lists_own_tenants_only() {
     let fixture = Fixture::new().await;
     let pat = platform_admin(&fixture.cairn).await;
     let eve = person(&fixture.cairn, "eve").await;
@@ -54,7 +53,7 @@ async fn everybody_sees_their_own_tenants() {
     assert_eq!(fixture.ada.get("/tracker/me/tenants").await.is(200).each("name"), ["ACME Engineering"]);
 }
 
-async fn names_are_listed_whatever_their_case_and_accents() {
+async fn names_list_by_folded_case_and_accents() {
     let fixture = Fixture::new().await;
     let pat = platform_admin(&fixture.cairn).await;
     let projects = format!("{TENANT}/projects");
