@@ -5,19 +5,18 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use table::schema::{EventSource, System};
-use web::operation;
+use web::{App, operation};
 
 use crate::description::marked;
 use crate::failure::{Doing, Failure};
 use crate::infra::function::resource;
 use crate::records;
-use crate::systems::Declared;
 
-/// The name of each operation and event handler, with its event as text.
-pub fn of(declared: &Declared) -> Vec<(&'static str, String)> {
-    let system = declared.app.system();
-    let requests = declared.app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
-    let sources = system.sources.iter().map(|source| (source.handler(), marked(&event(system, source, declared))));
+/// The name of each operation and event handler of a system, with its event as text. The records are its mirror's.
+pub fn of(app: &App, records: &[Value]) -> Vec<(&'static str, String)> {
+    let system = app.system();
+    let requests = app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
+    let sources = system.sources.iter().map(|source| (source.handler(), marked(&event(system, source, records))));
     requests.chain(sources).collect()
 }
 
@@ -27,9 +26,9 @@ pub fn kept(root: &Path, system: &str, name: &str) -> Result<String, Failure> {
     fs::read_to_string(root.join(&path)).doing(path)
 }
 
-fn event(system: &System, source: &EventSource, declared: &Declared) -> Value {
+fn event(system: &System, source: &EventSource, records: &[Value]) -> Value {
     match source {
-        EventSource::Streams { .. } => json!({ "Records": declared.records }),
+        EventSource::Streams { .. } => json!({ "Records": records }),
         EventSource::Objects { bucket, prefix, .. } => object_created(bucket, prefix),
         EventSource::Schedule { handler, .. } => scheduled(system.name, handler),
         EventSource::Deployment { handler } => deployed(system.name, handler),

@@ -2,6 +2,7 @@
 //! engines of one machine, every sample event by `cargo lambda invoke`, and one of the systems deployed to an emulated
 //! cloud.
 
+mod bench;
 mod deploy;
 pub mod guide;
 pub mod invoke;
@@ -17,23 +18,13 @@ use table::Clock;
 
 use crate::deployed::timed;
 use crate::failure::{Doing, Failure};
-use crate::python::{Environment, environment};
+use crate::python::environment;
 use crate::rehearsal::{ADDRESS, Stage};
 use crate::systems::{self, Declared};
+use bench::Bench;
 use guide::{Block, Values};
 use invoke::Invoke;
 use watch::Watch;
-
-/// Where the guide's lines are carried out: from the repository's root, with cargo-lambda on the path.
-#[derive(Debug)]
-struct Bench<'a> {
-    root: &'a Path,
-    python: &'a Environment,
-    guide: &'a str,
-    values: Values,
-    /// For logs and the copies of events.
-    folder: &'a Path,
-}
 
 const GUIDE: &str = "docs/cargo-lambda.md";
 

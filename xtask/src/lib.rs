@@ -43,7 +43,7 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
         let name = app.system().name;
         routers.push_str(&operation::watch_router(name, app.routes()));
         artefacts.push(Artefact::file(format!("functions/{name}/openapi.json"), description::of(app)));
-        for (operation, event) in events::of(declared) {
+        for (operation, event) in events::of(app, &declared.records) {
             artefacts.push(Artefact::file(format!("events/{name}/{operation}.json"), event));
         }
         artefacts.push(Artefact::file(format!("infra/{name}.yaml"), infra::system::template(app)));

@@ -2,7 +2,7 @@
 
 use web::App;
 
-use super::Bench;
+use super::bench::Bench;
 use super::guide::{Block, SYSTEM};
 use super::invoke::Invoke;
 use crate::deployed::emulator::Emulator;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::Bench;
+use super::bench::Bench;
 use super::guide::{Block, SYSTEM};
 use crate::failure::{Doing, Failure};
 use crate::python;

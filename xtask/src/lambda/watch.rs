@@ -8,7 +8,7 @@ use std::time::Duration;
 use local::process::Process;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::Bench;
+use super::bench::Bench;
 use super::guide::Block;
 use super::invoke::Invoke;
 use crate::failure::{Doing, Failure};
