@@ -1,10 +1,10 @@
-//! What the access patterns of a system consume.
+//! The costs of a system's access patterns, as a table of the docs.
 
 use std::fmt::Write;
 
 use table::access::Cost;
 
-/// One row per use and pattern; a use is named once.
+/// Returns a table with one row per use and pattern. Consecutive rows of a use name it once.
 pub fn table(costs: &[Cost]) -> String {
     let mut text = String::from("| use | access pattern | read units | write units |\n|---|---|---|---|\n");
     let mut named = "";
@@ -25,7 +25,7 @@ mod tests {
     use crate::systems;
 
     #[test]
-    fn every_pattern_that_reaches_a_table_has_a_cost_but_those_that_depend_on_a_file() {
+    fn every_pattern_on_a_table_has_a_cost_unless_it_depends_on_a_file() {
         for declared in systems::all() {
             let routes = declared.app.routes().flat_map(|route| route.declared_patterns());
             let handlers = declared.app.event_handlers().iter().flat_map(|handler| handler.declared_patterns());

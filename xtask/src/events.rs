@@ -1,4 +1,4 @@
-//! Sample events, one per operation and event handler, as Lambda gets them.
+//! Sample events of Lambda, one per operation and event handler.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,8 @@ use crate::failure::{Doing, Failure};
 use crate::infra::function::resource;
 use crate::records;
 
-/// The name of each operation and event handler of a system, with its event as text. The records are its mirror's.
+/// Returns the name of each operation and event handler of a system with its event as text. `records` are those of its
+/// mirror's event.
 pub fn of(app: &App, records: &[Value]) -> Vec<(&'static str, String)> {
     let system = app.system();
     let requests = app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
@@ -20,8 +21,8 @@ pub fn of(app: &App, records: &[Value]) -> Vec<(&'static str, String)> {
     requests.chain(sources).collect()
 }
 
-/// An event as its file has it.
-pub fn kept(root: &Path, system: &str, name: &str) -> Result<String, Failure> {
+/// Reads the file of an event.
+pub fn read(root: &Path, system: &str, name: &str) -> Result<String, Failure> {
     let path = format!("events/{system}/{name}.json");
     fs::read_to_string(root.join(&path)).doing(path)
 }
@@ -35,7 +36,7 @@ fn event(system: &System, source: &EventSource, records: &[Value]) -> Value {
     }
 }
 
-/// S3's notification of a new object ("Event message structure").
+/// Returns S3's notification of a new object ("Event message structure").
 fn object_created(bucket: &str, prefix: &str) -> Value {
     json!({ "Records": [{
         "eventVersion": "2.1",
@@ -64,7 +65,7 @@ fn object_created(bucket: &str, prefix: &str) -> Value {
     }] })
 }
 
-/// EventBridge's event of a schedule.
+/// Returns EventBridge's event of a schedule.
 fn scheduled(system: &str, handler: &str) -> Value {
     json!({
         "version": "0",
@@ -79,7 +80,7 @@ fn scheduled(system: &str, handler: &str) -> Value {
     })
 }
 
-/// CloudFormation's request for a custom resource, without the URL to which the answer would go.
+/// Returns CloudFormation's request for a custom resource, without the URL for the response.
 fn deployed(system: &str, handler: &str) -> Value {
     let region = records::REGION;
     let function = format!("arn:aws:lambda:{region}:123456789012:function:{system}-{handler}");

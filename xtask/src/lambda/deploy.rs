@@ -1,4 +1,4 @@
-//! `cargo lambda deploy` of a whole system as one function, to an emulated cloud.
+//! `cargo lambda deploy` of a system as one function, to an emulated cloud.
 
 use web::App;
 
@@ -13,7 +13,7 @@ use crate::rehearsal::Answered;
 
 const BEGINS: &str = "cargo lambda deploy ";
 
-/// Builds the system, deploys it from its zip, and invokes it there with the event of its health.
+/// Builds the system, deploys its zip, and invokes it with the event of its health check.
 pub(super) async fn run(bench: &Bench<'_>, app: &App) -> Result<(), Failure> {
     let system = app.system().name;
     let block = Block::of(bench.guide, BEGINS, &bench.values)?;
