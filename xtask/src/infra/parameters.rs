@@ -43,7 +43,7 @@ pub fn prefix() -> Node {
 
 const PREFIX: &str = "cairn-";
 
-/// The retention periods of CloudWatch Logs (PutRetentionPolicy).
+/// Returns the parameter of the log retention, with the periods of CloudWatch Logs (PutRetentionPolicy).
 pub fn log_retention() -> Node {
     let days: Vec<Node> = LOG_RETENTION_DAYS.iter().map(|days| days.to_string().into()).collect();
     map! { "Type" => "Number", "Description" => "How long logs are kept, in days.", "Default" => "30", "AllowedValues" => days }

@@ -74,8 +74,9 @@ fn domain() -> Node {
     }
 }
 
-/// Returns the parameters in Parameter Store that the systems' stacks read at each deployment. Exports of a stack could
-/// not change while another stack imports them, so no system could move to another domain.
+/// Returns a parameter in Parameter Store, which the systems' stacks read at each deployment. An export of a stack
+/// could
+/// not change while another stack imports it, so no system could move to another domain.
 fn kept(name: &str, value: Node) -> Node {
     let properties = map! {
         "Name" => sub(names::kept(name)),
@@ -86,7 +87,7 @@ fn kept(name: &str, value: Node) -> Node {
     map! { "Type" => "AWS::SSM::Parameter", "Properties" => properties }
 }
 
-/// Returns the alarms of the domain.
+/// Returns the log group of the domain's warnings and errors.
 fn search_logs() -> Node {
     let properties = map! {
         "LogGroupName" => sub(names::log_group("search")),

@@ -118,7 +118,7 @@ pub fn failures_name(system: &str) -> String {
 
 const FAILURES_DAYS: u32 = 90;
 
-/// The days for which deleted versions are kept.
+/// The days for which a deleted object still counts as a discarded record.
 const DEALT_WITH_DAYS: u64 = 1;
 
 /// The days for which a table can be restored. The objects that its items refer to must exist as long.
