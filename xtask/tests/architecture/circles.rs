@@ -9,14 +9,56 @@ use crate::manifest::Manifest;
 use crate::source::{code_of, files};
 
 /// The circles that are left, by crate. A group that no longer exists must be removed from this list.
-const KNOWN: &[(&str, &[&[&str]])] = &[];
+const KNOWN: &[(&str, &[&[&str]])] = &[
+    ("web", &[&["principal", "trust"], &["request", "route"]]),
+    ("geometry", &[&["across", "meeting", "sweep"], &["chain", "cut"]]),
+    (
+        "parks",
+        &[
+            &["dependents", "structure::counters"],
+            &["entity", "entity::path", "items::list"],
+            &["geojson", "view"],
+            &["imports::csv", "imports::feature_collection", "imports::rows"],
+            &["keys", "keys::item", "relationships::end"],
+            &["search::area", "search::circle", "search::extent", "search::facets", "search::form"],
+        ],
+    ),
+    (
+        "tracker",
+        &[
+            &[
+                "attributes",
+                "attributes::retype",
+                "exports",
+                "grid::list",
+                "grid::page",
+                "grid::searched",
+                "issues::create",
+                "projects",
+                "search::words",
+                "tenants::delete",
+                "tenants::find",
+                "tenants::one",
+                "work::job",
+                "work::routes",
+            ],
+            &["imports::check", "imports::step", "imports::write"],
+            &["work::begin", "work::held", "work::line"],
+        ],
+    ),
+];
 
 #[test]
 fn files_of_a_crate_import_each_other_in_no_circle() {
     for member in Manifest::members() {
-        let found = Crate::read(&member.folder).circles();
+        let sources = Crate::read(&member.folder);
         let known = KNOWN.iter().find(|(name, _)| *name == member.name).map_or(&[][..], |(_, groups)| *groups);
-        assert_eq!(found, known, "left: the circles of crate `{}`, right: those that are known", member.name);
+        assert_eq!(
+            sources.circles(),
+            known,
+            "left: the circles of crate `{}`, right: those that are known",
+            member.name
+        );
     }
 }
 
@@ -39,6 +81,9 @@ type Path = Vec<String>;
 impl Crate {
     fn read(folder: &str) -> Self {
         let sources = format!("{folder}/src");
+        if !xtask::root().join(&sources).is_dir() {
+            return Self(BTreeMap::new());
+        }
         let texts = files(&sources, "rs").into_iter().filter_map(|file| {
             let path = file.path.strip_prefix(&format!("{sources}/"))?.strip_suffix(".rs")?;
             Some((path.replace('/', "::"), file.text))
@@ -89,8 +134,8 @@ impl Crate {
     fn definer(&self, from: &str, path: &[String], depth: usize) -> Option<&str> {
         let mut segments = path.iter().map(String::as_str).peekable();
         let mut at = match segments.peek().copied()? {
-            "crate" => segments.by_ref().next().map(|_| String::new())?,
-            "self" => segments.by_ref().next().map(|_| from.to_owned())?,
+            "crate" => segments.next().map(|_| String::new())?,
+            "self" => segments.next().map(|_| from.to_owned())?,
             "super" => from.to_owned(),
             child => {
                 let child = below(from, child);
