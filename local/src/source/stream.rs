@@ -96,7 +96,7 @@ impl<F: Function> Running<F> {
                 match shards::open(&self.stream.client, &self.stream.stream_arn, &self.checkpoints).await {
                     Ok(open) => shards = open,
                     Err(error) => {
-                        tracing::warn!(table = self.stream.table, %error, "listing the shards of a stream failed; will retry");
+                        tracing::warn!(table = self.stream.table, %error, "listing shards failed; will retry");
                         self.rest(READ_RETRY).await;
                         continue;
                     }
