@@ -288,7 +288,7 @@ fn reach<'a>(imports: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTre
 
 /// Returns the circles of a crate with these files.
 fn circles_of(texts: &[(&str, &str)]) -> Vec<Vec<String>> {
-    let found = Crate::of(texts.iter().map(|(path, text)| (path.to_string(), text.to_string())));
+    let found = Crate::of(texts.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
     found.circles().into_iter().map(|group| group.into_iter().map(str::to_owned).collect()).collect()
 }
 
@@ -317,6 +317,7 @@ fn circle_is_found_in_every_form_of_import() {
 fn circle_by_way_of_others_is_one_group() {
     let found = circles_of(&[
         ("a", "use super::b::x::X;"),
+        ("b", ""),
         ("b::x", "use super::super::c::C;"),
         ("c", "use crate::a::A;"),
         ("d", "use crate::{a, e};"),
