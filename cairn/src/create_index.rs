@@ -1,4 +1,4 @@
-//! `cairn create-index`: the index of a deployed system, where its tables take longer than a function may run.
+//! `cairn create-index`: creates the index of a deployed system whose tables take longer than a function may run.
 
 use clap::Args;
 
@@ -14,8 +14,9 @@ pub struct CreateIndex {
 }
 
 impl CreateIndex {
-    /// Makes the index, fills it from what the tables have, and gives it to the readers. Stopped anywhere, it goes on
-    /// when it is called again; where the index is there, it changes nothing.
+    /// Creates the index, fills it from the tables, and points the readers' alias to it. After an interruption the next
+    /// call
+    /// resumes it. If the index exists, nothing changes.
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder).await?;
         let served = system::named(&self.system)?;

@@ -1,8 +1,8 @@
-//! Why a command did not do what it was asked.
+//! The failure of a command.
 
 use std::fmt;
 
-/// What the user is told: what happened, and what to do.
+/// A message for the user: what failed, why, and what to do.
 #[derive(Debug)]
 pub struct Failure(String);
 

@@ -1,5 +1,6 @@
-//! `cairn import`: sends a layer, shows how far its job has come, and names the rows that could not be.
+//! `cairn import`: uploads a file, shows the progress of its job, and prints the rows that failed.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,6 +8,8 @@ use clap::{Args, ValueEnum};
 use local::Progress;
 use local::identity::Identity;
 use reqwest::{Client, RequestBuilder};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use table::Clock;
 
@@ -16,25 +19,24 @@ use crate::{StateFolder, running};
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The file: a GeoJSON FeatureCollection, or CSV with a header.
+    /// The file, a GeoJSON FeatureCollection or CSV with a header.
     file: PathBuf,
-    /// The collection that the items lie in.
+    /// The collection of the items.
     #[arg(long)]
     collection: String,
-    /// What the rows are: `geozone`, `facility`, `activity`.
+    /// The kind of the items: `geozone`, `facility` or `activity`.
     #[arg(long)]
     entity: String,
-    /// The file's format; by its name, if not given.
+    /// The file's format [default: by the extension of its name].
     #[arg(long)]
     format: Option<Format>,
-    /// What becomes of properties and columns that items of the kind do not have; each is a fault, if not given.
+    /// How to treat properties and columns that items of this kind do not have [default: refuse].
     #[arg(long)]
     unknown: Option<Unknown>,
-    /// The gateway of a deployment; the platform on the state folder, if not given.
+    /// The URL of a deployment's gateway [default: the platform that runs on the state folder].
     #[arg(long)]
     url: Option<String>,
-    /// An administrator's bearer token; `CAIRN_TOKEN` in the environment, or a token of the local platform's own, if not
-    /// given.
+    /// An administrator's bearer token [default: `CAIRN_TOKEN` in the environment, or a token of the local platform].
     #[arg(long)]
     token: Option<String>,
     #[command(flatten)]
@@ -56,14 +58,59 @@ enum Unknown {
 const SENDING: &str = "file";
 const ROWS: &str = "rows";
 
-/// How often the job is looked at.
-const EVERY: Duration = Duration::from_millis(250);
+/// The interval at which the job is polled.
+const POLL: Duration = Duration::from_millis(250);
 
-/// Where requests go, and as whom.
+/// The gateway and the token of the requests.
 struct Gateway {
     client: Client,
     url: String,
     token: String,
+}
+
+/// The response to a new import.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Announced {
+    job_id: String,
+    link: String,
+    headers: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct Job {
+    status: String,
+    counts: Counts,
+    /// A link to the faults, if there are any.
+    faults: Option<String>,
+    reason: Option<String>,
+}
+
+/// The numbers of rows.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct Counts {
+    total: u64,
+    done: u64,
+    failed: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Faults {
+    fault_count: u64,
+    faults: Vec<Fault>,
+}
+
+/// A fault of a feature, of a row, or of the whole file.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fault {
+    feature: Option<u64>,
+    row: Option<u64>,
+    external_id: Option<String>,
+    pointer: String,
+    detail: String,
 }
 
 impl Import {
@@ -71,11 +118,16 @@ impl Import {
         let gateway = self.gateway()?;
         let file = tokio::fs::read(&self.file)
             .await
-            .map_err(|error| Failure::new(format!("`{}` cannot be read: {error}.", self.file.display())))?;
+            .map_err(|error| Failure::new(format!("Reading `{}` failed: {error}.", self.file.display())))?;
         let format = match self.format.or_else(|| self.format_by_name()) {
             Some(Format::Geojson) => "geojson",
             Some(Format::Csv) => "csv",
-            None => return Err(Failure::new("The file's name does not tell its format.\nSay it with `--format`.")),
+            None => {
+                return Err(Failure::new(format!(
+                    "The format of `{}` is unknown.\nSet it with `--format`, or use a name with `.geojson`, `.json` or `.csv`.",
+                    self.file.display()
+                )));
+            }
         };
         let show = Show::new();
         let outcome = self.import(&gateway, format, file, &show.progress()).await;
@@ -90,39 +142,39 @@ impl Import {
         });
         progress.started(SENDING);
         let announced = gateway.client.post(format!("{}/parks/imports", gateway.url)).json(&new);
-        let announced = answered(announced.bearer_auth(&gateway.token)).await?;
-        let mut sending = gateway.client.put(text(&announced, "link")).body(file);
-        for (name, value) in announced.get("headers").and_then(Value::as_object).into_iter().flatten() {
-            // The client counts the bytes itself.
-            if !name.eq_ignore_ascii_case("content-length") {
-                sending = sending.header(name, value.as_str().unwrap_or_default());
-            }
+        let announced: Announced = read(announced.bearer_auth(&gateway.token)).await?;
+        let mut upload = gateway.client.put(&announced.link).body(file);
+        // The client sets the length itself.
+        for (name, value) in announced.headers.iter().filter(|(name, _)| !name.eq_ignore_ascii_case("content-length")) {
+            upload = upload.header(name, value);
         }
-        answered(sending).await?;
+        send(upload).await?;
         progress.finished(SENDING, "sent");
 
         progress.started(ROWS);
-        let job = format!("{}/parks/jobs/{}", gateway.url, text(&announced, "jobId"));
-        let ended = loop {
-            let read = answered(gateway.client.get(&job).bearer_auth(&gateway.token)).await?;
-            let count =
-                |name: &str| read.pointer(&format!("/counts/{name}")).and_then(Value::as_u64).unwrap_or_default();
-            let total = Some(count("total")).filter(|total| *total > 0);
-            progress.advanced(ROWS, count("done") + count("failed"), total);
-            if !matches!(text(&read, "status"), "waiting" | "running") {
-                progress.finished(ROWS, format!("{} done, {} refused", count("done"), count("failed")));
-                break read;
+        let url = format!("{}/parks/jobs/{}", gateway.url, announced.job_id);
+        let job = loop {
+            let job: Job = read(gateway.client.get(&url).bearer_auth(&gateway.token)).await?;
+            let Counts { total, done, failed } = job.counts;
+            progress.advanced(ROWS, done + failed, Some(total).filter(|total| *total > 0));
+            if !matches!(job.status.as_str(), "waiting" | "running") {
+                progress.finished(ROWS, format!("{done} done, {failed} refused"));
+                break job;
             }
-            tokio::time::sleep(EVERY).await;
+            tokio::time::sleep(POLL).await;
         };
-        if let Some(link) = ended.get("faults").and_then(Value::as_str) {
-            tell(&answered(gateway.client.get(link)).await?);
+        if let Some(link) = &job.faults {
+            print(&read(gateway.client.get(link)).await?);
         }
-        let failed = ended.pointer("/counts/failed").and_then(Value::as_u64).unwrap_or_default();
-        match text(&ended, "status") {
-            "done" if failed == 0 => Ok(()),
-            "done" => Err(Failure::new(format!("{failed} rows were refused.\nMend them and send the file again."))),
-            status => Err(Failure::new(format!("The import has {status}: {}.", text(&ended, "reason")))),
+        match (job.status.as_str(), job.counts.failed) {
+            ("done", 0) => Ok(()),
+            ("done", failed) => {
+                Err(Failure::new(format!("{failed} rows were refused.\nFix them and import the file again.")))
+            }
+            (status, _) => {
+                let reason = job.reason.as_deref().unwrap_or("the job has no reason");
+                Err(Failure::new(format!("The import has status `{status}`: {reason}.")))
+            }
         }
     }
 
@@ -134,7 +186,7 @@ impl Import {
         let token = match self.token.clone().or_else(|| std::env::var("CAIRN_TOKEN").ok()) {
             Some(token) => token,
             None if self.url.is_some() => {
-                return Err(Failure::new("A deployment wants a token.\nGive it with `--token` or in CAIRN_TOKEN."));
+                return Err(Failure::new("A deployment needs a token.\nPass one with `--token` or in CAIRN_TOKEN."));
             }
             None => Identity::open(&self.state.folder)?.token("import", &["parks-admin"], &Clock::system())?,
         };
@@ -150,37 +202,38 @@ impl Import {
     }
 }
 
-/// The answer's JSON; null where it has none.
-async fn answered(request: RequestBuilder) -> Result<Value, Failure> {
-    let answer = request.send().await.map_err(Failure::new)?;
-    let status = answer.status();
-    let body = answer.text().await.map_err(Failure::new)?;
-    let value: Value = serde_json::from_str(&body).unwrap_or_default();
+/// Sends a request, and returns the body of a successful response.
+async fn send(request: RequestBuilder) -> Result<String, Failure> {
+    let response = request.send().await.map_err(Failure::new)?;
+    let status = response.status();
+    let body = response.text().await.map_err(Failure::new)?;
     if status.is_success() {
-        return Ok(value);
+        return Ok(body);
     }
-    let detail = value.get("detail").and_then(Value::as_str);
-    Err(Failure::new(format!("It was answered {status}: {}", detail.unwrap_or(&body))))
+    let problem = serde_json::from_str::<Value>(&body).ok();
+    let detail = problem.as_ref().and_then(|problem| problem.get("detail")?.as_str());
+    Err(Failure::new(format!("The gateway answered {status}: {}", detail.unwrap_or(&body))))
 }
 
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
+/// Sends a request, and parses the body of a successful response.
+async fn read<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Failure> {
+    let body = send(request).await?;
+    serde_json::from_str(&body).map_err(|error| Failure::new(format!("Reading a response failed: {error}.")))
 }
 
-/// A line for each fault, on standard output.
-fn tell(faults: &Value) {
-    let listed = faults.get("faults").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    for fault in listed {
-        let counted = ["feature", "row"].into_iter().find_map(|name| Some((name, fault.get(name)?.as_u64()?)));
-        let place = counted.map_or_else(|| "file".to_owned(), |(name, number)| format!("{name} {number}"));
-        let id = match text(fault, "externalId") {
-            "" => String::new(),
-            id => format!(" ({id})"),
+/// Prints a line for each fault.
+fn print(faults: &Faults) {
+    for fault in &faults.faults {
+        let place = match (fault.feature, fault.row) {
+            (Some(number), _) => format!("feature {number}"),
+            (None, Some(number)) => format!("row {number}"),
+            (None, None) => "file".to_owned(),
         };
-        println!("{place}{id} {}: {}", text(fault, "pointer"), text(fault, "detail"));
+        let id = fault.external_id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
+        println!("{place}{id} {}: {}", fault.pointer, fault.detail);
     }
-    let all = faults.get("faultCount").and_then(Value::as_u64).unwrap_or_default();
-    if all > listed.len() as u64 {
-        println!("and {} more", all - listed.len() as u64);
+    let more = faults.fault_count.saturating_sub(faults.faults.len() as u64);
+    if more > 0 {
+        println!("and {more} more");
     }
 }

@@ -1,4 +1,4 @@
-//! `cairn local`: runs the platform until it is told to stop or an engine dies; `cairn local reset` empties its folder.
+//! `cairn local`: runs the platform until it is stopped or an engine dies. `cairn local reset` deletes its state.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -25,30 +25,33 @@ pub struct Local {
     command: Option<Command>,
     #[command(flatten)]
     state: StateFolder,
-    /// Load sample data. `small` (the default) is loaded before the platform is ready; `world` afterwards, while it
-    /// serves. Items that exist stay as they are.
+    /// Load sample data. `small` (the default) is loaded before the platform is ready, `world` after it, while it
+    /// serves.
+    /// Existing items stay as they are.
     #[arg(long, value_name = "SIZE", num_args = 0..=1, require_equals = true, default_missing_value = "small")]
     sample: Option<SampleSize>,
-    /// The gateway's port on 127.0.0.1; 0 takes any that is free.
+    /// The gateway's port on 127.0.0.1; 0 chooses a free one.
     #[arg(long, default_value_t = 8080)]
     port: u16,
-    /// `opensearch`, `osmem`, or the URL of one that runs; the best that this machine has, if not given.
+    /// The search engine: `opensearch`, `osmem`, or the URL of a running one [default: opensearch, or osmem if Java or
+    /// Maven
+    /// is missing].
     #[arg(long, value_name = "ENGINE")]
     search: Option<Choice>,
-    /// `dynoxide`, or `local` for Amazon's DynamoDB Local.
+    /// The engine for DynamoDB: `dynoxide`, or `local` for Amazon's DynamoDB Local.
     #[arg(long, value_name = "ENGINE", value_parser = dynamodb, default_value = "dynoxide")]
     dynamodb: Dynamodb,
-    /// A further name under which the platform issues tokens: `cargo cairn token --issuer NAME`.
+    /// An additional issuer of tokens, for `cargo cairn token --issuer NAME`. May be repeated.
     #[arg(long = "issuer", value_name = "NAME", value_parser = issuer)]
     issuers: Vec<String>,
-    /// Seconds for which long work is its worker's: after a crash nobody goes on with it before.
+    /// Lease of a background job in seconds: how long after a crash until another worker may resume it.
     #[arg(long, value_name = "SECONDS", default_value_t = LEASE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
     lease: u64,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Empty the state folder: tables, objects, index, keys and logs.
+    /// Delete the state folder: tables, objects, index, keys and logs.
     Reset,
 }
 
@@ -56,23 +59,23 @@ fn dynamodb(text: &str) -> Result<Dynamodb, String> {
     match text {
         "dynoxide" => Ok(Dynamodb::Dynoxide),
         "local" => Ok(Dynamodb::Local),
-        _ => Err("give `dynoxide` or `local`".to_owned()),
+        _ => Err("use `dynoxide` or `local`".to_owned()),
     }
 }
 
 fn issuer(text: &str) -> Result<String, String> {
-    if Issuer::may_be_named(text) { Ok(text.to_owned()) } else { Err(format!("give {}", Issuer::NAME)) }
+    if Issuer::may_be_named(text) { Ok(text.to_owned()) } else { Err(format!("use {}", Issuer::NAME)) }
 }
 
 impl Local {
     pub async fn run(self) -> Result<(), Failure> {
         if let Some(Command::Reset) = self.command {
             local::state::reset(&self.state.folder)?;
-            println!("`{}` is empty.", self.state.folder.display());
+            println!("The state folder `{}` was deleted.", self.state.folder.display());
             return Ok(());
         }
-        log::start(&self.state.folder);
-        let mut told_to_stop = StopSignals::listen()?;
+        log::start(&self.state.folder)?;
+        let mut signals = StopSignals::listen()?;
         let issuers: BTreeSet<String> = self.issuers.iter().filter(|name| *name != ISSUER).cloned().collect();
         let options = Options {
             port: self.port,
@@ -86,14 +89,14 @@ impl Local {
         let progress = show.progress();
         let started = tokio::select! {
             started = Platform::start(options, &progress) => started,
-            () = told_to_stop.next() => return Ok(()),
+            () = signals.next() => return Ok(()),
         };
         let platform = started?;
         if self.sample == Some(SampleSize::Small) {
             let loaded = tokio::select! {
                 loaded = sample_data::load(&platform, SampleSize::Small, &progress) => loaded,
                 death = platform.died() => Err(Failure::new(death)),
-                () = told_to_stop.next() => {
+                () = signals.next() => {
                     platform.stop().await;
                     return Ok(());
                 }
@@ -103,7 +106,7 @@ impl Local {
         }
         show.clear();
         let running = Running::announce(&platform, &self.state.folder)?;
-        self.tell(&platform)?;
+        self.print_ready(&platform)?;
 
         let load = async {
             if self.sample == Some(SampleSize::World) {
@@ -114,22 +117,22 @@ impl Local {
         let death = tokio::select! {
             never = load => match never {},
             death = platform.died() => Some(death),
-            () = told_to_stop.next() => None,
+            () = signals.next() => None,
         };
         show.clear();
         drop(running);
         if let Some(death) = death {
             return Err(Failure::new(death));
         }
-        eprintln!("Stopping; what is under way is finished first. Again to stop at once.");
+        eprintln!("Stopping after the requests in progress. Press Ctrl-C again to stop at once.");
         tokio::select! {
             () = platform.stop() => Ok(()),
-            () = told_to_stop.next() => Err(Failure::new("Stopped at once.")),
+            () = signals.next() => Err(Failure::new("Stopped at once.")),
         }
     }
 
-    /// Says where everything is, how to come as anybody, and then that it is ready.
-    fn tell(&self, platform: &Platform) -> Result<(), Failure> {
+    /// Prints the addresses, a token for each kind of caller, and finally `ready`.
+    fn print_ready(&self, platform: &Platform) -> Result<(), Failure> {
         let config = &platform.engines.config;
         for served in systems::ALL {
             let name = served.system.name;
@@ -137,9 +140,9 @@ impl Local {
         }
         println!("search     {}", config.search);
         println!("DynamoDB   {}", platform.dynamodb());
-        println!("S3         {}", config.s3.as_deref().unwrap_or_default());
-        // As `CAIRN_ISSUERS` has it, for functions that are to take the platform's tokens.
-        println!("issuers    {}", serde_json::to_string(&config.issuers).unwrap_or_default());
+        println!("S3         {}", platform.s3());
+        // A value of `CAIRN_ISSUERS`, for functions that accept the platform's tokens.
+        println!("issuers    {}", serde_json::to_string(&config.issuers).map_err(Failure::new)?);
         println!("state      {}", self.state.folder.display());
         let folder = &self.state.folder;
         for (kind, person) in &PEOPLE {
@@ -151,7 +154,7 @@ impl Local {
     }
 }
 
-/// Ctrl-C and the signal that `kill` sends.
+/// Ctrl-C and SIGTERM.
 struct StopSignals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
@@ -159,7 +162,8 @@ struct StopSignals {
 
 impl StopSignals {
     fn listen() -> Result<Self, Failure> {
-        let listen = |kind| signal(kind).map_err(|error| Failure::new(format!("No signals on this machine: {error}.")));
+        let listen =
+            |kind| signal(kind).map_err(|error| Failure::new(format!("Listening for signals failed: {error}.")));
         Ok(Self { interrupt: listen(SignalKind::interrupt())?, terminate: listen(SignalKind::terminate())? })
     }
 

@@ -1,4 +1,4 @@
-//! The platform's own log: JSON lines in the state folder, of the last run.
+//! The platform's log: JSON lines of the last run, in the state folder.
 
 use std::fs::File;
 use std::io::Sink;
@@ -9,28 +9,38 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::writer::EitherWriter;
 
-/// Opened with the first line: before that the folder may not be ours.
+use crate::failure::Failure;
+
+/// A log file that is created at the first line, after the platform has locked the state folder.
 struct LogFile {
     path: PathBuf,
     file: OnceLock<Option<File>>,
 }
 
-/// Where the log of a state folder is.
+/// Returns the log file of a state folder.
 pub fn path(folder: &Path) -> PathBuf {
     folder.join("logs/cairn.log")
 }
 
-/// Logs into the state folder; `CAIRN_LOG` says how much, in `tracing`'s words (`info,dynoxide=error` if not set).
-pub fn start(folder: &Path) {
-    let filter = EnvFilter::try_from_env("CAIRN_LOG").unwrap_or_else(|_| EnvFilter::new("info,dynoxide=error"));
+/// Starts to log into the state folder. `CAIRN_LOG` is a filter of `tracing` (`info,dynoxide=error` if not set).
+pub fn start(folder: &Path) -> Result<(), Failure> {
+    let filter = match std::env::var("CAIRN_LOG") {
+        Ok(text) => EnvFilter::try_new(&text).map_err(|error| Failure::new(format!("CAIRN_LOG=`{text}`: {error}.")))?,
+        Err(_) => EnvFilter::new("info,dynoxide=error"),
+    };
     let file = LogFile { path: path(folder), file: OnceLock::new() };
     tracing_subscriber::fmt().json().flatten_event(true).with_env_filter(filter).with_writer(file).init();
+    Ok(())
 }
 
 impl LogFile {
+    /// Creates the file. If that fails, the platform runs without a log.
     fn open(&self) -> Option<File> {
-        std::fs::create_dir_all(self.path.parent()?).ok()?;
-        File::create(&self.path).ok()
+        let folder = self.path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        folder
+            .and_then(|()| File::create(&self.path))
+            .inspect_err(|error| eprintln!("Writing the log `{}` failed: {error}.", self.path.display()))
+            .ok()
     }
 }
 

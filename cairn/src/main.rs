@@ -1,4 +1,4 @@
-//! `cairn`: the whole platform on one machine, and the operator's commands.
+//! `cairn`: runs the platform on one machine, and has the commands of operators.
 
 mod create_index;
 mod failure;
@@ -32,20 +32,20 @@ enum Command {
     Local(local_command::Local),
     /// Print a bearer token for the local platform.
     Token(token::Token),
-    /// Make items of the rows of a file, or change those that have their external ids.
+    /// Import a GeoJSON or CSV file: create an item for each row, or update the item with its external id.
     Import(import::Import),
-    /// Make the first index of a deployed system, filled from its tables, or go on with it.
+    /// Create the first index of a deployed system from its tables, or resume an interrupted run.
     CreateIndex(create_index::CreateIndex),
-    /// See what could not be indexed, and why.
+    /// List items that could not be indexed, with the reasons.
     Quarantine(quarantine::Quarantine),
-    /// Bring the document of one item to what the table has.
+    /// Rebuild the search document of one item from the table.
     Repair(repair::Repair),
 }
 
-/// Where a local platform keeps everything.
+/// The state folder of a local platform.
 #[derive(Clone, Debug, Args)]
 struct StateFolder {
-    /// The folder with everything that the local platform keeps.
+    /// State folder of the local platform, with all its data.
     #[arg(long = "state", value_name = "FOLDER", default_value = ".cairn", global = true)]
     folder: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! `cairn quarantine`: what could not be indexed, and why.
+//! `cairn quarantine`: lists items that could not be indexed, with the reasons.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{StateFolder, running, system};
 pub struct Quarantine {
     #[command(subcommand)]
     command: Command,
-    /// Only that of this system; needed where the others are not deployed.
+    /// Only this system. Required if the others are not deployed.
     #[arg(long, global = true)]
     system: Option<String>,
     #[command(flatten)]
@@ -26,20 +26,20 @@ pub struct Quarantine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// List what is in quarantine, one a line.
+    /// List all entries of the quarantine, one per line.
     Ls {
-        /// As JSON, one object a line.
+        /// Print JSON, one object per line.
         #[arg(long)]
         json: bool,
     },
-    /// Print the record that is kept of one.
+    /// Print the stored record of an entry.
     Show {
-        /// Its name, as `ls` prints it.
+        /// The name of the entry, as `ls` prints it.
         name: String,
     },
-    /// Remove the marker of one that no write clears, or whose item is gone or has a higher revision.
+    /// Remove an entry that no write clears, or whose item is deleted or has a higher revision.
     Dismiss {
-        /// Its name, as `ls` prints it.
+        /// The name of the entry, as `ls` prints it.
         name: String,
     },
 }
@@ -48,11 +48,11 @@ impl Quarantine {
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder).await?;
         let mut listed = Vec::new();
-        let asked = match &self.system {
+        let systems = match &self.system {
             Some(name) => vec![system::named(name)?],
             None => systems::ALL.iter().collect(),
         };
-        for served in asked {
+        for served in systems {
             let found = mirror::quarantined(served.system, &engines).await.map_err(Failure::new)?;
             listed.extend(found.into_iter().map(|(generation, marker)| Listed { served, generation, marker }));
         }
@@ -60,14 +60,14 @@ impl Quarantine {
             Command::Ls { json } => list(&engines, &listed, json).await,
             Command::Show { name } => {
                 for Listed { served, marker, .. } in named(&listed, &name)? {
-                    println!("{}", kept(&engines, served, marker).await?);
+                    println!("{}", stored_record(&engines, served, marker).await?);
                 }
                 Ok(())
             }
             Command::Dismiss { name } => {
                 for Listed { served, generation, marker } in named(&listed, &name)? {
                     let dismissed = mirror::dismiss(served.system, &engines, generation, marker).await;
-                    dismissed.map_err(|fault| Failure::new(format!("`{name}` was not dismissed: {fault}.")))?;
+                    dismissed.map_err(|fault| Failure::new(format!("Dismissing `{name}` failed: {fault}.")))?;
                     println!("{generation}  dismissed");
                 }
                 Ok(())
@@ -76,25 +76,27 @@ impl Quarantine {
     }
 }
 
-/// A marker, with the system and the index that it is of.
+/// A marker with its system and generation.
 struct Listed {
     served: &'static Served,
     generation: String,
     marker: Marker,
 }
 
-/// Those with this name, one for each generation.
+/// Returns the markers with this name, one for each generation.
 fn named<'l>(listed: &'l [Listed], wanted: &str) -> Result<Vec<&'l Listed>, Failure> {
     let found: Vec<_> = listed.iter().filter(|one| name(&one.marker) == wanted).collect();
     if found.is_empty() {
-        return Err(Failure::new(format!("`{wanted}` is not in quarantine.\n`cairn quarantine ls` lists what is.")));
+        return Err(Failure::new(format!(
+            "`{wanted}` is not in quarantine.\n`cairn quarantine ls` lists the entries."
+        )));
     }
     Ok(found)
 }
 
 async fn list(engines: &Engines, listed: &[Listed], json: bool) -> Result<(), Failure> {
     if listed.is_empty() && !json {
-        println!("Nothing is in quarantine.");
+        println!("The quarantine is empty.");
     }
     for of_system in listed.chunk_by(|one, other| one.served.system.name == other.served.system.name) {
         let Some(Listed { served, .. }) = of_system.first() else { continue };
@@ -112,17 +114,17 @@ async fn list(engines: &Engines, listed: &[Listed], json: bool) -> Result<(), Fa
     Ok(())
 }
 
-/// What is to be known of a marker that its item's next write does not clear.
+/// Describes a marker that the next write of its item does not clear.
 fn state(marker: &Marker, stale: Option<Staleness>) -> &'static str {
     match stale {
-        Some(Staleness::Gone) => "  (stale: its item is gone)",
+        Some(Staleness::Gone) => "  (stale: its item is deleted)",
         Some(Staleness::Overtaken) => "  (stale: its item has a higher revision)",
         None if !marker.is_cleared_by_writes() => "  (cleared only by `cairn quarantine dismiss`)",
         None => "",
     }
 }
 
-/// What people call it: an item by its table and document id, a record by its hash.
+/// Returns the name of a marker: an item's table and document id, or a record's hash.
 fn name(marker: &Marker) -> String {
     match &marker.subject {
         Subject::Item { table, key } => format!("{table}/{}", key.document_id()),
@@ -131,7 +133,7 @@ fn name(marker: &Marker) -> String {
 }
 
 fn since(marker: &Marker) -> String {
-    Timestamp::from_microsecond(marker.since).map(|time| format!("{time:.0}")).unwrap_or_default()
+    Timestamp::from_microsecond(marker.since).map_or_else(|_| marker.since.to_string(), |time| format!("{time:.0}"))
 }
 
 fn as_json(generation: &str, marker: &Marker, stale: Option<Staleness>) -> Value {
@@ -151,10 +153,10 @@ fn as_json(generation: &str, marker: &Marker, stale: Option<Staleness>) -> Value
     })
 }
 
-/// The object that keeps the record with its reason.
-async fn kept(engines: &Arc<Engines>, served: &Served, marker: &Marker) -> Result<String, Failure> {
+/// Reads the object with the record and the reason.
+async fn stored_record(engines: &Arc<Engines>, served: &Served, marker: &Marker) -> Result<String, Failure> {
     let bucket = engines.config.bucket(served.system.name);
-    let failed = |error: String| Failure::new(format!("`{}` cannot be read from `{bucket}`: {error}.", marker.object));
+    let failed = |error: String| Failure::new(format!("Reading `{}` from `{bucket}` failed: {error}.", marker.object));
     let object = engines.s3().get_object().bucket(&bucket).key(&marker.object).send().await;
     let object = object.map_err(|error| failed(DisplayErrorContext(error).to_string()))?;
     let body = object.body.collect().await.map_err(|error| failed(error.to_string()))?.into_bytes();

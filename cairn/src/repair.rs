@@ -1,4 +1,4 @@
-//! `cairn repair`: brings the document of one item to what the table has.
+//! `cairn repair`: rebuilds the search document of one item from the table.
 
 use clap::Args;
 use local::{Served, systems};
@@ -11,8 +11,8 @@ use crate::{StateFolder, running};
 
 #[derive(Debug, Args)]
 pub struct Repair {
-    /// The item, by its document id: `geozone::bcparks_1#1`; with the table before it, as `cairn quarantine ls` has it,
-    /// where several tables could have it: `parks/geozone::bcparks_1#1`.
+    /// The document id of the item, such as `geozone::bcparks_1#1`. If several tables could have the item, the table
+    /// comes first, as in the names of `cairn quarantine ls`: `parks/geozone::bcparks_1#1`.
     key: String,
     #[command(flatten)]
     state: StateFolder,
@@ -21,27 +21,29 @@ pub struct Repair {
 impl Repair {
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder).await?;
-        let (served, table, key) = match found(systems::ALL, &self.key).as_slice() {
+        let candidates = candidates(systems::ALL, &self.key);
+        let (served, table, key) = match candidates.as_slice() {
             [one] => one.clone(),
             [] => {
                 return Err(Failure::new(format!(
-                    "No item that is searched has the key `{}`.\nGive its partition key, `#` and its sort key: \
+                    "No searchable item can have the key `{}`.\nUse its partition key, `#` and its sort key: \
                      `geozone::bcparks_1#1`.",
                     self.key
                 )));
             }
-            several => {
-                let tables: Vec<&str> = several.iter().map(|(_, table, _)| table.name).collect();
+            [(_, first, _), ..] => {
+                let tables: Vec<&str> = candidates.iter().map(|(_, table, _)| table.name).collect();
                 return Err(Failure::new(format!(
-                    "The key may be one of several tables: {}.\nPut the table before it: `{}/{}`.",
+                    "The key fits several tables: {}.\nPut the table before it: `{}/{}`.",
                     tables.join(", "),
-                    tables.first().unwrap_or(&"table"),
+                    first.name,
                     self.key
                 )));
             }
         };
         let repaired = (served.repair)(engines, table, key).await.map_err(Failure::new)?;
-        let repaired = repaired.unwrap_or_default();
+        let repaired =
+            repaired.ok_or_else(|| Failure::new(format!("`{}` is not the key of a searchable item.", self.key)))?;
         for Repaired { generation, outcome } in &repaired {
             println!("{generation}  {}", message(outcome));
         }
@@ -55,8 +57,9 @@ impl Repair {
     }
 }
 
-/// The tables that could have the key. Where it could be cut in several places, only an entity's templates fit.
-fn found<'a>(known: &'a [Served], text: &str) -> Vec<(&'a Served, &'static Table, Key)> {
+/// Returns the tables that could have the key. If it has several `#`, the templates of the entities decide where the
+/// partition key ends.
+fn candidates<'a>(known: &'a [Served], text: &str) -> Vec<(&'a Served, &'static Table, Key)> {
     let tables = known.iter().flat_map(|served| served.system.tables.iter().map(move |table| (served, *table)));
     tables
         .filter_map(|(served, table)| {
@@ -77,11 +80,11 @@ fn message(outcome: &RepairOutcome) -> String {
         }
         RepairOutcome::Deleted(version) => format!("the item is deleted: a tombstone was written at version {version}"),
         RepairOutcome::Stamped => {
-            let given = "the item was below its document, or had no revision: it has a new one";
-            format!("{given}, and its stream record will be indexed")
+            let given = "the item had no revision, or one below its document's, and has a new one now";
+            format!("{given}; its stream record will be indexed")
         }
         RepairOutcome::Overtaken => {
-            "the item was changed during the repair: the stream record of that change will be indexed".to_owned()
+            "the item was changed during the repair; the stream record of that change will be indexed".to_owned()
         }
         RepairOutcome::Quarantined { code, reason } => format!("quarantined, {}: {reason}", code.name()),
         RepairOutcome::Nothing => {

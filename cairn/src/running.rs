@@ -1,4 +1,4 @@
-//! Where the engines of a running platform are, written into its state folder for the operator's commands.
+//! Endpoints of a running platform, in a file of its state folder for the operators' commands.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use table::{Clock, Config, Engines};
 
 use crate::failure::Failure;
 
-/// Endpoints of engines.
+/// The endpoints of a running platform.
 #[derive(Debug, Serialize, Deserialize)]
 struct Endpoints {
     gateway: String,
@@ -21,7 +21,7 @@ struct Endpoints {
     search: String,
 }
 
-/// Says, until it is dropped, that a platform runs.
+/// Announces a running platform until it is dropped.
 #[derive(Debug)]
 pub struct Running {
     file: PathBuf,
@@ -32,17 +32,18 @@ fn file(folder: &Path) -> PathBuf {
 }
 
 impl Running {
+    /// Writes the platform's endpoints into its state folder.
     pub fn announce(platform: &Platform, folder: &Path) -> Result<Self, Failure> {
-        let config = &platform.engines.config;
         let endpoints = Endpoints {
             gateway: platform.url.clone(),
             dynamodb: platform.dynamodb().to_owned(),
-            s3: config.s3.clone().unwrap_or_default(),
-            search: config.search.clone(),
+            s3: platform.s3().to_owned(),
+            search: platform.engines.config.search.clone(),
         };
         let file = file(folder);
         let text = serde_json::to_vec(&endpoints).map_err(Failure::new)?;
-        std::fs::write(&file, text).map_err(|error| Failure::new(format!("`{}`: {error}.", file.display())))?;
+        std::fs::write(&file, text)
+            .map_err(|error| Failure::new(format!("Writing `{}` failed: {error}.", file.display())))?;
         Ok(Self { file })
     }
 }
@@ -53,7 +54,7 @@ impl Drop for Running {
     }
 }
 
-/// The gateway of the platform that runs on the folder.
+/// Returns the gateway of the platform that runs on a state folder.
 pub fn gateway(folder: &Path) -> Result<String, Failure> {
     Ok(endpoints(folder)?.gateway)
 }
@@ -61,15 +62,15 @@ pub fn gateway(folder: &Path) -> Result<String, Failure> {
 fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
     let text = std::fs::read(file(folder)).map_err(|_| {
         Failure::new(format!(
-            "No platform runs on `{}`.\nStart it with `cargo local`, or name a deployment's engines with \
-             CAIRN_SEARCH_ENDPOINT, AWS_REGION, CAIRN_PREFIX and CAIRN_CURSOR_SECRETS, or its gateway with `--url`.",
+            "No platform runs on `{}`.\nStart one with `cargo local`, or set CAIRN_SEARCH_ENDPOINT, AWS_REGION, \
+             CAIRN_PREFIX and CAIRN_CURSOR_SECRETS to a deployment's, or pass its gateway with `--url`.",
             folder.display()
         ))
     })?;
     serde_json::from_slice(&text).map_err(Failure::new)
 }
 
-/// The engines to operate on: those that the environment names, else those of the platform that runs on the folder.
+/// Returns the engines of the deployment in the environment, or else of the platform that runs on the state folder.
 pub async fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
     let config = if std::env::var_os("CAIRN_SEARCH_ENDPOINT").is_some() {
         Config::from_env().map_err(Failure::new)?

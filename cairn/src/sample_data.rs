@@ -1,4 +1,4 @@
-//! Loading sample data into the platform that runs in this process.
+//! Loads sample data into the platform of this process.
 
 use clap::ValueEnum;
 use local::sample::{self, Size};
@@ -25,7 +25,7 @@ impl From<SampleSize> for Size {
     }
 }
 
-/// Loads the samples of all systems at the same time, lists what was refused, and waits until search has all of it.
+/// Loads the samples of all systems concurrently, prints refused items, and waits until all items are searchable.
 pub async fn load(platform: &Platform, size: SampleSize, progress: &Progress) -> Result<(), Failure> {
     let token = |role| platform.identity.token("sample", &[role], &Clock::system());
     let (parks_admin, platform_admin) = (token("parks-admin")?, token("platform-admin")?);
@@ -41,7 +41,7 @@ pub async fn load(platform: &Platform, size: SampleSize, progress: &Progress) ->
     }
     progress.started("search");
     platform.searchable().await;
-    progress.finished("search", "has all of it");
+    progress.finished("search", "up to date");
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Showing a start: bars in a terminal, plain lines elsewhere, both on standard error.
+//! Progress on standard error: bars in a terminal, plain lines elsewhere.
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use local::Progress;
 use local::progress::{Event, Stage};
 
-/// What is being shown.
+/// The display of all stages in progress.
 #[derive(Clone)]
 pub struct Show {
     bars: Option<MultiProgress>,
@@ -17,13 +17,13 @@ pub struct Show {
 }
 
 struct Shown {
-    began: Instant,
-    told: Instant,
+    started: Instant,
+    printed: Instant,
     bar: Option<ProgressBar>,
 }
 
-/// How often a line tells of what goes on where there are no bars.
-const LINES: Duration = Duration::from_secs(5);
+/// The interval of progress lines if there are no bars.
+const LINE_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Show {
     pub fn new() -> Self {
@@ -36,7 +36,7 @@ impl Show {
         Progress::new(move |event| show.show(event))
     }
 
-    /// Takes away what is left of the bars.
+    /// Removes all bars.
     pub fn clear(&self) {
         if let Some(bars) = &self.bars {
             let _ = bars.clear();
@@ -56,7 +56,7 @@ impl Show {
                     eprintln!("{stage} ...");
                 }
                 let now = Instant::now();
-                stages.insert(stage, Shown { began: now, told: now, bar });
+                stages.insert(stage, Shown { started: now, printed: now, bar });
             }
             Event::Advanced { stage, done, total } => {
                 let Some(shown) = stages.get_mut(stage) else { return };
@@ -68,15 +68,15 @@ impl Show {
                         bar.set_length(total);
                     }
                     bar.set_position(done);
-                } else if shown.told.elapsed() >= LINES {
-                    shown.told = Instant::now();
+                } else if shown.printed.elapsed() >= LINE_INTERVAL {
+                    shown.printed = Instant::now();
                     let of = total.map(|total| format!(" of {total}")).unwrap_or_default();
                     eprintln!("{stage}: {done}{of}");
                 }
             }
             Event::Finished { stage, outcome } => {
                 let Some(shown) = stages.remove(stage) else { return };
-                let line = format!("{stage}: {outcome} ({:.1} s)", shown.began.elapsed().as_secs_f64());
+                let line = format!("{stage}: {outcome} ({:.1} s)", shown.started.elapsed().as_secs_f64());
                 if let Some(bar) = shown.bar {
                     bar.finish_and_clear();
                 }

@@ -1,4 +1,4 @@
-//! `cairn token`: a bearer token of the local platform's own issuers.
+//! `cairn token`: creates a bearer token of an issuer of the local platform.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -15,19 +15,19 @@ use crate::failure::Failure;
 
 #[derive(Debug, Args)]
 pub struct Token {
-    /// The roles of whoever it is for, such as `parks-admin` or `platform-admin`; none for somebody who is only signed in.
+    /// Roles of the person, such as `parks-admin` or `platform-admin`. May be omitted.
     #[arg(value_name = "ROLE")]
     roles: Vec<String>,
-    /// Whom it is for; the first role, if not given.
+    /// The subject of the token [default: the first role].
     #[arg(long, required_unless_present = "roles")]
     subject: Option<String>,
-    /// Which of the platform's issuers says so: in keys, people are `{issuer}:{subject}`.
+    /// An issuer of the platform. A person's id is `{issuer}:{subject}`.
     #[arg(long, default_value = ISSUER)]
     issuer: String,
-    /// What the person is called; the subject, if not given.
+    /// The person's name [default: the subject].
     #[arg(long)]
     name: Option<String>,
-    /// A verified email address, to which invitations are found.
+    /// A verified email address, for finding invitations.
     #[arg(long, value_name = "EMAIL")]
     address: Option<String>,
     #[command(flatten)]
@@ -40,7 +40,7 @@ impl Token {
         let Some(issuers) = identity::issuers(folder)? else {
             let folder = folder.display();
             return Err(Failure::new(format!(
-                "There is no platform in `{folder}`.\nStart it first with `cargo local`."
+                "There is no platform in `{folder}`.\nStart one first with `cargo local`."
             )));
         };
         let roles: Vec<&str> = self.roles.iter().map(String::as_str).collect();
@@ -57,28 +57,27 @@ impl Token {
     }
 }
 
-/// Refuses whom no system would let in, whatever the token.
+/// Refuses a person whose token no system would accept.
 fn check(person: &Person<'_>, issuers: &[String]) -> Result<(), Failure> {
     let Person { issuer, subject, .. } = person;
     if !issuers.iter().any(|known| known == issuer) {
         let known: Vec<String> = issuers.iter().map(|known| format!("`{known}`")).collect();
         return Err(Failure::new(format!(
-            "This platform has no issuer `{issuer}`: it has {}; `cargo local --issuer NAME` adds one.",
+            "This platform has no issuer `{issuer}`; it has {}; `cargo local --issuer NAME` adds one.",
             known.join(", ")
         )));
     }
     if Idpid::new(issuer, subject).is_none() {
         return Err(Failure::new(format!(
-            "`{subject}` is no subject: it must not be empty, and escaped as in keys, with `{issuer}:` before it, it \
-             must have at most {} bytes.",
+            "`{subject}` is not a valid subject; it must not be empty, and `{issuer}:` with the escaped subject must have \
+             at most {} bytes.",
             Idpid::LONGEST
         )));
     }
     Ok(())
 }
 
-/// Writes somebody's token into a file of the state folder that only its owner reads, named after their kind. Returns
-/// where it is.
+/// Writes the token of a kind of caller into a file of the state folder that only its owner can read. Returns its path.
 pub fn keep(folder: &Path, kind: &str, token: &str) -> Result<PathBuf, StartError> {
     let tokens = folder.join("tokens");
     let file = tokens.join(kind);
@@ -91,7 +90,7 @@ pub fn keep(folder: &Path, kind: &str, token: &str) -> Result<PathBuf, StartErro
     Ok(file)
 }
 
-/// The command that makes somebody's token.
+/// Returns the command that creates a person's token.
 pub fn command(folder: &Path, person: &Person<'_>) -> String {
     let mut command = "cargo cairn token".to_owned();
     for role in person.roles {
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_says_what_differs_from_the_usual() {
+    fn command_leaves_out_defaults() {
         let here = Path::new(".cairn");
         let administrator = Person { roles: &["parks-admin"], ..Person::new("parks-admin") };
         assert_eq!(command(here, &administrator), "cargo cairn token parks-admin");
@@ -125,14 +124,14 @@ mod tests {
     }
 
     #[test]
-    fn nobody_gets_a_token_who_would_not_be_let_in() {
+    fn unknown_issuer_and_invalid_subject_get_no_token() {
         let issuers = [ISSUER.to_owned(), "acme".to_owned()];
-        let told = |person: Person<'_>| check(&person, &issuers).map_err(|failure| failure.to_string());
-        assert_eq!(told(Person { issuer: "acme", ..Person::new("auth0|a#b") }), Ok(()));
-        let refused = told(Person { issuer: "nobody", ..Person::new("ann") }).unwrap_err();
+        let result = |person: Person<'_>| check(&person, &issuers).map_err(|failure| failure.to_string());
+        assert_eq!(result(Person { issuer: "acme", ..Person::new("auth0|a#b") }), Ok(()));
+        let refused = result(Person { issuer: "nobody", ..Person::new("ann") }).unwrap_err();
         assert!(refused.contains("it has `local`, `acme`;") && refused.lines().count() == 1, "{refused}");
         for subject in ["", &"a".repeat(195), &"#".repeat(65)] {
-            let refused = told(Person::new(subject)).unwrap_err();
+            let refused = result(Person::new(subject)).unwrap_err();
             assert!(refused.contains("at most 200 bytes") && refused.lines().count() == 1, "{refused}");
         }
     }

@@ -1,4 +1,4 @@
-//! The command as its users meet it. Processes are looked up in Linux's process table.
+//! The command as users run it. Processes are looked up in Linux's process table.
 #![cfg(target_os = "linux")]
 
 #[cfg(test)]
@@ -12,7 +12,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    /// A `cairn local` that runs; ended when dropped.
+    /// A running `cairn local`, killed when dropped.
     struct Running {
         child: Child,
         url: String,
@@ -20,8 +20,8 @@ mod tests {
     }
 
     impl Running {
-        /// All that it has said on standard error, once it has ended.
-        fn complaints(&mut self) -> String {
+        /// Returns its standard error after it has ended.
+        fn stderr(&mut self) -> String {
             let mut said = String::new();
             self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
             said
@@ -53,20 +53,20 @@ mod tests {
             }
             running.said.push(line);
         }
-        let complaints = running.complaints();
-        panic!("it was never ready: {:?} {complaints}", running.said);
+        let stderr = running.stderr();
+        panic!("it ended before it was ready: {:?} {stderr}", running.said);
     }
 
     fn osmem(folder: &Path) -> Running {
         start(&mut cairn(folder, &["local", "--port", "0", "--search", "osmem"]))
     }
 
-    /// The answer to a GET, from its status line to its body.
+    /// Returns the response to a GET, from its status line to its body.
     fn get(url: &str, path: &str) -> String {
         ask(url, path, "")
     }
 
-    /// The same as whoever has this token.
+    /// Returns the response to a GET with this token.
     fn get_as(token: &str, url: &str, path: &str) -> String {
         ask(url, path, &format!("authorization: Bearer {token}\r\n"))
     }
@@ -87,13 +87,13 @@ mod tests {
         String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
     }
 
-    /// What a token says.
+    /// Returns the claims of a token.
     fn claims(token: &str) -> Value {
         let [_, claims, _] = token.split('.').collect::<Vec<_>>()[..] else { panic!("{token}") };
         serde_json::from_slice(&base64url(claims)).unwrap()
     }
 
-    /// Six bits for each letter.
+    /// Decodes base64url.
     fn base64url(text: &str) -> Vec<u8> {
         let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0);
         for letter in text.bytes() {
@@ -114,7 +114,7 @@ mod tests {
         bytes
     }
 
-    /// Sends a signal as a terminal or an operator would.
+    /// Sends a signal.
     fn signal(name: &str, process: u32) {
         assert!(Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap().success());
     }
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    /// The processes that this one started, by Linux's process table.
+    /// Returns the child processes of a process.
     fn children(of: u32) -> Vec<u32> {
         let parent = |process: &PathBuf| {
             let stat = std::fs::read_to_string(process.join("stat")).ok()?;
@@ -139,16 +139,16 @@ mod tests {
     }
 
     #[test]
-    fn it_says_where_everything_is_and_stops_cleanly() {
+    fn local_prints_addresses_and_stops_cleanly() {
         let folder = tempfile::tempdir().unwrap();
         let mut running = osmem(folder.path());
         assert!(running.said.iter().any(|line| line.starts_with("parks") && line.contains(&running.url)));
         let health = get(&running.url, "/parks/health");
         assert!(health.starts_with("HTTP/1.1 200 OK") && health.ends_with(r#"{"status":"ok"}"#), "{health}");
         let listed = cairn(folder.path(), &["quarantine", "ls"]).output().unwrap();
-        assert_eq!(String::from_utf8(listed.stdout).unwrap(), "Nothing is in quarantine.\n");
+        assert_eq!(String::from_utf8(listed.stdout).unwrap(), "The quarantine is empty.\n");
         let listed = cairn(folder.path(), &["quarantine", "ls", "--system", "tracker"]).output().unwrap();
-        assert_eq!(String::from_utf8(listed.stdout).unwrap(), "Nothing is in quarantine.\n");
+        assert_eq!(String::from_utf8(listed.stdout).unwrap(), "The quarantine is empty.\n");
         let listed = cairn(folder.path(), &["quarantine", "ls", "--system", "park"]).output().unwrap();
         let said = String::from_utf8(listed.stderr).unwrap();
         assert!(said.contains("There is no system `park`.") && said.contains("agencies"), "{said}");
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_says_what_was_asked_for_and_is_taken() {
+    fn token_has_the_requested_claims_and_is_accepted() {
         let folder = tempfile::tempdir().unwrap();
         let arguments = ["local", "--port", "0", "--search", "osmem", "--issuer", "acme"];
         let running = start(&mut cairn(folder.path(), &arguments));
@@ -193,7 +193,9 @@ mod tests {
             let answer = get_as(token, &running.url, path);
             assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {answer}");
         }
-        for (subject, issuer, reason) in [("eve", "nobody", "it has `local`, `acme`"), ("", "acme", "is no subject")] {
+        for (subject, issuer, reason) in
+            [("eve", "nobody", "it has `local`, `acme`"), ("", "acme", "is not a valid subject")]
+        {
             let refused = cairn(folder.path(), &["token", "--subject", subject, "--issuer", issuer]).output().unwrap();
             let said = String::from_utf8(refused.stderr).unwrap();
             assert!(refused.status.code() == Some(1) && said.contains(reason), "{said}");
@@ -202,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_token_of_each_kind() {
+    fn start_writes_a_token_for_each_kind_of_caller() {
         let folder = tempfile::tempdir().unwrap();
         let running = osmem(folder.path());
         let rows = running.said.iter().filter(|line| line.starts_with("token "));
@@ -226,7 +228,7 @@ mod tests {
             let kept = std::fs::read_to_string(&file).unwrap().trim_end().to_owned();
             let answer = get_as(&kept, &running.url, "/agencies/me/agencies");
             assert!(answer.starts_with("HTTP/1.1 200 "), "{row:?}: {answer}");
-            // The command makes one that says the same but for its time.
+            // The command creates one with the same claims, except for its time.
             let [kept, made] = [kept, token(folder.path(), arguments)].map(|token| claims(&token));
             for name in ["iss", "sub", "roles", "name", "email", "email_verified"] {
                 assert_eq!(kept[name], made[name], "{row:?}");
@@ -235,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn small_sample_is_found_when_ready_and_second_start_makes_nothing() {
+    fn small_sample_is_searchable_when_ready_and_second_start_creates_nothing() {
         let folder = tempfile::tempdir().unwrap();
         for made in ["463", "0"] {
             let arguments = ["local", "--sample", "--port", "0", "--search", "osmem"];
@@ -244,8 +246,8 @@ mod tests {
             assert!(found.contains(r#""displayName":"Seljalandsfoss""#), "{found}");
             signal("INT", running.child.id());
             assert!(running.child.wait().unwrap().success());
-            let said = running.complaints();
-            assert!(said.contains(&format!("parks: {made} made, ")) && said.contains(", 0 refused"), "{said}");
+            let said = running.stderr();
+            assert!(said.contains(&format!("parks: {made} created, ")) && said.contains(", 0 refused"), "{said}");
         }
     }
 
@@ -267,12 +269,12 @@ mod tests {
         }
         signal("INT", running.child.id());
         assert!(running.child.wait().unwrap().success());
-        said += &running.complaints();
+        said += &running.stderr();
         assert!(!said.contains("failed") && said.contains("All sample data") == nightly, "{said}");
     }
 
     #[test]
-    fn a_search_engine_that_dies_is_named_and_ends_it() {
+    fn death_of_the_search_engine_ends_the_platform_with_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let mut running = osmem(folder.path());
         let [search] = children(running.child.id())[..] else { panic!("one engine runs as a process") };
@@ -280,13 +282,16 @@ mod tests {
         let began = Instant::now();
         assert_eq!(running.child.wait().unwrap().code(), Some(1));
         assert!(began.elapsed() < Duration::from_secs(2));
-        let said = running.complaints();
+        let said = running.stderr();
         let last = said.lines().last().unwrap();
-        assert!(last.starts_with("osmem was ended by signal 9; its log is ") && last.ends_with("osmem.log"), "{said}");
+        assert!(
+            last.starts_with("osmem was killed by signal 9; see its log ") && last.ends_with("osmem.log"),
+            "{said}"
+        );
     }
 
     #[test]
-    fn killed_it_leaves_no_engine_behind_and_the_folder_can_be_used_again() {
+    fn killed_platform_leaves_no_engine_and_a_usable_folder() {
         let folder = tempfile::tempdir().unwrap();
         let arguments = ["local", "--port", "0"];
         let mut running = start(&mut cairn(folder.path(), &arguments));
@@ -299,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn without_java_it_runs_on_osmem_and_says_what_is_lost() {
+    fn local_without_java_runs_on_osmem_and_prints_what_is_missing() {
         let folder = tempfile::tempdir().unwrap();
         let tools = tempfile::tempdir().unwrap();
         for tool in ["python3", "pip3"] {
@@ -312,13 +317,13 @@ mod tests {
         let mut running = start(command.env("PATH", tools.path()).env_remove("JAVA_HOME"));
         signal("INT", running.child.id());
         assert!(running.child.wait().unwrap().success());
-        let said = running.complaints();
+        let said = running.stderr();
         let lost: Vec<&str> = said.lines().filter(|line| line.contains("Java 17")).collect();
         assert!(matches!(lost[..], [line] if line.starts_with("Search is osmem")), "{said}");
     }
 
     #[test]
-    fn what_stands_in_the_way_is_said_with_what_to_do() {
+    fn failed_start_says_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
         let running = osmem(folder.path());
         let port = running.url.rsplit(':').next().unwrap();
@@ -328,14 +333,14 @@ mod tests {
             assert!(output.status.code() == Some(1) && said.contains(expected), "{arguments:?}: {said}");
         };
         let other = tempfile::tempdir().unwrap();
-        refused(other.path(), &["local", "--port", port], "choose another with `--port`");
-        refused(folder.path(), &["local", "--port", "0"], "a folder of its own with `--state`");
+        refused(other.path(), &["local", "--port", port], "choose another one with `--port`");
+        refused(folder.path(), &["local", "--port", "0"], "choose another folder with `--state`");
         refused(folder.path(), &["local", "reset"], "Stop it first");
-        refused(other.path(), &["token", "parks-admin"], "Start it first with `cargo local`");
+        refused(other.path(), &["token", "parks-admin"], "Start one first with `cargo local`");
         drop(running);
 
         std::fs::write(folder.path().join(".cairn/state.json"), "torn").unwrap();
-        refused(folder.path(), &["local", "--port", "0"], "`cairn local reset` empties it");
+        refused(folder.path(), &["local", "--port", "0"], "`cairn local reset` deletes it");
         assert!(cairn(folder.path(), &["local", "reset"]).status().unwrap().success());
         assert!(!folder.path().join(".cairn").exists());
     }

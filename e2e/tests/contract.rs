@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use table::schema::{System, create_tables};
-use table::{Config, Engines};
+use table::schema::System;
+use table::{Config, Engines, create_tables};
 
 use crate::harness::Cairn;
 use crate::tests;

@@ -265,7 +265,7 @@ async fn function_with_unknown_handler_fails_to_start() {
     let cases = [
         ("getGeozones", environment.to_vec(), "the system `parks` has no handler `getGeozones`; it has "),
         ("getGeozone", environment[..3].to_vec(), "CAIRN_CURSOR_SECRETS is not set"),
-        ("getGeozone", [&environment[..], &wrong_issuer].concat(), "`a` has neither `keys`, a JWK set, nor `jwks`"),
+        ("getGeozone", [&environment[..], &wrong_issuer].concat(), "issuer `a` needs `keys`, a JWK set, or `jwks`"),
     ];
     for (handler, environment, expected) in cases {
         let (well, (said, complained)) = Function::start("parks", handler, &environment).await.ended().await;

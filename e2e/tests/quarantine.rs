@@ -68,7 +68,7 @@ async fn with_poison() -> Cairn {
 
 async fn ls_and_show_print_each_item_with_its_reason() {
     let cairn = Cairn::with_strathcona().await;
-    assert_eq!(printed(&cairn, &["ls"]).await, "Nothing is in quarantine.\n");
+    assert_eq!(printed(&cairn, &["ls"]).await, "The quarantine is empty.\n");
     assert_eq!(printed(&cairn, &["ls", "--json"]).await, "");
 
     let cairn = with_poison().await;
@@ -142,5 +142,5 @@ async fn dismiss_removes_the_stale_marker_of_an_item_that_is_gone() {
     let listed: Value = serde_json::from_str(&printed(&cairn, &["ls", "--json"]).await).unwrap();
     assert_eq!(listed["stale"], "gone");
     printed(&cairn, &["dismiss", POISON]).await;
-    assert_eq!(printed(&cairn, &["ls"]).await, "Nothing is in quarantine.\n");
+    assert_eq!(printed(&cairn, &["ls"]).await, "The quarantine is empty.\n");
 }

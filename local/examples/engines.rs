@@ -1,4 +1,4 @@
-//! Starts OpenSearch and dynoxide, prints where they are, one a line, and ends when standard input closes:
+//! Starts OpenSearch and dynoxide, prints their endpoints, and ends when standard input closes:
 //! `cargo run -p local --example engines FOLDER`.
 
 use std::io::Read;

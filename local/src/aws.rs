@@ -1,12 +1,15 @@
-//! Clients and facts that only the machine's own event sources need.
+//! The client of DynamoDB Streams, which only the local event sources need.
 
 use aws_sdk_dynamodb::error::DisplayErrorContext;
 use aws_sdk_dynamodbstreams::config::{BehaviorVersion, Credentials, Region};
 use table::Config;
 
-/// A client for the streams of the configured DynamoDB.
+/// Creates a client for the streams of the configured DynamoDB.
 pub fn streams(config: &Config) -> aws_sdk_dynamodbstreams::Client {
-    let (id, secret) = config.credentials.clone().unwrap_or_default();
+    let (id, secret) = config.credentials.clone().unwrap_or_else(|| {
+        table::never!("a local engine has no credentials");
+        Default::default()
+    });
     let mut built = aws_sdk_dynamodbstreams::Config::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new(config.region.clone()))
@@ -15,7 +18,7 @@ pub fn streams(config: &Config) -> aws_sdk_dynamodbstreams::Client {
     aws_sdk_dynamodbstreams::Client::from_conf(built.build())
 }
 
-/// The stream of a table, by its physical name.
+/// Returns the ARN of the stream of a table, by the table's physical name.
 pub async fn stream_arn(client: &aws_sdk_dynamodb::Client, table: &str) -> Result<String, String> {
     let described = client.describe_table().table_name(table).send().await;
     let described = described.map_err(|error| DisplayErrorContext(error).to_string())?;

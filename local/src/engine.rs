@@ -1,4 +1,4 @@
-//! The engines of one machine: what speaks DynamoDB's, OpenSearch's and S3's protocols to the systems.
+//! The local engines for DynamoDB, OpenSearch and S3.
 
 pub mod dynamodb_local;
 pub mod dynoxide;

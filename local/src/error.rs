@@ -1,9 +1,9 @@
-//! Why the platform did not start.
+//! Errors at the start of the platform.
 
 use std::fmt::Display;
 use std::path::Path;
 
-/// What happened, and what to do about it: both are sentences without a final full stop, shown to the user as they are.
+/// A failed start, for the user: what happened and what to do. Both are sentences without a final full stop.
 #[derive(Debug, thiserror::Error)]
 #[error("{happened}. {remedy}.")]
 pub struct StartError {
@@ -16,11 +16,11 @@ impl StartError {
         Self { happened: happened.into(), remedy: remedy.into() }
     }
 
-    /// A file or folder that cannot be used.
+    /// Creates the error of a file or folder that cannot be used.
     pub fn folder(path: &Path, reason: impl Display) -> Self {
         Self::new(
             format!("`{}` cannot be used: {reason}", path.display()),
-            "Check that it is yours to write and that the disk is not full",
+            "Check that you may write to it and that the disk is not full",
         )
     }
 }

@@ -1,20 +1,20 @@
-//! Places where a test lets the process die, as if its power had gone.
+//! Failpoints: places in the code where a test lets the process crash.
 //!
-//! `CAIRN_FAILPOINT=NAME` aborts the process when it passes that place, `NAME=3` when it passes it for the third time.
+//! `CAIRN_FAILPOINT=NAME` aborts the process at the first pass of that failpoint, `NAME=3` at the third.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Stream records were applied by their handler; the checkpoint does not say so yet.
+/// The handler has applied stream records, and the checkpoint is not saved yet.
 pub const MIRROR_APPLIED: &str = "mirror.applied";
-/// An object was stored; its event has not been sent.
+/// An object was stored, and its event is not sent yet.
 pub const OBJECTS_STORED: &str = "objects.stored";
-/// Items were written; their stream records have reached nobody.
+/// Items were written, and their stream records are not delivered yet.
 pub const STREAM_UNREAD: &str = "stream.unread";
 
 static CHOSEN: OnceLock<Option<(String, AtomicU64)>> = OnceLock::new();
 
-/// Passes the place of this name.
+/// Passes the failpoint of this name.
 pub(crate) fn pass(name: &str) {
     let chosen = CHOSEN.get_or_init(|| {
         let text = std::env::var("CAIRN_FAILPOINT").ok().filter(|text| !text.is_empty())?;
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_pass_unless_said_otherwise() {
+    fn failpoint_without_count_aborts_at_the_first_pass() {
         assert_eq!(parse("mirror.applied"), (MIRROR_APPLIED, 1));
         assert_eq!(parse("stream.unread=7"), (STREAM_UNREAD, 7));
     }

@@ -1,5 +1,5 @@
-//! The API gateway of one machine: hands requests to the systems as API Gateway's HTTP APIs hand them to Lambda, with
-//! its limits, its CORS and its own answers.
+//! The local API gateway. It passes requests to the systems as API Gateway's HTTP APIs pass them to Lambda, with its
+//! limits, its CORS headers and its own responses.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -16,14 +16,14 @@ use web::{Deadline, RequestId, cors};
 
 use crate::listen::Server;
 
-/// What Lambda takes and gives in one invocation, in bytes; bodies that are no text travel in base64.
+/// The maximum payload of Lambda in bytes, for request and response. Binary bodies are in base64.
 pub const PAYLOAD: usize = 6 * 1024 * 1024;
 
-/// When API Gateway gives up on a function.
+/// The time after which API Gateway stops waiting for a function.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How much of a body that is too large is read, so that its sender gets to see the answer.
-const DRAIN: usize = 64 * 1024 * 1024;
+/// How much of an oversized body is read in bytes, so that its sender receives the response.
+const MAX_DRAINED: usize = 64 * 1024 * 1024;
 
 /// A running gateway.
 #[derive(Debug)]
@@ -32,17 +32,17 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Answers every request with `handle`, which sees it as a function does.
+    /// Starts a gateway that answers every request by `handle`, which receives it as a function does.
     pub fn start<H, F>(listener: TcpListener, handle: H) -> std::io::Result<Self>
     where
         H: Fn(Request<Bytes>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<Bytes>> + Send + 'static,
     {
-        Self::waiting(TIMEOUT, listener, handle)
+        Self::with_timeout(TIMEOUT, listener, handle)
     }
 
-    /// The same, giving up on a function after this time.
-    pub fn waiting<H, F>(timeout: Duration, listener: TcpListener, handle: H) -> std::io::Result<Self>
+    /// Starts a gateway with another timeout.
+    pub fn with_timeout<H, F>(timeout: Duration, listener: TcpListener, handle: H) -> std::io::Result<Self>
     where
         H: Fn(Request<Bytes>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<Bytes>> + Send + 'static,
@@ -55,13 +55,13 @@ impl Gateway {
         self.server.address
     }
 
-    /// Returns when the requests under way are answered.
+    /// Stops the gateway after the requests in progress.
     pub async fn stop(self) {
         self.server.stop().await;
     }
 }
 
-/// No credentials of the browser's own are involved, so every origin may call.
+/// Answers a request. Every origin may call, since the browser's own credentials are not involved.
 async fn answer<H, F>(handle: H, request: Request<Incoming>, timeout: Duration) -> Response<Full<Bytes>>
 where
     H: Fn(Request<Bytes>) -> F,
@@ -101,7 +101,7 @@ where
     parts.extensions.insert(Deadline(Instant::now() + timeout));
     let sent = parts.headers.get(trace::HEADER).and_then(|header| header.to_str().ok()).and_then(Trace::read);
     let call = handle(Request::from_parts(parts, body));
-    // A task of its own: whatever happens in it, the gateway answers.
+    // The call is a task of its own, so that the gateway answers even if it panics.
     let mut task = match sent {
         Some(trace) => tokio::spawn(trace.scope(call)),
         None => tokio::spawn(call),
@@ -109,7 +109,7 @@ where
     match tokio::time::timeout(timeout, &mut task).await {
         Ok(Ok(response)) if response.body().len() <= PAYLOAD => response,
         Ok(Ok(_)) => {
-            tracing::error!(id, "an answer is larger than the 6 MB that Lambda returns");
+            tracing::error!(id, "response exceeds the 6 MB limit of Lambda");
             message(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
         }
         Ok(Err(_)) => message(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error"),
@@ -120,7 +120,7 @@ where
     }
 }
 
-/// API Gateway's answer to a browser that asks whether it may call.
+/// Returns API Gateway's response to a CORS preflight.
 fn preflight(cross_origin: bool) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -139,7 +139,7 @@ fn put(headers: &mut HeaderMap, name: header::HeaderName, value: String) {
     }
 }
 
-/// An answer of API Gateway's own.
+/// Returns a response of API Gateway itself.
 fn message(status: StatusCode, text: &str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(format!(r#"{{"message":"{text}"}}"#)));
     *response.status_mut() = status;
@@ -147,7 +147,7 @@ fn message(status: StatusCode, text: &str) -> Response<Bytes> {
     response
 }
 
-/// Bodies that API Gateway hands to a function as text ("Working with AWS Lambda proxy integrations for HTTP APIs").
+/// Whether API Gateway passes the body as text ("Working with AWS Lambda proxy integrations for HTTP APIs").
 fn is_text(headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("text/plain");
     let content_type = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -166,7 +166,7 @@ async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Unread> {
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else { continue };
         read += data.len();
-        if read > DRAIN {
+        if read > MAX_DRAINED {
             return Err(Unread::TooLarge);
         }
         if read <= limit {

@@ -1,4 +1,4 @@
-//! The platform as its own issuer of bearer tokens, and the secret that signs its cursors.
+//! The platform's own issuers of bearer tokens, and its secret for cursors.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -12,65 +12,65 @@ use web::token::{Claims, SigningKey};
 
 use crate::error::StartError;
 
-/// The name of the issuer that the platform is.
+/// The name of the default issuer.
 pub const ISSUER: &str = "local";
 
 const AUDIENCE: &str = "cairn";
 
-/// Where the state folder has the names under which its platform issues tokens.
+/// The file of the state folder with the names of its issuers.
 const ISSUERS: &str = "issuers.json";
 
-/// How long a token of the platform's is valid, in seconds.
+/// The lifetime of a token in seconds.
 pub const LIFETIME: i64 = 30 * 24 * 3600;
 
-/// The keys of one platform.
+/// The keys of a platform.
 #[derive(Debug)]
 pub struct Identity {
     key: SigningKey,
-    /// Signs cursors.
+    /// The secret that signs cursors.
     pub cursor_secret: String,
 }
 
 impl Identity {
-    /// From the state folder, made there the first time. This needs no lock: a token can be had while it runs.
+    /// Reads the keys from the state folder, or creates them. This needs no lock, so that tokens can be created while
+    /// the
+    /// platform runs.
     pub fn open(folder: &Path) -> Result<Self, StartError> {
         let new_key = || {
-            let key = SigningKey::generate().map_err(|error| StartError::new(error.to_string(), "Try again"))?;
+            let key = SigningKey::generate().map_err(|error| StartError::new(error.to_string(), "Retry"))?;
             Ok(key.to_pkcs8().to_vec())
         };
         let new_secret = || {
             let mut secret = [0; 32];
             let filled = getrandom::fill(&mut secret);
-            filled.map_err(|error| {
-                StartError::new(format!("This machine gives no random bytes: {error}"), "Try again")
-            })?;
+            filled.map_err(|error| StartError::new(format!("Reading random bytes failed: {error}"), "Retry"))?;
             Ok(URL_SAFE_NO_PAD.encode(secret).into_bytes())
         };
         let path = folder.join("identity.pk8");
         let damaged = |path: &Path| {
             StartError::new(
                 format!("`{}` is damaged", path.display()),
-                "Remove it; the next start makes a new one, and tokens given out before stop working",
+                "Remove it; the next start creates a new one, and existing tokens become invalid",
             )
         };
-        let key = SigningKey::from_pkcs8(kept(&path, new_key)?).map_err(|_| damaged(&path))?;
+        let key = SigningKey::from_pkcs8(read_or_create(&path, new_key)?).map_err(|_| damaged(&path))?;
         let path = folder.join("cursor-secret");
-        let secret = kept(&path, new_secret)?;
+        let secret = read_or_create(&path, new_secret)?;
         let cursor_secret = String::from_utf8(secret).ok().filter(|secret| !secret.is_empty());
         Ok(Self { key, cursor_secret: cursor_secret.ok_or_else(|| damaged(&path))? })
     }
 
-    /// The platform as an issuer of this name, as systems are to trust it.
+    /// Returns the issuer of this name, for the configuration of systems.
     pub fn issuer(&self, name: &str) -> Issuer {
         Issuer::new(name, &iss(name), AUDIENCE, Keys::Set(self.key.jwks()))
     }
 
-    /// A bearer token of somebody with these roles, whose subject is `subject`.
+    /// Creates a bearer token with this subject and these roles.
     pub fn token(&self, subject: &str, roles: &[&str], clock: &Clock) -> Result<String, StartError> {
         self.token_of(&Person { roles, ..Person::new(subject) }, clock)
     }
 
-    /// A bearer token of this person.
+    /// Creates a bearer token of a person.
     pub fn token_of(&self, person: &Person<'_>, clock: &Clock) -> Result<String, StartError> {
         let now = clock.seconds();
         let claims = Claims {
@@ -86,31 +86,31 @@ impl Identity {
             email_verified: person.address.is_some(),
             ..Claims::default()
         };
-        self.key.sign(&claims).map_err(|error| StartError::new(error.to_string(), "Try again"))
+        self.key.sign(&claims).map_err(|error| StartError::new(error.to_string(), "Retry"))
     }
 }
 
-/// Who a token is for.
+/// The person of a token.
 #[derive(Clone, Copy, Debug)]
 pub struct Person<'a> {
     /// The name of one of the platform's issuers.
     pub issuer: &'a str,
     pub subject: &'a str,
     pub roles: &'a [&'a str],
-    /// The subject, if not given.
+    /// The subject if absent.
     pub name: Option<&'a str>,
     /// The email address, which counts as verified.
     pub address: Option<&'a str>,
 }
 
 impl<'a> Person<'a> {
-    /// Somebody of the platform's usual issuer, without roles.
+    /// Returns a person of the default issuer, without roles.
     pub const fn new(subject: &'a str) -> Self {
         Self { issuer: ISSUER, subject, roles: &[], name: None, address: None }
     }
 }
 
-/// From now on the platform of this folder issues tokens under these names, and systems trust no others.
+/// Saves the names of the platform's issuers. Systems trust no others.
 pub fn issue_as(folder: &Path, names: &[String]) -> Result<(), StartError> {
     let (path, partial) = (folder.join(ISSUERS), folder.join("issuers.partial"));
     let write = || {
@@ -120,7 +120,7 @@ pub fn issue_as(folder: &Path, names: &[String]) -> Result<(), StartError> {
     write().map_err(|error: std::io::Error| StartError::folder(&path, error))
 }
 
-/// Under which names the platform of this folder issues tokens, since its last start; none if it was never started.
+/// Returns the names of the issuers since the platform's last start, or none if it was never started.
 pub fn issuers(folder: &Path) -> Result<Option<Vec<String>>, StartError> {
     let path = folder.join(ISSUERS);
     match std::fs::read(&path) {
@@ -130,13 +130,14 @@ pub fn issuers(folder: &Path) -> Result<Option<Vec<String>>, StartError> {
     }
 }
 
-/// The `iss` claim of an issuer of this name.
+/// Returns the `iss` claim of an issuer.
 fn iss(name: &str) -> String {
     format!("urn:cairn:{name}")
 }
 
-/// The bytes of a file that only its owner reads, made if it is not there. Of two who make it at once one wins.
-fn kept(path: &Path, make: impl Fn() -> Result<Vec<u8>, StartError>) -> Result<Vec<u8>, StartError> {
+/// Returns the bytes of a file that only its owner can read, and creates it if it does not exist. If two processes
+/// create it at once, one of them wins.
+fn read_or_create(path: &Path, create: impl Fn() -> Result<Vec<u8>, StartError>) -> Result<Vec<u8>, StartError> {
     let failed = |error: std::io::Error| StartError::folder(path, error);
     match std::fs::read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -154,7 +155,7 @@ fn kept(path: &Path, make: impl Fn() -> Result<Vec<u8>, StartError>) -> Result<V
             _ => std::fs::remove_file(&partial),
         }
     };
-    write(&make()?).map_err(failed)?;
+    write(&create()?).map_err(failed)?;
     std::fs::read(path).map_err(failed)
 }
 
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_made_once() {
+    fn keys_are_created_once() {
         let folder = tempfile::tempdir().unwrap();
         let first = Identity::open(folder.path()).unwrap();
         let again = Identity::open(folder.path()).unwrap();
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_key_is_named() {
+    fn damaged_key_is_an_error_with_its_file() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("identity.pk8"), "x").unwrap();
         assert!(Identity::open(folder.path()).unwrap_err().happened.contains("identity.pk8"));

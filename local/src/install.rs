@@ -1,7 +1,7 @@
-//! Engines that are not Rust crates, fetched when first used by the tools of their own registries.
+//! Installation of engines that are not Rust crates, at their first use, with the tools of their own registries.
 //!
-//! What was fetched is kept in a cache of the user's, shared by all state folders. A folder there is named after a
-//! digest of what it is made from and appears by a rename, whole or not at all, so two processes may fetch at once.
+//! All state folders of a user share one cache. The name of a folder in it contains a digest of its sources. The folder
+//! appears by a rename, complete or not at all, so several processes may install at once.
 
 mod jar;
 pub mod java;
@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 
 use crate::error::StartError;
 
-/// Where this machine's tools are looked for.
+/// The paths on which tools are looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
     pub path: OsString,
@@ -24,7 +24,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// From `PATH` and `JAVA_HOME`.
+    /// Reads `PATH` and `JAVA_HOME`.
     pub fn from_env() -> Self {
         Self {
             path: std::env::var_os("PATH").unwrap_or_default(),
@@ -32,13 +32,13 @@ impl Tools {
         }
     }
 
-    /// The first file of this name on the path.
+    /// Returns the first file of this name on the path.
     pub fn find(&self, name: &str) -> Option<PathBuf> {
         std::env::split_paths(&self.path).map(|folder| folder.join(name)).find(|file| file.is_file())
     }
 }
 
-/// The folder of everything fetched.
+/// The folder of installed engines.
 #[derive(Clone, Debug)]
 pub struct Cache(PathBuf);
 
@@ -47,7 +47,7 @@ impl Cache {
         Self(folder.into())
     }
 
-    /// `CAIRN_CACHE`, else `cairn` in the user's cache folder.
+    /// Returns `CAIRN_CACHE`, or else `cairn` in the user's cache folder.
     pub fn from_env() -> Self {
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Self(
@@ -58,7 +58,7 @@ impl Cache {
         )
     }
 
-    /// Where something made from these sources lies, once it is there.
+    /// Returns the folder of an installation from these sources.
     fn folder(&self, name: &str, sources: &[&str]) -> PathBuf {
         let mut digest = Sha256::new();
         for source in sources {
@@ -70,17 +70,17 @@ impl Cache {
     }
 }
 
-/// Held while a folder is filled, so that platforms of one process that start at the same time fetch an engine once.
-static FETCHING: Mutex<()> = Mutex::const_new(());
+/// Held during an installation, so that concurrent starts in one process download an engine once.
+static INSTALLING: Mutex<()> = Mutex::const_new(());
 
-/// A folder that is being filled beside its place.
-struct Filling {
+/// An installation in progress, in a folder beside its final place.
+struct Installation {
     partial: PathBuf,
     place: PathBuf,
 }
 
-impl Filling {
-    fn begin(place: &Path) -> Result<Self, StartError> {
+impl Installation {
+    fn start(place: &Path) -> Result<Self, StartError> {
         let partial = place.with_extension(format!("{}.partial", std::process::id()));
         let fresh = || {
             if partial.exists() {
@@ -98,8 +98,8 @@ impl Filling {
         Ok(file)
     }
 
-    /// Moves it to its place, unless another process was faster.
-    fn done(self) -> Result<(), StartError> {
+    /// Moves the folder to its final place, unless another process was faster.
+    fn finish(self) -> Result<(), StartError> {
         match std::fs::rename(&self.partial, &self.place) {
             Err(error) if !self.place.exists() => Err(StartError::folder(&self.place, error)),
             _ => Ok(()),
@@ -107,7 +107,7 @@ impl Filling {
     }
 }
 
-impl Drop for Filling {
+impl Drop for Installation {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.partial);
     }
@@ -118,23 +118,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cached_folder_is_whole_or_absent() {
+    fn installation_appears_complete_or_not_at_all() {
         let root = tempfile::tempdir().unwrap();
         let place = Cache::new(root.path()).folder("engine-1.0", &["pom", "launcher"]);
-        let abandoned = Filling::begin(&place).unwrap();
+        let abandoned = Installation::start(&place).unwrap();
         abandoned.write("half", "").unwrap();
         drop(abandoned);
         assert!(!place.exists());
 
-        let filling = Filling::begin(&place).unwrap();
-        filling.write("whole", "").unwrap();
-        filling.done().unwrap();
+        let installation = Installation::start(&place).unwrap();
+        installation.write("whole", "").unwrap();
+        installation.finish().unwrap();
         assert!(place.join("whole").is_file());
         assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 1);
     }
 
     #[test]
-    fn other_sources_lie_elsewhere() {
+    fn folder_depends_on_the_sources() {
         let cache = Cache::new("/cache");
         assert_ne!(cache.folder("engine", &["a", "b"]), cache.folder("engine", &["ab", ""]));
     }

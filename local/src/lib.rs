@@ -1,4 +1,4 @@
-//! The whole platform on one machine: engines, gateway and event sources.
+//! The platform on one machine: engines, gateway and event sources.
 
 pub mod aws;
 pub mod engine;

@@ -1,4 +1,4 @@
-//! An HTTP/1.1 server that stops when told: no new connections, requests under way finished, the rest cut off.
+//! An HTTP/1.1 server with graceful shutdown.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -15,8 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
-/// How long requests under way may still take once the server is told to stop: longer than any of them may last.
-const FINISH: Duration = Duration::from_secs(30);
+/// How long requests in progress may take after the stop. It is longer than any request may last.
+const GRACE_PERIOD: Duration = Duration::from_secs(30);
 
 /// A running server.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves every connection of the listener with `handle`.
+    /// Starts a server that answers every request by `handle`.
     pub fn start<H, F, B>(listener: TcpListener, handle: H) -> std::io::Result<Self>
     where
         H: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
@@ -42,7 +42,7 @@ impl Server {
         Ok(Self { address, stop, accepting })
     }
 
-    /// Returns when the last request is answered.
+    /// Stops accepting connections, and waits for the requests in progress.
     pub async fn stop(self) {
         let _ = self.stop.send(true);
         let _ = self.accepting.await;
@@ -61,22 +61,22 @@ where
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = told(&mut stopped) => break,
+            () = stop_requested(&mut stopped) => break,
         };
         match accepted {
             Ok((stream, _)) => {
                 connections.spawn(serve(stream, handle.clone(), stopped.clone()));
             }
-            // Usually too many open files: those that are open must end first.
+            // Usually too many files are open, and some of them must be closed first.
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "accepting a connection failed");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
         while connections.try_join_next().is_some() {}
     }
     drop(listener);
-    let _ = tokio::time::timeout(FINISH, async { while connections.join_next().await.is_some() {} }).await;
+    let _ = tokio::time::timeout(GRACE_PERIOD, async { while connections.join_next().await.is_some() {} }).await;
 }
 
 async fn serve<H, F, B>(stream: TcpStream, handle: H, mut stopped: watch::Receiver<bool>)
@@ -94,16 +94,16 @@ where
     });
     let connection = http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    // What goes wrong on a connection, such as bytes that are no HTTP, hyper has answered as far as that can be done.
+    // hyper has already answered errors of the connection, such as malformed HTTP, as far as possible.
     tokio::select! {
         _ = connection.as_mut() => {}
-        () = told(&mut stopped) => {
+        () = stop_requested(&mut stopped) => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
     }
 }
 
-async fn told(stopped: &mut watch::Receiver<bool>) {
+async fn stop_requested(stopped: &mut watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stop| *stop).await;
 }

@@ -1,5 +1,5 @@
-//! The whole platform: engines, tables and buckets, the index, event sources and the gateway, started in this order
-//! and stopped in the other.
+//! The platform: engines, tables and buckets, the index, event sources and the gateway. They start in this order and
+//! stop in reverse.
 
 mod dynamodb;
 mod index;
@@ -15,8 +15,8 @@ use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
 use mirror::{Mapping, Mirrored, Repairing, Scanned};
 use table::config::LEASE;
-use table::schema::{System, Table, create_tables};
-use table::{Clock, Config, Engines, Key};
+use table::schema::{System, Table};
+use table::{Clock, Config, Engines, Key, create_tables};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use web::App;
@@ -35,21 +35,21 @@ use crate::state::State;
 pub use dynamodb::Dynamodb;
 use sources::Sources;
 
-/// A system and what is made of it.
+/// A system with its app and the operations of its mirror.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     pub system: &'static System,
     pub app: fn(Arc<Engines>) -> App,
-    /// The mapping that its documents are made for.
+    /// Returns the mapping of its documents.
     pub mapping: fn() -> Mapping,
-    /// Makes the system's first index, or goes on where an earlier call was stopped.
+    /// Creates the system's first index, or resumes an interrupted run.
     pub first_index: fn(Arc<Engines>, Scanned) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
-    /// Brings the documents of one key to what its table has.
+    /// Rebuilds the documents of one key from its table.
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
 }
 
 impl Served {
-    /// A system by its app and its mirror.
+    /// Creates the entry of a system from its app and its mirror.
     pub const fn of<M: Mirrored>(system: &'static System, app: fn(Arc<Engines>) -> App) -> Self {
         Self {
             system,
@@ -61,34 +61,34 @@ impl Served {
     }
 }
 
-/// What to start.
+/// The options of a platform.
 #[derive(Debug)]
 pub struct Options {
     pub systems: Vec<Served>,
-    /// The state folder, made if it is not there.
+    /// The state folder, created if it does not exist.
     pub state: PathBuf,
-    /// The gateway's port on 127.0.0.1; 0 lets the system choose.
+    /// The gateway's port on 127.0.0.1; 0 chooses a free one.
     pub port: u16,
     pub search: Choice,
     pub dynamodb: Dynamodb,
-    /// Before every table, bucket and index name, so that several platforms can share an engine.
+    /// Prefix of every table, bucket and index name, so that several platforms can share an engine.
     pub prefix: String,
     pub clock: Clock,
-    /// The names under which the platform issues tokens.
+    /// The names of the platform's issuers.
     pub issuers: Vec<String>,
     pub sources: source::Settings,
-    /// Through what a system sees the engines: a recorder of its requests, or nothing.
+    /// Wraps the engines of a system, for example with a recorder of its requests.
     pub through: fn(&System, &Arc<Engines>) -> Arc<Engines>,
-    /// How long work that outlives a request is its worker's after the worker died.
+    /// The lease of a background job.
     pub lease: Duration,
     pub tools: Tools,
     pub cache: Cache,
 }
 
-/// A running platform. Dropped, it is gone at once; [`Platform::stop`] lets it finish what is under way.
+/// A running platform. Dropping it ends it at once. [`Platform::stop`] first finishes requests and invocations.
 #[derive(Debug)]
 pub struct Platform {
-    /// Where the gateway is: `http://127.0.0.1:8080`.
+    /// The URL of the gateway, such as `http://127.0.0.1:8080`.
     pub url: String,
     pub engines: Arc<Engines>,
     pub identity: Identity,
@@ -101,11 +101,11 @@ pub struct Platform {
     _state: State,
 }
 
-/// The credentials that the local DynamoDB and S3 take.
+/// The credentials of the local DynamoDB and S3.
 pub const CREDENTIALS: (&str, &str) = ("local", "local");
 
 impl Options {
-    /// These systems as the command runs them: state in `state`, the best engines that the machine has.
+    /// Returns the default options for these systems, with this state folder.
     pub fn new(systems: Vec<Served>, state: impl Into<PathBuf>) -> Self {
         Self {
             systems,
@@ -126,7 +126,7 @@ impl Options {
 }
 
 impl Platform {
-    /// Starts everything; when it returns, the gateway answers and search has what the tables have.
+    /// Starts the platform. When it returns, the gateway serves and search is up to date with the tables.
     pub async fn start(options: Options, progress: &Progress) -> Result<Self, StartError> {
         let listener = listen(options.port).await?;
         let mut state = State::open(&options.state)?;
@@ -154,11 +154,11 @@ impl Platform {
             provision(&engines, &objects, served.system).await?;
             dynamodb.index_scans(&engines.config, served.system).await?;
         }
-        let kept = state.was_searched_by(search.identity.as_deref());
+        let kept = state.has_search_engine(search.identity.as_deref());
         for served in &options.systems {
             index::bring_up(served, &engines, kept, progress).await?;
         }
-        state.search_is(search.identity.as_deref())?;
+        state.set_search_engine(search.identity.as_deref())?;
 
         let apps: Vec<Arc<App>> = options
             .systems
@@ -169,38 +169,44 @@ impl Platform {
         let sources =
             Sources::start(&apps, &engines, &options.sources, &state, objects_told, dynamodb.sweeper()).await?;
         let gateway = Gateway::start(listener, gateway_of(&apps)).map_err(|error| {
-            StartError::new(format!("The gateway did not start: {error}"), "Check the machine's network settings")
+            StartError::new(format!("Starting the gateway failed: {error}"), "Check the machine's network settings")
         })?;
         let url = format!("http://{}", gateway.address());
         let search = search.process;
         Ok(Self { url, engines, identity, apps, gateway, sources, objects, dynamodb, search, _state: state })
     }
 
-    /// A system's handlers, as the gateway and the event sources call them.
+    /// Returns the app of a system.
     pub fn app(&self, system: &str) -> Option<&Arc<App>> {
         self.apps.iter().find(|app| app.system().name == system)
     }
 
-    /// Where other programs find DynamoDB.
+    /// Returns the endpoint of DynamoDB for other programs.
     pub fn dynamodb(&self) -> &str {
         &self.dynamodb.front
     }
 
-    /// Waits until the events of all objects stored, and the stream records of all writes made before this call have
-    /// been handled. Search shows it after its next refresh.
+    /// Returns the endpoint of S3.
+    pub fn s3(&self) -> &str {
+        &self.objects.endpoint
+    }
+
+    /// Waits until the events of all objects and the stream records of all writes from before this call are handled.
+    /// Search
+    /// shows them after its next refresh.
     pub async fn caught_up(&self) {
         self.sources.caught_up().await;
     }
 
-    /// Waits until search shows all writes made before this call. An engine that does not answer is passed over: its
-    /// next refresh shows them.
+    /// Waits until search shows all writes from before this call. If the engine does not answer, its next refresh shows
+    /// them.
     pub async fn searchable(&self) {
         self.caught_up().await;
         let names = self.apps.iter().map(|app| self.engines.config.search_name(app.system().name));
         join_all(names.map(|name| index::refresh(&self.engines.config.search, name))).await;
     }
 
-    /// Waits until an engine has ended by itself.
+    /// Waits until an engine has died.
     pub async fn died(&self) -> Death {
         let processes = self.search.iter().chain(self.dynamodb.process.as_ref());
         let deaths: Vec<_> = processes.map(|process| Box::pin(process.died())).collect();
@@ -210,7 +216,7 @@ impl Platform {
         select_all(deaths).await.0
     }
 
-    /// Finishes requests, invocations and their checkpoints that are under way, then stops the engines.
+    /// Finishes requests, invocations and their checkpoints, and then stops the engines.
     pub async fn stop(self) {
         self.engines.wind_down();
         self.gateway.stop().await;
@@ -233,17 +239,20 @@ async fn listen(port: u16) -> Result<TcpListener, StartError> {
         let happened = if error.kind() == std::io::ErrorKind::AddrInUse {
             format!("Port {port} is in use")
         } else {
-            format!("Port {port} cannot be used: {error}")
+            format!("Listening on port {port} failed: {error}")
         };
-        StartError::new(happened, "Stop what uses it, or choose another with `--port`; 0 takes any that is free")
+        StartError::new(
+            happened,
+            "Stop the program that uses it, or choose another one with `--port`; 0 chooses a free one",
+        )
     })
 }
 
-/// The system's tables and buckets. Where its streams are read there is a bucket of its own name for what is given up.
+/// Creates the system's tables and buckets. The bucket with its own name is for discarded stream records.
 async fn provision(engines: &Engines, objects: &Objects, system: &'static System) -> Result<(), StartError> {
     create_tables(engines.dynamodb(), &engines.config, system).await.map_err(|error| {
         StartError::new(
-            format!("The tables of {} could not be made: {error}", system.name),
+            format!("Creating the tables of {} failed: {error}", system.name),
             "If they come from another version, `cairn local reset` starts over",
         )
     })?;
@@ -254,7 +263,7 @@ async fn provision(engines: &Engines, objects: &Objects, system: &'static System
     Ok(())
 }
 
-/// Hands a request to the system that its path begins with.
+/// Returns the handler of the gateway, which passes a request to the system in its path's first segment.
 fn gateway_of(apps: &[Arc<App>]) -> impl Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Clone + use<> {
     let apps = Arc::<[Arc<App>]>::from(apps);
     move |request| {
@@ -273,7 +282,7 @@ fn log_metrics(line: &str) {
     tracing::info!(target: "metrics", "{line}");
 }
 
-/// Waits for all of these.
+/// Waits for all of these futures.
 async fn all(waits: impl IntoIterator<Item = impl Future<Output = ()>>) {
     join_all(waits).await;
 }

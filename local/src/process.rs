@@ -1,7 +1,7 @@
-//! An engine that runs as a process of its own, and dies with this one.
+//! An engine in a child process that never outlives this one.
 //!
-//! Its standard input stays open as long as we live: its launcher ends when that closes, which the system sees to even
-//! when we are killed.
+//! Its standard input stays open as long as this process lives. Its launcher exits when the input closes, which the
+//! operating system does even if this process is killed.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::error::StartError;
 
-/// A running engine. Dropped, it is ended the hard way.
+/// A running engine, killed when dropped.
 #[derive(Debug)]
 pub struct Process {
     name: &'static str,
@@ -25,19 +25,20 @@ pub struct Process {
     kill: Option<oneshot::Sender<()>>,
 }
 
-/// An engine that ended without being asked to.
+/// The unexpected end of an engine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name} {end}; its log is {}", .log.display())]
+#[error("{name} {end}; see its log {}", .log.display())]
 pub struct Death {
     pub name: &'static str,
-    /// `ended with exit code 1`, `was ended by signal 9`.
+    /// Such as `exited with code 1` or `was killed by signal 9`.
     pub end: String,
     pub log: PathBuf,
 }
 
 impl Process {
-    /// Starts `command` and waits until `ready` makes something of a line of its standard output. All else that it
-    /// says goes to `log`.
+    /// Starts `command`, and waits until `ready` returns a value for a line of its standard output. Standard error goes
+    /// to
+    /// `log`.
     pub async fn start<T>(
         name: &'static str,
         mut command: Command,
@@ -47,7 +48,7 @@ impl Process {
     ) -> Result<(Self, T), StartError> {
         let output = File::create(log).map_err(|error| StartError::folder(log, error))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(output).kill_on_drop(true);
-        // Ctrl-C in a terminal goes to its whole process group; batches in flight still need the engines.
+        // Ctrl-C goes to the terminal's process group, and batches in progress still need the engine.
         #[cfg(unix)]
         command.process_group(0);
         let program = command.as_std().get_program().to_owned();
@@ -55,9 +56,9 @@ impl Process {
             let remedy = if error.kind() == ErrorKind::NotFound {
                 "Check that it is installed and on the PATH"
             } else {
-                "Check that it may be run"
+                "Check that it is executable"
             };
-            StartError::new(format!("{name} did not start: `{}`: {error}", program.display()), remedy)
+            StartError::new(format!("Starting {name} failed: `{}`: {error}", program.display()), remedy)
         })?;
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
@@ -70,7 +71,7 @@ impl Process {
             let mut lines = BufReader::new(stdout?).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 if let Some(value) = ready(&line) {
-                    // Read on, or the engine stops when the pipe is full.
+                    // Without a reader the engine would block when the pipe is full.
                     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
                     return Some(value);
                 }
@@ -81,26 +82,27 @@ impl Process {
             Ok(Some(value)) => Ok((process, value)),
             Ok(None) => {
                 let death = process.died().await;
-                Err(StartError::new(death.to_string(), last_words(log)))
+                Err(StartError::new(death.to_string(), last_lines(log)))
             }
             Err(_) => Err(StartError::new(
                 format!("{name} was not ready after {} s", limit.as_secs()),
-                format!("Its log is {}", log.display()),
+                format!("See its log {}", log.display()),
             )),
         }
     }
 
-    /// Waits until it has ended, by itself or not.
+    /// Waits until the engine has ended.
     pub async fn died(&self) -> Death {
         let mut ended = self.ended.clone();
         let end = match ended.wait_for(Option::is_some).await {
-            Ok(status) => status.as_ref().map_or_else(String::new, describe),
-            Err(_) => "is gone".to_owned(),
+            Ok(status) => status.as_ref().map(describe),
+            Err(_) => None,
         };
+        let end = end.unwrap_or_else(|| "disappeared".to_owned());
         Death { name: self.name, end, log: self.log.clone() }
     }
 
-    /// Lets it end by closing its standard input; by force after five seconds.
+    /// Stops the engine by closing its standard input, and kills it after five seconds.
     pub async fn stop(mut self) {
         drop(self.stdin.take());
         if tokio::time::timeout(Duration::from_secs(5), self.died()).await.is_err() {
@@ -128,21 +130,21 @@ async fn watch_over(mut child: Child, killed: oneshot::Receiver<()>, tell: watch
 fn describe(status: &ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(status) {
-        return format!("was ended by signal {signal}");
+        return format!("was killed by signal {signal}");
     }
     match status.code() {
-        Some(code) => format!("ended with exit code {code}"),
-        None => "ended".to_owned(),
+        Some(code) => format!("exited with code {code}"),
+        None => "exited".to_owned(),
     }
 }
 
-/// The end of a log, for a message: where an engine says why it gave up.
-fn last_words(log: &Path) -> String {
+/// Returns the last lines of a log, for an error message.
+fn last_lines(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("at ")).collect();
     let tail = lines.get(lines.len().saturating_sub(5)..).unwrap_or_default().join("\n  ");
-    format!("It last said:\n  {tail}")
+    format!("The last lines of its log are:\n  {tail}")
 }
 
 #[cfg(test)]
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn it_is_ready_when_it_says_so_and_ends_when_its_input_closes() {
+    async fn process_is_ready_at_its_line_and_ends_when_its_input_closes() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("engine.log");
         let (process, port) = start("echo hello; echo ready 17; echo noise >&2; cat >/dev/null", &log).await.unwrap();
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_that_ignores_its_input_is_ended_by_force() {
+    async fn process_that_ignores_its_input_is_killed() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("engine.log");
         let (process, _) = start("echo ready 1; exec sleep 600", &log).await.unwrap();
@@ -179,20 +181,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_death_names_the_engine_its_exit_code_and_its_log() {
+    async fn death_has_engine_exit_code_and_log() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("engine.log");
         let (process, _) = start("echo ready 1; exit 7", &log).await.unwrap();
         let death = process.died().await.to_string();
-        assert_eq!(death, format!("The engine ended with exit code 7; its log is {}", log.display()));
+        assert_eq!(death, format!("The engine exited with code 7; see its log {}", log.display()));
     }
 
     #[tokio::test]
-    async fn one_that_never_gets_ready_says_its_last_words() {
+    async fn failed_start_has_the_last_lines_of_the_log() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("engine.log");
         let error = start("echo no memory >&2; exit 3", &log).await.unwrap_err();
-        assert!(error.happened.contains("exit code 3"), "{error}");
+        assert!(error.happened.contains("exited with code 3"), "{error}");
         assert!(error.remedy.contains("no memory"), "{error}");
     }
 }

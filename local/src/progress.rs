@@ -1,30 +1,30 @@
-//! What a start is doing, told to whoever shows it: the command draws bars or lines, tests stay silent.
+//! Progress events of long operations. The command shows them as bars or lines, tests ignore them.
 
 use std::sync::Arc;
 
-/// One thing that takes time, named for people: `OpenSearch's jars`, `tables`.
+/// The name of a step, for the user, such as `OpenSearch's jars`.
 pub type Stage = &'static str;
 
-/// News of a start.
+/// An event of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     Started(Stage),
-    /// `done` of `total` units; without a total nobody knows how many there will be.
+    /// `done` of `total` units, if the total is known.
     Advanced {
         stage: Stage,
         done: u64,
         total: Option<u64>,
     },
-    /// With what came of it, such as an address.
+    /// The outcome is for the user, such as an address.
     Finished {
         stage: Stage,
         outcome: String,
     },
-    /// A line that the user should see whatever happens next.
+    /// A message for the user.
     Note(String),
 }
 
-/// Where news goes. Clones tell the same listener.
+/// A sender of progress events. Clones have the same listener.
 #[derive(Clone)]
 pub struct Progress(Arc<dyn Fn(Event) + Send + Sync>);
 
@@ -33,7 +33,7 @@ impl Progress {
         Self(Arc::new(listener))
     }
 
-    /// Tells nobody.
+    /// Creates a sender without a listener.
     pub fn silent() -> Self {
         Self::new(|_| {})
     }

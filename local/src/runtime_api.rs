@@ -1,5 +1,5 @@
-//! Lambda's Runtime API on loopback, for the program of one function: it takes its invocations from here and says here
-//! what came of them.
+//! Lambda's Runtime API on loopback, for the program of one function. The program receives its invocations and returns
+//! its responses here.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use tokio::sync::{Mutex, mpsc};
 
 use crate::listen::Server;
 
-/// What the program is given at once: its handler has so much time.
+/// The timeout of an invocation.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A running Runtime API.
 #[derive(Debug)]
 pub struct RuntimeApi {
-    /// Where the program asks: `127.0.0.1:1234`.
+    /// The address for the program, such as `127.0.0.1:1234`.
     pub address: SocketAddr,
     give: mpsc::UnboundedSender<Invocation>,
     asked: mpsc::UnboundedReceiver<()>,
@@ -54,7 +54,7 @@ impl RuntimeApi {
         Ok(Self { address: server.address, give, asked, said, _server: server })
     }
 
-    /// The variables that Lambda sets for a function of this handler.
+    /// Returns the environment variables that Lambda sets for a function of this handler.
     pub fn variables(&self, handler: &str) -> [(&'static str, String); 5] {
         [
             ("AWS_LAMBDA_RUNTIME_API", self.address.to_string()),
@@ -65,12 +65,12 @@ impl RuntimeApi {
         ]
     }
 
-    /// Waits until the program asks for an invocation.
+    /// Waits until the program polls for an invocation.
     pub async fn asked(&mut self) {
         self.asked.recv().await;
     }
 
-    /// What the program says of an invocation with this payload and, where it is well formed, this trace.
+    /// Invokes the program with this payload and, if it is well formed, this trace. Returns its response.
     pub async fn invoke(&mut self, payload: impl Into<Bytes>, trace: &str) -> Option<Value> {
         let trace = HeaderValue::from_str(trace).unwrap_or(HeaderValue::from_static(""));
         self.give.send(Invocation { payload: payload.into(), trace }).ok()?;

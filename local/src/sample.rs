@@ -1,9 +1,10 @@
-//! Real places for a first look, and what a rule makes of them, sent through the gateway like any administrator's
-//! requests. What is there already stays as it is, so loading twice changes nothing, and a load that was broken off is
-//! completed by the next. What somebody has changed, renamed or deleted since is no reason to fail.
+//! The samples of parks: real places, with activities and products by a rule. A load sends them through the gateway, as
+//! an administrator. Existing items stay as they are. So a second load changes nothing, and completes one that was
+//! interrupted. Items that users have changed, renamed or deleted since do not make it fail.
 
 pub mod agencies;
 mod data;
+mod feature;
 pub mod judged;
 mod lattice;
 mod offers;
@@ -18,17 +19,18 @@ use futures::stream::{self, Stream, StreamExt};
 use reqwest::StatusCode;
 
 use crate::Progress;
-pub use data::{Feature, Name, Samples};
+pub use data::Samples;
+pub use feature::{Feature, Name};
 use offers::DATES;
 pub use people::PEOPLE;
 use target::{Answered, Outcome, Target};
 
 const STAGE: &str = "parks";
 
-/// How many requests are under way at once.
-const AT_ONCE: usize = 8;
+/// The number of concurrent requests.
+const CONCURRENCY: usize = 8;
 
-/// How much sample data to load. The small sample is a part of the large one: each can be loaded before the other.
+/// The size of the sample. The small sample is a part of the large one, and each can be loaded before the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
     /// About 300 items of all systems, loaded within seconds.
@@ -37,13 +39,14 @@ pub enum Size {
     World,
 }
 
-/// What became of the samples: collections, geozones, facilities, activities, products, dates and relationships.
+/// The result of a load of collections, geozones, facilities, activities, products, dates and relationships.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
+    /// The number of created items.
     pub made: u64,
-    /// Were there before, or lie below what has been deleted since.
+    /// The number of items that existed, or whose parent was deleted since.
     pub present: u64,
-    /// Broke a rule: the feature by name, and the first fault.
+    /// The features that broke a rule, with their first fault.
     pub refused: Vec<Refused>,
 }
 
@@ -57,22 +60,28 @@ pub struct Refused {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
-    #[error("the samples that are part of this program cannot be read: {0}")]
+    #[error("reading the samples in this program failed: {0}")]
     Unreadable(String),
-    #[error("the gateway did not answer {request}: {reason}")]
+    #[error("the gateway did not answer `{request}`: {reason}")]
     Gateway { request: String, reason: String },
-    #[error("{request} was answered with {status}: {body}")]
+    #[error("the gateway answered `{request}` with {status}: {body}")]
     Unexpected { request: String, status: StatusCode, body: String },
 }
 
-/// Sends the samples of this size to the gateway at this address, with an administrator's token.
+impl SampleError {
+    fn unreadable(error: impl ToString) -> Self {
+        Self::Unreadable(error.to_string())
+    }
+}
+
+/// Loads the samples of this size through the gateway, with an administrator's token.
 pub async fn load(size: Size, gateway: &str, token: &str, progress: &Progress) -> Result<Loaded, SampleError> {
     progress.started(STAGE);
     let samples = tokio::task::spawn_blocking(move || Samples::read(size)).await;
-    send(samples.map_err(|error| SampleError::Unreadable(error.to_string()))??, gateway, token, progress).await
+    send(samples.map_err(SampleError::unreadable)??, gateway, token, progress).await
 }
 
-/// Sends these. Each kind goes after those that it needs to be there.
+/// Loads these samples. Each kind is sent after the kinds that it depends on.
 pub async fn load_these(
     samples: Samples,
     gateway: &str,
@@ -88,14 +97,14 @@ async fn send(samples: Samples, gateway: &str, token: &str, progress: &Progress)
     let mut load = Load::new(progress, samples.count());
     let Samples { collections, features, activities, relationships } = samples;
     for features in [collections, features] {
-        load.all(features.into_iter().map(|feature| target.make(feature))).await?;
+        load.all(features.into_iter().map(|feature| target.create(feature))).await?;
     }
     let mut products = Vec::new();
     let mut requests = Vec::new();
     for activity in activities {
         if load.found.contains_key(&activity.facility) {
             products.extend(activity.product.map(|product| (activity.feature.name.clone(), product)));
-            requests.push(target.make(activity.feature));
+            requests.push(target.create(activity.feature));
         }
     }
     load.all(requests).await?;
@@ -104,15 +113,15 @@ async fn send(samples: Samples, gateway: &str, token: &str, progress: &Progress)
     let offered = load.all(requests).await?;
     load.all(offered.into_iter().map(|product| target.seed(product, DATES))).await?;
     let planned = relationships.len();
-    let ends = |[one, other]: [Name; 2]| Some((load.path(&one)?, load.path(&other)?));
-    let related: Vec<_> = relationships.into_iter().filter_map(ends).collect();
-    // The others have an end that was refused.
+    let paths = |[one, other]: [Name; 2]| Some((load.path(&one)?, load.path(&other)?));
+    let related: Vec<_> = relationships.into_iter().filter_map(paths).collect();
+    // The other relationships have an item that was refused.
     load.total -= (planned - related.len()) as u64;
     load.all(related.iter().map(|(one, other)| target.relate(one, other))).await?;
     Ok(load.finish())
 }
 
-/// A load under way.
+/// A load in progress.
 struct Load<'a> {
     progress: &'a Progress,
     total: u64,
@@ -120,11 +129,11 @@ struct Load<'a> {
     found: HashMap<Name, Found>,
 }
 
-/// Where an item is.
+/// An item of the platform.
 #[derive(Clone, Debug)]
 struct Found {
     path: String,
-    /// By this load.
+    /// Whether this load created it.
     made: bool,
 }
 
@@ -133,12 +142,12 @@ impl<'a> Load<'a> {
         Self { progress, total, loaded: Loaded::default(), found: HashMap::new() }
     }
 
-    /// Sends some at once and counts what became of them. Returns the paths at which there is something to go on with.
+    /// Sends requests concurrently and counts their outcomes. Returns the paths of the items that exist.
     async fn all<R>(&mut self, requests: impl IntoIterator<Item = R>) -> Result<Vec<String>, SampleError>
     where
         R: Future<Output = Result<Answered, SampleError>>,
     {
-        let answers = stream::iter(requests).buffer_unordered(AT_ONCE);
+        let answers = stream::iter(requests).buffer_unordered(CONCURRENCY);
         self.count(std::pin::pin!(answers)).await
     }
 
@@ -176,7 +185,7 @@ impl<'a> Load<'a> {
     fn finish(mut self) -> Loaded {
         self.loaded.refused.sort_by(|one, other| one.feature.cmp(&other.feature));
         let Loaded { made, present, refused } = &self.loaded;
-        let summary = format!("{made} made, {present} there before, {} refused", refused.len());
+        let summary = format!("{made} created, {present} existed, {} refused", refused.len());
         self.progress.finished(STAGE, summary);
         self.loaded
     }

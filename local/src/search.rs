@@ -1,4 +1,4 @@
-//! Which search engine the platform runs with, and starting it.
+//! The search engine: the user's choice and its start.
 
 use std::str::FromStr;
 
@@ -11,23 +11,23 @@ use crate::process::Process;
 use crate::progress::Progress;
 use crate::state::State;
 
-/// The user's choice.
+/// The search engine that the user has chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
-    /// A real OpenSearch where Java and Maven are there, else osmem.
+    /// A real OpenSearch if Java and Maven are installed, or else osmem.
     #[default]
     Best,
     OpenSearch,
     Osmem,
-    /// One that runs already.
+    /// A running engine.
     Url(String),
 }
 
-/// A search engine that answers.
+/// A started search engine.
 #[derive(Debug)]
 pub struct Search {
     pub url: String,
-    /// Names its data: what was written to another is not in this one. None where nothing outlives a start.
+    /// Identifies the engine's data between starts. Absent if the engine keeps none.
     pub identity: Option<String>,
     pub process: Option<Process>,
 }
@@ -42,12 +42,12 @@ impl FromStr for Choice {
             url if url.starts_with("http://") || url.starts_with("https://") => {
                 Ok(Self::Url(url.trim_end_matches('/').to_owned()))
             }
-            _ => Err("give `opensearch`, `osmem`, or a URL".to_owned()),
+            _ => Err("use `opensearch`, `osmem`, or a URL".to_owned()),
         }
     }
 }
 
-/// Starts what was chosen, fetching it first where that is needed.
+/// Starts the chosen engine, and downloads it first if necessary.
 pub async fn start(
     choice: &Choice,
     tools: &Tools,
@@ -69,13 +69,13 @@ pub async fn start(
             }
             Err(Unavailable::Missing(what)) if *choice == Choice::Best => {
                 progress.note(format!(
-                    "Search is osmem, because {what}: shapes are found by their first outline only and nothing is kept \
-                     between starts. Install Java 17 or newer and Maven to get a real OpenSearch."
+                    "Search is osmem, because {what}. It finds shapes by their first outline only, and keeps nothing between \
+                     starts. Install Java 17 or newer and Maven to get a real OpenSearch."
                 ));
                 start_osmem(tools, cache, state, progress).await
             }
             Err(Unavailable::Missing(what)) => Err(StartError::new(
-                format!("OpenSearch cannot be run, because {what}"),
+                format!("OpenSearch cannot run, because {what}"),
                 "Install Java 17 or newer and Maven, or choose `--search osmem`",
             )),
             Err(Unavailable::Failed(error)) => Err(error),
@@ -95,8 +95,8 @@ async fn existing(url: &str) -> Result<Search, StartError> {
     let answer = reqwest::get(url).await.and_then(reqwest::Response::error_for_status);
     answer.map_err(|error| {
         StartError::new(
-            format!("No OpenSearch answers at {url}: {error}"),
-            "Start it, or leave `--search` out to have one started",
+            format!("Connecting to OpenSearch at {url} failed: {error}"),
+            "Start it, or omit `--search` to start one here",
         )
     })?;
     Ok(Search { url: url.to_owned(), identity: Some(url.to_owned()), process: None })
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn choices_are_read_from_the_command_line() {
+    fn choice_is_parsed_from_the_command_line() {
         assert_eq!("osmem".parse(), Ok(Choice::Osmem));
         assert_eq!("http://127.0.0.1:9200/".parse(), Ok(Choice::Url("http://127.0.0.1:9200".to_owned())));
         assert!("elastic".parse::<Choice>().is_err());

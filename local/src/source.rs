@@ -1,4 +1,4 @@
-//! Event sources: what calls a system's handlers besides HTTP, with the semantics that Lambda's own have.
+//! Event sources: they call a system's handlers with the semantics of Lambda's event sources.
 
 pub mod batch;
 pub mod checkpoint;
@@ -16,24 +16,24 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-/// What an event source calls: a function of Lambda's, by its handler's name. Payload and answer are Lambda's JSON; an
-/// error is one that Lambda would call a function error, a timeout among them.
+/// A function of Lambda, called by its handler's name. Payload and response are Lambda's JSON. An error is a function
+/// error of Lambda, including timeouts.
 pub trait Function: Send + Sync + 'static {
     fn invoke(&self, handler: &'static str, payload: Bytes) -> impl Future<Output = Result<Bytes, String>> + Send;
 }
 
-/// How the event sources work. The defaults are what the templates deploy, but for the waiting, which is shorter.
+/// The settings of the event sources. The defaults are those of the templates, except for shorter waits.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Stream records in one invocation.
+    /// The maximum number of stream records in one invocation.
     pub batch_records: usize,
-    /// Bytes of payload in one invocation; a single record may be larger.
+    /// The maximum payload of one invocation in bytes. A single record may be larger.
     pub batch_bytes: usize,
-    /// How long a source waits before it looks again at a stream that had nothing new.
+    /// The polling interval of a stream without new records.
     pub poll: Duration,
-    /// Stream records that still fail at this age are given up: written to the bucket, and passed.
+    /// Stream records that still fail at this age are discarded: written to the bucket, and skipped.
     pub maximum_age: Duration,
-    /// The wait after a first failure; it doubles up to [`Settings::retry_at_most`].
+    /// The wait after a first failure. It doubles up to [`Settings::retry_at_most`].
     pub retry: Duration,
     pub retry_at_most: Duration,
 }
@@ -52,7 +52,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How long to wait after so many failures in a row, with jitter.
+    /// Returns the wait after this number of consecutive failures, with jitter.
     fn wait_after(&self, failures: u32) -> Duration {
         let longest = self.retry.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(self.retry_at_most);
         longest.mul_f64(0.5 + fastrand::f64() / 2.0)

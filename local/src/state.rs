@@ -1,4 +1,4 @@
-//! The one folder in which a platform keeps everything: data, checkpoints, keys, logs.
+//! The state folder of a platform, with its data, checkpoints, keys and logs.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Write};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::StartError;
 
-/// A state folder, locked for this process as long as it lives.
+/// A state folder, locked by this process.
 #[derive(Debug)]
 pub struct State {
     folder: PathBuf,
@@ -16,28 +16,28 @@ pub struct State {
     _lock: File,
 }
 
-/// What the folder says about itself, in `state.json`.
+/// The metadata of the folder, in `state.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct About {
     version: u32,
-    /// The search engine that has what the checkpoints say was written.
+    /// The search engine to which the checkpoints refer.
     search: Option<String>,
 }
 
-/// The layout of the folder; another one is not understood.
+/// The version of the folder's layout. Others are not supported.
 const VERSION: u32 = 1;
 const ABOUT: &str = "state.json";
 const LOCK: &str = "lock";
 
 impl State {
-    /// Opens the folder, or makes it.
+    /// Opens or creates the folder.
     pub fn open(folder: &Path) -> Result<Self, StartError> {
         std::fs::create_dir_all(folder).map_err(|error| StartError::folder(folder, error))?;
         let lock = lock(folder)?;
         let about = match std::fs::read(folder.join(ABOUT)) {
             Ok(text) => about(folder, &text)?,
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                refuse_strangers(folder)?;
+                refuse_foreign_folder(folder)?;
                 About { version: VERSION, search: None }
             }
             Err(error) => return Err(StartError::folder(folder, error)),
@@ -51,20 +51,20 @@ impl State {
         self.folder.join(name)
     }
 
-    /// Where an engine logs.
+    /// Returns the log file of an engine.
     pub fn log(&self, name: &str) -> Result<PathBuf, StartError> {
         let logs = self.path("logs");
         std::fs::create_dir_all(&logs).map_err(|error| StartError::folder(&logs, error))?;
         Ok(logs.join(format!("{name}.log")))
     }
 
-    /// Whether the checkpoints speak of this search engine.
-    pub fn was_searched_by(&self, identity: Option<&str>) -> bool {
+    /// Whether the checkpoints refer to this search engine.
+    pub fn has_search_engine(&self, identity: Option<&str>) -> bool {
         identity.is_some() && self.about.search.as_deref() == identity
     }
 
-    /// From now on they do.
-    pub fn search_is(&mut self, identity: Option<&str>) -> Result<(), StartError> {
+    /// Saves that the checkpoints refer to this search engine.
+    pub fn set_search_engine(&mut self, identity: Option<&str>) -> Result<(), StartError> {
         self.about.search = identity.map(str::to_owned);
         self.keep_about()
     }
@@ -79,14 +79,14 @@ impl State {
     }
 }
 
-/// Empties a state folder. Any other folder is left as it is.
+/// Deletes a state folder. Refuses any other folder.
 pub fn reset(folder: &Path) -> Result<(), StartError> {
     if !folder.exists() {
         return Ok(());
     }
     let _lock = lock(folder)?;
     if !folder.join(ABOUT).exists() {
-        refuse_strangers(folder)?;
+        refuse_foreign_folder(folder)?;
     }
     std::fs::remove_dir_all(folder).map_err(|error| StartError::folder(folder, error))
 }
@@ -103,7 +103,7 @@ fn lock(folder: &Path) -> Result<File, StartError> {
             let _ = file.read_to_string(&mut holder);
             return Err(StartError::new(
                 format!("Another cairn (process {}) uses `{}`", holder.trim(), folder.display()),
-                "Stop it first, or give this one a folder of its own with `--state`",
+                "Stop it first, or choose another folder with `--state`",
             ));
         }
         Err(TryLockError::Error(error)) => return Err(failed(error)),
@@ -115,28 +115,28 @@ fn lock(folder: &Path) -> Result<File, StartError> {
 fn about(folder: &Path, text: &[u8]) -> Result<About, StartError> {
     let reason = match serde_json::from_slice::<About>(text) {
         Ok(about) if about.version == VERSION => return Ok(about),
-        Ok(about) => format!("it has version {}, and this cairn reads version {VERSION}", about.version),
-        Err(error) => format!("its `{ABOUT}` cannot be read: {error}"),
+        Ok(about) => format!("it has version {}, and this cairn supports version {VERSION}", about.version),
+        Err(error) => format!("reading its `{ABOUT}` failed: {error}"),
     };
     Err(StartError::new(
         format!("The state folder `{}` cannot be used: {reason}", folder.display()),
-        "`cairn local reset` empties it; then start again",
+        "`cairn local reset` deletes it; then start again",
     ))
 }
 
-/// A folder with other things in it is not ours to fill or to empty.
-fn refuse_strangers(folder: &Path) -> Result<(), StartError> {
+/// Refuses a folder with files of others, so that it is neither filled nor deleted.
+fn refuse_foreign_folder(folder: &Path) -> Result<(), StartError> {
     let entries = std::fs::read_dir(folder).map_err(|error| StartError::folder(folder, error))?;
-    let stranger = entries.filter_map(Result::ok).find(|entry| entry.file_name() != LOCK);
-    match stranger {
+    let foreign = entries.filter_map(Result::ok).find(|entry| entry.file_name() != LOCK);
+    match foreign {
         None => Ok(()),
-        Some(stranger) => Err(StartError::new(
+        Some(foreign) => Err(StartError::new(
             format!(
-                "`{}` is no state folder of Cairn's: it has `{}` in it",
+                "`{}` is not a state folder of Cairn: it contains `{}`",
                 folder.display(),
-                stranger.file_name().display()
+                foreign.file_name().display()
             ),
-            "Give an empty or a new folder with `--state`",
+            "Choose an empty or a new folder with `--state`",
         )),
     }
 }
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_process_at_a_time() {
+    fn state_folder_is_locked_by_one_process() {
         let folder = tempfile::tempdir().unwrap();
         let first = State::open(folder.path()).unwrap();
         let error = State::open(folder.path()).unwrap_err();
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_folder_says_what_to_do_and_can_be_reset() {
+    fn damaged_state_folder_says_what_to_do_and_can_be_reset() {
         let folder = tempfile::tempdir().unwrap();
         drop(State::open(folder.path()).unwrap());
         for damage in ["", "{\"version\": 9}", "not json"] {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_somebody_elses_is_neither_used_nor_emptied() {
+    fn foreign_folder_is_neither_used_nor_deleted() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("thesis.txt"), "years of work").unwrap();
         assert!(State::open(folder.path()).is_err());
@@ -180,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn the_search_engine_is_remembered() {
+    fn search_engine_is_saved() {
         let folder = tempfile::tempdir().unwrap();
         let mut state = State::open(folder.path()).unwrap();
-        assert!(!state.was_searched_by(Some("opensearch")));
-        state.search_is(Some("opensearch")).unwrap();
+        assert!(!state.has_search_engine(Some("opensearch")));
+        state.set_search_engine(Some("opensearch")).unwrap();
         drop(state);
         let state = State::open(folder.path()).unwrap();
-        assert!(state.was_searched_by(Some("opensearch")));
-        assert!(!state.was_searched_by(Some("http://elsewhere")) && !state.was_searched_by(None));
+        assert!(state.has_search_engine(Some("opensearch")));
+        assert!(!state.has_search_engine(Some("http://elsewhere")) && !state.has_search_engine(None));
     }
 }

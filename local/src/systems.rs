@@ -1,4 +1,4 @@
-//! The systems of the platform: the one list from which they are run, operated and tested.
+//! The list of the platform's systems.
 
 use agencies::documents::Agencies;
 use parks::documents::Parks;
@@ -6,14 +6,14 @@ use tracker::documents::Tracker;
 
 use crate::platform::Served;
 
-/// All of them, in the order of the docs.
+/// All systems, in the order of the docs.
 pub const ALL: &[Served] = &[
     Served::of::<Parks>(&parks::SYSTEM, parks::app),
     Served::of::<Agencies>(&agencies::SYSTEM, agencies::app),
     Served::of::<Tracker>(&tracker::SYSTEM, tracker::app),
 ];
 
-/// The one with this name.
+/// Returns the system with this name.
 pub fn named(name: &str) -> Option<&'static Served> {
     ALL.iter().find(|served| served.system.name == name)
 }

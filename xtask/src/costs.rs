@@ -51,7 +51,7 @@ mod tests {
     use crate::systems;
 
     #[test]
-    fn every_pattern_that_reaches_a_table_has_a_cost_but_those_that_depend_on_a_file() {
+    fn every_pattern_on_a_table_has_a_cost_unless_it_depends_on_a_file() {
         for declared in systems::all() {
             let routes = declared.app.routes().flat_map(|route| route.declared_patterns());
             let handlers = declared.app.event_handlers().iter().flat_map(|handler| handler.declared_patterns());

@@ -1,5 +1,6 @@
-//! `cargo xtask deployed`: the systems on an emulated cloud, deployed from their templates by SAM with the permissions
-//! of their roles enforced, and tried there over HTTP.
+//! `cargo xtask deployed`: deploys the systems to an emulated cloud by SAM, with the permissions of their roles
+//! enforced,
+//! and tests them there over HTTP.
 
 pub mod emulator;
 pub mod publisher;
@@ -34,28 +35,28 @@ use publisher::Publisher;
 use stack::{Outputs, Sam};
 use variant::Variant;
 
-/// Deploys, tries, updates and takes down the systems that are named, or all; says what it does, and how long that took.
+/// Deploys, tests, updates and deletes the named systems, or all. Prints each step with its time.
 pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     let systems = systems::named(named)?;
-    let folder = tempfile::tempdir().doing("a folder")?;
+    let folder = tempfile::tempdir().doing("creating a temporary folder")?;
     let sam = environment(root, "sam").await?;
     let ministack = environment(root, "ministack").await?;
     for declared in &systems {
         zip::build(root, declared.app.system().name).await?;
     }
-    let state = State::open(&folder.path().join("state")).doing("a state folder")?;
-    let identity = Identity::open(&folder.path().join("state")).doing("an identity")?;
+    let state = State::open(&folder.path().join("state")).doing("opening the state folder")?;
+    let identity = Identity::open(&folder.path().join("state")).doing("opening the keys")?;
     let (tools, cache, silent) = (Tools::from_env(), Cache::from_env(), Progress::silent());
-    let search = search::start(&Choice::Best, &tools, &cache, &state, &silent).await.doing("search")?;
+    let search = search::start(&Choice::Best, &tools, &cache, &state, &silent).await.doing("starting search")?;
     let emulator = Emulator::start(&ministack, folder.path()).await?;
     let cloud = Cloud { root, sam: Sam { environment: &sam, emulator: &emulator, root }, python: &ministack };
 
     let arn = format!("arn:aws:es:{REGION}:{ACCOUNT}:domain/cairn");
     let shared = [("ExistingSearchEndpoint", search.url.as_str()), ("ExistingSearchDomainArn", arn.as_str())];
-    // It keeps where search is for the others, which name nothing of it.
+    // The shared stack publishes the endpoint of search for the others.
     timed("sam deploy --config-env shared", cloud.sam.deploy("shared", None, &shared)).await?;
     let publisher = Publisher::start(identity.issuer(identity::ISSUER)).await?;
-    let issuers = serde_json::to_string(&[&publisher.issuer]).doing("the issuer")?;
+    let issuers = serde_json::to_string(&[&publisher.issuer]).doing("serialising the issuer")?;
     let parameters = [
         ("Architecture", zip::ARCHITECTURE.name),
         ("Issuers", issuers.as_str()),
@@ -63,16 +64,16 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
         ("DeletionProtection", "false"),
     ];
     for declared in &systems {
-        cloud.try_system(declared, &parameters, &identity).await?;
+        cloud.test_system(declared, &parameters, &identity).await?;
     }
     cloud.sam.delete("shared").await?;
     Ok(())
 }
 
-/// Signs the cursors of this one run.
+/// The secret of the cursors of this run.
 const SECRET: &str = "a-secret-that-signs-cursors-of-nobody";
 
-/// An emulated cloud and what deploys to it.
+/// An emulated cloud and the tools that deploy to it.
 struct Cloud<'a> {
     root: &'a Path,
     sam: Sam<'a>,
@@ -80,7 +81,7 @@ struct Cloud<'a> {
 }
 
 impl Cloud<'_> {
-    async fn try_system(
+    async fn test_system(
         &self,
         declared: &Declared,
         parameters: &[(&str, &str)],
@@ -90,30 +91,30 @@ impl Cloud<'_> {
         let outputs = self.deploy(&declared.app, Variant::Usual, parameters).await?;
         let api = Api::at(outputs.get("ApiUrl")?, self.sam.emulator.port)?;
 
-        // Who made a thing is part of the answer.
+        // Responses contain the creator of an item.
         let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
-        let token = identity.token_of(&person, &Clock::system()).doing("a token")?;
+        let token = identity.token_of(&person, &Clock::system()).doing("creating a token")?;
         let (app, client, url) = (&declared.app, &api.client, api.url.as_str());
         let stage = Stage { app, client, url, invoke: None, token: &token, platform: None };
-        let stranger = identity.token("stranger", &[], &Clock::system()).doing("a token")?;
-        // First, since it is answered as by a deployment with nothing in it.
+        let stranger = identity.token("stranger", &[], &Clock::system()).doing("creating a token")?;
+        // The rehearsal comes first, since it expects an empty deployment.
         let answers = timed("every route once", stage.rehearse(declared.rehearsal)).await?;
         let wrong: Vec<String> = answers.iter().filter_map(|answered| answered.fault(self.root, system)).collect();
         if !wrong.is_empty() {
             return Err(Failure::new(wrong.join("\n")));
         }
-        println!("{} routes answered as beside their sample events, each with its own role", answers.len());
+        println!("{} routes gave the expected responses, each with its own role", answers.len());
         timed("smoke suite", (declared.smoke)(&stage, &stranger)).await?;
         let invoked = schedule::invoke(self.root, self.python, self.sam.emulator, declared.app.system()).await?;
-        println!("{invoked} functions did what the clock calls them for, each with its own role");
+        println!("{invoked} scheduled functions succeeded, each with its own role");
 
         self.updates(parameters, &stage).await?;
-        self.takes_a_grant_away(parameters, &stage, declared.denied).await?;
+        self.remove_permission(parameters, &stage, declared.denied).await?;
         self.sam.delete(system).await
     }
 
-    /// A route whose role lacks one action of what it declares fails, as a problem; with the action it works again.
-    async fn takes_a_grant_away(
+    /// Tests that a route whose role lacks a declared action fails with a problem, and works again with the action.
+    async fn remove_permission(
         &self,
         parameters: &[(&str, &str)],
         stage: &Stage<'_>,
@@ -123,14 +124,14 @@ impl Cloud<'_> {
             self.deploy(stage.app, variant, parameters).await?;
             let answered = stage.sample(function).await?;
             if answered.status != Some(expected) {
-                return Err(Failure::new(format!("{variant:?}: not {expected}: {answered:?}")));
+                return Err(Failure::new(format!("{variant:?}: expected {expected}: {answered:?}")));
             }
             println!("{variant:?}: {function} answers {expected}");
         }
         Ok(())
     }
 
-    /// Deployments over what is there: with no change, with one function changed, and with new code.
+    /// Tests updates of a deployment: without a change, with one function changed, and with new code.
     async fn updates(&self, parameters: &[(&str, &str)], stage: &Stage<'_>) -> Result<(), Failure> {
         let before = self.functions().await?;
         self.deploy(stage.app, Variant::Usual, parameters).await?;
@@ -143,7 +144,7 @@ impl Cloud<'_> {
 
         let zip = zip::path(self.root, stage.app.system().name);
         let bytes = fs::read(&zip).doing(zip.display())?;
-        // A zip may have anything before its entries: another file, the same program.
+        // A zip may begin with any bytes, so this is another file with the same program.
         fs::write(&zip, [b"#\n".as_slice(), &bytes].concat()).doing(zip.display())?;
         let deployed = self.deploy(stage.app, Variant::Usual, parameters).await;
         fs::write(&zip, bytes).doing(zip.display())?;
@@ -151,12 +152,16 @@ impl Cloud<'_> {
         let new = self.functions().await?;
         expect("a deployment with new code changes", &changed(&one, &new), new.len())?;
         let answered = stage.sample("getHealth").await?;
-        if answered.is_expected() { Ok(()) } else { Err(Failure::new(format!("after an update: {answered:?}"))) }
+        if answered.is_expected() {
+            Ok(())
+        } else {
+            Err(Failure::new(format!("after an update getHealth failed: {answered:?}")))
+        }
     }
 
     async fn deploy(&self, app: &App, variant: Variant, parameters: &[(&str, &str)]) -> Result<Outputs, Failure> {
         let system = app.system().name;
-        // Not beside the committed ones, which tests list. The zip's path is relative to the template.
+        // Tests list the folder of the committed templates. The zip's path is relative to the template.
         let folder = self.root.join("target/deployed");
         let file = folder.join(format!("{system}-{}.yaml", std::process::id()));
         let template = to_yaml("a deployment under trial", &variant.of(infra::system::node(app)));
@@ -168,16 +173,16 @@ impl Cloud<'_> {
         deployed
     }
 
-    /// When each function was last changed.
+    /// Returns the time of the last change of each function.
     async fn functions(&self) -> Result<BTreeMap<String, String>, Failure> {
         let mut command = self.python.command("python");
         command.arg(self.root.join("infra/python/functions.py")).arg("cairn-").envs(self.sam.emulator.variables());
         let said = python::run(command).await?;
-        serde_json::from_str(&said).doing("the list of functions")
+        serde_json::from_str(&said).doing("parsing the list of functions")
     }
 }
 
-/// An API of the emulator, which tells them apart by the host.
+/// An API of the emulator, which routes by host.
 struct Api {
     client: Client,
     url: String,
@@ -186,9 +191,9 @@ struct Api {
 impl Api {
     fn at(url: &str, port: u16) -> Result<Self, Failure> {
         let url = reqwest::Url::parse(url).doing(url)?;
-        let host = url.host_str().unwrap_or_default();
+        let host = url.host_str().ok_or_else(|| Failure::new(format!("the API's URL {url} has no host")))?;
         let here = std::net::SocketAddr::from(([127, 0, 0, 1], port));
-        let client = Client::builder().resolve(host, here).build().doing("a client")?;
+        let client = Client::builder().resolve(host, here).build().doing("creating an HTTP client")?;
         Ok(Self { client, url: url.as_str().trim_end_matches('/').to_owned() })
     }
 }
@@ -205,10 +210,10 @@ fn expect(what: &str, changed: &[&str], expected: usize) -> Result<(), Failure> 
     Err(Failure::new(format!("{what} {} functions, not {expected}: {}", changed.len(), changed.join(", "))))
 }
 
-/// Says how long it took.
+/// Runs a step and prints its time.
 pub async fn timed<T>(what: &str, doing: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let done = doing.await?;
-    println!("{what}: {:.1} s", begun.elapsed().as_secs_f64());
+    println!("{what}: {:.1} s", started.elapsed().as_secs_f64());
     Ok(done)
 }

@@ -1,4 +1,4 @@
-//! The difference between the repository and what the declarations say, and its end.
+//! Differences between the generated files in the repository and the declarations.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,27 +6,27 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use crate::artefact::{Artefact, NoPlace};
+use crate::artefact::{Artefact, MissingMarkers};
 
-/// A file that is not as it should be.
+/// A file that has drifted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Drifted {
     Missing(String),
-    /// With the number of the first line that differs.
+    /// The file differs, first in this line.
     Differs(String, usize),
-    /// Nothing generates it any more.
+    /// The file is no longer generated.
     Stale(String),
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(transparent)]
-    NoPlace(#[from] NoPlace),
+    MissingMarkers(#[from] MissingMarkers),
     #[error("{path}: {error}")]
     File { path: String, error: io::Error },
 }
 
-/// What `cargo xtask generate` would change.
+/// Returns the files that `cargo xtask generate` would change.
 pub fn find(root: &Path, artefacts: &[Artefact]) -> Result<Vec<Drifted>, Error> {
     let wanted = wanted(root, artefacts)?;
     let mut drifted = Vec::new();
@@ -43,8 +43,8 @@ pub fn find(root: &Path, artefacts: &[Artefact]) -> Result<Vec<Drifted>, Error> 
     Ok(drifted)
 }
 
-/// Makes every file as it should be, and says which were not.
-pub fn mend(root: &Path, artefacts: &[Artefact]) -> Result<Vec<Drifted>, Error> {
+/// Writes all files that have drifted, and returns them.
+pub fn fix(root: &Path, artefacts: &[Artefact]) -> Result<Vec<Drifted>, Error> {
     let drifted = find(root, artefacts)?;
     let wanted = wanted(root, artefacts)?;
     for change in &drifted {
@@ -64,7 +64,7 @@ pub fn mend(root: &Path, artefacts: &[Artefact]) -> Result<Vec<Drifted>, Error> 
     Ok(drifted)
 }
 
-/// Every file with something generated in it, as it should be.
+/// Returns the wanted text of every file with generated text.
 fn wanted(root: &Path, artefacts: &[Artefact]) -> Result<BTreeMap<String, String>, Error> {
     let mut wanted: BTreeMap<String, String> = BTreeMap::new();
     for artefact in artefacts {
@@ -77,12 +77,12 @@ fn wanted(root: &Path, artefacts: &[Artefact]) -> Result<BTreeMap<String, String
     Ok(wanted)
 }
 
-/// Events of operations that are no more: their folders hold nothing else than what is generated.
+/// Returns the events of operations that no longer exist. Their folders contain only generated files.
 fn stale(root: &Path, wanted: &BTreeMap<String, String>) -> Result<Vec<String>, Error> {
     let mut stale = Vec::new();
     for system in folder(root, "events")? {
         for event in folder(root, &system)? {
-            // An answer stays as long as its event does.
+            // A response belongs to its event.
             let of = event.replace(".answer.json", ".json");
             if !wanted.contains_key(&of) {
                 stale.push(event);
@@ -92,7 +92,7 @@ fn stale(root: &Path, wanted: &BTreeMap<String, String>) -> Result<Vec<String>, 
     Ok(stale)
 }
 
-/// The paths of what a folder holds, in order.
+/// Returns the paths of a folder's entries, in order.
 fn folder(root: &Path, path: &str) -> Result<Vec<String>, Error> {
     let failed = |error| Error::File { path: path.to_owned(), error };
     let entries = match fs::read_dir(root.join(path)) {
@@ -132,8 +132,8 @@ impl fmt::Display for Drifted {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(path) => write!(formatter, "{path} is missing"),
-            Self::Differs(path, line) => write!(formatter, "{path}:{line} is not what the declarations say"),
-            Self::Stale(path) => write!(formatter, "{path} is made from nothing any more"),
+            Self::Differs(path, line) => write!(formatter, "{path}:{line} differs from the declarations"),
+            Self::Stale(path) => write!(formatter, "{path} is no longer generated"),
         }
     }
 }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_drifts_is_found_and_mended() {
+    fn drifted_files_are_found_and_fixed() {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
             let file = root.path().join(path);
@@ -162,7 +162,7 @@ mod tests {
             Drifted::Stale("events/toy/old.json".to_owned()),
         ];
         assert_eq!(find(root.path(), &artefacts).unwrap(), expected);
-        assert_eq!(mend(root.path(), &artefacts).unwrap(), expected);
+        assert_eq!(fix(root.path(), &artefacts).unwrap(), expected);
         assert_eq!(find(root.path(), &artefacts).unwrap(), []);
 
         write("events/toy/new.json", "1\n3\n");

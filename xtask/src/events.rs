@@ -1,42 +1,42 @@
-//! Sample events, one per operation and event handler, as Lambda gets them.
+//! Sample events of Lambda, one per operation and event handler.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 use table::schema::{EventSource, System};
-use web::operation;
+use web::{App, operation};
 
 use crate::description::marked;
 use crate::failure::{Doing, Failure};
 use crate::infra::function::resource;
 use crate::records;
-use crate::systems::Declared;
 
-/// The name of each operation and event handler, with its event as text.
-pub fn of(declared: &Declared) -> Vec<(&'static str, String)> {
-    let system = declared.app.system();
-    let requests = declared.app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
-    let sources = system.sources.iter().map(|source| (source.handler(), marked(&event(system, source, declared))));
+/// Returns the name of each operation and event handler of a system with its event as text. `records` are those of its
+/// mirror's event.
+pub fn of(app: &App, records: &[Value]) -> Vec<(&'static str, String)> {
+    let system = app.system();
+    let requests = app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
+    let sources = system.sources.iter().map(|source| (source.handler(), marked(&event(system, source, records))));
     requests.chain(sources).collect()
 }
 
-/// An event as its file has it.
-pub fn kept(root: &Path, system: &str, name: &str) -> Result<String, Failure> {
+/// Reads the file of an event.
+pub fn read(root: &Path, system: &str, name: &str) -> Result<String, Failure> {
     let path = format!("events/{system}/{name}.json");
     fs::read_to_string(root.join(&path)).doing(path)
 }
 
-fn event(system: &System, source: &EventSource, declared: &Declared) -> Value {
+fn event(system: &System, source: &EventSource, records: &[Value]) -> Value {
     match source {
-        EventSource::Streams { .. } => json!({ "Records": declared.records }),
+        EventSource::Streams { .. } => json!({ "Records": records }),
         EventSource::Objects { bucket, prefix, .. } => object_created(bucket, prefix),
         EventSource::Schedule { handler, .. } => scheduled(system.name, handler),
         EventSource::Deployment { handler } => deployed(system.name, handler),
     }
 }
 
-/// S3's notification of a new object ("Event message structure").
+/// Returns S3's notification of a new object ("Event message structure").
 fn object_created(bucket: &str, prefix: &str) -> Value {
     json!({ "Records": [{
         "eventVersion": "2.1",
@@ -65,7 +65,7 @@ fn object_created(bucket: &str, prefix: &str) -> Value {
     }] })
 }
 
-/// EventBridge's event of a schedule.
+/// Returns EventBridge's event of a schedule.
 fn scheduled(system: &str, handler: &str) -> Value {
     json!({
         "version": "0",
@@ -80,7 +80,7 @@ fn scheduled(system: &str, handler: &str) -> Value {
     })
 }
 
-/// CloudFormation's request for a custom resource, without the URL to which the answer would go.
+/// Returns CloudFormation's request for a custom resource, without the URL for the response.
 fn deployed(system: &str, handler: &str) -> Value {
     let region = records::REGION;
     let function = format!("arn:aws:lambda:{region}:123456789012:function:{system}-{handler}");

@@ -1,7 +1,8 @@
-//! Why a command of this tool did not do what it was asked: what happened, and what to do.
+//! The failure of a command of this tool.
 
 use std::fmt;
 
+/// A message for the user: what failed, why, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Failure(String);
@@ -12,7 +13,7 @@ impl Failure {
     }
 }
 
-/// Whatever goes wrong becomes a failure with what was being done before it.
+/// Converts an error into a failure that begins with the failed step.
 pub trait Doing<T> {
     fn doing(self, what: impl fmt::Display) -> Result<T, Failure>;
 }

@@ -1,6 +1,7 @@
-//! `cargo xtask import STACK PREFIX ACCOUNT REGION`: by what a new stack takes over the tables, the buckets and the search
-//! domain that a deleted one has left behind. CloudFormation imports with a template that has nothing else, and a list of
-//! what each of its resources is called.
+//! `cargo xtask import STACK PREFIX ACCOUNT REGION`: writes a template by which a new stack imports the tables, the
+//! buckets and the search domain that a deleted one left. CloudFormation needs a template with these resources only,
+//! and
+//! a list of their physical names.
 
 use std::fs;
 use std::path::Path;
@@ -11,29 +12,30 @@ use crate::failure::{Doing, Failure};
 use crate::infra::{shared, system};
 use crate::systems;
 
-/// Whose resources they are.
+/// The deployment that left the resources.
 pub struct Deployment<'a> {
     pub prefix: &'a str,
     pub account: &'a str,
     pub region: &'a str,
 }
 
+/// The input of an import by CloudFormation.
 pub struct Import {
     pub template: Value,
-    /// As `aws cloudformation create-change-set` takes them.
+    /// The parameter of `aws cloudformation create-change-set`.
     pub resources_to_import: Value,
 }
 
-/// Writes both below `target/import`, and says where they are from the root.
+/// Writes both files below `target/import`, and returns their paths from the root.
 pub fn write(root: &Path, stack: &str, deployment: &Deployment) -> Result<[String; 2], Failure> {
     if deployment.account.len() != 12 || !deployment.account.bytes().all(|digit| digit.is_ascii_digit()) {
-        return Err(Failure::new(format!("an account has 12 digits; `{}` has not", deployment.account)));
+        return Err(Failure::new(format!("`{}` is not an account of AWS, which has 12 digits", deployment.account)));
     }
     let whole = match stack {
         "shared" => shared::node(),
         system => system::node(&systems::one(system)?.app),
     };
-    let import = import(&serde_json::to_value(whole).doing("the template")?, deployment);
+    let import = import(&serde_json::to_value(whole).doing("serialising the template")?, deployment);
     let folder = "target/import";
     fs::create_dir_all(root.join(folder)).doing(folder)?;
     let files = [format!("{folder}/{stack}.json"), format!("{folder}/{stack}-resources.json")];
@@ -43,7 +45,7 @@ pub fn write(root: &Path, stack: &str, deployment: &Deployment) -> Result<[Strin
     Ok(files)
 }
 
-/// Of the template of a stack, what outlives it.
+/// Reduces the template of a stack to the resources that outlive it.
 pub fn import(whole: &Value, deployment: &Deployment) -> Import {
     let mut kept = members(&whole["Resources"]);
     kept.retain(|_, resource| resource["DeletionPolicy"].is_string());
@@ -57,7 +59,7 @@ pub fn import(whole: &Value, deployment: &Deployment) -> Import {
     });
     let resources_to_import = listed.collect();
     for resource in kept.values_mut() {
-        // What these name did not outlive it. The deployment that follows the import adds them.
+        // The resources that these name did not outlive the stack. The next deployment adds them.
         remove(resource, &["DependsOn", "Condition"]);
         remove(&mut resource["Properties"], &["NotificationConfiguration", "LogPublishingOptions"]);
     }
@@ -65,7 +67,7 @@ pub fn import(whole: &Value, deployment: &Deployment) -> Import {
     let mut parameters = members(&whole["Parameters"]);
     parameters
         .retain(|name, _| said.contains(&format!(r#"{{"Ref":"{name}"}}"#)) || said.contains(&format!("${{{name}}}")));
-    // Whoever forgot to say another prefix would look for what is not there.
+    // With the default prefix the import would look for resources that do not exist.
     if let Some(default) = parameters.get_mut("Prefix").and_then(|prefix| prefix.get_mut("Default")) {
         *default = deployment.prefix.into();
     }
@@ -73,22 +75,30 @@ pub fn import(whole: &Value, deployment: &Deployment) -> Import {
     Import { template, resources_to_import }
 }
 
-/// The property by which CloudFormation knows a resource of its kind, and its value in the account.
+/// Returns the property that identifies a resource of this type, and its value in the account.
 fn name_of(resource: &Value, all: &Map<String, Value>, deployment: &Deployment) -> (&'static str, String) {
     let property = match resource["Type"].as_str() {
         Some("AWS::DynamoDB::Table") => "TableName",
         Some("AWS::S3::Bucket") => "BucketName",
         Some("AWS::S3::BucketPolicy") => "Bucket",
-        _ => "DomainName",
+        Some("AWS::OpenSearchService::Domain") => "DomainName",
+        other => {
+            table::never!("a resource of type {other:?} outlives its stack");
+            "DomainName"
+        }
     };
-    let name = resource["Properties"].get(property).unwrap_or(&Value::Null);
+    let name = &resource["Properties"][property];
     if let Some(bucket) = name["Ref"].as_str().and_then(|bucket| all.get(bucket)) {
         return (property, name_of(bucket, all, deployment).1);
     }
     let Deployment { prefix, account, region } = deployment;
     let given = [("${Prefix}", prefix), ("${AWS::AccountId}", account), ("${AWS::Region}", region)];
-    let name = name["Fn::Sub"].as_str().unwrap_or_default().to_owned();
-    (property, given.into_iter().fold(name, |name, (variable, value)| name.replace(variable, value)))
+    let Some(name) = name["Fn::Sub"].as_str() else {
+        table::never!("a resource that outlives its stack has no name: {resource}");
+        return (property, String::new());
+    };
+    let name = given.into_iter().fold(name.to_owned(), |name, (variable, value)| name.replace(variable, value));
+    (property, name)
 }
 
 fn members(object: &Value) -> Map<String, Value> {

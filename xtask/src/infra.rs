@@ -1,6 +1,6 @@
-//! Templates for AWS, made from what the systems declare: `infra/{system}.yaml`, `infra/shared.yaml`.
+//! Templates for AWS, generated from the systems' declarations: `infra/{system}.yaml`, `infra/shared.yaml`.
 
-// First, for its macros.
+// Declared first for its macros.
 #[macro_use]
 pub mod node;
 

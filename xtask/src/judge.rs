@@ -1,4 +1,4 @@
-//! `cargo xtask judge [URL]`: asks the searches of `samples/judged.tsv`, and prints how well they are answered.
+//! `cargo xtask judge [URL]`: sends the searches of `samples/judged.tsv`, and prints the quality of the answers.
 
 use local::identity::Person;
 use local::sample::judged::{Asked, Half, Judged, Judgement, mean_reciprocal_rank};
@@ -10,14 +10,14 @@ use table::Clock;
 
 use crate::failure::{Doing, Failure};
 
-/// Below this mean reciprocal rank, of either half and either route, the command fails.
+/// The minimum mean reciprocal rank of each half and each route.
 const GOAL: f64 = 0.95;
 
-/// Asks the platform at this URL, which has the large sample, or one that is started and filled for it.
+/// Judges the platform at this URL, which must have the large sample, or starts a platform and loads the sample.
 pub async fn run(url: Option<&str>) -> Result<(), Failure> {
     let judgements = match url {
         Some(url) => ask(url).await?,
-        None => ask_a_new_one().await?,
+        None => ask_new_platform().await?,
     };
     judgements.iter().filter(|judgement| judgement.rank != Some(1)).for_each(|judgement| println!("{judgement}"));
     let mut missed = Vec::new();
@@ -32,7 +32,11 @@ pub async fn run(url: Option<&str>) -> Result<(), Failure> {
             }
         }
     }
-    if missed.is_empty() { Ok(()) } else { Err(Failure::new(format!("below {GOAL}: {}", missed.join("; ")))) }
+    if missed.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("the mean reciprocal rank is below {GOAL}: {}", missed.join("; "))))
+    }
 }
 
 async fn ask(url: &str) -> Result<Vec<Judgement>, Failure> {
@@ -40,20 +44,20 @@ async fn ask(url: &str) -> Result<Vec<Judgement>, Failure> {
     let mut judgements = Vec::new();
     for judged in Judged::read().doing("samples/judged.tsv")? {
         for asked in Asked::ALL {
-            judgements.push(judged.ask(&client, url, asked).await.doing("a search")?);
+            judgements.push(judged.ask(&client, url, asked).await.doing("sending a search")?);
         }
     }
     Ok(judgements)
 }
 
-/// With the large sample of parks, once all of it is indexed.
-async fn ask_a_new_one() -> Result<Vec<Judgement>, Failure> {
-    let state = tempfile::tempdir().doing("a folder")?;
+/// Starts a platform, loads the large sample of parks and judges it.
+async fn ask_new_platform() -> Result<Vec<Judgement>, Failure> {
+    let state = tempfile::tempdir().doing("creating a temporary folder")?;
     let options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
-    let platform = Platform::start(options, &Progress::silent()).await.doing("the platform")?;
+    let platform = Platform::start(options, &Progress::silent()).await.doing("starting the platform")?;
     let person = Person { roles: &[ADMINISTRATOR], ..Person::new("samples") };
-    let token = platform.identity.token_of(&person, &Clock::system()).doing("a token")?;
-    load(Size::World, &platform.url, &token, &Progress::silent()).await.doing("the sample")?;
+    let token = platform.identity.token_of(&person, &Clock::system()).doing("creating a token")?;
+    load(Size::World, &platform.url, &token, &Progress::silent()).await.doing("loading the sample")?;
     platform.searchable().await;
     let judgements = ask(&platform.url).await;
     platform.stop().await;

@@ -1,7 +1,8 @@
-//! `cargo xtask lambda`: docs/cargo-lambda.md, line by line. Systems run by `cargo lambda watch` on the
-//! engines of one machine, every sample event by `cargo lambda invoke`, and one of the systems deployed to an emulated
-//! cloud.
+//! `cargo xtask lambda`: runs the commands of docs/cargo-lambda.md. Systems run by `cargo lambda watch` on local
+//! engines
+//! and receive every sample event by `cargo lambda invoke`. One of them is deployed to an emulated cloud.
 
+mod bench;
 mod deploy;
 pub mod guide;
 pub mod invoke;
@@ -17,36 +18,26 @@ use table::Clock;
 
 use crate::deployed::timed;
 use crate::failure::{Doing, Failure};
-use crate::python::{Environment, environment};
+use crate::python::environment;
 use crate::rehearsal::{ADDRESS, Stage};
 use crate::systems::{self, Declared};
+use bench::Bench;
 use guide::{Block, Values};
 use invoke::Invoke;
 use watch::Watch;
 
-/// Where the guide's lines are carried out: from the repository's root, with cargo-lambda on the path.
-#[derive(Debug)]
-struct Bench<'a> {
-    root: &'a Path,
-    python: &'a Environment,
-    guide: &'a str,
-    values: Values,
-    /// For logs and the copies of events.
-    folder: &'a Path,
-}
-
 const GUIDE: &str = "docs/cargo-lambda.md";
 
-/// Tries the systems that are named, or all, and deploys the first of them; says what it does, and how long that took.
+/// Tests the named systems, or all, and deploys the first of them. Prints each step with its time.
 pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     let systems = systems::named(named)?;
     let Some(first) = systems.first() else { return Ok(()) };
-    let folder = tempfile::tempdir().doing("a folder")?;
+    let folder = tempfile::tempdir().doing("creating a temporary folder")?;
     let python = environment(root, "cargo-lambda").await?;
     let guide = std::fs::read_to_string(root.join(GUIDE)).doing(GUIDE)?;
 
     let options = Options::new(local::systems::ALL.to_vec(), folder.path().join("state"));
-    let platform = Platform::start(options, &Progress::silent()).await.doing("the platform")?;
+    let platform = Platform::start(options, &Progress::silent()).await.doing("starting the platform")?;
     let values = values(&platform)?;
     let bench = Bench { root, python: &python, guide: &guide, values, folder: folder.path() };
     let tried = bench.watch(&systems, &platform).await;
@@ -55,20 +46,20 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     deploy::run(&bench, &first.app).await
 }
 
-/// The values that the guide leaves open.
+/// Returns the values of the guide's placeholders.
 fn values(platform: &Platform) -> Result<Values, Failure> {
     let config = &platform.engines.config;
     Ok(vec![
-        ("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.clone().unwrap_or_default()),
-        ("CAIRN_S3_ENDPOINT", config.s3.clone().unwrap_or_default()),
+        ("CAIRN_DYNAMODB_ENDPOINT", platform.dynamodb().to_owned()),
+        ("CAIRN_S3_ENDPOINT", platform.s3().to_owned()),
         ("CAIRN_SEARCH_ENDPOINT", config.search.clone()),
-        ("CAIRN_ISSUERS", serde_json::to_string(&config.issuers).doing("the issuers")?),
+        ("CAIRN_ISSUERS", serde_json::to_string(&config.issuers).doing("serialising the issuers")?),
         ("CAIRN_CURSOR_SECRETS", platform.identity.cursor_secret.clone()),
     ])
 }
 
 impl Bench<'_> {
-    /// `cargo lambda watch`, and by `cargo lambda invoke` every event of these systems.
+    /// Runs `cargo lambda watch`, and sends every event of these systems by `cargo lambda invoke`.
     async fn watch(&self, systems: &[Declared], platform: &Platform) -> Result<(), Failure> {
         let block = Block::of(self.guide, "cargo lambda watch ", &self.values)?;
         let watch = Watch::start(self, &block).await?;
@@ -76,16 +67,16 @@ impl Bench<'_> {
             for declared in systems {
                 let invoke = Invoke::new(self, &block, declared.app.system().name, &[])?;
                 timed(&format!("cargo lambda watch: {}", invoke.system), watch.answers(&invoke)).await?;
-                self.try_system(declared, platform, &invoke, &watch).await?;
+                self.test_system(declared, platform, &invoke, &watch).await?;
             }
             Ok(())
         };
-        let tried = tried.await.map_err(|failure: Failure| watch.blamed(&failure));
+        let tried = tried.await.map_err(|failure: Failure| watch.with_log(&failure));
         watch.stop().await;
         tried
     }
 
-    async fn try_system(
+    async fn test_system(
         &self,
         declared: &Declared,
         platform: &Platform,
@@ -94,7 +85,7 @@ impl Bench<'_> {
     ) -> Result<(), Failure> {
         let (app, system) = (&declared.app, declared.app.system());
         let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
-        let token = platform.identity.token_of(&person, &Clock::system()).doing("a token")?;
+        let token = platform.identity.token_of(&person, &Clock::system()).doing("creating a token")?;
         let (client, url) = (&Client::new(), platform.url.as_str());
         let stage = Stage { app, client, url, invoke: Some(invoke), token: &token, platform: Some(platform) };
         let answers = timed("cargo lambda invoke, every route once", stage.rehearse(declared.rehearsal)).await?;
@@ -102,10 +93,10 @@ impl Bench<'_> {
         if !wrong.is_empty() {
             return Err(Failure::new(wrong.join("\n")));
         }
-        println!("{} routes of {} answered as beside their sample events", answers.len(), system.name);
-        // Last, since the mirror's records are of items that are not in the tables.
+        println!("{} routes of {} gave the expected responses", answers.len(), system.name);
+        // These come last, since the items of the mirror's records are not in the tables.
         let served = sources::invoke(system, invoke, watch).await?;
-        println!("{served} events that are no requests answered as beside them");
+        println!("{served} other events gave the expected responses");
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
-//! What is made from the systems' declarations and kept in the repository: API descriptions, sample events, templates
-//! for AWS, the router of `cargo lambda watch`, tables in the docs. `cargo xtask generate` writes all of it, and a test fails when any of it has drifted.
+//! Generators of files in the repository, and checks of them: API descriptions, sample events, templates for AWS, the
+//! router of `cargo lambda watch` and tables in the docs are generated from the systems' declarations.
+//! `cargo xtask generate` writes them, and a test fails if one has drifted.
 
 pub mod artefact;
 pub mod costs;
@@ -29,12 +30,12 @@ use artefact::Artefact;
 use systems::Declared;
 use web::operation;
 
-/// Everything that is generated, for all systems.
+/// Generates all files for all systems.
 pub fn artefacts() -> Vec<Artefact> {
     artefacts_of(&systems::all())
 }
 
-/// What is generated for these systems.
+/// Generates all files for these systems.
 pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
     let mut artefacts = Vec::new();
     let mut routers = String::from("[workspace.metadata.lambda.watch.router]\n");
@@ -43,7 +44,7 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
         let name = app.system().name;
         routers.push_str(&operation::watch_router(name, app.routes()));
         artefacts.push(Artefact::file(format!("functions/{name}/openapi.json"), description::of(app)));
-        for (operation, event) in events::of(declared) {
+        for (operation, event) in events::of(app, &declared.records) {
             artefacts.push(Artefact::file(format!("events/{name}/{operation}.json"), event));
         }
         artefacts.push(Artefact::file(format!("infra/{name}.yaml"), infra::system::template(app)));
@@ -65,7 +66,7 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
     artefacts
 }
 
-/// The repository's root.
+/// Returns the repository's root.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }

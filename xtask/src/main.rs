@@ -1,13 +1,13 @@
-//! - `cargo xtask generate` writes what is made from the declarations; `cargo xtask check` says what of it has drifted.
-//! - `cargo xtask rehearse` writes beside each sample event what it is answered.
-//! - `cargo xtask templates` has the templates for AWS checked by the tools of those who deploy them.
-//! - `cargo xtask dependencies` looks at the licences, sources and known faults of all dependencies.
-//! - `cargo xtask zip` builds all systems, or those that are named, as they are deployed, for this machine.
-//! - `cargo xtask deployed` deploys all systems, or those that are named, to an emulated cloud and tries them there.
-//! - `cargo xtask lambda` tries them with cargo-lambda, as docs/cargo-lambda.md says.
-//! - `cargo xtask judge` asks the searches of `samples/judged.tsv` and prints how well they are answered.
-//! - `cargo xtask nightly` runs what takes hours: full sizes, all sets of engines, each system deployed.
-//! - `cargo xtask import` writes by what a new stack takes over the tables, buckets or the domain of a deleted one.
+//! - `cargo xtask generate` writes all generated files; `cargo xtask check` lists those that have drifted.
+//! - `cargo xtask rehearse` sends all sample events, and writes the responses beside them.
+//! - `cargo xtask templates` checks the templates for AWS with the tools that deploy them.
+//! - `cargo xtask dependencies` checks licences, sources and known vulnerabilities of all dependencies.
+//! - `cargo xtask zip` builds the zips of systems for this machine.
+//! - `cargo xtask deployed` deploys systems to an emulated cloud and tests them there.
+//! - `cargo xtask lambda` tests systems with cargo-lambda, by the commands of docs/cargo-lambda.md.
+//! - `cargo xtask judge` sends the searches of `samples/judged.tsv` and prints the quality of the answers.
+//! - `cargo xtask nightly` runs the third tier of the tests: full sizes, all sets of engines, each system deployed.
+//! - `cargo xtask import` writes a template by which a new stack imports the resources that a deleted one left.
 
 use std::process::ExitCode;
 
@@ -20,8 +20,8 @@ async fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     let named: Vec<String> = std::env::args().skip(2).collect();
     let done = match command.as_str() {
-        "generate" => drift::mend(xtask::root(), &xtask::artefacts()).map(|mended| {
-            mended.iter().for_each(|change| println!("{change}"));
+        "generate" => drift::fix(xtask::root(), &xtask::artefacts()).map(|fixed| {
+            fixed.iter().for_each(|change| println!("{change}"));
             ExitCode::SUCCESS
         }),
         "check" => drift::find(xtask::root(), &xtask::artefacts()).map(|drifted| {
@@ -29,22 +29,22 @@ async fn main() -> ExitCode {
             if drifted.is_empty() {
                 ExitCode::SUCCESS
             } else {
-                eprintln!("run `cargo xtask generate`");
+                eprintln!("Run `cargo xtask generate`.");
                 ExitCode::FAILURE
             }
         }),
-        "rehearse" => return told(xtask::rehearsal::here::keep(xtask::root()).await),
-        "templates" => return told(xtask::templates::check(xtask::root()).await),
-        "dependencies" => return told(xtask::dependencies::check(xtask::root()).await),
-        "zip" => return told(zip(&named).await),
-        "deployed" => return told(xtask::deployed::run(xtask::root(), &named).await),
-        "lambda" => return told(xtask::lambda::run(xtask::root(), &named).await),
-        "judge" => return told(xtask::judge::run(named.first().map(String::as_str)).await),
-        "nightly" => return told(xtask::nightly::run(xtask::root(), &named).await),
+        "rehearse" => return exit_code(xtask::rehearsal::here::write(xtask::root()).await),
+        "templates" => return exit_code(xtask::templates::check(xtask::root()).await),
+        "dependencies" => return exit_code(xtask::dependencies::check(xtask::root()).await),
+        "zip" => return exit_code(zip(&named).await),
+        "deployed" => return exit_code(xtask::deployed::run(xtask::root(), &named).await),
+        "lambda" => return exit_code(xtask::lambda::run(xtask::root(), &named).await),
+        "judge" => return exit_code(xtask::judge::run(named.first().map(String::as_str)).await),
+        "nightly" => return exit_code(xtask::nightly::run(xtask::root(), &named).await),
         "import" if let [stack, prefix, account, region] = named.as_slice() => {
             let deployment = Deployment { prefix, account, region };
             let files = xtask::import::write(xtask::root(), stack, &deployment);
-            return told(files.map(|files| files.iter().for_each(|file| println!("{file}"))));
+            return exit_code(files.map(|files| files.iter().for_each(|file| println!("{file}"))));
         }
         _ => {
             eprintln!(
@@ -67,8 +67,8 @@ async fn zip(named: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn told(done: Result<(), Failure>) -> ExitCode {
-    match done {
+fn exit_code(result: Result<(), Failure>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("{failure}");

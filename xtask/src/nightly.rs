@@ -1,5 +1,6 @@
-//! `cargo xtask nightly`: everything at full size, on every set of engines. It takes hours, so a step that fails does not
-//! stop the others; each leaves its output in `target/nightly/`.
+//! `cargo xtask nightly`: runs all tests at full size, on every set of engines. Since it takes hours, a failed step
+//! does
+//! not stop the others. Each step writes its output into `target/nightly/`.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,9 +15,9 @@ use crate::python::environment;
 /// One step of the nightly tier.
 struct Step {
     name: &'static str,
-    /// For `sh`, in the repository's root.
+    /// The script for `sh`, in the repository's root.
     script: &'static str,
-    /// The tools from PyPI that the script finds first on its path: a file of `infra/python/`.
+    /// The tools from PyPI that come first on the script's path, by a file of `infra/python/`.
     tools: Option<&'static str>,
 }
 
@@ -57,7 +58,7 @@ const STEPS: [Step; 9] = [
     },
 ];
 
-/// Runs the steps that are named, or all. Fails if one of them does.
+/// Runs the named steps, or all. Fails if one of them fails.
 pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     if let Some(unknown) = named.iter().find(|name| STEPS.iter().all(|step| step.name != **name)) {
         let names = STEPS.map(|step| step.name).join(", ");
@@ -69,10 +70,10 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
     for step in STEPS.iter().filter(|step| named.is_empty() || named.iter().any(|name| name == step.name)) {
         let log = folder.join(format!("{}.log", step.name));
         println!("{}: output in {}", step.name, log.display());
-        let began = Instant::now();
+        let started = Instant::now();
         let passed = step.run(root, &log).await?;
         let outcome = if passed { "passed" } else { "failed" };
-        println!("{}: {outcome} after {}", step.name, minutes(began.elapsed()));
+        println!("{}: {outcome} after {}", step.name, minutes(started.elapsed()));
         if !passed {
             failed.push(step.name);
         }
@@ -81,7 +82,7 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
 }
 
 impl Step {
-    /// Whether its script succeeded.
+    /// Runs the script. Returns whether it succeeded.
     async fn run(&self, root: &Path, log: &Path) -> Result<bool, Failure> {
         let mut command = match self.tools {
             Some(tools) => environment(root, tools).await?.script(self.script)?,

@@ -1,4 +1,4 @@
-//! The access patterns of a system: what each may call, and which operations use it.
+//! The access patterns of a system with their calls and operations, as a table of the docs.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use web::App;
 
 use crate::schema::code;
 
-/// One row per pattern, in the order in which routes and event handlers first name them.
+/// Returns a table with one row per pattern, in the order of first use by routes and event handlers.
 pub fn table(app: &App) -> String {
     let routes = app.routes().map(|route| (route.name(), route.declared_patterns()));
     let handlers = app.event_handlers().iter().map(|handler| (handler.name(), handler.declared_patterns()));

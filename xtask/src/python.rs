@@ -1,4 +1,4 @@
-//! Tools from PyPI, each set in a virtual environment of its own below `target/`: pinned, and checked by hash.
+//! Tools from PyPI, pinned by hash. Each set has its own virtual environment below `target/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use tokio::process::Command;
 
 use crate::failure::{Doing, Failure};
 
-/// The programs of an environment.
+/// A virtual environment.
 #[derive(Clone, Debug)]
 pub struct Environment {
     programs: PathBuf,
 }
 
-/// The environment of `infra/python/{name}.txt`, made if it is not there as that file says.
+/// Returns the environment of `infra/python/{name}.txt`, and installs it if it is missing or differs from the file.
 pub async fn environment(root: &Path, name: &str) -> Result<Environment, Failure> {
     let requirements = root.join(format!("infra/python/{name}.txt"));
     let wanted = fs::read_to_string(&requirements).doing(requirements.display())?;
@@ -23,13 +23,15 @@ pub async fn environment(root: &Path, name: &str) -> Result<Environment, Failure
     if fs::read_to_string(&done).is_ok_and(|installed| installed == wanted) {
         return Ok(environment);
     }
-    println!("fetching {name} with pip");
+    println!("installing {name} with pip");
     if folder.exists() {
         fs::remove_dir_all(&folder).doing(folder.display())?;
     }
     let mut venv = Command::new("python3");
     venv.args(["-m", "venv"]).arg(&folder);
-    run(venv).await.doing("Python 3 with venv is needed (on Debian: apt-get install python3-venv)")?;
+    run(venv).await.doing(
+        "creating a virtual environment failed; install Python 3 with venv (on Debian: apt-get install python3-venv)",
+    )?;
     let mut pip = Command::new(environment.program("python"));
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "-r"]);
     pip.arg(&requirements);
@@ -43,22 +45,22 @@ impl Environment {
         self.programs.join(name)
     }
 
-    /// A program of it, with nothing of this process's environment that could lead it elsewhere.
+    /// Returns the command of a program, without environment variables that configure AWS, Cairn or cargo-lambda.
     pub fn command(&self, name: &str) -> Command {
-        unled(Command::new(self.program(name)))
+        without_configuration(Command::new(self.program(name)))
     }
 
-    /// A script for `sh`, which finds the programs of this environment before any others of their names.
+    /// Returns the command of a script for `sh`, with the programs of this environment first on the path.
     pub fn script(&self, script: &str) -> Result<Command, Failure> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.programs.clone()).chain(std::env::split_paths(&path));
-        let mut command = unled(Command::new("sh"));
+        let mut command = without_configuration(Command::new("sh"));
         command.args(["-c", script]).env("PATH", std::env::join_paths(folders).doing("PATH")?);
         Ok(command)
     }
 }
 
-fn unled(mut command: Command) -> Command {
+fn without_configuration(mut command: Command) -> Command {
     for (variable, _) in std::env::vars_os() {
         let name = variable.to_string_lossy();
         let leads = ["AWS_", "CAIRN_", "CARGO_LAMBDA_"].iter().any(|begin| name.starts_with(begin));
@@ -69,7 +71,7 @@ fn unled(mut command: Command) -> Command {
     command
 }
 
-/// Runs a command to its end; what it said is the reason if it failed.
+/// Runs a command and returns its output. If it fails, the failure contains its output.
 pub async fn run(mut command: Command) -> Result<String, Failure> {
     let program = command.as_std().get_program().to_string_lossy().into_owned();
     let output = command.kill_on_drop(true).output().await.doing(&program)?;

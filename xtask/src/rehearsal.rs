@@ -1,5 +1,5 @@
-//! Every operation of a system, by its sample event, over HTTP or by invoking a function: in an order in which each
-//! finds what it needs.
+//! Rehearsals: the sample events of all operations of a system, over HTTP or by invoking a function, in an order in
+//! which each succeeds.
 
 pub mod agencies;
 mod answer;
@@ -20,58 +20,60 @@ use crate::events;
 use crate::failure::{Doing, Failure};
 use crate::lambda::invoke::Invoke;
 
-/// What a rehearsal does next.
+/// A step of a rehearsal.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// The sample event of an operation.
+    /// Sends the sample event of an operation.
     Sample(&'static str),
-    /// The same; what is at this pointer of its answer is from now on what samples call by the text after it.
+    /// Sends the sample event of an operation. In later samples the text at the end is replaced by the value at this
+    /// pointer
+    /// of the response.
     Names(&'static str, &'static str, &'static str),
-    /// The same, until it is answered as it is kept: search is a moment behind.
+    /// Sends the sample event of an operation until the response is the expected one, since search is a moment behind.
     Until(&'static str),
-    /// A request that the next steps need: method, path and body.
+    /// Sends a request that later steps need: method, path and body.
     Request(&'static str, &'static str, &'static str),
 }
 
-/// What was answered to a sample event.
+/// The response to a sample event.
 #[derive(Clone, Debug)]
 pub struct Answered {
-    /// The operation, or the handler of an event that is no request.
+    /// The operation, or the handler of another event.
     pub operation: &'static str,
-    /// None of such an event.
+    /// The status, if the event is a request.
     pub status: Option<u16>,
-    /// What the sample says.
+    /// The expected status.
     pub expected: Option<u16>,
     pub body: String,
 }
 
-/// The verified address of whoever rehearses.
+/// The verified address of the caller.
 pub const ADDRESS: &str = "dee@example.org";
 
-/// How long search may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout of search.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A deployment of a system, and somebody who may do everything in it.
+/// A deployment of a system, and the token of a caller with all permissions.
 #[derive(Debug)]
 pub struct Stage<'a> {
     pub app: &'a App,
     pub client: &'a Client,
-    /// Scheme and host.
+    /// The scheme and host.
     pub url: &'a str,
-    /// What takes the sample events to a function; without it they are requests to `url`, as all else is.
+    /// Invokes a function with the sample events. Without it they are requests to `url`, as the others are.
     pub invoke: Option<&'a Invoke<'a>>,
     pub token: &'a str,
-    /// The platform, where it is one that can tell when search has everything.
+    /// The local platform, if the deployment is one. It knows when search is up to date.
     pub platform: Option<&'a Platform>,
 }
 
 impl Stage<'_> {
-    /// Takes all steps, which leave out no operation; what was answered to each sample event, in their order.
+    /// Runs the steps, which must include all operations. Returns the responses to the sample events in order.
     pub async fn rehearse(&self, steps: &[Step]) -> Result<Vec<Answered>, Failure> {
-        let forgotten = self.forgotten(steps);
-        if !forgotten.is_empty() {
+        let missing = self.missing(steps);
+        if !missing.is_empty() {
             let system = self.app.system().name;
-            return Err(Failure::new(format!("the rehearsal of {system} leaves out {}", forgotten.join(", "))));
+            return Err(Failure::new(format!("the rehearsal of {system} lacks {}; add them", missing.join(", "))));
         }
         let mut answers = Vec::new();
         let mut names = Names::default();
@@ -80,8 +82,8 @@ impl Stage<'_> {
                 Step::Sample(operation) => answers.push(self.sample_with(operation, &names).await?),
                 Step::Names(operation, pointer, text) => {
                     let answered = self.sample_with(operation, &names).await?;
-                    names.learn(&answered, pointer, text);
-                    // Of what is made several times, the last one's answer is kept.
+                    names.learn(&answered, pointer, text)?;
+                    // Of several responses to an operation only the last one is kept.
                     answers.retain(|known| known.operation != operation);
                     answers.push(answered);
                 }
@@ -92,8 +94,8 @@ impl Stage<'_> {
         Ok(answers)
     }
 
-    /// The operations that the steps leave out.
-    fn forgotten(&self, steps: &[Step]) -> Vec<&'static str> {
+    /// Returns the operations without a step.
+    fn missing(&self, steps: &[Step]) -> Vec<&'static str> {
         let taken = |name: &str| {
             steps.iter().any(|step| matches!(step, Step::Sample(known) | Step::Names(known, ..) | Step::Until(known) if *known == name))
         };
@@ -110,9 +112,9 @@ impl Stage<'_> {
         let route = self.app.routes().find(|route| route.name() == operation).ok_or_else(unknown)?;
         let (status, body) = match self.invoke {
             Some(invoke) => {
-                let event = events::kept(crate::root(), self.app.system().name, operation)?;
+                let event = events::read(crate::root(), self.app.system().name, operation)?;
                 let event = event.replace(&format!("Bearer {TOKEN}"), &format!("Bearer {}", self.token));
-                invoke.request(&names.given(&event)).await.doing(operation)?
+                invoke.request(&names.replace_in(&event)).await.doing(operation)?
             }
             None => self.requested(route, names).await.doing(operation)?,
         };
@@ -120,12 +122,13 @@ impl Stage<'_> {
         Ok(Answered { operation, status, expected, body })
     }
 
-    /// What is answered to the sample event of a route as a request.
+    /// Sends the sample event of a route as a request.
     async fn requested(&self, route: &Route, names: &Names) -> Result<(u16, String), reqwest::Error> {
         let event = operation::sample_event(route);
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let query = text("/rawQueryString");
-        let target = names.given(&format!("{}{}{query}", text("/rawPath"), if query.is_empty() { "" } else { "?" }));
+        let target =
+            names.replace_in(&format!("{}{}{query}", text("/rawPath"), if query.is_empty() { "" } else { "?" }));
         let url = format!("{}{target}", self.url);
         let mut request = self.client.request(route.method().clone(), url);
         for (name, value) in event.get("headers").and_then(Value::as_object).into_iter().flatten() {
@@ -134,7 +137,7 @@ impl Stage<'_> {
             }
         }
         if let Some(body) = event.get("body").and_then(Value::as_str) {
-            request = request.body(names.given(body));
+            request = request.body(names.replace_in(body));
         }
         let answer = request.send().await?;
         Ok((answer.status().as_u16(), answer.text().await?))
@@ -146,9 +149,9 @@ impl Stage<'_> {
             let config = &platform.engines.config;
             let readers = config.search_name(self.app.system().name);
             let refresh = self.client.post(format!("{}/{readers}/_refresh", config.search)).send();
-            refresh.await.doing("a refresh")?;
+            refresh.await.doing("refreshing the index")?;
         }
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + SEARCH_TIMEOUT;
         loop {
             let answered = self.sample_with(operation, names).await?;
             let settled = match self.platform {
@@ -165,9 +168,9 @@ impl Stage<'_> {
     async fn request(&self, method: &str, path: &str, body: &'static str, names: &Names) -> Result<(), Failure> {
         let method = Method::from_bytes(method.as_bytes()).doing(method)?;
         let mut request =
-            self.client.request(method, format!("{}{}", self.url, names.given(path))).bearer_auth(self.token);
+            self.client.request(method, format!("{}{}", self.url, names.replace_in(path))).bearer_auth(self.token);
         if !body.is_empty() {
-            request = request.header("content-type", "application/json").body(names.given(body));
+            request = request.header("content-type", "application/json").body(names.replace_in(body));
         }
         let answer = request.send().await.doing(path)?;
         let status = answer.status();
@@ -178,23 +181,27 @@ impl Stage<'_> {
     }
 }
 
-/// What samples call by a name of theirs, and how it is called where they are sent.
+/// Names in samples with their actual values.
 #[derive(Debug, Default)]
 struct Names(Vec<(&'static str, String)>);
 
 impl Names {
-    fn learn(&mut self, answered: &Answered, pointer: &str, text: &'static str) {
-        let body: Value = serde_json::from_str(&answered.body).unwrap_or_default();
-        self.0.extend(body.pointer(pointer).and_then(Value::as_str).map(|name| (text, name.to_owned())));
+    fn learn(&mut self, answered: &Answered, pointer: &str, text: &'static str) -> Result<(), Failure> {
+        let body: Value = serde_json::from_str(&answered.body).doing(answered.operation)?;
+        let Some(name) = body.pointer(pointer).and_then(Value::as_str) else {
+            return Err(Failure::new(format!("{} has no text at {pointer}: {body}", answered.operation)));
+        };
+        self.0.push((text, name.to_owned()));
+        Ok(())
     }
 
-    fn given(&self, text: &str) -> String {
+    fn replace_in(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, (sample, name)| text.replace(sample, name))
     }
 }
 
 impl Answered {
-    /// Of an event that is no request.
+    /// Returns the response to an event that is not a request.
     pub fn event(handler: &'static str, body: String) -> Self {
         Self { operation: handler, status: None, expected: None, body }
     }

@@ -1,10 +1,10 @@
-//! The tables, indexes and other resources of a system, as its docs show them.
+//! The tables, indexes and other resources of a system, as tables of the docs.
 
 use std::fmt::Write;
 
 use table::schema::{EventSource, Projection, Search, System};
 
-/// One row per entity, with the key templates from which keys are built and read back.
+/// Returns a table with one row per entity and its key templates.
 pub fn entities(system: &System) -> String {
     let mut text = String::from("| table | entity | partition key | sort key | in search |\n|---|---|---|---|---|\n");
     for table in system.tables {
@@ -20,7 +20,7 @@ pub fn entities(system: &System) -> String {
     text
 }
 
-/// One row per index.
+/// Returns a table with one row per index.
 pub fn indexes(system: &System) -> String {
     let mut text = String::from("| table | index | partition key | sort key | carries |\n|---|---|---|---|---|\n");
     for table in system.tables {
@@ -37,7 +37,7 @@ pub fn indexes(system: &System) -> String {
     text
 }
 
-/// Buckets, and what calls the system besides HTTP.
+/// Returns a table of tables, buckets and event handlers.
 pub fn resources(system: &System) -> String {
     let mut text = String::from("| what | name | how it is set up |\n|---|---|---|\n");
     for table in system.tables {

@@ -1,4 +1,4 @@
-//! The systems of the platform, as this tool sees them: their declarations, on engines that nobody asks anything.
+//! The systems of the platform: their declarations, on engines without connections, and what this tool needs of each.
 
 use std::sync::Arc;
 
@@ -16,16 +16,17 @@ pub struct Declared {
     pub app: App,
     /// The role in tokens of somebody who may do everything in it.
     pub role: &'static str,
+    /// Sample stream records for its mirror.
     pub records: Vec<Value>,
     /// An order in which all its sample events succeed.
     pub rehearsal: &'static [Step],
-    /// An operation that finds something when all others have been tried, and an action without which it cannot.
+    /// An operation that finds items after the rehearsal, and an action that it needs.
     pub denied: (&'static str, &'static str),
-    /// What has to work where it is deployed.
+    /// The smoke test of a deployment.
     pub smoke: Smoke,
 }
 
-/// All of them, in the order of the docs.
+/// Returns all systems, in the order of the docs.
 pub fn all() -> Vec<Declared> {
     let config = Config::new(records::REGION, "");
     let engines = Engines::new(config, Clock::system());
@@ -56,7 +57,7 @@ pub fn all() -> Vec<Declared> {
     vec![parks, agencies, tracker]
 }
 
-/// Those that are named, or all where none is.
+/// Returns the named systems, or all if there are no names.
 pub fn named(names: &[String]) -> Result<Vec<Declared>, Failure> {
     names.iter().try_for_each(|name| one(name).map(drop))?;
     let mut systems = all();
@@ -64,11 +65,12 @@ pub fn named(names: &[String]) -> Result<Vec<Declared>, Failure> {
     Ok(systems)
 }
 
+/// Returns the system with this name.
 pub fn one(name: &str) -> Result<Declared, Failure> {
     let mut systems = all();
     let Some(place) = systems.iter().position(|known| known.app.system().name == name) else {
         let known: Vec<&str> = systems.iter().map(|known| known.app.system().name).collect();
-        return Err(Failure::new(format!("there is no system `{name}`; there are {}", known.join(", "))));
+        return Err(Failure::new(format!("there is no system `{name}`; use one of {}", known.join(", "))));
     };
     Ok(systems.swap_remove(place))
 }
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_declaration_contradicts_itself() {
+    fn declarations_have_no_contradictions() {
         for declared in all() {
             assert_eq!(declared.app.misdeclared(), Vec::<String>::new());
         }

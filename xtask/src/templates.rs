@@ -1,5 +1,6 @@
-//! `cargo xtask templates`: whether the templates are what SAM and CloudFormation take, whether checkov finds fault with
-//! them, and whether those who deploy with CDK get the same. Asks no network beyond pip and npm, and AWS nothing.
+//! `cargo xtask templates`: checks the templates with SAM, cfn-lint and checkov, and compares them with the output of
+//! CDK.
+//! It needs the network for pip and npm only, and never AWS.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use crate::import::Deployment;
 use crate::python::{Environment, environment, run};
 use crate::{import, node, systems};
 
+/// Runs all checks.
 pub async fn check(root: &Path) -> Result<(), Failure> {
     let (sam, checkov) = (environment(root, "sam").await?, environment(root, "checkov").await?);
     node::install(&root.join("infra/cdk")).await?;
@@ -23,7 +25,7 @@ pub async fn check(root: &Path) -> Result<(), Failure> {
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     let imports: Vec<&str> = imports.iter().map(String::as_str).collect();
     check.run(sam.command("cfn-lint"), &[all.as_slice(), &imports].concat()).await?;
-    check.no_question_for_updates()?;
+    check.disable_update_check()?;
     for template in &all {
         check.run(sam.command("sam"), &["validate", "--lint", "--template", template]).await?;
     }
@@ -33,7 +35,7 @@ pub async fn check(root: &Path) -> Result<(), Failure> {
     check.compare().await
 }
 
-/// The stacks that have a template of their own in `infra/`.
+/// Returns the stacks with a template in `infra/`.
 fn stacks() -> Vec<String> {
     let systems = systems::all();
     let names = systems.iter().map(|declared| declared.app.system().name.to_owned());
@@ -44,7 +46,7 @@ fn file_of(stack: &str) -> String {
     format!("infra/{stack}.yaml")
 }
 
-/// An empty folder for what is made on the way.
+/// Creates an empty folder for intermediate files.
 fn scratch(root: &Path) -> Result<PathBuf, Failure> {
     let folder = root.join("target/templates");
     if folder.exists() {
@@ -61,14 +63,14 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// The templates by which each stack's tables and buckets are taken over.
+    /// Writes the templates that import each stack's tables and buckets.
     fn imports(&self) -> Result<Vec<String>, Failure> {
         let deployment = Deployment { prefix: "cairn-", account: "123456789012", region: "us-east-1" };
         let written = self.stacks.iter().map(|stack| import::write(self.root, stack, &deployment));
         written.map(|files| files.map(|[template, _]| template)).collect()
     }
 
-    /// Shows what the command says. It sends no telemetry, looks for no newer version and for no credentials.
+    /// Runs a command and prints its output. It sends no telemetry, and looks neither for updates nor for credentials.
     async fn run(&self, mut command: Command, arguments: &[&str]) -> Result<(), Failure> {
         if command.as_std().get_current_dir().is_none() {
             command.current_dir(self.root);
@@ -85,14 +87,14 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// SAM asks for newer versions of itself once a week, and has no option for it: it has just done so.
-    fn no_question_for_updates(&self) -> Result<(), Failure> {
+    /// Writes a recent time of SAM's last check for updates, since SAM has no option to turn the check off.
+    fn disable_update_check(&self) -> Result<(), Failure> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).doing("the clock")?.as_secs();
         let file = self.scratch.join("metadata.json");
         fs::write(&file, format!("{{\"lastVersionCheck\": {now}}}")).doing(file.display())
     }
 
-    /// The templates after SAM's transform, as files in a folder.
+    /// Writes the templates after SAM's transform into a folder.
     async fn expand(&self, sam: &Environment) -> Result<(), Failure> {
         let folder = self.expanded();
         fs::create_dir_all(&folder).doing(folder.display())?;
@@ -107,7 +109,8 @@ impl Check<'_> {
         self.scratch.join("sam")
     }
 
-    /// What CDK makes, against that. Files stand for the zips: what is in them makes no difference.
+    /// Compares the output of CDK with the expanded templates. Dummy files replace the zips, whose content is
+    /// irrelevant.
     async fn compare(&self) -> Result<(), Failure> {
         let (zips, made) = (self.scratch.join("zips"), self.scratch.join("cdk"));
         for stack in &self.stacks {

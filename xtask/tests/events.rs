@@ -1,4 +1,4 @@
-//! The sample stream events are what they say: the mirror makes documents of them.
+//! The sample stream events, handled by the mirror.
 
 use mirror::transform;
 use parks::documents::Parks;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use table::Config;
 
 #[tokio::test]
-async fn the_stream_event_of_parks_becomes_documents_and_a_tombstone() {
+async fn stream_event_of_parks_becomes_documents_and_a_tombstone() {
     let payload = std::fs::read(xtask::root().join("events/parks/mirror.json")).unwrap();
     let mut lines = Vec::new();
     let take = |request: &str| lines.extend(request.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
@@ -15,7 +15,7 @@ async fn the_stream_event_of_parks_becomes_documents_and_a_tombstone() {
         .chunks(2)
         .map(|pair| (pair[0]["index"]["_id"].as_str().unwrap(), pair[1]["deleted"] == Value::Bool(true)))
         .collect();
-    // The sixth record is a counter's, which search never shows.
+    // The sixth record is a counter's, which has no document.
     let expected = [
         ("collection#bcparks_1", false),
         ("geozone::bcparks_1#1", false),
@@ -26,7 +26,7 @@ async fn the_stream_event_of_parks_becomes_documents_and_a_tombstone() {
     assert_eq!(written, expected);
 }
 
-/// Of a deployment on AWS without a prefix, as the events' names are.
+/// Returns the configuration of a deployment on AWS without a prefix, as in the events.
 fn config() -> Config {
     Config::new(xtask::records::REGION, "")
 }

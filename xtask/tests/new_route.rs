@@ -1,4 +1,4 @@
-//! A route that is declared, in a copy of the tree, is everywhere once the generators have run.
+//! A new route, in a copy of the repository: the generators add it to all files.
 #![allow(clippy::unwrap_used, reason = "tests say what they expect by unwrapping it")]
 
 use std::fs;
@@ -12,14 +12,14 @@ use web::{Answer, App, Problem, Route, Sample};
 use xtask::systems::Declared;
 use xtask::{artefacts_of, drift, root, systems};
 
-/// Files with generated blocks in what people wrote.
+/// Files with generated blocks.
 const WRITTEN: [&str; 2] = ["docs/parks.md", "Cargo.toml"];
 
 async fn count(_: web::Request) -> Result<Answer, Problem> {
     Ok(Answer::ok(&"counted"))
 }
 
-/// The one declaration.
+/// The declaration of the new route.
 fn route() -> Route {
     Route::post("countVisit", "/parks/visits", Who::SignedIn, count)
         .summary("Counts a visit")
@@ -28,7 +28,7 @@ fn route() -> Route {
         .sample(Sample::new("/parks/visits"))
 }
 
-/// Parks with one route more.
+/// Returns parks with the new route.
 fn declared() -> Vec<Declared> {
     let known = systems::all().into_iter().next().unwrap();
     let engines = Arc::clone(known.app.engines());
@@ -37,17 +37,17 @@ fn declared() -> Vec<Declared> {
     vec![Declared { app, ..known }]
 }
 
-/// What the generators make of a copy of the tree.
+/// Runs the generators in a copy of the repository.
 fn generated(copy: &Path) {
     for file in WRITTEN {
         fs::create_dir_all(copy.join(file).parent().unwrap()).unwrap();
         fs::copy(root().join(file), copy.join(file)).unwrap();
     }
-    drift::mend(copy, &artefacts_of(&declared())).unwrap();
+    drift::fix(copy, &artefacts_of(&declared())).unwrap();
 }
 
 #[test]
-fn it_is_in_everything_that_is_generated() {
+fn new_route_is_in_all_generated_files() {
     let copy = tempfile::tempdir().unwrap();
     generated(copy.path());
     for (file, expected) in [
@@ -69,7 +69,7 @@ fn it_is_in_everything_that_is_generated() {
 }
 
 #[test]
-fn its_policy_allows_what_it_declares_and_nothing_else() {
+fn policy_of_new_route_has_its_declared_calls_only() {
     let copy = tempfile::tempdir().unwrap();
     generated(copy.path());
     let template = fs::read_to_string(copy.path().join("infra/parks.yaml")).unwrap();
@@ -94,9 +94,9 @@ fn is_action(word: &str) -> bool {
 }
 
 #[tokio::test]
-async fn it_is_routed() {
+async fn new_route_is_served() {
     let request = Request::builder().method(Method::POST).uri("/parks/visits").body(bytes::Bytes::new()).unwrap();
     let declared = declared();
-    // Nobody is signed in: the route was found.
+    // 401 without a token means that the route was found.
     assert_eq!(declared[0].app.handle(request).await.status(), http::StatusCode::UNAUTHORIZED);
 }

@@ -1,4 +1,4 @@
-//! The sample event of each operation is answered by the platform as is kept beside it.
+//! The platform's responses to all sample events, compared with the files beside them.
 
 #![allow(clippy::unwrap_used, reason = "tests say what they expect by unwrapping it")]
 
@@ -11,7 +11,7 @@ use web::operation::sample_event;
 use xtask::rehearsal::here;
 
 #[tokio::test]
-async fn every_sample_event_is_answered_as_it_says() {
+async fn every_sample_event_gets_the_recorded_response() {
     let mut wrong = Vec::new();
     for (system, answers) in here::answers().await.unwrap() {
         wrong.extend(answers.iter().filter_map(|answered| answered.fault(xtask::root(), system)));
@@ -20,7 +20,7 @@ async fn every_sample_event_is_answered_as_it_says() {
 }
 
 #[tokio::test]
-async fn only_what_is_on_the_list_answers_without_a_token() {
+async fn only_listed_operations_are_open_without_a_token() {
     let state = tempfile::tempdir().unwrap();
     let options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
     let platform = Platform::start(options, &Progress::silent()).await.unwrap();

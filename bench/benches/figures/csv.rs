@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use table::Engines;
-use table::schema::create_tables;
+use table::{Engines, create_tables};
 
 use crate::child::{Child, Memory, Service};
 use crate::figure::{Figure, Goal, Table, megabytes, per_second};

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
 use serde_json::Value;
-use table::Engines;
-use table::schema::create_tables;
+use table::{Engines, create_tables};
 
 use crate::Failure;
 use crate::child::{Child, Memory};

@@ -7,8 +7,8 @@ use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
 use futures::future::{Either, select, try_join_all};
 use local::engine::dynoxide::Dynoxide;
 use local::platform::CREDENTIALS;
-use table::schema::{System, Table, create_tables};
-use table::{Clock, Config, Engines};
+use table::schema::{System, Table};
+use table::{Clock, Config, Engines, create_tables};
 use tokio::runtime::Runtime;
 
 use crate::Failure;

@@ -1,33 +1,33 @@
-//! `cargo local`: says what a first build takes, then builds and runs `cairn local`. It has no dependencies, so that it
-//! is there in a second.
+//! `cargo local`: prints how long a first build takes, then builds and runs `cairn local`. It has no dependencies, so
+//! that it compiles within a second.
 
 use std::env;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// How long the crates take to compile on two cores, measured from an empty target folder.
+/// How long the first build takes on two cores, measured with an empty target folder.
 const BUILD: &str = "about 5 minutes on two cores";
 
 fn main() -> ExitCode {
     if is_first_build() {
         let search = if on_path("java") && on_path("mvn") {
-            "fetches OpenSearch once (56 MB)"
+            "downloads OpenSearch once (56 MB)"
         } else {
-            "fetches osmem, a small OpenSearch, since Java 17 or Maven is missing"
+            "downloads osmem, a small OpenSearch, since Java 17 or Maven is missing"
         };
         eprintln!("Building Cairn for the first time: {BUILD}. Then it {search}, and starts in seconds.");
-        eprintln!("It is ready when it prints `ready` and an address; Ctrl-C stops it.");
+        eprintln!("It is ready when it prints `ready` and an address. Ctrl-C stops it.");
     }
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["run", "--package", "cairn", "--", "local"]).args(env::args_os().skip(1));
     // Returns only if cargo cannot be started.
-    eprintln!("cargo cannot be started: {}", command.exec());
+    eprintln!("Starting cargo failed: {}", command.exec());
     ExitCode::FAILURE
 }
 
-/// Whether no build has left a `cairn` beside this program.
+/// Whether there is no `cairn` binary beside this program.
 fn is_first_build() -> bool {
     env::current_exe().is_ok_and(|launcher| !launcher.with_file_name("cairn").exists())
 }

@@ -1,11 +1,11 @@
-//! What `cargo local` says before a first build, with `echo` in cargo's place.
+//! The output of `cargo local` before a first build, with `echo` in place of cargo.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "tests say what they expect by unwrapping it")]
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// The launcher in this folder, as `cargo local --sample` starts it.
+/// Runs the launcher in this folder as `cargo local --sample` does.
 fn launch(folder: &Path) -> Output {
     let launcher = folder.join("launcher");
     if !launcher.exists() {

@@ -8,25 +8,28 @@ use crate::error::StartError;
 use crate::install::maven::{Installed, Recipe};
 use crate::process::Process;
 
-/// What Maven fetches.
+/// The jars that Maven downloads.
 pub const RECIPE: Recipe = Recipe {
     name: "DynamoDB Local",
     stage: "DynamoDB Local's jars",
     folder: "dynamodb-local-3.1.0",
     pom: include_str!("../../java/dynamodb/pom.xml"),
     launcher: include_str!("../../java/dynamodb/Launcher.java"),
-    rehearsal: None,
+    training_run: None,
 };
 
-/// Java's options. The second compiler stays off: its work is not made good in as long as a platform mostly runs.
+/// Java's options. The second compiler is off, since it does not pay off in the usual runtime of a platform.
 const OPTIONS: [&str; 3] = ["-XX:TieredStopAtLevel=1", "-Xmx1g", "--enable-native-access=ALL-UNNAMED"];
 
-/// Starts it with its data in `folder`, or in memory without one. Returns its endpoint.
+/// Starts DynamoDB Local with its data in `folder`, or in memory. Returns its endpoint.
 ///
-/// It listens on every address of the machine: it has no option against that.
+/// It listens on every address of the machine, since it has no option for one.
 pub async fn start(installed: &Installed, folder: Option<&Path>, log: &Path) -> Result<(Process, String), StartError> {
     let port = free_port().map_err(|error| {
-        StartError::new(format!("DynamoDB Local got no port: {error}"), "Check the machine's network settings")
+        StartError::new(
+            format!("Finding a port for DynamoDB Local failed: {error}"),
+            "Check the machine's network settings",
+        )
     })?;
     let libraries = format!("-Djava.library.path={}", installed.folder.join("jars").display());
     let mut command = installed.launch(&[&[libraries.as_str()], &OPTIONS[..]].concat());
@@ -44,7 +47,7 @@ pub async fn start(installed: &Installed, folder: Option<&Path>, log: &Path) -> 
     Process::start("DynamoDB Local", command, log, Duration::from_secs(30), ready).await
 }
 
-/// It wants to be told a port. The system gives one that is free now and does not give it again soon.
+/// Returns a free port, since DynamoDB Local cannot choose one. The operating system does not reuse it soon.
 fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0))?.local_addr()?.port())
 }

@@ -1,8 +1,8 @@
 //! dynoxide: DynamoDB's protocol over SQLite, in this process.
 //!
-//! It serves one request at a time, and reads everything that a scan or query without a `Limit` may return before it
-//! cuts the page at 1 MB. So [`Dynoxide::endpoint`] is for callers that set a `Limit`, as the platform does, and
-//! [`Dynoxide::front`] for all others.
+//! It serves one request at a time. For each page of a scan or query without a `Limit` it reads all remaining items,
+//! and then cuts the page at 1 MB. So [`Dynoxide::endpoint`] is for callers that set a `Limit`, as the platform does,
+//! and [`Dynoxide::front`] for all others.
 
 mod front;
 
@@ -18,11 +18,13 @@ use tokio::sync::oneshot;
 use crate::error::StartError;
 use front::Front;
 
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
 /// A running database on a port of 127.0.0.1.
 pub struct Dynoxide {
-    /// For callers that limit their scans and queries.
+    /// The endpoint for callers that limit their scans and queries.
     pub endpoint: String,
-    /// For all other callers: every page of a scan or query that is asked for here is short.
+    /// The endpoint for all other callers, which limits every scan and query.
     pub front: String,
     fronting: Front,
     stop: Option<oneshot::Sender<()>>,
@@ -30,16 +32,16 @@ pub struct Dynoxide {
     database: Database,
     /// The file, or the URI of a database in memory.
     name: String,
-    /// None for one in memory.
+    /// Absent for a database in memory.
     file: Option<PathBuf>,
 }
 
 impl Dynoxide {
-    /// Opens or creates the database in `file`, or makes one in memory that is gone with it.
+    /// Opens or creates the database in `file`, or creates one in memory.
     pub async fn start(file: Option<&Path>) -> Result<Self, StartError> {
         let name = match file {
             Some(file) => file.display().to_string(),
-            // A name of its own, through which indexes are made as in a file.
+            // The name lets another connection create indexes.
             None => format!("file:cairn-{}?mode=memory&cache=shared", uuid::Uuid::now_v7()),
         };
         let database = open(&name)?;
@@ -48,7 +50,7 @@ impl Dynoxide {
         let address = listener.local_addr().map_err(|error| failed(&error))?;
         let (stop, stopped) = oneshot::channel();
         let served = database.clone();
-        // SQLite's calls block, so they get a thread of their own and never hold up the gateway.
+        // SQLite's calls block, so they run in a thread of their own.
         let thread = std::thread::Builder::new()
             .name("dynoxide".to_owned())
             .spawn(move || serve(listener, served, stopped))
@@ -59,15 +61,15 @@ impl Dynoxide {
         Ok(Self { endpoint, front, fronting, stop: Some(stop), thread: Some(thread), database, name, file })
     }
 
-    /// Makes an index for scans in segments of a table, unless the table has it. Without it each page of a segment is
-    /// sorted out of the whole table.
-    pub async fn index_scans(&self, table: &str) -> rusqlite::Result<()> {
+    /// Creates an index for parallel scans of a table, if it is missing. Without it each page of a segment sorts the
+    /// whole
+    /// table.
+    pub async fn index_scans(&self, table: &str) -> Result<(), BoxError> {
         let (name, table) = (self.name.clone(), table.to_owned());
-        let indexed = tokio::task::spawn_blocking(move || index_scans(&name, &table)).await;
-        indexed.unwrap_or(Ok(()))
+        Ok(tokio::task::spawn_blocking(move || index_scans(&name, &table)).await??)
     }
 
-    /// Deletes the items whose time to live has passed, as DynamoDB does by itself. Returns how many.
+    /// Deletes expired items, as DynamoDB does by itself. Returns their number.
     pub async fn sweep_expired(&self) -> Result<usize, dynoxide::DynoxideError> {
         let database = self.database.clone();
         tokio::task::spawn_blocking(move || database.sweep_ttl())
@@ -75,17 +77,16 @@ impl Dynoxide {
             .map_err(|error| dynoxide::DynoxideError::InternalServerError(error.to_string()))?
     }
 
-    /// Deletes the records of a table's stream before this sequence number, as DynamoDB does after a day; dynoxide keeps
-    /// them for ever. The room they leave in the file is used again. Returns how many.
-    pub async fn trim(&self, table: &str, before: u128) -> rusqlite::Result<usize> {
-        let stored = before.checked_sub(PUBLIC).and_then(|stored| i64::try_from(stored).ok());
+    /// Deletes the records of a table's stream before this sequence number, as DynamoDB does after a day. SQLite reuses
+    /// their space in the file. Returns their number.
+    pub async fn trim(&self, table: &str, before: u128) -> Result<usize, BoxError> {
+        let stored = before.checked_sub(SEQUENCE_OFFSET).and_then(|stored| i64::try_from(stored).ok());
         let (Some(file), Some(before)) = (self.file.clone(), stored) else { return Ok(0) };
         let table = table.to_owned();
-        let trimmed = tokio::task::spawn_blocking(move || trim(&file, &table, before)).await;
-        trimmed.unwrap_or(Ok(0))
+        Ok(tokio::task::spawn_blocking(move || trim(&file, &table, before)).await??)
     }
 
-    /// Finishes what is under way and closes the file.
+    /// Finishes requests in progress and closes the file.
     pub async fn stop(mut self) {
         self.fronting.stop().await;
         drop(self.stop.take());
@@ -104,18 +105,18 @@ impl std::fmt::Debug for Dynoxide {
 fn serve(listener: std::net::TcpListener, database: Database, stopped: oneshot::Receiver<()>) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return tracing::error!(%error, "dynoxide got no runtime"),
+        Err(error) => return tracing::error!(%error, "creating a runtime for dynoxide failed"),
     };
     runtime.block_on(async {
         let listener = match TcpListener::from_std(listener) {
             Ok(listener) => listener,
-            Err(error) => return tracing::error!(%error, "dynoxide got no listener"),
+            Err(error) => return tracing::error!(%error, "creating a listener for dynoxide failed"),
         };
         let stopped = async {
             let _ = stopped.await;
         };
         if let Err(error) = dynoxide::server::serve_with_shutdown(listener, database, stopped).await {
-            tracing::error!(%error, "dynoxide ended");
+            tracing::error!(%error, "dynoxide failed");
         }
     });
 }
@@ -123,7 +124,7 @@ fn serve(listener: std::net::TcpListener, database: Database, stopped: oneshot::
 fn open(file: &str) -> Result<Database, StartError> {
     let corrupt = |error: &dyn std::fmt::Display| {
         StartError::new(
-            format!("The database `{file}` cannot be opened: {error}"),
+            format!("Opening the database `{file}` failed: {error}"),
             "If the file is damaged, `cairn local reset` starts over with an empty one",
         )
     };
@@ -132,7 +133,7 @@ fn open(file: &str) -> Result<Database, StartError> {
     Ok(database)
 }
 
-/// Without this index each write and each read of a stream looks through all of its records.
+/// Creates the index of streams. Without it each write and each read scans all records of a stream.
 fn index_streams(file: &str) -> rusqlite::Result<()> {
     Connection::open(file)?.execute_batch(
         "CREATE INDEX IF NOT EXISTS cairn_stream_position
@@ -140,7 +141,7 @@ fn index_streams(file: &str) -> rusqlite::Result<()> {
     )
 }
 
-/// In the order in which a segment is scanned.
+/// Creates an index in the order in which a segment is scanned.
 fn index_scans(file: &str, table: &str) -> rusqlite::Result<()> {
     let quoted = table.replace('"', "\"\"");
     Connection::open(file)?.execute_batch(&format!(
@@ -148,11 +149,11 @@ fn index_scans(file: &str, table: &str) -> rusqlite::Result<()> {
     ))
 }
 
-/// What dynoxide adds to a sequence number that it has stored before it tells it, to have as many digits as DynamoDB's.
-const PUBLIC: u128 = 100_000_000_000_000_000_000;
+/// dynoxide adds this to stored sequence numbers in its answers, so that they have as many digits as DynamoDB's.
+const SEQUENCE_OFFSET: u128 = 100_000_000_000_000_000_000;
 
-/// How many records go at once: whoever writes meanwhile waits for so many.
-const TRIMMED: usize = 1000;
+/// The number of records in one delete. Other writes wait for it.
+const TRIM_BATCH: usize = 1000;
 
 fn trim(file: &Path, table: &str, before: i64) -> rusqlite::Result<usize> {
     let connection = Connection::open(file)?;
@@ -162,10 +163,10 @@ fn trim(file: &Path, table: &str, before: i64) -> rusqlite::Result<usize> {
             "DELETE FROM _stream_records WHERE rowid IN (
                  SELECT rowid FROM _stream_records
                  WHERE table_name = ?1 AND CAST(sequence_number AS INTEGER) < ?2 LIMIT ?3)",
-            (table, before, TRIMMED),
+            (table, before, TRIM_BATCH),
         )?;
         all += trimmed;
-        if trimmed < TRIMMED {
+        if trimmed < TRIM_BATCH {
             return Ok(all);
         }
     }
@@ -173,7 +174,7 @@ fn trim(file: &Path, table: &str, before: i64) -> rusqlite::Result<usize> {
 
 fn failed(error: &dyn std::fmt::Display) -> StartError {
     StartError::new(
-        format!("The local DynamoDB did not start: {error}"),
+        format!("Starting the local DynamoDB failed: {error}"),
         "Check the machine's memory and network settings",
     )
 }

@@ -1,4 +1,4 @@
-//! S3 over a folder, in this process, telling of every object that is stored.
+//! S3 over a folder, in this process, which reports every stored object.
 
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ use crate::error::StartError;
 use crate::failpoint;
 use crate::listen::Server;
 
-/// An object that was stored just now.
+/// A stored object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
     pub bucket: String,
     pub key: String,
-    /// In bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// Without its quotes.
+    /// The `ETag` without its quotes.
     pub entity_tag: String,
 }
 
@@ -37,7 +37,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Serves the buckets in `folder` to who signs with these credentials. What is stored is told to `stored`.
+    /// Starts S3 with the buckets in `folder` and these credentials. It sends every stored object to `stored`.
     pub async fn start(
         folder: &Path,
         (access_key, secret_key): (&str, &str),
@@ -50,7 +50,7 @@ impl Objects {
         let service = service.build();
 
         let failed = |error: std::io::Error| {
-            StartError::new(format!("The local S3 did not start: {error}"), "Check the machine's network settings")
+            StartError::new(format!("Starting the local S3 failed: {error}"), "Check the machine's network settings")
         };
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(failed)?;
         let root = folder.to_owned();
@@ -59,7 +59,7 @@ impl Objects {
         Ok(Self { endpoint: format!("http://{}", server.address), folder: folder.to_owned(), server })
     }
 
-    /// Makes a bucket unless it is there.
+    /// Creates a bucket, if it does not exist.
     pub fn create_bucket(&self, name: &str) -> Result<(), StartError> {
         let bucket = self.folder.join(name);
         std::fs::create_dir_all(&bucket).map_err(|error| StartError::folder(&bucket, error))
@@ -83,7 +83,7 @@ async fn answer(
     let response = match service.call(request.map(s3s::Body::from)).await {
         Ok(response) => response,
         Err(error) => {
-            tracing::error!(error = ?error, "the local S3 failed");
+            tracing::error!(error = ?error, "local S3 failed");
             let mut response = Response::new(s3s::Body::empty());
             *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
             response
@@ -95,13 +95,13 @@ async fn answer(
         failpoint::pass(failpoint::OBJECTS_STORED);
         let size = tokio::fs::metadata(root.join(&bucket).join(&key)).await.map_or(0, |file| file.len());
         let entity_tag = entity_tag(response.headers());
-        // Nobody listens any more when the platform is stopping; a start looks for what was missed.
+        // While the platform stops, there is no receiver. The next start sends missed events.
         let _ = stored.send(Stored { bucket, key, size, entity_tag });
     }
     with_cors(response)
 }
 
-/// The object that a request stores if it succeeds: by one PUT, or by completing its parts.
+/// Returns the object that a request stores if it succeeds, by a PUT or by completing a multipart upload.
 fn stores(method: &Method, uri: &Uri) -> Option<(String, String)> {
     let query = uri.query().unwrap_or_default();
     let asks = |name: &str| query.split('&').any(|pair| pair.split('=').next() == Some(name));
@@ -121,7 +121,7 @@ fn entity_tag(headers: &HeaderMap) -> String {
     tag.trim_matches('"').to_owned()
 }
 
-/// Signed links are used from web pages, so they are open to every origin, as the bucket's CORS rules say on AWS.
+/// Adds the headers of the buckets' CORS rules. Web pages use signed links, so every origin is allowed.
 fn with_cors(mut response: Response<s3s::Body>) -> Response<s3s::Body> {
     let headers = response.headers_mut();
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_stores_an_object_is_told() {
+    fn only_requests_that_store_an_object_have_a_target() {
         let target = |method, uri: &str| stores(&method, &uri.parse().unwrap());
         let stored = Some(("toy".to_owned(), "uploads/a b".to_owned()));
         assert_eq!(target(Method::PUT, "/toy/uploads/a%20b?x-id=PutObject"), stored);

@@ -7,32 +7,32 @@ use crate::error::StartError;
 use crate::install::maven::{Installed, Recipe};
 use crate::process::Process;
 
-/// What Maven fetches.
+/// The jars that Maven downloads.
 pub const RECIPE: Recipe = Recipe {
     name: "OpenSearch",
     stage: "OpenSearch's jars",
     folder: "opensearch-2.19.1",
     pom: include_str!("../../java/opensearch/pom.xml"),
     launcher: include_str!("../../java/opensearch/Launcher.java"),
-    rehearsal: Some(|folder| vec![folder.into(), "0".into()]),
+    training_run: Some(|folder| vec![folder.into(), "0".into()]),
 };
 
-/// How long a start may take before it is given up; measured are 3 to 5 s on two cores.
-const START: Duration = Duration::from_secs(90);
+/// The timeout of a start, which takes 3 to 5 s on two cores.
+const START_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// Java's options.
 const OPTIONS: [&str; 4] = ["-Xms256m", "-Xmx1g", "-XX:+UseSerialGC", "--enable-native-access=ALL-UNNAMED"];
 
-/// How long a node is meant to run, which decides whether Java's second compiler is worth its time.
+/// The intended runtime of a node, which decides whether Java's second compiler pays off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifetime {
-    /// Hours: with the second compiler indexing is far faster.
+    /// Hours. The second compiler makes indexing far faster.
     Long,
-    /// Minutes, as in tests: the second compiler would take a sixth of all CPU time.
+    /// Minutes, as in tests. The second compiler would take a sixth of the CPU time.
     Short,
 }
 
-/// Starts a node with its data in `folder`, on a port that the system chooses. Returns its URL.
+/// Starts a node with its data in `folder`, on a free port. Returns its URL.
 pub async fn start(
     installed: &Installed,
     lifetime: Lifetime,
@@ -47,5 +47,5 @@ pub async fn start(
     let mut command = installed.launch(&options);
     command.arg(folder).arg("0");
     let ready = |line: &str| line.strip_prefix("ready ").map(|port| format!("http://127.0.0.1:{port}"));
-    Process::start("OpenSearch", command, log, START, ready).await
+    Process::start("OpenSearch", command, log, START_TIMEOUT, ready).await
 }

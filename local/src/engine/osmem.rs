@@ -1,4 +1,4 @@
-//! osmem, an OpenSearch in memory without Java: a stand-in whose shapes are not exact.
+//! osmem, an OpenSearch in memory without Java, whose shape queries are not exact.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::error::StartError;
 use crate::install::pip::Recipe;
 use crate::process::Process;
 
-/// What pip fetches.
+/// The wheel that pip downloads.
 pub const RECIPE: Recipe = Recipe {
     name: "osmem",
     stage: "osmem's wheel",
@@ -24,7 +24,7 @@ struct Ready {
     url: String,
 }
 
-/// Starts it empty, on a port that the system chooses. Returns its URL.
+/// Starts an empty osmem on a free port. Returns its URL.
 pub async fn start(program: &Path, log: &Path) -> Result<(Process, String), StartError> {
     let mut command = Command::new(program);
     command.args(["--addr", "127.0.0.1:0", "--no-ja"]);

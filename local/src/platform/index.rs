@@ -1,13 +1,13 @@
-//! The index of a system at the start: created where it is missing, and created again where the search engine or the
-//! mapping is another one.
+//! The index of a system at the start. It is created if it is missing, and created again if the search engine or the
+//! mapping has changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use aws_sdk_dynamodb::error::DisplayErrorContext;
 use mirror::Generations;
-use table::Engines;
-use table::schema::{Search, Table, create_tables};
+use table::schema::{Search, Table};
+use table::{Engines, create_tables};
 
 use super::Served;
 use crate::error::StartError;
@@ -15,7 +15,8 @@ use crate::progress::Progress;
 
 const STAGE: &str = "index";
 
-/// Returns when search has what the tables have. `kept` says that the search engine is the one that had it before.
+/// Creates or updates the index of a system from its tables. `kept` means that the search engine is the same as at the
+/// last start.
 pub(super) async fn bring_up(
     served: &Served,
     engines: &Arc<Engines>,
@@ -25,8 +26,8 @@ pub(super) async fn bring_up(
     let name = served.system.name;
     let failed = |reason: String| {
         StartError::new(
-            format!("The index of {name} could not be made: {reason}"),
-            "Start again; it goes on where it stopped. If that does not help, `cairn local reset` starts over",
+            format!("Creating the index of {name} failed: {reason}"),
+            "Start again to resume it. If that does not help, `cairn local reset` starts over",
         )
     };
     let generations = mirror::generations(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
@@ -50,7 +51,7 @@ pub(super) async fn bring_up(
     let (count, listener) = (Arc::clone(&items), progress.clone());
     let scanned = Box::new(move |step: mirror::Progress| {
         if let mirror::Progress::Scanned { items, .. } = step {
-            let items = u64::try_from(items).unwrap_or_default();
+            let items = items as u64;
             let done = count.fetch_add(items, Ordering::SeqCst) + items;
             listener.advanced(STAGE, done, total.map(|total| total.max(done)));
         }
@@ -68,7 +69,7 @@ pub(super) async fn bring_up(
     Ok(())
 }
 
-/// How many items a scan will meet, as far as the tables know; for the progress bar only.
+/// Estimates the number of items that a scan reads, for the progress bar only.
 async fn items_of(served: &Served, engines: &Engines) -> Option<u64> {
     let mut total = 0;
     let searchable = |table: &&&Table| table.entities.iter().any(|entity| entity.search == Search::Document);
@@ -79,7 +80,7 @@ async fn items_of(served: &Served, engines: &Engines) -> Option<u64> {
     Some(total)
 }
 
-/// Whether every index that is written is there: its folder may have been lost.
+/// Whether every written index exists. The engine's folder may have been deleted.
 async fn serves(engines: &Engines, generations: &Generations) -> bool {
     for generation in &generations.written {
         let url = format!("{}/{}", engines.config.search, generation.index);
@@ -91,23 +92,23 @@ async fn serves(engines: &Engines, generations: &Generations) -> bool {
     true
 }
 
-/// Removes an index that nothing reads or writes any more. One that stays takes disk space and does no harm.
+/// Deletes an index that is no longer read or written. If that fails, it merely takes disk space.
 async fn drop_index(engines: &Engines, index: &str) {
     let dropped = reqwest::Client::new().delete(format!("{}/{index}", engines.config.search)).send().await;
     if let Err(error) = dropped.and_then(reqwest::Response::error_for_status) {
-        tracing::warn!(index, %error, "replaced index was not removed");
+        tracing::warn!(index, %error, "deleting a replaced index failed");
     }
 }
 
-/// Shows readers of an index what was written to it.
+/// Refreshes an index.
 pub(super) async fn refresh(search: &str, name: String) {
     if let Err(error) = reqwest::Client::new().post(format!("{search}/{name}/_refresh")).send().await {
-        tracing::warn!(index = name, %error, "index was not refreshed");
+        tracing::warn!(index = name, %error, "refreshing an index failed");
     }
 }
 
-/// Empties the mirror's own table: what it says is true of another search engine. The markers go with their
-/// generation; what is still poison is quarantined again.
+/// Empties the mirror's own table, which describes another index. Its quarantine markers are deleted, too. Items that
+/// still cannot be indexed are quarantined again.
 async fn forget(served: &Served, engines: &Engines) -> Result<(), String> {
     let table = engines.config.table(&format!("{}-mirror", served.system.name));
     let deleted = engines.dynamodb().delete_table().table_name(&table).send().await;

@@ -1,4 +1,4 @@
-//! The event sources of all systems: made from what the systems declare.
+//! The event sources of all systems, created from the systems' declarations.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,15 +26,15 @@ use crate::source::stream::{Reach, Stream};
 use crate::source::{Function, Settings};
 use crate::state::State;
 
-/// The longest that Lambda lets a function run; handlers declare less.
-const LONGEST: Duration = Duration::from_secs(900);
+/// The maximum timeout of Lambda. Handlers declare shorter ones.
+const MAX_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// How often what has expired is deleted.
-const EXPIRY: Duration = Duration::from_secs(60);
+/// The interval at which expired items and objects are deleted.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Function for App {
     async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
-        self.event(handler, payload, Instant::now() + LONGEST).await.map_err(|failure| failure.to_string())
+        self.event(handler, payload, Instant::now() + MAX_TIMEOUT).await.map_err(|failure| failure.to_string())
     }
 }
 
@@ -70,7 +70,7 @@ impl Sources {
                             let started = stream.start(&state.path("checkpoints"), stopped.clone());
                             let (reach, run) = started.map_err(|error| {
                                 StartError::new(
-                                    format!("A checkpoint in the state folder cannot be read: {error}"),
+                                    format!("Reading a checkpoint in the state folder failed: {error}"),
                                     "`cairn local reset` starts over",
                                 )
                             })?;
@@ -88,7 +88,7 @@ impl Sources {
                         let schedule = Schedule { every_minutes, function: Arc::clone(app), handler };
                         running.spawn(schedule::run(schedule, Arc::clone(engines), stopped.clone()));
                     }
-                    // The platform's start is its deployment, and makes the indexes itself, with a progress bar.
+                    // The platform's start creates the indexes itself, with a progress bar.
                     EventSource::Deployment { .. } => {}
                 }
             }
@@ -100,8 +100,8 @@ impl Sources {
                 }));
             }
         }
-        objects::tell_again(engines.s3(), &notifications, &tell).await.map_err(|error| {
-            StartError::new(format!("The stored objects cannot be listed: {error}"), "`cairn local reset` starts over")
+        objects::resend(engines.s3(), &notifications, &tell).await.map_err(|error| {
+            StartError::new(format!("Listing the stored objects failed: {error}"), "`cairn local reset` starts over")
         })?;
         let (pending, run) = objects::start(notifications, stored, engines.clock.clone(), stopped.clone());
         running.spawn(run);
@@ -123,7 +123,7 @@ impl Sources {
     }
 }
 
-/// One event source for each table of the system that has a stream.
+/// Returns an event source for each table of a system with a stream.
 async fn streams(
     app: &Arc<App>,
     engines: &Engines,
@@ -137,7 +137,7 @@ async fn streams(
         let table = engines.config.table(table.name);
         let stream_arn = aws::stream_arn(engines.dynamodb(), &table).await.map_err(|error| {
             StartError::new(
-                format!("The stream of `{table}` cannot be read: {error}"),
+                format!("Reading the stream of `{table}` failed: {error}"),
                 "`cairn local reset` starts over",
             )
         })?;
@@ -156,7 +156,7 @@ async fn streams(
     Ok(streams)
 }
 
-/// Deletes expired items, which dynoxide does only when asked, and stream records that were handled, which it never does.
+/// Deletes expired items and handled stream records periodically, since dynoxide does neither by itself.
 async fn sweep(
     dynoxide: Arc<Dynoxide>,
     checkpoints: PathBuf,
@@ -165,32 +165,37 @@ async fn sweep(
 ) {
     loop {
         if let Err(error) = dynoxide.sweep_expired().await {
-            tracing::warn!(%error, "expired items were not deleted");
+            tracing::warn!(%error, "deleting expired items failed");
         }
         for (table, stream_arn) in &streams {
-            let kept = Checkpoints::open(&checkpoints, table, stream_arn);
-            let Some(before) = kept.ok().and_then(|kept| kept.handled_before()) else { continue };
-            if let Err(error) = dynoxide.trim(table, before).await {
-                tracing::warn!(table, %error, "stream records were not trimmed");
+            let trimmed = match Checkpoints::open(&checkpoints, table, stream_arn) {
+                Ok(checkpoints) => match checkpoints.handled_before() {
+                    Some(before) => dynoxide.trim(table, before).await.map(drop),
+                    None => Ok(()),
+                },
+                Err(error) => Err(error.into()),
+            };
+            if let Err(error) = trimmed {
+                tracing::warn!(table, %error, "trimming a stream failed");
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(EXPIRY) => {}
+            () = tokio::time::sleep(SWEEP_INTERVAL) => {}
             _ = stopped.changed() => break,
         }
     }
 }
 
-/// Deletes expired objects, which the local S3 never does.
+/// Deletes expired objects periodically, since the local S3 does not.
 async fn expire(engines: Arc<Engines>, expiring: Vec<Expiring>, mut stopped: watch::Receiver<bool>) {
     loop {
         for rule in &expiring {
             if let Err(error) = expiry::delete_expired(engines.s3(), rule, engines.clock.now()).await {
-                tracing::warn!(prefix = rule.prefix, error, "expired objects were not deleted");
+                tracing::warn!(prefix = rule.prefix, error, "deleting expired objects failed");
             }
         }
         tokio::select! {
-            () = tokio::time::sleep(EXPIRY) => {}
+            () = tokio::time::sleep(SWEEP_INTERVAL) => {}
             _ = stopped.changed() => break,
         }
     }

@@ -1,8 +1,8 @@
-//! Two hundred made-up agencies: one of a thousand members, most of a few, one of none, and fifty open invitations.
+//! The samples of agencies: two hundred made-up agencies with up to a thousand members, and fifty open invitations.
 //!
-//! What a load has finished the next leaves as it has become, and it completes what was broken off. An agency is told by
-//! its name; one that was renamed or deleted since by the `Idempotency-Key` under which it was made, for the day that the
-//! platform keeps it. After that it is made anew.
+//! A load leaves a completed agency as it is, and completes one whose load was interrupted. It finds an agency by name.
+//! One that was renamed or deleted since is found by the `Idempotency-Key` of its creation, for the day for which the
+//! platform keeps it, and is created again after that.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use super::target::{Answer, Target};
-use super::{AT_ONCE, SampleError, Size};
+use super::{CONCURRENCY, SampleError, Size};
 use crate::Progress;
 
 const STAGE: &str = "agencies";
@@ -53,21 +53,21 @@ const KINDS: [&str; 10] = [
     "First Aid",
 ];
 
-/// Six avalanche services, Moorland's among them: the numbers of the agencies of the small sample.
+/// The numbers of the agencies of the small sample: six avalanche services, including Moorland's.
 const SMALL: Range<usize> = 74..80;
 
-/// An agency to be there.
+/// An agency of the sample.
 #[derive(Clone, Debug)]
 pub struct Planned {
     number: usize,
     pub name: String,
     members: usize,
-    /// The operation that sets it.
+    /// The operation that sets its status.
     status: Option<&'static str>,
     invitation: bool,
 }
 
-/// The agencies of this size.
+/// Returns the agencies of a sample of this size.
 pub fn planned(size: Size) -> Vec<Planned> {
     let names = KINDS.iter().flat_map(|kind| REGIONS.iter().map(move |region| format!("{region} {kind}")));
     let agency = |(number, name): (usize, String)| Planned {
@@ -92,18 +92,18 @@ pub fn planned(size: Size) -> Vec<Planned> {
     names.enumerate().filter(|(number, _)| size == Size::World || SMALL.contains(number)).map(agency).collect()
 }
 
-/// A person of the platform's own issuer: of whom there are so many that some are in several agencies.
+/// Returns the id of a member, a person of the platform's default issuer. Some people are members of several agencies.
 fn volunteer(agency: usize, member: usize) -> String {
     format!("local:volunteer-{:04}", (agency * 13 + member) % 1500)
 }
 
-/// Sends the agencies of this size with a platform administrator's token. Returns how much was made, and how much was
-/// there before, or has been deleted since.
+/// Loads the agencies of this size with a platform administrator's token. Returns the numbers of created items, and of
+/// items that existed or were deleted since.
 pub async fn load(size: Size, gateway: &str, token: &str, progress: &Progress) -> Result<(u64, u64), SampleError> {
     load_these(&planned(size), gateway, token, progress).await
 }
 
-/// Sends these.
+/// Loads these agencies.
 pub async fn load_these(
     planned: &[Planned],
     gateway: &str,
@@ -115,10 +115,10 @@ pub async fn load_these(
     let there = target.agencies().await?;
     let (target, there) = (&target, &there);
     let loads = planned.iter().map(|agency| async move {
-        let made = target.bring_up(agency, there.get(&agency.name)).await?;
+        let made = target.complete_agency(agency, there.get(&agency.name)).await?;
         Ok::<_, SampleError>((made, agency.count()))
     });
-    let mut loads = stream::iter(loads).buffer_unordered(AT_ONCE);
+    let mut loads = stream::iter(loads).buffer_unordered(CONCURRENCY);
     let total = planned.iter().map(Planned::count).sum::<u64>();
     let (mut made, mut done) = (0, 0);
     while let Some((made_of_agency, count)) = loads.try_next().await? {
@@ -126,18 +126,18 @@ pub async fn load_these(
         progress.advanced(STAGE, done, Some(total));
     }
     let present = total.saturating_sub(made);
-    progress.finished(STAGE, format!("{made} made, {present} there before, with their members and invitations"));
+    progress.finished(STAGE, format!("{made} created, {present} existed, with their members and invitations"));
     Ok((made, present))
 }
 
 impl Planned {
-    /// It, its members and its invitation.
+    /// Counts the agency, its members and its invitation.
     fn count(&self) -> u64 {
         1 + self.members as u64 + u64::from(self.invitation)
     }
 
-    /// Whether a load has come to its end here: what it does last is to set the status, or, where that is to stay, to
-    /// make somebody the administrator.
+    /// Whether a load has completed the agency. Its last step sets the status, or adds the administrator if the status
+    /// stays pending.
     fn is_finished(&self, agency: &Answer) -> bool {
         agency.text("status").is_none_or(|status| status != "pending") || self.status.is_none() && has_admin(agency)
     }
@@ -148,29 +148,29 @@ fn has_admin(agency: &Answer) -> bool {
 }
 
 impl Target {
-    /// The agencies that are there: their paths by their names.
+    /// Returns the paths of the existing agencies by name.
     async fn agencies(&self) -> Result<HashMap<String, String>, SampleError> {
         let mut there = HashMap::new();
         let mut page = "/agencies?limit=100".to_owned();
         loop {
             let answer = self.call(Method::GET, &page, String::new(), None).await?.expecting(&[StatusCode::OK])?;
-            let body: Value = answer.json();
-            for agency in body.get("items").and_then(Value::as_array).into_iter().flatten() {
-                let text = |name: &str| agency.get(name).and_then(Value::as_str).unwrap_or_default();
-                there.insert(text("name").to_owned(), format!("/agencies/{}", text("agencyId")));
+            let (items, next) = answer.page()?;
+            for agency in items {
+                let text = |name: &str| agency.get(name).and_then(Value::as_str).ok_or_else(|| answer.unexpected());
+                there.insert(text("name")?.to_owned(), format!("/agencies/{}", text("agencyId")?));
             }
-            match body.get("nextCursor").and_then(Value::as_str) {
+            match next {
                 Some(cursor) => page = format!("/agencies?limit=100&cursor={cursor}"),
                 None => return Ok(there),
             }
         }
     }
 
-    /// An agency with its members, its invitation and its status: how much was made.
-    async fn bring_up(&self, planned: &Planned, there: Option<&String>) -> Result<u64, SampleError> {
+    /// Completes an agency with its members, its invitation and its status. Returns the number of created items.
+    async fn complete_agency(&self, planned: &Planned, there: Option<&String>) -> Result<u64, SampleError> {
         let path = match there {
             Some(path) => path.clone(),
-            None => self.found(planned).await?,
+            None => self.create_agency(planned).await?,
         };
         let agency = self.call(Method::GET, &path, String::new(), None).await?;
         let agency = agency.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
@@ -178,17 +178,17 @@ impl Target {
             return Ok(0);
         }
         let mut made = u64::from(there.is_none());
-        // Where the administrator is, who joins last, all others have joined.
+        // The administrator joins last.
         let missing = if has_admin(&agency) { 0 } else { planned.members };
         for member in (0..missing).rev() {
             let role = if member == 0 { "admin" } else { "member" };
             let name = format!("Volunteer {}", (planned.number * 13 + member) % 1500);
             let new = json!({ "idpid": volunteer(planned.number, member), "role": role, "displayName": name });
-            made += self.put_in(&format!("{path}/members"), &new).await?;
+            made += self.add(&format!("{path}/members"), &new).await?;
         }
         if planned.invitation {
             let address = format!("volunteer-{}@example.org", planned.number);
-            made += self.put_in(&format!("{path}/invitations"), &json!({ "address": address, "days": 90 })).await?;
+            made += self.add(&format!("{path}/invitations"), &json!({ "address": address, "days": 90 })).await?;
         }
         if let Some(status) = planned.status {
             let set = self.call(Method::POST, &format!("{path}/{status}"), "{}".to_owned(), None).await?;
@@ -197,16 +197,16 @@ impl Target {
         Ok(made)
     }
 
-    /// Makes an agency, or finds the one that it has become.
-    async fn found(&self, planned: &Planned) -> Result<String, SampleError> {
+    /// Creates an agency, or finds the one that an earlier load created.
+    async fn create_agency(&self, planned: &Planned) -> Result<String, SampleError> {
         let body = json!({ "name": planned.name }).to_string();
         let once = Some(format!("sample agency {}", planned.number));
         let answer = self.call(Method::POST, "/agencies", body, once).await?.expecting(&[StatusCode::CREATED])?;
-        Ok(answer.location.unwrap_or_default())
+        answer.created_path()
     }
 
-    /// 1 if it was made, 0 if it is there, or its agency has just been deleted.
-    async fn put_in(&self, list: &str, new: &Value) -> Result<u64, SampleError> {
+    /// Adds an entry to a list. Returns 1 if it was created, 0 if it exists or its agency was deleted.
+    async fn add(&self, list: &str, new: &Value) -> Result<u64, SampleError> {
         let answer = self.call(Method::POST, list, new.to_string(), None).await?;
         let answer = answer.expecting(&[StatusCode::CREATED, StatusCode::CONFLICT, StatusCode::NOT_FOUND])?;
         Ok(u64::from(answer.status == StatusCode::CREATED))

@@ -1,12 +1,12 @@
-//! The samples as they are kept beside the program; `samples/README.md` says where they come from.
+//! The sample files of parks, which are part of the program. `samples/README.md` has their sources.
 
 use std::collections::HashSet;
-use std::fmt::{self, Display, Formatter};
 use std::io::{BufRead, BufReader};
 
 use flate2::read::GzDecoder;
 use serde_json::{Map, Value, json};
 
+use super::feature::{Feature, Name, Place};
 use super::lattice::Quantized;
 use super::offers::{Activity, DATES, activity};
 use super::outline::Outline;
@@ -32,10 +32,10 @@ const WORLD: Packed = Packed {
     facilities: include_bytes!("../../../samples/parks/world/facilities.jsonl.gz"),
 };
 
-/// The facilities of the one collection lie in the geozones of the other.
-const LIE_IN: [(&str, &str); 2] = [("us_west_airports", "us_counties"), ("us_states", "us_states")];
+/// Pairs of collections: the facilities of the first are related to the geozones of the second that contain them.
+const CONTAINED_IN: [(&str, &str); 2] = [("us_west_airports", "us_counties"), ("us_states", "us_states")];
 
-/// All that can be loaded.
+/// The samples of parks.
 #[derive(Clone, Debug)]
 pub struct Samples {
     pub(super) collections: Vec<Feature>,
@@ -45,36 +45,10 @@ pub struct Samples {
     pub(super) relationships: Vec<[Name; 2]>,
 }
 
-/// What names an item before it has a number.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Name {
-    /// The path that it is posted to.
-    pub list: String,
-    /// What tells it from others of its list.
-    pub id: String,
-}
-
-/// One request that makes an item.
-#[derive(Clone, Debug)]
-pub struct Feature {
-    pub name: Name,
-    pub display_name: String,
-    /// JSON.
-    pub body: String,
-}
-
-/// A facility.
-#[derive(Clone, Debug)]
-pub struct Place {
-    pub name: Name,
-    pub display_name: String,
-    pub collection: String,
-    pub sub_type: String,
-    pub location: [f64; 2],
-}
-
 impl Samples {
-    /// Reads the samples of this size, and derives the activities of each facility and which boundaries contain it.
+    /// Reads the samples of this size. Derives the activities of the facilities, and the relationships to the
+    /// boundaries
+    /// that contain them.
     pub fn read(size: Size) -> Result<Self, SampleError> {
         let packed: &[Packed] = match size {
             Size::Small => &[SMALL],
@@ -104,7 +78,7 @@ impl Samples {
         Ok(Self { collections: collections()?, features, activities, relationships })
     }
 
-    /// Leaves out the geozones and facilities that are not wanted, with what belongs to them.
+    /// Keeps only the wanted geozones and facilities, with their activities and relationships.
     pub fn keep(&mut self, wanted: impl Fn(&Feature) -> bool) {
         self.features.retain(wanted);
         let mut kept: HashSet<&Name> = self.features.iter().map(|feature| &feature.name).collect();
@@ -113,14 +87,14 @@ impl Samples {
         self.relationships.retain(|ends| ends.iter().all(|end| kept.contains(end)));
     }
 
-    /// The names of collections, geozones, facilities and activities.
+    /// Returns the names of collections, geozones, facilities and activities.
     pub fn display_names(&self) -> impl Iterator<Item = &str> {
         let activities = self.activities.iter().map(|activity| &activity.feature);
         let features = self.collections.iter().chain(&self.features).chain(activities);
         features.map(|feature| feature.display_name.as_str())
     }
 
-    /// How many items these are.
+    /// Counts all items.
     pub fn count(&self) -> u64 {
         let products = self.activities.iter().filter(|activity| activity.product.is_some()).count() as u64;
         let others = [self.collections.len(), self.features.len(), self.activities.len(), self.relationships.len()];
@@ -128,19 +102,13 @@ impl Samples {
     }
 }
 
-impl Display for Name {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} {}", self.list, self.id)
-    }
-}
-
 fn lines(packed: &'static [u8]) -> impl Iterator<Item = Result<Map<String, Value>, SampleError>> {
     let lines = BufReader::new(GzDecoder::new(packed)).lines();
-    lines.map(|line| serde_json::from_str(&line.map_err(unreadable)?).map_err(unreadable))
+    lines.map(|line| serde_json::from_str(&line.map_err(SampleError::unreadable)?).map_err(SampleError::unreadable))
 }
 
 fn collections() -> Result<Vec<Feature>, SampleError> {
-    let collections: Vec<Map<String, Value>> = serde_json::from_str(COLLECTIONS).map_err(unreadable)?;
+    let collections: Vec<Map<String, Value>> = serde_json::from_str(COLLECTIONS).map_err(SampleError::unreadable)?;
     let request = |mut sample: Map<String, Value>| {
         let id = take(&mut sample, "collection")?;
         let display_name = text(&sample, "displayName")?;
@@ -161,10 +129,10 @@ fn feature(list: &str, mut sample: Map<String, Value>) -> Result<Feature, Sample
     let display_name = text(&sample, "displayName")?;
     let mut body = Value::Object(sample).to_string();
     if let Some(quantized) = quantized {
-        // Written as text, not as a value: nothing between here and the gateway may touch a digit.
+        // Written as text, so that all digits stay as they are.
         body.pop();
         body.push_str(",\"boundary\":");
-        let quantized: Quantized = serde_json::from_value(quantized).map_err(unreadable)?;
+        let quantized: Quantized = serde_json::from_value(quantized).map_err(SampleError::unreadable)?;
         body.push_str(&quantized.geojson()?);
         body.push('}');
     }
@@ -183,16 +151,18 @@ fn place(sample: &Map<String, Value>) -> Result<Place, SampleError> {
         display_name: text(sample, "displayName")?,
         collection: text(sample, "collection")?,
         sub_type: text(sample, "subType")?,
-        location: serde_json::from_value(location).map_err(unreadable)?,
+        location: serde_json::from_value(location).map_err(SampleError::unreadable)?,
     })
 }
 
-/// Those of the places that lie in the geozone, and are of a collection that is to lie in its.
+/// Returns the places in a geozone, if their collections are in `CONTAINED_IN`.
 fn inside<'a>(geozone: &Map<String, Value>, places: &'a [Place]) -> Result<Vec<&'a Place>, SampleError> {
     let collection = text(geozone, "collection")?;
-    let Some((within, _)) = LIE_IN.iter().find(|(_, geozones)| *geozones == collection) else { return Ok(Vec::new()) };
+    let Some((within, _)) = CONTAINED_IN.iter().find(|(_, geozones)| *geozones == collection) else {
+        return Ok(Vec::new());
+    };
     let quantized = geozone.get("quantizedBoundary").cloned().unwrap_or_default();
-    let quantized: Quantized = serde_json::from_value(quantized).map_err(unreadable)?;
+    let quantized: Quantized = serde_json::from_value(quantized).map_err(SampleError::unreadable)?;
     let outline = Outline::new(quantized.rings()?);
     Ok(places.iter().filter(|place| place.collection == *within && outline.contains(place.location)).collect())
 }
@@ -205,11 +175,7 @@ fn take(sample: &mut Map<String, Value>, name: &str) -> Result<String, SampleErr
 
 fn text(sample: &Map<String, Value>, name: &str) -> Result<String, SampleError> {
     let text = sample.get(name).and_then(Value::as_str).map(str::to_owned);
-    text.ok_or_else(|| unreadable(format!("a sample without `{name}`")))
-}
-
-pub(super) fn unreadable(error: impl ToString) -> SampleError {
-    SampleError::Unreadable(error.to_string())
+    text.ok_or_else(|| SampleError::unreadable(format!("a sample without `{name}`")))
 }
 
 #[cfg(test)]

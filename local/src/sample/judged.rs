@@ -1,4 +1,4 @@
-//! Searches with the name that must come first, and how well a platform with the sample answers them.
+//! Searches with their expected first results, and the quality of a platform's answers.
 
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
@@ -10,50 +10,50 @@ use super::{SampleError, Samples};
 
 const JUDGED: &str = include_str!("../../../samples/judged.tsv");
 
-/// A search, as one line of `samples/judged.tsv` states it.
+/// A search of a line in `samples/judged.tsv`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judged {
     pub half: Half,
-    /// What it tries: a whole name, a beginning, a typo, another spelling.
+    /// The kind of the query: a whole name, a prefix, a typo, another spelling.
     pub kind: &'static str,
     pub typed: &'static str,
-    /// The names of which one must come first.
+    /// The expected names, one of which must come first.
     pub wanted: Vec<&'static str>,
 }
 
-/// Rules are tuned by the one half, and judged by the other.
+/// The use of a search: rules are tuned by one half and judged by the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Half {
     Tuning,
     Reporting,
 }
 
-/// A route that is judged.
+/// A judged route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     Search,
     Suggest,
 }
 
-/// Where a wanted name came.
+/// The rank of an expected name.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     pub judged: Judged,
     pub asked: Asked,
-    /// From 1; none where the first page has no wanted name.
+    /// The rank from 1, or none if the first page has no expected name.
     pub rank: Option<usize>,
-    /// What came first instead.
+    /// The first result.
     pub first: Option<String>,
 }
 
 impl Judged {
-    /// All of them.
+    /// Reads all judged searches.
     pub fn read() -> Result<Vec<Self>, SampleError> {
         let lines = JUDGED.lines().filter(|line| !line.starts_with('#')).skip(1);
         lines.map(|line| Self::parse(line).ok_or_else(|| SampleError::Unreadable(line.to_owned()))).collect()
     }
 
-    /// Those whose wanted names are all in these samples.
+    /// Reads the judged searches whose expected names are all in these samples.
     pub fn among(samples: &Samples) -> Result<Vec<Self>, SampleError> {
         let names: HashSet<&str> = samples.display_names().collect();
         let mut judged = Self::read()?;
@@ -72,7 +72,7 @@ impl Judged {
         Some(Self { half, kind, typed, wanted: fields.next()?.split("; ").collect() })
     }
 
-    /// Asks the platform whose gateway has this address.
+    /// Sends the search to a gateway.
     pub async fn ask(&self, client: &Client, gateway: &str, asked: Asked) -> Result<Judgement, SampleError> {
         let failed = |reason: &dyn Display| SampleError::Gateway {
             request: format!("{} {}", asked.path(), self.typed),
@@ -82,7 +82,8 @@ impl Judged {
         url.query_pairs_mut().append_pair("q", self.typed);
         let answer = client.get(url).send().await.and_then(reqwest::Response::error_for_status);
         let answer: Value = answer.map_err(|error| failed(&error))?.json().await.map_err(|error| failed(&error))?;
-        let items = answer.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let items = answer.get("items").and_then(Value::as_array);
+        let items = items.ok_or_else(|| failed(&"the response has no items"))?;
         let names: Vec<&str> = items.iter().filter_map(|item| item.get("displayName")?.as_str()).collect();
         let rank = names.iter().position(|name| self.wanted.contains(name)).map(|place| place + 1);
         Ok(Judgement { judged: self.clone(), asked, rank, first: names.first().map(|name| (*name).to_owned()) })
@@ -100,7 +101,7 @@ impl Asked {
     }
 }
 
-/// The mean of 1 divided by the rank, 0 where the wanted name is not on the first page.
+/// Returns the mean of 1 divided by the rank, or 0 for a name that is not on the first page.
 pub fn mean_reciprocal_rank<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0_f64);
     for judgement in judgements {
@@ -119,7 +120,7 @@ impl Display for Judgement {
         let first = first.as_deref().unwrap_or("nothing");
         write!(
             formatter,
-            "{asked:?}, {kind}: `{typed}` wants {}, which is {rank}; first is {first}",
+            "{asked:?}, {kind}: `{typed}` expects {}, whose rank is {rank}; the first result is {first}",
             wanted.join(" or ")
         )
     }
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_enough_in_each_half_and_all_of_their_names_are_samples() {
+    fn judged_searches_are_balanced_and_expect_names_of_the_sample() {
         let all = Judged::read().unwrap();
         let tuning = all.iter().filter(|judged| judged.half == Half::Tuning).count();
         assert!(all.len() >= 120 && tuning.abs_diff(all.len() - tuning) <= 2, "{tuning} of {}", all.len());

@@ -6,7 +6,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::SampleError;
-use super::data::unreadable;
 
 /// A boundary on the lattice that its source was quantised to: each ring's first position, then differences.
 #[derive(Debug, Deserialize)]
@@ -46,7 +45,7 @@ impl Quantized {
     }
 
     fn lattice(&self) -> Result<Lattice, SampleError> {
-        let number = |text: &String| text.parse::<f64>().map_err(unreadable);
+        let number = |text: &String| text.parse::<f64>().map_err(SampleError::unreadable);
         let pair = |[x, y]: &[String; 2]| Ok([number(x)?, number(y)?]);
         Ok(Lattice { scale: pair(&self.transform.scale)?, translate: pair(&self.transform.translate)? })
     }
@@ -73,7 +72,7 @@ impl Lattice {
     fn write_ring(&self, ring: &Value, geojson: &mut String) -> Result<(), SampleError> {
         for (index, [x, y]) in self.positions(ring)?.into_iter().enumerate() {
             let before = if index > 0 { "," } else { "[" };
-            write!(geojson, "{before}[{x},{y}]").map_err(unreadable)?;
+            write!(geojson, "{before}[{x},{y}]").map_err(SampleError::unreadable)?;
         }
         geojson.push(']');
         Ok(())
@@ -89,7 +88,7 @@ impl Lattice {
     }
 
     fn positions(&self, ring: &Value) -> Result<Vec<[f64; 2]>, SampleError> {
-        let steps: Vec<[i64; 2]> = serde_json::from_value(ring.clone()).map_err(unreadable)?;
+        let steps: Vec<[i64; 2]> = serde_json::from_value(ring.clone()).map_err(SampleError::unreadable)?;
         let (mut x, mut y) = (0, 0);
         let ([scale_x, scale_y], [from_x, from_y]) = (self.scale, self.translate);
         let position = |[step_x, step_y]: [i64; 2]| {

@@ -1,25 +1,25 @@
-//! Activities, products and their dates: made by rule from the real places, and no real offers. `samples/README.md`
-//! states the rule.
+//! Activities, products and their dates, derived from the real places by the rule in `samples/README.md`. They are not
+//! real offers.
 
 use serde_json::json;
 
-use super::data::{Feature, Name, Place};
+use super::feature::{Feature, Name, Place};
 
-/// The season of every product, and the request that makes its dates.
+/// The season of every product: the request that creates its dates.
 pub const SEASON: &str = r#"{"from":"2026-05-15","to":"2026-09-30","status":"open"}"#;
 
-/// How many days that is.
+/// The number of days of the season.
 pub const DATES: u64 = 139;
 
-const NO_OFFER: &str = "A sample, made by rule from the place of this name; no real offer.";
+const NO_OFFER: &str = "A sample, derived by rule from the place of this name; not a real offer.";
 
-/// What can be done at facilities of one kind.
+/// The activity and product of facilities of one type.
 struct Rule {
     sub_type: &'static str,
     activity_type: &'static str,
-    /// Stands before the facility's name in the activity's.
+    /// Prefix of the activity's name, before the facility's.
     activity: &'static str,
-    /// The same of the product, where there is one.
+    /// Prefix of the product's name, if there is a product.
     product: Option<&'static str>,
 }
 
@@ -33,7 +33,7 @@ const RULES: [Rule; 7] = [
     Rule { sub_type: "harbour", activity_type: "boating", activity: "Boating", product: None },
 ];
 
-/// What can be done at a facility.
+/// An activity at a facility.
 #[derive(Clone, Debug)]
 pub struct Activity {
     pub feature: Feature,
@@ -48,7 +48,7 @@ pub struct Product {
     pub body: String,
 }
 
-/// The activity at a place, which has its location and its external id.
+/// Returns the activity at a place, with the place's location and external id.
 pub fn activity(place: &Place) -> Option<Activity> {
     let rule = RULES.iter().find(|rule| rule.sub_type == place.sub_type)?;
     let display_name = format!("{}: {}", rule.activity, place.display_name);

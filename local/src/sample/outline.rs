@@ -1,4 +1,4 @@
-//! Which places lie in a boundary.
+//! Containment of places in a boundary.
 
 /// The rings of a boundary, shells and holes of all its parts, with the box around them.
 #[derive(Debug)]
@@ -18,7 +18,9 @@ impl Outline {
         Self { rings, west_south, east_north }
     }
 
-    /// Whether an odd number of its edges lies east of the place. Its rings neither cross ±180 nor go round a pole.
+    /// Whether the boundary contains a place, by the number of edges east of it. The rings must not cross ±180 degrees
+    /// or
+    /// enclose a pole.
     pub fn contains(&self, [x, y]: [f64; 2]) -> bool {
         let boxed =
             self.west_south[0] <= x && x <= self.east_north[0] && self.west_south[1] <= y && y <= self.east_north[1];
@@ -35,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hole_is_outside_and_an_island_inside() {
+    fn outline_excludes_holes_and_includes_islands() {
         let square = |from: f64, to: f64| vec![[from, from], [to, from], [to, to], [from, to], [from, from]];
         let outline = Outline::new(vec![square(0.0, 9.0), square(3.0, 6.0), square(20.0, 21.0)]);
         assert!(outline.contains([1.0, 1.0]) && outline.contains([20.5, 20.5]));

@@ -1,8 +1,8 @@
-//! Somebody of each kind that the systems tell apart, as the samples have them.
+//! A person of the samples for each kind of caller.
 
 use crate::identity::Person;
 
-/// Each by the name of its kind. The agency is Moorland Avalanche Service, the tenant Northern Bridges.
+/// The people by kind. The agency is Moorland Avalanche Service, the tenant Northern Bridges.
 pub const PEOPLE: [(&str, Person<'static>); 8] = [
     ("parks-admin", Person { roles: &["parks-admin"], ..Person::new("parks-admin") }),
     ("platform-admin", Person { roles: &["platform-admin"], ..Person::new("platform-admin") }),

@@ -1,18 +1,18 @@
-//! The requests of a load. Each may be sent again, after any crash and beside itself, and changes nothing then.
+//! The requests of a load. They are idempotent, so that loads can be repeated after a crash and run concurrently.
 
 use std::time::Duration;
 
 use reqwest::{Client, Method, StatusCode, header};
 use serde_json::Value;
 
-use super::data::{Feature, Name};
+use super::feature::{Feature, Name};
 use super::offers::{Product, SEASON};
 use super::{Found, Refused, SampleError};
 
-/// How often a request is sent that others get in the way of, or that the platform has no time for.
-const TRIES: u32 = 10;
+/// The maximum number of attempts of a request that conflicts with others or is throttled.
+const MAX_ATTEMPTS: u32 = 10;
 
-/// Where the samples go, and as whom.
+/// The gateway and the token of a load.
 #[derive(Clone, Debug)]
 pub struct Target {
     client: Client,
@@ -20,12 +20,12 @@ pub struct Target {
     token: String,
 }
 
-/// What became of one request.
+/// The outcome of one request.
 pub struct Answered {
-    /// Of the item, where others look for it by name.
+    /// The item's name, if other requests refer to it.
     pub name: Option<Name>,
     pub outcome: Outcome,
-    /// Where the item is, if it is there.
+    /// The item's path, if it exists.
     pub path: Option<String>,
 }
 
@@ -34,12 +34,12 @@ pub enum Outcome {
     Refused(Refused),
 }
 
-/// What the gateway has answered.
+/// A response of the gateway.
 pub(super) struct Answer {
     request: String,
     pub(super) status: StatusCode,
     pub(super) location: Option<String>,
-    /// How long the platform asks to be left alone.
+    /// The wait that the platform asks for.
     retry_after: Option<Duration>,
     body: String,
 }
@@ -49,8 +49,8 @@ impl Target {
         Self { client: Client::new(), gateway: gateway.to_owned(), token: token.to_owned() }
     }
 
-    /// Makes an item that its list knows by an id, or finds it by that.
-    pub async fn make(&self, feature: Feature) -> Result<Answered, SampleError> {
+    /// Creates an item, or finds the one with its id.
+    pub async fn create(&self, feature: Feature) -> Result<Answered, SampleError> {
         let Feature { name, display_name, body } = feature;
         let answer = self.call(Method::POST, &name.list, body, None).await?;
         let outcome = match answer.status {
@@ -59,18 +59,18 @@ impl Target {
             StatusCode::BAD_REQUEST => Outcome::Refused(Refused {
                 feature: name.to_string(),
                 name: display_name,
-                fault: answer.text("detail").unwrap_or_else(|| "no reason was given".to_owned()),
+                fault: answer.text("detail").unwrap_or_else(|| "the response has no detail".to_owned()),
             }),
-            // What it lies in has been deleted.
+            // Its parent has been deleted.
             StatusCode::NOT_FOUND => present(),
             _ => return Err(answer.unexpected()),
         };
         Ok(Answered { name: Some(name), outcome, path: answer.location })
     }
 
-    /// Makes the product of an activity that has none yet, not even a deleted one: products have no id by which they
-    /// might be told. Without an answer the request may have been carried out or still be, and the index of the list
-    /// may lag: its `Idempotency-Key` is the same in every load.
+    /// Creates the product of an activity, unless the activity has or had one. Products have no external id. The list
+    /// may
+    /// lag behind a request without an answer, so the `Idempotency-Key` is the same in every load.
     pub async fn offer(&self, activity: Found, product: Product) -> Result<Answered, SampleError> {
         let list = activity.path.replacen("/activities/", "/products/", 1);
         if !activity.made {
@@ -80,15 +80,15 @@ impl Target {
                 if answer.status != StatusCode::OK {
                     return Err(answer.unexpected());
                 }
-                let page: Value = serde_json::from_str(&answer.body).unwrap_or_default();
-                let Some(first) = page.pointer("/items/0") else { continue };
-                // Dates are missing only where they were to be made.
+                let (items, _) = answer.page()?;
+                let Some(first) = items.first() else { continue };
+                // Only our own product needs dates.
                 let ours = !deleted && first.get("displayName").and_then(Value::as_str) == Some(&product.name);
                 let number = first.get("number").and_then(Value::as_u64).filter(|_| ours);
                 let path = number.map(|number| format!("{list}/{number}"));
                 return Ok(Answered { name: None, outcome: present(), path });
             }
-            // A deleted one may have taken its product along, where no list of its own shows it.
+            // A deleted activity may have cascaded to its product, which no list shows then.
             let answer = self.call(Method::GET, &activity.path, String::new(), None).await?;
             if answer.member("isDeleted") == Some(Value::Bool(true)) {
                 return Ok(Answered { name: None, outcome: present(), path: None });
@@ -103,11 +103,11 @@ impl Target {
         }
     }
 
-    /// Makes what is missing of a product's dates, which are as many as this.
+    /// Creates the missing dates of a product, which has this number of dates.
     pub async fn seed(&self, product: String, dates: u64) -> Result<Answered, SampleError> {
         let answer = self.call(Method::POST, &format!("{product}/dates"), SEASON.to_owned(), None).await?;
         let made = match answer.status {
-            StatusCode::OK => answer.number("created").unwrap_or_default(),
+            StatusCode::OK => answer.number("created").ok_or_else(|| answer.unexpected())?,
             // The product has been deleted, or its range no longer holds the season.
             StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => 0,
             _ => return Err(answer.unexpected()),
@@ -118,19 +118,20 @@ impl Target {
 
     /// Relates two items by their paths.
     pub async fn relate(&self, one: &str, other: &str) -> Result<Answered, SampleError> {
-        let (one, other) = (end(one), end(other));
+        let reference = |path| item_reference(path).ok_or_else(|| SampleError::unreadable(format!("path `{path}`")));
+        let (one, other) = (reference(one)?, reference(other)?);
         let answer =
             self.call(Method::PUT, &format!("/parks/relationships/{one}/{other}"), String::new(), None).await?;
         let outcome = match answer.status {
             StatusCode::CREATED => made(),
-            // Not found is an end that has been deleted.
+            // 404 means that one of the items has been deleted.
             StatusCode::OK | StatusCode::NOT_FOUND => present(),
             _ => return Err(answer.unexpected()),
         };
         Ok(Answered { name: None, outcome, path: None })
     }
 
-    /// Sends a file by a signed link.
+    /// Uploads a file by a signed link.
     pub(super) async fn put<'a>(
         &self,
         link: &str,
@@ -142,7 +143,7 @@ impl Target {
             reason: error.to_string(),
         };
         let mut request = self.client.put(link).body(file);
-        // The client counts the bytes itself.
+        // The client sets the length itself.
         for (name, value) in headers.filter(|(name, _)| !name.eq_ignore_ascii_case("content-length")) {
             request = request.header(name, value);
         }
@@ -155,7 +156,7 @@ impl Target {
         Err(SampleError::Unexpected { request, status, body })
     }
 
-    /// Sends a request until nobody gets in its way, and the platform has time for it.
+    /// Sends a request, and repeats it after conflicts and throttling.
     pub(super) async fn call(
         &self,
         method: Method,
@@ -174,7 +175,7 @@ impl Target {
             request = request.header("idempotency-key", once);
         }
         let request = request.build().map_err(silent)?;
-        let mut tries = 0;
+        let mut attempts = 0;
         loop {
             let Some(again) = request.try_clone() else {
                 return Err(SampleError::Unreadable(format!("{named} has a body that cannot be sent again")));
@@ -186,11 +187,11 @@ impl Target {
             let retry_after = told(header::RETRY_AFTER).and_then(|text| text.parse().ok()).map(Duration::from_secs);
             let body = response.text().await.map_err(silent)?;
             let answer = Answer { request: named.clone(), status, location, retry_after, body };
-            tries += 1;
+            attempts += 1;
             match answer.retry_after {
-                _ if tries >= TRIES => return Ok(answer),
+                _ if attempts >= MAX_ATTEMPTS => return Ok(answer),
                 Some(pause) if status.is_server_error() => tokio::time::sleep(pause).await,
-                _ if answer.others_came_first() => {}
+                _ if answer.is_transient_conflict() => {}
                 _ => return Ok(answer),
             }
         }
@@ -198,20 +199,36 @@ impl Target {
 }
 
 impl Answer {
-    /// Whether it was kept from what it wanted at the same moment: afterwards it is known what there is.
-    fn others_came_first(&self) -> bool {
+    /// Whether the request conflicted with a concurrent one, so that a retry has a definite outcome.
+    fn is_transient_conflict(&self) -> bool {
         const SETTLED: [&str; 3] = ["urn:cairn:problem:exists", "urn:cairn:problem:invited", "urn:cairn:problem:taken"];
         let exists = || self.text("type").is_some_and(|kind| SETTLED.contains(&kind.as_str()));
         self.status == StatusCode::CONFLICT && self.location.is_none() && !exists()
     }
 
-    /// The same, or the error that it is another status.
+    /// Returns the response if it has one of these statuses, or else an error.
     pub(super) fn expecting(self, statuses: &[StatusCode]) -> Result<Self, SampleError> {
         if statuses.contains(&self.status) { Ok(self) } else { Err(self.unexpected()) }
     }
 
-    pub(super) fn json(&self) -> Value {
-        serde_json::from_str(&self.body).unwrap_or_default()
+    /// Parses the body.
+    pub(super) fn json(&self) -> Result<Value, SampleError> {
+        serde_json::from_str(&self.body).map_err(|_| self.unexpected())
+    }
+
+    /// Parses the body as a page of a list: its items and the cursor of the next page.
+    pub(super) fn page(&self) -> Result<(Vec<Value>, Option<String>), SampleError> {
+        let mut body = self.json()?;
+        let cursor = body.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+        match body.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => Ok((items, cursor)),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// Returns the path of the created item.
+    pub(super) fn created_path(&self) -> Result<String, SampleError> {
+        self.location.clone().ok_or_else(|| self.unexpected())
     }
 
     fn member(&self, name: &str) -> Option<Value> {
@@ -226,8 +243,9 @@ impl Answer {
         self.member(name)?.as_u64()
     }
 
-    pub(super) fn unexpected(self) -> SampleError {
-        SampleError::Unexpected { request: self.request, status: self.status, body: self.body }
+    pub(super) fn unexpected(&self) -> SampleError {
+        let (request, body) = (self.request.clone(), self.body.clone());
+        SampleError::Unexpected { request, status: self.status, body }
     }
 }
 
@@ -239,17 +257,16 @@ fn present() -> Outcome {
     Outcome::Done { made: 0, present: 1 }
 }
 
-/// `/parks/facilities/c/trail/1` as an end of a relationship, `facility::c/trail::1`.
-fn end(path: &str) -> String {
-    let mut parts = path.trim_start_matches("/parks/").splitn(3, '/');
-    let mut part = || parts.next().unwrap_or_default();
-    let kind = match part() {
+/// Returns the reference of an item in a path: of `/parks/facilities/c/trail/1` it is `facility::c/trail::1`.
+fn item_reference(path: &str) -> Option<String> {
+    let mut parts = path.strip_prefix("/parks/")?.splitn(3, '/');
+    let kind = match parts.next()? {
         "geozones" => "geozone",
         "facilities" => "facility",
         "activities" => "activity",
         other => other,
     };
-    format!("{kind}::{}/{}", part(), part().replace('/', "::"))
+    Some(format!("{kind}::{}/{}", parts.next()?, parts.next()?.replace('/', "::")))
 }
 
 #[cfg(test)]
@@ -260,7 +277,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_the_platform_has_no_time_for_is_sent_again() {
+    async fn throttled_request_is_retried() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let target = Target::new(&format!("http://{}", listener.local_addr().unwrap()), "token");
         let gateway = tokio::spawn(async move {
@@ -278,8 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_an_end() {
-        assert_eq!(end("/parks/facilities/c/trail/1"), "facility::c/trail::1");
-        assert_eq!(end("/parks/geozones/c/12"), "geozone::c/12");
+    fn item_reference_is_read_from_the_path() {
+        assert_eq!(item_reference("/parks/facilities/c/trail/1").as_deref(), Some("facility::c/trail::1"));
+        assert_eq!(item_reference("/parks/geozones/c/12").as_deref(), Some("geozone::c/12"));
+        assert_eq!(item_reference("/parks/geozones"), None);
     }
 }

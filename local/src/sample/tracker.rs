@@ -23,26 +23,26 @@ pub use tenants::{Part, Project, TENANTS, Tenant};
 const STAGE: &str = "tracker";
 const LIST: &str = "/tracker/tenants";
 
-/// How often an import is asked how far it has come.
-const LOOK: Duration = Duration::from_millis(500);
+/// The interval at which an import is polled.
+const POLL: Duration = Duration::from_millis(500);
 
-/// How long an import may rest between two counts.
-const PATIENCE: Duration = Duration::from_secs(300);
+/// How long an import may take without progress.
+const STALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The import of a project's file.
 enum Import {
-    /// The path of its work.
+    /// The path of its job.
     Running(String),
     Ended,
 }
 
-/// Sends the tenants of this size with a platform administrator's token, whose subject becomes an administrator of the
-/// tenants. Returns how many tenants and issues were made, and how many were there before, or have been deleted since.
+/// Loads the tenants of this size with a platform administrator's token, whose subject becomes an administrator of the
+/// tenants. Returns the numbers of created tenants and issues, and of those that existed or were deleted since.
 pub async fn load(size: Size, gateway: &str, token: &str, progress: &Progress) -> Result<(u64, u64), SampleError> {
     load_these(TENANTS, size, gateway, token, progress).await
 }
 
-/// Sends the parts of these tenants that a sample of this size has.
+/// Loads the parts of these tenants that a sample of this size has.
 pub async fn load_these(
     tenants: &[Tenant],
     size: Size,
@@ -54,18 +54,19 @@ pub async fn load_these(
     let target = Target::new(gateway, token);
     let tenants: Vec<&Tenant> = tenants.iter().filter(|tenant| tenant.parts(size).next().is_some()).collect();
     let issues: u64 = tenants.iter().flat_map(|tenant| tenant.parts(size)).map(Part::issues).sum();
-    let there = target.named(LIST).await?.unwrap_or_default();
+    let there = target.names(LIST).await?;
+    let there = there.ok_or_else(|| SampleError::unreadable(format!("the token does not allow to list {LIST}")))?;
     let (mut made, mut done) = (0, 0);
     for tenant in &tenants {
         let found = there.iter().find(|(name, _)| name == tenant.name).map(|(_, id)| format!("{LIST}/{id}"));
         let mut is_new = found.is_none();
         let path = match found {
             Some(path) => path,
-            None => target.created(LIST, tenant.name, format!("sample {}", tenant.name)).await?,
+            None => target.create_named(LIST, tenant.name, format!("sample {}", tenant.name)).await?,
         };
         for part in tenant.parts(size) {
             if target.is_complete(&path, part).await? {
-                // A tenant with a complete part was renamed or deleted since.
+                // The tenant has a complete part, so it was renamed or deleted since.
                 is_new = false;
             } else {
                 let tell = |more: u64| progress.advanced(STAGE, done + more, Some(issues));
@@ -76,23 +77,23 @@ pub async fn load_these(
         }
     }
     let before = (tenants.len() as u64 + issues).saturating_sub(made);
-    progress.finished(STAGE, format!("{made} made, {before} there before"));
+    progress.finished(STAGE, format!("{made} created, {before} existed"));
     Ok((made, before))
 }
 
 impl Target {
-    /// Whether nothing of a part is left to do: a load has completed it, or its tenant has been deleted.
+    /// Whether a part needs nothing more: a load has completed it, or its tenant has been deleted.
     async fn is_complete(&self, path: &str, part: &Part) -> Result<bool, SampleError> {
-        if !self.is_there(path).await? {
+        if !self.exists(path).await? {
             return Ok(true);
         }
         match part.members.first() {
-            Some((last, _)) => self.is_there(&format!("{path}/members/local:{last}")).await,
+            Some((last, _)) => self.exists(&format!("{path}/members/local:{last}")).await,
             None => Ok(false),
         }
     }
 
-    async fn is_there(&self, path: &str) -> Result<bool, SampleError> {
+    async fn exists(&self, path: &str) -> Result<bool, SampleError> {
         let answer = self.call(Method::GET, path, String::new(), None).await?;
         Ok(answer.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?.status == StatusCode::OK)
     }
@@ -100,27 +101,27 @@ impl Target {
     /// Creates the missing projects of a part with their issues, then adds its members. Returns the number of new issues.
     async fn complete(&self, path: &str, part: &Part, tell: impl Fn(u64)) -> Result<u64, SampleError> {
         let (list, id) = (format!("{path}/projects"), path.rsplit('/').next().unwrap_or_default());
-        // Somebody has shut us out.
-        let Some(there) = self.named(&list).await? else { return Ok(0) };
+        // The token's subject was removed from the tenant.
+        let Some(there) = self.names(&list).await? else { return Ok(0) };
         let (mut made, mut done) = (0, 0);
         for project in part.projects {
             let project_path = match there.iter().find(|(name, _)| name == project.name) {
                 Some((_, id)) => format!("{list}/{id}"),
                 // The same name in another tenant is another project.
-                None => self.created(&list, project.name, format!("{id} {}", project.name)).await?,
+                None => self.create_named(&list, project.name, format!("{id} {}", project.name)).await?,
             };
             made += self.fill(path, &project_path, project, |more| tell(done + more)).await?;
             done += project.issues as u64;
         }
         for (subject, role) in part.members.iter().rev() {
             let new = json!({ "idpid": format!("local:{subject}"), "role": role, "name": subject });
-            self.unless_there(&format!("{path}/members"), &new).await?;
+            self.create_if_absent(&format!("{path}/members"), &new).await?;
         }
         Ok(made)
     }
 
-    /// The names and ids of all that a list has; none if it is not there, or not for us.
-    async fn named(&self, list: &str) -> Result<Option<Vec<(String, String)>>, SampleError> {
+    /// Returns the names and ids of a list, or none if it does not exist or is hidden from the caller.
+    async fn names(&self, list: &str) -> Result<Option<Vec<(String, String)>>, SampleError> {
         let mut all = Vec::new();
         let mut page = format!("{list}?limit=100");
         loop {
@@ -129,53 +130,54 @@ impl Target {
             if answer.status == StatusCode::NOT_FOUND {
                 return Ok(None);
             }
-            let body: Value = answer.json();
-            for entry in body.get("items").and_then(Value::as_array).into_iter().flatten() {
-                let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-                all.push((text("name"), text("id")));
+            let (items, next) = answer.page()?;
+            for entry in items {
+                let text = |name: &str| entry.get(name).and_then(Value::as_str).ok_or_else(|| answer.unexpected());
+                all.push((text("name")?.to_owned(), text("id")?.to_owned()));
             }
-            match body.get("nextCursor").and_then(Value::as_str) {
+            match next {
                 Some(cursor) => page = format!("{list}?limit=100&cursor={cursor}"),
                 None => return Ok(Some(all)),
             }
         }
     }
 
-    /// Where what was made is: under this `Idempotency-Key` once, in however many loads at once.
-    async fn created(&self, list: &str, name: &str, once: String) -> Result<String, SampleError> {
+    /// Creates an item under this `Idempotency-Key`, so that concurrent loads create it once. Returns its path.
+    async fn create_named(&self, list: &str, name: &str, once: String) -> Result<String, SampleError> {
         let answer = self.call(Method::POST, list, json!({ "name": name }).to_string(), Some(once)).await?;
-        Ok(answer.expecting(&[StatusCode::CREATED])?.location.unwrap_or_default())
+        answer.expecting(&[StatusCode::CREATED])?.created_path()
     }
 
-    /// Makes what has a name of its own in its list, unless it is there.
-    async fn unless_there(&self, list: &str, new: &Value) -> Result<(), SampleError> {
+    /// Creates an item whose name is unique in its list, unless it exists.
+    async fn create_if_absent(&self, list: &str, new: &Value) -> Result<(), SampleError> {
         let answer = self.call(Method::POST, list, new.to_string(), None).await?;
         answer.expecting(&[StatusCode::CREATED, StatusCode::CONFLICT]).map(|_| ())
     }
 
-    /// Imports the issues of a project that never had any, once it has its attributes. Returns how many were made.
+    /// Creates the attributes of a project without issues, and imports its issues. Returns their number.
     async fn fill(&self, tenant: &str, path: &str, project: &Project, tell: impl Fn(u64)) -> Result<u64, SampleError> {
         let grid = format!("{path}/grid?limit=1&count=true");
         let grid = self.call(Method::GET, &grid, String::new(), None).await?;
         let grid = grid.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
         if grid.status == StatusCode::NOT_FOUND {
-            // It has been deleted.
+            // The project has been deleted.
             return Ok(0);
         }
-        // Without a filter the table counts, and not search.
-        let there = grid.json().pointer("/total/value").and_then(Value::as_u64).unwrap_or_default();
+        // Without a filter the count comes from the table, not from search.
+        let there = grid.json()?.pointer("/total/value").and_then(Value::as_u64);
+        let there = there.ok_or_else(|| grid.unexpected())?;
         match self.import_of(tenant, path).await? {
-            // A load before was broken off, and its work goes on.
+            // The import of an interrupted load is still running.
             Some(Import::Running(work)) => self.wait(&work, tell).await.map(|_| 0),
             Some(Import::Ended) => Ok(0),
             None if there > 0 => Ok(0),
             None => {
                 for attribute in issues::attributes(project.attributes) {
-                    self.unless_there(&format!("{path}/attributes"), &attribute).await?;
+                    self.create_if_absent(&format!("{path}/attributes"), &attribute).await?;
                 }
                 let work = self.send(path, issues::file(project)).await?;
                 let ended = self.wait(&work, tell).await?;
-                // Whoever has cancelled it, or deletes the project, may do so.
+                // Users may cancel the import or delete the project.
                 if ended.text("state").as_deref() == Some("rejected") {
                     return Err(ended.unexpected());
                 }
@@ -184,12 +186,13 @@ impl Target {
         }
     }
 
-    /// The last import of a project, unless it was cancelled or its file never came. One that waits for its file would
-    /// wait in vain, and is cancelled.
+    /// Returns the last import of a project, unless it was cancelled or has no file. An import that still waits for its
+    /// file
+    /// is cancelled.
     async fn import_of(&self, tenant: &str, project: &str) -> Result<Option<Import>, SampleError> {
         let list = format!("{tenant}/work?limit=100");
         let answer = self.call(Method::GET, &list, String::new(), None).await?.expecting(&[StatusCode::OK])?;
-        for work in answer.json().get("items").and_then(Value::as_array).into_iter().flatten() {
+        for work in answer.page()?.0 {
             let text = |name: &str| work.get(name).and_then(Value::as_str).unwrap_or_default();
             let path = format!("{tenant}/work/{}", text("id"));
             if text("kind") != "import" || project.rsplit('/').next() != Some(text("project")) {
@@ -200,7 +203,7 @@ impl Target {
                 "waiting" => {
                     let cancelled = self.call(Method::DELETE, &path, String::new(), None).await?;
                     if cancelled.status != StatusCode::NO_CONTENT {
-                        // Its file has come meanwhile.
+                        // Its file has arrived meanwhile.
                         return Ok(Some(Import::Running(path)));
                     }
                 }
@@ -211,27 +214,27 @@ impl Target {
         Ok(None)
     }
 
-    /// Announces a file and sends it. Returns the path of its work.
+    /// Creates an import and uploads its file. Returns the path of its job.
     async fn send(&self, project: &str, file: Vec<u8>) -> Result<String, SampleError> {
         let new = json!({ "bytes": file.len(), "mode": "create", "onError": "stop" });
         let answer = self.call(Method::POST, &format!("{project}/imports"), new.to_string(), None).await?;
         let answer = answer.expecting(&[StatusCode::CREATED])?;
-        let body: Value = answer.json();
-        let link = body.get("link").and_then(Value::as_str).unwrap_or_default();
+        let body = answer.json()?;
+        let link = body.get("link").and_then(Value::as_str).ok_or_else(|| answer.unexpected())?;
         let headers = body.get("headers").and_then(Value::as_object).into_iter().flatten();
         let headers = headers.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
         self.put(link, headers, file).await?;
-        Ok(answer.location.unwrap_or_default())
+        answer.created_path()
     }
 
-    /// Waits until work has ended, and tells how far it has come.
+    /// Waits until a job has ended, and reports its progress.
     async fn wait(&self, work: &str, tell: impl Fn(u64)) -> Result<Answer, SampleError> {
         let (mut done, mut moved) = (0, tokio::time::Instant::now());
         loop {
             let answer = self.call(Method::GET, work, String::new(), None).await?.expecting(&[StatusCode::OK])?;
-            let now = answer.json().pointer("/counts/done").and_then(Value::as_u64).unwrap_or_default();
+            let now = answer.json()?.pointer("/counts/done").and_then(Value::as_u64).unwrap_or_default();
             match answer.text("state").as_deref() {
-                Some("waiting" | "running") if moved.elapsed() < PATIENCE => {}
+                Some("waiting" | "running") if moved.elapsed() < STALL_TIMEOUT => {}
                 Some("waiting" | "running") | None => return Err(answer.unexpected()),
                 Some(_) => return Ok(answer),
             }
@@ -239,7 +242,7 @@ impl Target {
                 (done, moved) = (now, tokio::time::Instant::now());
                 tell(done);
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL).await;
         }
     }
 }

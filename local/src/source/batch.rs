@@ -1,14 +1,15 @@
-//! Delivering the records of one shard to a function, as Lambda's event source mapping does with
-//! `ReportBatchItemFailures`, `BisectBatchOnFunctionError`, a maximum record age and an on-failure destination.
+//! Delivery of a shard's records to a function, as by Lambda's event source mapping with `ReportBatchItemFailures`,
+//! `BisectBatchOnFunctionError`, a maximum record age and an on-failure destination.
 //!
-//! | the function | then |
+//! | the function | effect |
 //! |---|---|
 //! | reports no failures | the batch is done |
-//! | reports failures | records before the first of them are done; from it on they are delivered again |
-//! | fails, times out, or its answer cannot be read | the batch is split in two and both halves are delivered, in order |
-//! | fails on a single record | it is delivered again |
+//! | reports failures | records before the first failure are done, the others are delivered again |
+//! | fails, times out, or returns an unreadable response | the batch is split in two halves, which are delivered in
+//! order |
+//! | fails on a single record | the record is delivered again |
 //!
-//! Records that still fail beyond the maximum age are given up, and what follows them goes on.
+//! Records that still fail beyond the maximum age are discarded, and delivery continues with the next.
 
 use std::collections::VecDeque;
 
@@ -18,34 +19,34 @@ use serde::Deserialize;
 use super::Settings;
 use super::record::Record;
 
-/// Records that are to be delivered, in batches, oldest first.
+/// Records to deliver, in batches, oldest first.
 #[derive(Debug)]
 pub struct Batches {
     waiting: VecDeque<Vec<Record>>,
-    /// Failures in a row without any record done.
+    /// Consecutive failures without any record done.
     failures: u32,
 }
 
-/// What became of an invocation.
+/// The outcome of an invocation.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The answer's `batchItemFailures`, which may be none.
+    /// The response's `batchItemFailures`, which may be empty.
     Reported(Vec<String>),
-    /// A function error, or an answer of another form; why.
+    /// A function error, or an unreadable response, with the reason.
     Failed(String),
 }
 
-/// What an outcome leads to.
+/// The effect of an outcome.
 #[derive(Debug, Default)]
 pub struct Step {
-    /// The last record that is done with now: the checkpoint.
+    /// The sequence number of the last record that is done, for the checkpoint.
     pub done: Option<String>,
-    /// Records to be written to the on-failure destination; they count as done.
+    /// Records for the on-failure destination. They count as done.
     pub given_up: Vec<Record>,
 }
 
 impl Batches {
-    /// Cuts records into batches of at most so many records and bytes.
+    /// Splits records into batches within the limits of records and bytes.
     pub fn cut(records: Vec<Record>, settings: &Settings) -> Self {
         let mut waiting: VecDeque<Vec<Record>> = VecDeque::new();
         let mut bytes = 0;
@@ -65,23 +66,26 @@ impl Batches {
         Self { waiting, failures: 0 }
     }
 
-    /// The batch that is next.
+    /// Returns the next batch.
     pub fn next(&self) -> Option<&[Record]> {
         self.waiting.front().map(Vec::as_slice)
     }
 
-    /// The failures in a row so far, after which the next delivery should wait.
+    /// Returns the number of consecutive failures, which determines the wait before the next delivery.
     pub fn failures(&self) -> u32 {
         self.failures
     }
 
-    /// Takes the outcome of delivering the next batch.
+    /// Applies the outcome of delivering the next batch.
     pub fn settle(&mut self, outcome: Outcome, now: Timestamp, settings: &Settings) -> Step {
-        let Some(mut batch) = self.waiting.pop_front() else { return Step::default() };
+        let Some(mut batch) = self.waiting.pop_front() else {
+            table::never!("the outcome of a delivery without a batch");
+            return Step::default();
+        };
         let last = |records: &[Record]| records.last().map(|record| record.sequence_number.clone());
         let failed = match &outcome {
             Outcome::Reported(failures) if failures.is_empty() => None,
-            // One that is not in the batch fails it as a whole.
+            // An unknown record fails the whole batch.
             Outcome::Reported(failures) => {
                 failures.iter().map(|failure| position(&batch, failure)).min().flatten().or(Some(0))
             }
@@ -120,7 +124,7 @@ impl Batches {
 }
 
 impl Record {
-    /// Whether it is too old to be tried again, by the time of its write or, under a clock that a test moves, by the
+    /// Whether the record is too old for a retry, by the time of its write or, if a test has advanced the clock, by the
     /// time since it was read.
     fn expired(&self, now: Timestamp, settings: &Settings) -> bool {
         let since = |from: Timestamp, to: Timestamp| to.duration_since(from).unsigned_abs();
@@ -135,9 +139,9 @@ fn position(batch: &[Record], sequence_number: &str) -> Option<usize> {
     batch.iter().position(|record| record.sequence_number == sequence_number)
 }
 
-/// Reads an answer as Lambda does: nothing and `null` are success; anything that is not the documented form fails the
-/// batch as a whole.
-pub fn read_answer(answer: &[u8]) -> Outcome {
+/// Reads a response as Lambda does. An empty one and `null` are success. One that has not the documented form fails the
+/// whole batch.
+pub fn read_response(answer: &[u8]) -> Outcome {
     #[derive(Deserialize)]
     struct Answer {
         #[serde(rename = "batchItemFailures")]
@@ -156,11 +160,11 @@ pub fn read_answer(answer: &[u8]) -> Outcome {
             let failures = answer.and_then(|answer| answer.failures).unwrap_or_default();
             Outcome::Reported(failures.into_iter().map(|failure| failure.identifier).collect())
         }
-        Err(error) => Outcome::Failed(format!("its answer is no list of batch item failures: {error}")),
+        Err(error) => Outcome::Failed(format!("the response is not a list of batch item failures: {error}")),
     }
 }
 
-/// The payload of an invocation.
+/// Returns the payload of an invocation.
 pub fn payload(batch: &[Record]) -> String {
     let mut text = String::with_capacity(batch.iter().map(|record| record.json.len() + 1).sum::<usize>() + 16);
     text.push_str(r#"{"Records":["#);
@@ -200,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_keep_both_limits() {
+    fn batches_obey_both_limits() {
         let settings = Settings { batch_records: 3, batch_bytes: 22, ..Settings::default() };
         let batches = Batches::cut(records(0..5), &settings);
         let cut: Vec<_> = batches.waiting.iter().map(|batch| numbers(batch)).collect();
@@ -210,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn from_the_lowest_reported_record_on_all_are_delivered_again() {
+    fn records_from_the_first_reported_failure_are_delivered_again() {
         let settings = Settings::default();
         let mut batches = Batches::cut(records(0..5), &settings);
         let step = batches.settle(failing(&["3", "2"]), Timestamp::now(), &settings);
@@ -222,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_of_an_unknown_record_fails_the_whole_batch() {
+    fn report_of_an_unknown_record_fails_the_whole_batch() {
         let settings = Settings::default();
         let mut batches = Batches::cut(records(0..3), &settings);
         let step = batches.settle(failing(&["2", "none"]), Timestamp::now(), &settings);
@@ -231,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_batch_is_split_until_the_culprit_is_alone() {
+    fn failed_batch_is_split_until_the_failing_record_is_alone() {
         let settings = Settings::default();
         let mut batches = Batches::cut(records(0..8), &settings);
         let mut done = Vec::new();
@@ -251,15 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn only_failed_records_beyond_the_maximum_age_are_given_up() {
+    fn only_failed_records_beyond_the_maximum_age_are_discarded() {
         let settings = Settings { maximum_age: Duration::from_secs(60), ..Settings::default() };
         let later = Timestamp::now() + Duration::from_secs(3600);
         let mut batches = Batches::cut(records(0..3), &settings);
         let step = batches.settle(failing(&[]), later, &settings);
-        assert!(
-            step.given_up.is_empty() && step.done.as_deref() == Some("2"),
-            "old records are delivered all the same"
-        );
+        assert!(step.given_up.is_empty() && step.done.as_deref() == Some("2"), "old records are delivered, too");
 
         let mut recent = records(2..3);
         recent.iter_mut().for_each(|record| record.seen = later);
@@ -270,19 +271,19 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_as_lambda_reads_them() {
+    fn response_is_read_as_by_lambda() {
         for success in ["", "null", "{}", r#"{"batchItemFailures":null}"#, r#"{"batchItemFailures":[]}"#] {
-            assert_eq!(read_answer(success.as_bytes()), failing(&[]), "{success}");
+            assert_eq!(read_response(success.as_bytes()), failing(&[]), "{success}");
         }
         let partial = r#"{"batchItemFailures":[{"itemIdentifier":"7"}]}"#;
-        assert_eq!(read_answer(partial.as_bytes()), failing(&["7"]));
+        assert_eq!(read_response(partial.as_bytes()), failing(&["7"]));
         for failure in [
             "7",
             "\"ok\"",
             r#"{"batchItemFailures":[{"id":"7"}]}"#,
             r#"{"batchItemFailures":[{"itemIdentifier":null}]}"#,
         ] {
-            assert!(matches!(read_answer(failure.as_bytes()), Outcome::Failed(_)), "{failure}");
+            assert!(matches!(read_response(failure.as_bytes()), Outcome::Failed(_)), "{failure}");
         }
     }
 }

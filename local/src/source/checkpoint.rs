@@ -1,4 +1,4 @@
-//! How far each shard of a stream was handled, kept in a file per table.
+//! The checkpoints of a stream's shards, in a file per table.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,20 @@ struct Kept {
     shards: BTreeMap<String, Position>,
 }
 
-/// How far a shard was handled.
+/// The checkpoint of a shard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Position {
-    /// Up to this sequence number.
+    /// Records up to this sequence number were handled.
     After(String),
-    /// To its end: it is closed, and its children go on.
+    /// The shard is closed and all its records were handled.
     Finished,
 }
 
 impl Checkpoints {
-    /// What the file says about this stream. A stream of another name has not been read yet: its table was made anew.
+    /// Reads the checkpoints of a stream. If the file is about another stream, the table was created again, and there
+    /// are
+    /// none.
     pub fn open(folder: &Path, table: &str, stream_arn: &str) -> std::io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let file = folder.join(format!("{table}.json"));
@@ -50,8 +52,9 @@ impl Checkpoints {
         self.kept.shards.get(shard)
     }
 
-    /// Before which sequence number every record was handled; nothing as long as none was. The last one stays: the next
-    /// number follows it.
+    /// Returns the lowest sequence number of all checkpoints, before which every record was handled. The record itself
+    /// must
+    /// stay, since dynoxide counts on from it.
     pub fn handled_before(&self) -> Option<u128> {
         let after = |position: &Position| match position {
             Position::After(number) => number.parse().ok(),
@@ -60,7 +63,7 @@ impl Checkpoints {
         self.kept.shards.values().filter_map(after).min()
     }
 
-    /// Replaces the file in one step, so that a process which dies here leaves the old one or the new one.
+    /// Saves the checkpoint of a shard. It replaces the file atomically.
     pub fn save(&mut self, shard: &str, position: Position) -> std::io::Result<()> {
         self.kept.shards.insert(shard.to_owned(), position);
         let partial = self.file.with_extension("partial");
@@ -74,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_position_is_there_after_a_restart_and_not_for_another_stream() {
+    fn checkpoint_is_kept_for_its_stream_only() {
         let folder = tempfile::tempdir().unwrap();
         let mut first = Checkpoints::open(folder.path(), "toys", "arn-1").unwrap();
         assert_eq!(first.position("shard"), None);
@@ -86,13 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn what_all_shards_have_passed_was_handled() {
+    fn handled_before_is_the_lowest_checkpoint_of_all_shards() {
         let folder = tempfile::tempdir().unwrap();
         let mut checkpoints = Checkpoints::open(folder.path(), "toys", "arn").unwrap();
         assert_eq!(checkpoints.handled_before(), None);
         checkpoints.save("parent", Position::Finished).unwrap();
         assert_eq!(checkpoints.handled_before(), None);
-        // DynamoDB's have 21 to 40 digits. As numbers: the first is the smaller text.
+        // DynamoDB's numbers have 21 to 40 digits. They must compare as numbers, since the first is the smaller text.
         for (shard, number) in [("one", "1000000000000000000000"), ("other", "900000000000000000000")] {
             checkpoints.save(shard, Position::After(number.to_owned())).unwrap();
         }

@@ -1,10 +1,10 @@
-//! Objects that expire by themselves, as a bucket's lifecycle rules say.
+//! Expiry of objects by a bucket's lifecycle rules.
 
 use aws_sdk_s3::Client;
 use aws_sdk_s3::error::DisplayErrorContext;
 use jiff::{SignedDuration, Timestamp};
 
-/// A lifecycle rule: objects under the prefix live so many days.
+/// A lifecycle rule: objects under the prefix expire after these days.
 #[derive(Clone, Debug)]
 pub struct Expiring {
     /// The bucket's physical name.
@@ -13,7 +13,7 @@ pub struct Expiring {
     pub days: u32,
 }
 
-/// Deletes what is older than its days. Returns how many objects.
+/// Deletes the objects that have expired. Returns their number.
 pub async fn delete_expired(client: &Client, rule: &Expiring, now: Timestamp) -> Result<usize, String> {
     let oldest = now.saturating_sub(SignedDuration::from_hours(24 * i64::from(rule.days))).unwrap_or(Timestamp::MIN);
     let mut pages = client.list_objects_v2().bucket(&rule.bucket).prefix(rule.prefix).into_paginator().send();

@@ -1,4 +1,4 @@
-//! The on-failure destination: records that were given up, with their payload, in the bucket.
+//! The on-failure destination: discarded records, with their payload, in the bucket.
 
 use aws_sdk_s3::Client;
 use aws_sdk_s3::error::DisplayErrorContext;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::batch;
 use super::record::Record;
 
-/// Where given-up records go.
+/// The destination of discarded records.
 #[derive(Clone, Debug)]
 pub struct GivenUp {
     pub client: Client,
@@ -16,12 +16,13 @@ pub struct GivenUp {
     pub bucket: String,
 }
 
-/// Under which prefix of the bucket.
+/// The prefix in the bucket.
 pub const PREFIX: &str = "given-up/";
 
 impl GivenUp {
     /// Writes one object in the form of Lambda's S3 destinations ("Retain discarded records for a DynamoDB event
-    /// source"): the event itself is the text in `payload`. Returns its key.
+    /// source"),
+    /// with the event as text in `payload`. Returns its key.
     pub async fn keep(
         &self,
         stream_arn: &str,
@@ -29,7 +30,10 @@ impl GivenUp {
         records: &[Record],
         now: Timestamp,
     ) -> Result<String, String> {
-        let (Some(first), Some(last)) = (records.first(), records.last()) else { return Err("no records".to_owned()) };
+        let (Some(first), Some(last)) = (records.first(), records.last()) else {
+            table::never!("no records to discard");
+            return Err("there are no records".to_owned());
+        };
         let id = uuid::Uuid::now_v7();
         let key = format!("{PREFIX}{shard}/{}-{id}", now.strftime("%Y/%m/%d/%Y-%m-%dT%H.%M.%S"));
         let body = json!({

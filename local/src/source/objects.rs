@@ -1,4 +1,4 @@
-//! Object events: a handler is called for every object that is stored under a declared prefix.
+//! Object events: a handler is called for every stored object under a declared prefix.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use super::Function;
 use crate::engine::objects::Stored;
 
-/// A bucket's notification: which objects, and who is called.
+/// A notification of a bucket: a prefix and the handler to call.
 #[derive(Debug)]
 pub struct Notification<F> {
     /// The bucket's physical name.
@@ -31,20 +31,21 @@ pub struct Notification<F> {
 pub struct Pending(watch::Receiver<u64>);
 
 impl Pending {
-    /// Waits until the events of all objects stored so far were handled or given up.
+    /// Waits until the events of all objects stored so far are handled or discarded.
     pub async fn settled(&self) {
         let mut pending = self.0.clone();
         let _ = pending.wait_for(|pending| *pending == 0).await;
     }
 }
 
-/// Waits between the tries of an invocation that fails: Lambda makes three, minutes apart.
+/// The waits between the attempts of a failing invocation. Lambda makes three attempts, minutes apart.
 const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
 
-/// What is not escaped in the key of an event: S3 writes keys there as forms do, with `+` for a space.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'*').remove(b' ');
+/// The characters of a key that are escaped in an event. S3 encodes keys there as forms do, with `+` for a space.
+const ESCAPED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'*').remove(b' ');
 
-/// Calls handlers for what is stored, until `stop` turns true; those under way are finished.
+/// Calls handlers for stored objects until `stop` turns true, and then finishes the calls in progress.
 pub fn start<F: Function>(
     notifications: Vec<Notification<F>>,
     mut stored: mpsc::UnboundedReceiver<Stored>,
@@ -77,9 +78,9 @@ pub fn start<F: Function>(
     (Pending(pending), run)
 }
 
-/// Tells once more of every object that is there: its event may have been lost with the process. Handlers leave alone
-/// what they have settled.
-pub async fn tell_again<F>(
+/// Sends the events of all existing objects again, since some may have been lost with the process. Handlers ignore
+/// objects that they have handled.
+pub async fn resend<F>(
     client: &Client,
     notifications: &[Notification<F>],
     stored: &mpsc::UnboundedSender<Stored>,
@@ -116,16 +117,16 @@ async fn deliver<F: Function>(function: Arc<F>, handler: &'static str, payload: 
     let mut waits = RETRIES.into_iter();
     while let Err(error) = function.invoke(handler, payload.clone()).await {
         let Some(wait) = waits.next() else {
-            return tracing::error!(handler, error, "an object event failed; it comes again at the next start");
+            return tracing::error!(handler, error, "object event failed; will retry at the next start");
         };
-        tracing::warn!(handler, error, "an object event failed and is tried again");
+        tracing::warn!(handler, error, "object event failed; will retry");
         tokio::time::sleep(wait).await;
     }
 }
 
 /// S3's notification ("Event message structure").
 fn payload(object: &Stored, clock: &Clock) -> Bytes {
-    let key = utf8_percent_encode(&object.key, KEPT).to_string().replace(' ', "+");
+    let key = utf8_percent_encode(&object.key, ESCAPED).to_string().replace(' ', "+");
     let event = json!({"Records": [{
         "eventVersion": "2.1",
         "eventSource": "aws:s3",
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_written_as_s3_writes_them() {
+    fn key_in_an_event_is_encoded_as_by_s3() {
         let object = Stored {
             bucket: "toy".to_owned(),
             key: "uploads/a b+ü.json".to_owned(),

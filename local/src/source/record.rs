@@ -1,4 +1,4 @@
-//! Stream records as Lambda hands them to a function.
+//! Stream records as Lambda passes them to a function.
 
 use std::collections::HashMap;
 
@@ -12,16 +12,16 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Debug)]
 pub struct Record {
     pub sequence_number: String,
-    /// When the write happened, as the stream says.
+    /// The time of the write, by the stream.
     pub created: Timestamp,
-    /// When it was read here, by the platform's clock.
+    /// The time of the read, by the platform's clock.
     pub seen: Timestamp,
-    /// Lambda's JSON of it.
+    /// The record as Lambda's JSON.
     pub json: String,
 }
 
 impl Record {
-    /// `None` for a record without a sequence number, of which nothing can be said.
+    /// Converts a record. Returns none if it has no sequence number.
     pub fn new(read: &Read, stream_arn: &str, seen: Timestamp) -> Option<Self> {
         let change = read.dynamodb()?;
         let sequence_number = change.sequence_number()?.to_owned();
@@ -64,7 +64,7 @@ fn item(attributes: &HashMap<String, AttributeValue>) -> Value {
     Value::Object(attributes.iter().map(|(name, value)| (name.clone(), attribute(value))).collect())
 }
 
-/// DynamoDB's JSON of a value. Numbers are text and stay as they are.
+/// Returns a value as DynamoDB's JSON. Numbers stay text.
 fn attribute(value: &AttributeValue) -> Value {
     match value {
         AttributeValue::S(text) => json!({"S": text}),
@@ -79,7 +79,7 @@ fn attribute(value: &AttributeValue) -> Value {
         }
         AttributeValue::L(values) => json!({"L": values.iter().map(attribute).collect::<Vec<_>>()}),
         AttributeValue::M(values) => json!({"M": item(values)}),
-        // A type that this client does not know: the handler meets an attribute without a type.
+        // A type that this client does not know. The handler receives an attribute without a type.
         _ => json!({}),
     }
 }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_has_the_form_that_lambda_gives_it() {
+    fn record_has_the_form_of_lambda() {
         let image = [
             ("n".to_owned(), AttributeValue::N("12345678901234567890.5".to_owned())),
             ("b".to_owned(), AttributeValue::B(Blob::new([1, 2]))),

@@ -1,5 +1,5 @@
-//! Schedules: a handler that is called every minute on AWS is called every second here; longer intervals are kept, by
-//! the platform's clock.
+//! Schedules. A handler that runs every minute on AWS runs every second here. Longer intervals are the same, by the
+//! platform's clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::Function;
 
-/// A handler and how often it is called.
+/// A handler and its interval.
 #[derive(Debug)]
 pub struct Schedule<F> {
     pub every_minutes: u32,
@@ -21,7 +21,8 @@ pub struct Schedule<F> {
 
 const TICK: Duration = Duration::from_secs(1);
 
-/// Calls the handler until `stop` turns true; a call under way is finished, and none begins in a process that winds down.
+/// Calls the handler until `stop` turns true, and finishes a call in progress. A process that winds down starts no
+/// calls.
 pub async fn run<F: Function>(schedule: Schedule<F>, engines: Arc<Engines>, mut stop: watch::Receiver<bool>) {
     let interval = if schedule.every_minutes <= 1 { 0 } else { i64::from(schedule.every_minutes) * 60 };
     let clock = &engines.clock;
@@ -31,7 +32,7 @@ pub async fn run<F: Function>(schedule: Schedule<F>, engines: Arc<Engines>, mut 
         if clock.seconds() >= due && !engines.is_winding_down() {
             due = clock.seconds() + interval;
             if let Err(error) = schedule.function.invoke(schedule.handler, payload(clock)).await {
-                tracing::warn!(handler = schedule.handler, error, "a scheduled call failed");
+                tracing::warn!(handler = schedule.handler, error, "scheduled call failed");
             }
         }
         tokio::select! {
@@ -42,7 +43,7 @@ pub async fn run<F: Function>(schedule: Schedule<F>, engines: Arc<Engines>, mut 
     }
 }
 
-/// EventBridge's scheduled event.
+/// Returns EventBridge's event of a schedule.
 fn payload(clock: &Clock) -> Bytes {
     let event = json!({
         "version": "0",

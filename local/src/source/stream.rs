@@ -1,4 +1,4 @@
-//! The event source of one table's stream: reads its shards, delivers their records, keeps checkpoints.
+//! The event source of a table's stream. It reads the shards, delivers their records and saves checkpoints.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::shards::{self, Page, Shard};
 use super::{Function, Settings};
 use crate::failpoint;
 
-/// What a stream's event source works with.
+/// The event source of a stream.
 #[derive(Debug)]
 pub struct Stream<F> {
     pub client: Client,
@@ -28,21 +28,21 @@ pub struct Stream<F> {
     pub stream_arn: String,
     pub function: Arc<F>,
     pub handler: &'static str,
-    /// What is handed on; all of it if absent.
+    /// The filter of records, if there is one.
     pub filter: Option<Filter>,
     pub given_up: GivenUp,
     pub settings: Settings,
     pub clock: Clock,
 }
 
-/// How far a running event source has come.
+/// The progress of a running event source.
 #[derive(Clone, Debug)]
 pub struct Reach {
     rounds: Arc<Rounds>,
     passed: watch::Receiver<u64>,
 }
 
-/// Rounds of reading all shards, by which others know how far the source has come.
+/// The rounds of reading all shards.
 #[derive(Debug, Default)]
 struct Rounds {
     begun: AtomicU64,
@@ -52,18 +52,18 @@ struct Rounds {
 impl Reach {
     /// Waits until every record of a write made before this call has been handled.
     pub async fn caught_up(&self) {
-        // A round under way may have read before the write; the next one has not.
+        // A round in progress may have read before the write. The next one has not.
         let next = self.rounds.begun.load(Ordering::SeqCst) + 1;
         self.rounds.look.notify_one();
         let mut passed = self.passed.clone();
-        // A source that has stopped passes nothing more.
+        // A stopped source ends the wait.
         let _ = passed.wait_for(|passed| *passed >= next).await;
     }
 }
 
 impl<F: Function> Stream<F> {
-    /// Opens the checkpoints in `folder` and starts. It ends soon after `stop` turns true: an invocation under way is
-    /// finished and its checkpoint kept.
+    /// Opens the checkpoints in `folder` and starts the source. After `stop` turns true, it finishes an invocation in
+    /// progress, saves its checkpoint and ends.
     pub fn start(
         self,
         folder: &Path,
@@ -85,8 +85,8 @@ struct Running<F> {
     pass: watch::Sender<u64>,
 }
 
-/// How long to wait when the stream cannot be read.
-const TROUBLE: Duration = Duration::from_millis(500);
+/// The wait after a failed read of the stream.
+const READ_RETRY: Duration = Duration::from_millis(500);
 
 impl<F: Function> Running<F> {
     async fn run(mut self) {
@@ -96,8 +96,8 @@ impl<F: Function> Running<F> {
                 match shards::open(&self.stream.client, &self.stream.stream_arn, &self.checkpoints).await {
                     Ok(open) => shards = open,
                     Err(error) => {
-                        tracing::warn!(table = self.stream.table, %error, "the stream's shards cannot be read");
-                        self.rest(TROUBLE).await;
+                        tracing::warn!(table = self.stream.table, %error, "listing shards failed; will retry");
+                        self.rest(READ_RETRY).await;
                         continue;
                     }
                 }
@@ -117,7 +117,7 @@ impl<F: Function> Running<F> {
                 }
             }
             if finished {
-                // Its children are next.
+                // The children of the finished shard are next.
                 shards.clear();
             } else if at_end {
                 self.pass.send_replace(round);
@@ -126,7 +126,7 @@ impl<F: Function> Running<F> {
         }
     }
 
-    /// Told to stop, or left alone by who could.
+    /// Whether the source is to stop, or the platform is gone.
     fn stopping(&self) -> bool {
         *self.stop.borrow() || self.stop.has_changed().is_err()
     }
@@ -137,14 +137,14 @@ impl<F: Function> Running<F> {
         match shard.read(from, stream.filter.as_ref(), &self.checkpoints, stream.clock.now()).await {
             Ok(page) => Some(page),
             Err(error) => {
-                tracing::warn!(table = stream.table, shard = shard.id, %error, "a shard cannot be read");
-                self.rest(TROUBLE).await;
+                tracing::warn!(table = stream.table, shard = shard.id, %error, "reading a shard failed; will retry");
+                self.rest(READ_RETRY).await;
                 None
             }
         }
     }
 
-    /// Delivers a page until all of it is done. False if the source was stopped before.
+    /// Delivers all records of a page. Returns false if the source was stopped before the end.
     async fn handle(&mut self, shard: &Shard, page: Page) -> bool {
         if !page.records.is_empty() {
             failpoint::pass(failpoint::STREAM_UNREAD);
@@ -167,7 +167,7 @@ impl<F: Function> Running<F> {
                 self.rest(self.stream.settings.wait_after(batches.failures())).await;
             }
         }
-        if let Some(last) = page.left_out.filter(|_| !page.finished) {
+        if let Some(last) = page.last_filtered.filter(|_| !page.finished) {
             self.save(&shard.id, Position::After(last)).await;
         }
         if page.finished {
@@ -180,26 +180,41 @@ impl<F: Function> Running<F> {
         let stream = &self.stream;
         let payload = Bytes::from(batch::payload(batch));
         let outcome = match stream.function.invoke(stream.handler, payload).await {
-            Ok(answer) => batch::read_answer(&answer),
+            Ok(answer) => batch::read_response(&answer),
             Err(error) => Outcome::Failed(error),
         };
         if let Outcome::Failed(error) = &outcome {
             let (table, records) = (&stream.table, batch.len());
-            tracing::warn!(table, records, handler = stream.handler, error, "stream records were not handled");
+            tracing::warn!(
+                table,
+                records,
+                handler = stream.handler,
+                error,
+                "handling stream records failed; will retry"
+            );
         }
         outcome
     }
 
-    /// Writes records to the on-failure destination; they are lost to nobody before that has succeeded.
+    /// Writes records to the on-failure destination, and retries until that succeeds or the source stops.
     async fn give_up(&mut self, shard: &str, records: &[Record]) -> bool {
         let mut failures = 0;
         while !self.stopping() {
             match self.stream.given_up.keep(&self.stream.stream_arn, shard, records, self.stream.clock.now()).await {
                 Ok(key) => {
-                    tracing::error!(table = self.stream.table, records = records.len(), key, "records were given up");
+                    tracing::error!(
+                        table = self.stream.table,
+                        records = records.len(),
+                        key,
+                        "stream records were discarded"
+                    );
                     return true;
                 }
-                Err(error) => tracing::warn!(table = self.stream.table, error, "records cannot be given up"),
+                Err(error) => tracing::warn!(
+                    table = self.stream.table,
+                    error,
+                    "writing discarded stream records failed; will retry"
+                ),
             }
             failures += 1;
             self.rest(self.stream.settings.wait_after(failures)).await;
@@ -207,14 +222,14 @@ impl<F: Function> Running<F> {
         false
     }
 
-    /// A checkpoint that cannot be kept is kept with the next; until then a restart delivers its records again.
+    /// Saves a checkpoint. If that fails, a restart delivers the records again, unless the next checkpoint is saved.
     async fn save(&mut self, shard: &str, position: Position) {
         if let Err(error) = self.checkpoints.save(shard, position) {
-            tracing::warn!(table = self.stream.table, %error, "a checkpoint cannot be kept");
+            tracing::warn!(table = self.stream.table, %error, "saving a checkpoint failed");
         }
     }
 
-    /// Waits, but not when the source is to stop or somebody asks how far it is.
+    /// Waits, unless the source is to stop or a caller waits for its progress.
     async fn rest(&mut self, time: Duration) {
         tokio::select! {
             () = tokio::time::sleep(time) => {}

@@ -1,4 +1,4 @@
-//! The engines as processes: they start, keep their data, and never outlive who started them.
+//! The engines as processes: they start, keep their data, and never outlive their parent.
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
@@ -13,12 +13,11 @@ use local::engine::{opensearch, osmem};
 use local::install::maven::{Installed, Unavailable};
 use local::install::{Cache, Tools};
 use serde_json::{Value, json};
-use table::schema::create_tables;
-use table::{Clock, Config, Engines};
+use table::{Clock, Config, Engines, create_tables};
 
 use super::streams::SYSTEM;
 
-/// OpenSearch's program; none on a machine without Java or Maven, of which it says which is missing.
+/// Installs OpenSearch. Returns none, and prints the reason, if Java or Maven is missing.
 async fn program() -> Option<Installed> {
     match opensearch::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await {
         Ok(installed) => Some(installed),
@@ -44,9 +43,9 @@ async fn count(url: &str) -> u64 {
     }
 }
 
-/// The example `engines`, which starts OpenSearch and prints where it is, killed like a developer's terminal.
+/// Kills the example `engines`, which starts OpenSearch, as the end of a developer's terminal does.
 #[tokio::test]
-async fn opensearch_dies_with_its_parent_and_its_data_is_there_at_the_next_start() {
+async fn opensearch_dies_with_its_parent_and_keeps_its_data() {
     let folder = tempfile::tempdir().unwrap();
     let mut parent = engines_example(folder.path());
     let Some(program) = program().await else {
@@ -89,7 +88,7 @@ fn engines_example(folder: &Path) -> Child {
 }
 
 #[tokio::test]
-async fn osmem_stands_in_for_opensearch() {
+async fn osmem_indexes_and_searches() {
     let folder = tempfile::tempdir().unwrap();
     let program = osmem::RECIPE.install(&Tools::from_env(), &Cache::from_env(), &Progress::silent()).await.unwrap();
     let (process, url) = osmem::start(&program, &folder.path().join("osmem.log")).await.unwrap();
@@ -98,9 +97,9 @@ async fn osmem_stands_in_for_opensearch() {
     process.stop().await;
 }
 
-/// A stream whose records are looked through from the start takes longer with each of them.
+/// Without an index a read scans all records of a stream.
 #[tokio::test]
-async fn the_last_record_of_a_long_stream_is_read_by_an_index() {
+async fn last_record_of_a_long_stream_is_read_by_an_index() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("dynamodb.sqlite");
     let dynoxide = Dynoxide::start(Some(&file)).await.unwrap();
@@ -120,7 +119,7 @@ async fn the_last_record_of_a_long_stream_is_read_by_an_index() {
     dynoxide.stop().await;
 }
 
-/// A scan without a `Limit` reads the whole table for each of its pages, and one of a segment sorts it.
+/// Without a `Limit` a scan reads the whole table for each page, and a scan of a segment sorts it.
 #[tokio::test]
 async fn scan_past_the_platform_gets_short_pages_by_an_index() {
     const ITEMS: usize = 600;
@@ -158,7 +157,7 @@ async fn scan_past_the_platform_gets_short_pages_by_an_index() {
         }
         assert_eq!(found.len(), ITEMS);
     }
-    // What DynamoDB refuses is refused as it would be.
+    // Requests that DynamoDB refuses are refused, too.
     let refused = program.dynamodb().scan().table_name("nowhere").send().await.unwrap_err().into_service_error();
     assert!(refused.is_resource_not_found_exception(), "{refused:?}");
 
@@ -180,7 +179,7 @@ fn plan(file: &Path, query: &str) -> String {
     details.map(Result::unwrap).collect::<Vec<_>>().join("\n")
 }
 
-/// Records that were handled go, the last one stays, and the next writes go on after it.
+/// Handled records are deleted except for the last, from which the next sequence numbers count on.
 #[tokio::test]
 async fn handled_stream_records_are_trimmed() {
     let folder = tempfile::tempdir().unwrap();
@@ -208,12 +207,12 @@ async fn handled_stream_records_are_trimmed() {
     }
     let before = records();
     assert_eq!(before.len(), 20);
-    // As it is told, a number has 21 digits.
+    // In answers a sequence number has 21 digits.
     let last = 100_000_000_000_000_000_000 + u128::from(before[19]);
     assert_eq!(dynoxide.trim(&engines.config.table("toys"), last).await.unwrap(), 19);
     assert_eq!(dynoxide.trim("others", last).await.unwrap(), 0);
     put(20).await;
-    // The one that was handled last stays, so that those after it are counted on from it.
+    // The last handled record stays, so that the next numbers count on from it.
     let left = records();
     assert!(left.len() == 2 && left[0] == before[19] && left[0] < left[1], "{left:?} after {before:?}");
     dynoxide.stop().await;

@@ -1,4 +1,4 @@
-//! The gateway over real connections: API Gateway's forms, its limits, and an orderly end.
+//! The gateway over real connections: API Gateway's responses, its limits, and its graceful shutdown.
 
 use std::time::Duration;
 
@@ -9,11 +9,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
-/// Told when `/slow` is under way; one test asks for it.
+/// Notified when `/slow` is in progress.
 static SLOW_HAS_BEGUN: Notify = Notify::const_new();
 
-/// A made-up function: `/echo` gives the body back, `/slow` takes a while, `/stuck` never ends, `/panic` panics, `/large`
-/// gives too much.
+/// A made-up function: `/echo` returns the body, `/slow` takes a while, `/stuck` never ends, `/panic` panics, `/large`
+/// returns too much.
 async fn function(request: Request<Bytes>) -> Response<Bytes> {
     match request.uri().path() {
         "/echo" => Response::new(request.into_body()),
@@ -41,7 +41,7 @@ async fn parts(response: reqwest::Response) -> (StatusCode, String) {
 }
 
 #[tokio::test]
-async fn an_unknown_route_gets_api_gateways_answer() {
+async fn unknown_route_gets_the_response_of_api_gateway() {
     let (_gateway, url) = start().await;
     let response = reqwest::get(format!("{url}/nowhere")).await.unwrap();
     assert_eq!(response.headers()["content-type"], "application/json");
@@ -65,7 +65,7 @@ async fn bodies_have_lambdas_limit_and_binary_ones_what_base64_leaves() {
 }
 
 #[tokio::test]
-async fn a_function_that_dies_or_says_too_much_is_an_internal_server_error() {
+async fn panic_or_oversized_response_is_an_internal_server_error() {
     let (_gateway, url) = start().await;
     let error = (StatusCode::INTERNAL_SERVER_ERROR, r#"{"message":"Internal Server Error"}"#.to_owned());
     for path in ["panic", "large"] {
@@ -73,11 +73,11 @@ async fn a_function_that_dies_or_says_too_much_is_an_internal_server_error() {
     }
 }
 
-/// The rows of the docs' table of what API Gateway answers itself, each brought about here but for the throttle.
+/// Causes every row of the docs' table of API Gateway's own responses, except for throttling.
 #[tokio::test]
-async fn what_the_docs_say_that_api_gateway_answers_is_answered_so() {
+async fn documented_responses_of_api_gateway_are_returned() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let gateway = Gateway::waiting(Duration::from_millis(50), listener, function).unwrap();
+    let gateway = Gateway::with_timeout(Duration::from_millis(50), listener, function).unwrap();
     let url = format!("http://{}", gateway.address());
     let client = reqwest::Client::new();
     let large = vec![b'x'; PAYLOAD + 1];
@@ -99,7 +99,7 @@ async fn what_the_docs_say_that_api_gateway_answers_is_answered_so() {
 }
 
 #[tokio::test]
-async fn a_browser_may_call_from_anywhere() {
+async fn browser_may_call_from_every_origin() {
     let (_gateway, url) = start().await;
     let client = reqwest::Client::new();
     let preflight = client
@@ -119,7 +119,7 @@ async fn a_browser_may_call_from_anywhere() {
 }
 
 #[tokio::test]
-async fn requests_under_way_are_finished_when_it_stops() {
+async fn stop_finishes_requests_in_progress() {
     let (gateway, url) = start().await;
     let slow = tokio::spawn(async move { reqwest::get(format!("{url}/slow")).await.unwrap().text().await.unwrap() });
     SLOW_HAS_BEGUN.notified().await;
@@ -130,7 +130,7 @@ async fn requests_under_way_are_finished_when_it_stops() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_http_harm_nobody() {
+async fn malformed_http_does_not_affect_other_requests() {
     let (gateway, url) = start().await;
     let malformed: [&[u8]; 6] = [
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",

@@ -1,4 +1,4 @@
-//! The local S3: signed links, and events for what is stored through them.
+//! The local S3: signed links, and events of stored objects.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use aws_sdk_s3::presigning::PresigningConfig;
 use bytes::Bytes;
 use local::engine::objects::{Objects, Stored};
 use local::source::Function;
-use local::source::objects::{Notification, start, tell_again};
+use local::source::objects::{Notification, resend, start};
 use serde_json::Value;
 use table::Clock;
 use tokio::sync::{mpsc, watch};
@@ -24,7 +24,7 @@ fn client(endpoint: &str, secret: &str) -> aws_sdk_s3::Client {
 }
 
 #[tokio::test]
-async fn a_signed_link_stores_one_object_once_and_tells_of_it() {
+async fn signed_link_stores_an_object_once_and_sends_an_event() {
     let folder = tempfile::tempdir().unwrap();
     let (tell, mut told) = mpsc::unbounded_channel();
     let objects = Objects::start(folder.path(), ("local", "secret"), tell).await.unwrap();
@@ -60,7 +60,7 @@ async fn a_signed_link_stores_one_object_once_and_tells_of_it() {
     objects.stop().await;
 }
 
-/// A function that fails as often as it is told to.
+/// A function that fails a given number of times.
 struct Flaky {
     failures: Mutex<u32>,
     keys: Mutex<Vec<String>>,
@@ -86,7 +86,7 @@ impl Function for Flaky {
 }
 
 #[tokio::test]
-async fn objects_under_the_prefix_reach_the_handler_also_after_a_failure_and_at_the_next_start() {
+async fn object_event_is_retried_after_a_failure_and_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let (tell, told) = mpsc::unbounded_channel();
     let objects = Objects::start(folder.path(), ("local", "local"), tell.clone()).await.unwrap();
@@ -119,7 +119,7 @@ async fn objects_under_the_prefix_reach_the_handler_also_after_a_failure_and_at_
     running.await.unwrap();
 
     let (again, mut told) = mpsc::unbounded_channel();
-    assert_eq!(tell_again(&s3, &[notification()], &again).await.unwrap(), 1);
+    assert_eq!(resend(&s3, &[notification()], &again).await.unwrap(), 1);
     let Stored { key, size, .. } = told.recv().await.unwrap();
     assert_eq!((key.as_str(), size), ("uploads/1", 1));
     objects.stop().await;

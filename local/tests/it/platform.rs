@@ -1,4 +1,4 @@
-//! A whole platform with a made-up system: from a write into the table to a search, across restarts.
+//! A platform with a made-up system: from a write into the table to a search, across restarts.
 
 use std::path::Path;
 use std::time::Duration;
@@ -86,7 +86,7 @@ async fn found(platform: &Platform) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_written_is_found_and_a_search_engine_that_forgot_is_filled_from_the_table() {
+async fn written_item_is_found_and_an_empty_search_engine_is_filled_from_the_table() {
     let folder = tempfile::tempdir().unwrap();
     let platform = start(folder.path(), Choice::Osmem).await.unwrap();
     let health = reqwest::get(format!("{}/toys/health", platform.url)).await.unwrap();
@@ -113,7 +113,7 @@ async fn changed_mapping_fills_search_again_from_the_table() {
     let platform = start(&state, search.clone()).await.unwrap();
     put(&platform, "kite").await;
     assert_eq!(indexes(&platform).await, ["toys-000001"]);
-    // As an earlier version, whose mapping was another, would have left it.
+    // The state that an earlier version with another mapping leaves.
     let state_table = platform.engines.dynamodb().update_item().table_name("toys-mirror");
     let config = state_table
         .key("pk", AttributeValue::S("config".to_owned()))
@@ -131,7 +131,7 @@ async fn changed_mapping_fills_search_again_from_the_table() {
     platform.stop().await;
 }
 
-/// The indexes that are written, of which nothing else is left on the engine.
+/// Returns the written indexes, which must be the only ones of the engine.
 async fn indexes(platform: &Platform) -> Vec<String> {
     let generations = mirror::generations(&SYSTEM, &platform.engines).await.unwrap().unwrap();
     let written: Vec<String> = generations.written.into_iter().map(|generation| generation.index).collect();
@@ -144,7 +144,7 @@ async fn indexes(platform: &Platform) -> Vec<String> {
     written
 }
 
-/// How many records the table's stream still has.
+/// Returns the number of records in the table's stream.
 async fn streamed(platform: &Platform) -> usize {
     let client = local::aws::streams(&platform.engines.config);
     let arn = local::aws::stream_arn(platform.engines.dynamodb(), "toys").await.unwrap();
@@ -159,9 +159,9 @@ async fn streamed(platform: &Platform) -> usize {
     records
 }
 
-/// dynoxide keeps them for ever: the file would grow with every write.
+/// dynoxide never deletes stream records, so its file would grow with every write.
 #[tokio::test]
-async fn stream_records_that_were_handled_are_gone_after_the_next_start() {
+async fn handled_stream_records_are_deleted_after_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let platform = start(folder.path(), Choice::Osmem).await.unwrap();
     for name in ["ball", "kite", "top"] {
@@ -171,7 +171,7 @@ async fn stream_records_that_were_handled_are_gone_after_the_next_start() {
 
     let platform = start(folder.path(), Choice::Osmem).await.unwrap();
     let trimmed = async {
-        // The one that was handled last stays: the next are counted on from it.
+        // The last handled record stays, so that the next numbers count on from it.
         while streamed(&platform).await != 1 {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -182,7 +182,7 @@ async fn stream_records_that_were_handled_are_gone_after_the_next_start() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_and_a_folder_in_use_say_what_to_do() {
+async fn port_or_folder_in_use_is_an_error_that_says_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let platform = start(folder.path(), Choice::Osmem).await.unwrap();
     let port = platform.url.rsplit(':').next().unwrap().parse().unwrap();
@@ -196,7 +196,7 @@ async fn a_port_in_use_and_a_folder_in_use_say_what_to_do() {
 }
 
 #[tokio::test]
-async fn a_search_engine_that_is_not_there_is_named() {
+async fn unreachable_search_engine_is_an_error_with_its_url() {
     let folder = tempfile::tempdir().unwrap();
     let error = start(folder.path(), Choice::Url("http://127.0.0.1:1".to_owned())).await.unwrap_err();
     assert!(error.happened.contains("http://127.0.0.1:1"), "{error}");

@@ -1,4 +1,4 @@
-//! The stream event source on dynoxide: batches, partial responses, bisecting, giving up, checkpoints.
+//! The stream event source on dynoxide: batches, partial responses, bisection, discarded records, checkpoints.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,8 +14,8 @@ use local::source::given_up::{GivenUp, PREFIX};
 use local::source::stream::{Reach, Stream};
 use local::source::{Function, Settings};
 use serde_json::{Value, json};
-use table::schema::{Entity, Search, System, Table, create_tables};
-use table::{Clock, Config, Engines};
+use table::schema::{Entity, Search, System, Table};
+use table::{Clock, Config, Engines, create_tables};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
@@ -33,7 +33,7 @@ pub static SYSTEM: System = System { name: "toys", tables: &[&TOYS], buckets: &[
 type Delivered = (String, String);
 type Answer = dyn Fn(&[Delivered]) -> Result<String, String> + Send + Sync;
 
-/// A function under test: what it was given, and what it answers to the keys of a batch.
+/// A function that keeps its invocations and answers by the keys of a batch.
 struct Recorder {
     batches: Mutex<Vec<Vec<String>>>,
     answer: Box<Answer>,
@@ -64,7 +64,7 @@ impl Function for Recorder {
     }
 }
 
-/// A table on an engine of its own, and the folder of its checkpoints.
+/// A table on its own engine, and the folder of its checkpoints.
 struct World {
     engines: Arc<Engines>,
     objects: Objects,
@@ -143,7 +143,7 @@ fn ok() -> Result<String, String> {
 }
 
 #[tokio::test]
-async fn every_write_is_delivered_once_and_in_order_also_across_a_restart() {
+async fn every_write_is_delivered_once_in_order_across_a_restart() {
     let world = World::new().await;
     let function = Recorder::new(|_| ok());
     for key in ["a", "b", "c"] {
@@ -163,7 +163,7 @@ async fn every_write_is_delivered_once_and_in_order_also_across_a_restart() {
 }
 
 #[tokio::test]
-async fn a_partial_response_brings_back_the_records_from_the_first_failure_on() {
+async fn partial_response_redelivers_records_from_the_first_failure() {
     let world = World::new().await;
     let tried = Mutex::new(0);
     let function = Recorder::new(move |records| {
@@ -187,7 +187,7 @@ async fn a_partial_response_brings_back_the_records_from_the_first_failure_on() 
 }
 
 #[tokio::test]
-async fn a_batch_that_fails_is_bisected_and_poison_is_given_up_into_the_bucket() {
+async fn failing_batch_is_bisected_and_its_failing_record_is_discarded_into_the_bucket() {
     let world = World::new().await;
     let function = Recorder::new(|records| {
         if records.iter().any(|(key, _)| key == "poison") { Err("it panicked".to_owned()) } else { ok() }
@@ -220,7 +220,7 @@ async fn a_batch_that_fails_is_bisected_and_poison_is_given_up_into_the_bucket()
 }
 
 #[tokio::test]
-async fn what_was_not_done_when_it_stopped_comes_again() {
+async fn unfinished_records_are_redelivered_after_a_restart() {
     let world = World::new().await;
     let down = Recorder::new(|_| Err("search is down".to_owned()));
     world.put("a").await;

@@ -1,5 +1,5 @@
-//! Access patterns: named reads and writes with their exact calls. Handlers reach engines only through patterns
-//! that their route declares; every call is checked against the declaration and counted with what it consumed.
+//! Access patterns: named reads and writes with their exact calls. Handlers reach engines only through the patterns
+//! of their route. Every call is checked against the declaration and recorded with the capacity that it consumed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,14 +12,14 @@ pub struct AccessPattern {
     pub calls: &'static [Call],
 }
 
-/// One kind of call to one resource: what a policy has to grant.
+/// One kind of call to one resource. A policy grants each declared call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Call {
-    /// An operation on a table; a transaction counts as its parts.
+    /// An operation on a table. A transaction counts as its parts.
     Table { table: &'static str, action: TableAction },
     /// A `Query` of an index.
     Index { table: &'static str, index: &'static str },
-    /// An operation on the objects under a prefix; a signed link counts as what it allows.
+    /// An operation on the objects under a prefix. A signed link counts as the operation that it allows.
     Objects { bucket: &'static str, prefix: &'static str, action: ObjectAction },
     /// `POST /{alias}/_search`.
     Search { alias: &'static str },
@@ -29,7 +29,7 @@ pub enum Call {
 pub enum TableAction {
     GetItem,
     BatchGetItem,
-    /// Deletes only: it takes no conditions.
+    /// For deletes only, since `BatchWriteItem` takes no conditions.
     BatchWriteItem,
     Query,
     PutItem,
@@ -44,7 +44,7 @@ pub enum ObjectAction {
     HeadObject,
     PutObject,
     DeleteObject,
-    /// To be told that an object is missing: without it S3 answers 403, and nobody knows.
+    /// Lets S3 answer 404 for a missing object. Without it S3 answers 403.
     ListBucket,
 }
 
@@ -138,9 +138,9 @@ impl OnObjects {
 pub struct Performed {
     pub pattern: &'static str,
     pub call: Call,
-    /// How many there were. Each part of a transaction is one.
+    /// The number of calls. Each part of a transaction counts as one.
     pub times: u64,
-    /// Capacity units as DynamoDB reported them; 0 for other engines.
+    /// Capacity units as DynamoDB reported them, 0 for other engines.
     pub read_units: f64,
     pub write_units: f64,
 }
@@ -154,7 +154,7 @@ pub struct Access {
     performed: Arc<Mutex<Vec<Performed>>>,
 }
 
-/// A call outside the declaration: a fault of ours, found by any test that makes it.
+/// A call that the route does not declare. It is a bug, found by any test that makes the call.
 #[derive(Debug, thiserror::Error)]
 #[error("`{pattern}` does not declare {call:?}, or the route does not declare `{pattern}`")]
 pub struct Undeclared {
@@ -171,7 +171,7 @@ impl Access {
         &self.engines
     }
 
-    /// Refuses a call that the route's declaration does not name.
+    /// Refuses a call that the route does not declare.
     pub fn permit(&self, pattern: &'static AccessPattern, call: Call) -> Result<(), Undeclared> {
         if self.granted.contains(&pattern) && pattern.calls.contains(&call) {
             Ok(())
@@ -180,7 +180,7 @@ impl Access {
         }
     }
 
-    /// Counts a call that was made, with the capacity units that it consumed.
+    /// Records a call with the read and write units that it consumed.
     pub fn record(&self, pattern: &'static AccessPattern, call: Call, (read_units, write_units): (f64, f64)) {
         let pattern = pattern.name;
         let mut performed = self.performed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -194,7 +194,7 @@ impl Access {
         }
     }
 
-    /// All calls so far, those that are alike together, in the order of the first of them.
+    /// Returns all calls so far, grouped by pattern and call, in the order of each group's first call.
     pub fn performed(&self) -> Vec<Performed> {
         self.performed.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! One write of one item, with all that must hold for it to be done.
+//! One write of one item, with its conditions.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,16 +15,16 @@ use crate::sequence::Sequence;
 use crate::{Config, Key};
 
 /// A write of one item, alone ([`crate::Access::write`]) or in a transaction ([`crate::Access::transact`]). The client
-/// sets key and revision; what the value says of them is ignored.
+/// sets key and revision. Attributes of the value with these names are ignored.
 #[derive(Clone, Debug)]
 pub struct Action {
     pub(crate) table: &'static Table,
     pub(crate) key: Key,
     pub(crate) write: Write,
-    /// The `rev` attribute as it was read, where the item must not have changed since.
+    /// The `rev` attribute that the item must still have.
     seen: Option<Option<AttributeValue>>,
     conditions: Vec<Condition>,
-    /// Whether the item need not be there.
+    /// Whether the item may be absent.
     or_absent: bool,
 }
 
@@ -40,31 +40,33 @@ pub(crate) enum Write {
 }
 
 impl Action {
-    /// Puts an item where none is, or only an expired one.
+    /// Creates an item. Fails if an unexpired item has its key.
     pub fn create<T: Serialize>(table: &'static Table, key: impl Into<Key>, value: &T) -> Result<Self, Error> {
         Ok(Self::new(table, key, Write::Create(to_item(value)?)))
     }
 
-    /// Puts a sequence that begins after 0: the one kind of item without a revision.
+    /// Creates a sequence whose first number is 1. Sequences are the only items without a revision.
     pub fn create_sequence(table: &'static Table, sequence: impl Into<Sequence>) -> Self {
         let Sequence { key, attribute } = sequence.into();
         Self::new(table, key, Write::CreateSequence(attribute))
     }
 
-    /// Makes this the last number that a sequence has given; [`Cause::Unmet`] if it has come so far already.
+    /// Sets the last number that a sequence has allocated. Fails with [`Cause::Unmet`] if that is not above its present
+    /// one.
     pub fn raise_sequence(table: &'static Table, sequence: impl Into<Sequence>, to: u64) -> Self {
         let Sequence { key, attribute } = sequence.into();
         Self::new(table, key, Write::RaiseSequence(attribute, to))
     }
 
-    /// Makes this the last number that a sequence has given, whatever that was: numbers above it are given again. Under a
-    /// condition of what it was.
+    /// Sets the last number that a sequence has allocated, up or down. Numbers above it are allocated again, so the
+    /// caller
+    /// adds a condition on the present one.
     pub fn set_sequence(table: &'static Table, sequence: impl Into<Sequence>, to: u64) -> Self {
         let Sequence { key, attribute } = sequence.into();
         Self::new(table, key, Write::SetSequence(attribute, to))
     }
 
-    /// Changes an item that exists, whatever its revision.
+    /// Updates an item that exists, whatever its revision.
     pub fn update(table: &'static Table, key: impl Into<Key>, changes: Changes) -> Self {
         Self::new(table, key, Write::Update(changes))
     }
@@ -79,23 +81,23 @@ impl Action {
         Self::new(table, key, Write::Check)
     }
 
-    /// Only if the item carries this revision: a client's `If-Match`.
+    /// Adds the condition that the item has this revision, as a client's `If-Match` asks for.
     pub fn if_rev(self, rev: Rev) -> Self {
         Self { seen: Some(Some(AttributeValue::N(rev.to_string()))), ..self }
     }
 
-    /// Only if the item is still as it was read from its table.
+    /// Adds the condition that the item has not changed since it was read.
     pub fn if_unchanged(self, read: &Stored) -> Self {
         Self { seen: Some(read.item.get(rev::ATTRIBUTE).cloned()), ..self }
     }
 
-    /// Only if this holds of the item, too.
+    /// Adds a condition on the item's attributes.
     pub fn when(mut self, condition: Condition) -> Self {
         self.conditions.push(condition);
         self
     }
 
-    /// Or the item is not there at all: an update then makes it, and a check passes. For counters.
+    /// Lets the action succeed if the item does not exist. An update then creates it, and a check passes. For counters.
     pub fn or_absent(self) -> Self {
         Self { or_absent: true, ..self }
     }
@@ -114,7 +116,7 @@ impl Action {
         Call::Table { table: self.table.name, action }
     }
 
-    /// Refuses what no template of the table builds, and what is too long.
+    /// Refuses a key that is too long, or that no template of the table builds.
     pub(crate) fn check_key(&self) -> Result<(), Error> {
         self.key.check_length()?;
         match self.table.entity_of(&self.key) {
@@ -123,13 +125,14 @@ impl Action {
         }
     }
 
-    /// The revision that was read, above which the new one must be.
+    /// Returns the revision that was read. The new one must be higher.
     pub(crate) fn seen_rev(&self) -> Option<Rev> {
         self.seen.as_ref()?.as_ref()?.as_n().ok().and_then(|number| Rev::parse(number))
     }
 
-    /// The request for one attempt. A transaction has one rev and one time for all its actions; `once` says that its
-    /// token keeps it from being done twice.
+    /// Builds the request of one attempt. A transaction has one revision and one time for all its actions. `once` means
+    /// that
+    /// its token keeps DynamoDB from carrying it out twice.
     pub(crate) fn request(&self, config: &Config, rev: Rev, seconds: i64, once: bool) -> Request {
         let mut placeholders = Placeholders::default();
         let commutes = once && self.commutes();
@@ -167,8 +170,9 @@ impl Action {
         item
     }
 
-    /// Whether it counts in an item that has no document, in whatever order others count there, too. Its revision then
-    /// grows from the item's own: under a condition, those who count at once would refuse each other.
+    /// Whether the action only adds to numbers of an item that never has a document, so that concurrent additions
+    /// commute.
+    /// The item's revision is then incremented without a condition, since under one they would refuse each other.
     fn commutes(&self) -> bool {
         let never = || self.table.entity_of(&self.key).is_some_and(|entity| entity.search == Search::Never);
         let counts = |changes: &Changes| changes.set.is_empty() && !changes.add.is_empty();
@@ -210,8 +214,9 @@ impl Action {
         }
     }
 
-    /// Why the condition of an attempt failed, from the item that DynamoDB found. None if only the new revision was
-    /// not above the item's: then a clock is behind, and a higher one will do.
+    /// Returns why the condition of an attempt failed, given the item that DynamoDB found. Returns none if the new
+    /// revision
+    /// was merely not above the item's. Then a clock is behind, and a higher revision will do.
     pub(crate) fn cause(&self, found: Option<&Item>, seconds: i64) -> Option<Cause> {
         let present = found.filter(|item| !item::expired(item, seconds));
         match (&self.write, present) {
@@ -233,13 +238,13 @@ impl Action {
         }
     }
 
-    /// Whether nobody can tell if the item that a repeated attempt found was written over what an earlier one of it wrote.
+    /// Whether an earlier sending of this attempt may have written the item before others changed it.
     pub(crate) fn may_lie_beneath(&self, found: Option<&Item>, rev: Rev) -> bool {
         let counts = self.seen.is_none() && matches!(&self.write, Write::Update(changes) if !changes.add.is_empty());
         counts || found.and_then(item::rev).is_some_and(|found| found > rev)
     }
 
-    /// Whether what a repeated attempt found is what an earlier one of it wrote, its answer lost.
+    /// Whether the item that a repeated attempt found is what its earlier sending wrote.
     pub(crate) fn already_done(&self, found: Option<&Item>, rev: Rev) -> bool {
         match (&self.write, found) {
             (Write::Create(_) | Write::CreateSequence(_), Some(found)) => item::same_item(&self.item(rev), found),
@@ -253,19 +258,19 @@ impl Action {
     }
 }
 
-/// One attempt of an action, as DynamoDB's requests take it.
+/// The parameters of one attempt of an action, as DynamoDB's requests take them.
 pub(crate) struct Request {
     pub table: String,
-    /// The item of a put; the key of anything else.
+    /// The item of a put, the key of any other request.
     pub item: Item,
-    /// Empty but for an update.
+    /// Empty unless the request is an update.
     pub update: String,
     pub condition: String,
     pub names: Option<HashMap<String, String>>,
     pub values: Option<Item>,
 }
 
-/// What an update does to the attributes of an item.
+/// The changes that an update makes to the attributes of an item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     set: BTreeMap<String, AttributeValue>,
@@ -278,7 +283,7 @@ impl Changes {
         Self::default()
     }
 
-    /// What makes one value of the other. Attributes that neither knows stay as they are.
+    /// Computes the changes that turn one value into the other. Attributes that neither value has stay as they are.
     pub fn between<T: Serialize>(old: &T, new: &T) -> Result<Self, Error> {
         let (old, new) = (to_item(old)?, to_item(new)?);
         let remove = old.keys().filter(|name| !new.contains_key(*name)).cloned().collect();
@@ -296,7 +301,7 @@ impl Changes {
         self
     }
 
-    /// Adds to a number, which is 0 where it is absent.
+    /// Adds to a number. An absent attribute counts as 0.
     pub fn add(mut self, name: &str, amount: i64) -> Self {
         self.add.insert(name.to_owned(), amount);
         self
@@ -332,7 +337,7 @@ impl Changes {
             .join(" ")
     }
 
-    /// What was added cannot be told from what was there.
+    /// Whether an item has these changes. Additions leave no trace, and are ignored.
     fn are_in(&self, item: &Item) -> bool {
         self.set
             .iter()

@@ -1,4 +1,4 @@
-//! One attempt to carry out actions, and how DynamoDB answers it.
+//! One attempt to carry out actions, and DynamoDB's answer to it.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -27,7 +27,7 @@ use crate::error::{Error, speaks_of_size};
 use crate::item::Item;
 use crate::rev::Rev;
 
-/// One request, which may be sent several times: with the same revision, time and token each time.
+/// One request. The SDK may send it several times, always with the same revision, time and token.
 pub(crate) struct Attempt {
     pub rev: Rev,
     pub seconds: i64,
@@ -35,18 +35,18 @@ pub(crate) struct Attempt {
     sendings: Sendings,
 }
 
-/// Why an attempt did nothing.
+/// Why an attempt failed.
 pub(crate) enum Refusal {
-    /// These conditions failed, with the items that are there.
+    /// These conditions failed, with the items that DynamoDB found.
     Conditions(Vec<(usize, Option<Item>)>),
-    /// It was turned away, and may go better later. What was sent of it before may be done.
+    /// DynamoDB refused the request for now. An earlier sending of it may have been carried out.
     Busy(Error),
-    /// The same transaction, sent before, is still at work.
+    /// An earlier sending of the same transaction is still in progress.
     InProgress,
     Final(Error),
 }
 
-/// What the SDK's seven builders of a conditional write have in common, but for their types.
+/// Sets what the SDK's seven builders of a conditional write have in common. They share no trait.
 macro_rules! conditional {
     ($builder:expr, $request:ident) => {
         $builder
@@ -81,7 +81,7 @@ impl Attempt {
         Self { rev, seconds, token, sendings: Sendings::default() }
     }
 
-    /// Whether it may be done although nobody has said so.
+    /// Whether a sending was not answered, so that it may have been carried out.
     pub fn may_be_done(&self) -> bool {
         self.sendings.one_was_lost()
     }
@@ -120,13 +120,13 @@ impl Attempt {
             }
         };
         match consumed {
-            // The write was done and its answer lost: the condition fails on what this very attempt wrote.
+            // The write was carried out and its answer lost. The condition fails on what this very attempt wrote.
             Err(Refusal::Conditions(found))
                 if self.may_be_done() && found.iter().all(|(_, item)| action.already_done(item.as_ref(), self.rev)) =>
             {
                 Ok(Vec::new())
             }
-            // Others have changed the item since, so nobody can tell: done again, it might undo what they did.
+            // Others have changed the item since. Sent again, the write might undo their changes.
             Err(Refusal::Conditions(found))
                 if self.may_be_done()
                     && found.iter().any(|(_, item)| action.may_lie_beneath(item.as_ref(), self.rev)) =>
@@ -137,7 +137,7 @@ impl Attempt {
         }
     }
 
-    /// The token makes DynamoDB itself recognise what it has done already.
+    /// Sends a transaction. By its token DynamoDB recognises one that it has already carried out.
     async fn send_transaction(&self, access: &Access, actions: &[Action]) -> Answer {
         let items: Result<Vec<_>, Error> = actions.iter().map(|action| self.transact_item(access, action)).collect();
         access
@@ -221,7 +221,7 @@ impl Refusal {
         }
     }
 
-    /// A failed condition outweighs a conflict, which may end before the condition would hold.
+    /// Reads the reasons of a cancelled transaction. A failed condition outweighs a conflict, which may be over sooner.
     fn of_reasons(reasons: &[CancellationReason]) -> Option<Self> {
         let failed = |(index, reason): (usize, &CancellationReason)| {
             (reason.code() == Some("ConditionalCheckFailed")).then(|| (index, reason.item.clone()))
@@ -239,7 +239,7 @@ impl Refusal {
     }
 }
 
-/// Each action by its own, the capacity with the first of its table: DynamoDB does not divide it further.
+/// Records each action. DynamoDB reports capacity by table, so the first action of a table has all of it.
 fn record(access: &Access, pattern: &'static AccessPattern, actions: &[Action], consumed: &[ConsumedCapacity]) {
     let mut left: Vec<_> = consumed.iter().collect();
     for action in actions {
@@ -250,13 +250,13 @@ fn record(access: &Access, pattern: &'static AccessPattern, actions: &[Action], 
     }
 }
 
-/// What is said where nobody can tell whether a write was done.
+/// Returns the error of a write that may or may not have been carried out.
 pub(crate) fn unknown() -> Error {
-    let message = "the answer to a write was lost, and what came after it does not tell whether it was done";
+    let message = "the answer to a write was lost, and it is unknown whether the write was carried out";
     Error::Engine { engine: "DynamoDB", source: message.into() }
 }
 
-/// Counts how often one request is sent, and how often DynamoDB says what became of that.
+/// Counts how often a request is sent, and how many of these sendings have a conclusive answer.
 #[derive(Clone, Debug, Default)]
 struct Sendings {
     sent: Arc<AtomicU32>,
@@ -290,7 +290,7 @@ impl Intercept for Sendings {
         _: &RuntimeComponents,
         _: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        // What failed within DynamoDB, and what an answer was cut off of, may have been done all the same.
+        // A 5xx or a truncated answer is not conclusive: the request may have been carried out.
         let refused = context.response().is_some_and(|response| (400..500).contains(&response.status().as_u16()));
         if refused || matches!(context.output_or_error(), Some(Ok(_))) {
             self.answered.fetch_add(1, Ordering::SeqCst);

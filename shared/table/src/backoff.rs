@@ -1,10 +1,10 @@
-//! Waiting before a call is repeated, or work is done again on what is now there.
+//! Pauses before a call is repeated, or a decision is made again on the current items.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-/// Pauses of random length (full jitter) whose bound doubles from 25 ms to 1 s, for ten seconds in all.
+/// Pauses of random length (full jitter). Their bound doubles from 25 ms to 1 s, for ten seconds in total.
 #[derive(Debug)]
 pub struct Backoff {
     bound: Duration,
@@ -18,14 +18,14 @@ impl Default for Backoff {
 }
 
 impl Backoff {
-    /// The longest that an operation is tried again for.
+    /// How long an operation is retried at most.
     pub const LONGEST: Duration = Duration::from_secs(10);
 
     pub fn new() -> Self {
         Self { bound: Duration::from_millis(25), end: Instant::now() + Self::LONGEST }
     }
 
-    /// Waits, or says that it has been long enough.
+    /// Waits and returns true, or returns false if the ten seconds are over.
     pub async fn wait(&mut self) -> bool {
         let pause = self.bound.mul_f64(fastrand::f64());
         if Instant::now() + pause >= self.end {
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn it_gives_up_after_ten_seconds() {
+    async fn backoff_gives_up_after_ten_seconds() {
         let start = Instant::now();
         let mut backoff = Backoff::new();
         let mut pauses = 0;

@@ -1,4 +1,4 @@
-//! Deleting many items at once.
+//! Deletes of many items at once.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,19 @@ use crate::item;
 use crate::key::Key;
 use crate::read::TableAccess;
 
-/// How many writes DynamoDB takes in one `BatchWriteItem`.
-const WRITES_AT_ONCE: usize = 25;
+/// The most writes that DynamoDB takes in one `BatchWriteItem`.
+const MAX_BATCH_WRITES: usize = 25;
 
 impl TableAccess<'_> {
-    /// Deletes these items, whatever they hold and whether they are there. `BatchWriteItem` takes no conditions, so it
-    /// is for deletes alone. One that fails has deleted any of them: what leads to the others must outlive the call.
+    /// Deletes these items unconditionally, since `BatchWriteItem` takes no conditions. A call that fails may have
+    /// deleted
+    /// any of them, so the caller must be able to find the others again.
     pub async fn batch_delete(&self, keys: &[Key]) -> Result<(), Error> {
         let call = self.permit(TableAction::BatchWriteItem)?;
         let mut keys: Vec<&Key> = keys.iter().filter(|key| key.check_length().is_ok()).collect();
         keys.sort_unstable();
         keys.dedup();
-        for chunk in keys.chunks(WRITES_AT_ONCE) {
+        for chunk in keys.chunks(MAX_BATCH_WRITES) {
             let deletes: Result<Vec<_>, Error> = chunk.iter().map(|key| self.delete_request(key)).collect();
             let mut unprocessed = HashMap::from([(self.name(), deletes?)]);
             let mut backoff = Backoff::new();

@@ -1,4 +1,4 @@
-//! The one clock: every timestamp, revision, expiry and lease comes from it.
+//! The clock of every timestamp, revision, expiry and lease.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-/// A source of the present time. Clones share it, so moving a manual clock moves it for everybody.
+/// A source of the present time. Clones share one offset, so a test that advances one clock advances all its clones.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// Microseconds added to the machine's time; only a test moves them.
+    /// Microseconds added to the machine's time. Only tests and local platforms change it.
     ahead: Arc<watch::Sender<i64>>,
 }
 
@@ -20,39 +20,39 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The machine's time.
+    /// Creates a clock with the machine's time.
     pub fn system() -> Self {
         Self::default()
     }
 
-    /// The present time, to the microsecond.
+    /// Returns the present time, to the microsecond.
     pub fn now(&self) -> Timestamp {
         Timestamp::from_microsecond(self.micros()).unwrap_or(Timestamp::MAX)
     }
 
-    /// Microseconds since 1970-01-01T00:00:00Z.
+    /// Returns the microseconds since 1970-01-01T00:00:00Z.
     pub fn micros(&self) -> i64 {
         Timestamp::now().as_microsecond().saturating_add(*self.ahead.borrow())
     }
 
-    /// Seconds since 1970-01-01T00:00:00Z, as DynamoDB's TTL counts.
+    /// Returns the seconds since 1970-01-01T00:00:00Z, the unit of DynamoDB's TTL.
     pub fn seconds(&self) -> i64 {
         self.micros().div_euclid(1_000_000)
     }
 
-    /// Moves the clock forward for everybody who shares it, so that a test need not wait.
+    /// Advances the clock and all its clones, so that a test need not wait.
     pub fn advance(&self, by: Duration) {
         let micros = i64::try_from(by.as_micros()).unwrap_or(i64::MAX);
         self.ahead.send_modify(|ahead| *ahead = ahead.saturating_add(micros));
     }
 
-    /// Tells each time that the clock has been moved, so that what sleeps until a time looks at the clock again.
+    /// Subscribes to advances of the clock. A task that sleeps until a time then checks the clock again.
     pub fn moves(&self) -> watch::Receiver<i64> {
         self.ahead.subscribe()
     }
 }
 
-/// RFC 3339 in UTC with exactly six fraction digits, so that text order is time order.
+/// Formats a time as RFC 3339 in UTC with exactly six fraction digits, so that text order is time order.
 pub fn rfc3339(time: Timestamp) -> String {
     format!("{time:.6}")
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_moved_clock_moves_for_everybody() {
+    fn advanced_clock_advances_its_clones() {
         let clock = Clock::system();
         let shared = clock.clone();
         let before = shared.seconds();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn six_digits_always() {
+    fn rfc3339_has_six_fraction_digits() {
         let time = Timestamp::from_microsecond(1_700_000_000_000_000).unwrap();
         assert_eq!(rfc3339(time), "2023-11-14T22:13:20.000000Z");
     }

@@ -1,4 +1,4 @@
-//! Physical names and endpoints of one deployment. Nothing else reads the environment for them.
+//! Physical names and endpoints of one deployment. No other module reads the environment for them.
 
 mod issuer;
 
@@ -8,47 +8,47 @@ use std::time::Duration;
 
 pub use issuer::{ClaimNames, Issuer, Keys};
 
-/// Where this deployment's engines are and what its resources are called.
+/// The endpoints of a deployment's engines and the names of its resources.
 #[derive(Clone)]
 pub struct Config {
-    /// Before every table, bucket, function and index name.
+    /// Prefix of every table, bucket, function and index name.
     pub prefix: String,
     pub region: String,
-    /// After every bucket's name, which must be unique in the world: on AWS the account and the region.
+    /// Suffix of every bucket's name, which must be unique in all of AWS. On AWS it is the account and the region.
     pub bucket_suffix: String,
-    /// Endpoint of DynamoDB; absent on AWS.
+    /// Endpoint of DynamoDB, absent on AWS.
     pub dynamodb: Option<String>,
-    /// Endpoint of S3; absent on AWS.
+    /// Endpoint of S3, absent on AWS.
     pub s3: Option<String>,
     /// Endpoint of OpenSearch.
     pub search: String,
-    /// Static credentials for local engines; absent on AWS, where the function's role is used.
+    /// Static credentials for local engines. Absent on AWS, where the function's role is used.
     pub credentials: Option<(String, String)>,
-    /// Secrets that sign cursors: the first signs, all verify, so that a secret can be rotated.
+    /// Secrets of cursors. The first signs and all verify, so that a secret can be rotated.
     pub cursor_secrets: Vec<String>,
     pub issuers: Vec<Issuer>,
-    /// How long work that outlives a request is its worker's: when the worker dies, others wait for so long.
+    /// The lease of a background job: how long after its worker's death until another worker may resume it.
     pub lease: Duration,
-    /// The most actions of one transaction with which such work changes the structure of what is there, from 10 to 100:
-    /// smaller ones meet fewer others.
+    /// The most actions in one transaction of a background job, from 10 to 100. Smaller transactions conflict less
+    /// often.
     pub batch: usize,
-    /// How long search remembers deletes: at least [`TOMBSTONES`].
+    /// How long search keeps tombstones, at least [`TOMBSTONES`].
     pub tombstones: Duration,
-    /// Whether the metrics of requests are kept for each route, or for the system as a whole.
+    /// Whether request metrics are recorded for each route, or for the system as a whole.
     pub route_metrics: bool,
 }
 
-/// The usual [`Config::tombstones`], and the least: 25 hours. A stream keeps a record for 24, and nobody uses what was
-/// read more than 15 minutes ago.
+/// The default and the minimum of [`Config::tombstones`]: 25 hours. A stream keeps a record for 24 hours, and no
+/// invocation uses what it read more than 15 minutes ago.
 pub const TOMBSTONES: Duration = Duration::from_hours(25);
 
-/// The usual [`Config::batch`]: as many as DynamoDB takes.
+/// The default of [`Config::batch`], the most that DynamoDB takes.
 pub const BATCH: usize = 100;
 
-/// The usual [`Config::lease`]: two minutes.
+/// The default of [`Config::lease`]: two minutes.
 pub const LEASE: Duration = Duration::from_secs(120);
 
-/// A variable that is missing or cannot be read, and what it should hold.
+/// A variable that is missing or has an invalid value.
 #[derive(Debug, thiserror::Error)]
 #[error("{variable} {fault}")]
 pub struct ConfigError {
@@ -57,7 +57,8 @@ pub struct ConfigError {
 }
 
 impl Config {
-    /// A deployment on AWS in this region, with search at this URL: everything else is absent, or as usual.
+    /// Creates the configuration of a deployment on AWS in this region, with search at this URL and defaults for the
+    /// rest.
     pub fn new(region: &str, search: &str) -> Self {
         Self {
             prefix: String::new(),
@@ -76,21 +77,21 @@ impl Config {
         }
     }
 
-    /// Reads the environment of a deployed function or of the operator's shell:
+    /// Reads the environment of a deployed function or of an operator's shell:
     ///
-    /// | variable | holds |
+    /// | variable | value |
     /// |---|---|
-    /// | `CAIRN_PREFIX` | what every physical name begins with; may be absent |
-    /// | `CAIRN_BUCKET_SUFFIX` | what every bucket's name ends with; may be absent |
+    /// | `CAIRN_PREFIX` | prefix of every physical name; may be absent |
+    /// | `CAIRN_BUCKET_SUFFIX` | suffix of every bucket's name; may be absent |
     /// | `AWS_REGION` | the region |
     /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT` | local engines; absent on AWS |
     /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
-    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name once, and [fit to stand in keys](Issuer::may_be_named). `audienceClaim` and `rolesClaim` say where its tokens have these, `roleNames` what its roles are called here; may be absent |
+    /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name is unique and [valid in keys](Issuer::may_be_named). `audienceClaim` and `rolesClaim` are the paths of these claims in its tokens, `roleNames` maps its roles to ours; may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
-    /// | `CAIRN_LEASE_SECONDS` | how long work is its worker's after it died; 120 if absent |
-    /// | `CAIRN_TOMBSTONE_HOURS` | how long search remembers deletes, at least 25; 25 if absent |
-    /// | `CAIRN_ROUTE_METRICS` | `true` if requests have metrics for each route; `false` if absent |
+    /// | `CAIRN_LEASE_SECONDS` | lease of a background job; 120 if absent |
+    /// | `CAIRN_TOMBSTONE_HOURS` | how long search keeps tombstones, at least 25; 25 if absent |
+    /// | `CAIRN_ROUTE_METRICS` | `true` for request metrics of each route; `false` if absent |
     /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` | read here only for local engines |
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::read(|variable| env::var(variable).ok().filter(|value| !value.is_empty()))
@@ -112,7 +113,10 @@ impl Config {
             .filter(|secret| !secret.is_empty())
             .collect();
         if cursor_secrets.is_empty() {
-            return Err(ConfigError { variable: "CAIRN_CURSOR_SECRETS", fault: "names no secret".to_owned() });
+            return Err(ConfigError {
+                variable: "CAIRN_CURSOR_SECRETS",
+                fault: "has no secret; set it to the secrets that sign cursors".to_owned(),
+            });
         }
         Ok(Self {
             prefix: get("CAIRN_PREFIX").unwrap_or_default(),
@@ -131,7 +135,7 @@ impl Config {
         })
     }
 
-    /// Whether requests to OpenSearch carry an AWS signature: exactly where the function's role is used.
+    /// Whether requests to OpenSearch carry an AWS signature. They do where the function's role is used.
     pub fn signs_search(&self) -> bool {
         self.credentials.is_none()
     }
@@ -144,13 +148,13 @@ impl Config {
         format!("{}{name}{}", self.prefix, self.bucket_suffix)
     }
 
-    /// The alias or index name in OpenSearch.
+    /// Returns the physical name of an alias or index of OpenSearch.
     pub fn search_name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 }
 
-/// Secrets stay out of logs, also when somebody logs the whole configuration.
+/// Leaves out secrets, so that a log of the whole configuration has none.
 impl fmt::Debug for Config {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -169,25 +173,25 @@ fn lease(text: &str) -> Result<Duration, ConfigError> {
     let seconds = text.parse().ok().filter(|seconds| *seconds > 0);
     seconds.map(Duration::from_secs).ok_or_else(|| ConfigError {
         variable: "CAIRN_LEASE_SECONDS",
-        fault: "is not a whole number of seconds above 0".to_owned(),
+        fault: "must be a whole number of seconds above 0".to_owned(),
     })
 }
 
 fn tombstones(text: &str) -> Result<Duration, ConfigError> {
-    let hours = text.parse().ok().filter(|hours| (25..=MOST_HOURS).contains(hours));
+    let hours = text.parse().ok().filter(|hours| (25..=MAX_HOURS).contains(hours));
     hours.map(Duration::from_hours).ok_or_else(|| ConfigError {
         variable: "CAIRN_TOMBSTONE_HOURS",
-        fault: format!("is not a whole number of hours from 25 to {MOST_HOURS}"),
+        fault: format!("must be a whole number of hours from 25 to {MAX_HOURS}"),
     })
 }
 
 fn route_metrics(text: &str) -> Result<bool, ConfigError> {
     text.parse()
-        .map_err(|_| ConfigError { variable: "CAIRN_ROUTE_METRICS", fault: "is neither `true` nor `false`".to_owned() })
+        .map_err(|_| ConfigError { variable: "CAIRN_ROUTE_METRICS", fault: "must be `true` or `false`".to_owned() })
 }
 
-/// Eleven years: whoever wants more wants for ever.
-const MOST_HOURS: u64 = 99_999;
+/// The maximum of `CAIRN_TOMBSTONE_HOURS`: eleven years.
+const MAX_HOURS: u64 = 99_999;
 
 #[cfg(test)]
 mod tests {
@@ -205,7 +209,7 @@ mod tests {
     ];
 
     #[test]
-    fn on_aws_the_role_is_used_and_search_is_signed() {
+    fn config_on_aws_uses_the_role_and_signs_search() {
         let config = read(AWS).unwrap();
         assert!(config.credentials.is_none() && config.signs_search());
         assert_eq!(config.cursor_secrets, ["new", "old"]);
@@ -213,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_local_engine_has_static_credentials() {
+    fn config_with_a_local_engine_has_static_credentials() {
         let config =
             read(&[AWS, &[("CAIRN_DYNAMODB_ENDPOINT", "http://127.0.0.1:1"), ("CAIRN_PREFIX", "dev-")]].concat());
         let config = config.unwrap();
@@ -223,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emulated_cloud_is_used_with_the_functions_role() {
+    fn config_with_an_emulated_cloud_uses_the_role() {
         let emulator = [("AWS_ENDPOINT_URL", "http://127.0.0.1:1"), ("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:2")];
         let config = read(&[AWS, &emulator, &[("CAIRN_BUCKET_SUFFIX", "-1")]].concat()).unwrap();
         assert_eq!(config.dynamodb.as_deref(), Some("http://127.0.0.1:1"));
@@ -233,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_named() {
+    fn missing_required_variable_is_named() {
         for (left_out, _) in &AWS[..3] {
             let rest: Vec<_> = AWS.iter().copied().filter(|(name, _)| name != left_out).collect();
             assert_eq!(read(&rest).unwrap_err().variable, *left_out);
@@ -241,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_is_two_minutes_unless_said_otherwise() {
+    fn lease_defaults_to_two_minutes() {
         assert_eq!(read(AWS).unwrap().lease, LEASE);
         let set = |text| read(&[AWS, &[("CAIRN_LEASE_SECONDS", text)]].concat());
         assert_eq!(set("3").unwrap().lease, Duration::from_secs(3));
@@ -251,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn tombstones_are_kept_for_25_hours_or_longer() {
+    fn tombstone_retention_below_25_hours_is_refused() {
         assert_eq!(read(AWS).unwrap().tombstones, TOMBSTONES);
         let set = |text| read(&[AWS, &[("CAIRN_TOMBSTONE_HOURS", text)]].concat());
         assert_eq!(set("48").unwrap().tombstones, Duration::from_secs(48 * 3600));
@@ -261,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_are_kept_for_each_route_only_if_asked_for() {
+    fn route_metrics_default_to_off() {
         let set = |text| read(&[AWS, &[("CAIRN_ROUTE_METRICS", text)]].concat());
         assert!(!read(AWS).unwrap().route_metrics && !set("false").unwrap().route_metrics);
         assert!(set("true").unwrap().route_metrics);
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn no_secret_is_printed() {
+    fn debug_output_has_no_secret() {
         let printed =
             format!("{:?}", read(&[AWS, &[("CAIRN_DYNAMODB_ENDPOINT", "http://127.0.0.1:1")]].concat()).unwrap());
         assert!(!printed.contains("old") && !printed.contains("temporary"), "{printed}");

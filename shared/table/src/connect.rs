@@ -1,6 +1,6 @@
-//! Connections that are opened before the first request needs them, so that it does not wait for TLS. The clients keep
-//! them. What is asked is something that nobody needs a right for: an answer of any kind shows that the connection is
-//! there, and so does none, for whoever needs it then tries again.
+//! Connections that are opened before the first request, so that it does not wait for TLS. The clients keep them open.
+//! The requests made for this need no permission, and their answers are ignored. If one fails, the first real request
+//! opens the connection.
 
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
@@ -9,11 +9,11 @@ use aws_smithy_types::body::SdkBody;
 use crate::Engines;
 use crate::access::Call;
 
-/// An engine, as far as it is one host to connect to.
+/// An engine that is one host to connect to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Engine {
     Dynamodb,
-    /// A bucket of S3 has a host of its own; this is its logical name.
+    /// A bucket of S3, by its logical name. Each bucket has a host of its own.
     S3 {
         bucket: &'static str,
     },
@@ -21,7 +21,7 @@ pub enum Engine {
 }
 
 impl Call {
-    /// Which engine it is made to.
+    /// Returns the engine that serves the call.
     pub fn engine(&self) -> Engine {
         match *self {
             Self::Table { .. } | Self::Index { .. } => Engine::Dynamodb,
@@ -32,10 +32,10 @@ impl Call {
 }
 
 impl Engines {
-    /// Makes the client of this engine, and opens a connection that it keeps.
+    /// Creates the client of an engine, and opens a connection that the client keeps.
     pub async fn connect(&self, engine: Engine) {
         match engine {
-            // Each by an operation that functions make in any case: its client takes the same connection for them.
+            // The client reuses the connection for the operations of the handlers.
             Engine::Dynamodb => {
                 let asked = self.dynamodb().get_item().table_name("any").customize();
                 let once = aws_sdk_dynamodb::config::Builder::new().retry_config(RetryConfig::disabled());
@@ -55,7 +55,7 @@ impl Engines {
     }
 }
 
-/// What DynamoDB tells anybody: that it is healthy.
+/// Turns a request into DynamoDB's health check, which needs no permission.
 fn ping(request: &mut HttpRequest) {
     let _ = request.set_method("GET");
     let host = request.uri().trim_end_matches('/').to_owned();
@@ -66,7 +66,7 @@ fn ping(request: &mut HttpRequest) {
     }
 }
 
-/// What a browser asks, and S3 answers anybody: whether a page may fetch the object.
+/// Turns a request into a CORS preflight, which S3 answers without permission.
 fn preflight(request: &mut HttpRequest) {
     let _ = request.set_method("OPTIONS");
     request.headers_mut().insert("origin", "https://localhost");

@@ -1,5 +1,6 @@
-//! Cursors: where a page ended, in a text that only this deployment can write and only the same caller can use, on the
-//! same route with the same parameters.
+//! Cursors: signed texts that say where a page ended. A cursor is valid only in this deployment, for the same caller,
+//! on
+//! the same route with the same parameters.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,15 +14,17 @@ const SIGNATURE: usize = 32;
 
 #[derive(Debug, thiserror::Error)]
 pub enum CursorError {
-    /// Answered with 400.
-    #[error("the cursor was changed, or it belongs to another route, other parameters or another caller")]
+    /// No secret of this deployment signed the cursor for this binding. Answered with 400.
+    #[error(
+        "the cursor is invalid here; it was altered, or it belongs to another route, other parameters or another caller"
+    )]
     Foreign,
-    /// A fault of ours: no secret is configured, or a position does not serialise.
-    #[error("no cursor can be made: {0}")]
+    /// No secret is configured, or a position does not serialise.
+    #[error("creating a cursor failed: {0}")]
     Unmade(String),
 }
 
-/// Signs a position with the first secret. The binding names route, parameters and caller.
+/// Signs a position with the first secret. The binding consists of route, parameters and caller.
 pub fn seal<T: Serialize>(secrets: &[String], binding: &str, position: &T) -> Result<String, CursorError> {
     let unmade = |reason: &dyn ToString| CursorError::Unmade(reason.to_string());
     let secret = secrets.first().ok_or_else(|| unmade(&"no secret is configured"))?;
@@ -32,7 +35,7 @@ pub fn seal<T: Serialize>(secrets: &[String], binding: &str, position: &T) -> Re
     Ok(URL_SAFE_NO_PAD.encode(sealed))
 }
 
-/// The position, if any of the secrets signed it for this binding.
+/// Returns the position of a cursor, if one of the secrets signed it for this binding.
 pub fn open<T: DeserializeOwned>(secrets: &[String], binding: &str, cursor: &str) -> Result<T, CursorError> {
     let sealed = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| CursorError::Foreign)?;
     let (signature, position) = sealed.split_at_checked(SIGNATURE).ok_or(CursorError::Foreign)?;
@@ -42,11 +45,13 @@ pub fn open<T: DeserializeOwned>(secrets: &[String], binding: &str, cursor: &str
     if !secrets.iter().any(signed_by) {
         return Err(CursorError::Foreign);
     }
-    // A cursor from before a deployment may hold a position of another form.
+    // An earlier version may have written a position of another form.
     serde_json::from_slice(position).map_err(|_| CursorError::Foreign)
 }
 
-/// The binding's length stands first, so that no part of it can pass for a part of the position.
+/// Returns the signer of a binding and a position. The binding's length comes first, so that the boundary between the
+/// two
+/// is unambiguous.
 fn signer(secret: &str, binding: &str, position: &[u8]) -> Option<Hmac<Sha256>> {
     let mut signer = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).ok()?;
     signer.update(&binding.len().to_be_bytes());
@@ -66,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_can_be_rotated() {
+    fn cursor_opens_while_its_secret_is_configured() {
         let cursor = seal(&secrets(&["old"]), "list", &7).unwrap();
         assert_eq!(open::<u8>(&secrets(&["new", "old"]), "list", &cursor).unwrap(), 7);
         assert!(matches!(open::<u8>(&secrets(&["new"]), "list", &cursor), Err(CursorError::Foreign)));
@@ -76,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn another_form_of_position_is_foreign() {
+    fn cursor_with_another_type_of_position_is_foreign() {
         let secrets = secrets(&["secret"]);
         let cursor = seal(&secrets, "list", &7).unwrap();
         assert!(matches!(open::<String>(&secrets, "list", &cursor), Err(CursorError::Foreign)));
@@ -84,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_comes_back_to_its_own_binding_alone(binding: String, other: String, position: Vec<(String, i64)>) {
+        fn cursor_opens_for_its_own_binding_only(binding: String, other: String, position: Vec<(String, i64)>) {
             let secrets = secrets(&["secret"]);
             let cursor = seal(&secrets, &binding, &position).unwrap();
             prop_assert_eq!(open::<Vec<(String, i64)>>(&secrets, &binding, &cursor).unwrap(), position);
@@ -94,7 +99,7 @@ mod tests {
         }
 
         #[test]
-        fn no_other_text_opens(place: prop::sample::Index, with in "[A-Za-z0-9_-]", text in ".{0,80}") {
+        fn altered_cursor_does_not_open(place: prop::sample::Index, with in "[A-Za-z0-9_-]", text in ".{0,80}") {
             let secrets = secrets(&["secret"]);
             let cursor = seal(&secrets, "list", &"where").unwrap();
             let place = place.index(cursor.len());

@@ -1,4 +1,4 @@
-//! What handlers of one process share: configuration, clock, and clients made when first needed, or before ([`crate::connect`]).
+//! What the handlers of one process share: configuration, clock, and the clients of the engines.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -17,12 +17,13 @@ use opensearch::http::transport::{SingleNodeConnectionPool, TransportBuilder};
 use crate::trace::TraceInterceptor;
 use crate::{Clock, Config};
 
-/// A request without an answer is sent again after this time.
-const DYNAMODB_PATIENCE: Duration = Duration::from_secs(8);
-/// The same for S3, counted until the answer begins: a large object may take its time.
-const S3_PATIENCE: Duration = Duration::from_secs(15);
+/// How long an attempt of a request to DynamoDB may take before the SDK retries it.
+const DYNAMODB_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(8);
+/// How long S3 may take until its answer begins. A large object may take longer in total.
+const S3_READ_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// One per process; handlers, the mirror and the operator's commands share it.
+/// The configuration, clock and clients of one process. A client is created at its first use, or by
+/// [`Engines::connect`].
 #[derive(Debug)]
 pub struct Engines {
     pub config: Config,
@@ -34,16 +35,16 @@ pub struct Engines {
     search: OnceLock<OpenSearch>,
 }
 
-/// The endpoint of OpenSearch is no URL, or TLS cannot be set up.
+/// The endpoint of OpenSearch is not a URL, or TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
-#[error("no client for OpenSearch at `{endpoint}`: {reason}")]
+#[error("creating the client of OpenSearch at `{endpoint}` failed: {reason}")]
 pub struct SearchClientError {
     pub endpoint: String,
     pub reason: String,
 }
 
 impl Engines {
-    /// Signs with the configuration's credentials, else with those in the environment, where Lambda puts its function's.
+    /// Creates engines that sign with the configuration's credentials, or with those in the environment, as on Lambda.
     pub fn new(config: Config, clock: Clock) -> Arc<Self> {
         let credentials = match &config.credentials {
             Some((id, secret)) => {
@@ -54,13 +55,13 @@ impl Engines {
         Self::signed(config, clock, credentials)
     }
 
-    /// Signs with credentials from elsewhere, as an operator's command does. A function does not need AWS's other
-    /// sources, and its program is smaller without them.
+    /// Creates engines that sign with these credentials. For operators' commands: functions need no other source of
+    /// credentials than the environment, and their binaries are smaller without.
     pub fn signed(config: Config, clock: Clock, credentials: SharedCredentialsProvider) -> Arc<Self> {
         Self::of(config, clock, Arc::default(), credentials)
     }
 
-    /// The same process with other names or endpoints: one clock, and told together that it winds down.
+    /// Creates engines with another configuration that share this one's clock, credentials and wind-down.
     pub fn at(&self, config: Config) -> Arc<Self> {
         Self::of(config, self.clock.clone(), Arc::clone(&self.winding_down), self.credentials.clone())
     }
@@ -82,7 +83,7 @@ impl Engines {
         })
     }
 
-    /// Tells work that could go on for long to stop at its next checkpoint: the process is about to end.
+    /// Asks background jobs to stop at their next checkpoint, since the process is about to end.
     pub fn wind_down(&self) {
         self.winding_down.store(true, Ordering::Relaxed);
     }
@@ -94,18 +95,19 @@ impl Engines {
     pub fn dynamodb(&self) -> &aws_sdk_dynamodb::Client {
         self.dynamodb.get_or_init(|| {
             let mut config = aws_sdk_dynamodb::config::Builder::from(&self.aws());
-            let timeouts = TimeoutConfig::builder().operation_attempt_timeout(DYNAMODB_PATIENCE).build();
+            let timeouts = TimeoutConfig::builder().operation_attempt_timeout(DYNAMODB_ATTEMPT_TIMEOUT).build();
             config.set_endpoint_url(self.config.dynamodb.clone()).set_timeout_config(Some(timeouts));
             aws_sdk_dynamodb::Client::from_conf(config.interceptor(TraceInterceptor).build())
         })
     }
 
-    /// Local S3 servers know buckets by path only. Checksums are sent where we state them and nowhere else: the SDK's
-    /// own would become part of a signed link, and bind its client to an empty body.
+    /// Returns the client of S3. Local servers know buckets by path only. The SDK's own checksums are off, since they
+    /// would
+    /// become part of a signed link and bind its client to an empty body.
     pub fn s3(&self) -> &aws_sdk_s3::Client {
         self.s3.get_or_init(|| {
             let mut config = aws_sdk_s3::config::Builder::from(&self.aws());
-            let timeouts = TimeoutConfig::builder().read_timeout(S3_PATIENCE).build();
+            let timeouts = TimeoutConfig::builder().read_timeout(S3_READ_TIMEOUT).build();
             config
                 .set_endpoint_url(self.config.s3.clone())
                 .set_force_path_style(Some(self.config.s3.is_some()))
@@ -161,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_made_once() {
+    fn client_is_created_once() {
         let engines = engines("http://127.0.0.1:1");
         assert!(std::ptr::eq(engines.dynamodb(), engines.dynamodb()));
         assert!(std::ptr::eq(engines.s3(), engines.s3()));
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_winds_down_as_one() {
+    fn engines_of_one_process_share_clock_and_wind_down() {
         let one = engines("http://127.0.0.1:1");
         let other = one.at(Config { search: "http://127.0.0.1:2".to_owned(), ..one.config.clone() });
         other.clock.advance(Duration::from_secs(3600));
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_is_no_url_is_named() {
+    fn search_endpoint_without_scheme_is_an_error() {
         assert_eq!(engines("search.example").search().unwrap_err().endpoint, "search.example");
     }
 }

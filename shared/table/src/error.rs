@@ -1,94 +1,94 @@
-//! What can go wrong between a handler and DynamoDB or S3.
+//! Errors of calls to DynamoDB and S3.
 
 use std::error::Error as StdError;
 
 use aws_sdk_dynamodb::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
 
 use crate::access::Undeclared;
-use crate::item::Item;
+use crate::attribute::Item;
 use crate::key::{Key, KeyTooLong};
-use crate::{Rev, item};
+use crate::rev::Rev;
 
-/// Why a call did not do what it was asked to. Nothing was written, unless the error is [`Error::Engine`]: then
-/// nobody knows.
+/// Why a call failed. Nothing was written, except possibly where the error is [`Error::Engine`].
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The item or object does not exist.
     #[error("the item does not exist")]
     NotFound,
-    /// The item or object exists already.
-    #[error("the item exists already")]
+    /// The item or object already exists.
+    #[error("the item already exists")]
     Exists,
-    /// The item is not as it was read; what it carries now.
+    /// The item has changed since it was read. `current` is its present revision.
     #[error("the item has changed since it was read")]
     Stale { current: Option<Rev> },
-    /// At least one action of a transaction could not be done, or one condition of a write did not hold.
-    #[error("{} of the conditions did not hold", .0.len())]
+    /// Conditions of a write or of a transaction's actions failed.
+    #[error("the conditions of {} actions failed", .0.len())]
     ConditionFailed(Vec<Failed>),
-    /// Others kept changing the same items for ten seconds.
-    #[error("others keep changing the same items")]
+    /// Other writes to the same items conflicted for ten seconds.
+    #[error("other writes to the same items keep conflicting; retry later")]
     Conflict,
-    /// DynamoDB asks for less, and did so for ten seconds.
-    #[error("DynamoDB is throttling")]
+    /// DynamoDB throttled the request for ten seconds.
+    #[error("DynamoDB is throttling; retry later")]
     Throttled,
-    /// The item is over DynamoDB's 400 KB, or a transaction over its 4 MB.
-    #[error("the item is larger than DynamoDB takes")]
+    /// The item exceeds DynamoDB's 400 KB, or a transaction its 4 MB.
+    #[error("the item exceeds the size limit of DynamoDB")]
     TooLarge,
     #[error(transparent)]
     Key(#[from] KeyTooLong),
-    /// A key that no template of the table would build.
-    #[error("no entity of table `{table}` has the key {key:?}")]
+    /// No template of the table builds this key.
+    #[error("the key {key:?} belongs to no entity of table `{table}`")]
     ForeignKey { table: &'static str, key: Key },
-    /// A name that would leave its prefix, or the folder of a local bucket.
-    #[error("no object may be called `{0}`")]
+    /// The name would leave its prefix, or the folder of a local bucket.
+    #[error("`{0}` is not a valid name of an object")]
     ForeignName(String),
-    /// Another request came with the same idempotency key.
+    /// Another request has used the same idempotency key.
     #[error("the idempotency key was used for another request")]
     KeyReused,
     #[error(transparent)]
     Undeclared(#[from] Undeclared),
-    /// An item does not fit the type it is read as, or the reverse.
+    /// An item does not fit the type that it is read as, or a value cannot be written as an item.
     #[error("an item does not fit its type: {0}")]
     Misfit(String),
-    /// The engine failed, did not answer, or refused what no caller can mend.
+    /// The engine failed, did not answer, or refused the request for a reason that the caller cannot fix.
     #[error("{engine} failed: {}", DisplayErrorContext(.source.as_ref()))]
     Engine { engine: &'static str, source: Box<dyn StdError + Send + Sync> },
 }
 
-/// What S3 has answered 403.
+/// An answer of S3 with status 403.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub(crate) struct Refusal(pub(crate) Box<dyn StdError + Send + Sync>);
 
-/// An action that could not be done, and what was in its place.
+/// An action whose condition failed, and the item that it met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failed {
-    /// Its place in the transaction.
+    /// The action's index in the transaction.
     pub index: usize,
     pub cause: Cause,
-    /// The item as it is; absent where there is none.
+    /// The present item, if there is one.
     pub item: Option<Item>,
 }
 
+/// Why the condition of an action failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// There is no item to change, delete or check.
+    /// The item to update, delete or check does not exist.
     Missing,
-    /// There is an item where one was to be created.
+    /// The item to create already exists.
     Exists,
-    /// The item is not as it was read.
+    /// The item has changed since it was read.
     Stale,
-    /// The item is there, and one of the action's conditions does not hold.
+    /// The item exists, and one of the action's own conditions does not hold.
     Unmet,
 }
 
 impl Error {
-    /// Whether S3 refused the request (403). After a change of policy that may pass.
+    /// Whether S3 refused the request with 403. That may be temporary after a change of policy.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Engine { source, .. } if source.is::<Refusal>())
     }
 
-    /// The failure of one action of a transaction, if it is among those that failed.
+    /// Returns the failure of the action with this index, if it failed.
     pub fn failed(&self, index: usize) -> Option<&Failed> {
         match self {
             Self::ConditionFailed(failed) => failed.iter().find(|failed| failed.index == index),
@@ -96,22 +96,7 @@ impl Error {
         }
     }
 
-    /// The same for a write that stands alone: its cause is the error.
-    pub(crate) fn of_single(self) -> Self {
-        match self {
-            Self::ConditionFailed(failed) => match failed.as_slice() {
-                [Failed { cause: Cause::Missing, .. }] => Self::NotFound,
-                [Failed { cause: Cause::Exists, .. }] => Self::Exists,
-                [Failed { cause: Cause::Stale, item, .. }] => {
-                    Self::Stale { current: item.as_ref().and_then(item::rev) }
-                }
-                _ => Self::ConditionFailed(failed),
-            },
-            other => other,
-        }
-    }
-
-    /// An answer of DynamoDB that says nothing about a single item.
+    /// Converts an error of DynamoDB that is not about a single item.
     pub(crate) fn of_dynamodb<E, R>(error: SdkError<E, R>) -> Self
     where
         E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
@@ -127,7 +112,7 @@ impl Error {
     }
 }
 
-/// DynamoDB has one error code for everything wrong with a request; only its text tells a too large item.
+/// Whether a validation error is about an item's size. DynamoDB has one code for all invalid requests.
 pub(crate) fn speaks_of_size(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     message.contains("item size") && message.contains("exceed")

@@ -1,4 +1,4 @@
-//! DynamoDB's expressions, with every name and value behind a placeholder.
+//! DynamoDB's expressions. Every name and value stands behind a placeholder.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -8,23 +8,24 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::item::{self, Item};
 use crate::schema::{EXPIRES, Table};
 
-/// What must hold of an item, beyond being there, for an action to be done.
+/// A condition on the attributes of an existing item, for an action to succeed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
-    /// The attribute is there and has this value.
+    /// The attribute is present and has this value.
     Equals(&'static str, AttributeValue),
     /// The attribute is absent or has another value.
     Differs(&'static str, AttributeValue),
     Present(&'static str),
     Absent(&'static str),
-    /// The attribute is there, of the same type, and above this: a number, or a text by its bytes.
+    /// The attribute is present, has this value's type and is greater. Numbers compare as numbers, texts by their
+    /// bytes.
     Above(&'static str, AttributeValue),
-    /// The same, and not above this.
+    /// The attribute is present, has this value's type and is not greater.
     AtMost(&'static str, AttributeValue),
 }
 
 impl Condition {
-    /// The same question asked of an item at hand.
+    /// Whether the condition holds for an item that was read.
     pub fn holds(&self, item: &Item) -> bool {
         let equals = |name: &str, value| item.get(name).is_some_and(|found| item::same(found, value));
         match self {
@@ -62,7 +63,7 @@ impl Condition {
     }
 }
 
-/// An item that has not expired is there.
+/// Returns the condition that an unexpired item exists.
 pub(crate) fn exists(table: &Table, seconds: i64, placeholders: &mut Placeholders) -> String {
     let (pk, expires) = (placeholders.name(table.pk), placeholders.name(EXPIRES));
     let now = placeholders.value(item::number(seconds));
@@ -89,7 +90,7 @@ impl Placeholders {
         placeholder
     }
 
-    /// Names and values as a request takes them: DynamoDB refuses an empty map.
+    /// Returns names and values as a request takes them. DynamoDB refuses an empty map.
     pub fn into_parts(self) -> (Option<HashMap<String, String>>, Option<Item>) {
         (Some(self.names).filter(|names| !names.is_empty()), Some(self.values).filter(|values| !values.is_empty()))
     }

@@ -1,18 +1,18 @@
-//! Which records of a stream an event source hands on, where it leaves out those that never have documents.
+//! Filters of stream records: an event source may pass on only records of items that may have documents.
 
 use serde_json::{Value, json};
 
 use crate::key::Key;
 use crate::schema::{Search, Table};
 
-/// The keys of one entity, as far as the literal begins of their templates tell them.
+/// A pattern that the keys of one entity match: the literal text before the first part of each template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyPattern {
     pk: Part,
     sk: Option<Part>,
 }
 
-/// One part of a key: all of it, or what it begins with.
+/// A pattern of a partition key or a sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Whole(&'static str),
@@ -20,7 +20,7 @@ enum Part {
 }
 
 impl Table {
-    /// The keys that may have documents. A record whose key is like none of them can be left out.
+    /// Returns patterns of the keys that may have documents. A record whose key matches none can be dropped.
     pub fn documents(&self) -> Vec<KeyPattern> {
         let entities = self.entities.iter().filter(|entity| entity.search == Search::Document);
         entities.map(|entity| KeyPattern { pk: Part::of(entity.pk), sk: entity.sk.map(Part::of) }).collect()
@@ -37,7 +37,7 @@ impl KeyPattern {
         self.pk.lets_through(&key.pk) && sort
     }
 
-    /// As Lambda's event filters have it (AWS, "Control which events Lambda sends to your function").
+    /// Returns the pattern as an event filter of Lambda (AWS, "Control which events Lambda sends to your function").
     pub fn filter(&self, table: &Table) -> Value {
         let mut keys = json!({ table.pk: { "S": [self.pk.filter()] } });
         if let (Some(name), Some(part), Some(keys)) = (table.sk, &self.sk, keys.as_object_mut()) {
@@ -89,7 +89,7 @@ mod tests {
     };
 
     #[test]
-    fn what_never_has_a_document_is_left_out() {
+    fn patterns_drop_keys_that_never_have_a_document() {
         let patterns = HERD.documents();
         let passes = |pk: &str, sk: &str| patterns.iter().any(|pattern| pattern.lets_through(&Key::new(pk, sk)));
         assert!(passes("herd-1", "*") && passes("goat-1", "herd-1"));

@@ -1,20 +1,20 @@
-//! What an IAM policy has to allow so that a call can be made: single actions on single resources.
+//! The IAM permissions that a call needs: single actions on single resources.
 
 use crate::access::{AccessPattern, Call, ObjectAction, TableAction};
 
-/// One action on one resource, as a policy's statement allows it.
+/// One action on one resource, as a statement of a policy allows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Grant {
-    /// As IAM spells it: `dynamodb:GetItem`.
+    /// The action in IAM's spelling, such as `dynamodb:GetItem`.
     pub action: &'static str,
     pub resource: Resource,
 }
 
-/// What an action is allowed on, in logical names.
+/// The resource of an action, by logical names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Resource {
     Table(String),
-    /// The items of a table, as far as they are named by their key and these attributes (`dynamodb:Attributes`).
+    /// These attributes of a table's items (`dynamodb:Attributes`).
     Attributes {
         table: String,
         attributes: Vec<String>,
@@ -28,26 +28,26 @@ pub enum Resource {
         bucket: String,
         prefix: String,
     },
-    /// A bucket, as far as it is asked for names under a prefix (`s3:prefix`).
+    /// The names of a bucket's objects under a prefix (`s3:prefix`).
     Names {
         bucket: String,
         prefix: String,
     },
-    /// A path of the search domain, without the first slash; `*` or `??????` stands for a generation's number.
+    /// A path of the search domain, without the first slash. `*` or `??????` stands for a generation's number.
     Search {
         path: String,
     },
 }
 
 impl AccessPattern {
-    /// What a policy has to allow for all of its calls.
+    /// Returns the permissions that all calls of the pattern need.
     pub fn grants(&self) -> impl Iterator<Item = Grant> {
         self.calls.iter().map(Call::grant)
     }
 }
 
 impl Call {
-    /// What a policy has to allow for this call.
+    /// Returns the permission that the call needs.
     pub fn grant(&self) -> Grant {
         match *self {
             Self::Table { table, action } => {
@@ -90,7 +90,7 @@ impl TableAction {
 impl ObjectAction {
     fn iam(self) -> &'static str {
         match self {
-            // A HEAD is allowed by the same action.
+            // `s3:GetObject` allows HEAD, too.
             Self::GetObject | Self::HeadObject => "s3:GetObject",
             Self::PutObject => "s3:PutObject",
             Self::DeleteObject => "s3:DeleteObject",

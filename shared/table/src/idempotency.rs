@@ -1,7 +1,8 @@
-//! Requests that may come twice and are carried out once.
+//! Requests that may be repeated and are carried out once.
 //!
-//! The first answer is an item of its own in the transaction that does the work: `idempotency#{hash}`, `idempotency`,
-//! for 24 hours. Whoever comes second, later or at the same moment, fails on that item and gives its answer.
+//! The transaction of a request also creates an item with the answer: `idempotency#{hash}`, `idempotency`, for 24
+//! hours.
+//! A repeated request, later or concurrent, fails on that item and returns its answer.
 
 use std::fmt::Write;
 
@@ -16,23 +17,23 @@ use crate::key::Key;
 use crate::rev::Rev;
 use crate::schema::{IDEMPOTENCY, Table};
 
-/// How long a first answer is kept, in seconds.
-const KEPT: i64 = 24 * 60 * 60;
+/// How long an answer is kept, in seconds.
+const RETENTION_SECONDS: i64 = 24 * 60 * 60;
 
 /// One request that carries an `Idempotency-Key`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Idempotency {
-    /// Who calls: one caller's keys say nothing to another.
+    /// The caller. Keys of different callers are independent.
     pub caller: String,
     /// The operation's name, such as `createBook`.
     pub operation: &'static str,
     /// The header's value.
     pub key: String,
-    /// A hash of path, query and body, by which another request under the same key is told.
+    /// A hash of path, query and body, which detects another request under the same key.
     pub fingerprint: String,
 }
 
-/// The answer to a request that created something. Its `ETag` is the revision that it is written with.
+/// The answer to the first request under a key. Its `ETag` is the revision of the item that holds it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FirstAnswer {
     pub status: u16,
@@ -49,8 +50,8 @@ struct Kept {
 }
 
 impl Idempotency {
-    /// The answer that this request got before, if any; [`Error::KeyReused`] if another request came with its key.
-    /// For handlers that check what has changed since: right after the caller's own right is checked.
+    /// Returns the answer to an earlier sending of this request, if there is one, or [`Error::KeyReused`] if another
+    /// request has used its key. Handlers whose checks may fail the second time call it right after authorization.
     pub async fn earlier(
         &self,
         access: &Access,
@@ -77,7 +78,7 @@ impl Idempotency {
     }
 
     fn keep(&self, table: &'static Table, answer: FirstAnswer, seconds: i64) -> Result<Action, Error> {
-        let kept = Kept { fingerprint: self.fingerprint.clone(), expires: seconds + KEPT, answer };
+        let kept = Kept { fingerprint: self.fingerprint.clone(), expires: seconds + RETENTION_SECONDS, answer };
         Action::create(table, self.item_key(table), &kept)
     }
 
@@ -86,16 +87,16 @@ impl Idempotency {
         match stored.rev {
             Some(rev) if kept.fingerprint == self.fingerprint => Ok((rev, kept.answer)),
             Some(_) => Err(Error::KeyReused),
-            None => Err(Error::Misfit("a kept answer without a revision".to_owned())),
+            None => Err(Error::Misfit("an answer under an idempotency key has no revision".to_owned())),
         }
     }
 }
 
 impl Access {
-    /// A transaction that is done once however often its request comes. Returns the answer to give, with its
-    /// revision: this one, or the one that was given first. The items of the transaction come first in its failures.
+    /// Carries out a transaction once, however often its request is repeated. Returns the answer and its revision: this
+    /// answer, or that of the first request. Failures have the indexes of `actions`.
     ///
-    /// Without an idempotency key it is [`Access::transact`].
+    /// Without an idempotency key this is [`Access::transact`].
     pub async fn transact_once(
         &self,
         pattern: &'static AccessPattern,

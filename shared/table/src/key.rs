@@ -1,8 +1,8 @@
-//! The primary key of an item, the document id made of it, and the declaration that builds and parses keys.
+//! Primary keys of items, their document ids, and the declarations that build and parse keys.
 
 use serde::{Deserialize, Serialize};
 
-/// An item's key as stored: the values of its table's key attributes.
+/// The key of an item: the values of its table's key attributes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key {
     pub pk: String,
@@ -10,9 +10,9 @@ pub struct Key {
     pub sk: Option<String>,
 }
 
-/// A key over the limits of DynamoDB (partition key 2048 bytes, sort key 1024) or of OpenSearch (id 512).
+/// A key that exceeds the limits of DynamoDB (partition key 2048 bytes, sort key 1024) or of OpenSearch (id 512).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the {part} of the key takes {bytes} bytes, and at most {limit} are allowed")]
+#[error("the {part} has {bytes} bytes, more than the {limit} that are allowed")]
 pub struct KeyTooLong {
     pub part: &'static str,
     pub bytes: usize,
@@ -24,12 +24,13 @@ impl Key {
         Self { pk: pk.into(), sk: Some(sk.into()) }
     }
 
-    /// A key of a table without sort key.
+    /// Creates a key of a table without a sort key.
     pub fn partition(pk: impl Into<String>) -> Self {
         Self { pk: pk.into(), sk: None }
     }
 
-    /// `<pk>#<sk>`, or just `<pk>` where the table has no sort key. Never parsed: documents carry `pk` and `sk`.
+    /// Returns `<pk>#<sk>`, or `<pk>` if the table has no sort key. Ids are never parsed, since documents have `pk` and
+    /// `sk`.
     pub fn document_id(&self) -> String {
         match &self.sk {
             Some(sk) => format!("{}#{sk}", self.pk),
@@ -37,12 +38,11 @@ impl Key {
         }
     }
 
-    /// Refuses a key that no engine would take, before any is asked.
+    /// Refuses a key that exceeds the limits of the engines.
     pub fn check_length(&self) -> Result<(), KeyTooLong> {
         let sk = self.sk.as_ref().map_or(0, String::len);
         let id = self.pk.len() + self.sk.as_ref().map_or(0, |sk| 1 + sk.len());
-        for (part, bytes, limit) in [("partition key", self.pk.len(), 2048), ("sort key", sk, 1024), ("whole", id, 512)]
-        {
+        for (part, bytes, limit) in [("partition key", self.pk.len(), 2048), ("sort key", sk, 1024), ("key", id, 512)] {
             if bytes > limit {
                 return Err(KeyTooLong { part, bytes, limit });
             }
@@ -57,13 +57,15 @@ pub trait EntityKey: Sized {
     const PK: &'static str;
     const SK: Option<&'static str>;
 
+    /// Builds the key.
     fn key(&self) -> Key;
 
-    /// The parts of a key of this entity; none for any other key.
+    /// Parses a key. Returns none for a key of another entity.
     fn parse(key: &Key) -> Option<Self>;
 
-    /// The sort key with each number in its order-preserving form, for an index that lists in order; the partition
-    /// key's where there is no sort key.
+    /// Returns the sort key with each number in its order-preserving form, for an index that lists in order. Without a
+    /// sort
+    /// key it is the partition key.
     fn list_sk(&self) -> String;
 }
 
@@ -90,8 +92,7 @@ impl From<&Self> for Key {
 /// # }
 /// ```
 ///
-/// The `sk` line is left out for a table without sort key. A template that could not be taken apart again does not
-/// compile.
+/// A table without a sort key has no `sk` line. A template that cannot be parsed unambiguously does not compile.
 #[macro_export]
 macro_rules! key {
     (
@@ -105,8 +106,8 @@ macro_rules! key {
         $visibility struct $name { $($(#[$field_attribute])* pub $field: $type),* }
 
         const _: () = {
-            assert!($crate::template::well_formed($pk), "after a part of a key comes `::`, `#` or the end");
-            $(assert!($crate::template::well_formed($sk), "after a part of a key comes `::`, `#` or the end");)?
+            assert!($crate::template::well_formed($pk), "a part of a key must be followed by `::`, `#` or the end");
+            $(assert!($crate::template::well_formed($sk), "a part of a key must be followed by `::`, `#` or the end");)?
         };
 
         impl From<$name> for $crate::Key {
@@ -133,7 +134,7 @@ macro_rules! key {
             fn parse(key: &$crate::Key) -> Option<Self> {
                 let parts = $crate::key::parts(Self::PK, Self::SK, key)?;
                 let parsed = Self { $($field: $crate::key::part(&parts, stringify!($field))?),* };
-                // A part that has several spellings would make one item out of several keys.
+                // A part with several spellings would give one item several keys.
                 ($crate::EntityKey::key(&parsed) == *key).then_some(parsed)
             }
 
@@ -149,7 +150,7 @@ macro_rules! key {
     (@option $value:expr) => { Some($value) };
 }
 
-/// The parts of a key by name, if it fits the templates of an entity.
+/// Returns the parts of a key by name, if it fits the templates of an entity.
 #[doc(hidden)]
 pub fn parts<'a>(pk: &'a str, sk: Option<&'a str>, key: &'a Key) -> Option<Vec<(&'a str, &'a str)>> {
     let mut parts = crate::template::parts(pk, &key.pk)?;
@@ -161,7 +162,7 @@ pub fn parts<'a>(pk: &'a str, sk: Option<&'a str>, key: &'a Key) -> Option<Vec<(
     Some(parts)
 }
 
-/// The part of this name, as its type.
+/// Parses the part with this name.
 #[doc(hidden)]
 pub fn part<T: crate::KeyPart>(parts: &[(&str, &str)], name: &str) -> Option<T> {
     let (_, text) = parts.iter().find(|(part, _)| *part == name)?;
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_reads_like_its_row() {
+    fn key_follows_its_templates() {
         let leaf = LeafKey { room: Escaped::new("a").unwrap(), kind: Escaped::new("oak").unwrap(), number: Number(10) };
         assert_eq!(leaf.key(), Key::new("LEAF#a", "oak::10"));
         assert_eq!(leaf.list_sk(), "oak::b10");
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn only_its_own_keys_parse() {
+    fn key_of_another_entity_does_not_parse() {
         assert!(RootKey::parse(&Key::new("root", "a")).is_some());
         for key in [
             Key::new("roots", "a"),
@@ -223,16 +224,16 @@ mod tests {
     }
 
     #[test]
-    fn limits_count_bytes() {
+    fn key_over_a_limit_in_bytes_is_refused() {
         let long = |pk: usize, sk: usize| Key::new("é".repeat(pk / 2), "s".repeat(sk)).check_length();
         assert_eq!(long(500, 11), Ok(()));
         assert_eq!(long(500, 12).unwrap_err().bytes, 513);
         assert_eq!(long(2050, 1).unwrap_err().part, "partition key");
         assert_eq!(long(2, 1025).unwrap_err().part, "sort key");
-        assert_eq!(Key::partition("p".repeat(513)).check_length().unwrap_err().part, "whole");
+        assert_eq!(Key::partition("p".repeat(513)).check_length().unwrap_err().part, "key");
     }
 
-    /// Every key that a document id can have come from. Only a test may ask.
+    /// Returns every key that may have this document id.
     fn origins(id: &str) -> Vec<Key> {
         let cuts = id.match_indices('#').filter_map(|(place, _)| Some((id.get(..place)?, id.get(place + 1..)?)));
         let keys = cuts.map(|(pk, sk)| Key::new(pk, sk)).chain([Key::partition(id)]);
@@ -250,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_and_document_ids_are_one_to_one(
+        fn each_document_id_has_one_key(
             room in "[a#:~/]{1,8}|.{1,12}", kind in "[a#:~/]{1,8}|.{1,12}", number: u64
         ) {
             let (room, kind) = (Escaped::new(room).unwrap(), Escaped::new(kind).unwrap());

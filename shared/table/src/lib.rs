@@ -22,7 +22,7 @@
 //!     stream: true,
 //! };
 //!
-//! // A policy is printed from this; a call that it does not name is refused before it is made.
+//! // Policies are generated from patterns. `Access` refuses a call that its pattern does not declare.
 //! static LEND: AccessPattern = AccessPattern {
 //!     name: "lend",
 //!     calls: &[
@@ -32,33 +32,34 @@
 //! };
 //!
 //! # fn main() {}
-//! // `access` is one request's way to the engines: it knows the patterns of the route, and records each call.
+//! // `access` permits the patterns of the request's route, and records each call.
 //! async fn lend(access: &Access, key: BookKey, to: &str) -> Result<(), Error> {
 //!     let book = access.table(&LEND, &LIBRARY).get_consistent(&key).await?.ok_or(Error::NotFound)?;
 //!     let lent = Changes::new().set("lentTo", table::item::text(to));
-//!     // `Error::Stale` if somebody was faster. The client sets the new revision.
+//!     // Fails with `Error::Stale` if another write came first. The client sets the new revision.
 //!     access.write(&LEND, Action::update(&LIBRARY, key, lent).if_unchanged(&book)).await?;
 //!     Ok(())
 //! }
 //! ```
 //!
-//! | to | see |
+//! | task | items |
 //! |---|---|
 //! | declare keys, tables, buckets | [`key!`], [`schema`], [`part`], [`ordered`] |
 //! | read | [`TableAccess`], [`Query`] |
 //! | write, alone or in a transaction | [`Action`], [`Changes`], [`Access::write`], [`Access::transact`] |
-//! | do work again that lost against another | [`Backoff`] |
-//! | create once, however often asked | [`Access::transact_once`], [`Idempotency`] |
-//! | give pages a cursor | [`cursor`] |
-//! | keep objects in S3, read search | [`Objects`], [`Access::search`] |
-//! | know where engines are | [`Config`], [`Engines`], [`Clock`] |
-//! | know what a policy must allow | [`grant`] |
-//! | find what belongs to one request | [`Trace`] |
-//! | fail on a state that cannot be | [`never!`] |
+//! | retry after a conflict | [`Backoff`] |
+//! | carry out a repeated request once | [`Access::transact_once`], [`Idempotency`] |
+//! | sign the cursor of a page | [`cursor`] |
+//! | read and write objects in S3, search | [`Objects`], [`Access::search`] |
+//! | configure engines | [`Config`], [`Engines`], [`Clock`] |
+//! | compute the permissions of a role | [`grant`] |
+//! | trace the calls of one request | [`Trace`] |
+//! | report an impossible state | [`never!`] |
 
 pub mod access;
 mod action;
 mod attempt;
+mod attribute;
 mod backoff;
 mod batch;
 pub mod clock;
@@ -105,6 +106,7 @@ pub use key::{EntityKey, Key};
 pub use objects::{Declared, Link, ObjectHead, Objects};
 pub use part::{Escaped, KeyPart, Number};
 pub use person::Idpid;
+pub use provision::create_tables;
 pub use query::{Page, Position, Query};
 pub use read::TableAccess;
 pub use rev::Rev;

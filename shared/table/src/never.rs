@@ -1,9 +1,9 @@
-//! States that the code rules out.
+//! Reports of states that the code rules out.
 
 use std::fmt::Arguments;
 
-/// Reports a state that the code rules out. It panics where debug assertions are on, as in tests. In production it
-/// writes an error line, and the caller fails the smallest thing that is safe to fail.
+/// Reports a state that the code rules out. It panics if debug assertions are on, as in tests. In production it logs an
+/// error, and the caller fails the smallest unit that is safe to fail.
 ///
 /// ```should_panic
 /// let slots: Vec<u8> = Vec::new();
@@ -18,10 +18,10 @@ macro_rules! never {
 
 /// Reports the state; called by [`never!`](crate::never!).
 #[doc(hidden)]
-#[expect(clippy::panic, reason = "a test must not pass over such a state; production does not panic")]
+#[expect(clippy::panic, reason = "tests must fail on such a state; production does not panic")]
 pub fn report(message: Arguments<'_>) {
     if cfg!(debug_assertions) {
-        panic!("a state that cannot be: {message}");
+        panic!("impossible state: {message}");
     }
-    tracing::error!(message = %format_args!("a state that cannot be: {message}"));
+    tracing::error!(detail = %message, "impossible state");
 }

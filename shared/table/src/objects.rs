@@ -1,4 +1,4 @@
-//! Objects in S3, under one prefix of one bucket, as one access pattern uses them.
+//! Objects in S3 under one prefix of one bucket, by one access pattern.
 
 mod blocks;
 mod gathered;
@@ -24,12 +24,12 @@ use crate::backoff::Backoff;
 use crate::error::{Error, Refusal};
 use crate::trace;
 
-/// How long a link for sending lives.
+/// How long an upload link is valid.
 const PUT_LINK: Duration = Duration::from_secs(15 * 60);
-/// How long a link for fetching lives.
+/// How long a download link is valid.
 const GET_LINK: Duration = Duration::from_secs(5 * 60);
 
-/// The objects under a prefix. Their names are what follows it.
+/// The objects under a prefix. An object's name is the part of its key after the prefix.
 #[derive(Clone, Copy, Debug)]
 pub struct Objects<'a> {
     access: &'a Access,
@@ -38,21 +38,21 @@ pub struct Objects<'a> {
     prefix: &'static str,
 }
 
-/// What is known of an object without fetching it.
+/// The size and type of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectHead {
     pub bytes: u64,
     pub content_type: Option<String>,
 }
 
-/// What a client may send by a link: exactly so many bytes, of this SHA-256 if it stated one.
+/// The body that a client declares for an upload link: its size in bytes and, optionally, its SHA-256.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Declared<'a> {
     pub bytes: u64,
     pub sha256: Option<&'a [u8; 32]>,
 }
 
-/// A signed link, and the headers without which S3 refuses the request.
+/// A signed link, and the headers that S3 requires with it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
     pub url: String,
@@ -60,14 +60,14 @@ pub struct Link {
 }
 
 impl Access {
-    /// The objects under a prefix, such as `uploads/`, of a bucket in its logical name.
+    /// Returns the objects under a prefix, such as `uploads/`, of a bucket with this logical name.
     pub fn objects(&self, pattern: &'static AccessPattern, bucket: &'static str, prefix: &'static str) -> Objects<'_> {
         Objects { access: self, pattern, bucket, prefix }
     }
 }
 
 impl Objects<'_> {
-    /// Stores an object where none is; [`Error::Exists`] where one is, whatever it holds.
+    /// Creates an object. Fails with [`Error::Exists`] if one with this name exists.
     pub async fn put_new(&self, name: &str, body: Bytes, content_type: &str) -> Result<(), Error> {
         let (key, call) = self.permit(name, ObjectAction::PutObject)?;
         let mut backoff = Backoff::new();
@@ -79,7 +79,7 @@ impl Objects<'_> {
             match sent.map_err(|error| (error.code().map(str::to_owned), fault(error))) {
                 Ok(_) => return Ok(()),
                 Err((Some(code), _)) if code == "PreconditionFailed" => return Err(Error::Exists),
-                // Another put of the same name is under way.
+                // Another put of the same name is in progress.
                 Err((Some(code), _)) if code == "ConditionalRequestConflict" => {
                     if !backoff.wait().await {
                         return Err(Error::Conflict);
@@ -90,8 +90,8 @@ impl Objects<'_> {
         }
     }
 
-    /// The whole object. [`Error::NotFound`] means that it is gone, where the pattern declares
-    /// [`ObjectAction::ListBucket`]; whatever else S3 refuses is a fault, which may end.
+    /// Reads an object. Fails with [`Error::NotFound`] if it does not exist and the pattern declares
+    /// [`ObjectAction::ListBucket`]. Any other refusal is an engine error, which may be temporary.
     pub async fn get(&self, name: &str) -> Result<Bytes, Error> {
         let (key, call) = self.permit(name, ObjectAction::GetObject)?;
         let sent = self.client().get_object().bucket(self.bucket()).key(key).send().await;
@@ -100,8 +100,8 @@ impl Objects<'_> {
         Ok(body.collect().await.map_err(|error| Error::Engine { engine: "S3", source: Box::new(error) })?.into_bytes())
     }
 
-    /// A part of an object: so many bytes from this one on, fewer where it ends before. [`Error::NotFound`] as for
-    /// [`Objects::get`]. The range must begin in the object.
+    /// Reads `length` bytes of an object from an offset, or fewer at its end. Fails with [`Error::NotFound`] as
+    /// [`Objects::get`] does. The range must begin within the object.
     pub async fn get_range(&self, name: &str, from: u64, length: u64) -> Result<Bytes, Error> {
         let (key, call) = self.permit(name, ObjectAction::GetObject)?;
         let range = format!("bytes={from}-{}", from.saturating_add(length).saturating_sub(1));
@@ -111,7 +111,7 @@ impl Objects<'_> {
         Ok(body.collect().await.map_err(|error| Error::Engine { engine: "S3", source: Box::new(error) })?.into_bytes())
     }
 
-    /// Stores an object, over an earlier one of the same name.
+    /// Stores an object, replacing one with the same name.
     pub async fn put(&self, name: &str, body: Bytes, content_type: &str) -> Result<(), Error> {
         let (key, call) = self.permit(name, ObjectAction::PutObject)?;
         let request = self.client().put_object().bucket(self.bucket()).key(key).content_type(content_type);
@@ -120,17 +120,18 @@ impl Objects<'_> {
         sent.map(|_| ()).map_err(fault)
     }
 
-    /// Size and type of an object; [`Error::NotFound`] as for [`Objects::get`].
+    /// Returns size and type of an object. Fails with [`Error::NotFound`] as [`Objects::get`] does.
     pub async fn head(&self, name: &str) -> Result<ObjectHead, Error> {
         let (key, call) = self.permit(name, ObjectAction::HeadObject)?;
         let sent = self.client().head_object().bucket(self.bucket()).key(key).send().await;
         self.record(call);
         let head = sent.map_err(|error| self.missing_or_fault(error))?;
-        let bytes = head.content_length.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or_default();
+        let bytes = head.content_length.and_then(|bytes| u64::try_from(bytes).ok());
+        let bytes = bytes.ok_or_else(|| incomplete("HEAD of an object", "size"))?;
         Ok(ObjectHead { bytes, content_type: head.content_type })
     }
 
-    /// Removes an object, if it is there.
+    /// Deletes an object, if it exists.
     pub async fn delete(&self, name: &str) -> Result<(), Error> {
         let (key, call) = self.permit(name, ObjectAction::DeleteObject)?;
         let sent = self.client().delete_object().bucket(self.bucket()).key(key).send().await;
@@ -138,7 +139,7 @@ impl Objects<'_> {
         sent.map(|_| ()).map_err(fault)
     }
 
-    /// A link by which a client sends one object within 15 minutes, once: a second sending gets 412.
+    /// Creates a link by which a client uploads one object within 15 minutes. A second upload gets 412.
     pub async fn put_link(&self, name: &str, declared: Declared<'_>) -> Result<Link, Error> {
         let (key, call) = self.permit(name, ObjectAction::PutObject)?;
         let bytes = i64::try_from(declared.bytes).map_err(|_| Error::TooLarge)?;
@@ -150,7 +151,7 @@ impl Objects<'_> {
         link.map(Link::from).map_err(fault)
     }
 
-    /// A link by which a client fetches one object within 5 minutes.
+    /// Creates a link by which a client downloads one object within 5 minutes.
     pub async fn get_link(&self, name: &str) -> Result<Link, Error> {
         let (key, call) = self.permit(name, ObjectAction::GetObject)?;
         let request = self.client().get_object().bucket(self.bucket()).key(key);
@@ -159,7 +160,7 @@ impl Objects<'_> {
         link.map(Link::from).map_err(fault)
     }
 
-    /// The key of a name. Names are ours; a client's would have to be a part of a key first.
+    /// Returns the key of a name. Names never come from clients unescaped.
     fn permit(&self, name: &str, action: ObjectAction) -> Result<(String, Call), Error> {
         if name.split('/').any(|segment| matches!(segment, "" | "." | "..")) {
             return Err(Error::ForeignName(name.to_owned()));
@@ -169,9 +170,11 @@ impl Objects<'_> {
         Ok((format!("{}{name}", self.prefix), call))
     }
 
-    /// 404 means missing only to who may list the prefix; to others S3 says 403, which is a fault, and so is a 404 that
-    /// the pattern does not declare to be told. A missing bucket is a fault, too, though an answer to HEAD has no body
-    /// that could tell it.
+    /// Distinguishes a missing object from an engine error. S3 answers 404 only if the role may list the prefix, and
+    /// 403
+    /// otherwise. So 404 counts as missing only if the pattern declares it. A missing bucket is an engine error, except
+    /// for
+    /// HEAD, whose answer has no body to tell it by.
     fn missing_or_fault<E>(&self, error: SdkError<E, HttpResponse>) -> Error
     where
         E: ProvideErrorMetadata + StdError + Send + Sync + 'static,
@@ -200,7 +203,7 @@ impl Objects<'_> {
 
 impl From<PresignedRequest> for Link {
     fn from(request: PresignedRequest) -> Self {
-        // The trace is of who signs, not of who sends, and is no part of the signature.
+        // The trace is that of the signing request, and is not part of the signature.
         let needed = request.headers().filter(|(name, _)| *name != trace::HEADER);
         let headers = needed.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         Self { url: request.uri().to_owned(), headers }
@@ -209,6 +212,11 @@ impl From<PresignedRequest> for Link {
 
 fn lives(time: Duration) -> Result<PresigningConfig, Error> {
     PresigningConfig::expires_in(time).map_err(|error| Error::Engine { engine: "S3", source: Box::new(error) })
+}
+
+/// Returns the error of an answer that lacks a member.
+fn incomplete(answer: &str, member: &str) -> Error {
+    Error::Engine { engine: "S3", source: format!("the answer to a {answer} has no {member}").into() }
 }
 
 fn fault<E: StdError + Send + Sync + 'static>(error: SdkError<E, HttpResponse>) -> Error {

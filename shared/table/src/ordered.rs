@@ -1,28 +1,28 @@
-//! Numbers as text whose byte order is the order of the numbers, for sort keys: `2` before `10`, `-3` before `-2.5`.
+//! Numbers as text whose byte order is their numeric order, for sort keys: `2` before `10`, `-3` before `-2.5`.
 
 use std::ops::RangeInclusive;
 
-/// A whole number: a letter for its count of digits (`a` is one), then the digits. `7` is `a7`, `10` is `b10`.
+/// Encodes a whole number: a letter for its count of digits (`a` is one), then the digits. `7` is `a7`, `10` is `b10`.
 pub fn integer(number: u64) -> String {
     let digits = number.to_string();
     let count = (b'a'..=b'z').nth(digits.len() - 1).map_or('z', char::from);
     format!("{count}{digits}")
 }
 
-/// The number that [`integer`] wrote, if the text is its one spelling.
+/// Decodes a text of [`integer`]. Returns none for any other text.
 pub fn parse_integer(text: &str) -> Option<u64> {
     let number = text.get(1..)?.parse().ok()?;
     (integer(number) == text).then_some(number)
 }
 
-/// The exponents that DynamoDB's numbers have: those of 1E-130 to 9.99E+125.
+/// The exponents of DynamoDB's numbers, from 1E-130 to 9.99E+125.
 const EXPONENTS: RangeInclusive<i32> = -130..=125;
 
-/// The most digits that DynamoDB's numbers have.
-const DIGITS: usize = 38;
+/// The maximum number of digits of DynamoDB's numbers.
+const MAX_DIGITS: usize = 38;
 
-/// Any number that DynamoDB can hold, from its decimal text: `-12.5`, `3`, `1e-7`. One number has one text, however
-/// it was spelt; none for what is no such number.
+/// Encodes a decimal number that DynamoDB can store, such as `-12.5`, `3` or `1e-7`. All spellings of a number give one
+/// text. Returns none for a text that is not such a number.
 ///
 /// Zero is `o`. With its first digit before the point, a positive number is `p`, its exponent with 130 added in three
 /// digits, and its digits: `12.5` is `p131125`. A negative one is `n`, 125 less its exponent in three digits, nine minus
@@ -44,7 +44,7 @@ pub fn number(text: &str) -> Option<String> {
     if significant.is_empty() {
         return Some("o".to_owned());
     }
-    if significant.len() > DIGITS || !EXPONENTS.contains(&exponent) {
+    if significant.len() > MAX_DIGITS || !EXPONENTS.contains(&exponent) {
         return None;
     }
     Some(if negative {
@@ -54,7 +54,7 @@ pub fn number(text: &str) -> Option<String> {
     })
 }
 
-/// The decimal text, without exponent, of the number that [`number`] wrote, if the text is its one spelling.
+/// Decodes a text of [`number`] into decimal text without exponent. Returns none for any other text.
 pub fn parse_number(text: &str) -> Option<String> {
     if text == "o" {
         return Some("0".to_owned());
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_documented_forms() {
+    fn number_is_encoded_as_documented() {
         assert_eq!((integer(7), integer(10), integer(u64::MAX)), ("a7".into(), "b10".into(), format!("t{}", u64::MAX)));
         for (number, text) in [
             ("12.5", "p131125"),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn another_spelling_is_none() {
+    fn text_in_another_spelling_is_not_decoded() {
         for text in ["", "7", "a07", "b7", "a", "z7", "a+7", "é7"] {
             assert_eq!(parse_integer(text), None, "{text:?}");
         }
@@ -132,7 +132,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn integers_keep_their_order_and_come_back(a: u64, b in 0_u64..2000, close in 0_u64..2000, shift in 0_u32..60) {
+        fn encoded_integers_keep_their_order_and_are_decoded(a: u64, b in 0_u64..2000, close in 0_u64..2000, shift in 0_u32..60) {
             for (a, b) in [(a, b), (b, close), (a >> shift, a >> (shift / 2))] {
                 prop_assert_eq!(format!("{}::x", integer(a)).cmp(&format!("{}::x", integer(b))), a.cmp(&b));
                 prop_assert_eq!(parse_integer(&integer(a)), Some(a));
@@ -140,7 +140,7 @@ mod tests {
         }
 
         #[test]
-        fn numbers_keep_their_order_and_come_back(a: i64, b in -3000_i64..3000, close in -3000_i64..3000, shift in 0_u32..60) {
+        fn encoded_numbers_keep_their_order_and_are_decoded(a: i64, b in -3000_i64..3000, close in -3000_i64..3000, shift in 0_u32..60) {
             for (a, b) in [(a, b), (b, close), (a >> shift, b), (a >> shift, a >> (shift / 2))] {
                 let (left, right) = (number(&thousandths(a)).unwrap(), number(&thousandths(b)).unwrap());
                 prop_assert_eq!(format!("{left}\u{1}x").cmp(&format!("{right}\u{1}x")), a.cmp(&b));

@@ -1,25 +1,25 @@
-//! The types that stand in keys. Each system has its own newtypes; here are the ones that all share.
+//! Types of the parts of keys. Systems add newtypes of their own.
 
 use std::fmt::{self, Display, Write};
 use std::str::FromStr;
 
 use crate::ordered;
 
-/// A part of a key: a type whose text obeys the rules of [`crate::template`], so that no client's text reaches into
-/// another part. `Display` writes exactly what `FromStr` takes.
+/// A part of a key. Its text obeys the rules of [`crate::template`], so that a client's text cannot extend into another
+/// part. `FromStr` accepts exactly what `Display` writes.
 pub trait KeyPart: Display + FromStr {
-    /// The part as it stands in an index that lists in order: a number in its order-preserving form.
+    /// Returns the part as written in an index that lists in order, with a number in its order-preserving form.
     fn ordered(&self) -> String {
         self.to_string()
     }
 }
 
-/// A text that cannot be this part of a key.
+/// A text that is not valid as this part of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {0}")]
 pub struct NotAPart(pub &'static str);
 
-/// A number in plain decimal: `12`, never `012` or `+12`.
+/// A number in plain decimal, such as `12`, never `012` or `+12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Number(pub u64);
 
@@ -50,13 +50,13 @@ impl KeyPart for Number {
 pub struct Escaped(String);
 
 impl Escaped {
-    /// Takes any text but the empty one, not yet escaped.
+    /// Creates a part from an unescaped text, which must not be empty.
     pub fn new(text: impl Into<String>) -> Result<Self, NotAPart> {
         let text = text.into();
         if text.is_empty() { Err(NotAPart("a text that is not empty")) } else { Ok(Self(text)) }
     }
 
-    /// The text as it was before escaping.
+    /// Returns the unescaped text.
     pub fn text(&self) -> &str {
         &self.0
     }
@@ -83,7 +83,7 @@ impl Display for Escaped {
     }
 }
 
-/// Takes the escaped text, and only in the one spelling that [`Escaped`] writes.
+/// Parses escaped text, only in the one spelling that [`Escaped`] writes.
 impl FromStr for Escaped {
     type Err = NotAPart;
 
@@ -123,7 +123,7 @@ mod tests {
     use crate::template;
 
     #[test]
-    fn escapes_are_those_of_the_platform() {
+    fn reserved_characters_are_escaped() {
         let cases = [
             ("a#b", "a~23b"),
             ("12 Main St., Apt. 4", "12 Main St., Apt. 4"),
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn another_spelling_is_no_escape() {
+    fn escaped_text_in_another_spelling_is_refused() {
         for text in ["", "~", "~2", "~2G", "~41", "~2f", "a#b", "a::b", "~C3", "a\n"] {
             assert!(text.parse::<Escaped>().is_err(), "{text:?}");
         }
     }
 
     #[test]
-    fn a_number_has_one_spelling() {
+    fn number_in_another_spelling_is_refused() {
         assert_eq!("12".parse(), Ok(Number(12)));
         for text in ["", "012", "+12", "-1", "1.0", "18446744073709551616"] {
             assert!(text.parse::<Number>().is_err(), "{text:?}");
@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_comes_back(text in "\\PC+|[~:#%A-F0-9\n]{1,12}|.+") {
+        fn any_text_is_read_back(text in "\\PC+|[~:#%A-F0-9\n]{1,12}|.+") {
             let escaped = Escaped::new(text.clone()).unwrap().to_string();
             let fits = template::fits("{first}::{last}", &format!("{escaped}::{escaped}"));
             prop_assert!(fits, "{}", escaped);

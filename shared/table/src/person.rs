@@ -1,4 +1,4 @@
-//! A person in keys: the issuer's configured name and the token's subject.
+//! People in keys: the configured name of an issuer and the subject of its token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,15 +13,15 @@ use crate::part::{Escaped, KeyPart, NotAPart};
 pub struct Idpid(String);
 
 impl Idpid {
-    /// The longest, in bytes.
+    /// The maximum length in bytes.
     pub const LONGEST: usize = 200;
 
-    /// What the description says of it: not all that [`FromStr`] wants.
+    /// A pattern for API descriptions. [`FromStr`] is stricter.
     pub const PATTERN: &str = r"^[^:~%#/?\\]+:[^:%#/?\\]+(:[^:%#/?\\]+)*$";
 
     pub const EXPECTED: &str = "an issuer's name, a colon and an escaped subject, at most 200 bytes in all";
 
-    /// `None` if the subject is empty or too long to stand in a key.
+    /// Creates the id of a person. Returns none if the subject is empty or too long for a key.
     pub fn new(issuer: &str, subject: &str) -> Option<Self> {
         let text = format!("{issuer}:{}", Escaped::new(subject).ok()?);
         (text.len() <= Self::LONGEST).then_some(Self(text))
@@ -31,7 +31,7 @@ impl Idpid {
         &self.0
     }
 
-    /// The configured name of who says that it is this person.
+    /// Returns the configured name of the issuer.
     pub fn issuer(&self) -> &str {
         self.0.split(':').next().unwrap_or_default()
     }
@@ -49,7 +49,7 @@ impl FromStr for Idpid {
     fn from_str(text: &str) -> Result<Self, NotAPart> {
         let fault = NotAPart(Self::EXPECTED);
         let (issuer, subject) = text.split_once(':').ok_or(fault)?;
-        // An issuer's name is configured, and stands in keys as it is.
+        // An issuer's name is configured, and keys contain it unescaped.
         let named = Escaped::new(issuer).is_ok_and(|escaped| escaped.to_string() == issuer);
         let subject: Escaped = subject.parse().map_err(|_| fault)?;
         if named && text.len() <= Self::LONGEST && Self::new(issuer, subject.text()).is_some() {
@@ -83,14 +83,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_subject_of_any_characters_stands_in_a_key() {
+    fn subject_with_reserved_characters_is_escaped() {
         let idpid = Idpid::new("acme", "auth0|a#b::c%d/é").unwrap();
         assert_eq!((idpid.as_str(), idpid.issuer()), ("acme:auth0|a~23b~3A~3Ac~25d~2Fé", "acme"));
         assert_eq!(idpid.as_str().parse(), Ok(idpid));
     }
 
     #[test]
-    fn what_names_nobody_is_refused() {
+    fn malformed_id_is_refused() {
         let long = format!("acme:{}", "a".repeat(200));
         for text in ["", "acme", "acme:", ":a", "acme:a#b", "ac/me:a", "acme:a~2f", long.as_str()] {
             assert!(text.parse::<Idpid>().is_err(), "{text:?}");
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn everybody_comes_back(subject in ".{1,40}") {
+        fn any_subject_is_read_back(subject in ".{1,40}") {
             if let Some(idpid) = Idpid::new("acme", &subject) {
                 prop_assert_eq!(idpid.to_string().parse(), Ok(idpid));
             }

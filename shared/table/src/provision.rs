@@ -1,4 +1,4 @@
-//! Making the tables of a system from its declaration.
+//! Creation of a system's tables from its declaration.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,8 +15,8 @@ use crate::Config;
 use crate::error::Error;
 use crate::schema::{EXPIRES, Index, Projection, System, Table};
 
-/// Makes every table of the system that is missing, and returns when all are active: on demand, with their indexes,
-/// TTL on `expires`, and a stream of both images where one is declared. Tables that exist are left as they are.
+/// Creates the missing tables of a system, and returns when all are active. They are on demand, with their indexes, TTL
+/// on `expires`, and a stream of both images if one is declared. Existing tables are left as they are.
 pub async fn create_tables(client: &Client, config: &Config, system: &System) -> Result<(), Error> {
     for table in system.tables {
         let name = config.table(table.name);
@@ -61,7 +61,7 @@ async fn wait_until_active(client: &Client, name: &str) -> Result<(), Error> {
             return Ok(());
         }
         if Instant::now() >= end {
-            let message = format!("table `{name}` is {status:?} after two minutes");
+            let message = format!("table `{name}` is not active after two minutes, its status is {status:?}");
             return Err(Error::Engine { engine: "DynamoDB", source: message.into() });
         }
         sleep(Duration::from_millis(200)).await;
@@ -109,7 +109,7 @@ fn index(index: &Index) -> Result<GlobalSecondaryIndex, BuildError> {
         .build()
 }
 
-/// A declaration that the SDK cannot turn into a request.
+/// Returns the error of a declaration that the SDK cannot turn into a request.
 fn unbuilt(error: BuildError) -> Error {
     Error::Engine { engine: "DynamoDB", source: Box::new(error) }
 }

@@ -1,4 +1,4 @@
-//! Queries: one partition of a table or of an index, whole or by pages.
+//! Queries of one partition of a table or of an index, as a whole or by pages.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::item::{self, Item, Stored};
 use crate::read::TableAccess;
 use crate::schema::Index;
 
-/// A query in the making: of the table, forward, eventually consistent, unless it is told otherwise.
+/// A query. By default it reads the table, in ascending order, eventually consistent.
 #[derive(Clone, Debug)]
 pub struct Query<'a> {
     on: TableAccess<'a>,
@@ -24,7 +24,7 @@ pub struct Query<'a> {
     after: Option<Position>,
 }
 
-/// Which sort keys are wanted.
+/// The range of sort keys.
 #[derive(Clone, Debug)]
 enum Sort {
     All,
@@ -34,74 +34,79 @@ enum Sort {
     From(String),
 }
 
-/// Where a page ended: the keys of its last item. What a cursor carries.
+/// The end of a page: the keys of its last item. Cursors contain it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Position(BTreeMap<String, String>);
 
-/// Some items in order, and where the next begin; nothing on the last page.
+/// The items of a page in order, and the position after them unless it is the last page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
     pub items: Vec<Stored>,
     pub next: Option<Position>,
 }
 
-impl<'a> Query<'a> {
-    pub(crate) fn new(on: TableAccess<'a>, pk: String) -> Self {
-        Self { on, index: None, pk, sort: Sort::All, backward: false, consistent: false, after: None }
+impl<'a> TableAccess<'a> {
+    /// Returns a query of one partition of the table or of one of its indexes.
+    pub fn query(self, pk: impl Into<String>) -> Query<'a> {
+        let pk = pk.into();
+        Query { on: self, index: None, pk, sort: Sort::All, backward: false, consistent: false, after: None }
     }
+}
 
-    /// Of this index instead of the table.
+impl Query<'_> {
+    /// Reads this index instead of the table.
     pub fn index(self, name: &'static str) -> Self {
         Self { index: Some(name), ..self }
     }
 
-    /// Only sort keys that begin so.
+    /// Selects sort keys with this prefix.
     pub fn begins_with(self, prefix: impl Into<String>) -> Self {
         Self { sort: Sort::BeginsWith(prefix.into()), ..self }
     }
 
-    /// Only sort keys from one to the other, both included.
+    /// Selects sort keys from one to the other, inclusive.
     pub fn between(self, from: impl Into<String>, to: impl Into<String>) -> Self {
         Self { sort: Sort::Between(from.into(), to.into()), ..self }
     }
 
-    /// Only sort keys before this one.
+    /// Selects sort keys before this one.
     pub fn below(self, end: impl Into<String>) -> Self {
         Self { sort: Sort::Below(end.into()), ..self }
     }
 
-    /// Only this sort key and those after it.
+    /// Selects this sort key and those after it.
     pub fn from(self, begin: impl Into<String>) -> Self {
         Self { sort: Sort::From(begin.into()), ..self }
     }
 
-    /// The last sort key first.
+    /// Reads in descending order.
     pub fn backward(self) -> Self {
         Self { backward: true, ..self }
     }
 
-    /// With every write that was answered; an index cannot.
+    /// Reads strongly consistent, which an index does not support.
     pub fn consistent(self) -> Self {
         Self { consistent: true, ..self }
     }
 
-    /// What follows a page.
+    /// Starts after a position.
     pub fn after(self, position: Option<Position>) -> Self {
         Self { after: position, ..self }
     }
 
-    /// Up to this many items. Reads one more, so that the last page is known to be the last.
+    /// Reads a page of up to `limit` items. It reads one item more, so that it knows whether the page is the last.
     pub async fn page(&self, limit: u32) -> Result<Page, Error> {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut items = self.collect(Some(limit.saturating_add(1))).await?;
         let more = items.len() > limit;
         items.truncate(limit);
-        let next = items.last().filter(|_| more).and_then(|last| self.position_of(last));
+        let next = items.last().filter(|_| more).map(|last| self.end_at(last)).transpose()?;
         Ok(Page { items, next })
     }
 
-    /// Up to this many of what `keep` makes of the items, in their order. What it makes nothing of does not count, so that
-    /// no page is short but the last, and there is a next one only where something stands on it.
+    /// Reads a page of up to `limit` values, which `keep` computes from the items in their order. Items without a value
+    /// do
+    /// not count. So only the last page is short, and a next position is returned only if the next page has values.
     pub async fn page_of<T, E, F, Kept>(&self, limit: u32, keep: F) -> Result<(Vec<T>, Option<Position>), E>
     where
         E: From<Error>,
@@ -109,12 +114,13 @@ impl<'a> Query<'a> {
         Kept: Future<Output = Result<Vec<Option<T>>, E>>,
     {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let mut kept: Vec<(T, Option<Position>)> = Vec::new();
+        let mut kept: Vec<(T, Position)> = Vec::new();
         let mut rest = self.clone();
         loop {
             let missing = limit.saturating_add(1) - kept.len();
             let page = rest.page(u32::try_from(missing).unwrap_or(u32::MAX)).await?;
-            let positions: Vec<_> = page.items.iter().map(|stored| self.position_of(stored)).collect();
+            let positions: Result<Vec<_>, Error> = page.items.iter().map(|stored| self.end_at(stored)).collect();
+            let positions = positions?;
             let made = keep(page.items).await?;
             kept.extend(made.into_iter().zip(positions).filter_map(|(made, position)| Some((made?, position))));
             if kept.len() > limit || page.next.is_none() {
@@ -124,21 +130,21 @@ impl<'a> Query<'a> {
         }
         let more = kept.len() > limit;
         kept.truncate(limit);
-        let next = kept.last().filter(|_| more).and_then(|(_, position)| position.clone());
+        let next = kept.last().filter(|_| more).map(|(_, position)| position.clone());
         Ok((kept.into_iter().map(|(made, _)| made).collect(), next))
     }
 
-    /// The first item alone.
+    /// Reads the first item.
     pub async fn first(&self) -> Result<Option<Stored>, Error> {
         Ok(self.collect(Some(1)).await?.into_iter().next())
     }
 
-    /// Every item: for what cannot grow without bounds.
+    /// Reads every item. Only for partitions of bounded size.
     pub async fn all(&self) -> Result<Vec<Stored>, Error> {
         self.collect(None).await
     }
 
-    /// Asks until there are enough items: one answer has at most 1 MB, and expired items do not count.
+    /// Sends requests until there are enough items. One answer has at most 1 MB, and expired items do not count.
     async fn collect(&self, enough: Option<usize>) -> Result<Vec<Stored>, Error> {
         let call = self.call();
         self.on.access.permit(self.on.pattern, call)?;
@@ -201,7 +207,12 @@ impl<'a> Query<'a> {
             Sort::Below(end) => ("", format!(" < {}", value(end))),
             Sort::From(begin) => ("", format!(" >= {}", value(begin))),
         };
-        let sk = placeholders.name(sk.unwrap_or_default());
+        let Some(sk) = sk else {
+            // DynamoDB refuses the request, since no expression uses its values.
+            crate::never!("a condition on the sort key of `{}`, which has none", self.on.table.name);
+            return partition;
+        };
+        let sk = placeholders.name(sk);
         format!("{partition} AND {}{sk}{}", sort.0, sort.1)
     }
 
@@ -214,10 +225,21 @@ impl<'a> Query<'a> {
     }
 
     fn declared_index(&self) -> Option<&'static Index> {
-        self.on.table.indexes.iter().find(|index| Some(index.name) == self.index)
+        let name = self.index?;
+        let declared = self.on.table.indexes.iter().find(|index| index.name == name);
+        if declared.is_none() {
+            crate::never!("table `{}` has no index `{name}`", self.on.table.name);
+        }
+        declared
     }
 
-    /// Where a page would end whose last item this is.
+    /// Returns the position after an item of this query.
+    fn end_at(&self, item: &Stored) -> Result<Position, Error> {
+        let missing = || Error::Misfit(format!("an item of table `{}` lacks key attributes", self.on.table.name));
+        self.position_of(item).ok_or_else(missing)
+    }
+
+    /// Returns the position after an item. Returns none if the item lacks its key attributes.
     pub fn position_of(&self, item: &Stored) -> Option<Position> {
         let table = self.on.table;
         let of_index = self.declared_index().map(|index| (index.pk, index.sk));

@@ -1,4 +1,4 @@
-//! Reading a table: one item, many by key, and the numbers of a sequence.
+//! Reads of a table: single items, many items by key, and the numbers of a sequence.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -12,11 +12,10 @@ use crate::error::Error;
 use crate::expression::Placeholders;
 use crate::item::{self, Item, Stored};
 use crate::key::Key;
-use crate::query::Query;
 use crate::schema::Table;
 use crate::sequence::Sequence;
 
-/// One table, as one access pattern uses it.
+/// A table by one access pattern.
 #[derive(Clone, Copy, Debug)]
 pub struct TableAccess<'a> {
     pub(crate) access: &'a Access,
@@ -24,38 +23,33 @@ pub struct TableAccess<'a> {
     pub(crate) table: &'static Table,
 }
 
-/// How many keys DynamoDB takes in one `BatchGetItem`.
-const KEYS_AT_ONCE: usize = 100;
+/// The most keys that DynamoDB takes in one `BatchGetItem`.
+const MAX_BATCH_KEYS: usize = 100;
 
 impl Access {
-    /// A table, as this access pattern uses it.
+    /// Returns a table by this access pattern.
     pub fn table(&self, pattern: &'static AccessPattern, table: &'static Table) -> TableAccess<'_> {
         TableAccess { access: self, pattern, table }
     }
 }
 
 impl<'a> TableAccess<'a> {
-    /// The item as some recent moment saw it, at half the price.
+    /// Reads an item eventually consistent, at half the cost.
     pub async fn get(&self, key: impl Into<Key>) -> Result<Option<Stored>, Error> {
         self.get_item(key.into(), false).await
     }
 
-    /// The item with every write that was answered.
+    /// Reads an item strongly consistent.
     pub async fn get_consistent(&self, key: impl Into<Key>) -> Result<Option<Stored>, Error> {
         self.get_item(key.into(), true).await
     }
 
-    /// A query of the table, or of an index of it, for one partition key.
-    pub fn query(self, pk: impl Into<String>) -> Query<'a> {
-        Query::new(self, pk.into())
-    }
-
-    /// The items of these keys, in their order; none where there is no item. Eventually consistent.
+    /// Reads the items of these keys eventually consistent. They are in the order of the keys, none for a missing item.
     pub async fn batch_get(&self, keys: &[Key]) -> Result<Vec<Option<Stored>>, Error> {
         self.get_items(keys, false).await
     }
 
-    /// The same with every write that was answered.
+    /// Reads the items of these keys like [`TableAccess::batch_get`], but strongly consistent.
     pub async fn batch_get_consistent(&self, keys: &[Key]) -> Result<Vec<Option<Stored>>, Error> {
         self.get_items(keys, true).await
     }
@@ -66,7 +60,7 @@ impl<'a> TableAccess<'a> {
         wanted.sort_unstable();
         wanted.dedup();
         let mut found = HashMap::new();
-        for chunk in wanted.chunks(KEYS_AT_ONCE) {
+        for chunk in wanted.chunks(MAX_BATCH_KEYS) {
             for item in self.get_chunk(chunk, consistent).await? {
                 let stored = Stored::new(self.table, item)?;
                 found.insert(stored.key.clone(), stored);
@@ -75,8 +69,9 @@ impl<'a> TableAccess<'a> {
         Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
     }
 
-    /// The next numbers of a sequence, as many as asked for. They are never given out again, used or not. A transaction
-    /// that raises the sequence at this moment is waited for.
+    /// Allocates the next `count` numbers of a sequence. They are never allocated again, used or not. The call waits
+    /// for a
+    /// concurrent transaction on the sequence.
     pub async fn next_numbers(&self, sequence: impl Into<Sequence>, count: u32) -> Result<RangeInclusive<u64>, Error> {
         let (sequence, call) = (sequence.into(), self.permit(TableAction::UpdateItem)?);
         let mut backoff = Backoff::new();
@@ -95,11 +90,12 @@ impl<'a> TableAccess<'a> {
         self.record(call, output.consumed_capacity());
         let Sequence { attribute, .. } = sequence;
         let last = output.attributes.as_ref().and_then(|item| item.get(attribute)?.as_n().ok()?.parse::<u64>().ok());
-        let last = last.ok_or_else(|| Error::Misfit(format!("a sequence whose `{attribute}` does not count")))?;
+        let last =
+            last.ok_or_else(|| Error::Misfit(format!("attribute `{attribute}` of a sequence is not a whole number")))?;
         Ok(last.saturating_sub(u64::from(count)) + 1..=last)
     }
 
-    /// One addition, done or refused.
+    /// Adds to a sequence in one attempt.
     async fn add(&self, sequence: &Sequence, count: u32) -> Result<UpdateItemOutput, Error> {
         let mut placeholders = Placeholders::default();
         let (value, pk) = (placeholders.name(sequence.attribute), placeholders.name(self.table.pk));
@@ -127,7 +123,7 @@ impl<'a> TableAccess<'a> {
 
     async fn get_item(&self, key: Key, consistent: bool) -> Result<Option<Stored>, Error> {
         let call = self.permit(TableAction::GetItem)?;
-        // No item has a key that no engine would take.
+        // An item with a key over the limits cannot exist.
         if key.check_length().is_err() {
             return Ok(None);
         }
@@ -145,7 +141,7 @@ impl<'a> TableAccess<'a> {
         item.map(|item| Stored::new(self.table, item)).transpose()
     }
 
-    /// One `BatchGetItem`, repeated for what DynamoDB leaves unprocessed.
+    /// Sends a `BatchGetItem`, and repeats it for keys that DynamoDB leaves unprocessed.
     async fn get_chunk(&self, keys: &[&Key], consistent: bool) -> Result<Vec<Item>, Error> {
         let call = Call::Table { table: self.table.name, action: TableAction::BatchGetItem };
         let keys = keys.iter().map(|key| item::key_item(self.table, key)).collect();
@@ -185,7 +181,7 @@ impl<'a> TableAccess<'a> {
         Ok(call)
     }
 
-    /// Notes a call and what it consumed: of read units, but for writes.
+    /// Records a call with the read or write units that it consumed.
     pub(crate) fn record(&self, call: Call, consumed: Option<&ConsumedCapacity>) {
         let units = consumed.and_then(ConsumedCapacity::capacity_units).unwrap_or_default();
         let reads = match call {

@@ -1,11 +1,9 @@
-//! Tables, indexes, buckets and event sources declared as data: the local engines are made from it, and templates
-//! are printed from it.
+//! Declarations of tables, indexes, buckets and event sources. Local engines and templates for AWS are generated from
+//! them.
 
 use crate::{EntityKey, Key, template};
 
-pub use crate::provision::create_tables;
-
-/// One back end: everything that is deployed together.
+/// One back end: the resources that are deployed together.
 #[derive(Debug)]
 pub struct System {
     pub name: &'static str,
@@ -17,7 +15,7 @@ pub struct System {
 /// A DynamoDB table, on demand, with `expires` as its TTL attribute.
 #[derive(Debug)]
 pub struct Table {
-    /// Its name without a prefix; [`crate::Config`] puts the stack's prefix before it.
+    /// The logical name. [`crate::Config`] adds the stack's prefix.
     pub name: &'static str,
     /// The partition key's attribute.
     pub pk: &'static str,
@@ -29,7 +27,7 @@ pub struct Table {
     pub stream: bool,
 }
 
-/// A global secondary index. Index keys are strings; an item without them is not in the index.
+/// A global secondary index. Its keys are strings. Items without them are not in the index.
 #[derive(Debug)]
 pub struct Index {
     pub name: &'static str,
@@ -41,7 +39,7 @@ pub struct Index {
 #[derive(Debug)]
 pub enum Projection {
     KeysOnly,
-    /// These attributes beside the keys.
+    /// These attributes and the keys.
     Include(&'static [&'static str]),
     All,
 }
@@ -57,17 +55,17 @@ pub struct Entity {
 }
 
 impl Entity {
-    /// An entity with a document per item, whose key is declared with [`crate::key!`].
+    /// Declares an entity with a document for each item. Its key is declared with [`crate::key!`].
     pub const fn document<K: EntityKey>(name: &'static str) -> Self {
         Self { name, pk: K::PK, sk: K::SK, search: Search::Document }
     }
 
-    /// An entity that search never shows.
+    /// Declares an entity that never has documents.
     pub const fn never<K: EntityKey>(name: &'static str) -> Self {
         Self { name, pk: K::PK, sk: K::SK, search: Search::Never }
     }
 
-    /// Whether the key was built from this entity's templates. Allocates nothing.
+    /// Whether a key fits this entity's templates. Allocates nothing.
     pub fn owns(&self, key: &Key) -> bool {
         template::fits(self.pk, &key.pk)
             && match (self.sk, &key.sk) {
@@ -79,14 +77,14 @@ impl Entity {
 }
 
 impl Table {
-    /// The entity that a key belongs to, the platform's own among them; none for a key that fits no template.
+    /// Returns the entity of a key, including the platform's own. Returns none for a key that fits no template.
     pub fn entity_of(&self, key: &Key) -> Option<&Entity> {
         let platform = if self.sk.is_some() { &IDEMPOTENCY } else { &IDEMPOTENCY_WITHOUT_SORT_KEY };
         self.entities.iter().chain([platform]).find(|entity| entity.owns(key))
     }
 }
 
-/// The answers kept for requests with an idempotency key, in every table.
+/// The entity of answers to requests with an idempotency key, in every table.
 pub static IDEMPOTENCY: Entity =
     Entity { name: "idempotency", pk: "idempotency#{hash}", sk: Some("idempotency"), search: Search::Never };
 
@@ -97,7 +95,7 @@ static IDEMPOTENCY_WITHOUT_SORT_KEY: Entity = Entity { sk: None, ..IDEMPOTENCY }
 pub enum Search {
     /// One document per item.
     Document,
-    /// Counters, guards, jobs: no document, ever.
+    /// Never a document, as for counters, guards and jobs.
     Never,
 }
 
@@ -105,26 +103,26 @@ pub enum Search {
 #[derive(Debug)]
 pub struct Bucket {
     pub name: &'static str,
-    /// Prefixes whose objects expire by themselves, with the days they live.
+    /// Prefixes whose objects expire, with the number of days.
     pub expiring: &'static [(&'static str, u32)],
 }
 
-/// What calls a system besides HTTP, and the name of the handler that it calls.
+/// A source of events other than HTTP, and the name of the handler that it calls.
 #[derive(Debug)]
 pub enum EventSource {
-    /// Records of every table with a stream. Those that are filtered are only of keys that may have documents: worth
-    /// it where most items have none.
+    /// The records of every table with a stream. `filtered` drops records of keys that never have documents, which is
+    /// worthwhile if most items have none.
     Streams { handler: &'static str, filtered: bool },
-    /// An object was created under this prefix.
+    /// The creation of objects under this prefix.
     Objects { bucket: &'static str, prefix: &'static str, handler: &'static str },
     /// A fixed interval.
     Schedule { every_minutes: u32, handler: &'static str },
-    /// The deployment of its stack, each time that a custom resource is made, changed or deleted.
+    /// A deployment of the stack, each time that a custom resource is created, updated or deleted.
     Deployment { handler: &'static str },
 }
 
 impl EventSource {
-    /// The name of the handler that it calls.
+    /// Returns the name of the handler.
     pub fn handler(&self) -> &'static str {
         match self {
             Self::Streams { handler, .. }
@@ -135,7 +133,7 @@ impl EventSource {
     }
 }
 
-/// The TTL attribute of every table, in epoch seconds. An expired item counts as absent.
+/// The TTL attribute of every table, in seconds since 1970. An expired item counts as absent.
 pub const EXPIRES: &str = "expires";
 
 #[cfg(test)]
@@ -160,7 +158,7 @@ mod tests {
     };
 
     #[test]
-    fn a_key_tells_its_entity() {
+    fn key_belongs_to_the_entity_whose_templates_it_fits() {
         let name = |key: Key| SHELVES.entity_of(&key).map(|entity| entity.name);
         assert_eq!(name(Key::new("shelf", "a")), Some("shelf"));
         assert_eq!(name(Key::new("shelf::a", "atlas::1")), Some("book"));
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_sort_key_keeps_answers_under_the_partition_key_alone() {
+    fn idempotency_entity_without_sort_key_has_a_partition_key_only() {
         const VISITS: &[Entity] = &[entity("visit", "VISIT#{visitor}", None)];
         let lone = Table { sk: None, entities: VISITS, ..SHELVES };
         let name = |key: Key| lone.entity_of(&key).map(|entity| (entity.name, entity.search));

@@ -1,4 +1,4 @@
-//! Reading OpenSearch: `POST /{alias}/_search`, whole or not at all.
+//! Searches: `POST /{alias}/_search` of OpenSearch, with complete answers only.
 
 use std::time::Duration;
 
@@ -10,24 +10,25 @@ use crate::Trace;
 use crate::access::{Access, AccessPattern, Call, Undeclared};
 use crate::engines::SearchClientError;
 
-/// Longer than any search we make, shorter than a client waits.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longer than any of our searches takes, shorter than a client waits.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     #[error(transparent)]
     Undeclared(#[from] Undeclared),
-    /// OpenSearch does not take this query (400): its reason.
-    #[error("OpenSearch refused the query: {0}")]
+    /// OpenSearch rejected the query with 400, for this reason.
+    #[error("OpenSearch rejected the query: {0}")]
     Refused(String),
-    /// OpenSearch does not answer, or would answer in part. Only what searches is affected, and it may be over soon.
+    /// OpenSearch did not answer, or only in part. This may be temporary.
     #[error("OpenSearch is not available: {0}")]
     Unavailable(String),
 }
 
 impl Access {
-    /// The answer to a search of an alias in its logical name. An answer without all shards, or cut off by time, is
-    /// none: it would look complete. It is read straight into its type, so that numbers can keep their digits.
+    /// Searches an alias with this logical name. An answer that timed out or lacks a shard is an error, since it would
+    /// look
+    /// complete. The answer is read directly into its type, so that numbers can keep their digits.
     pub async fn search<T: DeserializeOwned>(
         &self,
         pattern: &'static AccessPattern,
@@ -44,10 +45,11 @@ impl Access {
             if let Some((name, value)) = Trace::current_header() {
                 search = search.header(name, value);
             }
-            search.allow_partial_search_results(false).request_timeout(PATIENCE).body(body).send()
+            search.allow_partial_search_results(false).request_timeout(TIMEOUT).body(body).send()
         };
         let sent = match send().await {
-            // Lambda closes connections that were idle, and tells only who uses them (best practices, keep-alive).
+            // Lambda closes idle connections, and the client notices only at their next use (best practices,
+            // keep-alive).
             Err(error) if !error.is_timeout() => send().await,
             sent => sent,
         };
@@ -63,7 +65,7 @@ impl Access {
     }
 }
 
-/// What tells a whole answer from a part of one.
+/// The members of an answer that say whether it is complete.
 #[derive(Deserialize)]
 struct Extent {
     timed_out: bool,
@@ -76,13 +78,13 @@ struct Shards {
     successful: u32,
 }
 
-/// Reads the answer to a search; none that was cut off by time, or lacks a shard.
+/// Reads the answer to a search. Refuses one that timed out or lacks a shard.
 pub fn complete<T: DeserializeOwned>(answer: &str) -> Result<T, SearchError> {
     let unreadable = |error: serde_json::Error| SearchError::Unavailable(error.to_string());
     let Extent { timed_out, _shards: Shards { total, successful } } =
         serde_json::from_str(answer).map_err(unreadable)?;
     if timed_out {
-        return Err(SearchError::Unavailable("the search was cut off by time".to_owned()));
+        return Err(SearchError::Unavailable("the search timed out".to_owned()));
     }
     if total != successful {
         return Err(SearchError::Unavailable("not all shards answered".to_owned()));

@@ -1,8 +1,8 @@
-//! Sequences: the one kind of item without a revision.
+//! Sequences, which allocate numbers. They are the only items without a revision.
 
 use crate::Key;
 
-/// A sequence: an item that counts in one attribute and has no revision.
+/// A sequence: an item with its last number in one attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sequence {
     pub(crate) key: Key,
@@ -10,13 +10,13 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// A sequence that counts in this attribute.
+    /// Returns a sequence with its last number in this attribute.
     pub fn counting(key: impl Into<Key>, attribute: &'static str) -> Self {
         Self { key: key.into(), attribute }
     }
 }
 
-/// Counts in `value`.
+/// The sequence has its last number in `value`.
 impl From<Key> for Sequence {
     fn from(key: Key) -> Self {
         Self::counting(key, "value")

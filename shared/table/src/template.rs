@@ -1,11 +1,11 @@
 //! Key templates such as `facility::{collection}`: literal text and named parts.
 //!
-//! A part is never empty, holds no `#` and no control character, neither begins nor ends with a colon, and holds
-//! `::` only at the end of its template. So a text fits a template in one way at most, and the end of each part is
-//! the next delimiter.
+//! A part is never empty, has no `#` and no control character, and neither begins nor ends with a colon. Only the last
+//! part of a template may contain `::`. So a text fits a template in one way at most, and each part ends at the next
+//! delimiter.
 
-/// Whether a template can be taken apart again: braces are paired, parts have names, and after a part comes the end
-/// or a delimiter. For declarations, at compile time.
+/// Whether a template can be parsed unambiguously: braces are paired, parts have names, and a delimiter or the end
+/// follows each part. Declarations check it at compile time.
 pub const fn well_formed(template: &str) -> bool {
     let mut rest = template.as_bytes();
     let mut after_part = false;
@@ -32,7 +32,7 @@ pub const fn well_formed(template: &str) -> bool {
     !template.is_empty()
 }
 
-/// What follows `name}`.
+/// Returns the text after `name}`.
 const fn after_name(text: &[u8]) -> Option<&[u8]> {
     let mut rest = text;
     let mut length = 0;
@@ -47,12 +47,12 @@ const fn after_name(text: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Whether a text could have been built from a template. Allocates nothing.
+/// Whether a text fits a template. Allocates nothing.
 pub fn fits(template: &str, text: &str) -> bool {
     walk(template, text, |_, _| ()).is_some()
 }
 
-/// The parts of a text by name, in order, if it fits the template.
+/// Returns the parts of a text by name, in order, if it fits the template.
 pub fn parts<'a>(template: &'a str, text: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
     let mut found = Vec::new();
     walk(template, text, |name, part| found.push((name, part)))?;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_can_be_taken_apart_is_a_template() {
+    fn ambiguous_template_is_not_well_formed() {
         for template in ["collection", "{a}", "x::{a}", "{a}::{b}", "{a}#{b_2}", "x#{a}::y"] {
             assert!(well_formed(template), "{template}");
         }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_fits_as_a_whole() {
+    fn text_fits_only_as_a_whole() {
         let fitting = [
             ("zone", "zone"),
             ("zone::{c}", "zone::a"),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_come_by_name() {
+    fn parts_have_names() {
         assert_eq!(parts("{kind}::{number}", "trail::12"), Some(vec![("kind", "trail"), ("number", "12")]));
         assert_eq!(parts("{kind}::{number}", "trail"), None);
     }

@@ -1,6 +1,5 @@
-//! The trace id of the request or event that is being handled. Every request to DynamoDB, S3 and OpenSearch that is
-//! made meanwhile carries it in the header `x-amzn-trace-id`, and the log line has it, so that one search finds all that
-//! belongs together ("AWS X-Ray concepts", tracing header).
+//! Trace ids of requests and events. Every request to DynamoDB, S3 and OpenSearch has the trace id of its request or
+//! event in the header `x-amzn-trace-id`, and so does the log line ("AWS X-Ray concepts", tracing header).
 
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextMut;
@@ -11,13 +10,13 @@ use opensearch::http::headers::{HeaderName, HeaderValue};
 
 use crate::Clock;
 
-/// The header in which a trace id travels.
+/// The header of a trace id.
 pub const HEADER: &str = "x-amzn-trace-id";
 
-/// The longest trace id that is taken from outside, in bytes; AWS's own have about 100.
-const LONGEST: usize = 512;
+/// The maximum length of a trace id from outside, in bytes. AWS's own have about 100.
+const MAX_BYTES: usize = 512;
 
-/// A trace id in AWS's form: `Root=1-67891233-abcdef012345678912345678`, and what AWS or a client adds to it, as
+/// A trace id in AWS's form, `Root=1-67891233-abcdef012345678912345678`. AWS or a client may add fields such as
 /// `;Parent=463ac35c9f6413ad;Sampled=1`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace(String);
@@ -27,13 +26,13 @@ tokio::task_local! {
 }
 
 impl Trace {
-    /// A new one, as API Gateway makes it for a request that has none.
+    /// Creates a trace id, as API Gateway does for a request without one.
     pub fn new(clock: &Clock) -> Self {
         Self(format!("Root=1-{:08x}-{:024x}", clock.seconds(), fastrand::u128(..) >> 32))
     }
 
-    /// The trace id that a header states; none if it is not well formed: fields `name=value` with `;` between, one of
-    /// them a `Root`.
+    /// Reads a header. A well-formed one consists of fields `name=value` separated by `;`, exactly one of them a
+    /// `Root`.
     pub fn read(header: &str) -> Option<Self> {
         let mut roots = 0;
         for field in header.split(';') {
@@ -47,16 +46,15 @@ impl Trace {
                 is_root(value).then_some(())?;
             }
         }
-        (roots == 1 && header.len() <= LONGEST).then(|| Self(header.to_owned()))
+        (roots == 1 && header.len() <= MAX_BYTES).then(|| Self(header.to_owned()))
     }
 
-    /// The trace id of what is being handled; none outside of [`Trace::scope`].
+    /// Returns the trace id of the present task, if it runs within [`Trace::scope`].
     pub fn current() -> Option<Self> {
         CURRENT.try_with(Self::clone).ok()
     }
 
-    /// Makes this the trace id of whatever the future does, on whichever task it runs. A task that it spawns leaves the
-    /// scope, and needs one of its own.
+    /// Runs a future with this trace id. A task that it spawns is outside the scope, and needs one of its own.
     pub fn scope<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
         CURRENT.scope(self, future)
     }
@@ -65,22 +63,22 @@ impl Trace {
         &self.0
     }
 
-    /// The header of a request to OpenSearch that is made now.
+    /// Returns the header for a request to OpenSearch in the present scope.
     pub fn current_header() -> Option<(HeaderName, HeaderValue)> {
         let value = HeaderValue::from_str(Self::current()?.as_str()).ok()?;
         Some((HeaderName::from_static(HEADER), value))
     }
 }
 
-/// `1-` and the time in 8 and a random number in 24 hexadecimal digits.
+/// Whether a value is `1-`, the time in 8 hexadecimal digits, `-`, and a random number in 24.
 fn is_root(value: &str) -> bool {
     let is_hex = |text: &str, digits: usize| text.len() == digits && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let parts = value.strip_prefix("1-").and_then(|rest| rest.split_once('-'));
     parts.is_some_and(|(time, number)| is_hex(time, 8) && is_hex(number, 24))
 }
 
-/// Puts the header into requests of AWS's clients. They put one there themselves, from a variable of the process that
-/// may be another invocation's; theirs gives way.
+/// Sets the header of the AWS clients' requests. The clients set one from a variable of the process, which may be
+/// another invocation's, and this replaces it.
 #[derive(Debug)]
 pub(crate) struct TraceInterceptor;
 
@@ -108,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_one_is_well_formed_and_says_when() {
+    fn new_trace_is_well_formed_and_has_the_time() {
         let clock = Clock::system();
         let (trace, now) = (Trace::new(&clock), clock.seconds());
         assert_eq!(Trace::read(trace.as_str()), Some(trace.clone()));
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_aws_and_clients_send_is_taken() {
+    fn trace_with_more_fields_is_read() {
         let root = "Root=1-67891233-abcdef012345678912345678";
         for more in ["", ";Parent=463ac35c9f6413ad;Sampled=1", ";CalledFrom=app", ";Lineage=a87bd80c:1|68fd508a:5"] {
             assert!(Trace::read(&format!("{root}{more}")).is_some(), "{more}");
@@ -127,8 +125,8 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_not() {
-        let long = format!("Root=1-67891233-abcdef012345678912345678;x={}", "x".repeat(LONGEST));
+    fn malformed_trace_is_refused() {
+        let long = format!("Root=1-67891233-abcdef012345678912345678;x={}", "x".repeat(MAX_BYTES));
         for wrong in [
             "",
             "x",

@@ -1,24 +1,26 @@
-//! Carrying out actions: revisions, conflicts, and a clock that is behind.
+//! Writes and transactions: their revisions, retries after conflicts, and clocks that are behind.
 
 use crate::access::{Access, AccessPattern};
 use crate::action::Action;
 use crate::attempt::{Attempt, Refusal, unknown};
 use crate::backoff::Backoff;
-use crate::error::{Error, Failed};
+use crate::error::{Cause, Error, Failed};
 use crate::item::{self, Item};
 use crate::rev::Rev;
 
 impl Access {
-    /// Does one action, and returns the revision that its item now carries.
+    /// Carries out one action, and returns the item's new revision.
     ///
-    /// [`Error::NotFound`], [`Error::Exists`] and [`Error::Stale`] say why it could not be done;
-    /// [`Error::ConditionFailed`] that one of its own conditions did not hold.
+    /// Fails with [`Error::NotFound`], [`Error::Exists`] or [`Error::Stale`], or with [`Error::ConditionFailed`] if one
+    /// of
+    /// the action's own conditions does not hold.
     pub async fn write(&self, pattern: &'static AccessPattern, action: Action) -> Result<Rev, Error> {
-        self.carry_out(pattern, &[action]).await.map_err(Error::of_single)
+        self.carry_out(pattern, &[action]).await.map_err(of_single)
     }
 
-    /// Does all of up to 100 actions or none, and returns the revision that all their items now carry. No two may
-    /// name one item. [`Error::ConditionFailed`] names every action that could not be done.
+    /// Carries out all of up to 100 actions or none, and returns the new revision of all their items. Each action must
+    /// be on
+    /// an item of its own. Fails with [`Error::ConditionFailed`], which has every action whose condition failed.
     pub async fn transact(&self, pattern: &'static AccessPattern, actions: &[Action]) -> Result<Rev, Error> {
         self.carry_out(pattern, actions).await
     }
@@ -37,7 +39,7 @@ impl Access {
                 Ok(()) => return Ok(attempt.rev),
                 Err(refusal) => refusal,
             };
-            // What may be done or at work already must be asked for again exactly as it was.
+            // A request that may have been carried out must be repeated without any change.
             let unsure = match &refusal {
                 Refusal::InProgress => true,
                 Refusal::Busy(_) => attempt.may_be_done(),
@@ -66,10 +68,27 @@ impl Access {
     }
 }
 
-/// The actions that cannot be done: not those for which only a higher revision is needed.
+/// The error of a write of one item: the cause of its only action, where that says enough.
+fn of_single(error: Error) -> Error {
+    match error {
+        Error::ConditionFailed(failed) => match failed.as_slice() {
+            [Failed { cause: Cause::Missing, .. }] => Error::NotFound,
+            [Failed { cause: Cause::Exists, .. }] => Error::Exists,
+            [Failed { cause: Cause::Stale, item, .. }] => Error::Stale { current: item.as_ref().and_then(item::rev) },
+            _ => Error::ConditionFailed(failed),
+        },
+        other => other,
+    }
+}
+
+/// Returns the actions that failed, without those that only need a higher revision.
 fn failures(actions: &[Action], found: &[(usize, Option<Item>)], seconds: i64) -> Vec<Failed> {
     let failure = |(index, item): &(usize, Option<Item>)| {
-        let cause = actions.get(*index)?.cause(item.as_ref(), seconds)?;
+        let Some(action) = actions.get(*index) else {
+            crate::never!("DynamoDB reports action {index} of {}", actions.len());
+            return None;
+        };
+        let cause = action.cause(item.as_ref(), seconds)?;
         Some(Failed { index: *index, cause, item: item.clone() })
     };
     found.iter().filter_map(failure).collect()

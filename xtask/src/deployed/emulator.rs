@@ -1,4 +1,4 @@
-//! MiniStack, the emulated cloud: on loopback, with the permissions of roles enforced.
+//! MiniStack, the emulated cloud, on loopback, with the permissions of roles enforced.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use crate::failure::{Doing, Failure};
 use crate::python::Environment;
 
-/// A running emulator; dropped, it is ended.
+/// A running emulator, killed when dropped.
 #[derive(Debug)]
 pub struct Emulator {
     pub port: u16,
@@ -20,15 +20,18 @@ pub struct Emulator {
 
 pub const REGION: &str = "ca-central-1";
 
-/// The emulator's own account.
+/// The account of the emulator.
 pub const ACCOUNT: &str = "000000000000";
 
-const STARTS_WITHIN: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Emulator {
-    /// Starts it with a clean environment: it reads a hundred variables.
+    /// Starts the emulator with a clean environment, since it reads a hundred variables.
     pub async fn start(ministack: &Environment, folder: &Path) -> Result<Self, Failure> {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).doing("a port")?.port();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|listener| listener.local_addr())
+            .doing("listening on a port")?
+            .port();
         let log = std::fs::File::create(folder.join("ministack.log")).doing(folder.display())?;
         let errors = log.try_clone().doing("its log")?;
         let mut command = Command::new(ministack.program("ministack"));
@@ -45,10 +48,10 @@ impl Emulator {
             .env("AUTH", "true");
         let process = command.stdin(Stdio::null()).stdout(log).stderr(errors).kill_on_drop(true).spawn();
         let emulator = Self { port, _process: process.doing("MiniStack")? };
-        let until = Instant::now() + STARTS_WITHIN;
+        let until = Instant::now() + START_TIMEOUT;
         while reqwest::get(format!("{}/_ministack/health", endpoint(port))).await.is_err() {
             if Instant::now() > until {
-                return Err(Failure::new(format!("MiniStack does not answer; see {}/ministack.log", folder.display())));
+                return Err(Failure::new(format!("MiniStack did not start; see {}/ministack.log", folder.display())));
             }
             sleep(Duration::from_millis(100)).await;
         }
@@ -59,7 +62,7 @@ impl Emulator {
         endpoint(self.port)
     }
 
-    /// What a client of AWS needs to reach it as the account's owner.
+    /// Returns the environment variables of an AWS client with the account's permissions.
     pub fn variables(&self) -> [(&'static str, String); 5] {
         [
             ("AWS_ENDPOINT_URL", self.endpoint()),

@@ -1,4 +1,4 @@
-//! An issuer of tokens that publishes its keys on loopback, as those do that people have already.
+//! An issuer of tokens that publishes its keys on loopback, as identity providers do.
 
 use bytes::Bytes;
 use http::Response;
@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 
 use crate::failure::{Doing, Failure};
 
-/// Serves the key set until it is dropped.
+/// A server of an issuer's key set.
 #[derive(Debug)]
 pub struct Publisher {
     /// The issuer, with the URL of its keys.
@@ -19,7 +19,7 @@ pub struct Publisher {
 impl Publisher {
     pub async fn start(issuer: Issuer) -> Result<Self, Failure> {
         let Keys::Set(keys) = issuer.keys else { return Err(Failure::new("the issuer has no keys to publish")) };
-        let listener = TcpListener::bind("127.0.0.1:0").await.doing("a port")?;
+        let listener = TcpListener::bind("127.0.0.1:0").await.doing("listening on a port")?;
         let keys = Bytes::from(keys);
         let gateway = Gateway::start(listener, move |_| std::future::ready(Response::new(keys.clone())));
         let gateway = gateway.doing("the issuer's keys")?;

@@ -1,4 +1,4 @@
-//! What the clock calls, invoked with its sample event under its own role.
+//! Scheduled handlers, invoked with their sample events under their own roles.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use super::emulator::Emulator;
 use crate::failure::{Doing, Failure};
 use crate::python::{Environment, run};
 
-/// Invokes each; the first that fails ends it. Returns how many there are.
+/// Invokes all scheduled handlers of a system. Returns their number, or the first failure.
 pub async fn invoke(root: &Path, python: &Environment, emulator: &Emulator, system: &System) -> Result<usize, Failure> {
-    let clocked = system.sources.iter().filter(|source| matches!(source, EventSource::Schedule { .. }));
+    let scheduled = system.sources.iter().filter(|source| matches!(source, EventSource::Schedule { .. }));
     let mut invoked = 0;
-    for handler in clocked.map(EventSource::handler) {
+    for handler in scheduled.map(EventSource::handler) {
         let mut command = python.command("python");
         command.arg(root.join("infra/python/invoke.py")).envs(emulator.variables());
         command.arg(format!("cairn-{}-{handler}", system.name));

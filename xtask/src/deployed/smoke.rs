@@ -1,4 +1,4 @@
-//! What has to work on a deployment beside its sample events, system by system.
+//! Smoke tests of deployments, in addition to the sample events.
 
 pub mod agencies;
 pub mod parks;
@@ -14,16 +14,16 @@ use tokio::time::{Instant, sleep};
 use crate::failure::{Doing, Failure};
 use crate::rehearsal::Stage;
 
-/// Tries a deployment of a system; the token is that of somebody who may change nothing.
+/// Tests a deployment of a system. The token is that of a stranger, who may change nothing.
 pub type Smoke = for<'a> fn(&'a Stage<'a>, &'a str) -> Pin<Box<dyn Future<Output = Result<(), Failure>> + 'a>>;
 
-/// How long search and events may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The timeout of search and events.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Somebody who may do everything, on a deployment.
+/// A caller with all permissions on a deployment.
 struct User<'a>(&'a Stage<'a>);
 
-/// A request that is refused: method, path, token, header fields, and the status.
+/// A request that must be refused: method, path, token, header fields and the expected status.
 type Refused<'a> = (Method, &'a str, Option<&'a str>, &'a [(&'a str, &'a str)], u16);
 
 impl User<'_> {
@@ -55,19 +55,19 @@ impl User<'_> {
         if status.as_u16() == expected {
             return Ok(());
         }
-        Err(Failure::new(format!("answered {status}, not {expected}: {what}")))
+        Err(Failure::new(format!("expected status {expected}, not {status}: {what}")))
     }
 
     fn has(&self, answer: &Value, pointer: &str, expected: &str) -> Result<(), Failure> {
         if answer.pointer(pointer).and_then(Value::as_str) == Some(expected) {
             return Ok(());
         }
-        Err(Failure::new(format!("{pointer} is not `{expected}` in {answer}")))
+        Err(Failure::new(format!("expected `{expected}` at {pointer} of {answer}")))
     }
 
-    /// Asks until search has it.
+    /// Repeats a search until it has the expected result.
     async fn finds(&self, path: &str, pointer: &str, expected: &str) -> Result<(), Failure> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let (_, answer) = self.send(Method::GET, path, Some(self.0.token), &[], None).await?;
             let found = self.has(&answer, pointer, expected);
@@ -78,15 +78,21 @@ impl User<'_> {
         }
     }
 
-    /// Each of these answers its status, as a problem.
+    /// Checks that each of these requests fails with its status and a problem.
     async fn refuses(&self, requests: &[Refused<'_>], change: &Value) -> Result<(), Failure> {
         for (method, path, token, headers, expected) in requests {
             let (status, answer) = self.send(method.clone(), path, *token, headers, Some(change)).await?;
             self.is(status, *expected, &answer.to_string())?;
             if answer.get("status").and_then(Value::as_u64) != Some(u64::from(*expected)) {
-                return Err(Failure::new(format!("{expected} is no problem: {answer}")));
+                return Err(Failure::new(format!("expected a problem with status {expected}, not {answer}")));
             }
         }
         Ok(())
     }
+}
+
+/// Returns the text at a pointer of a response.
+fn text<'a>(response: &'a Value, pointer: &str) -> Result<&'a str, Failure> {
+    let text = response.pointer(pointer).and_then(Value::as_str);
+    text.ok_or_else(|| Failure::new(format!("expected a text at {pointer} of {response}")))
 }

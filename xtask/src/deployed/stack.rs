@@ -1,4 +1,4 @@
-//! Stacks, deployed and taken down by SAM as users do it.
+//! Stacks, deployed and deleted by SAM as users do it.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::python::{Environment, run};
 
 use super::emulator::Emulator;
 
-/// SAM, and where it deploys to.
+/// SAM and the emulator.
 #[derive(Debug)]
 pub struct Sam<'a> {
     pub environment: &'a Environment,
@@ -17,13 +17,12 @@ pub struct Sam<'a> {
     pub root: &'a Path,
 }
 
-/// What a stack puts out, by name.
+/// The outputs of a stack by name.
 #[derive(Debug)]
 pub struct Outputs(Vec<(String, String)>);
 
 impl Sam<'_> {
-    /// `sam deploy --config-env STACK`, as the docs have it: the section in `samconfig.toml` says the rest. `template` stands
-    /// for the one that is named there.
+    /// Runs `sam deploy --config-env STACK`, as in the docs. `template` replaces the one in `samconfig.toml`.
     pub async fn deploy(
         &self,
         stack: &str,
@@ -34,7 +33,7 @@ impl Sam<'_> {
         command.args(template.into_iter().flat_map(|template| [Path::new("--template-file"), template]));
         command.args(["--no-confirm-changeset", "--no-progressbar", "--no-fail-on-empty-changeset"]);
         command.arg("--parameter-overrides");
-        // In quotes, with backslashes before quotes: that is how SAM reads values, and how JSON writes texts.
+        // SAM reads quoted values with backslashes before quotes, which is how JSON writes texts.
         command.args(parameters.iter().map(|(name, value)| format!("{name}={}", serde_json::Value::from(*value))));
         run(command).await.map(|said| Outputs(outputs(&said)))
     }
@@ -45,7 +44,7 @@ impl Sam<'_> {
         run(command).await.map(drop)
     }
 
-    /// `sam` with the section of this stack. It would look for the file beside a template that it is given.
+    /// Returns `sam` with the section of this stack. By default it would look for the file beside the template.
     fn command(&self, verb: &str, stack: &str) -> Command {
         let mut command = self.environment.command("sam");
         command.current_dir(self.root).envs(self.emulator.variables()).env("SAM_CLI_TELEMETRY", "0");
@@ -61,7 +60,7 @@ impl Outputs {
     }
 }
 
-/// The table of outputs that SAM prints in the end: a line for each key, one for its value.
+/// Parses the table of outputs that SAM prints: a line for each key and one for its value.
 fn outputs(said: &str) -> Vec<(String, String)> {
     let mut outputs = Vec::new();
     let mut key = None;
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn outputs_are_read_from_what_sam_prints() {
+    fn outputs_of_sam_are_parsed() {
         let said = "Outputs\n-----\nKey                 ApiUrl                        \nDescription         Where the \
                     API is.\nValue               http://a.example      \n-----\n";
         assert_eq!(outputs(said), [("ApiUrl".to_owned(), "http://a.example".to_owned())]);

@@ -1,15 +1,16 @@
-//! The templates as they are deployed here: changed in one thing, to see what that does.
+//! Variants of the templates for deployments to the emulator.
 
 use crate::infra::function::resource;
 use crate::infra::node::{Map, Node};
 use crate::infra::policy::allow;
 use crate::infra::routes;
 
-/// What a deployment differs in from the committed template.
+/// The difference between a deployment and the committed template.
 #[derive(Clone, Copy, Debug)]
 pub enum Variant {
-    /// In nothing but what the emulator cannot have: it speaks plain HTTP, which the buckets' policies forbid, and makes
-    /// no routes of an API description.
+    /// Only what the emulator needs. It has plain HTTP, which the buckets' policies forbid, and it creates no routes
+    /// from an
+    /// API description.
     Usual,
     /// This function has twice its memory.
     Larger { function: &'static str },

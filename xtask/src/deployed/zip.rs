@@ -1,4 +1,4 @@
-//! The zip of a system for this machine, made as users make theirs: by `cargo lambda build`.
+//! The zip of a system for this machine, built by `cargo lambda build` as users build theirs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,24 @@ use super::timed;
 use crate::failure::{Doing, Failure};
 use crate::python::{self, environment};
 
-/// A processor that Lambda has.
+/// A processor architecture of Lambda.
 #[derive(Debug)]
 pub struct Architecture {
-    /// In AWS's words.
+    /// The name of AWS.
     pub name: &'static str,
-    /// What `cargo lambda build` calls it.
+    /// The option of `cargo lambda build`.
     option: &'static str,
 }
 
-/// This machine's.
+/// The architecture of this machine.
 pub const ARCHITECTURE: Architecture = if cfg!(target_arch = "aarch64") {
     Architecture { name: "arm64", option: "--arm64" }
 } else {
     Architecture { name: "x86_64", option: "--x86-64" }
 };
 
-/// Builds the program of a system and packs it. With this machine's own compiler and linker, so Zig is not needed: that
-/// is for other processors and older versions of glibc.
+/// Builds the zip of a system with this machine's compiler and linker. Zig is only needed for other architectures and
+/// older versions of glibc.
 pub async fn build(root: &Path, system: &str) -> Result<(), Failure> {
     let tools = environment(root, "cargo-lambda").await?;
     let option = ARCHITECTURE.option;
@@ -37,7 +37,7 @@ pub async fn build(root: &Path, system: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Where it is.
+/// Returns the path of a system's zip.
 pub fn path(root: &Path, system: &str) -> PathBuf {
     root.join(format!("target/lambda/{system}/bootstrap.zip"))
 }

@@ -1,4 +1,4 @@
-//! What wakes somebody: per system, and where wanted per route.
+//! Alarms, per system and optionally per route.
 
 use table::schema::{EventSource, System};
 use web::metrics::NAMESPACE;
@@ -17,7 +17,7 @@ struct Alarm<'a> {
     dimensions: Map,
     statistic: &'a str,
     rings: Rings,
-    /// So many seconds make a period, and so many periods in a row an alarm.
+    /// The seconds of a period, and the number of consecutive periods that raise the alarm.
     period: u64,
     periods: u64,
 }
@@ -25,9 +25,9 @@ struct Alarm<'a> {
 /// When a period counts towards an alarm.
 #[derive(Clone, Copy)]
 enum Rings {
-    /// Where nothing is measured, all is well.
+    /// A period without data is good.
     Above(u64),
-    /// Where nothing is measured, nothing is well.
+    /// A period without data is bad.
     Below(u64),
 }
 
@@ -35,7 +35,7 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 const MILLIS: u64 = 1000;
 
-/// The alarms of a system.
+/// Returns the alarms of a system.
 pub fn system(system: &System, functions: &[Function]) -> Map {
     let name = system.name;
     let base = Alarm {
@@ -61,9 +61,10 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ..base
         },
     )];
-    // The mirror's failures are seen as lag, an event of an object that fails is given up within minutes, and a deployment
-    // fails itself. What is called once an hour or less only tidies up, and what it leaves waits for the next time: the
-    // dashboard shows it.
+    // The mirror's failures show as lag, a failing object event is dropped within minutes, and a deployment fails by
+    // itself.
+    // Handlers that run once an hour or less only clean up, and the next run does what is left. The dashboard shows
+    // them.
     for handler in functions.iter().filter(|function| function.is_polling(system)) {
         alarms.extend([
             (
@@ -112,7 +113,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
         alarms.extend([
             (
                 mirror.resource("LagAlarm"),
-                // Lambda's own metric: it grows for as long as a batch is sent again, whatever the mirror dies of.
+                // Lambda's own metric grows as long as a batch is retried, whatever the cause.
                 Alarm {
                     name: format!("{name} search lags"),
                     about: "Records of the tables have waited for the mirror for more than a minute, for ten minutes.",
@@ -149,7 +150,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ),
             (
                 mirror.resource("ExpiryAlarm"),
-                // Told while it can still be stopped.
+                // The alarm comes while the job can still be stopped.
                 Alarm {
                     name: format!("{name} stream records expire soon"),
                     about: "Lambda discards records of the tables within the hour and writes them to the bucket of \
@@ -167,7 +168,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
     alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(name, None))).collect()
 }
 
-/// The alarm of a route, which costs more than it is worth to many.
+/// Returns the alarm of a route. It is optional because of its cost.
 pub fn route(system: &str, function: &Function) -> (String, Node) {
     let alarm = Alarm {
         name: format!("{system} {} answers 5xx", function.name),
@@ -183,7 +184,7 @@ pub fn route(system: &str, function: &Function) -> (String, Node) {
     (function.resource("Alarm"), alarm.resource(system, Some("HasRouteAlarms")))
 }
 
-/// The dimensions of Cairn's own metrics.
+/// Returns the dimensions of Cairn's own metrics.
 fn of_operation(system: &str, name: &str) -> Map {
     vec![("System".to_owned(), sub(format!("${{Prefix}}{system}"))), ("Operation".to_owned(), name.into())]
 }

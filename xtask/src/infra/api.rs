@@ -1,4 +1,4 @@
-//! The HTTP API of a system: one API description, whose operations are handed each to a function of its own.
+//! The HTTP API of a system: one API description, in which each operation has its own function.
 
 use web::cors;
 
@@ -6,8 +6,9 @@ use super::function::Function;
 use super::names;
 use super::node::{Map, Node, attribute, reference, sub};
 
-/// The API itself, its stage, and the log of who called. CloudFormation takes nothing else about an API that has a
-/// `Body`, neither its name nor its tags ("Redundant fields provided when either Body or BodyS3Location is not empty").
+/// Returns the API, its stage and its access log. CloudFormation refuses other properties of an API with a `Body`, such
+/// as
+/// name and tags ("Redundant fields provided when either Body or BodyS3Location is not empty").
 pub fn api(system: &str, functions: &[Function]) -> Map {
     vec![
         (
@@ -16,7 +17,7 @@ pub fn api(system: &str, functions: &[Function]) -> Map {
                 "Type" => "AWS::ApiGatewayV2::Api",
                 "Properties" => map! {
                     "Body" => description(system, functions),
-                    // Else a route that API Gateway does not understand would be left out.
+                    // Without it API Gateway would drop a route that it does not understand.
                     "FailOnWarnings" => true,
                 },
             },
@@ -46,8 +47,8 @@ pub fn api(system: &str, functions: &[Function]) -> Map {
     ]
 }
 
-/// What API Gateway makes routes and integrations of, all at once, in the form in which it exports an API. It knows no
-/// OpenAPI 3.1 and checks no schemas: what the system itself tells of its API is another description.
+/// Returns the description from which API Gateway creates all routes and integrations, in the form of its exports. API
+/// Gateway supports neither OpenAPI 3.1 nor schemas, so the API description for clients is another one.
 fn description(system: &str, functions: &[Function]) -> Node {
     let methods: Vec<Node> = cors::METHODS.iter().map(|method| (*method).into()).collect();
     let texts = |names: &[&str]| names.iter().map(|name| Node::from(*name)).collect::<Vec<_>>();
@@ -77,7 +78,7 @@ fn description(system: &str, functions: &[Function]) -> Node {
     }
 }
 
-/// Those of a path, which OpenAPI wants named.
+/// Returns the parameters of a path, which OpenAPI requires.
 fn parameters(template: &str) -> Option<(String, Node)> {
     let names = template.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let parameter = |name: &str| {
@@ -88,8 +89,9 @@ fn parameters(template: &str) -> Option<(String, Node)> {
     (!parameters.is_empty()).then(|| ("parameters".to_owned(), parameters.into()))
 }
 
-/// One without `security`: the function verifies the token, since an authorizer's answers would be no problem details.
-/// API Gateway waits for 30 s, which is the longest that it can; the function answers for itself before its own timeout.
+/// Returns an operation without `security`. The function verifies the token, since an authorizer's responses would not
+/// be
+/// problem details. API Gateway waits for 30 s, its maximum, and the function responds before its own timeout.
 fn operation(function: &Function) -> Node {
     map! {
         "responses" => map! { "default" => map! { "description" => "What the function answers." } },
@@ -102,7 +104,8 @@ fn operation(function: &Function) -> Node {
     }
 }
 
-/// One line of JSON a request. The path is left out: it may hold names of people.
+/// Returns the format of the access log: one line of JSON per request, without the path, which may contain people's
+/// names.
 const ACCESS_LOG: &str = concat!(
     r#"{"request.id":"$context.requestId","route":"$context.routeKey","status":"$context.status","#,
     r#""latency.ms":"$context.responseLatency","integration.error":"$context.integrationErrorMessage"}"#
@@ -117,7 +120,7 @@ fn log_group(system: &str, name: &str) -> Node {
     map! { "Type" => "AWS::Logs::LogGroup", "Properties" => properties }
 }
 
-/// Lets API Gateway hand a route's requests to its function, and no others.
+/// Allows API Gateway to invoke a function for its route only.
 pub fn permission(function: &Function) -> Option<(String, Node)> {
     let (method, template) = function.route.as_ref()?;
     let path: Vec<&str> = template.split('/').map(|part| if part.starts_with('{') { "*" } else { part }).collect();
@@ -132,7 +135,7 @@ pub fn permission(function: &Function) -> Option<(String, Node)> {
     Some((function.resource("Permission"), permission))
 }
 
-/// Where the API is.
+/// Returns the URL of the API.
 pub fn outputs() -> Node {
     map! {
         "ApiUrl" => map! { "Description" => "Where the API is.", "Value" => attribute("Api", "ApiEndpoint") },

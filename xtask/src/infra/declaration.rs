@@ -1,4 +1,4 @@
-//! What the systems declare, as data for other tools than this one: `infra/declaration.json`. Names are logical.
+//! The systems' declarations as data for other tools: `infra/declaration.json`. Names are logical.
 
 use serde_json::{Value, json};
 use table::grant::{Grant, Resource};

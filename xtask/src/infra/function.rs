@@ -1,4 +1,4 @@
-//! The functions of a system, as its routes and event handlers declare them.
+//! The functions of a system, by its routes and event handlers.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,20 +7,20 @@ use table::Grant;
 use table::schema::{EventSource, System};
 use web::App;
 
-/// One AWS Lambda function: a route, or a handler of events.
+/// An AWS Lambda function of a route or of an event handler.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// The operation: its handler, and its name behind the system's.
+    /// The operation, which is its handler and the end of its name.
     pub name: &'static str,
-    /// Method and path; none for a handler of events.
+    /// Method and path, or none for an event handler.
     pub route: Option<(String, String)>,
     pub timeout: Duration,
-    /// In MB, before the deployment's memory class.
+    /// The memory in MB, before the deployment's memory class.
     pub memory: u64,
     pub grants: BTreeSet<Grant>,
 }
 
-/// All functions of a system: its routes, then its event handlers.
+/// Returns all functions of a system: its routes, then its event handlers.
 pub fn functions(app: &App) -> Vec<Function> {
     let routes = app.routes().map(|route| Function {
         name: route.name(),
@@ -53,7 +53,7 @@ pub fn functions(app: &App) -> Vec<Function> {
 }
 
 impl Function {
-    /// Whether a clock calls it several times an hour, mostly in vain.
+    /// Whether it is a schedule with several calls per hour, most of which have nothing to do.
     pub fn is_polling(&self, system: &System) -> bool {
         system.sources.iter().any(|source| match source {
             EventSource::Schedule { handler, every_minutes } => *handler == self.name && *every_minutes < 60,
@@ -61,19 +61,19 @@ impl Function {
         })
     }
 
-    /// Whether it is told of the objects of a bucket.
+    /// Whether it handles events of a bucket.
     pub fn hears_of_objects(&self, system: &System) -> bool {
         let mut sources = system.sources.iter();
         sources.any(|source| matches!(source, EventSource::Objects { .. }) && source.handler() == self.name)
     }
 
-    /// The name of its resources in a template.
+    /// Returns the name of its resources in a template.
     pub fn resource(&self, kind: &str) -> String {
         resource(self.name, kind)
     }
 }
 
-/// The name of an operation's resource: `getGeozone` has `GetGeozoneFunction`, `GetGeozoneRole` and so on.
+/// Returns the name of an operation's resource, such as `GetGeozoneFunction` or `GetGeozoneRole` of `getGeozone`.
 pub fn resource(operation: &str, kind: &str) -> String {
     let mut letters = operation.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());

@@ -10,25 +10,25 @@ pub fn table(table: &str) -> String {
     format!("${{Prefix}}{table}")
 }
 
-/// A bucket's name is unique in the world by the account and the region.
+/// Returns the name of a bucket, which account and region make unique in all of AWS.
 pub fn bucket(bucket: &str) -> String {
     format!("${{Prefix}}{bucket}{BUCKET_SUFFIX}")
 }
 
 pub const BUCKET_SUFFIX: &str = "-${AWS::AccountId}-${AWS::Region}";
 
-/// One for all functions of a system.
+/// Returns the log group of all functions of a system.
 pub fn log_group(system: &str) -> String {
     format!("/cairn/${{Prefix}}{system}")
 }
 
-/// Of a system's API. API Gateway writes it by CloudWatch's delivery of logs, which adds to a policy of the account for
-/// each group of another name until that is full ("Enable logging to CloudWatch Logs", Amazon CloudWatch Logs User Guide).
+/// Returns the log group of a system's API. With another prefix each log group would take space in a policy of the
+/// account, whose size is limited ("Enable logging to CloudWatch Logs", Amazon CloudWatch Logs User Guide).
 pub fn access_log_group(system: &str) -> String {
     format!("/aws/vendedlogs/cairn/${{Prefix}}{system}/access")
 }
 
-/// In Parameter Store, by which the shared stack tells the systems where search is.
+/// Returns the name in Parameter Store under which the shared stack publishes the endpoint of search.
 pub fn kept(name: &str) -> String {
     format!("/cairn/${{Prefix}}search/{name}")
 }
@@ -45,22 +45,22 @@ pub fn log_group_arn(system: &str) -> String {
     format!("{}:log-group:{}", regional("logs"), log_group(system))
 }
 
-/// A path of the search domain. Indexes and aliases in it have the prefix.
+/// Returns a path of the search domain. Its indexes and aliases have the prefix.
 pub fn search_arn(path: &str) -> Node {
     sub(format!("${{SearchDomainArn}}/${{Prefix}}{}", path.replace("/_alias/", "/_alias/${Prefix}")))
 }
 
-/// The beginning of an ARN of this account and region.
+/// Returns the beginning of an ARN in this account and region.
 pub fn regional(service: &str) -> String {
     format!("arn:${{AWS::Partition}}:{service}:${{AWS::Region}}:${{AWS::AccountId}}")
 }
 
-/// What whoever pays sees at each resource that can be tagged.
+/// Returns the tags of a resource, for cost allocation.
 pub fn tags(system: &str) -> Node {
     map! { TAG => system }
 }
 
-/// The same where CloudFormation wants a list.
+/// Returns the tags as a list, for types of CloudFormation that need one.
 pub fn tag_list(system: &str) -> Node {
     list![map! { "Key" => TAG, "Value" => system }]
 }

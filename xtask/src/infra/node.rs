@@ -1,4 +1,4 @@
-//! A value of a template: YAML whose members keep the order in which they were written, since people read it.
+//! Values of templates: YAML whose members keep their order, for readers.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -30,32 +30,36 @@ macro_rules! list {
     };
 }
 
-/// A template as a file, with the line that says where it comes from.
+/// Returns a template as a file, with the mark of generated files.
 pub fn to_yaml(about: &str, template: &Node) -> String {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     let yaml = serde_saphyr::to_string_with_options(template, options);
-    // Nothing in a node is what YAML cannot say.
-    format!("# {MARK}: {about}\n{}", yaml.unwrap_or_else(|error| format!("# {error}\n")))
+    // YAML can represent every node.
+    let yaml = yaml.unwrap_or_else(|error| {
+        table::never!("a template does not serialise: {error}");
+        String::new()
+    });
+    format!("# {MARK}: {about}\n{yaml}")
 }
 
-/// The value of a parameter, or the physical id of a resource.
+/// Returns the value of a parameter, or the physical id of a resource.
 pub fn reference(name: impl Into<String>) -> Node {
     map! { "Ref" => name.into() }
 }
 
-/// Text with `${..}` in it.
+/// Returns a text with `${..}` in it.
 pub fn sub(text: impl Into<String>) -> Node {
     map! { "Fn::Sub" => text.into() }
 }
 
-/// An attribute of a resource.
+/// Returns an attribute of a resource.
 pub fn attribute(resource: impl Into<String>, name: &str) -> Node {
     let resource: String = resource.into();
     map! { "Fn::GetAtt" => list![resource, name] }
 }
 
 impl Node {
-    /// A member of a map, to be changed.
+    /// Returns a member of a map, for changes.
     pub fn member(&mut self, name: &str) -> Option<&mut Self> {
         self.members()?.iter_mut().find(|(known, _)| known == name).map(|(_, value)| value)
     }
@@ -74,7 +78,7 @@ impl Node {
         }
     }
 
-    /// The `Type` of a resource.
+    /// Returns the `Type` of a resource.
     pub fn kind(&self) -> Option<&str> {
         let Self::Map(members) = self else { return None };
         members.iter().find_map(|(name, value)| match value {

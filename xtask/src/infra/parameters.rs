@@ -1,17 +1,17 @@
-//! What whoever deploys a system may choose.
+//! The parameters of a deployment.
 
 use super::function::Function;
 use super::names;
 use super::node::{Map, Node};
 
-/// The parameters of a system's template.
+/// Returns the parameters of a system's template.
 pub fn system() -> Node {
     map! {
         "Prefix" => prefix(),
         "Architecture" => one_of("Of the functions; the zips must be built for it.", &["arm64", "x86_64"]),
         "MemoryClass" => one_of("Multiplies the memory of each function by 1, 2 or 4, and its share of a processor with it.", &["small", "medium", "large"]),
         "LogRetentionDays" => log_retention(),
-        // A number might have a fraction, which the functions refuse.
+        // The type Number would allow a fraction, which the functions refuse.
         "TombstoneRetentionHours" => text("How long search remembers deletes, in hours: 25 or more.", "25", "^(2[5-9]|[3-9][0-9]|[1-9][0-9]{2,4})$"),
         "ThrottleRate" => number("Requests a second of each route in the long run; what is above is answered 429.", 100),
         "ThrottleBurst" => number("Requests of each route at one moment.", 200),
@@ -43,7 +43,7 @@ pub fn prefix() -> Node {
 
 const PREFIX: &str = "cairn-";
 
-/// CloudWatch Logs takes no other number (PutRetentionPolicy).
+/// Returns the parameter of the log retention, with the periods of CloudWatch Logs (PutRetentionPolicy).
 pub fn log_retention() -> Node {
     let days: Vec<Node> = LOG_RETENTION_DAYS.iter().map(|days| days.to_string().into()).collect();
     map! { "Type" => "Number", "Description" => "How long logs are kept, in days.", "Default" => "30", "AllowedValues" => days }
@@ -62,7 +62,7 @@ pub fn conditions() -> Node {
     }
 }
 
-/// The value that Parameter Store has under this name, as of each deployment.
+/// Returns a parameter with the value in Parameter Store at the time of deployment.
 fn kept(description: &str, name: &str) -> Node {
     let default = names::kept(name).replace("${Prefix}", PREFIX);
     map! { "Type" => "AWS::SSM::Parameter::Value<String>", "Description" => description, "Default" => default }
@@ -72,7 +72,7 @@ pub fn equals(parameter: &str, value: &str) -> Node {
     map! { "Fn::Equals" => list![super::node::reference(parameter), value] }
 }
 
-/// The memory of each declared size in each class, in MB.
+/// Returns the memory of each declared size in each class, in MB.
 pub fn memory(functions: &[Function]) -> Node {
     let mut sizes: Vec<u64> = functions.iter().map(|function| function.memory).collect();
     sizes.sort_unstable();
@@ -97,7 +97,7 @@ pub fn flag(description: &str, default: bool) -> Node {
     map! { "Type" => "String", "Description" => description, "Default" => default, "AllowedValues" => list!["true", "false"] }
 }
 
-/// The first is the default.
+/// Returns a parameter with these values, the first of which is the default.
 pub fn one_of(description: &str, values: &[&str]) -> Node {
     let default = values.first().copied().unwrap_or_default();
     let values: Vec<Node> = values.iter().map(|value| (*value).into()).collect();

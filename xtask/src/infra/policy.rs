@@ -1,4 +1,4 @@
-//! The policy of a function's role: what it declares, its log stream and its traces, and nothing else.
+//! The policy of a function's role: its declared calls, its log stream and its traces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::function::Function;
 use super::names::{bucket_arn, log_group_arn, search_arn, table_arn, tag_list};
 use super::node::{Node, sub};
 
-/// The role that a function runs under.
+/// Returns the role of a function.
 pub fn role(system: &str, function: &Function, more: Vec<Node>) -> Node {
     let trusted = map! {
         "Effect" => "Allow",
@@ -34,7 +34,7 @@ pub fn role(system: &str, function: &Function, more: Vec<Node>) -> Node {
 
 pub const VERSION: &str = "2012-10-17";
 
-/// Nobody may make a log group: one that a function made would be kept for ever.
+/// Returns the permissions for logs. Functions may not create log groups, which would have no retention period.
 fn logs(system: &str) -> Node {
     allow("Logs", &["logs:CreateLogStream", "logs:PutLogEvents"], sub(format!("{}:*", log_group_arn(system))), None)
 }
@@ -43,7 +43,7 @@ fn traces() -> Node {
     allow("Traces", &["xray:PutTelemetryRecords", "xray:PutTraceSegments"], "*".into(), None)
 }
 
-/// One statement for each resource, with all that is allowed on it.
+/// Returns one statement for each resource, with all allowed actions.
 fn declared(grants: &BTreeSet<Grant>) -> Vec<Node> {
     let mut resources: BTreeMap<&Resource, Vec<&str>> = BTreeMap::new();
     for grant in grants {
@@ -59,7 +59,7 @@ fn statement(resource: &Resource, actions: &[&str]) -> Node {
             let attributes: Vec<Node> = attributes.iter().map(|name| name.as_str().into()).collect();
             let condition = map! {
                 "ForAllValues:StringEquals" => map! { "dynamodb:Attributes" => attributes },
-                // Else an answer could show what may not be named.
+                // Without it a response could contain attributes that the policy excludes.
                 "StringEqualsIfExists" => map! { "dynamodb:ReturnValues" => list!["NONE", "UPDATED_OLD", "UPDATED_NEW"] },
             };
             allow(&sid("Stamp", table), actions, sub(table_arn(table)), Some(condition))
@@ -80,7 +80,7 @@ fn statement(resource: &Resource, actions: &[&str]) -> Node {
     }
 }
 
-/// A statement that allows these actions.
+/// Returns a statement that allows these actions.
 pub fn allow(sid: &str, actions: &[&str], resource: Node, condition: Option<Node>) -> Node {
     let actions: Vec<Node> = actions.iter().map(|action| (*action).into()).collect();
     let mut statement = vec![
@@ -93,7 +93,7 @@ pub fn allow(sid: &str, actions: &[&str], resource: Node, condition: Option<Node
     Node::Map(statement)
 }
 
-/// A statement's id: letters and digits only.
+/// Returns a statement's id, which may have letters and digits only.
 fn sid(kind: &str, name: &str) -> String {
     let name = name.replace("??????", "generation");
     let words = name.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());

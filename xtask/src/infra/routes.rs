@@ -1,9 +1,9 @@
-//! The routes and integrations of an API description as resources of their own. API Gateway makes them of the `Body` of an
-//! API, which the emulator passes over.
+//! The routes and integrations of an API description as resources, for the emulator. API Gateway creates them from the
+//! `Body` of an API, which the emulator ignores.
 
 use super::node::{Map, Node, reference, sub};
 
-/// Takes the description of the API apart; nothing is added to what it says.
+/// Replaces the API description by equivalent resources.
 pub fn expand(resources: &mut Map) {
     let api = resources.iter_mut().find(|(name, _)| name == "Api").and_then(|(_, api)| api.member("Properties"));
     let Some(properties) = api.and_then(Node::members) else { return };

@@ -1,4 +1,4 @@
-//! What all systems share: the search domain, unless one exists, and the dashboard. `infra/shared.yaml`.
+//! The shared stack: the search domain, unless one exists, and the dashboard. `infra/shared.yaml`.
 
 use web::metrics::NAMESPACE;
 
@@ -10,7 +10,7 @@ pub fn template() -> String {
     to_yaml("what the systems share", &node())
 }
 
-/// The same, as a value.
+/// Returns the template as a value.
 pub fn node() -> Node {
     let conditions = map! { "MakesDomain" => equals("ExistingSearchEndpoint", "") };
     let either = |own: Node, existing: &str| map! { "Fn::If" => list!["MakesDomain", own, reference(existing)] };
@@ -37,8 +37,9 @@ pub fn node() -> Node {
     }
 }
 
-/// A domain that takes signed requests over TLS only, and only such as name their index in the path: the policies of
-/// the functions are about paths.
+/// Returns a domain that accepts only signed requests over TLS with the index in the path, since the functions'
+/// policies
+/// are about paths.
 fn domain() -> Node {
     let properties = map! {
         "DomainName" => sub("${Prefix}search"),
@@ -65,16 +66,17 @@ fn domain() -> Node {
         "Condition" => "MakesDomain",
         "DeletionPolicy" => "RetainExceptOnCreate",
         "UpdateReplacePolicy" => "Retain",
-        // Else another version would be another domain, of the same name.
+        // Without it another version would replace the domain by one with the same name.
         "UpdatePolicy" => map! { "EnableVersionUpgrade" => true },
-        // The domain asks whether it may write its log when it is told to.
+        // The domain checks its permission when its log is enabled.
         "DependsOn" => list!["SearchLogsPolicy"],
         "Properties" => properties,
     }
 }
 
-/// For the stacks of the systems, which look here at each deployment. What a stack exports could not be changed while
-/// another imports it, and so no system could move to another domain.
+/// Returns a parameter in Parameter Store, which the systems' stacks read at each deployment. An export of a stack
+/// could
+/// not change while another stack imports it, so no system could move to another domain.
 fn kept(name: &str, value: Node) -> Node {
     let properties = map! {
         "Name" => sub(names::kept(name)),
@@ -85,7 +87,7 @@ fn kept(name: &str, value: Node) -> Node {
     map! { "Type" => "AWS::SSM::Parameter", "Properties" => properties }
 }
 
-/// What the domain itself warns of and fails in.
+/// Returns the log group of the domain's warnings and errors.
 fn search_logs() -> Node {
     let properties = map! {
         "LogGroupName" => sub(names::log_group("search")),
@@ -113,7 +115,7 @@ fn search_logs_policy() -> Node {
     map! { "Type" => "AWS::Logs::ResourcePolicy", "Condition" => "MakesDomain", "Properties" => properties }
 }
 
-/// Every system is found by the metrics that it sends: nothing is listed here.
+/// Returns the dashboard, which finds every system by its metrics.
 fn dashboard() -> Node {
     map! {
         "Type" => "AWS::CloudWatch::Dashboard",
@@ -134,7 +136,7 @@ fn body() -> String {
         ("Requests refused", "ClientErrors", "Sum"),
     ];
     let widgets = widgets.iter().enumerate().map(|(number, (title, metric, statistic))| {
-        // Of requests, if routes have no metrics of their own; and of all else.
+        // Metrics of requests without route metrics, and of everything else.
         let found = ["System", "Operation,System"].map(|of| {
             let found = format!("SEARCH('{{{NAMESPACE},{of}}} MetricName=\"{metric}\"', '{statistic}', 300)");
             [serde_json::json!({ "expression": found })]
@@ -156,7 +158,7 @@ fn body() -> String {
     serde_json::json!({ "widgets": widgets.collect::<Vec<_>>() }).to_string()
 }
 
-/// What whoever deploys may choose of it.
+/// Returns the parameters of the stack.
 pub fn parameters() -> Node {
     map! {
         "Prefix" => prefix(),

@@ -1,4 +1,4 @@
-//! What calls a system besides HTTP: streams, objects, schedules, deployments.
+//! Event sources: streams, objects, schedules and deployments.
 
 use table::filter::KeyPattern;
 use table::schema::{EventSource, System};
@@ -9,7 +9,7 @@ use super::node::{Map, Node, attribute, reference, sub};
 use super::policy::allow;
 use super::storage::{failures_name, resource};
 
-/// What invokes the function besides HTTP, and its right to do so.
+/// Returns the event source of a function with its permission.
 pub fn sources(system: &System, function: &Function) -> Map {
     let own = system.sources.iter().filter(|source| source.handler() == function.name);
     own.flat_map(|source| match source {
@@ -21,7 +21,7 @@ pub fn sources(system: &System, function: &Function) -> Map {
     .collect()
 }
 
-/// What the role of a function needs so that its event source can read for it and put aside what it gives up.
+/// Returns the permissions of a function's role that its event source needs to read and to store discarded records.
 pub fn statements(system: &System, function: &Function) -> Vec<Node> {
     let mut own = system.sources.iter().filter(|source| source.handler() == function.name);
     let reported = |source: &&EventSource| matches!(source, EventSource::Streams { .. } | EventSource::Objects { .. });
@@ -46,7 +46,7 @@ pub fn statements(system: &System, function: &Function) -> Vec<Node> {
     statements
 }
 
-/// One mapping for each table with a stream, as the mirror's rules want it.
+/// Returns one mapping for each table with a stream, by the mirror's rules.
 fn streams(system: &System, function: &Function, filtered: bool) -> Map {
     let tables = system.tables.iter().filter(|table| table.stream);
     tables
@@ -59,7 +59,7 @@ fn streams(system: &System, function: &Function, filtered: bool) -> Map {
                 "ParallelizationFactor" => PARALLEL,
                 "FunctionResponseTypes" => list!["ReportBatchItemFailures"],
                 "BisectBatchOnFunctionError" => true,
-                // By age, below the 24 h that a stream keeps its records, and by no count of tries.
+                // The limit is an age below the 24 h of a stream's retention, not a number of attempts.
                 "MaximumRecordAgeInSeconds" => GIVEN_UP_SECONDS,
                 "DestinationConfig" => put_aside(system),
             };
@@ -74,23 +74,23 @@ fn streams(system: &System, function: &Function, filtered: bool) -> Map {
         .collect()
 }
 
-/// Stream records in one invocation, at most; 6 MB is the other limit.
+/// The maximum number of stream records in one invocation. The other limit is 6 MB.
 const BATCH_RECORDS: u64 = 1000;
 
-/// Invocations for one shard at one moment. Records of one partition key stay in order.
+/// The concurrent invocations per shard. Records of one partition key stay in order.
 const PARALLEL: u64 = 2;
 
-/// How old a stream record may grow.
+/// The maximum age of a stream record.
 pub const GIVEN_UP_SECONDS: u64 = 20 * 3600;
 
-/// Where goes what was given up.
+/// Returns the destination of discarded records.
 fn put_aside(system: &System) -> Node {
     let failures = attribute(resource(&failures_name(system.name), "Bucket"), "Arn");
     map! { "OnFailure" => map! { "Destination" => failures } }
 }
 
-/// The bucket says itself whom it tells. Nobody tells it again what Lambda has given up, so that is put aside, too; a
-/// schedule comes again by itself.
+/// Returns the retry settings of asynchronous events. The bucket itself has the notification. A dropped object event is
+/// not sent again, so it is stored, too. A schedule repeats by itself.
 fn objects(system: &System, function: &Function, bucket: &str) -> Map {
     let properties = map! {
         "FunctionName" => reference(function.resource("Function")),
@@ -108,7 +108,7 @@ fn objects(system: &System, function: &Function, bucket: &str) -> Map {
     ]
 }
 
-/// The longest that Lambda keeps an event for a function that has no room.
+/// The maximum time for which Lambda queues an event.
 const EVENT_GIVEN_UP_SECONDS: u64 = 6 * 3600;
 
 fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
@@ -126,8 +126,9 @@ fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
     ]
 }
 
-/// A resource that the function makes once everything is there that it works on. Nobody but CloudFormation calls it, as
-/// whoever deploys.
+/// Returns a custom resource that the function creates after its other resources. Only CloudFormation calls it, with
+/// the
+/// permissions of the deployment.
 fn deployment(system: &System, function: &Function) -> Map {
     let tables = system.tables.iter().map(|table| resource(table.name, "Table"));
     let buckets = system.buckets.iter().map(|bucket| resource(bucket.name, "Bucket"));
@@ -143,12 +144,12 @@ fn deployment(system: &System, function: &Function) -> Map {
     vec![(function.resource("Resource"), custom)]
 }
 
-/// How long a deployment waits for the function: the longest that CloudFormation does, in which Lambda calls it three
-/// times.
+/// How long a deployment waits for the function. It is CloudFormation's maximum, in which Lambda makes three attempts.
 const DEPLOYMENT_SECONDS: u64 = 3600;
 
-/// `account` is for sources whose ARN does not name it, as a bucket's. EventBridge invokes no function whose permission
-/// has one ("My rule ran but my Lambda function wasn't invoked", Amazon EventBridge User Guide).
+/// Returns a permission to invoke the function. `account` is for sources whose ARN has no account, such as buckets.
+/// EventBridge needs a permission without it ("My rule ran but my Lambda function wasn't invoked", Amazon EventBridge
+/// User Guide).
 fn permission(function: &Function, principal: &str, source: Node, account: Option<Node>) -> (String, Node) {
     let mut properties = vec![
         ("FunctionName".to_owned(), reference(function.resource("Function"))),

@@ -6,7 +6,7 @@ use super::function::Function;
 use super::names;
 use super::node::{Map, Node, attribute, reference, sub};
 
-/// The name of a logical thing's resource: `parks-mirror` is `ParksMirrorTable`.
+/// Returns the name of a resource, such as `ParksMirrorTable` of `parks-mirror`.
 pub fn resource(name: &str, kind: &str) -> String {
     let words = name.split('-').map(|word| {
         let mut letters = word.chars();
@@ -66,7 +66,7 @@ fn key(pk: &str, sk: Option<&str>) -> Node {
     std::iter::once(part(pk, "HASH")).chain(sk.map(|sk| part(sk, "RANGE"))).collect::<Vec<_>>().into()
 }
 
-/// A bucket that the system declares, with the functions that hear of new objects.
+/// Returns a declared bucket with its notifications.
 pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node {
     let heard: Vec<(&str, &Function)> = system
         .sources
@@ -89,13 +89,13 @@ pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node 
             }
         })
         .collect();
-    // S3 asks whether it may call a function when it is told to.
+    // S3 checks its permission when a notification is added.
     let after = heard.iter().map(|(_, function)| function.resource("Permission").into()).collect::<Vec<Node>>();
     let mut properties = private(bucket.name, system.name, bucket.expiring, RECOVERY_DAYS);
     if !notified.is_empty() {
         properties.push(("NotificationConfiguration".to_owned(), map! { "LambdaConfigurations" => notified }));
     }
-    // Signed links are used from pages as well.
+    // Web pages use signed links, too.
     let rule = map! {
         "AllowedMethods" => list!["GET", "PUT"],
         "AllowedOrigins" => reference("CorsOrigins"),
@@ -107,7 +107,7 @@ pub fn bucket(system: &System, bucket: &Bucket, functions: &[Function]) -> Node 
     kept("AWS::S3::Bucket", (!after.is_empty()).then_some(after), properties)
 }
 
-/// Where Lambda puts the stream records that the mirror could not handle in their time.
+/// Returns the bucket of stream records that the mirror could not handle in time.
 pub fn failures(system: &str) -> Node {
     kept("AWS::S3::Bucket", None, private(&failures_name(system), system, &[("", FAILURES_DAYS)], DEALT_WITH_DAYS))
 }
@@ -118,13 +118,13 @@ pub fn failures_name(system: &str) -> String {
 
 const FAILURES_DAYS: u32 = 90;
 
-/// How long what was dealt with, and so deleted, is still counted among what was given up.
+/// The days for which a deleted object still counts as a discarded record.
 const DEALT_WITH_DAYS: u64 = 1;
 
-/// As far back as a table can be restored; what its items name must be there then.
+/// The days for which a table can be restored. The objects that its items refer to must exist as long.
 const RECOVERY_DAYS: u64 = 35;
 
-/// Whoever comes without TLS is refused.
+/// Returns the policy of a bucket, which refuses requests without TLS.
 pub fn bucket_policy(bucket: &str) -> Node {
     let arn = names::bucket_arn(bucket);
     let statement = map! {
@@ -185,11 +185,11 @@ fn private(name: &str, system: &str, expiring: &[(&str, u32)], noncurrent: u64) 
     ]
 }
 
-/// A resource that outlives its stack: deleting a stack loses no data.
+/// Returns a resource that outlives its stack, so that deleting the stack loses no data.
 fn kept(kind: &str, after: Option<Vec<Node>>, properties: Map) -> Node {
     let mut resource: Map = vec![
         ("Type".to_owned(), kind.into()),
-        // What a first deployment that failed has made is empty, and would be in the way of the next.
+        // The resources of a failed first deployment are empty, and would block the next.
         ("DeletionPolicy".to_owned(), "RetainExceptOnCreate".into()),
         ("UpdateReplacePolicy".to_owned(), "Retain".into()),
     ];

@@ -1,4 +1,4 @@
-//! The template of one system, whole in itself: `infra/{system}.yaml`.
+//! The template of one system: `infra/{system}.yaml`.
 
 use table::schema::System;
 use web::App;
@@ -11,7 +11,7 @@ pub fn template(app: &App) -> String {
     to_yaml(&format!("the system {}", app.system().name), &node(app))
 }
 
-/// The same, as a value.
+/// Returns the template as a value.
 pub fn node(app: &App) -> Node {
     let system = app.system();
     let functions = functions(app);
@@ -51,7 +51,7 @@ pub fn node(app: &App) -> Node {
     }
 }
 
-/// What all functions of a system share: one zip, uploaded once.
+/// Returns the properties that all functions of a system share, such as the zip.
 fn globals(system: &str) -> Node {
     map! {
         "Runtime" => "provided.al2023",
@@ -88,7 +88,7 @@ fn function(system: &System, function: &Function) -> Node {
         ("MemorySize".to_owned(), map! { "Fn::FindInMap" => memory }),
         ("Role".to_owned(), attribute(function.resource("Role"), "Arn")),
     ];
-    // Each of its calls would be the first of a second, which X-Ray samples: 44 000 traces a month of nothing.
+    // X-Ray samples the first request of each second, which would be 44 000 empty traces a month.
     if function.is_polling(system) {
         properties.push(("Tracing".to_owned(), "PassThrough".into()));
     }

@@ -1,8 +1,8 @@
-//! `cargo lambda deploy` of a whole system as one function, to an emulated cloud.
+//! `cargo lambda deploy` of a system as one function, to an emulated cloud.
 
 use web::App;
 
-use super::Bench;
+use super::bench::Bench;
 use super::guide::{Block, SYSTEM};
 use super::invoke::Invoke;
 use crate::deployed::emulator::Emulator;
@@ -13,7 +13,7 @@ use crate::rehearsal::Answered;
 
 const BEGINS: &str = "cargo lambda deploy ";
 
-/// Builds the system, deploys it from its zip, and invokes it there with the event of its health.
+/// Builds the system, deploys its zip, and invokes it with the event of its health check.
 pub(super) async fn run(bench: &Bench<'_>, app: &App) -> Result<(), Failure> {
     let system = app.system().name;
     let block = Block::of(bench.guide, BEGINS, &bench.values)?;

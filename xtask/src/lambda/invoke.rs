@@ -1,22 +1,22 @@
-//! `cargo lambda invoke`, as docs/cargo-lambda.md prints it, for any system and any event.
+//! `cargo lambda invoke` of docs/cargo-lambda.md, for any system and any event.
 
 use std::fs;
 use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::Bench;
+use super::bench::Bench;
 use super::guide::{Block, SYSTEM};
 use crate::failure::{Doing, Failure};
 use crate::python;
 
-/// The event that the guide's line names.
+/// The event in the guide's command.
 const EVENT: &str = "events/parks/getHealth.json";
 
-/// How long a function that runs may take.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// The timeout of an invocation.
+const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The command of one system.
+/// The command for one system.
 #[derive(Debug)]
 pub struct Invoke<'a> {
     pub system: &'static str,
@@ -25,7 +25,7 @@ pub struct Invoke<'a> {
     variables: &'a [(&'static str, String)],
 }
 
-/// What a function makes of a request, in API Gateway's payload format 2.0.
+/// The response of a function to a request, in API Gateway's payload format 2.0.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Response {
@@ -34,7 +34,7 @@ struct Response {
 }
 
 impl<'a> Invoke<'a> {
-    /// By a line of this block, with these variables besides those that the block sets.
+    /// Creates the command from a line of this block, with these variables in addition to those of the block.
     pub(super) fn new(
         bench: &'a Bench<'a>,
         block: &'a Block,
@@ -43,26 +43,26 @@ impl<'a> Invoke<'a> {
     ) -> Result<Self, Failure> {
         let line = block.line(BEGINS)?;
         if [SYSTEM, EVENT].iter().any(|named| !line.split(' ').any(|word| word == *named)) {
-            return Err(Failure::new(format!("`{line}` in docs/cargo-lambda.md does not name {SYSTEM} and {EVENT}")));
+            return Err(Failure::new(format!("`{line}` in docs/cargo-lambda.md must contain {SYSTEM} and {EVENT}")));
         }
         Ok(Self { system, bench, block, variables })
     }
 
-    /// What is answered to the sample of its health.
+    /// Invokes the function with the sample of its health check. Returns status and body.
     pub async fn health(&self) -> Result<(u16, String), Failure> {
         response(&self.file(&EVENT.replace(SYSTEM, self.system)).await?)
     }
 
-    /// What is answered to an event that is a request: status and body.
+    /// Invokes the function with a request. Returns status and body.
     pub async fn request(&self, event: &str) -> Result<(u16, String), Failure> {
         response(&self.event(event).await?)
     }
 
-    /// What is answered to an event.
+    /// Invokes the function with an event. Returns its response.
     pub async fn event(&self, event: &str) -> Result<String, Failure> {
         let file = self.bench.folder.join("event.json");
         fs::write(&file, event).doing(file.display())?;
-        tokio::time::timeout(PATIENCE, self.file(&file.display().to_string())).await.doing("cargo lambda invoke")?
+        tokio::time::timeout(TIMEOUT, self.file(&file.display().to_string())).await.doing("cargo lambda invoke")?
     }
 
     async fn file(&self, file: &str) -> Result<String, Failure> {

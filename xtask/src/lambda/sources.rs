@@ -1,5 +1,6 @@
-//! Events that are no requests: records of a stream, objects, schedules, deployments. A function that serves the whole system tells
-//! them apart by what they hold.
+//! Events other than requests: stream records, objects, schedules and deployments. A function that serves a whole
+//! system
+//! distinguishes them by their content.
 
 use table::schema::System;
 
@@ -9,15 +10,15 @@ use crate::events;
 use crate::failure::{Doing, Failure};
 use crate::rehearsal::Answered;
 
-/// Invokes the function with the sample of each source; returns how many there are. Each must reach its handler, and
-/// be answered as is kept beside it.
+/// Invokes the function with the sample event of each source, and returns their number. Each must reach its handler and
+/// have the expected response.
 pub(super) async fn invoke(system: &System, invoke: &Invoke<'_>, watch: &Watch) -> Result<usize, Failure> {
     for source in system.sources {
         let handler = source.handler();
-        let event = events::kept(crate::root(), system.name, handler)?;
+        let event = events::read(crate::root(), system.name, handler)?;
         let answer = invoke.event(&event).await.doing(handler)?;
         if !watch.log().contains(&format!(r#""system":"{}","operation":"{handler}""#, system.name)) {
-            return Err(Failure::new(format!("the event of {handler} went elsewhere")));
+            return Err(Failure::new(format!("the event of {handler} did not reach it")));
         }
         if let Some(fault) = Answered::event(handler, answer).fault(crate::root(), system.name) {
             return Err(Failure::new(fault));

@@ -1,4 +1,4 @@
-//! `cargo lambda watch`, as docs/cargo-lambda.md prints it, as long as it is needed.
+//! `cargo lambda watch` of docs/cargo-lambda.md.
 
 use std::fs;
 use std::net::TcpListener;
@@ -8,21 +8,21 @@ use std::time::Duration;
 use local::process::Process;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::Bench;
+use super::bench::Bench;
 use super::guide::Block;
 use super::invoke::Invoke;
 use crate::failure::{Doing, Failure};
 
-/// cargo-lambda's own port, since the guide names no other.
+/// The default port of cargo-lambda, which the guide uses.
 const PORT: u16 = 9000;
 
-/// How long the first build of a system may take, with all that it depends on.
-const BUILDS_WITHIN: Duration = Duration::from_secs(30 * 60);
+/// The timeout of the first build of a system with its dependencies.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
-/// How much of its log a failure tells.
+/// The number of log lines in a failure.
 const LAST_LINES: usize = 10;
 
-/// A running one.
+/// A running `cargo lambda watch`.
 pub(super) struct Watch {
     process: Process,
     log: PathBuf,
@@ -30,12 +30,12 @@ pub(super) struct Watch {
 
 impl Watch {
     pub async fn start(bench: &Bench<'_>, block: &Block) -> Result<Self, Failure> {
-        TcpListener::bind(("127.0.0.1", PORT)).doing(format!("port {PORT}, which `cargo lambda watch` takes"))?;
-        // Every change of a file starts the functions anew, and what they are doing then is lost: whoever works on the
-        // repository meanwhile is not to disturb. It builds what is there when it begins.
+        TcpListener::bind(("127.0.0.1", PORT))
+            .doing(format!("listening on port {PORT}, which `cargo lambda watch` needs"))?;
+        // A change of a file would restart the functions and lose their requests, so all files are ignored.
         let nothing = bench.folder.join("ignored");
         fs::write(&nothing, "*\n").doing(nothing.display())?;
-        // It is told to end when our end of its input closes, also when we are killed.
+        // The script ends when its input closes, even if this process is killed.
         let line = block.line("cargo lambda watch ")?;
         let script = block.script(&format!("{line} >&2 &\necho begun\ncat >/dev/null\nkill $!\nwait $!"));
         let mut command = bench.python.script(&script)?;
@@ -47,12 +47,13 @@ impl Watch {
         Ok(Self { process, log })
     }
 
-    /// Waits until a system has been built and tells its health.
+    /// Waits until a system is built and healthy.
     pub async fn answers(&self, invoke: &Invoke<'_>) -> Result<(), Failure> {
-        let until = Instant::now() + BUILDS_WITHIN;
+        let until = Instant::now() + BUILD_TIMEOUT;
         loop {
-            // Until it listens, the command fails at once; until the function is built, it waits.
-            let told = timeout_at(until, invoke.health()).await.doing("`cargo lambda watch` builds too long")?;
+            // The command fails until the port is open, and then waits for the build of the function.
+            let told =
+                timeout_at(until, invoke.health()).await.doing("waiting for the build of `cargo lambda watch`")?;
             match told {
                 Ok((200, _)) => return Ok(()),
                 Ok((status, body)) => return Err(Failure::new(format!("{}: {status} {body}", invoke.system))),
@@ -62,17 +63,17 @@ impl Watch {
         }
     }
 
-    /// What it and its functions have said.
+    /// Returns the log of the command and its functions.
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned()
     }
 
-    /// A failure with the end of the log, which is gone when this ends.
-    pub fn blamed(&self, failure: &Failure) -> Failure {
+    /// Adds the end of the log to a failure, since the log is deleted at the end.
+    pub fn with_log(&self, failure: &Failure) -> Failure {
         let log = self.log();
         let lines: Vec<&str> = log.lines().collect();
         let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-        Failure::new(format!("{failure}\n`cargo lambda watch` said last:\n{}", last.join("\n")))
+        Failure::new(format!("{failure}\nThe last lines of `cargo lambda watch` are:\n{}", last.join("\n")))
     }
 
     pub async fn stop(self) {

@@ -10,16 +10,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use table::{Idpid, Key};
 
-use super::{OBJECT, Write, of};
+use super::{OBJECT, Write, invalid, of};
 
 const REV: u64 = 3_534_508_800_000_000;
 
 /// The stream records of all this.
 pub fn records() -> Vec<Value> {
     let (Ok(north), Ok(south)) = (OBJECT.parse::<AgencyId>(), OBJECT.replace("57", "58").parse::<AgencyId>()) else {
-        return Vec::new();
+        return invalid();
     };
-    let (Some(ann), Some(bob)) = (Idpid::new("idp", "ann"), Idpid::new("idp", "bob")) else { return Vec::new() };
+    let (Some(ann), Some(bob)) = (Idpid::new("idp", "ann"), Idpid::new("idp", "bob")) else { return invalid() };
     let stamp = Audit { at: "2026-01-01T08:00:00.000000Z".to_owned(), by: "idp:root".to_owned() };
     let founded = Agency { agency_id: north.clone(), ..Agency::new("North Rescue".to_owned(), &stamp) };
     let patrol = Agency { agency_id: south.clone(), ..Agency::new("South Patrol".to_owned(), &stamp) };

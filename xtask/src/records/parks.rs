@@ -10,7 +10,7 @@ use parks::schema::PARKS;
 use serde_json::{Value, json};
 use table::{EntityKey, Key, Number};
 
-use super::{Write, of};
+use super::{Write, invalid, of};
 
 const MADE: &str = "2026-01-01T08:00:00.000000Z";
 const CHANGED: &str = "2026-01-01T09:30:00.000000Z";
@@ -18,7 +18,7 @@ const REV: u64 = 3_534_508_800_000_000;
 
 /// The stream records of all this.
 pub fn records() -> Vec<Value> {
-    let Ok(collection) = "bcparks_1".parse::<CollectionId>() else { return Vec::new() };
+    let Ok(collection) = "bcparks_1".parse::<CollectionId>() else { return invalid() };
     let partition = Parent::Collection(CollectionKey { collection: collection.clone() }).partition(Kind::Geozone);
     let live = |rev: u64, value: u64| json!({ COUNT: value, "rev": rev });
     let campground =

@@ -10,7 +10,7 @@ use tracker::names::{AttributeId, GateNumber, IssueId, ProjectId, TenantId};
 use tracker::schema::TRACKER;
 use tracker::values::{Type, number_key};
 
-use super::{Write, of};
+use super::{Write, invalid, of};
 
 const REV: u64 = 3_534_508_800_000_000;
 const MADE: &str = "2026-01-01T08:00:00.000000Z";
@@ -20,10 +20,10 @@ const CHANGED: &str = "2026-01-01T09:30:00.000000Z";
 pub fn records() -> Vec<Value> {
     let ids = (TenantId::parse_id("tenant-0807"), ProjectId::parse_id("project-35e9"));
     let issues = (IssueId::parse_id("issue-af34"), IssueId::parse_id("issue-67d1"));
-    let (Some(tenant), Some(project)) = ids else { return Vec::new() };
-    let (Some(girder), Some(rust)) = issues else { return Vec::new() };
-    let Some(attribute) = AttributeId::parse_id("xattrib-3fe6") else { return Vec::new() };
-    let Some(gate) = GateNumber::all().next() else { return Vec::new() };
+    let (Some(tenant), Some(project)) = ids else { return invalid() };
+    let (Some(girder), Some(rust)) = issues else { return invalid() };
+    let Some(attribute) = AttributeId::parse_id("xattrib-3fe6") else { return invalid() };
+    let Some(gate) = GateNumber::all().next() else { return invalid() };
     let acme =
         Tenant { name: "ACME Engineering".to_owned(), projects: 0, admins: 1, deleting: None, stamps: stamps(MADE) };
     let open = issue(tenant, 3, "Girder needs replacing", "42", attribute);

@@ -1,4 +1,4 @@
-//! The order for agencies.
+//! The rehearsal of agencies.
 
 use super::Step::{self, Names, Request, Sample, Until};
 use crate::records::OBJECT;

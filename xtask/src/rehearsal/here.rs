@@ -1,4 +1,4 @@
-//! A rehearsal on this machine, and the answers that it gives.
+//! A rehearsal on this machine.
 
 use std::fs;
 use std::path::Path;
@@ -13,25 +13,26 @@ use super::{ADDRESS, Answered, Stage};
 use crate::failure::{Doing, Failure};
 use crate::{events, systems};
 
-/// What is answered to each sample event of every system, by a platform with nothing in it.
+/// Returns the responses to all sample events of every system, by an empty platform.
 pub async fn answers() -> Result<Vec<(&'static str, Vec<Answered>)>, Failure> {
-    let state = tempfile::tempdir().doing("a folder")?;
+    let state = tempfile::tempdir().doing("creating a temporary folder")?;
     let options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
-    let platform = Platform::start(options, &Progress::silent()).await.doing("the platform")?;
+    let platform = Platform::start(options, &Progress::silent()).await.doing("starting the platform")?;
     let client = Client::new();
     let mut all = Vec::new();
     for declared in systems::all() {
         let system = declared.app.system().name;
         let person = Person { roles: &[declared.role], address: Some(ADDRESS), ..Person::new("samples") };
-        let token = platform.identity.token_of(&person, &Clock::system()).doing("a token")?;
+        let token = platform.identity.token_of(&person, &Clock::system()).doing("creating a token")?;
         let (app, url) = (&declared.app, &platform.url);
         let stage = Stage { app, client: &client, url, invoke: None, token: &token, platform: Some(&platform) };
         let mut answers = stage.rehearse(declared.rehearsal).await?;
-        // Last, since the mirror's records are of items that are not in the tables.
-        let serving = platform.app(system).ok_or_else(|| Failure::new(format!("{system} does not run")))?;
+        // These come last, since the items of the mirror's records are not in the tables.
+        let serving =
+            platform.app(system).ok_or_else(|| Failure::new(format!("the platform does not run {system}")))?;
         for source in app.system().sources {
             let handler = source.handler();
-            let event = events::kept(crate::root(), system, handler)?;
+            let event = events::read(crate::root(), system, handler)?;
             let deadline = Instant::now() + Duration::from_secs(60);
             let answer = serving.event(handler, event.into(), deadline).await.doing(handler)?;
             answers.push(Answered::event(handler, String::from_utf8_lossy(&answer).into_owned()));
@@ -42,8 +43,8 @@ pub async fn answers() -> Result<Vec<(&'static str, Vec<Answered>)>, Failure> {
     Ok(all)
 }
 
-/// Writes each answer beside its event.
-pub async fn keep(root: &Path) -> Result<(), Failure> {
+/// Writes each response beside its event.
+pub async fn write(root: &Path) -> Result<(), Failure> {
     for (system, answers) in answers().await? {
         for answered in answers {
             let file = root.join(answered.path(system));

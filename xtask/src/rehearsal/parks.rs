@@ -1,4 +1,4 @@
-//! The order for parks.
+//! The rehearsal of parks.
 
 use super::Step::{self, Request, Sample, Until};
 
@@ -15,7 +15,7 @@ pub const STEPS: &[Step] = &[
     Sample("createFacility"),
     Sample("createActivity"),
     Sample("retypeActivity"),
-    // Its number stays: under its former type it is where the others look for it.
+    // Its number stays, so later samples find it under its former type.
     Request("POST", "/parks/activities/bcparks_1/hiking/1/retype", r#"{"activityType":"dayuse"}"#),
     Sample("createProduct"),
     Sample("putGeozoneGeometry"),
@@ -28,7 +28,7 @@ pub const STEPS: &[Step] = &[
     Sample("createImport"),
     Sample("getJob"),
     Sample("listJobs"),
-    // Everything is there.
+    // All items exist now.
     Until("search"),
     Until("searchByShape"),
     Until("suggest"),
@@ -65,7 +65,7 @@ pub const STEPS: &[Step] = &[
     Sample("deleteActivityGeometry"),
     Sample("deleteProduct"),
     Sample("restoreProduct"),
-    // Nothing lives in what is deleted.
+    // An item with children cannot be deleted.
     Request("DELETE", "/parks/products/bcparks_1/dayuse/1/1", ""),
     Sample("deleteActivity"),
     Sample("restoreActivity"),

@@ -1,4 +1,4 @@
-//! The order for tracker.
+//! The rehearsal of tracker.
 
 use super::Step::{self, Names, Request, Sample, Until};
 
@@ -15,7 +15,7 @@ pub const STEPS: &[Step] = &[
     Sample("getMember"),
     Sample("changeMember"),
     Sample("removeMember"),
-    // To this one an issue is moved.
+    // An issue is moved to this project.
     Names("createProject", "/id", "project-46fa"),
     Names("createProject", "/id", "project-35e9"),
     Sample("getProject"),
@@ -25,7 +25,7 @@ pub const STEPS: &[Step] = &[
     Sample("changeAttribute"),
     Sample("retypeAttribute"),
     Names("createIssue", "/id", "issue-67d1"),
-    // Which of two that are alike is found first is open.
+    // There must be only one such issue, since the order of equal hits is undefined.
     Until("search"),
     Names("createIssue", "/id", "issue-af34"),
     Sample("getIssue"),

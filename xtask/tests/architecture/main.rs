@@ -8,6 +8,7 @@
     reason = "tests say what they expect by unwrapping it"
 )]
 
+mod circles;
 mod features;
 mod format;
 mod ids;

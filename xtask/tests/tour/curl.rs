@@ -1,16 +1,16 @@
-//! As much of curl as the tour needs.
+//! The subset of curl that the tour uses.
 
 use reqwest::Method;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// What curl is told to send, and to show.
+/// A command line of curl.
 #[derive(Debug)]
 pub struct Request {
     pub method: Method,
     pub url: String,
     pub headers: HeaderMap,
     pub body: Option<String>,
-    /// `-i`: the status line and header fields as well.
+    /// `-i`: whether to show status line and header fields.
     pub shows_head: bool,
 }
 
@@ -54,7 +54,7 @@ pub fn parse(words: &[String]) -> Request {
 }
 
 #[test]
-fn a_command_is_what_curl_makes_of_it() {
+fn command_line_is_parsed_as_by_curl() {
     let words = ["curl", "-s", "-H", "Accept: a/b", "-d", "{}", "localhost/x"].map(str::to_owned);
     let request = parse(&words);
     assert_eq!((request.method, request.url.as_str()), (Method::POST, "http://localhost/x"));

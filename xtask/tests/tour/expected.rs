@@ -1,17 +1,18 @@
-//! Comparing an answer with what a page shows: equal but for what differs each time, which stands there as a name
-//! in angle brackets, and for how JSON is laid out.
+//! Comparison of a response with the one on a page. They must be equal except for placeholders in angle brackets and
+//! the
+//! layout of JSON.
 
 use serde_json::Value;
 
-/// What curl shows.
+/// The output of curl.
 #[derive(Debug)]
 pub struct Shown {
-    /// The status line and header fields, where they were asked for.
+    /// The status line and header fields, if `-i` is set.
     pub head: String,
     pub body: String,
 }
 
-/// Whether an answer is the one that is expected.
+/// Whether a response is the expected one.
 pub fn fits(expected: &str, shown: &Shown) -> bool {
     let (head, body) = if shown.head.is_empty() {
         ("", expected)
@@ -27,7 +28,7 @@ pub fn fits(expected: &str, shown: &Shown) -> bool {
         }
 }
 
-/// An answer as the page shows it.
+/// Formats a response as on the page.
 pub fn laid_out(shown: &Shown) -> String {
     let body = match serde_json::from_str::<Value>(&shown.body) {
         Ok(_) => indented(&shown.body),
@@ -51,7 +52,7 @@ fn value_fits(expected: &Value, actual: &Value) -> bool {
     }
 }
 
-/// Whether a text is the expected one, with something of its kind in the place of each placeholder.
+/// Whether a text matches the expected one with its placeholders.
 fn text_fits(expected: &str, actual: &str) -> bool {
     let found = PLACEHOLDERS.iter().filter_map(|known| Some((expected.find(known.0)?, known)));
     let Some((at, (placeholder, kind))) = found.min_by_key(|(at, _)| *at) else { return expected == actual };
@@ -63,12 +64,12 @@ fn text_fits(expected: &str, actual: &str) -> bool {
 
 const NUMBER: &str = "<number>";
 
-/// JSON in which `<number>` stands for numbers, too.
+/// Parses JSON in which `<number>` may stand for a number.
 fn quoted(json: &str) -> String {
     json.replace(&format!("\": {NUMBER}"), &format!("\": \"{NUMBER}\""))
 }
 
-/// What differs each time, and the characters that it is made of.
+/// The placeholders with the characters of their values.
 const PLACEHOLDERS: &[(&str, &str)] = &[
     ("<id>", "0123456789abcdef-"),
     ("<rev>", "0123456789"),
@@ -78,7 +79,7 @@ const PLACEHOLDERS: &[(&str, &str)] = &[
     ("<date>", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789:, "),
 ];
 
-/// JSON text with a member a line, small objects and lists of numbers on one.
+/// Formats JSON with one member per line, and small objects and lists of numbers on one line.
 fn indented(json: &str) -> String {
     const WIDTH: usize = 100;
     fn write(value: &Value, depth: usize, text: &mut String) {
@@ -111,7 +112,7 @@ fn indented(json: &str) -> String {
 }
 
 #[test]
-fn only_what_differs_each_time_may_differ() {
+fn only_placeholders_may_differ() {
     let shown = |head: &str, body: &str| Shown { head: head.to_owned(), body: body.to_owned() };
     assert!(fits("{\"a\": \"<time> <id>\"}", &shown("", r#"{"a":"2026-01-01T00:00:00.000000Z 0198-ab"}"#)));
     assert!(fits("{\n \"a\": \"x <id>\"\n}\n", &shown("", r#"{"a":"x 0198-ab"}"#)));

@@ -1,5 +1,6 @@
-//! The commands of README.md and docs/tour.md, on a platform with the small sample: every command is carried out, and what it answers is
-//! compared with the answer that the page shows.
+//! The commands of README.md and docs/tour.md, on a platform with the small sample. Every command runs, and its output
+//! is
+//! compared with the one on the page.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,
@@ -20,14 +21,14 @@ use std::time::Duration;
 use page::Step;
 use platform::Toured;
 
-/// Where the pages say that the platform is.
+/// The address of the platform on the pages.
 const HERE: &str = "localhost:8080";
 
-/// How long a write may take until it is found.
+/// How long a write may take until search finds it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_give_the_answers_that_the_pages_show() {
+async fn commands_print_the_output_on_the_pages() {
     let page = |name: &str| page::steps_of(&std::fs::read_to_string(xtask::root().join(name)).unwrap());
     let steps = [page("README.md"), page("docs/tour.md")].concat();
     assert!(steps.len() >= 10, "the tour has {} commands", steps.len());
@@ -50,7 +51,7 @@ async fn take(toured: &mut Toured, step: &Step) {
     if expected::fits(&step.output, &first) {
         return;
     }
-    // Only what reads may be asked again, until search shows the last write.
+    // Only reads may be repeated until search shows the last write.
     let mut answer = first;
     let begun = tokio::time::Instant::now();
     while request.only_reads() && begun.elapsed() < PATIENCE {

@@ -1,4 +1,4 @@
-//! The commands of a page and the answers that it shows.
+//! The commands of a page with their output.
 
 /// A command and the output below it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub struct Step {
     pub output: String,
 }
 
-/// The steps in the `console` blocks.
+/// Returns the steps in the `console` blocks.
 pub fn steps_of(page: &str) -> Vec<Step> {
     page.split("\n```console\n").skip(1).flat_map(|block| steps(block.split("\n```").next().unwrap())).collect()
 }
@@ -35,7 +35,7 @@ fn steps(block: &str) -> Vec<Step> {
 }
 
 #[test]
-fn commands_are_told_from_their_output() {
+fn commands_and_output_are_separated() {
     let page = "# x\n\n```console\n$ a \\\n  b\nout\nmore\n$ c\n```\ntext\n```console\n$ d\n```\n\n## Next\n";
     let step = |command: &str, output: &str| Step { command: command.to_owned(), output: output.to_owned() };
     assert_eq!(steps_of(page), [step("a   b", "out\nmore\n"), step("c", ""), step("d", "")]);

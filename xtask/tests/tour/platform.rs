@@ -1,4 +1,4 @@
-//! The platform on which the tour is taken.
+//! The platform of the tour.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Toured {
 }
 
 impl Toured {
-    /// The platform that `cargo local --sample` starts, on ports and in a folder of its own.
+    /// Starts the platform as `cargo local --sample` does, on a free port and with its own folder.
     pub async fn start() -> Self {
         let state = tempfile::tempdir().unwrap();
         let options = Options::new(local::systems::ALL.to_vec(), state.path().join("state"));
@@ -29,7 +29,7 @@ impl Toured {
         Self { variables: BTreeMap::new(), platform, client: reqwest::Client::new(), state }
     }
 
-    /// What `cargo cairn token` prints.
+    /// Returns the output of `cargo cairn token`.
     pub fn token(&self, role: &str) -> String {
         self.platform.identity.token(role, &[role], &Clock::system()).unwrap()
     }

@@ -1,15 +1,15 @@
-//! As much of a shell as the tour needs; anything else is refused, so that nothing is carried out differently here
-//! than where somebody types it.
+//! The subset of a shell that the tour uses. Everything else is refused, so that no command runs differently than in a
+//! real shell.
 
 use std::collections::BTreeMap;
 
-/// `NAME=$(cargo cairn token ROLE)` as the variable and the role.
+/// Parses `NAME=$(cargo cairn token ROLE)` into the variable and the role.
 pub fn token(command: &str) -> Option<(String, String)> {
     let (variable, rest) = command.split_once("=$(cargo cairn token ")?;
     Some((variable.to_owned(), rest.strip_suffix(')')?.to_owned()))
 }
 
-/// The words of a simple command, with quotes taken away and variables filled in.
+/// Returns the words of a simple command, with quotes removed and variables expanded.
 pub fn words(command: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -51,7 +51,7 @@ fn filled(text: &str, variables: &BTreeMap<String, String>) -> String {
 }
 
 #[test]
-fn words_are_what_a_shell_makes_of_them() {
+fn command_is_split_as_by_a_shell() {
     let variables = BTreeMap::from([("TOKEN".to_owned(), "abc".to_owned())]);
     let command = r#"curl -H "Authorization: Bearer $TOKEN" -d '{"a": "$TOKEN"}'  x'y'z ''"#;
     let expected = ["curl", "-H", "Authorization: Bearer abc", "-d", r#"{"a": "$TOKEN"}"#, "xyz", ""];

@@ -1,6 +1,5 @@
-//! The front of dynoxide for programs that may scan without a `Limit`: it passes every request on, and gives a `Limit` to
-//! scans and queries that have none or a larger one. DynamoDB may end a page anywhere, so callers read on at
-//! `LastEvaluatedKey` in any case.
+//! A proxy before dynoxide that adds a `Limit` to scans and queries with none or a larger one. DynamoDB may end a page
+//! anywhere, so callers continue at `LastEvaluatedKey` in any case.
 
 use std::net::Ipv4Addr;
 
@@ -13,25 +12,25 @@ use tokio::net::TcpListener;
 
 use crate::listen::Server;
 
-/// How many items a page may have. Everybody else waits while one is read, about 2 ms.
+/// The maximum number of items on a page. Other requests wait about 2 ms while one is read.
 const MAX_ITEMS: u64 = 250;
 
-/// The largest request that DynamoDB takes, in bytes.
+/// The maximum size of a request to DynamoDB in bytes.
 const MAX_BODY: usize = 16 * 1024 * 1024;
 
-/// A running front.
+/// A running proxy.
 #[derive(Debug)]
 pub(super) struct Front(Server);
 
 impl Front {
-    /// Listens on a port of 127.0.0.1, before the engine at this URL.
+    /// Starts a proxy on a port of 127.0.0.1, before the engine at this URL.
     pub(super) async fn start(engine: String) -> std::io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let client = reqwest::Client::builder().no_proxy().build().map_err(std::io::Error::other)?;
         let answer = move |request| {
             let (client, engine) = (client.clone(), engine.clone());
             async move {
-                pass_on(&client, &engine, request).await.unwrap_or_else(|why| {
+                forward(&client, &engine, request).await.unwrap_or_else(|why| {
                     let mut failed = Response::new(Full::from(why));
                     *failed.status_mut() = StatusCode::BAD_GATEWAY;
                     failed
@@ -50,7 +49,7 @@ impl Front {
     }
 }
 
-async fn pass_on(
+async fn forward(
     client: &reqwest::Client,
     engine: &str,
     request: Request<Incoming>,
@@ -68,13 +67,13 @@ async fn pass_on(
     Ok(response)
 }
 
-/// Whether the operation may return any number of items.
+/// Whether the operation is a scan or a query.
 fn is_list(headers: &HeaderMap) -> bool {
     let operation = headers.get("x-amz-target").and_then(|target| target.to_str().ok()?.rsplit_once('.'));
     matches!(operation, Some((_, "Scan" | "Query")))
 }
 
-/// The request with a `Limit`; none if it has a smaller one, or is for the engine to refuse.
+/// Returns the request with a `Limit`, or none if it has a smaller one or the engine will refuse it.
 fn limited(body: &[u8]) -> Option<Bytes> {
     let mut request: Value = serde_json::from_slice(body).ok()?;
     let members = request.as_object_mut()?;
@@ -87,7 +86,7 @@ fn limited(body: &[u8]) -> Option<Bytes> {
     serde_json::to_vec(&request).ok().map(Bytes::from)
 }
 
-/// The headers that are not of one connection or one body's length.
+/// Removes the headers of a connection and of a body's length.
 fn end_to_end(mut headers: HeaderMap) -> HeaderMap {
     for name in [header::CONNECTION, header::CONTENT_LENGTH, header::HOST, header::TRANSFER_ENCODING, header::EXPECT] {
         headers.remove(name);
@@ -102,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limit_is_added_where_there_is_none_or_a_larger_one() {
+    fn limit_is_added_if_it_is_missing_or_larger() {
         let limit = |request: Value| {
             let limited = limited(request.to_string().as_bytes())?;
             serde_json::from_slice::<Value>(&limited).unwrap()["Limit"].as_u64()

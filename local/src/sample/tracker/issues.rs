@@ -1,10 +1,10 @@
-//! The attributes of a project and its issues as a file: made up, the same in every load.
+//! The made-up attributes and issues of a project, the same in every load.
 
 use serde_json::{Value, json};
 
 use super::Project;
 
-/// What an attribute is called and what its values are.
+/// The attributes with their types of values.
 const ATTRIBUTES: [(&str, Of); 30] = [
     ("Severity", Of::Choice(&["Critical", "High", "Medium", "Low"])),
     ("Due", Of::Date(400)),
@@ -53,20 +53,20 @@ const FINDINGS: [&str; 10] = [
     "flakes",
 ];
 
-/// What the values of an attribute are.
+/// The values of an attribute.
 #[derive(Clone, Copy)]
 enum Of {
     Text(&'static [&'static str]),
     Choice(&'static [&'static str]),
-    /// Below this.
+    /// A whole number below this.
     Int(usize),
     Decimal,
-    /// A day of so many.
+    /// One of this number of days.
     Date(usize),
     Moment,
 }
 
-/// So many attributes, as a client makes them.
+/// Returns the requests that create the first `count` attributes.
 pub fn attributes(count: usize) -> impl Iterator<Item = Value> {
     ATTRIBUTES.iter().take(count).map(|(name, of)| match of {
         Of::Choice(labels) => {
@@ -81,7 +81,7 @@ pub fn attributes(count: usize) -> impl Iterator<Item = Value> {
     })
 }
 
-/// The issues of a project as a CSV file.
+/// Returns the issues of a project as a CSV file.
 pub fn file(project: &Project) -> Vec<u8> {
     let columns = || ATTRIBUTES.iter().take(project.attributes);
     let mut file = Vec::new();
@@ -97,7 +97,7 @@ pub fn file(project: &Project) -> Vec<u8> {
     file
 }
 
-/// A value, or none for every fourth or so.
+/// Returns a value. About every fourth cell is empty.
 fn cell(of: Of, issue: usize, column: usize) -> String {
     let number = issue * 31 + column * 17 + issue / 7 * column;
     if number % 4 == 1 {
@@ -112,7 +112,7 @@ fn cell(of: Of, issue: usize, column: usize) -> String {
     }
 }
 
-/// One of 2024 and the months after it.
+/// Returns a day from 2024 on.
 fn day(number: usize) -> String {
     let (month, day) = (number / 28, number % 28 + 1);
     format!("{}-{:02}-{day:02}", 2024 + month / 12, month % 12 + 1)
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_a_record_for_each_issue() {
+    fn file_has_a_record_for_each_issue() {
         let file = file(&Project { name: "Any", attributes: 30, issues: 50 });
         let lines: Vec<&str> = std::str::from_utf8(&file).unwrap().split_terminator("\r\n").collect();
         assert_eq!(lines.len(), 51);

@@ -5,9 +5,8 @@
 
 mod process;
 
-use table::schema::create_tables;
-
 use process::{ORCHARD, engines, serve_objects, serve_tables};
+use table::create_tables;
 
 #[tokio::test]
 async fn tables_keep_the_contract() {

@@ -1,4 +1,4 @@
-//! Whose bearer tokens are accepted.
+//! Issuers of bearer tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -8,24 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 
-/// Somebody whose bearer tokens are accepted.
+/// An issuer whose bearer tokens are accepted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "Declared", into = "Declared")]
 pub struct Issuer {
-    /// The short name that stands in keys, `{name}:{subject}`: see [`Issuer::may_be_named`]. No two have the same.
+    /// The unique short name that keys contain, as `{name}:{subject}`. See [`Issuer::may_be_named`].
     pub name: String,
     /// The `iss` claim.
     pub issuer: String,
-    /// What the claim of audience names.
+    /// The expected value of the audience claim.
     pub audience: String,
     pub keys: Keys,
     pub claims: ClaimNames,
-    /// What its roles are called here. Where there is such a map, a role that is not in it counts for nothing.
+    /// Our names for its roles. If present, roles that are not in it are ignored.
     pub role_names: Option<BTreeMap<String, Vec<String>>>,
 }
 
-/// What an issuer calls the claims that providers have no common name for: a claim's name, or the names on the way to
-/// it with dots between.
+/// The paths of claims whose names differ between providers. Nested names are separated by dots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimNames {
     pub audience: String,
@@ -39,40 +38,41 @@ impl Default for ClaimNames {
 }
 
 impl Issuer {
-    /// One whose claims are called as in RFC 7519, and whose roles are ours.
+    /// Creates an issuer with the claim names of RFC 7519 and our role names.
     pub fn new(name: &str, issuer: &str, audience: &str, keys: Keys) -> Self {
         let (name, issuer, audience) = (name.to_owned(), issuer.to_owned(), audience.to_owned());
         Self { name, issuer, audience, keys, claims: ClaimNames::default(), role_names: None }
     }
 
-    /// What a name has to be.
+    /// Describes the names that are allowed.
     pub const NAME: &str = "1 to 64 letters, digits, `.`, `_` or `-`, and not `address`";
 
-    /// Whether an issuer may have this name: it stands in keys as it is, and ends at the first colon. `address:` begins
-    /// what is listed among people under an address, and not under a person.
+    /// Whether an issuer may have this name. Keys contain it unescaped, up to the first colon. `address` is reserved:
+    /// keys
+    /// that begin with `address:` belong to addresses, not to people.
     pub fn may_be_named(name: &str) -> bool {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
         (1..=64).contains(&name.len()) && name.bytes().all(fits) && name != "address"
     }
 }
 
-/// Where an issuer's public keys are.
+/// The source of an issuer's public keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keys {
     /// A JWK set document (RFC 7517), part of the configuration.
     Set(String),
-    /// The URL of a JWK set document: https, or http on a loopback address.
+    /// The URL of a JWK set document, either https or http on a loopback address.
     At(String),
 }
 
-/// An issuer as `CAIRN_ISSUERS` has it.
+/// An issuer in `CAIRN_ISSUERS`.
 #[derive(Deserialize, Serialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Declared {
     name: String,
     issuer: String,
     audience: String,
-    /// A key set as itself, or as a string that holds it.
+    /// A key set as JSON, or as a string that contains JSON.
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<serde_json::Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +81,7 @@ struct Declared {
     audience_claim: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     roles_claim: Option<String>,
-    /// By the issuer's name of a role: ours, one or several.
+    /// By the issuer's name of a role, one or several of ours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     role_names: Option<BTreeMap<String, OneOrMany>>,
 }
@@ -108,15 +108,17 @@ impl TryFrom<Declared> for Issuer {
     fn try_from(declared: Declared) -> Result<Self, String> {
         let Declared { name, issuer, audience, keys, jwks, audience_claim, roles_claim, role_names } = declared;
         if !Self::may_be_named(&name) {
-            return Err(format!("`{name}` is no name for an issuer; take {}", Self::NAME));
+            return Err(format!("`{name}` is not a valid name of an issuer; use {}", Self::NAME));
         }
         let keys = match (keys, jwks) {
             (Some(serde_json::Value::String(text)), None) => Keys::Set(text),
             (Some(document), None) => Keys::Set(document.to_string()),
             (None, Some(url)) => Keys::At(checked(&name, url)?),
-            (Some(_), Some(_)) => return Err(format!("`{name}` has both `keys` and `jwks`; leave out one of them")),
+            (Some(_), Some(_)) => {
+                return Err(format!("issuer `{name}` has both `keys` and `jwks`; remove one of them"));
+            }
             (None, None) => {
-                return Err(format!("`{name}` has neither `keys`, a JWK set, nor `jwks`, the URL of one"));
+                return Err(format!("issuer `{name}` needs `keys`, a JWK set, or `jwks`, the URL of one"));
             }
         };
         let usual = ClaimNames::default();
@@ -152,29 +154,36 @@ impl From<Issuer> for Declared {
     }
 }
 
-/// Whoever can change the key set on its way can sign tokens, so it comes by TLS or from this machine.
+/// Checks the URL of a key set. An attacker who can alter it in transit can sign tokens, so it needs TLS or a loopback
+/// address.
 fn checked(name: &str, url: String) -> Result<String, String> {
     let is_safe = Url::parse(&url).is_ok_and(|parsed| match parsed.scheme() {
         "https" => parsed.host_str().is_some_and(|host| !host.is_empty()),
         "http" => parsed.host_str().and_then(address).is_some_and(|address| address.is_loopback()),
         _ => false,
     });
-    if is_safe { Ok(url) } else { Err(format!("`jwks` of `{name}` is no https URL, nor http on a loopback address")) }
+    if is_safe {
+        Ok(url)
+    } else {
+        Err(format!("`jwks` of issuer `{name}` must be an https URL, or an http URL with a loopback address"))
+    }
 }
 
 fn address(host: &str) -> Option<IpAddr> {
     host.trim_matches(['[', ']']).parse().ok()
 }
 
-/// The value of `CAIRN_ISSUERS`.
+/// Parses the value of `CAIRN_ISSUERS`.
 pub(super) fn read(text: &str) -> Result<Vec<Issuer>, ConfigError> {
     let wrong = |fault| ConfigError { variable: "CAIRN_ISSUERS", fault };
     let issuers: Vec<Issuer> = serde_json::from_str(text).map_err(|error| {
-        wrong(format!("is not a list of issuers with name, issuer, audience, and keys or jwks: {error}"))
+        wrong(format!(
+            "must be a JSON list of issuers with `name`, `issuer`, `audience`, and `keys` or `jwks`: {error}"
+        ))
     })?;
     let mut names = BTreeSet::new();
     if let Some(second) = issuers.iter().find(|issuer| !names.insert(issuer.name.as_str())) {
-        return Err(wrong(format!("names two issuers `{}`; give each a name of its own", second.name)));
+        return Err(wrong(format!("has two issuers named `{}`; names must be unique", second.name)));
     }
     Ok(issuers)
 }
@@ -191,14 +200,14 @@ mod tests {
     }
 
     #[test]
-    fn a_key_set_stands_in_both_forms() {
+    fn key_set_is_read_as_json_and_as_string() {
         let set = Ok(Keys::Set(r#"{"keys":[]}"#.to_owned()));
         assert_eq!(with(r#", "keys": {"keys": []}"#), set);
         assert_eq!(with(r#", "keys": "{\"keys\":[]}""#), set);
     }
 
     #[test]
-    fn a_key_set_comes_by_tls_or_from_this_machine() {
+    fn key_set_url_without_tls_is_refused_unless_loopback() {
         for url in ["https://a.test/jwks", "http://127.0.0.1:8080/jwks", "http://127.1.2.3/", "http://[::1]:1/"] {
             assert_eq!(with(&format!(r#", "jwks": "{url}""#)), Ok(Keys::At(url.to_owned())));
         }
@@ -212,12 +221,12 @@ mod tests {
             "",
         ] {
             let refused = with(&format!(r#", "jwks": "{url}""#)).unwrap_err();
-            assert!(refused.contains("`jwks` of `a` is no https URL"), "{refused}");
+            assert!(refused.contains("`jwks` of issuer `a` must be an https URL"), "{refused}");
         }
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn serialised_issuer_is_read_back() {
         for keys in [Keys::Set(r#"{"keys":[]}"#.to_owned()), Keys::At("https://a.test/jwks".to_owned())] {
             let plain = Issuer::new("a", "https://a", "x", keys);
             let claims = ClaimNames { audience: "client_id".to_owned(), roles: "realm_access.roles".to_owned() };
@@ -230,16 +239,16 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_from_one_place() {
+    fn issuer_needs_exactly_one_of_keys_and_jwks() {
         let both = with(r#", "keys": {}, "jwks": "https://a.test""#).unwrap_err();
         assert!(both.contains("both `keys` and `jwks`"), "{both}");
         let neither = with("").unwrap_err();
-        assert!(neither.contains("neither `keys`"), "{neither}");
+        assert!(neither.contains("needs `keys`"), "{neither}");
         assert!(with(r#", "keys": {}, "kyes": 1"#).unwrap_err().contains("kyes"));
     }
 
     #[test]
-    fn a_role_has_one_name_here_or_several() {
+    fn role_maps_to_one_name_or_several() {
         let text = r#"[{"name": "a", "issuer": "https://a", "audience": "x", "keys": {},
             "roleNames": {"staff": "editor", "it": ["editor", "platform-admin"]}}]"#;
         let names = read(text).unwrap()[0].role_names.clone().unwrap();
@@ -248,14 +257,14 @@ mod tests {
         assert_eq!(refused.variable, "CAIRN_ISSUERS");
     }
 
-    /// A list with issuers of these names.
+    /// Parses a list of issuers with these names.
     fn named(names: &[&str]) -> Result<Vec<Issuer>, ConfigError> {
         let declared = |name: &&str| json!({ "name": name, "issuer": "https://a", "audience": "x", "keys": {} });
         read(&Value::from_iter(names.iter().map(declared)).to_string())
     }
 
     #[test]
-    fn a_name_stands_in_keys_as_it_is() {
+    fn name_with_other_characters_is_refused() {
         let longest = "x".repeat(64);
         for name in ["local", "A-1_b.c", "addresses", "Address", &longest] {
             assert_eq!(named(&[name]).unwrap()[0].name, name);
@@ -264,15 +273,15 @@ mod tests {
         for name in ["", "corp:eu", "a/b", "a#b", "a~23b", "é", "a b", "address", &too_long] {
             let refused = named(&["local", name]).unwrap_err();
             assert_eq!(refused.variable, "CAIRN_ISSUERS");
-            assert!(refused.fault.contains(&format!("`{name}` is no name for an issuer")), "{refused}");
+            assert!(refused.fault.contains(&format!("`{name}` is not a valid name of an issuer")), "{refused}");
             assert!(refused.fault.contains(Issuer::NAME), "{refused}");
         }
     }
 
     #[test]
-    fn each_issuer_has_a_name_of_its_own() {
+    fn two_issuers_with_one_name_are_refused() {
         assert_eq!(named(&["corp", "corp-eu"]).unwrap().len(), 2);
         let refused = named(&["corp", "local", "corp"]).unwrap_err().to_string();
-        assert_eq!(refused, "CAIRN_ISSUERS names two issuers `corp`; give each a name of its own");
+        assert_eq!(refused, "CAIRN_ISSUERS has two issuers named `corp`; names must be unique");
     }
 }

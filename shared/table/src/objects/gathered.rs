@@ -1,4 +1,4 @@
-//! A list that grows batch by batch and is one object in the end: what was wrong with the rows of a file.
+//! A list that grows batch by batch and finally becomes one object, such as the faults of a file's rows.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -9,20 +9,20 @@ use crate::error::Error;
 
 const JSON: &str = "application/json";
 
-/// How much of a list is kept, and in how many objects.
+/// A list in the making: its number of entries and of stored parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gathered {
-    /// How many entries there were, also those that were not kept.
+    /// The number of entries, including those that were not stored.
     pub entries: u64,
     parts: u64,
-    /// Whether it was put together.
+    /// Whether the parts were joined into one object.
     #[serde(default)]
     whole: bool,
 }
 
 impl Gathered {
-    /// Keeps the entries of a batch, over those that an earlier try of the same batch has kept; beyond `most` in all
-    /// they are only counted.
+    /// Stores the entries of a batch, replacing those of an earlier attempt of the same batch. Entries beyond `most` in
+    /// total are only counted.
     pub async fn add(&mut self, objects: Objects<'_>, name: &str, most: u64, entries: &[Value]) -> Result<(), Error> {
         let room = usize::try_from(most.saturating_sub(self.entries)).unwrap_or(usize::MAX);
         let kept = entries.get(..room.min(entries.len())).unwrap_or_default();
@@ -36,7 +36,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// Puts together what was kept, as `whole` wants it. Doing it again makes the same.
+    /// Joins the stored parts into one object, formatted by `whole`. Repeating it creates the same object.
     pub async fn gather(
         &mut self,
         objects: Objects<'_>,
@@ -56,7 +56,7 @@ impl Gathered {
         Ok(())
     }
 
-    /// A link to what was put together, if it was.
+    /// Creates a download link of the joined object, if there is one.
     pub async fn link(&self, objects: Objects<'_>, name: &str) -> Result<Option<String>, Error> {
         if !self.whole {
             return Ok(None);

@@ -4,7 +4,7 @@ use table::{Action, Call, Key};
 use crate::shop::{ALL, SHOP, book, book_key, open};
 
 #[tokio::test]
-async fn more_keys_than_one_request_takes() {
+async fn batch_beyond_the_limit_of_a_request_is_split() {
     let access = open().await;
     for number in (1..=150).step_by(2) {
         access.write(&ALL, Action::create(&SHOP, book_key(number), &book("")).unwrap()).await.unwrap();

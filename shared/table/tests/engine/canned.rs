@@ -1,10 +1,10 @@
-//! A listener that gives everybody one answer, for what no engine at hand answers by itself.
+//! A listener that gives every request the same answer, for answers that no engine in process gives.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// The endpoint, and the requests that came in.
+/// Returns the endpoint and the requests that it receives.
 pub async fn answering(status: u16, body: &str) -> (String, UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! What DynamoDB does under load and over bad networks.
+//! Faults of DynamoDB under load and over bad networks.
 
 use table::item::{number, text};
 use table::{Action, Changes, Error, Rev};
@@ -36,7 +36,7 @@ fn lose(faults: &Faults) {
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_was_lost_is_done_once_and_succeeds() {
+async fn write_with_a_lost_answer_succeeds_once() {
     let (access, faults) = open().await;
     lose(&faults);
     let created = access.write(&ALL, create("Fern")).await.unwrap();
@@ -58,7 +58,7 @@ async fn a_write_whose_answer_was_lost_is_done_once_and_succeeds() {
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_was_lost_is_done_once_though_its_repetition_is_turned_away() {
+async fn write_with_a_lost_answer_and_a_refused_retry_succeeds_once() {
     let (access, faults) = open().await;
     lose(&faults);
     faults.then(Answer(400, SINGLE_CONFLICT));
@@ -81,7 +81,7 @@ async fn a_write_whose_answer_was_lost_is_done_once_though_its_repetition_is_tur
 }
 
 #[tokio::test]
-async fn a_write_whose_answer_was_cut_off_is_done_once() {
+async fn write_with_a_truncated_answer_succeeds_once() {
     let (access, faults) = open().await;
     faults.then(CutAnswer);
     access.write(&ALL, create("Fern")).await.unwrap();
@@ -95,7 +95,7 @@ async fn a_write_whose_answer_was_cut_off_is_done_once() {
 }
 
 #[tokio::test]
-async fn nothing_that_others_wrote_after_a_lost_answer_is_written_over() {
+async fn write_with_a_lost_answer_does_not_overwrite_later_writes() {
     let (access, faults) = open().await;
     access.write(&ALL, create("Fern")).await.unwrap();
     let other = access.clone();
@@ -106,7 +106,7 @@ async fn nothing_that_others_wrote_after_a_lost_answer_is_written_over() {
     let unknown = access.write(&ALL, lend("Ann")).await;
     assert!(matches!(unknown, Err(Error::Engine { .. })), "{unknown:?}");
     assert_eq!(stored(&access).await.0.lent_to.as_deref(), Some("Bob"));
-    // It was done, and is neither stale nor there before.
+    // The write was carried out, so neither stale nor exists would be right.
     let (read, other) = (stored(&access).await.1, access.clone());
     lose(&faults);
     faults.then(Meanwhile(Box::pin(async move {
@@ -118,11 +118,11 @@ async fn nothing_that_others_wrote_after_a_lost_answer_is_written_over() {
 }
 
 #[tokio::test]
-async fn a_repeated_write_that_was_refused_is_not_taken_for_done() {
+async fn retried_write_that_was_refused_fails() {
     let (access, faults) = open().await;
     access.write(&ALL, create("Fern")).await.unwrap();
     lose(&faults);
-    assert!(matches!(access.write(&ALL, create("Fern")).await, Err(Error::Exists)), "equal, and not ours");
+    assert!(matches!(access.write(&ALL, create("Fern")).await, Err(Error::Exists)), "an equal item of another writer");
     lose(&faults);
     let stale = access.write(&ALL, lend("Bob").if_rev(Rev::new(4).unwrap())).await;
     assert!(matches!(stale, Err(Error::Stale { current: Some(_) })));
@@ -130,7 +130,7 @@ async fn a_repeated_write_that_was_refused_is_not_taken_for_done() {
 }
 
 #[tokio::test]
-async fn nothing_is_counted_twice_when_others_count_between_a_lost_answer_and_its_repetition() {
+async fn counter_with_a_lost_answer_is_not_incremented_twice() {
     let (access, faults) = open().await;
     access.write(&ALL, create("Fern")).await.unwrap();
     let count = || Action::update(&SHOP, book_key(1), Changes::new().add("pages", 1));
@@ -156,7 +156,7 @@ async fn nothing_is_counted_twice_when_others_count_between_a_lost_answer_and_it
 }
 
 #[tokio::test]
-async fn a_conflict_is_outlasted() {
+async fn write_after_conflicts_succeeds() {
     let (access, faults) = open().await;
     faults.then(Answer(400, CONFLICT)).then(Answer(400, CONFLICT)).then(Answer(400, THROTTLED));
     access.transact(&ALL, &[create("Fern"), create_shelf()]).await.unwrap();
@@ -165,12 +165,12 @@ async fn a_conflict_is_outlasted() {
     assert!(faults.all_happened());
     assert_eq!(calls(&access), 4 * 2 + 2, "each attempt is counted");
     let units: f64 = access.performed().iter().map(|calls| calls.write_units).sum();
-    assert_eq!(units, 2.0 * 2.0 + 1.0, "and what had no effect has cost nothing");
+    assert_eq!(units, 2.0 * 2.0 + 1.0, "refused attempts cost nothing");
     assert_eq!(stored(&access).await.1, rev);
 }
 
 #[tokio::test]
-async fn a_transaction_that_is_still_at_work_is_asked_for_again_as_it_was() {
+async fn transaction_in_progress_is_retried_unchanged() {
     let (access, faults) = open().await;
     faults
         .then(LostAnswer)
@@ -183,7 +183,7 @@ async fn a_transaction_that_is_still_at_work_is_asked_for_again_as_it_was() {
 }
 
 #[tokio::test]
-async fn a_conflict_without_end_is_given_up() {
+async fn endless_conflict_is_an_error() {
     let (access, faults) = open().await;
     for _ in 0..1000 {
         faults.then(Answer(400, CONFLICT));
@@ -194,7 +194,7 @@ async fn a_conflict_without_end_is_given_up() {
 }
 
 #[tokio::test]
-async fn what_is_left_unprocessed_is_asked_for_again() {
+async fn unprocessed_keys_are_retried() {
     let (access, faults) = open().await;
     access.write(&ALL, create("Fern")).await.unwrap();
     let table = access.table(&ALL, &SHOP);
@@ -215,7 +215,7 @@ async fn what_is_left_unprocessed_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn an_engine_that_breaks_down_is_an_engine_error() {
+async fn failing_engine_is_an_engine_error() {
     let (access, faults) = open().await;
     for _ in 0..20 {
         faults.then(Answer(500, "{}"));

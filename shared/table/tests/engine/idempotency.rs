@@ -18,7 +18,7 @@ fn answer(number: u64) -> FirstAnswer {
     FirstAnswer { status: 201, location: Some(format!("/books/{number}")), body: format!(r#"{{"number":{number}}}"#) }
 }
 
-/// What a handler does: take a number, put the book, answer.
+/// Creates a book as a handler does.
 async fn create(access: &Access, request: &Idempotency, number: u64) -> Result<(Rev, FirstAnswer), Error> {
     let actions = vec![Action::create(&SHOP, book_key(number), &book("Fern")).unwrap()];
     access.transact_once(&ALL, &SHOP, Some(request), actions, answer(number)).await
@@ -29,12 +29,12 @@ async fn books(access: &Access) -> usize {
 }
 
 #[tokio::test]
-async fn the_same_request_gets_the_first_answer_again() {
+async fn repeated_request_gets_the_first_answer() {
     let access = open().await;
     let first = create(&access, &request("a", "1"), 1).await.unwrap();
     assert_eq!(first.1, answer(1));
     assert_eq!(create(&access, &request("a", "1"), 2).await.unwrap(), first);
-    // Also where the work itself would fail now.
+    // Also if the transaction itself would fail now.
     assert_eq!(create(&access, &request("a", "1"), 1).await.unwrap(), first);
     let stored = access.table(&ALL, &SHOP).get_consistent(book_key(1)).await.unwrap().unwrap();
     assert_eq!((books(&access).await, stored.rev), (1, Some(first.0)));
@@ -43,12 +43,12 @@ async fn the_same_request_gets_the_first_answer_again() {
 }
 
 #[tokio::test]
-async fn another_request_under_the_same_key_is_told_so() {
+async fn different_request_under_a_used_key_is_refused() {
     let access = open().await;
     create(&access, &request("a", "1"), 1).await.unwrap();
     assert!(matches!(create(&access, &request("a", "2"), 2).await, Err(Error::KeyReused)));
     assert!(matches!(request("a", "2").earlier(&access, &ALL, &SHOP).await, Err(Error::KeyReused)));
-    // Another caller's, another operation's and another key are other requests.
+    // Keys of other callers and operations are independent.
     create(&access, &Idempotency { caller: "local:bob".to_owned(), ..request("a", "2") }, 2).await.unwrap();
     create(&access, &Idempotency { operation: "createShelf", ..request("a", "2") }, 3).await.unwrap();
     create(&access, &request("b", "2"), 4).await.unwrap();
@@ -56,7 +56,7 @@ async fn another_request_under_the_same_key_is_told_so() {
 }
 
 #[tokio::test]
-async fn what_failed_may_be_tried_again() {
+async fn failed_request_can_be_repeated() {
     let access = open().await;
     create(&access, &request("a", "1"), 1).await.unwrap();
     let error = create(&access, &request("b", "1"), 1).await.unwrap_err();
@@ -65,7 +65,7 @@ async fn what_failed_may_be_tried_again() {
 }
 
 #[tokio::test]
-async fn equal_requests_at_the_same_moment_get_one_answer() {
+async fn concurrent_repetitions_get_one_answer() {
     let access = open().await;
     let all = (1..=20).map(|number| {
         let access = access.clone();
@@ -80,7 +80,7 @@ async fn equal_requests_at_the_same_moment_get_one_answer() {
 }
 
 #[tokio::test]
-async fn an_answer_is_kept_for_a_day() {
+async fn answer_expires_after_a_day() {
     let access = open().await;
     create(&access, &request("a", "1"), 1).await.unwrap();
     access.engines().clock.advance(Duration::from_secs(24 * 60 * 60 - 60));
@@ -90,7 +90,7 @@ async fn an_answer_is_kept_for_a_day() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_not_a_reused_key() {
+async fn request_with_a_lost_answer_succeeds() {
     let (access, faults) = proxy::open().await;
     faults.then(Fault::LostAnswer);
     assert_eq!(create(&access, &request("a", "1"), 1).await.unwrap().1, answer(1));
@@ -99,7 +99,7 @@ async fn a_lost_answer_is_not_a_reused_key() {
 }
 
 #[tokio::test]
-async fn it_works_without_sort_key_and_without_idempotency_key() {
+async fn transact_once_works_without_sort_key_and_without_idempotency_key() {
     let access = open().await;
     let visit = |visitor: &str| {
         let key = VisitKey { visitor: Escaped::new(visitor).unwrap() };

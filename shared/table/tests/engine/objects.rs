@@ -28,7 +28,7 @@ const fn on_covers(action: ObjectAction) -> Call {
     Call::Objects { bucket: "shop", prefix: "covers/", action }
 }
 
-/// S3 over a folder with an empty bucket, which lives as long as what is returned with it.
+/// Starts S3 over a temporary folder with an empty bucket.
 async fn open() -> (Access, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("test-shop")).unwrap();
@@ -64,7 +64,7 @@ async fn send(link: &Link, body: &'static str) -> u16 {
 }
 
 #[tokio::test]
-async fn an_object_is_stored_once_and_comes_back() {
+async fn put_new_creates_an_object_once() {
     let (access, folder) = open().await;
     let covers = access.objects(&FILES, "shop", "covers/");
     covers.put_new("1/front.txt", Bytes::from("fern"), "text/plain").await.unwrap();
@@ -83,7 +83,7 @@ async fn an_object_is_stored_once_and_comes_back() {
 }
 
 #[tokio::test]
-async fn only_a_missing_object_is_missing() {
+async fn refusal_and_missing_bucket_are_not_a_missing_object() {
     let (access, _folder) = open().await;
     let other = Some(("other".to_owned(), "other".to_owned()));
     let stranger = reaching(Config { credentials: other, ..access.engines().config.clone() });
@@ -94,11 +94,14 @@ async fn only_a_missing_object_is_missing() {
     let (endpoint, _requests) = answering(404, "<Error><Code>NoSuchBucket</Code></Error>").await;
     let access = reaching(Config { s3: Some(endpoint), ..access.engines().config.clone() });
     let got = access.objects(&FILES, "shop", "covers/").get("1").await;
-    assert!(matches!(got, Err(Error::Engine { engine: "S3", .. })), "a bucket is no object: {got:?}");
+    assert!(
+        matches!(got, Err(Error::Engine { engine: "S3", .. })),
+        "a missing bucket is not a missing object: {got:?}"
+    );
 }
 
 #[tokio::test]
-async fn a_put_link_takes_what_was_declared_and_takes_it_once() {
+async fn put_link_accepts_the_declared_body_once() {
     let (access, _folder) = open().await;
     let covers = access.objects(&FILES, "shop", "covers/");
     let sha256: [u8; 32] = Sha256::digest("fern").into();
@@ -131,7 +134,7 @@ async fn a_put_link_takes_what_was_declared_and_takes_it_once() {
 }
 
 #[tokio::test]
-async fn no_name_leaves_its_prefix_and_no_undeclared_call_is_made() {
+async fn name_outside_its_prefix_and_undeclared_call_are_refused() {
     let (access, _folder) = open().await;
     let covers = access.objects(&FILES, "shop", "covers/");
     for name in ["", "..", "../secret", "a/../../secret", "/a", "a//b", "./a"] {

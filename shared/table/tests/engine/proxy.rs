@@ -1,4 +1,4 @@
-//! A proxy before the engine that makes the faults which an engine in process does not.
+//! A proxy before the engine that injects faults.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,19 +18,19 @@ use tokio::net::TcpListener;
 
 use crate::shop;
 
-/// What happens to a request.
+/// A fault of one request.
 pub enum Fault {
-    /// The engine does it, and nobody hears of it.
+    /// The engine carries it out, and the connection is cut before its answer.
     LostAnswer,
-    /// The engine does it, and half of its answer comes.
+    /// The engine carries it out, and its answer is truncated.
     CutAnswer,
-    /// The engine never hears of it, and this is the answer.
+    /// The engine does not receive it, and the proxy answers this.
     Answer(u16, &'static str),
-    /// This is done before the request passes.
+    /// This future runs before the request is forwarded.
     Meanwhile(Pin<Box<dyn Future<Output = ()> + Send>>),
 }
 
-/// The faults of the next requests, in order; when there are none left, everything passes.
+/// The faults of the next requests, in order. Requests after them are forwarded.
 #[derive(Clone)]
 pub struct Faults(Arc<Mutex<VecDeque<Fault>>>);
 
@@ -46,7 +46,7 @@ impl Faults {
     }
 }
 
-/// An engine with tables, reached through a proxy.
+/// Starts an engine with tables behind a proxy.
 pub async fn open() -> (Access, Faults) {
     let engine = shop::engine().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -63,7 +63,7 @@ pub async fn open() -> (Access, Faults) {
     (shop::access_at(&endpoint).await, faults)
 }
 
-/// An error cuts the connection.
+/// Forwards a request. An error cuts the connection.
 async fn pass_on(
     request: Request<Incoming>,
     faults: Faults,

@@ -21,7 +21,7 @@ fn numbers(items: &[Stored]) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn sort_keys_can_be_chosen() {
+async fn query_selects_sort_keys() {
     let access = open().await;
     shelve(&access, 12).await;
     let books = || access.table(&ALL, &SHOP).query("book::east");
@@ -40,7 +40,7 @@ async fn books_listed(access: &Access) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn all_pages_give_every_item_once_and_the_last_page_says_so() {
+async fn pages_have_every_item_once() {
     let access = open().await;
     shelve(&access, 12).await;
     for backward in [false, true] {
@@ -69,7 +69,7 @@ async fn all_pages_give_every_item_once_and_the_last_page_says_so() {
 }
 
 #[tokio::test]
-async fn expired_items_shorten_no_page() {
+async fn page_is_full_despite_expired_items() {
     let access = open().await;
     let expires = Some(access.engines().clock.seconds() + 60);
     for number in 1..=9 {
@@ -88,7 +88,7 @@ async fn expired_items_shorten_no_page() {
 }
 
 #[tokio::test]
-async fn answers_of_one_megabyte_are_put_together() {
+async fn page_larger_than_one_answer_is_complete() {
     let access = open().await;
     let heavy = Book { title: "x".repeat(300_000), ..book("") };
     for number in 1..=9 {

@@ -5,7 +5,7 @@ use table::{Access, AccessPattern, Action, Cause, Condition, EntityKey, Error, E
 use crate::shop::{ALL, Book, SHOP, SequenceKey, VISITS, VisitKey, book, book_key, open};
 
 #[tokio::test]
-async fn an_item_comes_back_with_its_key_and_revision() {
+async fn item_is_read_with_its_key_and_revision() {
     let access = open().await;
     let rev = access.write(&ALL, Action::create(&SHOP, book_key(1), &book("Fern")).unwrap()).await.unwrap();
     for stored in [
@@ -19,7 +19,7 @@ async fn an_item_comes_back_with_its_key_and_revision() {
 }
 
 #[tokio::test]
-async fn a_table_without_sort_key_has_its_own_attributes() {
+async fn table_without_sort_key_uses_its_own_key_attribute() {
     let access = open().await;
     let key = VisitKey { visitor: Escaped::new("a#b").unwrap() };
     access.write(&ALL, Action::create(&VISITS, &key, &book("Fern")).unwrap()).await.unwrap();
@@ -29,7 +29,7 @@ async fn a_table_without_sort_key_has_its_own_attributes() {
 }
 
 #[tokio::test]
-async fn what_no_engine_would_take_is_absent() {
+async fn key_over_the_limits_is_absent() {
     let access = open().await;
     let long = Key::new("book::east", "1".repeat(3000));
     assert_eq!(access.table(&ALL, &SHOP).get(&long).await.unwrap(), None);
@@ -39,7 +39,7 @@ async fn what_no_engine_would_take_is_absent() {
 }
 
 #[tokio::test]
-async fn an_expired_item_counts_as_absent() {
+async fn expired_item_counts_as_absent() {
     let access = open().await;
     let expires = access.engines().clock.seconds() + 60;
     let create = || Action::create(&SHOP, book_key(1), &Book { expires: Some(expires), ..book("Fern") }).unwrap();
@@ -61,7 +61,7 @@ async fn an_expired_item_counts_as_absent() {
 }
 
 #[tokio::test]
-async fn only_declared_calls_are_made_and_each_is_recorded_with_its_price() {
+async fn undeclared_call_is_refused_and_each_call_is_recorded_with_its_cost() {
     const GET: &[Call] = &[Call::Table { table: "shop", action: TableAction::GetItem }];
     static READ: AccessPattern = AccessPattern { name: "read", calls: GET };
     static OTHER: AccessPattern = AccessPattern { name: "other", calls: GET };
@@ -83,11 +83,11 @@ async fn only_declared_calls_are_made_and_each_is_recorded_with_its_price() {
         "`other` does not declare Table { table: \"shop\", action: GetItem }, or the route does not declare `other`"
     );
     let both = Performed { pattern: "read", call: GET[0], times: 2, read_units: 1.0 + 2.0, write_units: 0.0 };
-    assert_eq!(access.performed(), [both], "what is alike is told together");
+    assert_eq!(access.performed(), [both], "equal calls are grouped");
 }
 
 #[tokio::test]
-async fn numbers_are_given_out_once_and_only_by_a_sequence_that_exists() {
+async fn existing_sequence_allocates_each_number_once() {
     let access = open().await;
     let sequence = SequenceKey { room: Escaped::new("east").unwrap() }.key();
     let table = access.table(&ALL, &SHOP);
@@ -112,7 +112,7 @@ async fn numbers_are_given_out_once_and_only_by_a_sequence_that_exists() {
 }
 
 #[tokio::test]
-async fn a_sequence_is_raised_to_what_it_has_not_given_and_counts_where_it_says() {
+async fn sequence_is_raised_only_above_its_last_number() {
     let access = open().await;
     let sequence = Sequence::counting(SequenceKey { room: Escaped::new("east").unwrap() }, "last");
     let raise = |to| Action::raise_sequence(&SHOP, sequence.clone(), to);
@@ -136,7 +136,7 @@ async fn a_sequence_is_raised_to_what_it_has_not_given_and_counts_where_it_says(
 }
 
 #[tokio::test]
-async fn an_item_that_does_not_fit_its_type_is_an_error_of_its_own() {
+async fn item_that_does_not_fit_its_type_is_a_misfit() {
     let access = open().await;
     let odd = std::collections::HashMap::from([("title", 7)]);
     access.write(&ALL, Action::create(&SHOP, book_key(1), &odd).unwrap()).await.unwrap();

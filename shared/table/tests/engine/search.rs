@@ -19,7 +19,7 @@ async fn ask(access: &Access) -> Result<serde_json::Value, SearchError> {
 }
 
 #[tokio::test]
-async fn a_whole_answer_comes_back() {
+async fn complete_answer_is_returned() {
     let whole = r#"{"took":1,"timed_out":false,"_shards":{"total":1,"successful":1,"skipped":0,"failed":0},"hits":{}}"#;
     let (endpoint, mut requests) = answering(200, whole).await;
     let access = reaching(endpoint);
@@ -34,7 +34,7 @@ async fn a_whole_answer_comes_back() {
 }
 
 #[tokio::test]
-async fn a_partial_answer_is_none() {
+async fn partial_answer_is_an_error() {
     for partial in [
         r#"{"timed_out":true,"_shards":{"total":1,"successful":1}}"#,
         r#"{"timed_out":false,"_shards":{"total":2,"successful":1}}"#,
@@ -49,7 +49,7 @@ async fn a_partial_answer_is_none() {
 }
 
 #[tokio::test]
-async fn a_query_that_is_refused_is_told_from_a_search_that_is_down() {
+async fn rejected_query_differs_from_unavailable_search() {
     let (endpoint, _requests) = answering(400, r#"{"error":{"type":"parsing_exception"}}"#).await;
     let access = reaching(endpoint);
     assert!(matches!(ask(&access).await, Err(SearchError::Refused(reason)) if reason.contains("parsing_exception")));
@@ -65,7 +65,7 @@ async fn a_query_that_is_refused_is_told_from_a_search_that_is_down() {
 }
 
 #[tokio::test]
-async fn an_undeclared_alias_is_not_searched() {
+async fn search_of_an_undeclared_alias_is_refused() {
     let access = reaching("http://127.0.0.1:1".to_owned());
     let refused: Result<serde_json::Value, _> = access.search(&FIND, "secrets", &json!({})).await;
     assert!(matches!(refused, Err(SearchError::Undeclared(_))));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dynoxide::Database;
 use serde::{Deserialize, Serialize};
 use table::access::TableAction;
-use table::schema::{Entity, Index, Projection, System, Table, create_tables};
-use table::{Access, AccessPattern, Call, Clock, Config, Engines, Escaped, Number, Rev};
+use table::schema::{Entity, Index, Projection, System, Table};
+use table::{Access, AccessPattern, Call, Clock, Config, Engines, Escaped, Number, Rev, create_tables};
 use tokio::net::TcpListener;
 
 table::key! {
@@ -57,7 +57,7 @@ pub static VISITS: Table = Table {
     stream: false,
 };
 
-/// Everything that tests do, on both tables.
+/// All calls of the tests, on both tables.
 pub static ALL: AccessPattern = AccessPattern {
     name: "all",
     calls: &[
@@ -99,12 +99,12 @@ pub fn book_key(number: u64) -> BookKey {
     BookKey { room: Escaped::new("east").unwrap(), number: Number(number) }
 }
 
-/// An empty engine with the tables of the system, reached as a route reaches it.
+/// Starts an empty engine with the system's tables, and returns an access to it.
 pub async fn open() -> Access {
     access_at(&engine().await).await
 }
 
-/// The endpoint of a new engine without tables.
+/// Starts an engine without tables, and returns its endpoint.
 pub async fn engine() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -120,12 +120,12 @@ pub async fn access_at(endpoint: &str) -> Access {
     access
 }
 
-/// Another request's way to the same engines.
+/// Returns the access of another request to the same engines.
 pub fn again(access: &Access) -> Access {
     Access::new(access.engines().clone(), GRANTED)
 }
 
-/// How many calls were made.
+/// Returns the number of calls.
 pub fn calls(access: &Access) -> u64 {
     access.performed().iter().map(|performed| performed.times).sum()
 }
@@ -141,7 +141,7 @@ pub fn engines(dynamodb: &str) -> Arc<Engines> {
     Engines::new(config, Clock::system())
 }
 
-/// Book 1 as it is now.
+/// Reads book 1.
 pub async fn stored(access: &Access) -> (Book, Rev) {
     let stored = access.table(&ALL, &SHOP).get_consistent(book_key(1)).await.unwrap().unwrap();
     (stored.read().unwrap(), stored.rev.unwrap())

@@ -1,10 +1,10 @@
 use aws_sdk_dynamodb::types::{StreamViewType, TimeToLiveStatus};
-use table::schema::create_tables;
+use table::create_tables;
 
 use crate::shop::{SYSTEM, access_at, engine, engines};
 
 #[tokio::test]
-async fn tables_are_made_once_and_as_declared() {
+async fn tables_are_created_once_as_declared() {
     let endpoint = engine().await;
     let access = access_at(&endpoint).await;
     let client = access.engines().dynamodb();
@@ -29,7 +29,7 @@ async fn tables_are_made_once_and_as_declared() {
 }
 
 #[tokio::test]
-async fn an_engine_that_is_not_there_is_an_error() {
+async fn unreachable_engine_is_an_error() {
     let engines = engines("http://127.0.0.1:1");
     let error = create_tables(engines.dynamodb(), &engines.config, &SYSTEM).await.unwrap_err();
     assert!(error.to_string().starts_with("DynamoDB failed: dispatch failure"), "{error}");

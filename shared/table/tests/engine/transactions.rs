@@ -17,7 +17,7 @@ async fn count(access: &Access) -> u32 {
 }
 
 #[tokio::test]
-async fn all_or_nothing_across_tables() {
+async fn transaction_across_tables_is_atomic() {
     let access = open().await;
     let visit = VisitKey { visitor: Escaped::new("ann").unwrap() };
     access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
@@ -48,7 +48,7 @@ async fn all_or_nothing_across_tables() {
 }
 
 #[tokio::test]
-async fn each_part_is_recorded_and_its_price_once() {
+async fn transaction_records_each_part_and_its_cost_once() {
     let access = open().await;
     access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
     let visit = VisitKey { visitor: Escaped::new("ann").unwrap() };
@@ -64,7 +64,7 @@ async fn each_part_is_recorded_and_its_price_once() {
 }
 
 #[tokio::test]
-async fn counters_lose_nothing_when_many_count_at_once() {
+async fn concurrent_transactions_lose_no_increment() {
     let access = open().await;
     access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
     let all = (0..60).map(|number| {
@@ -87,7 +87,7 @@ async fn counters_lose_nothing_when_many_count_at_once() {
 }
 
 #[tokio::test]
-async fn those_who_count_where_no_document_is_never_refuse_each_other() {
+async fn concurrent_increments_without_document_do_not_conflict() {
     let access = open().await;
     let visit = || VisitKey { visitor: Escaped::new("ann").unwrap() };
     let read = async || access.table(&ALL, &VISITS).get_consistent(visit()).await.unwrap().unwrap();
@@ -113,7 +113,7 @@ async fn those_who_count_where_no_document_is_never_refuse_each_other() {
 }
 
 #[tokio::test]
-async fn a_stale_part_stops_the_whole_and_names_itself() {
+async fn stale_part_fails_the_transaction_by_its_index() {
     let access = open().await;
     let old = access.write(&ALL, Action::create(&SHOP, shelf(), &book("east")).unwrap()).await.unwrap();
     let new = access.write(&ALL, one_more()).await.unwrap();

@@ -12,7 +12,7 @@ fn lend(to: &str) -> Action {
     Action::update(&SHOP, book_key(1), Changes::new().set("lentTo", text(to)))
 }
 
-/// A write past the client, as by hand.
+/// Writes an item without the client.
 async fn put_by_hand(access: &Access, attributes: &[(&str, AttributeValue)]) {
     let put = access.engines().dynamodb().put_item().table_name("test-shop");
     let put = put.item("pk", text("book::east")).item("sk", text("1")).item("title", text("Fern"));
@@ -21,7 +21,7 @@ async fn put_by_hand(access: &Access, attributes: &[(&str, AttributeValue)]) {
 }
 
 #[tokio::test]
-async fn a_life_of_an_item() {
+async fn item_is_created_updated_and_deleted_by_revision() {
     let access = open().await;
     let created = access.write(&ALL, create("Fern")).await.unwrap();
     assert!(matches!(access.write(&ALL, create("Moss")).await, Err(Error::Exists)));
@@ -46,7 +46,7 @@ async fn a_life_of_an_item() {
 }
 
 #[tokio::test]
-async fn changes_between_two_values_leave_other_attributes_alone() {
+async fn changes_between_two_values_keep_other_attributes() {
     let access = open().await;
     let old = Book { lent_to: Some("Ann".to_owned()), pages: 3, ..book("Fern") };
     access.write(&ALL, Action::create(&SHOP, book_key(1), &old).unwrap()).await.unwrap();
@@ -64,7 +64,7 @@ async fn changes_between_two_values_leave_other_attributes_alone() {
 }
 
 #[tokio::test]
-async fn conditions_hold_or_nothing_is_written() {
+async fn write_with_a_failed_condition_is_refused() {
     let access = open().await;
     let rev = access.write(&ALL, create("Fern")).await.unwrap();
     for condition in [
@@ -90,7 +90,7 @@ async fn conditions_hold_or_nothing_is_written() {
 }
 
 #[tokio::test]
-async fn a_clock_that_is_behind_is_outrun() {
+async fn revision_grows_when_the_clock_is_behind() {
     let access = open().await;
     let ahead = Rev::new(4 * u64::try_from(access.engines().clock.micros()).unwrap()).unwrap();
     put_by_hand(&access, &[("rev", number(ahead.number()))]).await;
@@ -101,7 +101,7 @@ async fn a_clock_that_is_behind_is_outrun() {
 }
 
 #[tokio::test]
-async fn an_item_without_a_valid_revision_can_be_changed_as_it_was_read() {
+async fn item_without_a_valid_revision_is_updated_if_unchanged() {
     let access = open().await;
     put_by_hand(&access, &[]).await;
     access.write(&ALL, lend("Ann")).await.unwrap();
@@ -117,7 +117,7 @@ async fn an_item_without_a_valid_revision_can_be_changed_as_it_was_read() {
 }
 
 #[tokio::test]
-async fn what_the_value_says_of_key_and_revision_is_ignored() {
+async fn key_and_revision_in_a_value_are_ignored() {
     let access = open().await;
     let liar = std::collections::HashMap::from([("pk", "shelf"), ("sk", "x"), ("rev", "9"), ("title", "Fern")]);
     let rev = access.write(&ALL, Action::create(&SHOP, book_key(1), &liar).unwrap()).await.unwrap();
@@ -127,7 +127,7 @@ async fn what_the_value_says_of_key_and_revision_is_ignored() {
 }
 
 #[tokio::test]
-async fn a_key_of_no_entity_is_refused_before_the_table() {
+async fn key_of_no_entity_is_refused_without_a_call() {
     let access = open().await;
     for key in [Key::new("book::east::1", "a#b"), Key::new("lamp", "1"), Key::partition("shelf"), Key::new("shelf", "")]
     {
@@ -138,7 +138,7 @@ async fn a_key_of_no_entity_is_refused_before_the_table() {
 }
 
 #[tokio::test]
-async fn an_item_over_400_kb_is_too_large() {
+async fn item_over_400_kb_is_too_large() {
     let access = open().await;
     let huge = Book { title: "x".repeat(410_000), ..book("") };
     let create_huge = || Action::create(&SHOP, book_key(1), &huge).unwrap();
@@ -151,7 +151,7 @@ async fn an_item_over_400_kb_is_too_large() {
 }
 
 #[tokio::test]
-async fn a_counter_is_made_by_its_first_change_where_that_is_allowed() {
+async fn update_or_absent_creates_the_counter() {
     let access = open().await;
     let count = || Action::update(&SHOP, book_key(1), Changes::new().add("pages", 2).set("title", text("Fern")));
     let none = || Condition::Equals("pages", number(0));

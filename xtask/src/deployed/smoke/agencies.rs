@@ -1,19 +1,19 @@
-//! For agencies: signing in, founding one, joining, finding, and being refused.
+//! The smoke test of agencies.
 
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::User;
+use super::{User, text};
 use crate::failure::{Doing, Failure};
 use crate::rehearsal::{ADDRESS, Stage};
 
-/// An agency and a member of it: made, activated, invited to, joined, listed, found; then each refusal. `stranger` is the
-/// token of somebody who is in no agency.
+/// Creates and activates an agency, invites and accepts, lists and searches, and sends requests that must be refused.
+/// `stranger` is the token of a person without an agency.
 pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
     let user = User(stage);
     let new = json!({ "name": "Smoke Watch" });
     let made = user.sends(Method::POST, "/agencies", Some(&new), 201).await?;
-    let id = made.get("agencyId").and_then(Value::as_str).unwrap_or_default();
+    let id = text(&made, "/agencyId")?;
     let agency = format!("/agencies/{id}");
     user.sends(Method::POST, &format!("{agency}/activate"), None, 200).await?;
     let invitation = json!({ "address": ADDRESS, "role": "admin" });

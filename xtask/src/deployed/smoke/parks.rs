@@ -1,4 +1,4 @@
-//! For parks: signing in, writing, reading, finding, and being refused.
+//! The smoke test of parks.
 
 use std::time::Duration;
 
@@ -6,13 +6,12 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
-use super::{PATIENCE, User};
+use super::{TIMEOUT, User, text};
 use crate::failure::{Doing, Failure};
 use crate::rehearsal::Stage;
 
-/// A collection and a geozone in it: made, read, listed, found, given a boundary by an upload; a layer imported; then
-/// each refusal.
-/// `stranger` is the token of somebody who may change nothing.
+/// Creates, reads, lists and searches a geozone, uploads its boundary, imports a file, and sends requests that must be
+/// refused. `stranger` is the token of a person who may change nothing.
 pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
     let smoke = User(stage);
     let collection = json!({ "collectionId": "smoke_1", "displayName": "Smoke", "isVisible": true });
@@ -24,8 +23,8 @@ pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
     let listed = smoke.sends(Method::GET, "/parks/geozones/smoke_1", None, 200).await?;
     smoke.has(&listed, "/items/0/displayName", "Mistaken Point")?;
     smoke.finds("/parks/search?q=mistaken", "/items/0/displayName", "Mistaken Point").await?;
-    smoke.uploads("/parks/geozones/smoke_1/1/geometry/boundary").await?;
-    smoke.imports("smoke_1").await?;
+    smoke.upload_boundary("/parks/geozones/smoke_1/1/geometry/boundary").await?;
+    smoke.import("smoke_1").await?;
     let (zone, change) = ("/parks/geozones/smoke_1/1", json!({ "description": "x" }));
     let refused = [
         (Method::PATCH, zone, None, &[] as &[_], 401),
@@ -38,21 +37,21 @@ pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
 }
 
 impl User<'_> {
-    /// A boundary by a signed link, which the object's event has checked, attached to an item.
-    async fn uploads(&self, shape: &str) -> Result<(), Failure> {
+    /// Uploads a boundary by a signed link, waits until the object's event has checked it, and adds it to an item.
+    async fn upload_boundary(&self, shape: &str) -> Result<(), Failure> {
         let ring: Vec<Value> = ring(2_000);
         let geometry = json!({ "type": "Polygon", "coordinates": [ring] }).to_string();
         let announced = json!({ "bytes": geometry.len() });
         let upload = self.sends(Method::POST, "/parks/geometries/uploads", Some(&announced), 201).await?;
-        self.puts(&upload, geometry).await?;
-        let id = upload.pointer("/uploadId").and_then(Value::as_str).unwrap_or_default();
+        self.put_file(&upload, geometry).await?;
+        let id = text(&upload, "/uploadId")?;
         self.becomes(&format!("/parks/geometries/uploads/{id}"), "ready").await?;
         let body = json!({ "uploadId": id });
         self.sends(Method::PUT, shape, Some(&body), 200).await.map(drop)
     }
 
-    /// A layer of one facility, which the object's event makes an item of.
-    async fn imports(&self, collection: &str) -> Result<(), Failure> {
+    /// Imports a file with one facility.
+    async fn import(&self, collection: &str) -> Result<(), Failure> {
         let file = json!({ "type": "FeatureCollection", "features": [{
             "type": "Feature",
             "geometry": { "type": "Point", "coordinates": [-53.16, 46.63] },
@@ -64,41 +63,42 @@ impl User<'_> {
         let layer =
             json!({ "collectionId": collection, "entity": "facility", "format": "geojson", "bytes": file.len() });
         let import = self.sends(Method::POST, "/parks/imports", Some(&layer), 201).await?;
-        self.puts(&import, file).await?;
-        let id = import.pointer("/jobId").and_then(Value::as_str).unwrap_or_default();
+        self.put_file(&import, file).await?;
+        let id = text(&import, "/jobId")?;
         self.becomes(&format!("/parks/jobs/{id}"), "done").await?;
         let made = self.sends(Method::GET, &format!("/parks/facilities/{collection}/trail/1"), None, 200).await?;
         self.has(&made, "/displayName", "Edge of Avalon")
     }
 
-    /// Sends a file by the link that was given for it.
-    async fn puts(&self, announced: &Value, file: String) -> Result<(), Failure> {
-        let link = announced.pointer("/link").and_then(Value::as_str).unwrap_or_default();
-        let mut put = reqwest::Client::new().put(link);
+    /// Uploads a file by its signed link.
+    async fn put_file(&self, announced: &Value, file: String) -> Result<(), Failure> {
+        let mut put = reqwest::Client::new().put(text(announced, "/link")?);
         for (name, value) in announced.pointer("/headers").and_then(Value::as_object).into_iter().flatten() {
-            put = put.header(name, value.as_str().unwrap_or_default());
+            put = put.header(name, value.as_str().ok_or_else(|| Failure::new(format!("header {name}: {value}")))?);
         }
         let answer = put.body(file).send().await.doing("the link")?;
         let status = answer.status();
         self.is(status, 200, &format!("the link: {}", answer.text().await.unwrap_or_default()))
     }
 
-    /// Asks until it has this status; that it was rejected or has failed is the end of it.
+    /// Waits for a status. Fails if the job is rejected or failed.
     async fn becomes(&self, path: &str, expected: &str) -> Result<(), Failure> {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let answer = self.sends(Method::GET, path, None, 200).await?;
             match answer.pointer("/status").and_then(Value::as_str) {
                 Some(status) if status == expected => return Ok(()),
                 Some("rejected" | "failed" | "expired") => return Err(Failure::new(format!("{path}: {answer}"))),
-                _ if Instant::now() > until => return Err(Failure::new(format!("{path} waits: {answer}"))),
+                _ if Instant::now() > until => {
+                    return Err(Failure::new(format!("{path} did not become {expected} in time: {answer}")));
+                }
                 _ => sleep(Duration::from_millis(200)).await,
             }
         }
     }
 }
 
-/// A circle of so many positions, closed.
+/// Returns a closed circle with this number of positions.
 fn ring(positions: u32) -> Vec<Value> {
     let at = |number: u32| {
         let angle = f64::from(number % positions) / f64::from(positions) * std::f64::consts::TAU;

@@ -1,24 +1,25 @@
-//! For tracker: a tenant, a project with an attribute, an issue, the grid and search, and each refusal.
+//! The smoke test of tracker.
 
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::User;
+use super::{User, text};
 use crate::failure::{Doing, Failure};
 use crate::rehearsal::Stage;
 
-/// A tenant with a project: an attribute, an issue with a value, found on the grid and by its words; then each refusal.
-/// `stranger` is the token of somebody who is in no tenant.
+/// Creates a tenant and a project with an attribute and an issue, lists the grid, searches, and sends requests that
+/// must
+/// be refused. `stranger` is the token of a person without a tenant.
 pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
     let user = User(stage);
-    let id = |made: &Value| made.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let id = |created: &Value| text(created, "/id").map(str::to_owned);
     let made = user.sends(Method::POST, "/tracker/tenants", Some(&json!({ "name": "Smoke" })), 201).await?;
-    let tenant = format!("/tracker/tenants/{}", id(&made));
+    let tenant = format!("/tracker/tenants/{}", id(&made)?);
     let made = user.sends(Method::POST, &format!("{tenant}/projects"), Some(&json!({ "name": "Bridge" })), 201).await?;
-    let project = format!("{tenant}/projects/{}", id(&made));
+    let project = format!("{tenant}/projects/{}", id(&made)?);
     let weight = json!({ "name": "Weight", "type": "decimal" });
     let made = user.sends(Method::POST, &format!("{project}/attributes"), Some(&weight), 201).await?;
-    let attribute = id(&made);
+    let attribute = id(&made)?;
     let issue = json!({ "name": "Smoky girder", "values": { &attribute: "-12.5" } });
     user.sends(Method::POST, &format!("{project}/issues"), Some(&issue), 201).await?;
     let grid = user.sends(Method::GET, &format!("{project}/grid?sort={attribute}"), None, 200).await?;
