@@ -1,4 +1,4 @@
-//! Simpler forms: valid, within their tolerance, the same for the same question.
+//! Simplified forms: valid, within their tolerance, and deterministic.
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
 
@@ -45,17 +45,17 @@ fn metres([x, y]: Position, [other_x, other_y]: Position) -> f64 {
     2.0 * 6_371_008.8 * part.sqrt().asin()
 }
 
-/// To a place on the segment that is about the nearest, so at least as far as it is.
+/// Returns the distance to about the nearest point of a segment, so an upper bound of the distance to the segment.
 fn metres_to_segment(place: Position, from: Position, to: Position) -> f64 {
     let scale = place[1].to_radians().cos();
-    let away = |[x, y]: Position| [(x - from[0]) * scale, y - from[1]];
-    let ([run, rise], [x, y]) = (away(to), away(place));
+    let offset = |[x, y]: Position| [(x - from[0]) * scale, y - from[1]];
+    let ([run, rise], [x, y]) = (offset(to), offset(place));
     let length = run * run + rise * rise;
     let nearest = if length > 0.0 { ((x * run + y * rise) / length).clamp(0.0, 1.0) } else { 0.0 };
     metres(place, [from[0] + (to[0] - from[0]) * nearest, from[1] + (to[1] - from[1]) * nearest])
 }
 
-/// How far the source position is that is farthest from the simpler form's lines.
+/// Returns the largest distance of a source position from the simplified lines.
 fn farthest(source: &Shape, simpler: &Shape) -> f64 {
     let rows_of = rows(simpler);
     let segments: Vec<_> = rows_of.iter().flat_map(|row| row.windows(2).map(|ends| (ends[0], ends[1]))).collect();
@@ -77,7 +77,7 @@ fn ring(middle: Position, size: f64, radii: &[f64]) -> String {
     format!("[{}]", places.join(","))
 }
 
-/// Coasts with lakes in them and islands beside them, some of which touch or cross; only valid ones are of use.
+/// Coasts with lakes and islands. Some of these touch or cross, and such shapes are rejected.
 fn land() -> impl Strategy<Value = Shape> {
     let radii = |count: std::ops::Range<usize>| prop::collection::vec(0.3..1.0, count);
     let beside = (radii(3..12), 0.0..6.3, 0.01..0.4, 0.0..1.6);
@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn simpler_land_is_valid_and_within_its_tolerance(shape in land(), tolerance in -1.0..6.0) {
+    fn simplified_polygon_is_valid_and_within_its_tolerance(shape in land(), tolerance in -1.0..6.0) {
         let tolerance = 10_f64.powf(tolerance);
         let simpler = shape.simplify(tolerance);
         prop_assert_eq!(&simpler, &shape.simplify(tolerance));
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn land_of_at_most_so_many_positions(shape in land(), most in 4_usize..60) {
+    fn polygon_simplified_to_a_count_is_valid_and_has_at_most_that_many_positions(shape in land(), most in 4_usize..60) {
         let simpler = shape.simplify_to(most);
         prop_assert!(simpler.shape.positions() <= most);
         prop_assert!(check(simpler.shape.canonical().as_bytes(), Kind::Boundary, &Limits::UPLOAD).is_ok());
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn simpler_paths_are_within_their_tolerance(shape in path(), tolerance in 0.0..5.0) {
+    fn simplified_line_is_within_its_tolerance(shape in path(), tolerance in 0.0..5.0) {
         let tolerance = 10_f64.powf(tolerance);
         let simpler = shape.simplify(tolerance);
         prop_assert!(check(simpler.shape.canonical().as_bytes(), Kind::Path, &Limits::UPLOAD).is_ok());
@@ -159,14 +159,14 @@ proptest! {
 }
 
 #[test]
-fn the_tolerance_of_a_zoom_halves_with_each() {
+fn zoom_tolerance_halves_with_each_level() {
     assert_eq!(zoom_tolerance(0, 0.0), 156_543.0);
     assert_eq!(zoom_tolerance(8, 0.0), 156_543.0 / 256.0);
     assert!((zoom_tolerance(10, 60.0) - 156_543.0 / 2048.0).abs() < 1e-9);
 }
 
 #[test]
-fn what_has_nothing_to_leave_out_stays_as_it_is() {
+fn triangle_is_not_simplified() {
     let shape = checked(r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[0,1],[0,0]]]}"#).unwrap();
     assert_eq!(shape.simplify(100_000.0).shape, shape);
     assert_eq!(shape.simplify(f64::NAN).shape, shape);
@@ -174,7 +174,7 @@ fn what_has_nothing_to_leave_out_stays_as_it_is() {
 }
 
 #[test]
-fn a_pole_stays_enclosed() {
+fn simplified_ring_still_encloses_the_pole() {
     let ring = "[-150,-75],[-90,-73],[-30,-78],[30,-69],[90,-66],[150,-70],[-150,-75]";
     let shape = checked(&format!(r#"{{"type":"Polygon","coordinates":[[{ring}]]}}"#)).unwrap();
     let simpler = shape.simplify(100_000.0).shape;
@@ -182,7 +182,7 @@ fn a_pole_stays_enclosed() {
 }
 
 #[test]
-fn an_archipelago_goes_by_what_stands_for_it() {
+fn small_islands_near_others_are_removed_within_the_tolerance() {
     let islands: Vec<_> = (0..400)
         .map(|island| {
             format!("[{}]", ring([f64::from(island % 20) * 0.1, f64::from(island / 20) * 0.1], 0.03, &[1.0; 12]))
@@ -192,4 +192,11 @@ fn an_archipelago_goes_by_what_stands_for_it() {
     let simpler = shape.simplify(zoom_tolerance(3, 1.0));
     assert!(simpler.shape.parts() < 200, "{}", simpler.shape.parts());
     assert!(farthest(&shape, &simpler.shape) <= simpler.tolerance);
+}
+
+#[test]
+fn ring_of_one_position_in_stored_text_is_simplified_without_a_panic() {
+    let text = r#"{"type":"Polygon","coordinates":[[[0,0]]]}"#;
+    let shape = Shape::parse_canonical(text).unwrap();
+    assert_eq!((shape.simplify(1.0).shape, shape.search_form()), (shape.clone(), None));
 }
