@@ -56,7 +56,10 @@ impl UnionFind {
     fn find(&mut self, mut element: usize) -> usize {
         while let Some(parent) = self.parents.get(element).copied().filter(|parent| *parent != element) {
             // Path halving.
-            let grandparent = self.parents.get(parent).copied().unwrap_or(parent);
+            let grandparent = self.parents.get(parent).copied().unwrap_or_else(|| {
+                never!("element {parent} of {} disjoint sets", self.parents.len());
+                parent
+            });
             self.set(element, grandparent);
             element = grandparent;
         }

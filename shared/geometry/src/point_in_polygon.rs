@@ -35,7 +35,10 @@ impl Shape {
     /// Returns the size of the part with this shell or line, for comparison with other parts of the same shape.
     pub(crate) fn part_size(&self, line: usize) -> f64 {
         let positions = self.line(line);
-        let Some(bounds @ [_, south, _, north]) = bounds(positions) else { return 0.0 };
+        let Some(bounds @ [_, south, _, north]) = bounds(positions) else {
+            never!("line {line} has no position");
+            return 0.0;
+        };
         match self.shape_type() {
             ShapeType::Polygon | ShapeType::MultiPolygon => {
                 doubled_signed_area(positions).abs() * longitude_scale(f64::midpoint(south, north).abs())

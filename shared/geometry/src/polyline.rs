@@ -30,9 +30,9 @@ pub(crate) struct Polyline {
     closing: u32,
     /// The number of turns around the globe of a ring that is not closed yet.
     pub winding: i32,
-    /// It lies in more than one strip and must be split. Otherwise its vertices are in strip 0.
+    /// The polyline lies in more than one strip and must be split. Otherwise its vertices are in strip 0.
     pub crosses_antimeridian: bool,
-    /// Set for rings only, and correct for simple ones.
+    /// The direction of a simple ring.
     pub counterclockwise: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The segments of a shape's rings, as the sweep takes them.
+//! The segments of a shape's rings, as the input of the sweep.
 //!
 //! The nodes of all rings stand in one array. Each ring is one chain of nodes, or several where the antimeridian
 //! splits it.

@@ -16,16 +16,16 @@ fn ring(positions: impl Iterator<Item = [f64; 2]>) -> String {
 }
 
 fn bounding_circle(positions: u32) -> impl Iterator<Item = [f64; 2]> {
-    (0..positions).map(move |place| {
-        let (sin, cos) = (TAU * f64::from(place) / f64::from(positions)).sin_cos();
+    (0..positions).map(move |point| {
+        let (sin, cos) = (TAU * f64::from(point) / f64::from(positions)).sin_cos();
         [5.0 * cos, 5.0 * sin]
     })
 }
 
 /// Small triangles in rows, to the east of this longitude.
 fn triangles(count: u32, east_of: f64) -> impl Iterator<Item = String> {
-    (0..count).map(move |place| {
-        let (x, y) = (east_of + 0.01 * f64::from(place % 400), 0.01 * f64::from(place / 400) - 2.0);
+    (0..count).map(move |point| {
+        let (x, y) = (east_of + 0.01 * f64::from(point % 400), 0.01 * f64::from(point / 400) - 2.0);
         ring([[x, y], [x + 0.004, y], [x, y + 0.004]].into_iter())
     })
 }

@@ -8,8 +8,8 @@ use geo::Validation;
 use geometry::{Checked, InvalidShape, Kind, Limits, Repair, Shape, check};
 use proptest::prelude::*;
 
-type Place = (i32, i32);
-type Ring = Vec<Place>;
+type Point = (i32, i32);
+type Ring = Vec<Point>;
 type Polygons = Vec<Vec<Ring>>;
 
 /// More cases than the default, because failures are rare. `PROPTEST_CASES` sets more still.
@@ -40,23 +40,23 @@ fn document(polygons: &Polygons, moved: i32) -> String {
     format!(r#"{{"type":"MultiPolygon","coordinates":[{}]}}"#, all.join(","))
 }
 
-fn place(size: i32) -> impl Strategy<Value = Place> {
+fn point(size: i32) -> impl Strategy<Value = Point> {
     (0..size, 0..size)
 }
 
 /// Random positions in random order: rings that mostly cross themselves.
 fn scribble() -> impl Strategy<Value = Ring> {
-    prop::collection::vec(place(7), 3..9)
+    prop::collection::vec(point(7), 3..9)
 }
 
 /// Positions sorted by angle around their middle: rings that are mostly simple.
 fn round(size: i32) -> impl Strategy<Value = Ring> {
-    prop::collection::vec(place(size), 3..9).prop_map(|mut ring| {
+    prop::collection::vec(point(size), 3..9).prop_map(|mut ring| {
         let count = ring.len() as f64;
-        let (x, y) = ring.iter().fold((0.0, 0.0), |(x, y), place| (x + f64::from(place.0), y + f64::from(place.1)));
+        let (x, y) = ring.iter().fold((0.0, 0.0), |(x, y), point| (x + f64::from(point.0), y + f64::from(point.1)));
         let (x, y) = (x / count + 0.01, y / count + 0.013);
         ring.sort_by(|one, other| {
-            let turn = |place: &Place| (f64::from(place.1) - y).atan2(f64::from(place.0) - x);
+            let turn = |point: &Point| (f64::from(point.1) - y).atan2(f64::from(point.0) - x);
             turn(one).total_cmp(&turn(other))
         });
         ring.dedup();
@@ -71,19 +71,19 @@ fn polygons() -> impl Strategy<Value = Polygons> {
     })];
     let polygon = (shell, prop::collection::vec(hole, 0..3))
         .prop_map(|(shell, holes)| std::iter::once(shell).chain(holes).collect::<Vec<_>>());
-    prop::collection::vec((polygon, place(14)), 1..4).prop_map(|polygons| {
-        let moved = |(polygon, (x, y)): (Vec<Ring>, Place)| {
-            polygon.into_iter().map(|ring| ring.into_iter().map(|place| (place.0 + x, place.1 + y)).collect()).collect()
+    prop::collection::vec((polygon, point(14)), 1..4).prop_map(|polygons| {
+        let moved = |(polygon, (x, y)): (Vec<Ring>, Point)| {
+            polygon.into_iter().map(|ring| ring.into_iter().map(|point| (point.0 + x, point.1 + y)).collect()).collect()
         };
         polygons.into_iter().map(moved).collect()
     })
 }
 
-fn turn(from: Place, to: Place, of: Place) -> i32 {
+fn turn(from: Point, to: Point, of: Point) -> i32 {
     ((to.0 - from.0) * (of.1 - from.1) - (to.1 - from.1) * (of.0 - from.0)).signum()
 }
 
-fn between(one: Place, other: Place, of: Place) -> bool {
+fn between(one: Point, other: Point, of: Point) -> bool {
     let within = |one: i32, other: i32, of: i32| one.min(other) <= of && of <= one.max(other);
     turn(one, other, of) == 0 && within(one.0, other.0, of.0) && within(one.1, other.1, of.1)
 }
@@ -91,15 +91,15 @@ fn between(one: Place, other: Place, of: Place) -> bool {
 /// Returns the indices of the positions that violate rule 6, by a comparison of all pairs of edges.
 fn broken_edges(ring: &Ring) -> BTreeSet<usize> {
     let count = ring.len();
-    let edges: Vec<(Place, Place)> = (0..count).map(|edge| (ring[edge], ring[(edge + 1) % count])).collect();
+    let edges: Vec<(Point, Point)> = (0..count).map(|edge| (ring[edge], ring[(edge + 1) % count])).collect();
     let mut broken = BTreeSet::new();
     for later in 0..count {
         for earlier in 0..later {
             let ((a, b), (c, d)) = (edges[earlier], edges[later]);
             let cross = turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
             let along = turn(a, b, c) == 0 && turn(a, b, d) == 0;
-            let inner = |place: Place| between(a, b, place) && between(c, d, place);
-            let shared: BTreeSet<Place> = [a, b, c, d].into_iter().filter(|place| inner(*place)).collect();
+            let inner = |point: Point| between(a, b, point) && between(c, d, point);
+            let shared: BTreeSet<Point> = [a, b, c, d].into_iter().filter(|point| inner(*point)).collect();
             if cross || (along && shared.len() > 1) {
                 broken.insert(later + 1);
             }
@@ -126,8 +126,8 @@ fn broken_edges(ring: &Ring) -> BTreeSet<usize> {
 }
 
 fn flat(ring: &Ring) -> bool {
-    let second = ring.iter().find(|place| **place != ring[0]);
-    second.is_none_or(|second| ring.iter().all(|place| turn(ring[0], *second, *place) == 0))
+    let second = ring.iter().find(|point| **point != ring[0]);
+    second.is_none_or(|second| ring.iter().all(|point| turn(ring[0], *second, *point) == 0))
 }
 
 fn without_repeats(ring: &Ring) -> bool {
@@ -145,9 +145,10 @@ fn runs_back(ring: &Ring) -> bool {
 
 /// Returns whether rounding decides the result: the antimeridian splits an edge that contains a vertex of another ring.
 /// Also, edges along the antimeridian on its two sides do not touch on the map.
-fn depends_on_rounding(polygons: &Polygons, seam: i32) -> bool {
-    let along =
-        |ring: &&Ring| (0..ring.len()).any(|index| ring[index].0 == seam && ring[(index + 1) % ring.len()].0 == seam);
+fn depends_on_rounding(polygons: &Polygons, antimeridian: i32) -> bool {
+    let along = |ring: &&Ring| {
+        (0..ring.len()).any(|index| ring[index].0 == antimeridian && ring[(index + 1) % ring.len()].0 == antimeridian)
+    };
     let rings: Vec<&Ring> = polygons.iter().flatten().collect();
     if rings.iter().copied().filter(along).count() > 1 {
         return true;
@@ -155,7 +156,7 @@ fn depends_on_rounding(polygons: &Polygons, seam: i32) -> bool {
     rings.iter().any(|ring| {
         (0..ring.len()).any(|index| {
             let (from, to) = (ring[index], ring[(index + 1) % ring.len()]);
-            let crosses = from.0.min(to.0) < seam && seam < from.0.max(to.0);
+            let crosses = from.0.min(to.0) < antimeridian && antimeridian < from.0.max(to.0);
             crosses
                 && rings.iter().any(|other| other.iter().any(|at| *at != from && *at != to && between(from, to, *at)))
         })

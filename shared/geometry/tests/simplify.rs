@@ -14,7 +14,7 @@ fn checked(document: &str) -> Option<Shape> {
 }
 
 /// The rings or lines of a shape.
-fn rows(shape: &Shape) -> Vec<Vec<Position>> {
+fn lines(shape: &Shape) -> Vec<Vec<Position>> {
     let value: serde_json::Value = serde_json::from_str(&shape.canonical()).unwrap();
     let coordinates = value["coordinates"].clone();
     let read = |value: serde_json::Value| serde_json::from_value::<Vec<Vec<Position>>>(value).unwrap();
@@ -46,42 +46,43 @@ fn metres([x, y]: Position, [other_x, other_y]: Position) -> f64 {
 }
 
 /// Returns the distance to about the nearest point of a segment, so an upper bound of the distance to the segment.
-fn metres_to_segment(place: Position, from: Position, to: Position) -> f64 {
-    let scale = place[1].to_radians().cos();
+fn metres_to_segment(point: Position, from: Position, to: Position) -> f64 {
+    let scale = point[1].to_radians().cos();
     let offset = |[x, y]: Position| [(x - from[0]) * scale, y - from[1]];
-    let ([run, rise], [x, y]) = (offset(to), offset(place));
+    let ([run, rise], [x, y]) = (offset(to), offset(point));
     let length = run * run + rise * rise;
     let nearest = if length > 0.0 { ((x * run + y * rise) / length).clamp(0.0, 1.0) } else { 0.0 };
-    metres(place, [from[0] + (to[0] - from[0]) * nearest, from[1] + (to[1] - from[1]) * nearest])
+    metres(point, [from[0] + (to[0] - from[0]) * nearest, from[1] + (to[1] - from[1]) * nearest])
 }
 
 /// Returns the largest distance of a source position from the simplified lines.
 fn farthest(source: &Shape, simpler: &Shape) -> f64 {
-    let rows_of = rows(simpler);
-    let segments: Vec<_> = rows_of.iter().flat_map(|row| row.windows(2).map(|ends| (ends[0], ends[1]))).collect();
-    let nearest = |place: &Position| {
-        segments.iter().map(|(from, to)| metres_to_segment(*place, *from, *to)).fold(f64::INFINITY, f64::min)
+    let simplified_lines = lines(simpler);
+    let segments: Vec<_> =
+        simplified_lines.iter().flat_map(|line| line.windows(2).map(|ends| (ends[0], ends[1]))).collect();
+    let nearest = |point: &Position| {
+        segments.iter().map(|(from, to)| metres_to_segment(*point, *from, *to)).fold(f64::INFINITY, f64::min)
     };
-    rows(source).iter().flatten().map(nearest).fold(0.0, f64::max)
+    lines(source).iter().flatten().map(nearest).fold(0.0, f64::max)
 }
 
 fn ring(middle: Position, size: f64, radii: &[f64]) -> String {
     let count = radii.len();
-    let places: Vec<_> = (0..=count)
+    let points: Vec<_> = (0..=count)
         .map(|step| {
             let turn = (step % count) as f64 / count as f64 * std::f64::consts::TAU;
             let radius = size * radii[step % count];
             format!("[{:.5},{:.5}]", middle[0] + radius * turn.cos(), middle[1] + radius * turn.sin())
         })
         .collect();
-    format!("[{}]", places.join(","))
+    format!("[{}]", points.join(","))
 }
 
 /// Coasts with lakes and islands. Some of these touch or cross, and such shapes are rejected.
 fn land() -> impl Strategy<Value = Shape> {
     let radii = |count: std::ops::Range<usize>| prop::collection::vec(0.3..1.0, count);
-    let beside = (radii(3..12), 0.0..6.3, 0.01..0.4, 0.0..1.6);
-    (-170.0..170.0, -75.0..75.0, 0.01..8.0, radii(6..120), prop::collection::vec(beside, 0..6)).prop_filter_map(
+    let other_ring = (radii(3..12), 0.0..6.3, 0.01..0.4, 0.0..1.6);
+    (-170.0..170.0, -75.0..75.0, 0.01..8.0, radii(6..120), prop::collection::vec(other_ring, 0..6)).prop_filter_map(
         "valid",
         |(x, y, size, coast, others)| {
             let shell = ring([x, y], size, &coast);
@@ -104,12 +105,12 @@ fn path() -> impl Strategy<Value = Shape> {
         "valid",
         |(x, y, step, steps)| {
             let (mut x, mut y): (f64, f64) = (x, y);
-            let mut places = vec![format!("[{x},{y}]")];
+            let mut points = vec![format!("[{x},{y}]")];
             for (east, north) in steps {
                 (x, y) = (x + step * east, y + step * north);
-                places.push(format!("[{x:.6},{y:.6}]"));
+                points.push(format!("[{x:.6},{y:.6}]"));
             }
-            checked(&format!(r#"{{"type":"LineString","coordinates":[{}]}}"#, places.join(",")))
+            checked(&format!(r#"{{"type":"LineString","coordinates":[{}]}}"#, points.join(",")))
         },
     )
 }

@@ -1,5 +1,7 @@
 //! The largest parts of a shape, which an outline shows.
 
+use never::never;
+
 use crate::point_in_polygon::{point_in_polygon, segments};
 use crate::shape::Shape;
 
@@ -19,7 +21,10 @@ pub(super) fn largest_parts(shape: &Shape, max_positions: usize) -> Shape {
     parts.retain(|(_, size)| *size >= min_size);
     let mut shown: Vec<usize> = Vec::new();
     for (line, _) in parts {
-        let Some(start) = shape.line(line).first().copied() else { continue };
+        let Some(start) = shape.line(line).first().copied() else {
+            never!("line {line} has no position");
+            continue;
+        };
         // Without its hole, a larger part would share area with an island in that hole.
         let is_inside = |larger: &usize| point_in_polygon(segments(shape.line(*larger)), start) != Some(false);
         if !(is_areal && shown.iter().any(is_inside)) {
