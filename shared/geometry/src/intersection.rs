@@ -58,7 +58,7 @@ pub(crate) struct Intersections {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Passage {
     ring: u32,
-    /// As in [`Node`](crate::segment_graph::Node).
+    /// Defined as for [`Node`](crate::segment_graph::Node).
     location: u32,
 }
 

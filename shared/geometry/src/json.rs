@@ -1,6 +1,5 @@
-//! A pull parser for JSON (RFC 8259): the caller reads the values that it expects and skips the rest.
-//!
-//! It reads numbers to the nearest double, which `serde_json` does not guarantee by default.
+//! A pull parser for JSON (RFC 8259): the caller reads the values that it expects and skips the rest. Numbers are read to
+//! the nearest double, which `serde_json` does not guarantee by default.
 
 use std::borrow::Cow;
 
@@ -102,7 +101,7 @@ impl<'a> JsonReader<'a> {
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, ReadError> {
         let start = self.offset();
         let escaped = self.skip_string()?;
-        let quoted = self.text_from(start);
+        let quoted = self.slice(start, self.at);
         if escaped {
             serde_json::from_str(quoted).map(Cow::Owned).map_err(|_| self.expected("a valid escape in the string"))
         } else {
@@ -134,7 +133,7 @@ impl<'a> JsonReader<'a> {
         let number = match exact {
             Some(number) if negative => -number,
             Some(number) => number,
-            None => self.text_from(start).parse().unwrap_or_else(|error| {
+            None => self.slice(start, self.at).parse().unwrap_or_else(|error| {
                 never!("a JSON number is no double: {error}");
                 f64::NAN
             }),
@@ -183,19 +182,16 @@ impl<'a> JsonReader<'a> {
                 self.at += word.ok_or_else(|| self.expected("a value"))?.len();
             }
         }
-        Ok(self.text_from(start))
-    }
-
-    fn text_from(&self, start: usize) -> &'a str {
-        self.text.get(start..self.at).unwrap_or_else(|| {
-            never!("bytes {start} to {} of {}", self.at, self.text.len());
-            ""
-        })
+        Ok(self.slice(start, self.at))
     }
 
     fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_else(|| {
-            never!("byte {} of {}", self.at, self.text.len());
+        self.slice(self.at, self.text.len())
+    }
+
+    fn slice(&self, start: usize, end: usize) -> &'a str {
+        self.text.get(start..end).unwrap_or_else(|| {
+            never!("bytes {start} to {end} of {}", self.text.len());
             ""
         })
     }

@@ -22,8 +22,8 @@ pub(crate) fn offset([x, y]: Position, [other_x, other_y]: Position, scale: f64)
     [(other_x - x) * scale, other_y - y]
 }
 
-/// Returns the bounding circle of a box `[west, south, east, north]`: its centre, its radius in degrees of latitude, and
-/// the scale of longitude, which also holds for `margin` degrees around the box.
+/// Returns the bounding circle of a box `[west, south, east, north]`: its centre, its radius in degrees of latitude,
+/// and the scale of longitude, which also holds for `margin` degrees around the box.
 pub(crate) fn bounding_circle([west, south, east, north]: [f64; 4], margin: f64) -> (Position, f64, f64) {
     let nearest = if south <= 0.0 && north >= 0.0 { 0.0 } else { south.abs().min(north.abs()) };
     let scale = longitude_scale(nearest - margin);

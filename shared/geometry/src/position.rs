@@ -5,8 +5,8 @@ use crate::Position;
 /// How far a coordinate may exceed its range to be snapped to the end of the range. Real data has `180.0000000000002`.
 const SNAP_TOLERANCE: f64 = 1e-9;
 
-/// Smaller coordinates are set to 0. No measurement is that exact, and products of such coordinates underflow, which the
-/// exact predicates do not allow.
+/// Smaller coordinates are set to 0. No measurement is that exact, and products of such coordinates underflow, which
+/// the exact predicates do not allow.
 const ZERO_THRESHOLD: f64 = 1e-100;
 
 /// A position within its ranges, with a longitude up to ±360.
@@ -17,7 +17,8 @@ pub(crate) struct ValidPosition {
     pub snapped: bool,
 }
 
-/// Checks the numbers of a position. Returns the position or its fault. `dimensions` is the count of the first position.
+/// Checks the numbers of a position. Returns the position or its fault. `dimensions` is the count of the first
+/// position.
 pub(crate) fn check_position(numbers: &[f64], dimensions: usize) -> Result<ValidPosition, String> {
     let (longitude, latitude, altitude) = match *numbers {
         [longitude, latitude] => (longitude, latitude, None),

@@ -29,8 +29,8 @@ impl RawShape {
     }
 }
 
-/// Reads a geometry of one kind or of any, and collects its faults. Returns nothing if the document has no such geometry
-/// or cannot be read to its end.
+/// Reads a geometry of one kind or of any, and collects its faults. Returns nothing if the document has no such
+/// geometry or cannot be read to its end.
 pub(crate) fn read(
     document: &[u8],
     kind: Option<Kind>,

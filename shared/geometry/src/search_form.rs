@@ -5,7 +5,8 @@ use crate::segment_graph::{Ring, SegmentGraph};
 use crate::shape::{Position, Shape, ShapeType};
 use crate::topology::violations;
 
-/// The most positions and bytes of a shape that search indexes in full. The tessellation of a larger one takes too long.
+/// The most positions and bytes of a shape that search indexes in full. The tessellation of a larger one takes too
+/// long.
 pub const MAX_FULL_POSITIONS: usize = 50_000;
 pub const MAX_FULL_BYTES: usize = 2 * 1024 * 1024;
 /// The most positions of the `coarse` form. The `fine` form has as many as a shape that is indexed in full may have.
