@@ -150,7 +150,7 @@ const steps: Record<string, () => Promise<void>> = {
     assert.equal(problem.type, 'urn:cairn:problem:bad-request')
     assert.deepEqual(problem.errors, [
       {
-        detail: 'the edge that ends here crosses an earlier one of its ring near (-125.6, 49.5)',
+        detail: 'the edge that ends here crosses an earlier edge of its ring near (-125.6, 49.5)',
         pointer: '/boundary/coordinates/0/3',
       },
       { detail: 'the latitude lies beyond 90: longitude comes first, these look swapped', pointer: '/location' },

@@ -12,7 +12,7 @@ use crate::shapes::SHAPES;
 use crate::timing::shortest;
 
 /// What a document of a map holds at most in its coarse form.
-const COARSE: usize = geometry::COARSE_POSITIONS;
+const COARSE: usize = geometry::MAX_COARSE_POSITIONS;
 
 const CHECKED: Duration = Duration::from_millis(40);
 const SIMPLIFIED: Duration = Duration::from_millis(60);

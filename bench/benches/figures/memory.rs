@@ -99,7 +99,7 @@ fn created(item: &Value) -> String {
 
 /// Puts the largest shape that search holds whole into the bucket; returns its reference as items have it.
 async fn store_shape(platform: &Platform) -> Result<Value, Failure> {
-    let shape = check(ellipse(geometry::FULL_POSITIONS - 1).as_bytes(), Kind::Boundary, &Limits::UPLOAD)?.shape;
+    let shape = check(ellipse(geometry::MAX_FULL_POSITIONS - 1).as_bytes(), Kind::Boundary, &Limits::UPLOAD)?.shape;
     let canonical = shape.canonical();
     let sha256 = sha256(canonical.as_bytes());
     let envelope: [f64; 4] = shape.envelope().into();

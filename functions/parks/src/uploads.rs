@@ -90,7 +90,7 @@ pub async fn ready(request: &Request, upload: &str, name: ShapeName) -> Result<(
     })?;
     let geometry: Geometry = stored.read()?;
     let of = ShapeType::parse(&geometry.shape_type);
-    if of.is_some_and(|of| shapes::kind(name).takes(of)) {
+    if of.is_some_and(|of| shapes::kind(name).allows(of)) {
         let object = StoredShape::Object(geometry.reference(request.access(), &sha256));
         let small = geometry.bytes <= INLINE_BYTES as u64;
         let shape = if small { StoredShape::Inline(shapes::text(request.access(), &object).await?) } else { object };

@@ -182,7 +182,7 @@ fn text(sample: &Map<String, Value>, name: &str) -> Result<String, SampleError> 
 mod tests {
     use std::collections::BTreeSet;
 
-    use geometry::{Checked, Kind, Limits, Refused};
+    use geometry::{Checked, InvalidShape, Kind, Limits};
 
     use super::*;
 
@@ -234,7 +234,7 @@ mod tests {
         assert!(refused.is_empty(), "{refused:#?}");
     }
 
-    fn check(geozone: &Feature) -> Result<Checked, Refused> {
+    fn check(geozone: &Feature) -> Result<Checked, InvalidShape> {
         let (_, boundary) = geozone.body.split_once("\"boundary\":").unwrap();
         geometry::check(boundary.strip_suffix('}').unwrap().as_bytes(), Kind::Boundary, &Limits::BODY)
     }

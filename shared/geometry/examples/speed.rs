@@ -1,4 +1,4 @@
-//! What the check and the simpler forms cost, beside the same JSON read by `serde_json` in the same run:
+//! The cost of the check and of simplification, compared with reading the same JSON by `serde_json` in the same run:
 //! `cargo run --release -p geometry --example speed`.
 
 use std::time::{Duration, Instant};
@@ -52,7 +52,7 @@ fn measure(name: &str, shape: &Rings) {
     );
 }
 
-/// The least of some runs, as other work on the machine only adds.
+/// Returns the shortest of several runs, because other work on the machine only adds time.
 fn best<T>(run: impl Fn() -> T) -> (Duration, T) {
     let mut best = Duration::MAX;
     loop {
@@ -90,7 +90,7 @@ fn ellipse(count: usize) -> Rings {
     round(count, |_| 0.25, -125.5)
 }
 
-/// Round a place, with bays within bays.
+/// A coast with bays within bays.
 fn coast(count: usize, middle: f64) -> Rings {
     let radius = |turn: f64| {
         let bays: f64 =

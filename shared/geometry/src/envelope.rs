@@ -1,8 +1,10 @@
-//! The box round a shape, also across ±180 (RFC 7946, section 5.2).
+//! The bounding box of a shape, also across the antimeridian (RFC 7946, section 5.2).
+
+use never::never;
 
 use crate::shape::{Position, Shape, ShapeType};
 
-/// Degrees. `west > east` when it crosses ±180.
+/// A bounding box, in degrees. `west > east` if it crosses the antimeridian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Envelope {
     pub west: f64,
@@ -12,13 +14,13 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// The complement of the widest gap of longitude on the circle, −180 to 180 when there is no gap; of two equally
-    /// wide gaps, the one at ±180.
+    /// Returns the envelope of a shape: the complement of its widest gap of longitude. Without a gap it is −180 to 180.
+    /// Of two equally wide gaps, the one at ±180 counts.
     pub fn of(shape: &Shape) -> Self {
-        let extents = shape.part_rows().filter_map(|rows| extent(shape.row(rows.start)));
+        let parts = shape.part_lines().filter_map(|lines| bounds(shape.line(lines.start)));
         let mut spans = Vec::with_capacity(shape.parts());
         let (mut south, mut north) = (f64::INFINITY, f64::NEG_INFINITY);
-        for [west, low, east, high] in extents {
+        for [west, low, east, high] in parts {
             spans.push((west, east));
             south = south.min(low);
             north = north.max(high);
@@ -26,18 +28,19 @@ impl Envelope {
         Self::around(spans, south, north)
     }
 
-    /// A single position's.
+    /// Returns the envelope of a position.
     pub fn of_position([longitude, latitude]: Position) -> Self {
         Self { west: longitude, south: latitude, east: longitude, north: latitude }
     }
 
-    /// The envelope of both.
+    /// Returns the envelope of both.
     pub fn union(&self, other: &Self) -> Self {
         let spans = self.spans().into_iter().chain(other.spans()).flatten().collect();
         Self::around(spans, self.south.min(other.south), self.north.max(other.north))
     }
 
-    pub fn crosses(&self) -> bool {
+    /// Returns whether it crosses the antimeridian.
+    pub fn crosses_antimeridian(&self) -> bool {
         self.west > self.east
     }
 
@@ -45,31 +48,31 @@ impl Envelope {
         f64::midpoint(self.south, self.north)
     }
 
-    /// `[west, south, east, north]`, as `bbox` has it.
+    /// Returns `[west, south, east, north]`, the order of a GeoJSON `bbox`.
     pub const fn to_array(self) -> [f64; 4] {
         [self.west, self.south, self.east, self.north]
     }
 
-    /// Itself as a shape: one box, or two that meet at ±180; a line or a point if it has no area.
+    /// Returns the envelope as a shape: one box, or two that meet at ±180. Without an area it is a line or a point.
     pub fn to_shape(&self) -> Shape {
         let spans: Vec<_> = self.spans().into_iter().flatten().collect();
         let flat = self.south == self.north;
-        let thin = spans.iter().all(|(west, east)| west == east);
-        let of = match (flat, thin) {
+        let narrow = spans.iter().all(|(west, east)| west == east);
+        let shape_type = match (flat, narrow) {
             (true, true) => ShapeType::Point,
             (true, false) | (false, true) => ShapeType::LineString,
             (false, false) => ShapeType::Polygon,
         };
-        // A side that only reaches ±180 has no area of its own.
-        let wide: Vec<_> = if thin {
+        // A box that only touches ±180 has no area.
+        let wide: Vec<_> = if narrow {
             spans.into_iter().take(1).collect()
         } else {
             spans.into_iter().filter(|(west, east)| west < east).collect()
         };
-        let mut shape = Shape::empty(if wide.len() > 1 { of.of_many() } else { of });
+        let mut shape = Shape::empty(if wide.len() > 1 { shape_type.multi() } else { shape_type });
         for (west, east) in wide {
             let (south, north) = (self.south, self.north);
-            let corners: &[Position] = match of {
+            let corners: &[Position] = match shape_type {
                 ShapeType::Point => &[[west, south]],
                 ShapeType::Polygon => &[[west, south], [east, south], [east, north], [west, north], [west, south]],
                 _ => &[[west, south], [east, north]],
@@ -77,14 +80,14 @@ impl Envelope {
             for corner in corners {
                 shape.push(*corner, None);
             }
-            shape.end_ring();
+            shape.end_line();
             shape.end_part();
         }
         shape
     }
 
     fn spans(&self) -> [Option<(f64, f64)>; 2] {
-        if self.crosses() {
+        if self.crosses_antimeridian() {
             [Some((self.west, 180.0)), Some((-180.0, self.east))]
         } else {
             [Some((self.west, self.east)), None]
@@ -94,6 +97,7 @@ impl Envelope {
     fn around(mut spans: Vec<(f64, f64)>, south: f64, north: f64) -> Self {
         spans.sort_by(|one, other| one.0.total_cmp(&other.0));
         let Some((first, _)) = spans.first().copied() else {
+            never!("a shape without a part");
             return Self { west: 0.0, south: 0.0, east: 0.0, north: 0.0 };
         };
         let (mut reach, mut widest, mut gap) = (first, 0.0, None);
@@ -117,15 +121,16 @@ impl Shape {
     }
 }
 
-/// `[west, south, east, north]` of positions on one side of ±180.
-pub(crate) fn extent(positions: &[Position]) -> Option<[f64; 4]> {
+/// Returns `[west, south, east, north]` of positions on one side of the antimeridian.
+pub(crate) fn bounds(positions: &[Position]) -> Option<[f64; 4]> {
     let mut each = positions.iter();
     let [x, y] = *each.next()?;
     Some(each.fold([x, y, x, y], |[west, south, east, north], [x, y]| {
         [west.min(*x), south.min(*y), east.max(*x), north.max(*y)]
     }))
 }
-/// `[west, south, east, north]`, the order of a GeoJSON bbox.
+
+/// `[west, south, east, north]`, the order of a GeoJSON `bbox`.
 impl From<Envelope> for [f64; 4] {
     fn from(Envelope { west, south, east, north }: Envelope) -> Self {
         [west, south, east, north]

@@ -1,63 +1,54 @@
-//! Shapes on the map: GeoJSON (RFC 7946) in, by rules that name every fault and every repair; a canonical form, its
-//! hash, envelopes, simpler forms, and the form that search takes. Pure: bytes in, values out, no input panics.
+//! Shapes on the map, without IO. The crate checks GeoJSON (RFC 7946) by rules that name every fault and every repair,
+//! and derives from a valid shape its canonical form and hash, its envelope, simplified forms, and the form that search
+//! indexes. No input panics.
 //!
-//! The rules, by whose numbers other files speak of them:
+//! Other files refer to the rules by their numbers:
 //!
-//! 1. A shape has a type that its name allows, and longitudes and latitudes as its reference system.
-//! 2. A position has two or three finite numbers, and each has as many.
-//! 3. Latitudes lie from -90 to 90, longitudes from -180 to 180; beyond that they are taken as going round.
-//! 4. A ring is closed and has an area, a line a length; no position comes twice in a row.
+//! 1. A shape has an allowed type, and longitude and latitude in WGS 84.
+//! 2. A position has two or three finite numbers. All positions have the same count.
+//! 3. Latitudes are between −90 and 90, longitudes between −180 and 180. Longitudes up to ±360 are unwrapped ones.
+//! 4. A ring is closed and has an area. A line has a length. No position repeats the one before.
 //! 5. Shells run counterclockwise, holes clockwise.
-//! 6. A ring does not meet itself.
-//! 7. A hole lies in its shell, and holes leave the interior in one piece.
+//! 6. A ring does not cross or touch itself.
+//! 7. A hole is inside its shell. Holes do not disconnect the interior.
 //! 8. Parts share no area and no edge.
-//! 9. Nothing crosses ±180: it is cut there.
-//! 10. A ring round a pole is closed along ±180 and ±90.
-//! 11. A document has bounds: [`Limits`].
+//! 9. No ring or line crosses the antimeridian. It is split there.
+//! 10. A ring around a pole is closed along ±180 and ±90.
+//! 11. A document keeps its [`Limits`].
 
-mod across;
-mod chain;
+mod antimeridian;
 mod check;
-mod cut;
-mod draft;
-mod drop;
 mod envelope;
 mod fault;
-mod inside;
 mod interior;
+mod intersection;
 mod json;
 mod limits;
-mod meeting;
-mod mend;
 mod metric;
-mod nest;
-mod orient;
-mod outline;
-mod plane;
-mod pole;
+mod orientation;
+mod point_in_polygon;
+mod polyline;
 mod position;
 mod read;
 mod reference_system;
 mod repair;
-mod rules;
-mod seam;
+mod ring_nesting;
 mod search_form;
+mod segment;
+mod segment_graph;
+mod self_intersection;
 mod shape;
 mod simplify;
-mod status;
 mod sweep;
-mod tangle;
-mod thin;
-mod trace;
-mod unwrap;
+mod topology;
 
 pub use check::{Checked, check, check_value};
 pub use envelope::Envelope;
-pub use fault::{Fault, NAMED_FAULTS, Refused};
+pub use fault::{Fault, InvalidShape, MAX_FAULTS};
 pub use limits::{Kind, Limits};
 pub use read::NotCanonical;
 pub use reference_system::{ONLY_WGS84, is_wgs84};
 pub use repair::Repair;
-pub use search_form::{COARSE_POSITIONS, FULL_BYTES, FULL_POSITIONS, Rung};
+pub use search_form::{MAX_COARSE_POSITIONS, MAX_FULL_BYTES, MAX_FULL_POSITIONS, is_indexed_in_full};
 pub use shape::{Position, Shape, ShapeType, sha256};
 pub use simplify::{Simplified, zoom_tolerance};

@@ -1,8 +1,8 @@
-//! What a document may be, and how much of it: large shapes in bounded memory.
+//! The geometry types that a document may have, and the limits of its size.
 
 use crate::ShapeType;
 
-/// Which shapes a document may hold.
+/// The use of a shape, which determines its geometry types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Polygon or MultiPolygon.
@@ -11,21 +11,21 @@ pub enum Kind {
     Path,
     /// Point.
     Location,
-    /// An upload, whose use is not known yet: a boundary or a path.
+    /// A boundary or a path: an upload, whose use is not known yet.
     Any,
 }
 
 impl Kind {
-    /// Whether a document of this kind may be of this type.
-    pub fn takes(self, of: ShapeType) -> bool {
-        match of {
+    /// Returns whether a shape of this kind may have this type.
+    pub fn allows(self, shape_type: ShapeType) -> bool {
+        match shape_type {
             ShapeType::Polygon | ShapeType::MultiPolygon => matches!(self, Self::Boundary | Self::Any),
             ShapeType::LineString | ShapeType::MultiLineString => matches!(self, Self::Path | Self::Any),
             ShapeType::Point => self == Self::Location,
         }
     }
 
-    /// The types it takes, as a message names them.
+    /// Returns the types that it allows, for messages.
     pub fn types(self) -> &'static str {
         match self {
             Self::Boundary => "Polygon or MultiPolygon",
@@ -36,23 +36,24 @@ impl Kind {
     }
 }
 
-/// Held while reading, and again by what a cut makes of the shape, so that what was stored can always be read again.
+/// Limits of a document. They hold for the document as it is read, and for the checked shape, which may be larger. So a
+/// stored shape can always be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Of the document, and of the canonical form.
+    /// The size of the document, and of the canonical form.
     pub bytes: usize,
     pub positions: usize,
     pub parts: usize,
     pub rings: usize,
-    /// How deep JSON arrays and objects may nest. A MultiPolygon in a FeatureCollection needs 8.
+    /// The depth of JSON arrays and objects. A MultiPolygon in a FeatureCollection needs 8.
     pub depth: usize,
 }
 
 impl Limits {
-    /// A document that came by presigned upload: 32 MiB.
+    /// The limits of a presigned upload: 32 MiB.
     pub const UPLOAD: Self =
         Self { bytes: 32 * 1024 * 1024, positions: 1_000_000, parts: 50_000, rings: 100_000, depth: 8 };
 
-    /// A document in the body of a request: 4 MiB.
+    /// The limits of a document in the body of a request: 4 MiB.
     pub const BODY: Self = Self { bytes: 4 * 1024 * 1024, ..Self::UPLOAD };
 }

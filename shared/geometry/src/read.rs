@@ -1,74 +1,75 @@
-//! A GeoJSON document, read in one pass: its geometry's type and positions, as they were sent, within the limits.
+//! Reads a GeoJSON document in one pass: the type and the positions of its geometry as sent, within the limits.
 
 mod coordinates;
 
 use std::collections::BTreeSet;
 
 use crate::fault::{Faults, Member, Path};
-use crate::json::{Json, Stop};
+use crate::json::{JsonReader, ReadError};
 use crate::reference_system::{ONLY_WGS84, is_wgs84};
 use crate::{Kind, Limits, Repair, Shape, ShapeType};
 
-/// A geometry as it was sent, with longitudes up to ±360.
-pub(crate) struct Raw {
+/// A geometry as sent, with longitudes up to ±360.
+pub(crate) struct RawShape {
     pub shape: Shape,
-    /// For each ring or line: all its positions could be read, and it is one.
-    pub sound: Vec<bool>,
+    /// For each ring or line: it is an array, and each of its positions is valid.
+    pub readable: Vec<bool>,
     pub coordinates: Member,
 }
 
-impl Raw {
-    /// The way to a ring, line or point: the members of `coordinates` above its positions.
-    pub(crate) fn path(&self, part: usize, ring: usize) -> Path {
+impl RawShape {
+    /// Returns the path within `coordinates` to a ring, line or point, by its part and its index in the part.
+    pub(crate) fn path(&self, part: usize, index: usize) -> Path {
         match self.shape.shape_type() {
             ShapeType::Point | ShapeType::LineString => Path::default(),
             ShapeType::MultiLineString => Path::default().down(part),
-            ShapeType::Polygon => Path::default().down(ring),
-            ShapeType::MultiPolygon => Path::default().down(part).down(ring),
+            ShapeType::Polygon => Path::default().down(index),
+            ShapeType::MultiPolygon => Path::default().down(part).down(index),
         }
     }
 }
 
-/// Reads what can be read, of one kind or of any. Nothing comes back if there is no geometry of it.
+/// Reads a geometry of one kind or of any, and collects its faults. Returns nothing if the document has no such
+/// geometry or cannot be read to its end.
 pub(crate) fn read(
     document: &[u8],
     kind: Option<Kind>,
     limits: &Limits,
     faults: &mut Faults,
     repairs: &mut BTreeSet<Repair>,
-) -> Option<Raw> {
+) -> Option<RawShape> {
     let top = Member::default();
     if document.len() > limits.bytes {
-        let detail = format!("{} bytes: a document has at most {}", document.len(), limits.bytes);
+        let detail = format!("the document has {} bytes: at most {} are allowed", document.len(), limits.bytes);
         faults.too_large(&top, Path::default(), detail);
         return None;
     }
     let text = match std::str::from_utf8(document) {
         Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
         Err(error) => {
-            faults.at(&top, || format!("not UTF-8 at byte {}", error.valid_up_to()));
+            faults.at(&top, || format!("the document is not UTF-8 at byte {}", error.valid_up_to()));
             return None;
         }
     };
-    let json = Json::new(text, limits.depth);
+    let json = JsonReader::new(text, limits.depth);
     let mut reader =
         Reader { json, kind, limits, faults, repairs, at: top, path: Path::default(), dimensions: 0, raw: None };
     match reader.document() {
         Ok(()) => reader.raw,
-        Err(stop) => {
-            reader.stopped(stop);
+        Err(error) => {
+            reader.fail(error);
             None
         }
     }
 }
 
-/// A text that no check has written.
+/// A text that [`Shape::canonical`] has not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the canonical form of a shape")]
+#[error("the text is not the canonical form of a shape")]
 pub struct NotCanonical;
 
 impl Shape {
-    /// Reads what [`Shape::canonical`] wrote, without checking it again. Who stored it under its hash compares that.
+    /// Reads the output of [`Shape::canonical`] without checking it again. The caller compares its hash.
     pub fn parse_canonical(text: &str) -> Result<Self, NotCanonical> {
         let limits =
             Limits { bytes: usize::MAX, positions: usize::MAX, parts: usize::MAX, rings: usize::MAX, depth: 8 };
@@ -79,20 +80,20 @@ impl Shape {
 }
 
 struct Reader<'a, 'b> {
-    json: Json<'a>,
+    json: JsonReader<'a>,
     kind: Option<Kind>,
     limits: &'b Limits,
     faults: &'b mut Faults,
     repairs: &'b mut BTreeSet<Repair>,
-    /// Where the reader is, for faults.
+    /// The current member and the path in it, for faults.
     at: Member,
     path: Path,
-    /// Of the first position; 0 before it.
+    /// The number of dimensions of the first position; 0 before it.
     dimensions: usize,
-    raw: Option<Raw>,
+    raw: Option<RawShape>,
 }
 
-/// What an object may be, by where it stands.
+/// The place of an object in the document, which determines its types.
 #[derive(Clone, Copy, PartialEq)]
 enum Role {
     Top,
@@ -100,16 +101,16 @@ enum Role {
     Geometry,
 }
 
-/// What an object is, by its `type`.
+/// The `type` of an object.
 #[derive(Clone, Copy, PartialEq)]
-enum Is {
+enum ObjectType {
     FeatureCollection,
     Feature,
     Geometry(ShapeType),
 }
 
-impl Is {
-    /// The member that holds what it is about.
+impl ObjectType {
+    /// Returns the name of the member with the content.
     fn content(self) -> &'static str {
         match self {
             Self::FeatureCollection => "features",
@@ -120,33 +121,33 @@ impl Is {
 }
 
 impl Reader<'_, '_> {
-    fn document(&mut self) -> Result<(), Stop> {
+    fn document(&mut self) -> Result<(), ReadError> {
         self.object(Role::Top)?;
         self.json.end()
     }
 
-    fn stopped(&mut self, stop: Stop) {
-        match stop {
-            Stop::Syntax { expected, byte } => {
+    fn fail(&mut self, error: ReadError) {
+        match error {
+            ReadError::Syntax { expected, byte } => {
                 self.faults.within(&self.at, self.path, || {
-                    format!("not JSON: at byte {byte} comes something else than {expected}")
+                    format!("the document is not JSON: expected {expected} at byte {byte}")
                 });
             }
-            Stop::TooLarge(detail) => self.faults.too_large(&self.at, self.path, detail),
+            ReadError::TooLarge(detail) => self.faults.too_large(&self.at, self.path, detail),
         }
     }
 
-    fn object(&mut self, role: Role) -> Result<(), Stop> {
+    fn object(&mut self, role: Role) -> Result<(), ReadError> {
         let offset = self.json.offset();
         self.at.offset = offset;
         if self.json.peek() != Some(b'{') {
             self.json.skip()?;
-            self.faults.at(&self.at, || "a GeoJSON object has a type".to_owned());
+            self.faults.at(&self.at, || "must be a GeoJSON object".to_owned());
             return Ok(());
         }
         self.json.open(b'{')?;
-        let (mut is, mut typed, mut done) = (None, false, false);
-        let mut before: Vec<(&'static str, usize)> = Vec::new();
+        let (mut object_type, mut has_type, mut has_content) = (None, false, false);
+        let mut members: Vec<(&'static str, usize)> = Vec::new();
         let mut first = true;
         while self.json.more(&mut first, b'}')? {
             let name = self.json.name()?;
@@ -157,67 +158,67 @@ impl Reader<'_, '_> {
                 continue;
             };
             let value = self.json.offset();
-            if before.iter().any(|(seen, _)| *seen == name) {
-                self.fault(name, value, "a second member of this name");
+            if members.iter().any(|(seen, _)| *seen == name) {
+                self.fault(name, value, "duplicate member");
                 self.json.skip()?;
                 continue;
             }
-            before.push((name, value));
+            members.push((name, value));
             match name {
                 "type" => {
-                    typed = true;
-                    is = self.type_of(role)?;
+                    has_type = true;
+                    object_type = self.type_of(role)?;
                 }
                 "crs" => self.reference_system()?,
-                _ if is.is_some_and(|is| is.content() == name) => {
-                    done = true;
-                    self.member(name, |reader| reader.content(is))?;
+                _ if object_type.is_some_and(|known| known.content() == name) => {
+                    has_content = true;
+                    self.member(name, |reader| reader.content(object_type))?;
                 }
                 _ => {
                     self.json.skip()?;
                 }
             }
         }
-        if !typed {
-            self.fault("type", offset, "missing: a GeoJSON object has a type");
+        if !has_type {
+            self.fault("type", offset, "missing: a GeoJSON object must have a type");
         }
-        let Some(content) = is.map(Is::content).filter(|_| !done) else { return Ok(()) };
-        let Some((_, value)) = before.iter().find(|(name, _)| *name == content) else {
+        let Some(content) = object_type.map(ObjectType::content).filter(|_| !has_content) else { return Ok(()) };
+        let Some((_, value)) = members.iter().find(|(name, _)| *name == content) else {
             self.fault(content, offset, "missing");
             return Ok(());
         };
-        // It came before the type, by which alone it can be read.
+        // The member came before the type that determines how to read it.
         let end = self.json.revisit(*value);
-        self.member(content, |reader| reader.content(is))?;
+        self.member(content, |reader| reader.content(object_type))?;
         self.json.resume(end);
         Ok(())
     }
 
-    fn type_of(&mut self, role: Role) -> Result<Option<Is>, Stop> {
+    fn type_of(&mut self, role: Role) -> Result<Option<ObjectType>, ReadError> {
         let value = self.json.offset();
         if self.json.peek() != Some(b'"') {
             self.json.skip()?;
-            self.fault("type", value, "the type is a text");
+            self.fault("type", value, "the type must be a string");
             return Ok(None);
         }
         let name = self.json.string()?;
-        let is = match (role, name.as_ref()) {
-            (Role::Top, "FeatureCollection") => Some(Is::FeatureCollection),
-            (Role::Top | Role::OnlyFeature, "Feature") => Some(Is::Feature),
-            (Role::Top | Role::Geometry, name) => {
-                ShapeType::parse(name).filter(|of| self.kind.is_none_or(|kind| kind.takes(*of))).map(Is::Geometry)
-            }
+        let object_type = match (role, name.as_ref()) {
+            (Role::Top, "FeatureCollection") => Some(ObjectType::FeatureCollection),
+            (Role::Top | Role::OnlyFeature, "Feature") => Some(ObjectType::Feature),
+            (Role::Top | Role::Geometry, name) => ShapeType::parse(name)
+                .filter(|known| self.kind.is_none_or(|kind| kind.allows(*known)))
+                .map(ObjectType::Geometry),
             (Role::OnlyFeature, _) => None,
         };
-        if is.is_none() {
+        if object_type.is_none() {
             let types = self.kind.filter(|_| role != Role::OnlyFeature).map_or("Feature", Kind::types);
             let name: String = name.chars().take(40).collect();
-            self.fault("type", value, &format!("{name:?} is not taken here, but {types}"));
+            self.fault("type", value, &format!("{name:?} is not allowed here: must be {types}"));
         }
-        Ok(is)
+        Ok(object_type)
     }
 
-    fn reference_system(&mut self) -> Result<(), Stop> {
+    fn reference_system(&mut self) -> Result<(), ReadError> {
         let value = self.json.offset();
         if is_wgs84(self.json.skip()?) {
             self.repairs.insert(Repair::Crs);
@@ -227,19 +228,19 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn content(&mut self, is: Option<Is>) -> Result<(), Stop> {
-        match is {
+    fn content(&mut self, object_type: Option<ObjectType>) -> Result<(), ReadError> {
+        match object_type {
             None => Ok(()),
-            Some(Is::Feature) => self.object(Role::Geometry),
-            Some(Is::FeatureCollection) => self.only_feature(),
-            Some(Is::Geometry(of)) => self.coordinates(of),
+            Some(ObjectType::Feature) => self.object(Role::Geometry),
+            Some(ObjectType::FeatureCollection) => self.only_feature(),
+            Some(ObjectType::Geometry(shape_type)) => self.coordinates(shape_type),
         }
     }
 
-    fn only_feature(&mut self) -> Result<(), Stop> {
+    fn only_feature(&mut self) -> Result<(), ReadError> {
         if self.json.peek() != Some(b'[') {
             self.json.skip()?;
-            self.faults.at(&self.at, || "features is an array of one Feature".to_owned());
+            self.faults.at(&self.at, || "features must be an array of one Feature".to_owned());
             return Ok(());
         }
         self.json.open(b'[')?;
@@ -253,7 +254,7 @@ impl Reader<'_, '_> {
             }
         }
         if count != 1 {
-            self.faults.at(&self.at, || format!("one Feature is taken, not {count}"));
+            self.faults.at(&self.at, || format!("must have one Feature, not {count}"));
         }
         Ok(())
     }
@@ -263,8 +264,8 @@ impl Reader<'_, '_> {
         self.faults.at(&member, || detail.to_owned());
     }
 
-    /// Reads a member's value. Where that stops, the reader stays there.
-    fn member(&mut self, name: &str, read: impl FnOnce(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
+    /// Reads the value of a member. After an error, the reader stays at that member.
+    fn member(&mut self, name: &str, read: impl FnOnce(&mut Self) -> Result<(), ReadError>) -> Result<(), ReadError> {
         let member = Member { pointer: format!("{}/{name}", self.at.pointer), offset: self.json.offset() };
         let above = std::mem::replace(&mut self.at, member);
         read(self)?;

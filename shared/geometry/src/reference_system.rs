@@ -1,11 +1,13 @@
-//! The `crs` member of GeoJSON from before RFC 7946.
+//! The `crs` member of GeoJSON, which RFC 7946 has removed.
 
 use serde_json::Value;
 
-/// What a document with another reference system is told.
-pub const ONLY_WGS84: &str = "only WGS 84 longitude and latitude are taken: no crs, CRS84 or EPSG:4326";
+/// The fault of a document with another reference system.
+pub const ONLY_WGS84: &str =
+    "only WGS 84 longitude and latitude are supported: omit crs, or set it to CRS84 or EPSG:4326";
 
-/// Whether this text of a `crs` member says WGS 84, longitude first. `null` leaves it open, which has become the same.
+/// Returns whether the text of a `crs` member stands for WGS 84 with longitude first. `null` means an unspecified
+/// system, which today is WGS 84, too.
 pub fn is_wgs84(text: &str) -> bool {
     let Ok(crs) = serde_json::from_str::<Value>(text) else { return false };
     let property = |name: &str| crs.get("properties").and_then(|properties| properties.get(name));
@@ -20,7 +22,7 @@ pub fn is_wgs84(text: &str) -> bool {
     }
 }
 
-/// `CRS84`, `EPSG:4326`, and their URNs and URLs with any version.
+/// Returns whether a name is `CRS84`, `EPSG:4326`, or a URN or URL of these with any version.
 fn names_wgs84(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let words: Vec<_> = name.split([':', '/', '#']).filter(|word| !word.is_empty()).collect();
@@ -36,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rule_1_a_crs_is_absent_or_says_wgs_84() {
+    fn only_a_crs_with_wgs_84_is_accepted() {
         for crs in [
             "null",
             r#""EPSG:4326""#,

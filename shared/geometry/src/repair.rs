@@ -1,25 +1,25 @@
-//! What the check mends by itself, by name.
+//! The repairs that the check makes.
 
 use std::fmt;
 
-/// One kind of mending; a checked shape names each that it needed.
+/// A kind of repair. A checked shape lists the ones that it needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Repair {
-    /// A ring's last position, at most 1e-7° from its first, was set to it.
+    /// The last position of a ring, at most 1e-7° from the first one, was set to it.
     Closed,
-    /// A `crs` member that says WGS 84 was dropped.
+    /// A `crs` member with WGS 84 was removed.
     Crs,
-    /// What crossed ±180 was cut into parts.
+    /// A ring or line across the antimeridian was split there.
     Cut,
-    /// A ring round a pole was closed along ±180 and ±90, or two round the globe were joined along ±180.
+    /// A ring around a pole was closed along ±180 and ±90, or two rings around the globe were joined along ±180.
     Pole,
-    /// Positions that repeat the one before, or run back along ±180, were removed.
+    /// Positions that repeat the one before, or form a spike along ±180, were removed.
     Repeats,
-    /// Longitudes were moved by a whole turn, to lie in −180…180 on their shape's side.
+    /// Longitudes were moved by 360°, to lie between −180 and 180 on the shape's side.
     Shifted,
-    /// Coordinates at most 1e-9° beyond their range were set to its end.
+    /// Coordinates at most 1e-9° out of range were set to the end of the range.
     Snapped,
-    /// A shell was turned counterclockwise, or a hole clockwise.
+    /// A shell was reversed to run counterclockwise, or a hole to run clockwise.
     Winding,
 }
 

@@ -1,14 +1,15 @@
-//! A shape that passed the rules, and its canonical form.
+//! A valid shape and its canonical form.
 
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
+use never::never;
 use sha2::{Digest, Sha256};
 
 /// Longitude and latitude in degrees, WGS 84.
 pub type Position = [f64; 2];
 
-/// GeoJSON's name of a geometry (RFC 7946, section 1.4), of those that Cairn takes.
+/// The geometry types of GeoJSON (RFC 7946, section 1.4) that Cairn supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ShapeType {
     Point,
@@ -33,16 +34,16 @@ impl ShapeType {
     }
 
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|of| of.as_str() == name)
+        Self::ALL.into_iter().find(|known| known.as_str() == name)
     }
 
-    /// Has rings, and so an area.
+    /// Returns whether shapes of this type have rings, and so an area.
     pub const fn is_areal(self) -> bool {
         matches!(self, Self::Polygon | Self::MultiPolygon)
     }
 
-    /// The type that holds several of this one's parts.
-    pub(crate) const fn of_many(self) -> Self {
+    /// Returns the type of a shape with several parts of this type.
+    pub(crate) const fn multi(self) -> Self {
         match self {
             Self::Polygon => Self::MultiPolygon,
             Self::LineString => Self::MultiLineString,
@@ -57,21 +58,24 @@ impl fmt::Display for ShapeType {
     }
 }
 
-/// One geometry. Its positions lie in one row; `rings` says where each ring or line of them ends, `parts` where each
-/// polygon's rings end. A line is a part of one such row, a point a part of one position.
+/// A geometry.
+///
+/// Its positions stand in one array. `line_ends` has the end of each ring or line among them, `part_ends` the end of
+/// each part among these. A part is a polygon, a line or a point. In this crate, a *line* of a shape is also a ring of
+/// a polygon, and the position of a point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    of: ShapeType,
+    shape_type: ShapeType,
     positions: Vec<Position>,
-    /// One per position, or none at all.
+    /// One for each position, or none.
     altitudes: Vec<f64>,
-    rings: Vec<usize>,
-    parts: Vec<usize>,
+    line_ends: Vec<usize>,
+    part_ends: Vec<usize>,
 }
 
 impl Shape {
-    pub(crate) fn empty(of: ShapeType) -> Self {
-        Self { of, positions: Vec::new(), altitudes: Vec::new(), rings: Vec::new(), parts: Vec::new() }
+    pub(crate) fn empty(shape_type: ShapeType) -> Self {
+        Self { shape_type, positions: Vec::new(), altitudes: Vec::new(), line_ends: Vec::new(), part_ends: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, position: Position, altitude: Option<f64>) {
@@ -79,60 +83,68 @@ impl Shape {
         self.altitudes.extend(altitude);
     }
 
-    /// What was pushed since the last ring is a ring, or a line.
-    pub(crate) fn end_ring(&mut self) {
-        self.rings.push(self.positions.len());
+    /// Ends a ring or line, with the positions that were pushed since the last one ended.
+    pub(crate) fn end_line(&mut self) {
+        self.line_ends.push(self.positions.len());
     }
 
-    /// What was ended since the last part is a part.
+    /// Ends a part, with the rings or the line that ended since the last one.
     pub(crate) fn end_part(&mut self) {
-        self.parts.push(self.rings.len());
+        self.part_ends.push(self.line_ends.len());
     }
 
     pub const fn shape_type(&self) -> ShapeType {
-        self.of
+        self.shape_type
     }
 
-    /// How many positions, closing ones included.
+    /// Returns the number of positions, the closing ones of rings included.
     pub fn positions(&self) -> usize {
         self.positions.len()
     }
 
-    /// How many polygons, lines or points.
+    /// Returns the number of polygons, lines or points.
     pub fn parts(&self) -> usize {
-        self.parts.len()
+        self.part_ends.len()
     }
 
-    /// How many rings, shells and holes; lines and points have none.
+    /// Returns the number of rings: shells and holes. Lines and points have none.
     pub fn rings(&self) -> usize {
-        if self.of.is_areal() { self.rings.len() } else { 0 }
+        if self.shape_type.is_areal() { self.line_ends.len() } else { 0 }
     }
 
-    /// The rings or lines of each part, as ranges of rows.
-    pub(crate) fn part_rows(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        spans(&self.parts)
+    /// Returns the rings or lines of each part, as ranges of their indices.
+    pub(crate) fn part_lines(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        ranges(&self.part_ends)
     }
 
-    pub(crate) fn row(&self, row: usize) -> &[Position] {
-        self.row_span(row).and_then(|span| self.positions.get(span)).unwrap_or_default()
+    /// Returns the positions of a ring or line.
+    pub(crate) fn line(&self, line: usize) -> &[Position] {
+        self.positions.get(self.line_range(line)).unwrap_or_else(|| {
+            never!("line {line} has more than {} positions", self.positions.len());
+            &[]
+        })
     }
 
-    pub(crate) fn row_altitudes(&self, row: usize) -> &[f64] {
-        self.row_span(row).and_then(|span| self.altitudes.get(span)).unwrap_or_default()
+    /// Returns the altitudes of a ring or line, empty if the shape has none.
+    pub(crate) fn line_altitudes(&self, line: usize) -> &[f64] {
+        self.altitudes.get(self.line_range(line)).unwrap_or_default()
     }
 
-    fn row_span(&self, row: usize) -> Option<Range<usize>> {
-        let end = self.rings.get(row).copied()?;
-        let start = row.checked_sub(1).and_then(|before| self.rings.get(before).copied()).unwrap_or(0);
-        Some(start..end)
+    fn line_range(&self, line: usize) -> Range<usize> {
+        let end = self.line_ends.get(line).copied().unwrap_or_else(|| {
+            never!("line {line} of {}", self.line_ends.len());
+            0
+        });
+        let start = line.checked_sub(1).and_then(|before| self.line_ends.get(before).copied()).unwrap_or(0);
+        start..end
     }
 
     pub(crate) fn all_positions(&self) -> &[Position] {
         &self.positions
     }
 
-    /// `type` and `coordinates` without spaces, numbers as the shortest text that reads back to the same double, as
-    /// Rust's `Display` writes them, −0 as 0. It is its own canonical form.
+    /// Returns the canonical form: `type` and `coordinates` without spaces. Each number is the shortest text that reads
+    /// back to the same double, as Rust's `Display` writes it, with −0 as 0. Checking it returns the same form.
     pub fn canonical(&self) -> String {
         let mut text = String::with_capacity(64 + self.positions.len() * 44);
         self.write(&mut text, |text, number| {
@@ -141,15 +153,15 @@ impl Shape {
         text
     }
 
-    /// The SHA-256 of the canonical form, in lower-case hexadecimal.
+    /// Returns the SHA-256 of the canonical form, in lower-case hexadecimal.
     pub fn sha256(&self) -> String {
         sha256(self.canonical().as_bytes())
     }
 
-    /// The geometry as JSON, with numbers as the caller writes them.
+    /// Writes the geometry as JSON, with numbers as the caller writes them.
     pub(crate) fn write(&self, text: &mut String, number: impl Fn(&mut String, f64)) {
-        let _ = write!(text, "{{\"type\":\"{}\",\"coordinates\":", self.of);
-        let many = matches!(self.of, ShapeType::MultiLineString | ShapeType::MultiPolygon);
+        let _ = write!(text, "{{\"type\":\"{}\",\"coordinates\":", self.shape_type);
+        let many = matches!(self.shape_type, ShapeType::MultiLineString | ShapeType::MultiPolygon);
         let mut altitudes = self.altitudes.iter();
         let mut position = |text: &mut String, [longitude, latitude]: Position| {
             text.push('[');
@@ -165,26 +177,26 @@ impl Shape {
         if many {
             text.push('[');
         }
-        for (part, rows) in self.part_rows().enumerate() {
+        for (part, lines) in self.part_lines().enumerate() {
             separate(text, part);
-            if self.of.is_areal() {
+            if self.shape_type.is_areal() {
                 text.push('[');
             }
-            for (ring, row) in rows.enumerate() {
-                separate(text, ring);
-                let bare = self.of == ShapeType::Point;
-                if !bare {
+            for (index, line) in lines.enumerate() {
+                separate(text, index);
+                let is_point = self.shape_type == ShapeType::Point;
+                if !is_point {
                     text.push('[');
                 }
-                for (at, place) in self.row(row).iter().enumerate() {
-                    separate(text, at);
-                    position(text, *place);
+                for (index, at) in self.line(line).iter().enumerate() {
+                    separate(text, index);
+                    position(text, *at);
                 }
-                if !bare {
+                if !is_point {
                     text.push(']');
                 }
             }
-            if self.of.is_areal() {
+            if self.shape_type.is_areal() {
                 text.push(']');
             }
         }
@@ -195,7 +207,8 @@ impl Shape {
     }
 }
 
-/// The SHA-256 of some bytes, in lower-case hexadecimal: how an upload declares its content and S3 names it.
+/// Returns the SHA-256 of bytes, in lower-case hexadecimal: the form in which an upload declares its content and S3
+/// names it.
 pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
@@ -203,12 +216,13 @@ pub fn sha256(bytes: &[u8]) -> String {
     })
 }
 
-fn separate(text: &mut String, at: usize) {
-    if at > 0 {
+/// Writes the comma before all elements but the first.
+fn separate(text: &mut String, index: usize) {
+    if index > 0 {
         text.push(',');
     }
 }
 
-fn spans(ends: &[usize]) -> impl Iterator<Item = Range<usize>> + '_ {
+fn ranges(ends: &[usize]) -> impl Iterator<Item = Range<usize>> + '_ {
     std::iter::once(&0).chain(ends).zip(ends).map(|(start, end)| *start..*end)
 }

@@ -1,80 +1,89 @@
-//! Simpler forms of a shape.
+//! Simplified forms of a shape.
 
-use crate::draft::Draft;
-use crate::metric::METRES_A_DEGREE;
-use crate::outline::main_parts;
+mod outline;
+mod repair;
+mod selection;
+mod sklansky_gonzalez;
+mod small_parts;
+
+use crate::metric::METRES_PER_DEGREE;
 use crate::shape::Shape;
+use outline::largest_parts;
+use selection::Selection;
 
-/// Doubled so often, this tolerance reaches round the Earth: a millimetre.
-const FINEST: f64 = 0.001;
-const DOUBLINGS: i32 = 37;
+/// The smallest tolerance of [`Shape::simplify_to`], in metres.
+const MIN_TOLERANCE: f64 = 0.001;
+/// After this many doublings the smallest tolerance exceeds the circumference of the Earth.
+const MAX_DOUBLINGS: i32 = 37;
 
-/// A simpler form and the tolerance it keeps.
+/// A simplified form and the tolerance that it keeps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Simplified {
     pub shape: Shape,
-    /// Metres: every source position lies within it of the simpler form's lines; 0 if nothing was left out.
+    /// In metres: every position of the source is within this distance of the simplified lines. 0 if all positions are
+    /// kept.
     pub tolerance: f64,
 }
 
 impl Shape {
-    /// Valid, the same for the same question, with every source position within `tolerance` metres and at least one
-    /// part left.
+    /// Simplifies the shape. The result is valid and deterministic, has at least one part, and every position of the
+    /// source is within `tolerance` metres of it.
     pub fn simplify(&self, tolerance: f64) -> Simplified {
-        let mut draft = Draft::new(self, degrees(tolerance));
-        if tolerance > 0.0 && draft.settle(self.positions()) {
-            Simplified { shape: draft.into_shape(), tolerance }
+        let mut selection = Selection::new(self, to_degrees(tolerance));
+        if tolerance > 0.0 && selection.make_valid(self.positions()) {
+            Simplified { shape: selection.into_shape(), tolerance }
         } else {
-            self.whole()
+            self.unsimplified()
         }
     }
 
-    /// The same with at most so many positions, and a tolerance about as small as that allows. Never fewer than a
-    /// valid shape needs: 4 for an area, 2 for a line.
+    /// Simplifies the shape to at most `max_positions`, with a tolerance about as small as this allows. The result has
+    /// never fewer positions than a valid shape needs: 4 for a polygon, 2 for a line.
     pub fn simplify_to(&self, max_positions: usize) -> Simplified {
         if self.positions() <= max_positions {
-            return self.whole();
+            return self.unsimplified();
         }
-        // The finest tolerance that leaves few enough, and from there the first that can be made valid with as few.
-        let (mut low, mut high) = (0, DOUBLINGS);
+        // The smallest tolerance that leaves few enough positions, and from there on the first one at which the form
+        // can be made valid within the limit.
+        let (mut low, mut high) = (0, MAX_DOUBLINGS);
         while low < high {
             let middle = i32::midpoint(low, high);
-            if Draft::new(self, degrees(doubled(middle))).positions() <= max_positions {
+            if Selection::new(self, to_degrees(doubled(middle))).positions() <= max_positions {
                 high = middle
             } else {
                 low = middle + 1
             }
         }
-        let valid = (low..=DOUBLINGS).find_map(|doublings| {
+        let valid = (low..=MAX_DOUBLINGS).find_map(|doublings| {
             let tolerance = doubled(doublings);
-            let mut draft = Draft::new(self, degrees(tolerance));
-            let most = if doublings == DOUBLINGS { usize::MAX } else { max_positions };
-            draft.settle(most).then(|| Simplified { shape: draft.into_shape(), tolerance })
+            let mut selection = Selection::new(self, to_degrees(tolerance));
+            let limit = if doublings == MAX_DOUBLINGS { usize::MAX } else { max_positions };
+            selection.make_valid(limit).then(|| Simplified { shape: selection.into_shape(), tolerance })
         });
-        valid.unwrap_or_else(|| self.whole())
+        valid.unwrap_or_else(|| self.unsimplified())
     }
 
-    /// A sketch of its main parts, without holes, in at most so many positions (but never fewer than one part needs):
-    /// for display, within no tolerance.
+    /// Returns an outline of the largest parts, without holes, for display. It has at most `max_positions`, but never
+    /// fewer than one part needs, and keeps no tolerance.
     pub fn outline(&self, max_positions: usize) -> Self {
-        main_parts(self, max_positions).simplify_to(max_positions).shape
+        largest_parts(self, max_positions).simplify_to(max_positions).shape
     }
 
-    fn whole(&self) -> Simplified {
+    fn unsimplified(&self) -> Simplified {
         Simplified { shape: self.clone(), tolerance: 0.0 }
     }
 }
 
-/// Metres that one pixel of a map in tiles of 256 pixels shows: 156 543 m × cos(middle latitude) / 2^zoom.
+/// Returns the size of a pixel in metres, for a map in tiles of 256 pixels: 156 543 m × cos(middle latitude) / 2^zoom.
 pub fn zoom_tolerance(zoom: u8, middle_latitude: f64) -> f64 {
     156_543.0 * middle_latitude.to_radians().cos() / f64::from(zoom).exp2()
 }
 
 fn doubled(doublings: i32) -> f64 {
-    FINEST * 2.0_f64.powi(doublings)
+    MIN_TOLERANCE * 2.0_f64.powi(doublings)
 }
 
-/// Metres as degrees of latitude, less what rounding could add.
-fn degrees(metres: f64) -> f64 {
-    metres.max(0.0) / METRES_A_DEGREE * (1.0 - 1e-9)
+/// Converts metres to degrees of latitude, less what rounding may add.
+fn to_degrees(metres: f64) -> f64 {
+    metres.max(0.0) / METRES_PER_DEGREE * (1.0 - 1e-9)
 }

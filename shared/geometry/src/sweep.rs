@@ -1,171 +1,185 @@
-//! Finds where rings meet, and what lies beneath each: a line sweeps the map from west to east and keeps the segments
-//! it meets in order (Shamos and Hoey, 1976). Segments that meet are next to each other before they do.
+//! The sweep line: finds where rings intersect, and which ring is below each.
 //!
-//! Where two segments cross, the later in the document leaves the sweep, so that the order of the others stays true
-//! and n segments take n log n steps however often they cross. All decisions are exact, for they compare places that
-//! are in the shape; none is computed.
+//! A vertical line sweeps the map from west to east and keeps the segments that it meets in order, the sweep status
+//! (Shamos and Hoey, 1976). Segments that intersect are neighbours in the status before the line reaches the
+//! intersection.
+//!
+//! Of two segments that cross, the later one in the document leaves the sweep. This keeps the order of the others
+//! correct, and n segments take O(n log n) steps however often they cross. All decisions are exact, because they
+//! compare positions of the shape and no computed ones.
 
-mod pass;
+mod simple_vertex;
+mod status;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use never::never;
 
 use crate::Position;
-use crate::across::{Across, Halves};
-use crate::meeting::{Contact, How, Meeting, crossing_place, ways};
-use crate::orient::{Side, sweep_order};
-use crate::plane::{NONE, Plane};
-use crate::status::{Found, Slot, Status};
+use crate::intersection::{Contact, EdgeStar, Intersection, IntersectionCollector, Intersections};
+use crate::orientation::{Side, sweep_order};
+use crate::segment::{IntersectionKind, crossing_point};
+use crate::segment_graph::{NONE, SegmentGraph};
+use status::{Location, Slot, SweepStatus};
 
-/// What a sweep found.
 #[derive(Debug, Default)]
-pub(crate) struct Findings {
-    pub meetings: Vec<Meeting>,
-    /// The ways of several rings that meet at one place.
+pub(crate) struct SweepResult {
+    pub intersections: Vec<Intersection>,
+    /// The passages of several rings through one point.
     pub contacts: Vec<Contact>,
-    /// Each ring, from west to east by where it begins, with the ring next beneath it there and whether what lies
-    /// between them is inside that one.
-    pub beneath: Vec<(u32, Option<(u32, bool)>)>,
-    /// Segments that left the sweep: they cross or overlap another.
+    /// Each ring, in the sweep order of their first positions, with the ring directly below it there and whether the
+    /// space between them is inside that ring.
+    pub below: Vec<(u32, Option<(u32, bool)>)>,
+    /// The segments that left the sweep because they cross or overlap another one.
     pub removed: Vec<u32>,
-    /// How often a position was compared with a line: the sweep's work.
-    pub comparisons: u64,
 }
 
-pub(crate) fn sweep(plane: &Plane) -> Findings {
+pub(crate) fn sweep(graph: &SegmentGraph) -> SweepResult {
+    sweep_and_count(graph).0
+}
+
+/// Sweeps, and returns also the number of orientation tests, which measures the work.
+fn sweep_and_count(graph: &SegmentGraph) -> (SweepResult, u64) {
     let mut events: Vec<(Position, u32)> = (0_u32..)
-        .zip(&plane.nodes)
-        .filter(|(_, node)| node.into != NONE || node.out != NONE)
+        .zip(&graph.nodes)
+        .filter(|(_, node)| node.incoming != NONE || node.outgoing != NONE)
         .map(|(id, node)| (node.at, id))
         .collect();
     events.sort_unstable_by(|(one, id), (other, other_id)| sweep_order(one, other).then(id.cmp(other_id)));
     let mut sweep = Sweep {
-        plane,
-        status: Status::new(),
-        slots: vec![NONE; plane.nodes.len()],
-        begun: vec![false; plane.rings.len()],
-        across: Across::default(),
-        findings: Findings::default(),
+        graph,
+        status: SweepStatus::new(),
+        slots: vec![NONE; graph.nodes.len()],
+        reached: vec![false; graph.rings.len()],
+        collector: IntersectionCollector::default(),
+        below: Vec::with_capacity(graph.rings.len()),
+        removed: Vec::new(),
     };
     for group in events.chunk_by(|one, other| one.0 == other.0) {
         let Some((at, node)) = group.first().copied() else { continue };
-        if group.len() > 1 || !sweep.pass(at, node) {
-            sweep.meet(at, group);
+        if group.len() > 1 || !sweep.handle_simple_vertex(at, node) {
+            sweep.handle_event(at, group);
         }
     }
-    let Sweep { status, across, mut findings, .. } = sweep;
-    across.finish(plane, &mut findings);
-    findings.comparisons = status.comparisons;
-    findings
+    let Sweep { status, collector, below, removed, .. } = sweep;
+    let Intersections { intersections, contacts } = collector.finish(graph);
+    (SweepResult { intersections, contacts, below, removed }, status.orientation_tests)
 }
 
 struct Sweep<'a> {
-    plane: &'a Plane,
-    status: Status,
+    graph: &'a SegmentGraph,
+    status: SweepStatus,
     /// The slot of each segment that is in the status.
     slots: Vec<u32>,
-    /// Rings that have begun.
-    begun: Vec<bool>,
-    across: Across,
-    findings: Findings,
+    /// For each ring: the sweep line has reached it.
+    reached: Vec<bool>,
+    collector: IntersectionCollector,
+    below: Vec<(u32, Option<(u32, bool)>)>,
+    removed: Vec<u32>,
 }
 
 impl Sweep<'_> {
-    /// The sweep at a place where anything may meet.
-    fn meet(&mut self, at: Position, group: &[(Position, u32)]) {
+    /// Handles all nodes at one point, where any segments may meet.
+    fn handle_event(&mut self, at: Position, group: &[(Position, u32)]) {
         let (mut ending, mut starting) = (Vec::new(), Vec::new());
         for (_, node) in group {
-            let node = self.plane.node(*node);
-            for segment in [node.into, node.out].into_iter().filter(|segment| *segment != NONE) {
-                if self.begins(segment, at) { starting.push(segment) } else { ending.push(segment) }
+            let node = self.graph.node(*node);
+            for segment in [node.incoming, node.outgoing].into_iter().filter(|segment| *segment != NONE) {
+                if self.starts_at(segment, at) { starting.push(segment) } else { ending.push(segment) }
             }
         }
-        let west = self.block(at, &ending);
+        let west = self.segments_through(at, &ending);
         let below = match west.first().and_then(|segment| self.slot_of(*segment)) {
             Some(lowest) => lowest.below,
-            None => match self.status.find(at) {
-                Found::Between(below, _) => below,
-                Found::On(_) => NONE,
+            None => match self.status.locate(at) {
+                Location::Between(below, _) => below,
+                Location::On(_) => {
+                    never!("the status finds a segment at {at:?}, and then another one");
+                    NONE
+                }
             },
         };
         let (ended, through): (Vec<u32>, Vec<u32>) =
-            west.iter().partition(|segment| self.plane.ends_in_order(**segment)[1] == at);
+            west.iter().partition(|segment| self.graph.sweep_endpoints(**segment)[1] == at);
         for segment in ended {
             self.remove(segment);
         }
-        // Of several that run through this place each crosses the others.
-        let stays = through.iter().copied().min_by_key(|segment| self.plane.edge(*segment));
+        // Segments that run through one point cross one another there.
+        let stays = through.iter().copied().min_by_key(|segment| self.graph.edge(*segment));
         for segment in through.into_iter().filter(|segment| Some(*segment) != stays) {
-            self.drop(segment);
+            self.withdraw(segment);
         }
         let mut east = starting;
         east.extend(stays);
-        let (status, plane) = (&mut self.status, self.plane);
+        let (status, graph) = (&mut self.status, self.graph);
         east.sort_by(|one, other| {
-            match status.side(at, plane.ends_in_order(*one)[1], plane.ends_in_order(*other)[1]) {
-                Side::Left => std::cmp::Ordering::Less,
-                Side::Right => std::cmp::Ordering::Greater,
-                Side::On => plane.edge(*one).cmp(&plane.edge(*other)),
+            match status.side(at, graph.sweep_endpoints(*one)[1], graph.sweep_endpoints(*other)[1]) {
+                Side::Left => Ordering::Less,
+                Side::Right => Ordering::Greater,
+                Side::On => graph.edge(*one).cmp(&graph.edge(*other)),
             }
         });
         self.insert_all(at, below, &east);
-        let halves =
-            Halves { east: ways(plane, at, east.iter().copied()), west: ways(plane, at, west.iter().rev().copied()) };
-        self.across.note(plane, at, halves, &mut self.findings);
+        self.collector.add_star(graph, at, EdgeStar::new(graph, at, &east, &west));
         for segment in &east {
-            self.begin(*segment);
+            self.record_below(*segment);
         }
         east.retain(|segment| self.slot(*segment) != NONE);
         match (east.first(), east.last()) {
             (Some(lowest), Some(highest)) => {
-                self.look_around(*lowest);
-                self.look_around(*highest);
+                self.check_neighbours(*lowest);
+                self.check_neighbours(*highest);
             }
             _ => {
                 let above = self.status.slot(below).map_or(self.status.lowest(), |below| below.above);
-                self.look_between(below, above);
+                self.check_pair(below, above);
             }
         }
     }
 
-    /// The segments in the status that end at a place or run through it, from south to north.
-    fn block(&mut self, at: Position, ending: &[u32]) -> Vec<u32> {
+    /// Returns the segments in the status that end at a point or run through it, from south to north.
+    fn segments_through(&mut self, at: Position, ending: &[u32]) -> Vec<u32> {
         let known = ending.iter().map(|segment| self.slot(*segment)).find(|slot| *slot != NONE);
         let slot = match known {
             Some(slot) => slot,
-            None => match self.status.find(at) {
-                Found::On(slot) => slot,
-                Found::Between(..) => return Vec::new(),
+            None => match self.status.locate(at) {
+                Location::On(slot) => slot,
+                Location::Between(..) => return Vec::new(),
             },
         };
         let mut lowest = slot;
         while let Some(below) = self.status.slot(lowest).map(|slot| slot.below) {
-            if !self.status.touches(below, at) {
+            if !self.status.contains(below, at) {
                 break;
             }
             lowest = below;
         }
-        let mut block = Vec::new();
+        let mut segments = Vec::new();
         let mut next = lowest;
         while let Some(Slot { segment, above, .. }) = self.status.slot(next).copied() {
-            block.push(segment);
-            if !self.status.touches(above, at) {
+            segments.push(segment);
+            if !self.status.contains(above, at) {
                 break;
             }
             next = above;
         }
-        block
+        segments
     }
 
-    /// Inserts those of the segments that are not in the status yet. Of two that overlap, the earlier stays.
+    /// Inserts the segments that are not in the status yet. Of two that overlap, the earlier one stays.
     fn insert_all(&mut self, at: Position, mut below: u32, east: &[u32]) {
         let mut before: Option<u32> = None;
         for segment in east.iter().copied() {
-            let same = before.is_some_and(|before| {
-                let [one, other] = [before, segment].map(|segment| self.plane.ends_in_order(segment)[1]);
+            let overlaps = before.is_some_and(|before| {
+                let [one, other] = [before, segment].map(|segment| self.graph.sweep_endpoints(segment)[1]);
                 self.status.side(at, one, other) == Side::On
             });
-            if let Some(before) = before.filter(|_| same) {
-                let (one, other) = (self.plane.edge(before), self.plane.edge(segment));
-                self.findings.meetings.push(Meeting::new(How::Overlap, one, other, at));
-                self.drop(segment);
+            if let Some(before) = before.filter(|_| overlaps) {
+                let (one, other) = (self.graph.edge(before), self.graph.edge(segment));
+                self.collector.add(Intersection::new(IntersectionKind::Overlap, one, other, at));
+                self.withdraw(segment);
                 continue;
             }
             before = Some(segment);
@@ -176,60 +190,63 @@ impl Sweep<'_> {
         }
     }
 
-    /// Looks for crossings with both neighbours.
-    fn look_around(&mut self, segment: u32) {
+    /// Checks a segment for crossings with both of its neighbours.
+    fn check_neighbours(&mut self, segment: u32) {
         if let Some(slot) = self.slot_of(segment) {
-            self.look_between(slot.below, self.slot(segment));
+            self.check_pair(slot.below, self.slot(segment));
         }
         if let Some(slot) = self.slot_of(segment) {
-            self.look_between(self.slot(segment), slot.above);
+            self.check_pair(self.slot(segment), slot.above);
         }
     }
 
-    /// Looks whether two neighbours cross further east, and then whether those that become neighbours do.
-    fn look_between(&mut self, mut below: u32, mut above: u32) {
+    /// Checks whether two neighbours cross further east. If so, one leaves and the new neighbours are checked.
+    fn check_pair(&mut self, mut below: u32, mut above: u32) {
         while let (Some(low), Some(high)) = (self.status.slot(below).copied(), self.status.slot(above).copied()) {
-            // They cross if the one that ends first does so on the other side.
-            let cross = match sweep_order(&low.right, &high.right) {
-                std::cmp::Ordering::Less => self.status.side(high.left, high.right, low.right) == Side::Left,
-                std::cmp::Ordering::Equal => false,
-                std::cmp::Ordering::Greater => self.status.side(low.left, low.right, high.right) == Side::Right,
+            // They cross if the one that ends first ends on the other side of the other one.
+            let cross = match sweep_order(&low.end, &high.end) {
+                Ordering::Less => self.status.side(high.start, high.end, low.end) == Side::Left,
+                Ordering::Equal => false,
+                Ordering::Greater => self.status.side(low.start, low.end, high.end) == Side::Right,
             };
             if !cross {
                 return;
             }
-            let (one, other) = (self.plane.edge(low.segment), self.plane.edge(high.segment));
-            let place = crossing_place([low.left, low.right], [high.left, high.right]);
-            self.findings.meetings.push(Meeting::new(How::Cross, one, other, place));
+            let (one, other) = (self.graph.edge(low.segment), self.graph.edge(high.segment));
+            let point = crossing_point([low.start, low.end], [high.start, high.end]);
+            self.collector.add(Intersection::new(IntersectionKind::Cross, one, other, point));
             if one < other {
                 above = high.above;
-                self.drop(high.segment);
+                self.withdraw(high.segment);
             } else {
                 below = low.below;
-                self.drop(low.segment);
+                self.withdraw(low.segment);
             }
         }
     }
 
-    /// Notes what lies beneath a ring that begins with this segment, the lowest of it.
-    fn begin(&mut self, segment: u32) {
-        let ring = self.plane.edge(segment).ring;
+    /// Records the ring below a ring that starts with this segment, its lowest one.
+    fn record_below(&mut self, segment: u32) {
+        let ring = self.graph.edge(segment).ring;
         let Some(slot) = self.slot_of(segment) else { return };
-        let Some(begun) = self.begun.get_mut(ring as usize) else { return };
-        if std::mem::replace(begun, true) {
+        let Some(reached) = self.reached.get_mut(ring as usize) else {
+            never!("ring {ring} of {} is swept", self.reached.len());
+            return;
+        };
+        if std::mem::replace(reached, true) {
             return;
         }
-        let beneath = self.status.slot(slot.below).map(|below| {
-            let (from, _) = self.plane.ends(below.segment);
-            let east = from.at == below.left;
-            (from.ring, east == self.plane.ring(from.ring).counterclockwise)
+        let below = self.status.slot(slot.below).map(|below| {
+            let (from, _) = self.graph.endpoints(below.segment);
+            let runs_east = from.at == below.start;
+            (from.ring, runs_east == self.graph.ring(from.ring).counterclockwise)
         });
-        self.findings.beneath.push((ring, beneath));
+        self.below.push((ring, below));
     }
 
     fn insert(&mut self, below: u32, segment: u32) -> u32 {
-        let [left, right] = self.plane.ends_in_order(segment);
-        let slot = self.status.insert(below, segment, left, right);
+        let [start, end] = self.graph.sweep_endpoints(segment);
+        let slot = self.status.insert(below, segment, start, end);
         self.set_slot(segment, slot);
         slot
     }
@@ -239,15 +256,20 @@ impl Sweep<'_> {
         self.set_slot(segment, NONE);
     }
 
-    fn drop(&mut self, segment: u32) {
+    /// Takes a segment that intersects another one out of the sweep.
+    fn withdraw(&mut self, segment: u32) {
         if self.slot(segment) != NONE {
             self.remove(segment);
         }
-        self.findings.removed.push(segment);
+        self.removed.push(segment);
     }
 
+    /// Returns the slot of a segment, or [`NONE`] if it is not in the status.
     fn slot(&self, segment: u32) -> u32 {
-        self.slots.get(segment as usize).copied().unwrap_or(NONE)
+        self.slots.get(segment as usize).copied().unwrap_or_else(|| {
+            never!("segment {segment} of {} is swept", self.slots.len());
+            NONE
+        })
     }
 
     fn slot_of(&self, segment: u32) -> Option<Slot> {
@@ -255,95 +277,13 @@ impl Sweep<'_> {
     }
 
     fn set_slot(&mut self, segment: u32, slot: u32) {
-        if let Some(known) = self.slots.get_mut(segment as usize) {
-            *known = slot;
+        match self.slots.get_mut(segment as usize) {
+            Some(known) => *known = slot,
+            None => never!("segment {segment} of {} is swept", self.slots.len()),
         }
     }
 
-    fn begins(&self, segment: u32, at: Position) -> bool {
-        self.plane.ends_in_order(segment)[0] == at
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plane::Ring;
-
-    /// n log n grows by 10 × 4/3 and 10 × 5/4.
-    fn assert_n_log_n(name: &str, shape: impl Fn(u32) -> Vec<Position>) {
-        let [thousand, ten, hundred] = [1_000, 10_000, 100_000].map(|count| {
-            let mut plane = Plane::default();
-            plane.add(Ring { counterclockwise: true, ..Ring::default() }, shape(count));
-            sweep(&plane).comparisons as f64
-        });
-        assert!(ten / thousand < 14.0 && hundred / ten < 14.0, "{name}: {thousand} {ten} {hundred}");
-        assert!(hundred < 100_000.0 * 60.0, "{name}: {hundred}");
-    }
-
-    fn comb(count: u32) -> Vec<Position> {
-        let tooth = |at: u32| [f64::from(at) * 100.0 / f64::from(count), if at.is_multiple_of(2) { 1.0 } else { 50.0 }];
-        [[100.0, 0.0], [0.0, 0.0]].into_iter().chain((0..count).map(tooth)).collect()
-    }
-
-    #[test]
-    fn a_comb_and_a_star_take_n_log_n_steps() {
-        assert_n_log_n("comb", comb);
-        assert_n_log_n("lying comb", |count| comb(count).into_iter().map(|[x, y]| [y, x / 2.0]).collect());
-        assert_n_log_n("star", |count| {
-            let point = |at: u32| {
-                let turn = f64::from(at) / f64::from(count) * std::f64::consts::TAU;
-                let radius = if at.is_multiple_of(2) { 40.0 } else { 1.0 };
-                [radius * turn.cos(), radius * turn.sin()]
-            };
-            (0..count).map(point).collect()
-        });
-    }
-
-    #[test]
-    fn one_long_edge_over_many_short_ones_takes_n_log_n_steps() {
-        assert_n_log_n("long edge", |count| {
-            let step =
-                |at: u32| [f64::from(at) * 100.0 / f64::from(count), if at.is_multiple_of(2) { 1.0 } else { 1.5 }];
-            [[100.0, 2.0], [0.0, 2.0]].into_iter().chain((0..count).map(step)).collect()
-        });
-    }
-
-    #[test]
-    fn crossings_everywhere_take_n_log_n_steps() {
-        // Each edge crosses almost each other one.
-        assert_n_log_n("polygram", |count| {
-            let count = count | 1;
-            let point = |at: u32| {
-                let steps = u64::from(at) * u64::from(count / 2) % u64::from(count);
-                let turn = steps as f64 / f64::from(count) * std::f64::consts::TAU;
-                [40.0 * turn.cos(), 40.0 * turn.sin()]
-            };
-            (0..count).map(point).collect()
-        });
-        // One edge crosses all others.
-        assert_n_log_n("crossed comb", |count| {
-            let mut ring = comb(count);
-            ring[0] = [100.0, 25.0];
-            ring[1] = [-1.0, 25.0];
-            ring
-        });
-    }
-
-    #[test]
-    fn many_rings_at_one_place_take_n_log_n_steps() {
-        let fans = |count: u32| {
-            let mut plane = Plane::default();
-            for fan in 0..count / 3 {
-                let turn = |at: f64| (f64::from(fan) + at) / f64::from(count) * 3.0;
-                let ring = Ring { part: fan, counterclockwise: true, ..Ring::default() };
-                plane.add(ring, [[0.0, 0.0], [9.0, turn(0.1)], [9.0, turn(0.9)]]);
-            }
-            let findings = sweep(&plane);
-            assert!(findings.meetings.is_empty());
-            findings.comparisons as f64
-        };
-        let [ten, hundred] = [10_000, 100_000].map(fans);
-        assert!(hundred / ten < 14.0, "{ten} {hundred}");
+    fn starts_at(&self, segment: u32, at: Position) -> bool {
+        self.graph.sweep_endpoints(segment)[0] == at
     }
 }

@@ -1,4 +1,4 @@
-//! The hashes under which shapes are stored never change: S3 keeps them for good.
+//! The hashes of stored shapes never change, because they are permanent keys of objects in S3.
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
 
@@ -39,7 +39,7 @@ const SHAPES: [(&str, Kind, &str); 10] = [
 ];
 
 #[test]
-fn ten_shapes_keep_their_hashes() {
+fn canonical_forms_and_hashes_are_unchanged() {
     let mut hashes = String::new();
     for (name, kind, document) in SHAPES {
         let shape = check(document.as_bytes(), kind, &Limits::UPLOAD)

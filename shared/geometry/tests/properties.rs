@@ -1,18 +1,18 @@
-//! What must hold for every shape, small enough to be compared with plain ways to find the same.
+//! Properties of the check, on shapes that are small enough to be compared with brute force.
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
 
 use std::collections::BTreeSet;
 
 use geo::Validation;
-use geometry::{Checked, Kind, Limits, Refused, Repair, Shape, check};
+use geometry::{Checked, InvalidShape, Kind, Limits, Repair, Shape, check};
 use proptest::prelude::*;
 
-type Place = (i32, i32);
-type Ring = Vec<Place>;
+type Point = (i32, i32);
+type Ring = Vec<Point>;
 type Polygons = Vec<Vec<Ring>>;
 
-/// More than the default, for what goes wrong is rare; `PROPTEST_CASES` for more still.
+/// More cases than the default, because failures are rare. `PROPTEST_CASES` sets more still.
 fn config() -> ProptestConfig {
     let default = ProptestConfig::default();
     ProptestConfig {
@@ -23,16 +23,16 @@ fn config() -> ProptestConfig {
     }
 }
 
-fn boundary(document: &str) -> Result<Checked, Refused> {
+fn boundary(document: &str) -> Result<Checked, InvalidShape> {
     check(document.as_bytes(), Kind::Boundary, &Limits::UPLOAD)
 }
 
-/// GeoJSON of closed rings, moved by so many degrees of longitude onto the map.
+/// Returns GeoJSON with closed rings, moved east by `moved` degrees and onto the map.
 fn document(polygons: &Polygons, moved: i32) -> String {
-    let onto_map = |x: i32| if x > 180 { x - 360 } else { x };
+    let normalize_longitude = |x: i32| if x > 180 { x - 360 } else { x };
     let ring = |ring: &Ring| {
         let closed = ring.iter().chain(ring.first());
-        let positions: Vec<_> = closed.map(|(x, y)| format!("[{},{y}]", onto_map(x + moved))).collect();
+        let positions: Vec<_> = closed.map(|(x, y)| format!("[{},{y}]", normalize_longitude(x + moved))).collect();
         format!("[{}]", positions.join(","))
     };
     let polygon = |rings: &Vec<Ring>| format!("[{}]", rings.iter().map(ring).collect::<Vec<_>>().join(","));
@@ -40,23 +40,23 @@ fn document(polygons: &Polygons, moved: i32) -> String {
     format!(r#"{{"type":"MultiPolygon","coordinates":[{}]}}"#, all.join(","))
 }
 
-fn place(size: i32) -> impl Strategy<Value = Place> {
+fn point(size: i32) -> impl Strategy<Value = Point> {
     (0..size, 0..size)
 }
 
-/// Any positions in turn: mostly crossing.
+/// Random positions in random order: rings that mostly cross themselves.
 fn scribble() -> impl Strategy<Value = Ring> {
-    prop::collection::vec(place(7), 3..9)
+    prop::collection::vec(point(7), 3..9)
 }
 
-/// Round a middle: mostly simple.
+/// Positions sorted by angle around their middle: rings that are mostly simple.
 fn round(size: i32) -> impl Strategy<Value = Ring> {
-    prop::collection::vec(place(size), 3..9).prop_map(|mut ring| {
+    prop::collection::vec(point(size), 3..9).prop_map(|mut ring| {
         let count = ring.len() as f64;
-        let (x, y) = ring.iter().fold((0.0, 0.0), |(x, y), place| (x + f64::from(place.0), y + f64::from(place.1)));
+        let (x, y) = ring.iter().fold((0.0, 0.0), |(x, y), point| (x + f64::from(point.0), y + f64::from(point.1)));
         let (x, y) = (x / count + 0.01, y / count + 0.013);
         ring.sort_by(|one, other| {
-            let turn = |place: &Place| (f64::from(place.1) - y).atan2(f64::from(place.0) - x);
+            let turn = |point: &Point| (f64::from(point.1) - y).atan2(f64::from(point.0) - x);
             turn(one).total_cmp(&turn(other))
         });
         ring.dedup();
@@ -71,41 +71,41 @@ fn polygons() -> impl Strategy<Value = Polygons> {
     })];
     let polygon = (shell, prop::collection::vec(hole, 0..3))
         .prop_map(|(shell, holes)| std::iter::once(shell).chain(holes).collect::<Vec<_>>());
-    prop::collection::vec((polygon, place(14)), 1..4).prop_map(|polygons| {
-        let moved = |(polygon, (x, y)): (Vec<Ring>, Place)| {
-            polygon.into_iter().map(|ring| ring.into_iter().map(|place| (place.0 + x, place.1 + y)).collect()).collect()
+    prop::collection::vec((polygon, point(14)), 1..4).prop_map(|polygons| {
+        let moved = |(polygon, (x, y)): (Vec<Ring>, Point)| {
+            polygon.into_iter().map(|ring| ring.into_iter().map(|point| (point.0 + x, point.1 + y)).collect()).collect()
         };
         polygons.into_iter().map(moved).collect()
     })
 }
 
-fn turn(from: Place, to: Place, of: Place) -> i32 {
+fn turn(from: Point, to: Point, of: Point) -> i32 {
     ((to.0 - from.0) * (of.1 - from.1) - (to.1 - from.1) * (of.0 - from.0)).signum()
 }
 
-fn between(one: Place, other: Place, of: Place) -> bool {
+fn between(one: Point, other: Point, of: Point) -> bool {
     let within = |one: i32, other: i32, of: i32| one.min(other) <= of && of <= one.max(other);
     turn(one, other, of) == 0 && within(one.0, other.0, of.0) && within(one.1, other.1, of.1)
 }
 
-/// The indices of the positions where rule 6 is broken, by comparing each edge with each.
+/// Returns the indices of the positions that violate rule 6, by a comparison of all pairs of edges.
 fn broken_edges(ring: &Ring) -> BTreeSet<usize> {
     let count = ring.len();
-    let edges: Vec<(Place, Place)> = (0..count).map(|edge| (ring[edge], ring[(edge + 1) % count])).collect();
+    let edges: Vec<(Point, Point)> = (0..count).map(|edge| (ring[edge], ring[(edge + 1) % count])).collect();
     let mut broken = BTreeSet::new();
     for later in 0..count {
         for earlier in 0..later {
             let ((a, b), (c, d)) = (edges[earlier], edges[later]);
             let cross = turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
             let along = turn(a, b, c) == 0 && turn(a, b, d) == 0;
-            let inner = |place: Place| between(a, b, place) && between(c, d, place);
-            let shared: BTreeSet<Place> = [a, b, c, d].into_iter().filter(|place| inner(*place)).collect();
+            let inner = |point: Point| between(a, b, point) && between(c, d, point);
+            let shared: BTreeSet<Point> = [a, b, c, d].into_iter().filter(|point| inner(*point)).collect();
             if cross || (along && shared.len() > 1) {
                 broken.insert(later + 1);
             }
         }
     }
-    // Where the ring comes by again: over a vertex (its edge before, its edge after) or within an edge.
+    // Points through which the ring passes again: at a vertex (the edges before and after) or in the interior of an edge.
     for at in ring {
         let mut ways: Vec<[usize; 2]> = (0..count)
             .filter_map(|index| {
@@ -126,15 +126,15 @@ fn broken_edges(ring: &Ring) -> BTreeSet<usize> {
 }
 
 fn flat(ring: &Ring) -> bool {
-    let second = ring.iter().find(|place| **place != ring[0]);
-    second.is_none_or(|second| ring.iter().all(|place| turn(ring[0], *second, *place) == 0))
+    let second = ring.iter().find(|point| **point != ring[0]);
+    second.is_none_or(|second| ring.iter().all(|point| turn(ring[0], *second, *point) == 0))
 }
 
 fn without_repeats(ring: &Ring) -> bool {
     (0..ring.len()).all(|index| ring[index] != ring[(index + 1) % ring.len()])
 }
 
-/// At ±180 a spike along the seam is lost in the cut.
+/// Returns whether the ring has a spike. At ±180, a spike along the antimeridian is lost in the split.
 fn runs_back(ring: &Ring) -> bool {
     let count = ring.len();
     (0..count).any(|index| {
@@ -143,11 +143,12 @@ fn runs_back(ring: &Ring) -> bool {
     })
 }
 
-/// Where the seam cuts an edge that holds another ring's vertex, rounding decides whether it still does. And edges along
-/// the seam that lie on its two sides do not meet on the map.
-fn delicate(polygons: &Polygons, seam: i32) -> bool {
-    let along =
-        |ring: &&Ring| (0..ring.len()).any(|index| ring[index].0 == seam && ring[(index + 1) % ring.len()].0 == seam);
+/// Returns whether rounding decides the result: the antimeridian splits an edge that contains a vertex of another ring.
+/// Also, edges along the antimeridian on its two sides do not touch on the map.
+fn depends_on_rounding(polygons: &Polygons, antimeridian: i32) -> bool {
+    let along = |ring: &&Ring| {
+        (0..ring.len()).any(|index| ring[index].0 == antimeridian && ring[(index + 1) % ring.len()].0 == antimeridian)
+    };
     let rings: Vec<&Ring> = polygons.iter().flatten().collect();
     if rings.iter().copied().filter(along).count() > 1 {
         return true;
@@ -155,7 +156,7 @@ fn delicate(polygons: &Polygons, seam: i32) -> bool {
     rings.iter().any(|ring| {
         (0..ring.len()).any(|index| {
             let (from, to) = (ring[index], ring[(index + 1) % ring.len()]);
-            let crosses = from.0.min(to.0) < seam && seam < from.0.max(to.0);
+            let crosses = from.0.min(to.0) < antimeridian && antimeridian < from.0.max(to.0);
             crosses
                 && rings.iter().any(|other| other.iter().any(|at| *at != from && *at != to && between(from, to, *at)))
         })
@@ -185,8 +186,8 @@ fn oracle_of(shape: &Shape) -> geo::MultiPolygon {
     geo::MultiPolygon(polygons.iter().map(polygon).collect())
 }
 
-/// The pointers of faults, and whether all of them are of what `geo` does not check.
-fn verdict(result: &Result<Checked, Refused>) -> (Vec<String>, bool) {
+/// Returns the pointers of the faults, and whether `geo` checks none of them.
+fn verdict(result: &Result<Checked, InvalidShape>) -> (Vec<String>, bool) {
     let faults = result.as_ref().err().map(|refused| refused.faults.as_slice()).unwrap_or_default();
     let pointers = faults.iter().map(|fault| fault.pointer.clone()).collect();
     (pointers, faults.iter().all(|fault| fault.detail.contains("cut in two")))
@@ -196,7 +197,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn rule_6_names_what_comparing_each_edge_with_each_finds(
+    fn self_intersections_equal_those_of_all_pairs_of_edges(
         ring in scribble().prop_filter("rule 4", |ring| without_repeats(ring) && !flat(ring))
     ) {
         let (pointers, _) = verdict(&boundary(&document(&vec![vec![ring.clone()]], 0)));
@@ -206,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn takes_what_geo_finds_valid(
+    fn check_accepts_what_geo_finds_valid(
         polygons in polygons().prop_filter("rule 4", |polygons| {
             polygons.iter().flatten().all(|ring| without_repeats(ring) && !flat(ring))
         })
@@ -217,15 +218,15 @@ proptest! {
     }
 
     #[test]
-    fn judges_alike_at_180(
+    fn result_at_the_antimeridian_equals_result_elsewhere(
         polygons in polygons().prop_filter("rule 4", |polygons| {
             polygons.iter().flatten().all(|ring| without_repeats(ring) && !flat(ring) && !runs_back(ring))
         }),
         moved in 155..181,
     ) {
-        prop_assume!(!delicate(&polygons, 180 - moved));
+        prop_assume!(!depends_on_rounding(&polygons, 180 - moved));
         let (here, there) = (boundary(&document(&polygons, 0)), boundary(&document(&polygons, moved)));
-        // Rings that touch on the seam from its two sides cut nothing in two that is not cut there anyway.
+        // Rings that touch on the antimeridian from its two sides do not disconnect the interior, as it is split there.
         prop_assume!(here.is_ok() || !verdict(&here).1);
         prop_assert_eq!(here.is_ok(), there.is_ok(), "{:?} {:?}", verdict(&here), verdict(&there));
         if let (Ok(here), Ok(there)) = (here, there) {
@@ -245,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn no_damaged_document_panics(polygons in polygons(), moved in 155..181, at in 0_usize..2000, byte in any::<u8>()) {
+    fn check_of_damaged_document_does_not_panic(polygons in polygons(), moved in 155..181, at in 0_usize..2000, byte in any::<u8>()) {
         let mut bytes = document(&polygons, moved).into_bytes();
         let at = at % bytes.len();
         bytes[at] = byte;
@@ -256,8 +257,8 @@ proptest! {
     }
 
     #[test]
-    fn an_envelope_leaves_out_the_widest_gap(spans in prop::collection::vec((-18_i32..18, 0_i32..4), 1..6)) {
-        // Each span in steps of ten degrees; it ends at the seam if it comes so far.
+    fn envelope_omits_the_widest_gap(spans in prop::collection::vec((-18_i32..18, 0_i32..4), 1..6)) {
+        // Each span is in steps of ten degrees and ends at the antimeridian at the latest.
         let spans: Vec<_> = spans.into_iter().map(|(west, width)| (west, (west + width).min(18))).collect();
         let lines = spans.iter().map(|(west, east)| format!("[[{},0],[{},1]]", west * 10, east * 10));
         let lines = lines.collect::<Vec<_>>().join(",");
@@ -267,14 +268,14 @@ proptest! {
         let covered: Vec<bool> =
             (-18..18).map(|tenth| spans.iter().any(|(west, east)| *west <= tenth && tenth < *east)).collect();
         let runs = (0..36).map(|start| (0..36).take_while(|step| !covered[(start + step) % 36]).count());
-        let width = if envelope.crosses() { envelope.east + 360.0 - envelope.west } else { envelope.east - envelope.west };
-        // A span without width may halve a gap: then the gap is of places, not of tenths.
+        let width = if envelope.crosses_antimeridian() { envelope.east + 360.0 - envelope.west } else { envelope.east - envelope.west };
+        // A span without width may halve a gap, which the covered tenths do not show.
         if spans.iter().all(|(west, east)| west < east) {
             prop_assert_eq!(width, 360.0 - runs.max().unwrap_or(0) as f64 * 10.0);
         }
         for (west, east) in spans {
             for x in [f64::from(west * 10), f64::from(east * 10)] {
-                let within = if envelope.crosses() { x >= envelope.west || x <= envelope.east } else { envelope.west <= x && x <= envelope.east };
+                let within = if envelope.crosses_antimeridian() { x >= envelope.west || x <= envelope.east } else { envelope.west <= x && x <= envelope.east };
                 prop_assert!(within, "{} {:?}", x, envelope);
             }
         }

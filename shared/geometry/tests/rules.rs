@@ -1,36 +1,36 @@
-//! Each rule by its number: what is mended, what is refused, and where.
+//! Each rule by its number: the repairs, and the faults with their pointers.
 
 #![allow(clippy::indexing_slicing, clippy::panic, clippy::unwrap_used, reason = "tests say what they expect by it")]
 
-use geometry::{Checked, Kind, Limits, Refused, Shape, ShapeType, check, check_value};
+use geometry::{Checked, InvalidShape, Kind, Limits, Shape, ShapeType, check, check_value};
 
-fn boundary(document: &str) -> Result<Checked, Refused> {
+fn boundary(document: &str) -> Result<Checked, InvalidShape> {
     check(document.as_bytes(), Kind::Boundary, &Limits::UPLOAD)
 }
 
-fn polygon(coordinates: &str) -> Result<Checked, Refused> {
+fn polygon(coordinates: &str) -> Result<Checked, InvalidShape> {
     boundary(&format!(r#"{{"type":"Polygon","coordinates":{coordinates}}}"#))
 }
 
-fn multi(coordinates: &str) -> Result<Checked, Refused> {
+fn multi(coordinates: &str) -> Result<Checked, InvalidShape> {
     boundary(&format!(r#"{{"type":"MultiPolygon","coordinates":{coordinates}}}"#))
 }
 
-fn repairs(result: Result<Checked, Refused>) -> Vec<&'static str> {
+fn repairs(result: Result<Checked, InvalidShape>) -> Vec<&'static str> {
     let checked = result.unwrap_or_else(|refused| panic!("{refused:?}"));
     let again = check(checked.shape.canonical().as_bytes(), Kind::Any, &Limits::UPLOAD).unwrap();
-    assert_eq!((again.shape, again.repairs.len()), (checked.shape, 0), "the canonical form is its own");
+    assert_eq!((again.shape, again.repairs.len()), (checked.shape, 0), "the check keeps the canonical form");
     checked.repairs.into_iter().map(|repair| repair.as_str()).collect()
 }
 
-fn pointers(result: Result<Checked, Refused>) -> Vec<String> {
+fn pointers(result: Result<Checked, InvalidShape>) -> Vec<String> {
     result.unwrap_err().faults.into_iter().map(|fault| fault.pointer).collect()
 }
 
 const SQUARE: &str = "[[0,0],[9,0],[9,9],[0,9],[0,0]]";
 
 #[test]
-fn rule_1_types_and_reference_systems() {
+fn rule_1_other_type_or_reference_system_is_refused() {
     let square = format!(r#"{{"type":"Polygon","coordinates":[{SQUARE}]}}"#);
     assert!(check(square.as_bytes(), Kind::Any, &Limits::BODY).is_ok());
     for kind in [Kind::Path, Kind::Location] {
@@ -44,7 +44,7 @@ fn rule_1_types_and_reference_systems() {
 }
 
 #[test]
-fn a_document_is_a_geometry_a_feature_or_a_collection_of_one() {
+fn document_is_a_geometry_a_feature_or_a_collection_of_one_feature() {
     let broken = r#"{"coordinates":[[[0,0],[1,91],[1,1],[0,0]]],"type":"Polygon"}"#;
     let feature = format!(r#"{{"geometry":{broken},"properties":{{"a":[1]}},"type":"Feature"}}"#);
     let one = format!(r#"{{"type":"FeatureCollection","features":[{feature}]}}"#);
@@ -62,7 +62,7 @@ fn a_document_is_a_geometry_a_feature_or_a_collection_of_one() {
     );
     let parsed: serde_json::Value = serde_json::from_str(&feature).unwrap();
     assert_eq!(pointers(check_value(&parsed, Kind::Boundary, &Limits::BODY)), ["/geometry/coordinates/0/1"]);
-    // A number means the same double whichever way it came.
+    // A number is read as the same double from text and from a parsed value.
     let point = r#"{"type":"Point","coordinates":[-122.41941550000001,37.774929499999993]}"#;
     let parsed: serde_json::Value = serde_json::from_str(point).unwrap();
     let of_value = check_value(&parsed, Kind::Location, &Limits::BODY).unwrap();
@@ -70,7 +70,7 @@ fn a_document_is_a_geometry_a_feature_or_a_collection_of_one() {
 }
 
 #[test]
-fn what_is_no_json_or_no_position_is_a_fault_where_it_stands() {
+fn invalid_json_or_position_is_a_fault_at_its_pointer() {
     for (document, pointer) in [
         ("", ""),
         ("[1]", ""),
@@ -89,14 +89,14 @@ fn what_is_no_json_or_no_position_is_a_fault_where_it_stands() {
 }
 
 #[test]
-fn rule_2_altitude_is_kept_and_interpolated_at_cuts() {
+fn rule_2_altitude_is_kept_and_interpolated_at_the_antimeridian() {
     let checked = polygon("[[[170,0,100],[-170,0,200],[-170,10,200],[170,10,100],[170,0,100]]]").unwrap();
     assert!(checked.shape.canonical().contains("[180,0,150]"));
     assert!(!checked.shape.search_form().unwrap().contains("150"));
 }
 
 #[test]
-fn rule_3_snapped_or_unwrapped_or_refused() {
+fn rule_3_coordinate_out_of_range_is_snapped_or_shifted_or_refused() {
     assert_eq!(
         repairs(polygon("[[[170,0],[180.0000000000002,0],[180.0000000000002,9],[170,9],[170,0]]]")),
         ["snapped"]
@@ -112,7 +112,7 @@ fn rule_3_snapped_or_unwrapped_or_refused() {
 }
 
 #[test]
-fn rule_4_closed_without_repeats_and_with_an_area() {
+fn rule_4_gap_and_repeats_are_repaired_and_ring_without_area_is_refused() {
     assert_eq!(repairs(polygon("[[[0,0],[9,0],[9,9],[0.00000005,0]]]")), ["closed"]);
     assert_eq!(repairs(polygon("[[[0,0],[0,0],[9,0],[9,9],[9,9],[0,0],[0,0]]]")), ["repeats"]);
     for ring in ["[[0,0],[9,0],[9,9],[0.000001,0]]", "[[0,0],[9,0],[0,0]]", "[[0,0],[3,3],[9,9],[0,0]]", "[[0,0]]"] {
@@ -127,14 +127,14 @@ fn rule_4_closed_without_repeats_and_with_an_area() {
 }
 
 #[test]
-fn rule_5_shells_counterclockwise_holes_clockwise() {
+fn rule_5_ring_with_wrong_winding_is_reversed() {
     let hole = "[[2,2],[3,2],[3,3],[2,2]]";
     assert_eq!(repairs(polygon(&format!("[{SQUARE},{hole}]"))), ["winding"]);
     assert_eq!(repairs(polygon(&format!("[{SQUARE},[[2,2],[3,3],[3,2],[2,2]]]"))), [] as [&str; 0]);
 }
 
 #[test]
-fn rule_6_a_ring_does_not_meet_itself() {
+fn rule_6_self_intersecting_ring_is_refused_at_the_later_edge() {
     for (ring, at) in [
         ("[[0,0],[4,4],[4,0],[0,4],[0,0]]", 3),
         ("[[0,0],[4,0],[4,4],[2,0],[0,4],[0,0]]", 3),
@@ -146,7 +146,7 @@ fn rule_6_a_ring_does_not_meet_itself() {
 }
 
 #[test]
-fn rule_7_holes_lie_in_their_shell_and_beside_one_another() {
+fn rule_7_hole_outside_its_shell_or_in_another_hole_is_refused() {
     let with = |holes: &str| pointers(polygon(&format!("[{SQUARE},{holes}]")));
     assert_eq!(with("[[20,2],[20,3],[21,3],[20,2]]"), ["/coordinates/1"]);
     assert_eq!(with("[[8,2],[8,3],[21,3],[8,2]]"), ["/coordinates/1"]);
@@ -158,7 +158,7 @@ fn rule_7_holes_lie_in_their_shell_and_beside_one_another() {
 }
 
 #[test]
-fn rule_8_parts_share_no_area_and_no_edge() {
+fn rule_8_parts_that_share_area_or_an_edge_are_refused() {
     let parts = |other: &str| multi(&format!("[[{SQUARE}],[{other}]]"));
     assert_eq!(pointers(parts("[[8,8],[12,8],[12,12],[8,8]]")), ["/coordinates/1"]);
     assert_eq!(pointers(parts("[[2,2],[3,2],[3,3],[2,2]]")), ["/coordinates/1"]);
@@ -169,7 +169,7 @@ fn rule_8_parts_share_no_area_and_no_edge() {
 }
 
 #[test]
-fn rule_9_lines_and_rings_are_cut_at_180() {
+fn rule_9_line_or_ring_across_the_antimeridian_is_split() {
     let path = check(br#"{"type":"LineString","coordinates":[[170,0],[-170,10]]}"#, Kind::Path, &Limits::BODY).unwrap();
     assert_eq!(
         path.shape.canonical(),
@@ -187,7 +187,7 @@ fn rule_9_lines_and_rings_are_cut_at_180() {
 }
 
 #[test]
-fn rule_10_a_ring_round_a_pole_lies_on_one_side_of_the_equator() {
+fn rule_10_ring_around_the_globe_is_closed_around_the_pole_of_its_hemisphere() {
     let both = "[[[-150,-5],[-30,5],[90,-5],[-150,-5]]]";
     assert_eq!(pointers(polygon(both)), ["/coordinates/0"]);
     let north = polygon("[[[-120,80],[0,70],[120,80],[-120,80]]]").unwrap();
@@ -196,7 +196,7 @@ fn rule_10_a_ring_round_a_pole_lies_on_one_side_of_the_equator() {
 }
 
 #[test]
-fn rule_11_limits_hold_while_reading() {
+fn rule_11_document_beyond_a_limit_is_refused_as_too_large() {
     let limits = Limits { bytes: 400, positions: 8, parts: 1, rings: 2, depth: 8 };
     let refused = |document: &str| {
         let refused = check(document.as_bytes(), Kind::Boundary, &limits).unwrap_err();
@@ -213,7 +213,7 @@ fn rule_11_limits_hold_while_reading() {
     );
     assert_eq!(refused(r#"{"type":"Polygon","coordinates":[[[[[[[[[0]]]]]]]]]}"#), "/coordinates/0/0");
     assert_eq!(refused(&" ".repeat(401)), "");
-    // What a cut adds, and what exponents hide, counts as well.
+    // Positions that a split adds, and digits that exponents hide, count as well.
     let cut = r#"{"type":"Polygon","coordinates":[[[170,0],[-170,0],[-170,1],[170,1],[170,0]]]}"#;
     assert_eq!(refused(cut), "/coordinates");
     let long = r#"{"type":"Polygon","coordinates":[[[0,0,1e200],[1,0,1e200],[1,1,1e200],[0,0,1e200]]]}"#;
@@ -221,15 +221,15 @@ fn rule_11_limits_hold_while_reading() {
 }
 
 #[test]
-fn real_data_is_taken() {
+fn stitched_rings_are_accepted() {
     let island = polygon("[[[179,-16],[180,-16],[-180,-16],[-179,-17],[-180,-17.5],[180,-17.5],[179,-16]]]").unwrap();
     assert_eq!(island.shape.envelope().to_array(), [179.0, -17.5, -179.0, -16.0]);
     let one_side = polygon("[[[179,-16],[180,-16],[-180,-17],[179,-17],[179,-16]]]").unwrap();
     assert_eq!((one_side.shape.parts(), one_side.shape.envelope().to_array()), (1, [179.0, -17.0, 180.0, -16.0]));
-    // Stitched: from -180 to 180 without a cut, its first and last position one place, dipping beneath their latitude.
+    // Stitched: it runs from -180 to 180, and its first and last position are one point. It dips south of their latitude.
     let stitched = polygon("[[[-180,-84],[-170,-85],[-90,-73],[0,-70],[90,-66],[180,-84],[-180,-84]]]").unwrap();
     assert_eq!(stitched.shape.envelope().to_array(), [-180.0, -90.0, 180.0, -66.0]);
-    // And as two rings, the inner one close round the pole.
+    // The same as two rings, the inner one close around the pole.
     let inner = "[[-180,-89.999],[90,-89.999],[0,-89.999],[-90,-89.999],[-180,-89.999]]";
     let coast = "[[-180,-84],[-170,-85],[-90,-73],[0,-70],[90,-66],[170,-80],[-180,-84]]";
     let two = polygon(&format!("[{inner},{coast}]")).unwrap();
@@ -238,7 +238,7 @@ fn real_data_is_taken() {
 }
 
 #[test]
-fn stored_text_reads_back() {
+fn canonical_form_is_parsed_to_the_same_shape() {
     for document in [
         r#"{"type":"Point","coordinates":[1.5,-2,3]}"#,
         r#"{"type":"MultiLineString","coordinates":[[[0,0],[1,1]],[[2,2],[3,3]]]}"#,

@@ -75,7 +75,6 @@ pub mod idempotency;
 pub mod item;
 pub mod key;
 #[doc(hidden)]
-pub mod never;
 pub mod objects;
 pub mod ordered;
 pub mod part;
@@ -91,6 +90,7 @@ pub mod template;
 pub mod trace;
 mod write;
 
+pub use ::never::never;
 pub use access::{Access, AccessPattern, Call};
 pub use action::{Action, Changes};
 pub use backoff::Backoff;

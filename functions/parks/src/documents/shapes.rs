@@ -1,7 +1,7 @@
 //! Shapes as search holds them: read by their hash, rounded, and coarser from rung to rung.
 
 use bytes::Bytes;
-use geometry::{COARSE_POSITIONS, Envelope, FULL_POSITIONS, Shape};
+use geometry::{Envelope, MAX_COARSE_POSITIONS, MAX_FULL_POSITIONS, Shape};
 use mirror::{Obstacle, Rung, ShapeSource, ShapeStatus, ShapeUnavailable, Shapes, StoredShape};
 use table::access::{AccessPattern, Call, ObjectAction};
 use table::{Access, Error};
@@ -96,10 +96,8 @@ impl Shapes for BucketShapes {
 /// The highest rung that has room for the shape.
 fn first(stored: &StoredShape) -> Rung {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    match geometry::Rung::first(size(stored.positions), size(stored.bytes)) {
-        geometry::Rung::Full => Rung::Full,
-        _ => Rung::Fine,
-    }
+    let is_full = geometry::is_indexed_in_full(size(stored.positions), size(stored.bytes));
+    if is_full { Rung::Full } else { Rung::Fine }
 }
 
 /// A shape on the item itself is small, so its coarse form is the whole, and it has no fine one.
@@ -117,7 +115,7 @@ fn inline(text: &str, rung: Rung) -> mirror::Shape {
 /// written past the platform is not canonical.
 fn read(text: &str, rung: Rung) -> Option<mirror::Shape> {
     let shape = Shape::parse_canonical(text).ok()?;
-    let most = if rung == Rung::Coarse { COARSE_POSITIONS } else { FULL_POSITIONS };
+    let most = if rung == Rung::Coarse { MAX_COARSE_POSITIONS } else { MAX_FULL_POSITIONS };
     if shape.positions() > most {
         return None;
     }

@@ -212,7 +212,7 @@ fn kind(geometry: &Geometry) -> Kind {
 }
 
 fn name_of(shape: &geometry::Shape) -> Option<ShapeName> {
-    let fits = |name: &&ShapeName| crate::shapes::kind(**name).takes(shape.shape_type());
+    let fits = |name: &&ShapeName| crate::shapes::kind(**name).allows(shape.shape_type());
     ShapeName::ALL.iter().find(fits).copied()
 }
 

@@ -1,6 +1,6 @@
 //! GeoJSON documents as clients send them.
 
-use geometry::{Checked, Kind, Limits, Refused};
+use geometry::{Checked, InvalidShape, Kind, Limits};
 use serde_json::Value;
 use table::Access;
 use web::{Fault, Problem};
@@ -57,6 +57,6 @@ pub fn kind(name: ShapeName) -> Kind {
 }
 
 /// Checks a document away from the threads that serve other requests: a large one takes a while.
-pub async fn check(document: Vec<u8>, kind: Kind, limits: Limits) -> Result<Result<Checked, Refused>, Problem> {
+pub async fn check(document: Vec<u8>, kind: Kind, limits: Limits) -> Result<Result<Checked, InvalidShape>, Problem> {
     tokio::task::spawn_blocking(move || geometry::check(&document, kind, &limits)).await.map_err(Problem::internal)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use geometry::{COARSE_POSITIONS, FULL_POSITIONS, Rung, Shape, Simplified};
+use geometry::{MAX_COARSE_POSITIONS, MAX_FULL_POSITIONS, Shape, Simplified, is_indexed_in_full};
 use serde::{Deserialize, Serialize};
 use table::{Access, Action, Changes, EntityKey, Error, Key, item};
 use tokio::time::Instant;
@@ -105,9 +105,9 @@ pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> R
 
 /// The forms beside a shape of so many bytes: a fine one where search does not take the whole, and a coarse one.
 fn simplified(shape: &Shape, bytes: usize) -> (Option<Simplified>, Simplified) {
-    let is_whole = Rung::first(shape.positions(), bytes) == Rung::Full;
-    let fine = (!is_whole).then(|| shape.simplify_to(FULL_POSITIONS));
-    (fine, shape.simplify_to(COARSE_POSITIONS))
+    let is_whole = is_indexed_in_full(shape.positions(), bytes);
+    let fine = (!is_whole).then(|| shape.simplify_to(MAX_FULL_POSITIONS));
+    (fine, shape.simplify_to(MAX_COARSE_POSITIONS))
 }
 
 /// Makes the item of a shape, or, where nobody uses the one that is there, counts its unused time from now on.
@@ -181,12 +181,12 @@ pub fn object(sha256: &str) -> String {
 
 /// The name of its form of at most 50 000 positions, from which search takes huge shapes.
 pub fn fine_object(sha256: &str) -> String {
-    format!("{sha256}/{FULL_POSITIONS}.geojson")
+    format!("{sha256}/{MAX_FULL_POSITIONS}.geojson")
 }
 
 /// The name of its form of at most 10 000 positions, which search takes where it refuses what has more.
 pub fn coarse_object(sha256: &str) -> String {
-    format!("{sha256}/{COARSE_POSITIONS}.geojson")
+    format!("{sha256}/{MAX_COARSE_POSITIONS}.geojson")
 }
 
 fn reference(access: &Access, sha256: &str, geometry: &Geometry) -> ShapeRef {

@@ -2,7 +2,7 @@
 //! A settled upload is left alone, so an event that comes twice changes nothing.
 
 use bytes::Bytes;
-use geometry::{Kind, Limits, Refused};
+use geometry::{InvalidShape, Kind, Limits};
 use table::{Access, Action, Error, Stored};
 use web::notification::arrived;
 use web::{Event, EventFailure, Problem};
@@ -69,7 +69,7 @@ async fn checked(
     access: &Access,
     upload: &Upload,
     file: Bytes,
-) -> Result<Result<(String, Vec<String>), Refused>, Problem> {
+) -> Result<Result<(String, Vec<String>), InvalidShape>, Problem> {
     let faults: Vec<geometry::Fault> = [
         (file.len() as u64 != upload.bytes)
             .then(|| fault("/bytes", format!("{} were announced and {} arrived", upload.bytes, file.len()))),
@@ -83,7 +83,7 @@ async fn checked(
     .flatten()
     .collect();
     if !faults.is_empty() {
-        return Ok(Err(Refused { count: faults.len(), faults, too_large: false }));
+        return Ok(Err(InvalidShape { count: faults.len(), faults, too_large: false }));
     }
     match shapes::check(file.to_vec(), Kind::Any, Limits::UPLOAD).await? {
         Err(refused) => Ok(Err(refused)),

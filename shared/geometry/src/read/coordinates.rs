@@ -1,55 +1,60 @@
-//! The `coordinates` of a geometry: positions in lines or rings, and these in parts.
+//! The `coordinates` of a geometry: positions in rings or lines, and these in parts.
 
-use super::{Raw, Reader};
-use crate::json::Stop;
-use crate::position::place;
+use never::never;
+
+use super::{RawShape, Reader};
+use crate::json::ReadError;
+use crate::position::check_position;
 use crate::{Repair, Shape, ShapeType};
 
 impl Reader<'_, '_> {
-    pub(super) fn coordinates(&mut self, of: ShapeType) -> Result<(), Stop> {
-        self.raw = Some(Raw { shape: Shape::empty(of), sound: Vec::new(), coordinates: self.at.clone() });
-        match of {
+    pub(super) fn coordinates(&mut self, shape_type: ShapeType) -> Result<(), ReadError> {
+        self.raw =
+            Some(RawShape { shape: Shape::empty(shape_type), readable: Vec::new(), coordinates: self.at.clone() });
+        match shape_type {
             ShapeType::Point => {
                 self.position(&mut true)?;
-                self.end_row(true)?;
+                self.end_line(true)?;
                 self.end_part()
             }
             ShapeType::LineString => self.line(),
-            ShapeType::MultiLineString => self.array("an array of lines", Self::line),
+            ShapeType::MultiLineString => self.array("must be an array of lines", Self::line),
             ShapeType::Polygon => self.polygon(),
-            ShapeType::MultiPolygon => self.array("an array of polygons", Self::polygon),
+            ShapeType::MultiPolygon => self.array("must be an array of polygons", Self::polygon),
         }
     }
 
-    fn line(&mut self) -> Result<(), Stop> {
-        self.row("a line is an array of positions")?;
+    fn line(&mut self) -> Result<(), ReadError> {
+        self.positions("a line must be an array of positions")?;
         self.end_part()
     }
 
-    fn polygon(&mut self) -> Result<(), Stop> {
-        self.array("a polygon is an array of rings", |reader| reader.row("a ring is an array of positions"))?;
-        self.end_part()
-    }
-
-    fn row(&mut self, what: &'static str) -> Result<(), Stop> {
-        let mut sound = true;
-        let mut any = false;
-        self.array(what, |reader| {
-            any = true;
-            reader.position(&mut sound)
+    fn polygon(&mut self) -> Result<(), ReadError> {
+        self.array("a polygon must be an array of rings", |reader| {
+            reader.positions("a ring must be an array of positions")
         })?;
-        self.end_row(sound && any)
+        self.end_part()
     }
 
-    /// Reads the elements of an array that must have some; anything else is a fault here.
+    fn positions(&mut self, expected: &'static str) -> Result<(), ReadError> {
+        let mut readable = true;
+        let mut any = false;
+        self.array(expected, |reader| {
+            any = true;
+            reader.position(&mut readable)
+        })?;
+        self.end_line(readable && any)
+    }
+
+    /// Reads the elements of an array that must not be empty. Anything else is a fault.
     fn array(
         &mut self,
-        what: &'static str,
-        mut element: impl FnMut(&mut Self) -> Result<(), Stop>,
-    ) -> Result<(), Stop> {
+        expected: &'static str,
+        mut element: impl FnMut(&mut Self) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         if self.json.peek() != Some(b'[') {
             self.json.skip()?;
-            self.faults.within(&self.at, self.path, || what.to_owned());
+            self.faults.within(&self.at, self.path, || expected.to_owned());
             return Ok(());
         }
         self.json.open(b'[')?;
@@ -62,12 +67,12 @@ impl Reader<'_, '_> {
         }
         self.path = above;
         if count == 0 {
-            self.faults.within(&self.at, above, || format!("empty: {what}"));
+            self.faults.within(&self.at, above, || format!("must not be empty: {expected}"));
         }
         Ok(())
     }
 
-    fn position(&mut self, sound: &mut bool) -> Result<(), Stop> {
+    fn position(&mut self, readable: &mut bool) -> Result<(), ReadError> {
         let numbers = &mut [0.0; 3];
         let mut count = 0;
         let mut all_numbers = self.json.peek() == Some(b'[');
@@ -76,7 +81,7 @@ impl Reader<'_, '_> {
             let mut first = true;
             while self.json.more(&mut first, b']')? {
                 let number = match self.json.peek() {
-                    Some(b'-' | b'0'..=b'9' | b'N' | b'I') if self.json.not_a_number() => f64::NAN,
+                    Some(b'-' | b'0'..=b'9' | b'N' | b'I') if self.json.skip_not_finite() => f64::NAN,
                     Some(b'-' | b'0'..=b'9') => self.json.number()?,
                     _ => {
                         self.json.skip()?;
@@ -96,43 +101,51 @@ impl Reader<'_, '_> {
         if self.dimensions == 0 && matches!(count, 2 | 3) {
             self.dimensions = count;
         }
-        let placed = place(numbers, self.dimensions);
-        let Some(raw) = &mut self.raw else { return Ok(()) };
-        match placed {
-            Ok(placed) => {
-                raw.shape.push(placed.position, placed.altitude);
-                if placed.snapped {
+        let checked = check_position(numbers, self.dimensions);
+        let has_altitude = self.dimensions == 3;
+        let Some(raw) = self.raw() else { return Ok(()) };
+        match checked {
+            Ok(checked) => {
+                raw.shape.push(checked.position, checked.altitude);
+                if checked.snapped {
                     self.repairs.insert(Repair::Snapped);
                 }
             }
             Err(detail) => {
-                *sound = false;
-                raw.shape.push([0.0, 0.0], (self.dimensions == 3).then_some(0.0));
+                *readable = false;
+                raw.shape.push([0.0, 0.0], has_altitude.then_some(0.0));
                 self.faults.within(&self.at, self.path, || detail);
             }
         }
-        if raw.shape.positions() > self.limits.positions {
-            return Err(Stop::TooLarge(format!("a shape has at most {} positions", self.limits.positions)));
-        }
-        Ok(())
+        self.check_limit("positions", Shape::positions, self.limits.positions)
     }
 
-    fn end_row(&mut self, sound: bool) -> Result<(), Stop> {
-        let Some(raw) = &mut self.raw else { return Ok(()) };
-        raw.shape.end_ring();
-        raw.sound.push(sound);
-        if raw.shape.rings() > self.limits.rings {
-            return Err(Stop::TooLarge(format!("a shape has at most {} rings", self.limits.rings)));
-        }
-        Ok(())
+    fn end_line(&mut self, readable: bool) -> Result<(), ReadError> {
+        let Some(raw) = self.raw() else { return Ok(()) };
+        raw.shape.end_line();
+        raw.readable.push(readable);
+        self.check_limit("rings", Shape::rings, self.limits.rings)
     }
 
-    fn end_part(&mut self) -> Result<(), Stop> {
-        let Some(raw) = &mut self.raw else { return Ok(()) };
+    fn end_part(&mut self) -> Result<(), ReadError> {
+        let Some(raw) = self.raw() else { return Ok(()) };
         raw.shape.end_part();
-        if raw.shape.parts() > self.limits.parts {
-            return Err(Stop::TooLarge(format!("a shape has at most {} parts", self.limits.parts)));
+        self.check_limit("parts", Shape::parts, self.limits.parts)
+    }
+
+    fn check_limit(&mut self, what: &str, count: fn(&Shape) -> usize, limit: usize) -> Result<(), ReadError> {
+        match self.raw() {
+            Some(raw) if count(&raw.shape) > limit => {
+                Err(ReadError::TooLarge(format!("a shape may have at most {limit} {what}")))
+            }
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    fn raw(&mut self) -> Option<&mut RawShape> {
+        if self.raw.is_none() {
+            never!("positions are read outside of `coordinates`");
+        }
+        self.raw.as_mut()
     }
 }

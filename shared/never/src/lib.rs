@@ -8,16 +8,17 @@ use std::fmt::Arguments;
 /// ```should_panic
 /// let slots: Vec<u8> = Vec::new();
 /// if slots.is_empty() {
-///     table::never!("a project of {} slots", slots.len());
+///     never::never!("a project of {} slots", slots.len());
 /// }
 /// ```
 #[macro_export]
 macro_rules! never {
-    ($($message:tt)+) => { $crate::never::report(format_args!($($message)+)) };
+    ($($message:tt)+) => { $crate::report(format_args!($($message)+)) };
 }
 
-/// Reports the state; called by [`never!`](crate::never!).
+/// Reports the state; called by [`never!`].
 #[doc(hidden)]
+#[cold]
 #[expect(clippy::panic, reason = "tests must fail on such a state; production does not panic")]
 pub fn report(message: Arguments<'_>) {
     if cfg!(debug_assertions) {
