@@ -199,8 +199,8 @@ async fn a_patch_says_how_else_a_thing_is_changed() {
         ("path", json!({}), "/geometry/path`"),
         ("isDeleted", json!(true), "/restore`"),
         ("collectionId", json!("other"), "never changes"),
-        ("activityType", json!("dayuse"), "is not known here"),
-        ("colour", json!("red"), "is not known here"),
+        ("activityType", json!("dayuse"), "is not a known field"),
+        ("colour", json!("red"), "is not a known field"),
     ] {
         let mut patch = json!({});
         patch[member] = value;

@@ -71,7 +71,7 @@ async fn bodies_that_are_no_json() {
     for body in broken {
         send(body.to_vec()).await.faulty(&[""]);
     }
-    for (body, type_) in [("null", "null"), ("[]", "a list"), ("\"a\"", "text"), ("7", "a number")] {
+    for (body, type_) in [("null", "null"), ("[]", "an array"), ("\"a\"", "a string"), ("7", "a number")] {
         let refused = send(body.into()).await.faulty(&[""]);
         assert!(refused.fault("").contains("an object"), "{type_}: {}", refused.told());
     }
