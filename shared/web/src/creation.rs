@@ -8,7 +8,7 @@ use table::{AccessPattern, Action, Error, FirstAnswer, Rev};
 use crate::{Accepted, Answer, Context, Created, IdempotencyKey, Problem};
 
 impl IdempotencyKey {
-    /// Returns the response that the same request was given before. A handler that checks what may have changed since
+    /// Returns the response to the first of the same requests, if there was one. A handler that checks mutable state
     /// calls it right after authorization.
     pub async fn earlier<R: Replay>(
         &self,
@@ -21,7 +21,7 @@ impl IdempotencyKey {
         Ok(earlier.map(|(rev, first)| R::replay(stored(rev, first))))
     }
 
-    /// Creates by these actions and responds with 201 and the new resource; where the header was sent, once.
+    /// Creates a resource by these actions and responds with 201 and the resource; with the header, only once.
     pub async fn create<T: Serialize>(
         &self,
         cx: &Context,
@@ -36,7 +36,7 @@ impl IdempotencyKey {
         Ok(Created::replay(stored(rev, first)))
     }
 
-    /// Creates a job by these actions and responds with 202 and the job; where the header was sent, once.
+    /// Creates a job by these actions and responds with 202 and the job; with the header, only once.
     pub async fn accept<T: Serialize>(
         &self,
         cx: &Context,
@@ -57,7 +57,7 @@ fn first(status: StatusCode, location: String, body: &impl Serialize) -> Result<
     Ok(FirstAnswer { status: status.as_u16(), location: Some(location), body })
 }
 
-/// A response that can be given again as it was stored.
+/// A response that can be sent again as it was stored.
 pub trait Replay {
     fn replay(answer: Answer) -> Self;
 }
@@ -81,7 +81,7 @@ fn stored(rev: Rev, first: FirstAnswer) -> Answer {
         StatusCode::INTERNAL_SERVER_ERROR
     });
     let answer = Answer::bytes(status, "application/json", first.body);
-    // A job that has just been accepted has no state yet that a client could mean.
+    // An accepted job has no state yet that a client could refer to.
     let answer = if status == StatusCode::CREATED { answer.etag(rev) } else { answer };
     match first.location {
         Some(location) => answer.location(location),
@@ -89,7 +89,7 @@ fn stored(rev: Rev, first: FirstAnswer) -> Answer {
     }
 }
 
-/// The same for handlers without the extractor.
+/// Variants for handlers without the extractor.
 impl Context {
     pub async fn earlier(
         &self,

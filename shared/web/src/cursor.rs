@@ -16,7 +16,7 @@ impl Context {
     /// changed, or belongs to another route, other parameters or another caller, is 400.
     pub fn cursor<T: DeserializeOwned>(&self, cursor: Option<&str>) -> Result<Option<T>, Problem> {
         let Some(cursor) = cursor else { return Ok(None) };
-        match cursor::open(&self.engines.config.cursor_secrets, &self.binding(), cursor) {
+        match cursor::open(&self.engines.config.cursor_secrets, &self.binding()?, cursor) {
             Ok(position) => Ok(Some(position)),
             Err(CursorError::Foreign) => Err(Problem::faults(vec![self.invalid_cursor()])),
             Err(error) => Err(Problem::internal(error)),
@@ -25,7 +25,7 @@ impl Context {
 
     /// Returns the cursor that continues after this position, for `nextCursor`.
     pub fn next_cursor(&self, position: &impl Serialize) -> Result<String, Problem> {
-        cursor::seal(&self.engines.config.cursor_secrets, &self.binding(), position).map_err(Problem::internal)
+        cursor::seal(&self.engines.config.cursor_secrets, &self.binding()?, position).map_err(Problem::internal)
     }
 
     /// Returns the path and the query string of a link to the page at this cursor. The other parameters are those of
@@ -41,17 +41,20 @@ impl Context {
         format!("{}?{}", path.join("/"), pairs.join("&"))
     }
 
-    fn binding(&self) -> String {
-        let mut parts = [self.query.clone(), self.body_value()];
+    /// Returns what a cursor is bound to: the operation, the caller, and the parameters that must not change.
+    fn binding(&self) -> Result<String, Problem> {
+        let mut parts = [self.query.clone(), self.body_value()?];
         for part in parts.iter_mut().filter_map(Value::as_object_mut) {
             part.retain(|name, _| !UNBOUND.contains(&name.as_str()));
         }
-        json!([self.declared.operation, self.principal.text(), self.path, parts]).to_string()
+        Ok(json!([self.declared.operation, self.principal.text(), self.path, parts]).to_string())
     }
 
-    fn body_value(&self) -> Value {
-        // A body that is not JSON has failed the checks before.
-        self.declared.json.and_then(|_| serde_json::from_slice(&self.body).ok()).unwrap_or(Value::Null)
+    fn body_value(&self) -> Result<Value, Problem> {
+        match self.declared.json {
+            Some(_) => serde_json::from_slice(&self.body).map_err(Problem::internal),
+            None => Ok(Value::Null),
+        }
     }
 
     fn invalid_cursor(&self) -> Fault {

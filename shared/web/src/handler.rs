@@ -54,9 +54,9 @@ handler!(A a, B b, C c, D d, E e);
 handler!(A a, B b, C c, D d, E e, F f);
 
 impl Route {
-    /// `name` is the operation's name in camelCase; `template` is the whole path, as `/zoo/animals/{kind}/{number}`. The
-    /// handler's signature declares parameters, body, conditions and response; what it leaves open is declared by the
-    /// methods below.
+    /// Creates a route. `name` is the operation's name in camelCase; `template` is the whole path, such as
+    /// `/zoo/animals/{kind}/{number}`. The handler's signature declares parameters, body, conditions and response; the
+    /// other methods declare the rest.
     pub fn new<A, H: Handler<A>>(
         method: Method,
         name: &'static str,

@@ -16,7 +16,7 @@ pub(crate) fn pairs(query: &str) -> (Vec<(String, String)>, Vec<Fault>) {
         match (decode(name), decode(value)) {
             (Ok(name), Ok(value)) => pairs.push((name, value)),
             (Ok(name), Err(_)) => faults.push(Fault::parameter(shortened(&name), "is not UTF-8")),
-            (Err(_), _) => faults.push(Fault::parameter("", "has a parameter whose name is not UTF-8")),
+            (Err(_), _) => faults.push(Fault::parameter("", "has a name that is not UTF-8")),
         }
     }
     (pairs, faults)

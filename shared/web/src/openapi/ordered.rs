@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const FIRST: &str = "application/json";
 
-/// A value whose members are written in that order.
+/// A value that is written with `application/json` before other content types.
 #[derive(Clone, Copy, Debug)]
 pub struct Ordered<'a>(pub &'a Value);
 
