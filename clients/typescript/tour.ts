@@ -187,7 +187,7 @@ const steps: Record<string, () => Promise<void>> = {
     })
     const problem = refused(answer, 412)
     assert.deepEqual([problem.type, problem.status], ['urn:cairn:problem:stale', 412])
-    assert.equal(problem.title, 'It has changed since you read it')
+    assert.equal(problem.title, 'Precondition failed')
   },
 }
 

@@ -70,7 +70,7 @@ async fn unknown_key_ids_fetch_at_most_once_a_minute() {
         for id in ["unknown", "another", "unknown"] {
             let liar = front.user("liar", &unknown.sign_as(id, &issuer.claims(clock)));
             let refused = liar.get(COLLECTIONS).await.refused(401, "not-signed-in");
-            assert_eq!(refused["detail"], "The token's key is not one of its issuer's.");
+            assert_eq!(refused["detail"], "The token's key is not among the keys of its issuer.");
         }
         assert_eq!(issuer.fetched(), minute);
         front.user("ada", &issuer.token(&known, clock)).get(COLLECTIONS).await.is(200);

@@ -226,7 +226,7 @@ async fn failed_deletion_does_not_block_others() {
     let detour = Detour::of(&stage, &["Query"], fate).await;
     let deadline = Instant::now() + Duration::from_secs(60);
     let failure = detour.app.event("runWork", "{}".into(), deadline).await.unwrap_err();
-    assert_eq!(failure.to_string(), "1 of 2 that were due were left where they are");
+    assert_eq!(failure.to_string(), "1 of 2 due jobs failed; the next run retries them");
     let mut rest = [left(&stage, &agencies[0]).await, left(&stage, &agencies[1]).await];
     rest.sort_unstable();
     assert_eq!(rest, [0, 6]);
@@ -249,7 +249,7 @@ async fn ten_failing_deletions_do_not_block_the_next() {
     let detour = Detour::of(&stage, &["Query"], fate).await;
     let deadline = Instant::now() + Duration::from_secs(60);
     let failure = detour.app.event("runWork", "{}".into(), deadline).await.unwrap_err();
-    assert_eq!(failure.to_string(), "10 of 11 that were due were left where they are");
+    assert_eq!(failure.to_string(), "10 of 11 due jobs failed; the next run retries them");
     let mut rest = Vec::new();
     for agency in &agencies {
         rest.push(left(&stage, agency).await);

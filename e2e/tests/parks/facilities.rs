@@ -199,8 +199,8 @@ async fn patch_of_a_read_only_field_names_the_right_operation() {
         ("path", json!({}), "/geometry/path`"),
         ("isDeleted", json!(true), "/restore`"),
         ("collectionId", json!("other"), "never changes"),
-        ("activityType", json!("dayuse"), "is not known here"),
-        ("colour", json!("red"), "is not known here"),
+        ("activityType", json!("dayuse"), "is not a known field"),
+        ("colour", json!("red"), "is not a known field"),
     ] {
         let mut patch = json!({});
         patch[member] = value;

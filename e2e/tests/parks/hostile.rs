@@ -71,7 +71,7 @@ async fn body_that_is_not_json_returns_400() {
     for body in broken {
         send(body.to_vec()).await.faulty(&[""]);
     }
-    for (body, type_) in [("null", "null"), ("[]", "a list"), ("\"a\"", "text"), ("7", "a number")] {
+    for (body, type_) in [("null", "null"), ("[]", "an array"), ("\"a\"", "a string"), ("7", "a number")] {
         let refused = send(body.into()).await.faulty(&[""]);
         assert!(refused.fault("").contains("an object"), "{type_}: {}", refused.told());
     }

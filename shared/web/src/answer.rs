@@ -1,4 +1,4 @@
-//! What a handler answers when all went well.
+//! The response of a handler that succeeded.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
@@ -26,12 +26,12 @@ impl Answer {
         Self::json(StatusCode::CREATED, body).location(location).etag(etag)
     }
 
-    /// 202 with JSON: the work goes on after the answer.
+    /// 202 with JSON: a job does the work after the response.
     pub fn accepted(body: &impl Serialize) -> Self {
         Self::json(StatusCode::ACCEPTED, body)
     }
 
-    /// 202 without a body: the work goes on after the answer, and the same request again goes on with it.
+    /// 202 without a body: background work finishes after the response, and the same request again resumes it.
     pub fn going_on() -> Self {
         Self::empty(StatusCode::ACCEPTED)
     }
@@ -40,12 +40,12 @@ impl Answer {
         Self::empty(StatusCode::NO_CONTENT)
     }
 
-    /// 304: what the client has is still right.
+    /// 304: the client's content is current.
     pub fn not_modified(etag: impl Into<EntityTag>) -> Self {
         Self::empty(StatusCode::NOT_MODIFIED).etag(etag)
     }
 
-    /// 303 to somewhere that gives the content.
+    /// 303 to the URL of the content.
     pub fn see_other(location: impl AsRef<str>) -> Self {
         Self::empty(StatusCode::SEE_OTHER).location(location)
     }
@@ -63,7 +63,7 @@ impl Answer {
         Self { status, headers: HeaderMap::new(), body: Ok(Bytes::new()) }
     }
 
-    /// Replaces the content type, where JSON has a more exact one.
+    /// Replaces the content type, for a format with a more specific one than JSON.
     pub fn content_type(self, content_type: &str) -> Self {
         self.header(header::CONTENT_TYPE, content_type)
     }
@@ -72,7 +72,7 @@ impl Answer {
         self.header(header::ETAG, etag.into().to_string())
     }
 
-    /// A path or URL; what no URI can hold is percent-encoded.
+    /// Sets `Location` to a path or URL. Characters that are not valid in a URI are percent-encoded.
     pub fn location(self, location: impl AsRef<str>) -> Self {
         const OUTSIDE: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>');
         self.header(header::LOCATION, utf8_percent_encode(location.as_ref(), OUTSIDE).to_string())
@@ -82,12 +82,12 @@ impl Answer {
         self.header(header::RETRY_AFTER, seconds.to_string())
     }
 
-    /// Anyone may keep it for so long. Without this an answer is `private, no-store`.
+    /// Permits shared caches to keep the response for these seconds. The default is `private, no-store`.
     pub fn public_for(self, seconds: u32) -> Self {
         self.header(header::CACHE_CONTROL, format!("public, max-age={seconds}"))
     }
 
-    /// Sets a header field. A value that no header can carry is left out.
+    /// Sets a header field. A value that is not valid in a header is ignored.
     pub fn header(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
         if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
             self.headers.insert(name, value);
@@ -95,7 +95,7 @@ impl Answer {
         self
     }
 
-    /// Whether this is its `Location`.
+    /// Returns whether `Location` is this path.
     pub fn is_at(&self, location: &str) -> bool {
         self.headers.get(header::LOCATION).is_some_and(|own| own == location)
     }

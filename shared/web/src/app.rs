@@ -1,4 +1,4 @@
-//! A system as one value: its routes and event handlers, served the same way to Lambda and to the local gateway.
+//! An app: the routes and event handlers of a system, for Lambda and the local gateway alike.
 
 mod prepare;
 
@@ -16,21 +16,21 @@ use table::schema::System;
 use table::{Access, Engines, Trace};
 use tokio::time::Instant;
 
+use crate::endpoint::{Endpoint, MatchedPath, Unchecked};
 use crate::event::{Event, EventFailure, EventHandler};
 use crate::format::Format;
-use crate::intake::{Arrived, Served, Target};
 use crate::route::{Route, Serve};
 use crate::trust::Trust;
-use crate::{Answer, Principal, guard, log, openapi, problem};
+use crate::{Answer, Problem, guard, log, openapi, problem};
 
-/// How long before a function's timeout its handler is stopped, so that the answer is ours.
+/// The time between the end of a handler and its function's timeout, so that the app can still respond.
 pub const MARGIN: Duration = Duration::from_millis(500);
 
-/// A request's id as its gateway gave it, among the request's extensions; without it the app makes one.
+/// The id that the gateway gave a request, as an extension of the request. Without it the app creates one.
 #[derive(Clone, Debug)]
 pub struct RequestId(pub String);
 
-/// When whoever runs the app will stop waiting, among the request's extensions.
+/// The time when the caller of the app stops waiting, as an extension of the request.
 #[derive(Clone, Copy, Debug)]
 pub struct Deadline(pub Instant);
 
@@ -40,26 +40,26 @@ pub struct App {
     engines: Arc<Engines>,
     trust: Arc<Trust>,
     formats: &'static [Format],
-    served: Vec<Arc<Served>>,
-    /// The one handler that is served, where it is not all of them.
+    endpoints: Vec<Arc<Endpoint>>,
+    /// The one handler that is served, if not all are.
     only: Option<&'static str>,
     handlers: Vec<EventHandler>,
-    /// By path template the routes of each method, as indexes into `served`.
+    /// The routes by path template and method, as indexes into `endpoints`.
     router: matchit::Router<BTreeMap<String, usize>>,
     description: OnceLock<Bytes>,
     metrics: Arc<dyn Fn(&str) + Send + Sync>,
     unroutable: Vec<String>,
 }
 
-/// What a request's path and method lead to.
-enum Found {
-    Route(Arc<Served>, Target),
-    /// The path is known, by these methods.
-    OtherMethods(Vec<String>),
-    Nothing,
+/// The result of routing a request.
+enum Routed {
+    Found(Arc<Endpoint>, MatchedPath),
+    /// The path has routes of these methods only.
+    MethodNotAllowed(Vec<String>),
+    NotFound,
 }
 
-/// `_HANDLER` names nothing that the system has.
+/// `_HANDLER` names no route or event handler of the system.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the system `{system}` has no handler `{handler}`; it has {known}")]
 pub struct UnknownHandler {
@@ -69,7 +69,7 @@ pub struct UnknownHandler {
 }
 
 impl App {
-    /// A system's app. To its own routes come `GET /{system}/openapi.json` and `GET /{system}/health`.
+    /// Creates a system's app. The app adds `GET /{system}/openapi.json` and `GET /{system}/health`.
     pub fn new(
         engines: Arc<Engines>,
         system: &'static System,
@@ -77,15 +77,15 @@ impl App {
         handlers: Vec<EventHandler>,
     ) -> Self {
         let mut routes = routes;
-        routes.extend(crate::free::routes(system.name));
+        routes.extend(crate::built_in::routes(system.name));
         let trust = Arc::new(Trust::new(&engines.config.issuers, None));
-        let served = routes.into_iter().map(|route| Arc::new(Served::new(route))).collect();
+        let endpoints = routes.into_iter().map(|route| Arc::new(Endpoint::new(route))).collect();
         let mut app = Self {
             system,
             engines,
             trust,
             formats: &[],
-            served,
+            endpoints,
             only: None,
             handlers,
             router: matchit::Router::new(),
@@ -103,23 +103,23 @@ impl App {
         self
     }
 
-    /// Formats of text that the system's schemas name beside those of JSON Schema.
+    /// Adds formats that the system's schemas name besides those of JSON Schema.
     pub fn formats(mut self, formats: &'static [Format]) -> Self {
         self.formats = formats;
         self
     }
 
-    /// Sends the metrics lines elsewhere than to standard output, where CloudWatch reads them.
+    /// Sends the metrics lines to this function instead of standard output, where CloudWatch reads them.
     pub fn metrics_to(mut self, sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.metrics = Arc::new(sink);
         self
     }
 
-    /// The app with one route or event handler only, as a function that is deployed under that name. The API
-    /// description stays that of the whole system.
+    /// Limits the app to one route or event handler, like a function that is deployed under its name. The API
+    /// description still covers the whole system.
     pub fn only(mut self, handler: &str) -> Result<Self, UnknownHandler> {
-        let names = self.served.iter().map(|served| served.route.name).chain(self.handlers.iter().map(|own| own.name));
-        let known: Vec<&'static str> = names.collect();
+        let routes = self.endpoints.iter().map(|endpoint| endpoint.route.name);
+        let known: Vec<&'static str> = routes.chain(self.handlers.iter().map(|handler| handler.name)).collect();
         let Some(name) = known.iter().find(|name| **name == handler) else {
             let known = known.join(", ");
             return Err(UnknownHandler { system: self.system.name, handler: handler.to_owned(), known });
@@ -138,64 +138,66 @@ impl App {
         &self.engines
     }
 
-    /// Every route, the free ones last.
+    /// Returns every route, the built-in ones last.
     pub fn routes(&self) -> impl Iterator<Item = &Route> {
-        self.served.iter().map(|served| &*served.route)
+        self.endpoints.iter().map(|endpoint| &*endpoint.route)
     }
 
     pub fn event_handlers(&self) -> &[EventHandler] {
         &self.handlers
     }
 
-    /// Declarations that cannot be served as they stand, each in a sentence. A system's tests say that there are none.
+    /// Returns the errors of all declarations, each as a sentence. A system's tests assert that there are none.
     pub fn misdeclared(&self) -> Vec<String> {
-        let mut found = self.unroutable.clone();
-        found.extend(self.served.iter().flat_map(|served| served.misdeclared(self.formats)));
-        found.extend(openapi::misdeclared(self.routes()));
-        found
+        let mut errors = self.unroutable.clone();
+        errors.extend(self.endpoints.iter().flat_map(|endpoint| endpoint.misdeclared(self.formats)));
+        errors.extend(openapi::misdeclared(self.routes()));
+        errors
     }
 
-    /// Routes that no request can reach, each in a sentence.
+    /// Returns the routes that no request can reach, each as a sentence.
     pub(crate) fn unroutable(&self) -> &[String] {
         &self.unroutable
     }
 
-    /// Whether a route has the request's path and method: only such requests pass an API Gateway.
+    /// Returns whether a route has the request's path and method. API Gateway forwards only such requests.
     pub fn has_route(&self, request: &http::Request<Bytes>) -> bool {
-        matches!(self.find(request), Found::Route(served, _) if served.route.method == *request.method())
+        matches!(self.route(request), Routed::Found(endpoint, _) if endpoint.route.method == *request.method())
     }
 
-    /// Answers a request: the same for Lambda and for the local gateway. An unknown path gets what API Gateway answers;
-    /// everything else that fails is a problem. `HEAD` is answered as `GET` is, without the body.
+    /// Handles a request of Lambda or the local gateway. An unknown path gets the response of API Gateway; every other
+    /// failure is a problem. `HEAD` gets the response to `GET` without the body.
     pub async fn handle(&self, request: http::Request<Bytes>) -> Response<Bytes> {
         let started = Instant::now();
         let id = request.extensions().get::<RequestId>().map(|id| id.0.clone());
         let id = id.unwrap_or_else(|| uuid::Uuid::now_v7().to_string());
-        let (served, target) = match self.find(&request) {
-            Found::Route(served, target) => (served, target),
-            Found::OtherMethods(methods) => return with_defaults(not_allowed(&methods, &id)),
-            Found::Nothing => return not_found(),
+        let (endpoint, path) = match self.route(&request) {
+            Routed::Found(endpoint, path) => (endpoint, path),
+            Routed::MethodNotAllowed(methods) => return with_defaults(method_not_allowed(&methods, &id)),
+            Routed::NotFound => return not_found(),
         };
         let without_body = *request.method() == Method::HEAD;
-        let outside = request.extensions().get::<Deadline>().map(|deadline| deadline.0);
-        let deadline = stop_at(started, served.route.timeout, outside);
+        let caller_deadline = request.extensions().get::<Deadline>().map(|deadline| deadline.0);
+        let deadline = stop_at(started, endpoint.route.timeout, caller_deadline);
         let trace = self.trace();
-        let access = Access::new(Arc::clone(&self.engines), served.route.patterns);
+        let access = Access::new(Arc::clone(&self.engines), endpoint.route.patterns);
         let caller = Arc::<OnceLock<String>>::default();
 
-        let (serving, formats) = (Arc::clone(&served), self.formats);
-        let (trust, engines, known) = (Arc::clone(&self.trust), Arc::clone(&self.engines), Arc::clone(&caller));
+        let (own, formats) = (Arc::clone(&endpoint), self.formats);
+        let (trust, engines, logged) = (Arc::clone(&self.trust), Arc::clone(&self.engines), Arc::clone(&caller));
         let (instance, permitted) = (id.clone(), access.clone());
-        let description = matches!(served.route.serve, Serve::Description).then(|| self.description());
+        let description = matches!(endpoint.route.serve, Serve::Description).then(|| self.description());
         let call = async move {
-            let principal = Principal::of(request.headers(), &trust, &engines.clock).await?;
-            log::principal(&principal).map(|hash| known.set(hash));
-            let arrived = Arrived { id: instance, target, principal, engines, access: permitted, deadline };
-            let request = serving.take(request, arrived, formats)?;
-            match (&serving.route.serve, description) {
-                (Serve::Handler(handler), _) => handler(request).await,
-                (Serve::Description, json) => {
-                    Ok(Answer::bytes(StatusCode::OK, "application/json", json.unwrap_or_default()))
+            let principal = trust.authenticate(request.headers(), &engines.clock).await?;
+            log::principal(&principal).map(|hash| logged.set(hash));
+            let unchecked = Unchecked { id: instance, path, principal, engines, access: permitted, deadline };
+            let context = own.check(request, unchecked, formats)?;
+            match (&own.route.serve, description) {
+                (Serve::Handler(handler), _) => handler(context).await,
+                (Serve::Description, Some(json)) => Ok(Answer::bytes(StatusCode::OK, "application/json", json)),
+                (Serve::Description, None) => {
+                    table::never!("no API description for {:?}", own.route);
+                    Err(Problem::internal("no API description"))
                 }
             }
         };
@@ -208,7 +210,7 @@ impl App {
         let response = with_defaults(response);
         let entry = log::Entry {
             system: self.system.name,
-            route: &served.route,
+            route: &endpoint.route,
             id: &id,
             trace: trace.as_str(),
             status: response.status(),
@@ -218,23 +220,27 @@ impl App {
             problem: problem.as_ref(),
         };
         entry.write();
-        let of_each_route = self.engines.config.route_metrics;
-        (self.metrics)(&entry.metrics(&self.deployment(), of_each_route, self.now_millis()));
+        let per_route = self.engines.config.route_metrics;
+        (self.metrics)(&entry.metrics(&self.deployment(), per_route, self.now_millis()));
         if without_body { response.map(|_| Bytes::new()) } else { response }
     }
 
-    /// Calls an event handler: streams, objects, schedules, deployments. Payload and answer are Lambda's JSON.
+    /// Calls the handler of an event: stream records, an object, a schedule or a deployment. Payload and response are
+    /// Lambda's JSON.
     pub async fn event(&self, handler: &str, payload: Bytes, deadline: Instant) -> Result<Bytes, EventFailure> {
         let started = Instant::now();
         let Some(declared) = self.handlers.iter().find(|own| own.name == handler) else {
-            return Err(EventFailure::new(format_args!("there is no event handler `{handler}`")));
+            return Err(EventFailure::new(format_args!(
+                "the system `{}` has no event handler `{handler}`",
+                self.system.name
+            )));
         };
         let deadline = deadline.min(started + declared.timeout);
         let event = Event::new(&self.engines, declared, payload, deadline);
-        let (call, ran) = (Arc::clone(&declared.handler), event.clone());
+        let (call, argument) = (Arc::clone(&declared.handler), event.clone());
         let until = stop_at(started, declared.timeout, Some(deadline));
         let trace = self.trace();
-        let outcome = guard::run(trace.clone().scope(async move { call(ran).await }), until).await;
+        let outcome = guard::run(trace.clone().scope(async move { call(argument).await }), until).await;
         let entry = log::EventEntry {
             system: self.system.name,
             handler: declared.name,
@@ -251,34 +257,34 @@ impl App {
         outcome
     }
 
-    /// The route of a request, and its path with the parameters in it, decoded.
-    fn find(&self, request: &http::Request<Bytes>) -> Found {
+    /// Finds the route of a request and decodes its path.
+    fn route(&self, request: &http::Request<Bytes>) -> Routed {
         let path = percent_decode_str(request.uri().path()).decode_utf8().map(Cow::into_owned);
-        let Ok(path) = path else { return Found::Nothing };
-        let Ok(found) = self.router.at(&path) else { return Found::Nothing };
-        let asked = if *request.method() == Method::HEAD { &Method::GET } else { request.method() };
-        let Some(served) = found.value.get(asked.as_str()).and_then(|index| self.served.get(*index)) else {
-            return Found::OtherMethods(found.value.keys().cloned().collect());
+        let Ok(path) = path else { return Routed::NotFound };
+        let Ok(matched) = self.router.at(&path) else { return Routed::NotFound };
+        let method = if *request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let Some(endpoint) = matched.value.get(method.as_str()).and_then(|index| self.endpoints.get(*index)) else {
+            return Routed::MethodNotAllowed(matched.value.keys().cloned().collect());
         };
-        let parameters = found.params.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
-        Found::Route(Arc::clone(served), Target { path, parameters })
+        let parameters = matched.params.iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+        Routed::Found(Arc::clone(endpoint), MatchedPath { path, parameters })
     }
 
-    /// The API description as it is served, made once.
+    /// Returns the API description, which is generated once.
     fn description(&self) -> Bytes {
-        let make = || {
+        let generate = || {
             let description = openapi::describe(self.system.name, self.routes());
             Bytes::from(openapi::Ordered(&description).to_string())
         };
-        self.description.get_or_init(make).clone()
+        self.description.get_or_init(generate).clone()
     }
 
-    /// The trace of whoever runs the app, who may have none.
+    /// Returns the trace of the caller of the app, or a new one.
     fn trace(&self) -> Trace {
         Trace::current().unwrap_or_else(|| Trace::new(&self.engines.clock))
     }
 
-    /// What metrics call it.
+    /// Returns the name of the deployed system in metrics.
     fn deployment(&self) -> String {
         format!("{}{}", self.engines.config.prefix, self.system.name)
     }
@@ -291,9 +297,9 @@ impl App {
         self.unroutable.clear();
         self.router = matchit::Router::new();
         let mut templates: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
-        let wanted = |served: &&Arc<Served>| self.only.is_none_or(|name| served.route.name == name);
-        for (index, served) in self.served.iter().enumerate().filter(|(_, served)| wanted(served)) {
-            let route = &served.route;
+        let is_served = |endpoint: &&Arc<Endpoint>| self.only.is_none_or(|name| endpoint.route.name == name);
+        for (index, endpoint) in self.endpoints.iter().enumerate().filter(|(_, endpoint)| is_served(endpoint)) {
+            let route = &endpoint.route;
             let methods = templates.entry(&route.template).or_default();
             if methods.insert(route.method.to_string(), index).is_some() {
                 self.unroutable.push(format!("{route:?} is not the only route of its method and path"));
@@ -309,25 +315,25 @@ impl App {
 
 impl fmt::Debug for App {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("App").field("system", &self.system.name).field("routes", &self.served).finish()
+        formatter.debug_struct("App").field("system", &self.system.name).field("routes", &self.endpoints).finish()
     }
 }
 
-/// When a handler is stopped: before its function's timeout, and before whoever waits for it stops waiting.
-fn stop_at(started: Instant, timeout: Duration, outside: Option<Instant>) -> Instant {
+/// Returns the time when a handler is stopped: before its function's timeout and before the caller's deadline.
+fn stop_at(started: Instant, timeout: Duration, caller_deadline: Option<Instant>) -> Instant {
     let end = started + timeout;
-    outside.map_or(end, |outside| outside.min(end)).checked_sub(MARGIN).unwrap_or(started)
+    caller_deadline.map_or(end, |deadline| deadline.min(end)).checked_sub(MARGIN).unwrap_or(started)
 }
 
-/// 405: the path is known by these methods only.
-fn not_allowed(methods: &[String], id: &str) -> Response<Bytes> {
+/// Returns 405 with the methods of the path.
+fn method_not_allowed(methods: &[String], id: &str) -> Response<Bytes> {
     let head = methods.iter().any(|method| method == "GET").then_some("HEAD");
     let allowed = methods.iter().map(String::as_str).chain(head).collect::<Vec<_>>().join(", ");
-    let problem = problem::METHOD_NOT_ALLOWED.because(format!("Use one of these: {allowed}."));
+    let problem = problem::METHOD_NOT_ALLOWED.because(format!("This path has no such method. It allows {allowed}."));
     problem.header(header::ALLOW, allowed).into_response(id)
 }
 
-/// What API Gateway answers when no route matches, byte for byte; wrong methods are unknown routes to it as well.
+/// Returns the response of API Gateway to a request without a route, byte for byte. A wrong method is such a request.
 pub fn not_found() -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(br#"{"message":"Not Found"}"#));
     *response.status_mut() = StatusCode::NOT_FOUND;
@@ -335,7 +341,7 @@ pub fn not_found() -> Response<Bytes> {
     response
 }
 
-/// Nobody but the caller may keep an answer whose handler says nothing else.
+/// Sets the default cache headers of a response: only the caller may cache it.
 fn with_defaults(mut response: Response<Bytes>) -> Response<Bytes> {
     let headers = response.headers_mut();
     let entry = headers.entry(header::CACHE_CONTROL);
@@ -344,7 +350,7 @@ fn with_defaults(mut response: Response<Bytes>) -> Response<Bytes> {
     response
 }
 
-/// A line to standard output, where CloudWatch reads metrics. That nobody listens is no reason to fail.
+/// Writes a line to standard output, where CloudWatch reads metrics. A closed output is no failure.
 fn print(line: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }

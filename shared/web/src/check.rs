@@ -1,4 +1,4 @@
-//! Checking a JSON value against a shape: every fault at once, in sentences of our own.
+//! Checks of a JSON value against a schema, with every fault in the platform's own words.
 
 use jsonschema::error::{TypeKind, ValidationError, ValidationErrorKind};
 use jsonschema::{JsonType, Validator};
@@ -9,20 +9,20 @@ use crate::Fault;
 use crate::fault::pointer_step;
 use crate::format::{self, Format};
 
-/// A value with more nodes than this is told its first fault only: a list of millions of them helps nobody, and would
-/// take more memory than a function has.
-const ALL_FAULTS_UP_TO: usize = 20_000;
+/// The most nodes of a value whose faults are all collected. Of a larger value only the first fault is reported: a list
+/// of millions would take more memory than a function has.
+const MAX_NODES_FOR_ALL_FAULTS: usize = 20_000;
 
-/// What is told of a member that a shape does not name.
-pub(crate) const UNKNOWN: &str = "is not known here";
+/// The detail of a fault for an unknown member.
+pub(crate) const UNKNOWN: &str = "is not a known field";
 
-/// The pattern of a text in which there is something to read.
+/// The pattern of a text that is not blank.
 const NOT_BLANK: &str = r"\S";
 
-/// Every fault of a value, in the order of the schema, with a JSON pointer into the value.
+/// Returns every fault of a value, in the order of the schema, with a JSON pointer into the value.
 pub(crate) fn faults(validator: &Validator, value: &Value, formats: &[Format]) -> Vec<Fault> {
     let mut faults = Vec::new();
-    if nodes(value) > ALL_FAULTS_UP_TO {
+    if nodes(value) > MAX_NODES_FOR_ALL_FAULTS {
         validator.validate(value).err().into_iter().for_each(|error| explain(&error, formats, &mut faults));
         faults.truncate(1);
     } else {
@@ -42,7 +42,7 @@ fn nodes(value: &Value) -> usize {
 fn explain(error: &ValidationError<'_>, formats: &[Format], faults: &mut Vec<Fault>) {
     use ValidationErrorKind as Kind;
     let place = error.instance_path().as_str();
-    let mut say = |detail: String| faults.push(Fault::pointer(place, detail));
+    let mut push = |detail: String| faults.push(Fault::pointer(place, detail));
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             faults.extend(
@@ -51,44 +51,48 @@ fn explain(error: &ValidationError<'_>, formats: &[Format], faults: &mut Vec<Fau
                     .map(|name| Fault::pointer(format!("{place}{}", pointer_step(&shortened(name))), UNKNOWN)),
             );
         }
-        Kind::Required { property } => {
-            let name = property.as_str().unwrap_or_default();
-            faults.push(Fault::pointer(format!("{place}{}", pointer_step(name)), "is missing"));
+        Kind::Required { property } => match property.as_str() {
+            Some(name) => faults.push(Fault::pointer(format!("{place}{}", pointer_step(name)), "is required")),
+            None => push(format!("must have the member {property}")),
+        },
+        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => {
+            explain_alternatives(error, context, formats, faults)
         }
-        Kind::AnyOf { context } | Kind::OneOfNotValid { context } => explain_forms(error, context, formats, faults),
-        Kind::OneOfMultipleValid { .. } => say("fits several of the allowed forms and must fit just one".into()),
-        Kind::Type { kind } => say(format!("must be {}", types(kind))),
-        Kind::Enum { options } => say(format!("must be one of {}", listed(options))),
-        Kind::Constant { expected_value } => say(format!("must be {expected_value}")),
-        Kind::Format { format } => say(format!("must be {}", format::expected(format, formats))),
-        Kind::Pattern { pattern } if pattern == NOT_BLANK => say("must not be blank".into()),
-        Kind::Pattern { pattern } if pattern == Idpid::PATTERN => say(format!("must be {}", Idpid::EXPECTED)),
-        Kind::Pattern { pattern } => say(format!("must match the pattern `{pattern}`")),
-        Kind::MinLength { limit: 1 } => say("must not be empty".into()),
-        Kind::MinLength { limit } => say(format!("must have at least {limit} characters")),
-        Kind::MaxLength { limit } => say(format!("must have at most {limit} characters")),
-        Kind::Minimum { limit } => say(format!("must be at least {limit}")),
-        Kind::Maximum { limit } => say(format!("must be at most {limit}")),
-        Kind::ExclusiveMinimum { limit } => say(format!("must be more than {limit}")),
-        Kind::ExclusiveMaximum { limit } => say(format!("must be less than {limit}")),
-        Kind::MultipleOf { multiple_of } => say(format!("must be a multiple of {multiple_of}")),
-        Kind::MinItems { limit } => say(format!("must have at least {limit} {}", entries(*limit))),
-        Kind::MaxItems { limit } => say(format!("must have at most {limit} {}", entries(*limit))),
-        Kind::AdditionalItems { limit } => say(format!("must have at most {limit} {}", entries(*limit as u64))),
-        Kind::MinProperties { limit } => say(format!("must have at least {limit} {}", members(*limit))),
-        Kind::MaxProperties { limit } => say(format!("must have at most {limit} {}", members(*limit))),
-        Kind::UniqueItems => say("must not have the same entry twice".into()),
-        Kind::FalseSchema => say("is not allowed here".into()),
+        Kind::OneOfMultipleValid { .. } => {
+            push("must match exactly one of the allowed schemas and matches several".into())
+        }
+        Kind::Type { kind } => push(format!("must be {}", types(kind))),
+        Kind::Enum { options } => push(format!("must be one of {}", listed(options))),
+        Kind::Constant { expected_value } => push(format!("must be {expected_value}")),
+        Kind::Format { format } => push(format!("must be {}", format::expected(format, formats))),
+        Kind::Pattern { pattern } if pattern == NOT_BLANK => push("must not be blank".into()),
+        Kind::Pattern { pattern } if pattern == Idpid::PATTERN => push(format!("must be {}", Idpid::EXPECTED)),
+        Kind::Pattern { pattern } => push(format!("must match the pattern `{pattern}`")),
+        Kind::MinLength { limit: 1 } => push("must not be empty".into()),
+        Kind::MinLength { limit } => push(format!("must have at least {limit} characters")),
+        Kind::MaxLength { limit } => push(format!("must have at most {limit} characters")),
+        Kind::Minimum { limit } => push(format!("must be at least {limit}")),
+        Kind::Maximum { limit } => push(format!("must be at most {limit}")),
+        Kind::ExclusiveMinimum { limit } => push(format!("must be greater than {limit}")),
+        Kind::ExclusiveMaximum { limit } => push(format!("must be less than {limit}")),
+        Kind::MultipleOf { multiple_of } => push(format!("must be a multiple of {multiple_of}")),
+        Kind::MinItems { limit } => push(format!("must have at least {limit} {}", elements(*limit))),
+        Kind::MaxItems { limit } => push(format!("must have at most {limit} {}", elements(*limit))),
+        Kind::AdditionalItems { limit } => push(format!("must have at most {limit} {}", elements(*limit as u64))),
+        Kind::MinProperties { limit } => push(format!("must have at least {limit} {}", members(*limit))),
+        Kind::MaxProperties { limit } => push(format!("must have at most {limit} {}", members(*limit))),
+        Kind::UniqueItems => push("must have unique elements".into()),
+        Kind::FalseSchema => push("is not allowed".into()),
         Kind::PropertyNames { error } => {
-            say(format!("has a member whose name is not allowed: {}", first(error, formats)))
+            push(format!("has a member with an invalid name, which {}", first(error, formats)))
         }
-        other => say(format!("breaks the rule `{}` of the API description", other.keyword())),
+        other => push(format!("violates the rule `{}` of the API description", other.keyword())),
     }
 }
 
-/// None of several forms fits: if all but one are ruled out by the value's type, the faults of that one are told;
-/// else those of the form with the deepest fault, which is most likely the one that was meant.
-fn explain_forms(
+/// Explains a value that matches none of several schemas. If only one of them allows the value's type, its faults are
+/// reported; otherwise those of the schema with the deepest fault, which the client most likely meant.
+fn explain_alternatives(
     error: &ValidationError<'_>,
     forms: &[Vec<ValidationError<'static>>],
     formats: &[Format],
@@ -112,13 +116,13 @@ fn explain_forms(
             let meant = several.iter().filter(|form| !form.iter().any(wrong_tag)).max_by_key(|form| depth(form));
             match meant {
                 Some(form) => form.iter().for_each(|error| explain(error, formats, faults)),
-                None => faults.push(Fault::pointer(here, "fits none of the allowed forms")),
+                None => faults.push(Fault::pointer(here, "matches none of the allowed schemas")),
             }
         }
     }
 }
 
-/// A tagged form whose tag says that another one was meant.
+/// Returns whether the tag of a tagged schema says that the client meant another one.
 fn wrong_tag(error: &ValidationError<'static>) -> bool {
     matches!(error.kind(), ValidationErrorKind::Constant { .. })
         || matches!(error.kind(), ValidationErrorKind::Enum { options } if options.as_array().is_some_and(|all| all.len() == 1))
@@ -134,25 +138,25 @@ fn expected_types(forms: &[Vec<ValidationError<'static>>]) -> String {
             }
         }
     }
-    if expected.is_empty() { "of one of the allowed forms".into() } else { expected.join(" or ") }
+    if expected.is_empty() { "of one of the allowed types".into() } else { expected.join(" or ") }
 }
 
 fn first(error: &ValidationError<'static>, formats: &[Format]) -> String {
     let mut faults = Vec::new();
     explain(error, formats, &mut faults);
-    faults.into_iter().next().map(|fault| fault.detail).unwrap_or_default()
+    faults.into_iter().next().map_or_else(|| "is not allowed".to_owned(), |fault| fault.detail)
 }
 
-/// The types in words. That null would do as well helps nobody who sent something.
+/// Returns the types in words, without `null`, since the client sent a value.
 fn types(kind: &TypeKind) -> String {
     let words = |name: JsonType| match name {
-        JsonType::Array => "a list",
-        JsonType::Boolean => "true or false",
-        JsonType::Integer => "a whole number",
+        JsonType::Array => "an array",
+        JsonType::Boolean => "a boolean",
+        JsonType::Integer => "an integer",
         JsonType::Null => "null",
         JsonType::Number => "a number",
         JsonType::Object => "an object",
-        JsonType::String => "text",
+        JsonType::String => "a string",
     };
     match kind {
         TypeKind::Single(one) => words(*one).to_owned(),
@@ -171,18 +175,22 @@ fn listed(options: &Value) -> String {
     texts.join(", ")
 }
 
-fn entries(count: u64) -> &'static str {
-    if count == 1 { "entry" } else { "entries" }
+fn elements(count: u64) -> &'static str {
+    if count == 1 { "element" } else { "elements" }
 }
 
 fn members(count: u64) -> &'static str {
     if count == 1 { "member" } else { "members" }
 }
 
-/// A name from the client, short enough to be repeated.
+/// Returns a name that the client sent, shortened so that a detail can contain it.
 pub(crate) fn shortened(name: &str) -> String {
-    const LONGEST: usize = 64;
-    if name.chars().count() <= LONGEST { name.to_owned() } else { name.chars().take(LONGEST).chain(['…']).collect() }
+    const MAX_CHARS: usize = 64;
+    if name.chars().count() <= MAX_CHARS {
+        name.to_owned()
+    } else {
+        name.chars().take(MAX_CHARS).chain(['…']).collect()
+    }
 }
 
 #[cfg(test)]
@@ -191,7 +199,7 @@ mod tests {
 
     use super::*;
 
-    fn told(schema: &Value, value: &Value) -> Vec<String> {
+    fn details(schema: &Value, value: &Value) -> Vec<String> {
         let validator = jsonschema::validator_for(schema).unwrap();
         let place = |fault: Fault| match fault.place {
             crate::fault::Place::Pointer(pointer) => format!("{pointer} {}", fault.detail),
@@ -201,29 +209,29 @@ mod tests {
     }
 
     #[test]
-    fn of_several_forms_the_one_that_was_meant_is_told() {
+    fn value_that_matches_no_alternative_gets_faults_of_the_closest_one() {
         let circle = json!({ "type": "object", "required": ["radius"], "properties": {
             "kind": { "enum": ["circle"] }, "radius": { "type": "number" } } });
         let square = json!({ "type": "object", "required": ["side"], "properties": {
             "kind": { "enum": ["square"] }, "side": { "type": "number" } } });
         let schema = json!({ "oneOf": [{ "type": "null" }, circle, square] });
-        assert_eq!(told(&schema, &json!({ "kind": "circle", "radius": "1" })), ["/radius must be a number"]);
-        assert_eq!(told(&schema, &json!({ "kind": "square" })), ["/side is missing"]);
-        assert_eq!(told(&schema, &json!({ "kind": "line" })), [" fits none of the allowed forms"]);
-        assert_eq!(told(&schema, &json!(7)), [" must be an object"]);
+        assert_eq!(details(&schema, &json!({ "kind": "circle", "radius": "1" })), ["/radius must be a number"]);
+        assert_eq!(details(&schema, &json!({ "kind": "square" })), ["/side is required"]);
+        assert_eq!(details(&schema, &json!({ "kind": "line" })), [" matches none of the allowed schemas"]);
+        assert_eq!(details(&schema, &json!(7)), [" must be an object"]);
     }
 
     #[test]
-    fn long_names_are_shortened() {
+    fn fault_of_member_with_long_name_is_short() {
         let schema = json!({ "properties": {}, "additionalProperties": false });
-        let [fault] = <[String; 1]>::try_from(told(&schema, &json!({ "x".repeat(1000): 1 }))).unwrap();
+        let [fault] = <[String; 1]>::try_from(details(&schema, &json!({ "x".repeat(1000): 1 }))).unwrap();
         assert!(fault.len() < 100, "{fault}");
     }
 
     #[test]
-    fn of_a_huge_value_the_first_fault_is_told() {
+    fn huge_value_gets_only_its_first_fault() {
         let schema = json!({ "items": { "type": "string" } });
-        assert_eq!(told(&schema, &json!(vec![1; 10_000])).len(), 10_000);
-        assert_eq!(told(&schema, &json!(vec![1; 20_000])), ["/0 must be text"]);
+        assert_eq!(details(&schema, &json!(vec![1; 10_000])).len(), 10_000);
+        assert_eq!(details(&schema, &json!(vec![1; 20_000])), ["/0 must be a string"]);
     }
 }

@@ -1,4 +1,4 @@
-//! A request as its handler gets it: its route is known, its caller is known, its parameters and body are checked.
+//! The context of a handler: its request, checked against the declaration of its route, its caller and its engines.
 
 use std::sync::Arc;
 
@@ -11,15 +11,14 @@ use tokio::time::Instant;
 
 use crate::fault::pointer_step;
 use crate::integers;
-use crate::route::{Body, Route};
 use crate::shape::Shape;
 use crate::{Condition, Fault, Principal, Problem};
 
-/// Owned by the handler. What it gives has been checked against the route's declaration.
+/// A handler's access to its request. Parameters, headers and body have been checked against the route's declaration.
 #[derive(Debug)]
 pub struct Context {
     pub(crate) id: String,
-    pub(crate) route: Arc<Route>,
+    pub(crate) declared: Declared,
     pub(crate) engines: Arc<Engines>,
     pub(crate) access: Access,
     pub(crate) principal: Principal,
@@ -36,133 +35,137 @@ pub struct Context {
     pub(crate) raw_path: String,
 }
 
+/// The part of a route's declaration that its context refers to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Declared {
+    /// The name of the operation.
+    pub operation: &'static str,
+    pub path: Option<Shape>,
+    pub query: Option<Shape>,
+    /// The shape of a JSON body.
+    pub json: Option<Shape>,
+}
+
 impl Context {
-    /// The request's id: `instance` of its problems, and in its log line.
+    /// Returns the id of the request. It is the `instance` of its problems and a field of its log line.
     pub fn id(&self) -> &str {
         &self.id
-    }
-
-    pub fn route(&self) -> &Route {
-        &self.route
     }
 
     pub fn engines(&self) -> &Arc<Engines> {
         &self.engines
     }
 
-    /// The way to the engines through the route's access patterns.
+    /// Returns the access to the engines, through the route's access patterns only.
     pub fn access(&self) -> &Access {
         &self.access
     }
 
-    /// Anonymous or known; an invalid token never gets here.
+    /// Returns the caller, who is anonymous or known: a request with an invalid token never reaches a handler.
     pub fn principal(&self) -> &Principal {
         &self.principal
     }
 
-    /// The path's parameters, as the type given to [`Route::path`].
+    /// Returns the path's parameters, as the type given to [`Route::path`](crate::Route::path).
     pub fn path<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
-        declared::<T>(self.route.path.as_ref())?;
+        declared::<T>(self.declared.path)?;
         parameters(&self.path)
     }
 
-    /// The query string, as the type given to [`Route::query`].
+    /// Returns the query string, as the type given to [`Route::query`](crate::Route::query).
     pub fn query<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
-        declared::<T>(self.route.query.as_ref())?;
+        declared::<T>(self.declared.query)?;
         parameters(&self.query)
     }
 
-    /// The JSON body, as the type given to [`Route::takes`], [`Route::takes_patch`] or [`Route::takes_as`].
+    /// Returns the JSON body, as the type given to [`Route::takes`](crate::Route::takes),
+    /// [`Route::takes_patch`](crate::Route::takes_patch) or [`Route::takes_as`](crate::Route::takes_as).
     pub fn json<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
-        let shape = match &self.route.body {
-            Body::Json { shape, .. } => Some(shape),
-            Body::None | Body::Bytes { .. } => None,
-        };
-        declared::<T>(shape)?;
+        declared::<T>(self.declared.json)?;
         json(&self.body)
     }
 
-    /// 422 unless the person's issuer is one whose tokens the platform takes: nobody else can ever sign in.
+    /// Returns 422 unless the person's issuer is configured. A person of another issuer could never sign in.
     pub fn check_issuer(&self, person: &Idpid, at: &str) -> Result<(), Problem> {
         let issuers = &self.engines.config.issuers;
         if issuers.iter().any(|issuer| issuer.name == person.issuer()) {
             return Ok(());
         }
-        let detail = format!("names the issuer `{}`, which is not configured", person.issuer());
+        let detail = format!("has the issuer `{}`, which is not configured", person.issuer());
         Err(Problem::unprocessable(vec![Fault::pointer(at, detail)]))
     }
 
-    /// The body as it was sent, at most as long as [`Route::body_limit`].
+    /// Returns the body as it was sent, at most as long as [`Route::body_limit`](crate::Route::body_limit).
     pub fn bytes(&self) -> &Bytes {
         &self.body
     }
 
-    /// The content type of the body among those that the route takes; empty where it takes none.
+    /// Returns the content type of the body, one of those that the route takes; empty if the route takes no body.
     pub fn body_type(&self) -> &'static str {
         self.body_type
     }
 
-    /// The path as it was asked for, decoded.
+    /// Returns the path of the request, decoded.
     pub fn raw_path(&self) -> &str {
         &self.raw_path
     }
 
-    /// Every header field but `Authorization`, of which there is [`Context::principal`].
+    /// Returns the header fields without `Authorization`, which [`Context::principal`] stands for.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 
-    /// `If-Match`, where the route heeds it.
+    /// Returns `If-Match`, or an absent condition if the route does not honour it.
     pub fn if_match(&self) -> &Condition {
         &self.if_match
     }
 
-    /// `If-None-Match`, where the route heeds it.
+    /// Returns `If-None-Match`, or an absent condition if the route does not honour it.
     pub fn if_none_match(&self) -> &Condition {
         &self.if_none_match
     }
 
-    /// Of the route's content types the one that `Accept` prefers.
+    /// Returns the content type of the route that `Accept` prefers.
     pub fn content_type(&self) -> &'static str {
         self.content_type
     }
 
-    /// When the handler is stopped: 500 ms before the function's timeout.
+    /// Returns the time when the handler is stopped, 500 ms before the function's timeout.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 }
 
-/// A handler that reads another type than its route declares is a fault of ours, told by any test that calls it.
-fn declared<T: 'static>(shape: Option<&Shape>) -> Result<(), Problem> {
+/// Fails if a handler reads another type than its route declares. Any test that calls the handler finds that.
+fn declared<T: 'static>(shape: Option<Shape>) -> Result<(), Problem> {
     match shape {
         Some(shape) if shape.is::<T>() => Ok(()),
-        _ => Err(Problem::internal(format!("the route does not declare `{}` here", std::any::type_name::<T>()))),
+        _ => Err(Problem::internal(format!("the route does not declare `{}`", std::any::type_name::<T>()))),
     }
 }
 
-/// Reads a checked JSON body. It is read from its text and not from the value that was checked: a type may want a number
-/// as it was written.
+/// Deserializes a checked JSON body. Its source is the text and not the checked value, since a type may need a number as
+/// it was written.
 pub(crate) fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     let read = |body: &[u8]| {
         let mut deserializer = serde_json::Deserializer::from_slice(body);
         serde_path_to_error::deserialize(&mut deserializer)
     };
     let read = read(body).or_else(|error| {
-        let plain = std::str::from_utf8(body).ok().and_then(integers::written_plainly);
-        plain.map_or(Err(error), |plain| read(plain.as_bytes()))
+        let normalized = std::str::from_utf8(body).ok().and_then(integers::normalize);
+        normalized.map_or(Err(error), |normalized| read(normalized.as_bytes()))
     });
-    read.map_err(|error| Problem::faults(vec![Fault::pointer(pointer(error.path()), sentence(error.inner()))]))
+    read.map_err(|error| Problem::faults(vec![Fault::pointer(pointer(error.path()), invalid(error.inner()))]))
 }
 
-/// Reads checked parameters.
+/// Deserializes checked parameters.
 pub(crate) fn parameters<T: DeserializeOwned>(object: &Value) -> Result<T, Problem> {
     serde_path_to_error::deserialize(object).map_err(|error| {
         let name = error.path().iter().find_map(|step| match step {
             serde_path_to_error::Segment::Map { key } => Some(key.clone()),
             _ => None,
         });
-        Problem::faults(vec![Fault::parameter(name.unwrap_or_default(), sentence(error.inner()))])
+        Problem::faults(vec![Fault::parameter(name.unwrap_or_default(), invalid(error.inner()))])
     })
 }
 
@@ -177,27 +180,28 @@ fn pointer(path: &serde_path_to_error::Path) -> String {
         .collect()
 }
 
-/// What a type says of a value that its schema allows but it does not: without the place, which is told apart.
-pub(crate) fn sentence(error: &serde_json::Error) -> String {
-    const LONGEST: usize = 200;
+/// Returns the detail of a fault that a type finds and its schema does not. The position in the text is left out, since
+/// the fault has a pointer.
+fn invalid(error: &serde_json::Error) -> String {
+    const MAX_CHARS: usize = 200;
     let text = error.to_string();
-    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(sentence, _)| sentence);
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(reason, _)| reason);
     let text = match text.rsplit_once("expected ") {
-        Some((found, expected)) => format!("{found}expected {}", in_words(expected)),
+        Some((found, expected)) => format!("{found}expected {}", describe_type(expected)),
         None => text.to_owned(),
     };
-    let text: String = text.chars().take(LONGEST).collect();
-    format!("is not right: {text}")
+    let text: String = text.chars().take(MAX_CHARS).collect();
+    format!("is invalid: {text}")
 }
 
-/// What serde expects, without the names of Rust's types.
-fn in_words(expected: &str) -> &str {
+/// Describes what serde expects without the names of Rust's types.
+fn describe_type(expected: &str) -> &str {
     match expected {
-        "u8" => "a whole number from 0 to 255",
-        "u16" => "a whole number from 0 to 65535",
-        "u32" => "a whole number from 0 to 4294967295",
-        "u64" | "usize" => "a whole number from 0 on",
-        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "u8" => "an integer from 0 to 255",
+        "u16" => "an integer from 0 to 65535",
+        "u32" => "an integer from 0 to 4294967295",
+        "u64" | "usize" => "an integer of at least 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "an integer",
         "f32" | "f64" => "a number",
         expected if expected.starts_with("struct ") => "an object",
         expected if expected.starts_with("enum ") => "one of the allowed values",

@@ -1,4 +1,4 @@
-//! What browsers may do from other origins, the same for every system: API Gateway and the local gateway answer so.
+//! The CORS settings of every system, for API Gateway and the local gateway.
 
 /// The methods that a page may use.
 pub const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -7,8 +7,8 @@ pub const METHODS: &[&str] = &["GET", "POST", "PUT", "PATCH", "DELETE"];
 pub const ALLOWED: &[&str] =
     &["authorization", "content-type", "accept", "if-match", "if-none-match", "idempotency-key"];
 
-/// The header fields of an answer that a page may read.
+/// The header fields of a response that a page may read.
 pub const EXPOSED: &[&str] = &["ETag", "Location", "Retry-After", "Link", "apigw-requestid"];
 
-/// How long a browser keeps the answer to its question, in seconds.
+/// The seconds for which a browser caches the response to a preflight request.
 pub const MAX_AGE: u32 = 7200;

@@ -1,4 +1,4 @@
-//! Creating once: a request with an `Idempotency-Key` is carried out once, however often it is sent.
+//! Idempotent creation: a request with an `Idempotency-Key` has its effect once, however often it is sent.
 
 use http::StatusCode;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use table::{AccessPattern, Action, Error, FirstAnswer, Rev};
 use crate::{Accepted, Answer, Context, Created, IdempotencyKey, Problem};
 
 impl IdempotencyKey {
-    /// Returns the response that the same request was given before. A handler that checks what may have changed since
+    /// Returns the response to the first of the same requests, if there was one. A handler that checks mutable state
     /// calls it right after authorization.
     pub async fn earlier<R: Replay>(
         &self,
@@ -18,10 +18,10 @@ impl IdempotencyKey {
     ) -> Result<Option<R>, Problem> {
         let Some(idempotency) = &self.0 else { return Ok(None) };
         let earlier = idempotency.earlier(cx.access(), pattern, table).await?;
-        Ok(earlier.map(|(rev, first)| R::replay(again(rev, first))))
+        Ok(earlier.map(|(rev, first)| R::replay(stored(rev, first))))
     }
 
-    /// Creates by these actions and responds with 201 and the new resource; where the header was sent, once.
+    /// Creates a resource by these actions and responds with 201 and the resource; with the header, only once.
     pub async fn create<T: Serialize>(
         &self,
         cx: &Context,
@@ -33,10 +33,10 @@ impl IdempotencyKey {
     ) -> Result<Created<T>, Error> {
         let first = first(StatusCode::CREATED, location, created)?;
         let (rev, first) = cx.access().transact_once(pattern, table, self.0.as_ref(), actions, first).await?;
-        Ok(Created::replay(again(rev, first)))
+        Ok(Created::replay(stored(rev, first)))
     }
 
-    /// Creates a job by these actions and responds with 202 and the job; where the header was sent, once.
+    /// Creates a job by these actions and responds with 202 and the job; with the header, only once.
     pub async fn accept<T: Serialize>(
         &self,
         cx: &Context,
@@ -48,7 +48,7 @@ impl IdempotencyKey {
     ) -> Result<Accepted<T>, Error> {
         let first = first(StatusCode::ACCEPTED, location, job)?;
         let (rev, first) = cx.access().transact_once(pattern, table, self.0.as_ref(), actions, first).await?;
-        Ok(Accepted::replay(again(rev, first)))
+        Ok(Accepted::replay(stored(rev, first)))
     }
 }
 
@@ -57,7 +57,7 @@ fn first(status: StatusCode, location: String, body: &impl Serialize) -> Result<
     Ok(FirstAnswer { status: status.as_u16(), location: Some(location), body })
 }
 
-/// A response that can be given again as it was stored.
+/// A response that can be sent again as it was stored.
 pub trait Replay {
     fn replay(answer: Answer) -> Self;
 }
@@ -74,10 +74,14 @@ impl<T> Replay for Accepted<T> {
     }
 }
 
-fn again(rev: Rev, first: FirstAnswer) -> Answer {
-    let status = StatusCode::from_u16(first.status).unwrap_or(StatusCode::CREATED);
+/// Returns the response to the first of the same requests.
+fn stored(rev: Rev, first: FirstAnswer) -> Answer {
+    let status = StatusCode::from_u16(first.status).unwrap_or_else(|_| {
+        table::never!("a stored response of status {}", first.status);
+        StatusCode::INTERNAL_SERVER_ERROR
+    });
     let answer = Answer::bytes(status, "application/json", first.body);
-    // A job that has just been accepted has no state yet that a client could mean.
+    // An accepted job has no state yet that a client could refer to.
     let answer = if status == StatusCode::CREATED { answer.etag(rev) } else { answer };
     match first.location {
         Some(location) => answer.location(location),
@@ -85,7 +89,7 @@ fn again(rev: Rev, first: FirstAnswer) -> Answer {
     }
 }
 
-/// For handlers that read the header through the context.
+/// Variants for handlers without the extractor.
 impl Context {
     pub async fn earlier(
         &self,
@@ -102,10 +106,10 @@ impl Context {
         table: &'static Table,
         actions: Vec<Action>,
         location: String,
-        made: &impl Serialize,
+        created: &impl Serialize,
     ) -> Result<Answer, Error> {
         let key = IdempotencyKey(self.idempotency());
-        key.create(self, pattern, table, actions, location, made).await.map(|created| created.answer())
+        key.create(self, pattern, table, actions, location, created).await.map(Created::answer)
     }
 
     pub async fn accept_once(
@@ -114,9 +118,9 @@ impl Context {
         table: &'static Table,
         actions: Vec<Action>,
         location: String,
-        begun: &impl Serialize,
+        job: &impl Serialize,
     ) -> Result<Answer, Error> {
         let key = IdempotencyKey(self.idempotency());
-        key.accept(self, pattern, table, actions, location, begun).await.map(|accepted| accepted.answer())
+        key.accept(self, pattern, table, actions, location, job).await.map(|accepted| accepted.answer())
     }
 }

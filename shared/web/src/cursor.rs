@@ -1,4 +1,4 @@
-//! Cursors of a request: bound to its route, its parameters and its caller.
+//! Cursors of a request. Each is bound to the request's route, parameters and caller.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
@@ -6,31 +6,30 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use table::cursor::{self, CursorError};
 
-use crate::route::Body;
 use crate::{Context, Fault, Problem};
 
-/// What may differ from page to page.
-const FREE: [&str; 2] = ["cursor", "limit"];
+/// The parameters that may differ from page to page.
+const UNBOUND: [&str; 2] = ["cursor", "limit"];
 
 impl Context {
-    /// Where the page before this one ended, from the cursor that the client sent. 400 if it was changed, or comes
-    /// from another route, other parameters or another caller.
+    /// Opens the cursor that the client sent and returns the position where the previous page ended. A cursor that was
+    /// changed, or belongs to another route, other parameters or another caller, is 400.
     pub fn cursor<T: DeserializeOwned>(&self, cursor: Option<&str>) -> Result<Option<T>, Problem> {
         let Some(cursor) = cursor else { return Ok(None) };
-        match cursor::open(&self.engines.config.cursor_secrets, &self.binding(), cursor) {
+        match cursor::open(&self.engines.config.cursor_secrets, &self.binding()?, cursor) {
             Ok(position) => Ok(Some(position)),
-            Err(CursorError::Foreign) => Err(Problem::faults(vec![self.foreign_cursor()])),
+            Err(CursorError::Foreign) => Err(Problem::faults(vec![self.invalid_cursor()])),
             Err(error) => Err(Problem::internal(error)),
         }
     }
 
-    /// The cursor that continues after this position, for `nextCursor`.
+    /// Returns the cursor that continues after this position, for `nextCursor`.
     pub fn next_cursor(&self, position: &impl Serialize) -> Result<String, Problem> {
-        cursor::seal(&self.engines.config.cursor_secrets, &self.binding(), position).map_err(Problem::internal)
+        cursor::seal(&self.engines.config.cursor_secrets, &self.binding()?, position).map_err(Problem::internal)
     }
 
-    /// The path and the query string of this request from a cursor on: where a link to the next page leads. The
-    /// parameters are those that were sent, so the cursor fits them.
+    /// Returns the path and the query string of a link to the page at this cursor. The other parameters are those of
+    /// this request, so the cursor is valid with them.
     pub fn target_from(&self, cursor: &str) -> String {
         let mut query = self.query.clone();
         if let Some(query) = query.as_object_mut() {
@@ -42,31 +41,33 @@ impl Context {
         format!("{}?{}", path.join("/"), pairs.join("&"))
     }
 
-    fn binding(&self) -> String {
-        let mut parts = [self.query.clone(), self.body_value()];
+    /// Returns what a cursor is bound to: the operation, the caller, and the parameters that must not change.
+    fn binding(&self) -> Result<String, Problem> {
+        let mut parts = [self.query.clone(), self.body_value()?];
         for part in parts.iter_mut().filter_map(Value::as_object_mut) {
-            part.retain(|name, _| !FREE.contains(&name.as_str()));
+            part.retain(|name, _| !UNBOUND.contains(&name.as_str()));
         }
-        json!([self.route.name, self.principal.text(), self.path, parts]).to_string()
+        Ok(json!([self.declared.operation, self.principal.text(), self.path, parts]).to_string())
     }
 
-    fn body_value(&self) -> Value {
-        match self.route.body {
-            Body::Json { .. } => serde_json::from_slice(&self.body).unwrap_or_default(),
-            Body::None | Body::Bytes { .. } => Value::Null,
+    fn body_value(&self) -> Result<Value, Problem> {
+        match self.declared.json {
+            Some(_) => serde_json::from_slice(&self.body).map_err(Problem::internal),
+            None => Ok(Value::Null),
         }
     }
 
-    fn foreign_cursor(&self) -> Fault {
-        let detail = "is not a cursor of this route, these parameters and this caller; begin without it";
-        match self.route.body {
-            Body::Json { .. } => Fault::pointer("/cursor", detail),
-            Body::None | Body::Bytes { .. } => Fault::parameter("cursor", detail),
+    fn invalid_cursor(&self) -> Fault {
+        let detail = "is not a cursor of this route, these parameters and this caller; send the request without it to \
+            get the first page";
+        match self.declared.json {
+            Some(_) => Fault::pointer("/cursor", detail),
+            None => Fault::parameter("cursor", detail),
         }
     }
 }
 
-/// A parameter's value as it is sent: lists with commas.
+/// Writes a value as a parameter. The elements of an array are separated by commas.
 fn parameter(value: &Value) -> String {
     match value {
         Value::Array(values) => values.iter().map(parameter).collect::<Vec<_>>().join(","),
@@ -75,8 +76,8 @@ fn parameter(value: &Value) -> String {
     }
 }
 
-/// Text in a path or a query string: escaped but for what never need be (RFC 3986, section 2.3).
+/// Percent-encodes a text for a path or a query string, except the unreserved characters (RFC 3986, section 2.3).
 fn encoded(text: &str) -> String {
-    const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-    utf8_percent_encode(text, KEPT).to_string()
+    const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(text, RESERVED).to_string()
 }

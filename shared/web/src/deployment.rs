@@ -1,6 +1,6 @@
-//! Custom resources: what CloudFormation has a function do while a stack is deployed.
+//! Custom resources, by which CloudFormation invokes a function while it deploys a stack.
 //!
-//! The event names a URL, and CloudFormation waits until the function has put there how it went ("Custom resource
+//! The event contains a URL, and CloudFormation waits until the function has put its response there ("Custom resource
 //! request and response").
 
 use std::error::Error;
@@ -16,12 +16,12 @@ use tokio::time::sleep;
 
 use crate::event::{Event, EventFailure, EventHandler};
 
-/// What CloudFormation asks, as far as it is needed.
+/// CloudFormation's request, with the needed members only.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Asked {
+struct CustomResourceRequest {
     request_type: String,
-    /// None where an operator invokes the function by hand.
+    /// `None` if an operator invokes the function.
     #[serde(rename = "ResponseURL")]
     response_url: Option<String>,
     #[serde(default)]
@@ -33,77 +33,78 @@ struct Asked {
     physical_resource_id: Option<String>,
 }
 
-/// An answer of more than 4 096 bytes is none to CloudFormation.
-const LONGEST_REASON: usize = 500;
+/// The most characters of a reason, since CloudFormation refuses a response of more than 4 096 bytes.
+const MAX_REASON_CHARS: usize = 500;
 
-/// How often the answer is sent.
-const ATTEMPTS: u32 = 3;
+/// The most attempts to send the response.
+const MAX_ATTEMPTS: u32 = 3;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout of one attempt.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The handler of a custom resource: `make` makes what it stands for, or changes nothing where that is there, and
-/// returns what the resource's attributes say. When the resource is deleted, nothing is: data outlives its stack.
+/// Creates the handler of a custom resource. `create` creates the resource unless it exists, and returns its attributes.
+/// A deletion of the custom resource deletes nothing, since data outlives its stack.
 ///
-/// A failure of `make` fails the deployment, which tells its reason. Where the time is up first, nothing is told, and
-/// Lambda, which calls again after a failure, lets `make` go on.
-pub fn deployment<F, Fut>(name: &'static str, make: F) -> EventHandler
+/// A failure of `create` fails the deployment with its reason. If the function times out first, no response is sent, and
+/// the retry of Lambda resumes `create`.
+pub fn deployment<F, Fut>(name: &'static str, create: F) -> EventHandler
 where
     F: Fn(Event) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Value, EventFailure>> + Send + 'static,
 {
-    EventHandler::new(name, move |event| answer(event, make.clone()))
+    EventHandler::new(name, move |event| respond(event, create.clone()))
 }
 
-async fn answer<F, Fut>(event: Event, make: F) -> Result<Bytes, EventFailure>
+async fn respond<F, Fut>(event: Event, create: F) -> Result<Bytes, EventFailure>
 where
     F: Fn(Event) -> Fut,
     Fut: Future<Output = Result<Value, EventFailure>>,
 {
-    let asked: Asked = serde_json::from_slice(&event.payload)
-        .map_err(|error| EventFailure::new(format_args!("this is no request of CloudFormation: {error}")))?;
-    let made = match asked.request_type.as_str() {
-        "Create" | "Update" => make(event).await,
+    let request: CustomResourceRequest = serde_json::from_slice(&event.payload)
+        .map_err(|error| EventFailure::new(format_args!("the event is not a request of CloudFormation: {error}")))?;
+    let created = match request.request_type.as_str() {
+        "Create" | "Update" => create(event).await,
         "Delete" => Ok(json!({})),
         other => {
-            let expected = "`RequestType` has to be Create, Update or Delete";
-            return Err(EventFailure::new(format_args!("{expected}, not `{other}`")));
+            let expected = "must be Create, Update or Delete";
+            return Err(EventFailure::new(format_args!("`RequestType` {expected}, not `{other}`")));
         }
     };
-    let (status, reason, data) = match made {
+    let (status, reason, data) = match created {
         Ok(data) => ("SUCCESS", String::new(), data),
-        Err(EventFailure(reason)) => ("FAILED", reason.chars().take(LONGEST_REASON).collect(), json!({})),
+        Err(EventFailure(reason)) => ("FAILED", reason.chars().take(MAX_REASON_CHARS).collect(), json!({})),
     };
     let body = json!({
         "Status": status,
         "Reason": reason,
-        // Another one would have CloudFormation delete the resource of before.
-        "PhysicalResourceId": asked.physical_resource_id.unwrap_or_else(|| asked.logical_resource_id.clone()),
-        "StackId": asked.stack_id,
-        "RequestId": asked.request_id,
-        "LogicalResourceId": asked.logical_resource_id,
+        // A different id would make CloudFormation delete the previous resource.
+        "PhysicalResourceId": request.physical_resource_id.unwrap_or_else(|| request.logical_resource_id.clone()),
+        "StackId": request.stack_id,
+        "RequestId": request.request_id,
+        "LogicalResourceId": request.logical_resource_id,
         "Data": data,
     });
     let body = Bytes::from(body.to_string());
-    match asked.response_url {
-        Some(url) => tell(&url, &body).await?,
+    match request.response_url {
+        Some(url) => send(&url, &body).await?,
         None if status == "FAILED" => return Err(EventFailure(reason)),
         None => {}
     }
     Ok(body)
 }
 
-/// Puts the answer where CloudFormation waits for it. The URL is signed for a request without a media type.
-async fn tell(url: &str, body: &Bytes) -> Result<(), EventFailure> {
-    let client = Client::builder().timeout(PATIENCE).redirect(redirect::Policy::none()).no_gzip().build();
-    let client = client.map_err(|error| untold(innermost(&error)))?;
+/// Puts the response to CloudFormation's URL, which is signed for a request without a content type.
+async fn send(url: &str, body: &Bytes) -> Result<(), EventFailure> {
+    let client = Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).no_gzip().build();
+    let client = client.map_err(|error| not_sent(root_cause(&error)))?;
     let mut attempt = 1;
     loop {
         let failure = match client.put(url).body(body.clone()).send().await {
-            Ok(answer) if answer.status().is_success() => return Ok(()),
-            Ok(answer) => untold(answer.status()),
-            Err(error) => untold(innermost(&error.without_url())),
+            Ok(response) if response.status().is_success() => return Ok(()),
+            Ok(response) => not_sent(response.status()),
+            Err(error) => not_sent(root_cause(&error.without_url())),
         };
-        if attempt == ATTEMPTS {
+        if attempt == MAX_ATTEMPTS {
             return Err(failure);
         }
         sleep(Duration::from_millis(250) * attempt).await;
@@ -111,12 +112,12 @@ async fn tell(url: &str, body: &Bytes) -> Result<(), EventFailure> {
     }
 }
 
-fn untold(reason: impl Display) -> EventFailure {
-    EventFailure::new(format_args!("CloudFormation could not be told: {reason}"))
+fn not_sent(reason: impl Display) -> EventFailure {
+    EventFailure::new(format_args!("response to CloudFormation not sent: {reason}"))
 }
 
-/// The reason alone: the URL is a secret.
-fn innermost(error: &reqwest::Error) -> &dyn Error {
+/// Returns the innermost reason, which does not contain the URL: it is a secret.
+fn root_cause(error: &reqwest::Error) -> &dyn Error {
     let mut reason: &dyn Error = error;
     while let Some(source) = reason.source() {
         reason = source;

@@ -7,23 +7,23 @@ use table::Rev;
 
 use crate::{Fault, Problem};
 
-/// A strong entity tag. An item's begins with its revision; where an item is answered in several ways, `-` and the
-/// name of the representation follow, since two bodies of one address may never share a strong tag.
+/// A strong entity tag. That of an item is its revision; if the item has several representations, `-` and the name of the
+/// representation follow, since two bodies of one URL must not share a strong tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntityTag(String);
 
 impl EntityTag {
-    /// A tag of other text than a revision. Quotes and whatever a tag may not hold are left out.
+    /// Creates a tag of a text without a revision. Quotes and other characters that are not valid in a tag are removed.
     pub fn new(opaque: &str) -> Self {
         Self(opaque.chars().filter(|letter| letter.is_ascii_graphic() && *letter != '"').collect())
     }
 
-    /// The tag of one representation of what this tag names: `"17"` becomes `"17-geojson"`.
+    /// Returns the tag of one representation: `"17"` becomes `"17-geojson"`.
     pub fn of_representation(&self, name: &str) -> Self {
         Self::new(&format!("{}-{name}", self.0))
     }
 
-    /// What a client that has any representation of the item has seen of it.
+    /// Returns the revision, which all representations of an item share.
     fn revision(&self) -> &str {
         revision(&self.0)
     }
@@ -39,7 +39,7 @@ impl From<Rev> for EntityTag {
     }
 }
 
-/// An item from before revisions has a tag all the same.
+/// The tag of an item without a revision is `"0"`.
 impl From<Option<Rev>> for EntityTag {
     fn from(rev: Option<Rev>) -> Self {
         rev.map_or_else(|| Self::new("0"), Self::from)
@@ -58,21 +58,21 @@ impl fmt::Display for EntityTag {
     }
 }
 
-/// What `If-Match` or `If-None-Match` holds.
+/// The value of `If-Match` or `If-None-Match`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Condition {
-    /// No such header.
+    /// The request has no such header.
     #[default]
     Absent,
     /// `*`
     Any,
-    /// The opaque texts of strong and weak tags, and whether each is weak.
+    /// The opaque text of each tag, and whether the tag is weak.
     Tags(Vec<(String, bool)>),
 }
 
 impl Condition {
-    pub(crate) fn read(headers: &HeaderMap, name: &HeaderName) -> Result<Self, Fault> {
-        let fault = || Fault::header(name.as_str(), "must be `*` or entity tags in double quotes, with commas between");
+    pub(crate) fn parse(headers: &HeaderMap, name: &HeaderName) -> Result<Self, Fault> {
+        let fault = || Fault::header(name.as_str(), "must be `*` or entity tags in double quotes, separated by commas");
         let mut texts = Vec::new();
         for value in headers.get_all(name) {
             texts.push(value.to_str().map_err(|_| fault())?.trim());
@@ -84,8 +84,8 @@ impl Condition {
         }
     }
 
-    /// For `If-Match`: 412 unless the stored revision is that of one of the tags, whichever representation each
-    /// names. Without the header all is well.
+    /// Checks `If-Match`: returns 412 unless a tag has the stored revision, of any representation. An absent header
+    /// passes.
     pub fn check(&self, stored: impl Into<EntityTag>) -> Result<(), Problem> {
         let stored = stored.into();
         let matches = |(tag, weak): &(String, bool)| !weak && revision(tag) == stored.revision();
@@ -96,8 +96,8 @@ impl Condition {
         }
     }
 
-    /// For `If-Match`: the revision that a conditional write must find; `None` when any will do. Tags that are no
-    /// single revision cannot be checked by the write alone and are refused as stale.
+    /// Returns the revision of `If-Match` for a conditional write; `None` if any revision passes. The write cannot check
+    /// more than one tag, so several are refused as stale.
     pub fn rev(&self) -> Result<Option<Rev>, Problem> {
         match self {
             Self::Absent | Self::Any => Ok(None),
@@ -108,7 +108,7 @@ impl Condition {
         }
     }
 
-    /// For `If-None-Match`: whether the client has this content already (weak comparison).
+    /// Returns whether a tag of `If-None-Match` matches, so that the client has this content (weak comparison).
     pub fn has(&self, stored: impl Into<EntityTag>) -> bool {
         let EntityTag(stored) = stored.into();
         match self {
@@ -123,7 +123,7 @@ impl Condition {
     }
 }
 
-/// A list of tags; commas may stand inside a tag, so it is read from left to right.
+/// Parses a list of tags from left to right, since a tag may contain commas.
 fn parse_tags(text: &str) -> Option<Vec<(String, bool)>> {
     let mut tags = Vec::new();
     let mut rest = text.trim_start_matches([' ', '\t', ',']);
@@ -151,11 +151,11 @@ mod tests {
     fn condition(text: &str) -> Condition {
         let mut headers = HeaderMap::new();
         headers.insert(http::header::IF_MATCH, text.parse().unwrap());
-        Condition::read(&headers, &http::header::IF_MATCH).unwrap()
+        Condition::parse(&headers, &http::header::IF_MATCH).unwrap()
     }
 
     #[test]
-    fn if_match_looks_at_the_revision_and_if_none_match_at_the_representation() {
+    fn if_match_compares_revisions_and_if_none_match_representations() {
         let own = EntityTag::new("16");
         let public = own.of_representation("public").of_representation("geojson");
         assert_eq!(public.to_string(), "\"16-public-geojson\"");

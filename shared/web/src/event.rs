@@ -1,4 +1,4 @@
-//! What calls a system besides HTTP: stream records, objects, schedules, deployments.
+//! Events: stream records, objects, schedules and deployments.
 
 use std::fmt;
 use std::future::Future;
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::metrics::Batch;
 use crate::route::DEFAULT_MEMORY;
 
-/// A handler of events, declared like a route: its name is the function's `_HANDLER`.
+/// A handler of events, declared like a route. Its name is the function's `_HANDLER`.
 #[derive(Clone)]
 pub struct EventHandler {
     pub(crate) name: &'static str,
@@ -29,11 +29,11 @@ pub struct EventHandler {
 
 pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Bytes, EventFailure>> + Send>>;
 
-/// One invocation: the payload is Lambda's JSON for the source, and so is the answer.
+/// One invocation. Payload and response are Lambda's JSON for the source.
 #[derive(Clone, Debug)]
 pub struct Event {
     pub payload: Bytes,
-    /// When the function is killed. The handler is stopped 500 ms before.
+    /// The time when the function is killed. The handler is stopped 500 ms before.
     pub deadline: Instant,
     engines: Arc<Engines>,
     access: Access,
@@ -41,16 +41,17 @@ pub struct Event {
     idle: Arc<AtomicBool>,
 }
 
-/// What a clock's event came upon that was due.
+/// The work that was due when a scheduled event ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Due {
+    /// The number of due jobs and other pieces of work.
     pub found: usize,
-    /// Left where it was, each with its reason in the log.
+    /// The number of those that failed, each with its reason in the log.
     pub failed: usize,
 }
 
-/// The invocation failed as a whole; the source delivers it again as its settings say. The text goes to the log and,
-/// as Lambda's error, to the source: no secrets.
+/// The failure of an invocation, which the source retries as its settings say. The text goes to the log and to the source,
+/// so it must not contain secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct EventFailure(pub String);
@@ -65,25 +66,25 @@ impl EventHandler {
         Self { name, handler, patterns: &[], engines: &[], timeout: Duration::from_secs(60), memory: DEFAULT_MEMORY }
     }
 
-    /// The access patterns through which [`Event::access`] reaches engines.
+    /// Declares the access patterns of [`Event::access`].
     pub fn patterns(mut self, patterns: &'static [&'static AccessPattern]) -> Self {
         self.patterns = patterns;
         self
     }
 
-    /// The engines that it reaches past its patterns, as the mirror does.
+    /// Declares the engines that the handler uses without access patterns, as the mirror does.
     pub fn engines(mut self, engines: &'static [Engine]) -> Self {
         self.engines = engines;
         self
     }
 
-    /// The function's timeout. 60 s unless said otherwise, at most Lambda's 15 minutes.
+    /// Sets the function's timeout, at most Lambda's 15 minutes. The default is 60 s.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout.min(Duration::from_secs(900));
         self
     }
 
-    /// The function's memory in MB. 512 unless said otherwise.
+    /// Sets the function's memory in MB. The default is 512.
     pub fn memory(mut self, megabytes: u64) -> Self {
         self.memory = megabytes;
         self
@@ -116,31 +117,31 @@ impl Event {
         &self.engines
     }
 
-    /// The way to the engines through the handler's access patterns.
+    /// Returns the access to the engines, through the handler's access patterns only.
     pub fn access(&self) -> &Access {
         &self.access
     }
 
-    /// Says what became of a stream batch, for its metrics line.
+    /// Reports the results of a stream batch for its metrics line.
     pub fn report(&self, batch: Batch) {
         *self.batch.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch);
     }
 
-    /// Says that there was nothing to do. Such an event has no metrics line, unless it fails: a metric costs by the
-    /// hours in which it is written.
+    /// Reports that there was nothing to do. Such an event has no metrics line unless it fails, since CloudWatch bills a
+    /// metric by the hours in which it is written.
     pub fn found_nothing(&self) {
         self.idle.store(true, Ordering::Relaxed);
     }
 
-    /// The answer of a clock's event. It is a failure where anything failed, though the rest is done and the next event
-    /// goes on in any case: what fails again and again is to wake somebody.
+    /// Finishes a scheduled run. The run fails if any due work failed, after the rest is done, so that work that keeps
+    /// failing raises an alarm. The next run retries it.
     pub fn went_on(&self, Due { found, failed }: Due) -> Result<Bytes, EventFailure> {
         if found == 0 {
             self.found_nothing();
         }
         match failed {
             0 => Ok(Bytes::from_static(b"{}")),
-            _ => Err(EventFailure(format!("{failed} of {found} that were due were left where they are"))),
+            _ => Err(EventFailure(format!("{failed} of {found} due jobs failed; the next run retries them"))),
         }
     }
 
@@ -154,7 +155,7 @@ impl Event {
 }
 
 impl Due {
-    /// One more was found, and is done or has failed.
+    /// Counts a piece of due work that succeeded or failed.
     pub fn count(&mut self, failed: bool) {
         self.found += 1;
         self.failed += usize::from(failed);

@@ -21,8 +21,8 @@ pub trait Extract: Sized + Send + 'static {
     fn extract(cx: &Context) -> Result<Self, Problem>;
 }
 
-/// The parameters of the path: an object with one property for each `{name}` of the template. A text that is no id of
-/// its type names nothing that exists, so it is answered with 404.
+/// The parameters of the path: an object with one property for each `{name}` of the template. A text that is
+/// not a valid id names no resource, so the response is 404.
 #[derive(Clone, Debug)]
 pub struct Path<T>(pub T);
 

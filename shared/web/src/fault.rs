@@ -1,8 +1,8 @@
-//! One fault of a request: where it is, and what was expected there.
+//! Faults of a request: a place, and what is expected there.
 
 use serde::Serialize;
 
-/// Where a request is wrong, and what would be right. `detail` is one sentence that never repeats long input.
+/// A fault of a request. `detail` completes a sentence that begins with the place, and never repeats long input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     #[serde(flatten)]
@@ -14,11 +14,11 @@ pub struct Fault {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
-    /// A JSON pointer (RFC 6901) into the body as sent; empty for the whole body.
+    /// A JSON pointer (RFC 6901) into the body; empty for the whole body.
     Pointer(String),
     /// The name of a parameter of the path or the query string.
     Parameter(String),
-    /// The name of a header field, in small letters.
+    /// The name of a header field, in lower case.
     Header(String),
 }
 
@@ -36,7 +36,12 @@ impl Fault {
     }
 }
 
-/// A member's name as a step of a JSON pointer: `~` and `/` escaped, the slash before it included.
+/// Returns a member's name as a step of a JSON pointer: a slash, and the name with `~` and `/` escaped.
 pub fn pointer_step(name: &str) -> String {
     format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Returns the names and indexes of a JSON pointer, unescaped.
+pub(crate) fn pointer_names(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"))
 }

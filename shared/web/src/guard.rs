@@ -1,4 +1,4 @@
-//! Running a handler so that neither a panic nor an endless computation takes its caller along.
+//! Isolation of handlers: neither a panic nor an endless computation stops the caller.
 
 use std::fmt;
 use std::future::Future;
@@ -9,14 +9,14 @@ use tracing::Instrument;
 use crate::Problem;
 use crate::event::EventFailure;
 
-/// A handler that did not come to its end.
+/// The reason why a handler did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stopped {
     Panicked,
     OutOfTime,
 }
 
-/// Runs a handler as a task of its own, so that one which panics or computes without end is cut off all the same.
+/// Runs a handler as a separate task until a deadline, so that a panic or an endless computation ends only the task.
 pub(crate) async fn run<T, E>(call: impl Future<Output = Result<T, E>> + Send + 'static, until: Instant) -> Result<T, E>
 where
     T: Send + 'static,

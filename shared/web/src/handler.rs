@@ -1,15 +1,14 @@
 //! Handlers: asynchronous functions whose signature declares what their route takes and responds with.
 
 use std::future::Future;
-use std::pin::Pin;
+use std::sync::Arc;
+
+use http::Method;
 
 use crate::extract::Extract;
 use crate::respond::Respond;
-use crate::route::Route;
-use crate::{Answer, Context, Problem};
-
-/// The future of a handler's response.
-pub type Responding = Pin<Box<dyn Future<Output = Result<Answer, Problem>> + Send>>;
+use crate::route::{Responding, Route, Serve};
+use crate::{Context, Problem, Who};
 
 /// `async fn(Context, extractors…) -> Result<impl Respond, Problem>` with up to six extractors.
 pub trait Handler<Arguments>: Send + Sync + 'static {
@@ -53,3 +52,39 @@ handler!(A a, B b, C c);
 handler!(A a, B b, C c, D d);
 handler!(A a, B b, C c, D d, E e);
 handler!(A a, B b, C c, D d, E e, F f);
+
+impl Route {
+    /// Creates a route. `name` is the operation's name in camelCase; `template` is the whole path, such as
+    /// `/zoo/animals/{kind}/{number}`. The handler's signature declares parameters, body, conditions and response; the
+    /// other methods declare the rest.
+    pub fn new<A, H: Handler<A>>(
+        method: Method,
+        name: &'static str,
+        template: impl Into<String>,
+        who: Who,
+        handler: H,
+    ) -> Self {
+        let serve = Serve::Handler(Arc::new(move |cx| handler.handle(cx)));
+        H::declare(Self::bare(method, name, template.into(), who, serve))
+    }
+
+    pub fn get<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
+        Self::new(Method::GET, name, template, who, handler)
+    }
+
+    pub fn post<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
+        Self::new(Method::POST, name, template, who, handler)
+    }
+
+    pub fn put<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
+        Self::new(Method::PUT, name, template, who, handler)
+    }
+
+    pub fn patch<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
+        Self::new(Method::PATCH, name, template, who, handler)
+    }
+
+    pub fn delete<A, H: Handler<A>>(name: &'static str, template: impl Into<String>, who: Who, handler: H) -> Self {
+        Self::new(Method::DELETE, name, template, who, handler)
+    }
+}

@@ -1,4 +1,4 @@
-//! The `Idempotency-Key` header of a request that creates.
+//! The `Idempotency-Key` header of a request that creates an item.
 
 use http::HeaderMap;
 use sha2::{Digest, Sha256};
@@ -8,9 +8,9 @@ use crate::{Context, Fault};
 
 const NAME: &str = "idempotency-key";
 
-/// The header's value, 1 to 64 printable ASCII characters, where it was sent.
-pub(crate) fn read(headers: &HeaderMap) -> Result<Option<String>, Fault> {
-    let fault = || Fault::header(NAME, "must be 1 to 64 printable ASCII characters, sent once");
+/// Reads the header's value, 1 to 64 printable ASCII characters, if it was sent.
+pub(crate) fn parse(headers: &HeaderMap) -> Result<Option<String>, Fault> {
+    let fault = || Fault::header(NAME, "must be sent once, with 1 to 64 printable ASCII characters");
     let mut values = headers.get_all(NAME).iter();
     let Some(value) = values.next() else { return Ok(None) };
     let text = value.to_str().map_err(|_| fault())?;
@@ -22,7 +22,7 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<Option<String>, Fault> {
 }
 
 impl Context {
-    /// What makes this request one that is carried out once, where it carries an `Idempotency-Key` and its route creates.
+    /// Returns the key and the fingerprint of a request with an `Idempotency-Key`, if its route honours the header.
     pub fn idempotency(&self) -> Option<Idempotency> {
         let key = self.idempotency_key.clone()?;
         let mut fingerprint = Sha256::new();
@@ -32,6 +32,6 @@ impl Context {
         }
         let fingerprint = fingerprint.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let caller = self.principal.text().to_owned();
-        Some(Idempotency { caller, operation: self.route.name, key, fingerprint })
+        Some(Idempotency { caller, operation: self.declared.operation, key, fingerprint })
     }
 }

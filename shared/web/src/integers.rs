@@ -1,11 +1,11 @@
-//! Whole numbers with a fraction or an exponent: to JSON Schema `22.0` is an integer, to a Rust integer it is none.
+//! Integers with a fraction or an exponent. JSON Schema takes `22.0` for an integer, and serde does not.
 
-/// The largest whole number up to which a double has them all.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+/// The largest integer up to which a double represents all of them.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// The same JSON text with `22.0` and `2.2e1` written as `22`; none if it has no such number.
-pub(crate) fn written_plainly(json: &str) -> Option<String> {
-    let mut plain = String::with_capacity(json.len());
+/// Returns the JSON text with `22.0` and `2.2e1` written as `22`, or `None` if it has no such number.
+pub(crate) fn normalize(json: &str) -> Option<String> {
+    let mut normalized = String::with_capacity(json.len());
     let (mut rest, mut changed) = (json, false);
     while let Some(first) = rest.chars().next() {
         let end = match first {
@@ -14,34 +14,34 @@ pub(crate) fn written_plainly(json: &str) -> Option<String> {
             other => other.len_utf8(),
         };
         let (token, after) = rest.split_at_checked(end)?;
-        match whole(token) {
+        match integer(token) {
             Some(number) if first != '"' => {
                 changed = true;
-                plain.push_str(&number.to_string());
+                normalized.push_str(&number.to_string());
             }
-            _ => plain.push_str(token),
+            _ => normalized.push_str(token),
         }
         rest = after;
     }
-    changed.then_some(plain)
+    changed.then_some(normalized)
 }
 
 fn is_of_number(letter: char) -> bool {
     letter.is_ascii_digit() || matches!(letter, '-' | '+' | '.' | 'e' | 'E')
 }
 
-/// The number, where it is a whole one that is not written so.
-fn whole(token: &str) -> Option<i64> {
+/// Returns the value of a token that is an integer with a fraction or an exponent.
+fn integer(token: &str) -> Option<i64> {
     let number: f64 = token.parse().ok().filter(|_| token.contains(['.', 'e', 'E']))?;
-    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
+    (number.fract() == 0.0 && number.abs() <= MAX_EXACT).then_some(number as i64)
 }
 
-/// Where a text that begins with a quote ends, its second quote included.
+/// Returns the end of a string that starts with a quote, after its closing quote.
 fn end_of_string(text: &str) -> usize {
     let mut escaped = false;
-    for (place, letter) in text.char_indices().skip(1) {
+    for (index, letter) in text.char_indices().skip(1) {
         match letter {
-            '"' if !escaped => return place + 1,
+            '"' if !escaped => return index + 1,
             '\\' => escaped = !escaped,
             _ => escaped = false,
         }
@@ -54,8 +54,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_number_with_fraction_is_written_plainly() {
-        for (json, plain) in [
+    fn integer_with_fraction_or_exponent_is_normalized() {
+        for (json, normalized) in [
             ("22.0", Some("22")),
             (r#"{"a":-3.00,"b":[2.2e1,1.5],"c":"1.0"}"#, Some(r#"{"a":-3,"b":[22,1.5],"c":"1.0"}"#)),
             (r#"{"\\\"1.0":1,"é":7.0}"#, Some(r#"{"\\\"1.0":1,"é":7}"#)),
@@ -65,7 +65,7 @@ mod tests {
             ("1.5", None),
             (r#"["1.0\"",12]"#, None),
         ] {
-            assert_eq!(written_plainly(json).as_deref(), plain, "{json}");
+            assert_eq!(normalize(json).as_deref(), normalized, "{json}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The Lambda adapter: invocations of the Runtime API become calls of the very same [`App`] that the local gateway
-//! serves. API Gateway's payload format 2.0 only.
+//! The Lambda adapter. It passes invocations of the Runtime API to the same [`App`] that the local gateway serves. HTTP
+//! requests come in API Gateway's payload format 2.0 only.
 
 mod http_event;
 mod source;
@@ -20,45 +20,45 @@ use source::Source;
 
 pub use http_event::NotPayload2;
 
-/// What a function serves: `_HANDLER` says it.
+/// The part of a system that a function serves, as `_HANDLER` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// One route, or one event handler.
+    /// One route or one event handler.
     Only(String),
-    /// `_HANDLER` is unset or `bootstrap`: the whole system, told apart by what comes.
+    /// The whole system, if `_HANDLER` is unset or `bootstrap`. The payload selects the handler.
     Whole,
 }
 
-/// The function cannot start, and why.
+/// The reason why a function cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    #[error("this binary serves Lambda's Runtime API, and AWS_LAMBDA_RUNTIME_API names none; run it by `cargo lambda`")]
+    #[error("AWS_LAMBDA_RUNTIME_API is not set: this binary serves Lambda's Runtime API; run it with `cargo lambda`")]
     NoRuntimeApi,
     #[error(transparent)]
     UnknownHandler(#[from] UnknownHandler),
-    #[error("routes are declared wrongly: {}", .0.join("; "))]
+    #[error("invalid routes: {}", .0.join("; "))]
     Misdeclared(Vec<String>),
     #[error("the Runtime API failed: {0}")]
     Runtime(lambda_runtime::Error),
 }
 
-/// The `main` of a system: serves its app on the engines that the environment names.
+/// Runs a system's `main`: serves its app with the engines of the environment.
 pub async fn serve(app: fn(Arc<Engines>) -> App) -> ExitCode {
     crate::log::to_standard_output();
-    let served = match Config::from_env() {
+    let outcome = match Config::from_env() {
         Ok(config) => run(app(Engines::new(config, Clock::system()))).await.map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };
-    match served {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!(error, "the function cannot start");
+            tracing::error!(error, "function failed to start");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Serves invocations until the process is ended. Logs are JSON lines on standard output, filtered by `RUST_LOG`
+/// Serves invocations until the process ends. Logs are JSON lines on standard output, filtered by `RUST_LOG`
 /// (`info` unless it is set).
 pub async fn run(app: App) -> Result<(), StartError> {
     crate::log::to_standard_output();
@@ -89,7 +89,7 @@ impl Scope {
     }
 }
 
-/// What a function does with an invocation, wherever that comes from.
+/// A function that handles invocations, of Lambda's Runtime API or of a test.
 #[derive(Debug)]
 pub struct Function {
     app: App,
@@ -108,7 +108,7 @@ impl Function {
         }
     }
 
-    /// Lambda's JSON in and out. At the deadline Lambda kills the function.
+    /// Handles an invocation. Payload and response are Lambda's JSON. Lambda kills the function at the deadline.
     pub async fn invoke(&self, payload: &str, deadline: Instant) -> Result<Box<RawValue>, Diagnostic> {
         let source = match &self.scope {
             Scope::Only(handler) if self.app.event_handlers().iter().any(|own| own.name == handler) => {
@@ -116,11 +116,9 @@ impl Function {
             }
             Scope::Only(_) => Source::Http,
             Scope::Whole => Source::of(payload, self.app.system(), &self.app.engines().config.bucket_suffix)
-                .ok_or_else(|| {
-                    diagnostic("UnknownEvent", "this event comes from no source that the system declares")
-                })?,
+                .ok_or_else(|| diagnostic("UnknownEvent", "the event is of no source that the system declares"))?,
         };
-        let answer = match source {
+        let response = match source {
             Source::Http => {
                 let request =
                     http_event::request(payload, deadline).map_err(|error| diagnostic("NotPayload2", error))?;
@@ -128,23 +126,23 @@ impl Function {
             }
             Source::Event(handler) => {
                 let payload = Bytes::copy_from_slice(payload.as_bytes());
-                let answer = self.app.event(&handler, payload, deadline).await;
-                let answer = answer.map_err(|EventFailure(reason)| diagnostic("EventFailure", reason))?;
-                String::from_utf8_lossy(&answer).into_owned()
+                let response = self.app.event(&handler, payload, deadline).await;
+                let response = response.map_err(|EventFailure(reason)| diagnostic("EventFailure", reason))?;
+                String::from_utf8_lossy(&response).into_owned()
             }
         };
-        RawValue::from_string(answer).map_err(|error| diagnostic("NotJson", error))
+        RawValue::from_string(response).map_err(|error| diagnostic("NotJson", error))
     }
 }
 
-/// When Lambda kills the function. A time that has passed tells nothing: `cargo lambda watch` gives one of 1970.
+/// Returns the time when Lambda kills the function. A time in the past is ignored: `cargo lambda watch` sends one of 1970.
 fn deadline(context: &Context) -> Instant {
     let left = context.deadline().duration_since(SystemTime::now()).ok().filter(|left| !left.is_zero());
-    Instant::now() + left.unwrap_or(LONGEST)
+    Instant::now() + left.unwrap_or(MAX_TIMEOUT)
 }
 
-/// The longest that Lambda lets a function run; its declaration says less.
-const LONGEST: Duration = Duration::from_secs(15 * 60);
+/// Lambda's longest timeout of a function.
+const MAX_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
 fn diagnostic(kind: &str, reason: impl ToString) -> Diagnostic {
     Diagnostic { error_type: kind.to_owned(), error_message: reason.to_string() }
@@ -155,7 +153,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_deadline_that_has_passed_stops_nobody() {
+    async fn deadline_in_the_past_is_ignored() {
         let until = |millis: u64| {
             let mut context = Context::default();
             context.deadline = millis;
@@ -167,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn bootstrap_serves_the_whole_system() {
+    fn scope_of_bootstrap_is_the_whole_system() {
         for handler in [None, Some(""), Some("bootstrap")] {
             assert_eq!(Scope::of(handler), Scope::Whole);
         }

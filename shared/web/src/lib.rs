@@ -1,28 +1,28 @@
-//! HTTP as Cairn speaks it: routes declared once, requests checked against their declaration, problem details,
-//! principals, and the adapter that serves a system's handlers to Lambda.
+//! The HTTP layer of a system: routes with one declaration each, checks of requests against it, problem details,
+//! principals, and the adapter for Lambda.
 //!
-//! A system makes one [`App`] of its [`Route`]s and [`EventHandler`]s. Lambda and the local gateway hand the very same
-//! requests to [`App::handle`] and events to [`App::event`].
+//! A system builds one [`App`] from its [`Route`]s and [`EventHandler`]s. Lambda and the local gateway call
+//! [`App::handle`] with the same requests and [`App::event`] with the same events.
 
 pub mod answer;
 pub mod app;
+mod built_in;
 mod check;
-mod checked;
+mod compiled;
 mod context;
 pub mod cors;
 mod creation;
 mod cursor;
 pub mod deployment;
+mod endpoint;
 pub mod entity_tag;
 pub mod event;
 pub mod extract;
 pub mod fault;
 pub mod format;
-mod free;
 mod guard;
 pub mod handler;
 mod idempotency;
-mod intake;
 mod integers;
 pub mod lambda;
 pub mod log;

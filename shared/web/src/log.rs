@@ -1,21 +1,21 @@
 //! One log line per request and per event, with dotted field names.
 //!
-//! | field | of | what |
+//! | field | line | meaning |
 //! |---|---|---|
-//! | `system`, `operation` | both | which handler |
+//! | `system`, `operation` | both | the handler |
 //! | `request.id` | request | `instance` of its problem |
-//! | `trace.id` | both | the `x-amzn-trace-id` that its requests to engines carry |
+//! | `trace.id` | both | the `x-amzn-trace-id` of its requests to engines |
 //! | `http.method`, `http.route`, `http.status` | request | the route's template, never the path |
-//! | `latency.ms` | both | in milliseconds |
-//! | `consumed.read`, `consumed.write` | both | DynamoDB's capacity units |
+//! | `latency.ms` | both | milliseconds |
+//! | `consumed.read`, `consumed.write` | both | capacity units of DynamoDB |
 //! | `consumed.patterns` | both | the same by access pattern: `item 0.5 R, createItem 18 W` |
 //! | `principal.hash` | request | the first 16 hex digits of SHA-256 of the caller's `{idpid}`; empty for anonymous |
-//! | `problem.slug`, `problem.cause` | request | why it failed; causes are of a 5xx only |
-//! | `batch.records`, `batch.retried`, `batch.quarantined` | event | of a stream batch |
-//! | `failure` | event | why the invocation failed |
-//! | `panic.place`, `panic.message` | a line before that of its request or event | where a handler panicked, and with what |
+//! | `problem.slug`, `problem.cause` | request | the reason of a failure; only a 5xx has a cause |
+//! | `batch.records`, `batch.retried`, `batch.quarantined` | event | counts of a stream batch |
+//! | `failure` | event | the reason of a failed invocation |
+//! | `panic.place`, `panic.message` | a line before that of its request or event | the position and the message of a panic |
 //!
-//! A line stays short however long the work was: what was consumed is summed by access pattern, and a reason is cut.
+//! The length of a line is bounded: consumed units are summed by access pattern, and a long reason is truncated.
 
 use std::panic;
 use std::time::Duration;
@@ -29,23 +29,23 @@ use crate::event::EventFailure;
 use crate::metrics::{Batch, Line, consumed, milliseconds};
 use crate::{Principal, Problem, Route};
 
-/// The most of a reason that is told, in bytes: engines may answer with pages.
-const REASON: usize = 4096;
+/// The most bytes of a reason in a log line, since the responses of engines may be long.
+const MAX_REASON_BYTES: usize = 4096;
 
-/// Writes log lines as JSON to standard output, as CloudWatch reads them; `RUST_LOG` filters them. Where a handler
-/// panicked is told in such a line, too. What has been set up before stays.
+/// Writes log lines as JSON to standard output, where CloudWatch reads them; `RUST_LOG` filters them. A panic is logged as
+/// well. A subscriber that is set already stays.
 pub fn to_standard_output() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let lines = tracing_subscriber::fmt().json().flatten_event(true).with_env_filter(filter);
     if lines.try_init().is_ok() {
         panic::set_hook(Box::new(|panic| {
-            let place = panic.location().map(ToString::to_string).unwrap_or_default();
+            let place = panic.location().map_or_else(String::new, ToString::to_string);
             tracing::error!(panic.place = place, panic.message = panic.payload_as_str(), "panic");
         }));
     }
 }
 
-/// A request that has been answered.
+/// A request with its response.
 pub(crate) struct Entry<'a> {
     pub system: &'a str,
     pub route: &'a Route,
@@ -84,16 +84,17 @@ impl Entry<'_> {
             consumed.read = read,
             consumed.write = write,
             consumed.patterns = by_pattern(self.performed),
-            principal.hash = self.principal.unwrap_or_default(),
+            principal.hash = self.principal.unwrap_or(""),
             problem.slug = self.problem.map_or("", |problem| problem.kind().slug),
-            problem.cause = self.problem.and_then(Problem::cause).map_or("", cut),
+            problem.cause = self.problem.and_then(Problem::cause).map_or("", truncated),
             "request"
         );
     }
 
-    /// `deployment` is the system with the deployment's prefix: several may share an account.
-    pub fn metrics(&self, deployment: &str, of_each_route: bool, millis: i64) -> String {
-        let new = if of_each_route { Line::of_operation } else { Line::of_system };
+    /// Returns the metrics line. `deployment` is the system with the deployment's prefix, since several deployments may
+    /// share an account.
+    pub fn metrics(&self, deployment: &str, per_route: bool, millis: i64) -> String {
+        let new = if per_route { Line::of_operation } else { Line::of_system };
         new(deployment, self.route.name())
             .property("Status", self.status.as_u16())
             .consumed(self.latency, self.performed)
@@ -118,7 +119,7 @@ impl EventEntry<'_> {
             batch.records = batch.records,
             batch.retried = batch.retried,
             batch.quarantined = batch.quarantined,
-            failure = self.failure.map_or("", |failure| cut(&failure.0)),
+            failure = self.failure.map_or("", |failure| truncated(&failure.0)),
             "event"
         );
     }
@@ -136,19 +137,19 @@ impl EventEntry<'_> {
     }
 }
 
-/// A caller as logs know them: the first 16 hex digits of SHA-256 of the `{idpid}`.
+/// Returns the hash that identifies a caller in logs: the first 16 hex digits of SHA-256 of the `{idpid}`.
 pub(crate) fn principal(principal: &Principal) -> Option<String> {
     let known = principal.known()?;
     let digest = Sha256::digest(known.idpid().as_str());
     Some(digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The begin of a reason.
-fn cut(reason: &str) -> &str {
-    reason.get(..reason.floor_char_boundary(REASON)).unwrap_or(reason)
+/// Truncates a long reason.
+fn truncated(reason: &str) -> &str {
+    reason.get(..reason.floor_char_boundary(MAX_REASON_BYTES)).unwrap_or(reason)
 }
 
-/// Each pattern that consumed anything, in the order of first use.
+/// Returns the consumed units of each pattern, in the order of first use.
 fn by_pattern(performed: &[Performed]) -> String {
     let mut patterns: Vec<(&str, f64, f64)> = Vec::new();
     for call in performed.iter().filter(|call| call.read_units + call.write_units > 0.0) {
@@ -157,10 +158,10 @@ fn by_pattern(performed: &[Performed]) -> String {
             None => patterns.push((call.pattern, call.read_units, call.write_units)),
         }
     }
-    let told = |(name, read, write): &(&str, f64, f64)| {
+    let text = |(name, read, write): &(&str, f64, f64)| {
         let units = [(*read, "R"), (*write, "W")];
         let units = units.iter().filter(|(units, _)| *units > 0.0).map(|(units, unit)| format!(" {units} {unit}"));
         format!("{name}{}", units.collect::<String>())
     };
-    patterns.iter().map(told).collect::<Vec<_>>().join(", ")
+    patterns.iter().map(text).collect::<Vec<_>>().join(", ")
 }

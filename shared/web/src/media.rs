@@ -1,21 +1,21 @@
-//! Content types: which one a body has, and which one an answer gets (RFC 9110, section 12.5.1).
+//! Content types: that of a request body, and the negotiated one of a response (RFC 9110, section 12.5.1).
 
 use http::{HeaderMap, header};
 
-/// The one of `types` that a Content-Type header names. Text that is not UTF-8 is not taken.
-pub(crate) fn taken(sent: &str, types: &[&'static str]) -> Option<&'static str> {
+/// Returns the one of `types` that a Content-Type header names, unless its charset is not UTF-8.
+pub(crate) fn matching(sent: &str, types: &[&'static str]) -> Option<&'static str> {
     let mut pieces = sent.split(';').map(str::trim);
     let essence = pieces.next()?;
-    let readable = pieces.all(|piece| match piece.split_once('=') {
+    let is_utf8 = pieces.all(|piece| match piece.split_once('=') {
         Some((name, value)) if name.eq_ignore_ascii_case("charset") => {
             value.trim_matches('"').eq_ignore_ascii_case("utf-8")
         }
         _ => true,
     });
-    types.iter().copied().find(|own| readable && own.eq_ignore_ascii_case(essence))
+    types.iter().copied().find(|own| is_utf8 && own.eq_ignore_ascii_case(essence))
 }
 
-/// The one of `offered` that Accept prefers, the first of equals; `None` if it takes none of them.
+/// Returns the one of `offered` that `Accept` prefers, the first among equals; `None` if it allows none of them.
 pub(crate) fn preferred(headers: &HeaderMap, offered: &[&'static str]) -> Option<&'static str> {
     let ranges: Vec<&str> = headers
         .get_all(header::ACCEPT)
@@ -38,23 +38,23 @@ pub(crate) fn preferred(headers: &HeaderMap, offered: &[&'static str]) -> Option
     best.map(|(own, _)| own)
 }
 
-/// The weight that the most exact matching range gives a content type; 0 if none matches.
+/// Returns the weight of the most specific range that matches a content type; 0 if none matches.
 fn weight(own: &str, ranges: &[&str]) -> f32 {
     let mut found = (0, 0.0);
     for range in ranges {
         let mut pieces = range.split(';').map(str::trim);
-        let essence = pieces.next().unwrap_or_default();
+        let essence = pieces.next().unwrap_or("");
         let quality = pieces
             .find_map(|piece| piece.strip_prefix("q=").or_else(|| piece.strip_prefix("Q=")))
             .map_or(1.0, |text| text.parse::<f32>().ok().filter(|weight| (0.0..=1.0).contains(weight)).unwrap_or(0.0));
-        let exactness = match essence.split_once('/') {
+        let specificity = match essence.split_once('/') {
             _ if essence.eq_ignore_ascii_case(own) => 3,
             Some(("*", "*")) => 1,
             Some((kind, "*")) if own.split_once('/').is_some_and(|(own, _)| own.eq_ignore_ascii_case(kind)) => 2,
             _ => 0,
         };
-        if exactness > found.0 {
-            found = (exactness, quality);
+        if specificity > found.0 {
+            found = (specificity, quality);
         }
     }
     found.1

@@ -1,11 +1,11 @@
-//! One metrics line per request and per event that had something to do, in CloudWatch's embedded metric format. The names are fixed:
-//! dashboards and alarms are built on them.
+//! One metrics line per request, and per event that was not idle, in CloudWatch's embedded metric format. The names never
+//! change, since dashboards and alarms use them.
 //!
 //! `System` is the system's name after the deployment's prefix.
 //!
 //! | line | dimensions | metrics |
 //! |---|---|---|
-//! | request | `System`; where metrics are kept for each route, `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `ClientErrors`, `ServerErrors`; properties `Operation`, `Status` |
+//! | request | `System`; with metrics per route, `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `ClientErrors`, `ServerErrors`; properties `Operation`, `Status` |
 //! | event | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `Failures` |
 //! | batch, in its event's line | same | `Records`, `Applied`, `Superseded`, `Stamped`, `Ignored`, `Quarantined`, `Retried`, `ShapesDegraded`, `ShapesMissing`, `Bytes`, `Lag` (ms) |
 
@@ -16,32 +16,33 @@ use table::access::Performed;
 
 pub const NAMESPACE: &str = "Cairn";
 
-/// What became of the records of one stream batch. Each record is in one of the six classes up to `retried`.
+/// The results of one stream batch. Each record is counted by one of the six fields from `applied` to `retried`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Batch {
     pub records: u64,
-    /// A document was written, replaced or hidden.
+    /// Records whose document was written, replaced or hidden.
     pub applied: u64,
-    /// The index had a newer one already.
+    /// Records older than their document.
     pub superseded: u64,
-    /// Given a new revision in the table, whose own record does the rest.
+    /// Records whose item got a new revision; the record of that write is indexed instead.
     pub stamped: u64,
-    /// Of items that never have documents.
+    /// Records of items that never have documents.
     pub ignored: u64,
+    /// Records that cannot become a document.
     pub quarantined: u64,
-    /// Left for the next delivery.
+    /// Records that the stream delivers again.
     pub retried: u64,
-    /// Shapes that search refused and that were given more coarsely.
+    /// Shapes that search refused and that were indexed at a coarser detail level.
     pub degraded: u64,
-    /// Shapes whose object is gone.
+    /// Shapes whose object does not exist.
     pub missing: u64,
-    /// Sent to search, before compression.
+    /// Bytes sent to search, before compression.
     pub bytes: u64,
-    /// From the oldest record's write to the batch's end.
+    /// The time from the write of the oldest record to the end of the batch.
     pub lag: Duration,
 }
 
-/// A metrics line in the making.
+/// A builder of a metrics line.
 #[derive(Debug)]
 pub(crate) struct Line {
     dimensions: &'static [&'static str],
@@ -50,12 +51,12 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Of this operation's own metrics.
+    /// Starts a line with metrics of the operation.
     pub fn of_operation(system: &str, operation: &str) -> Self {
         Self { dimensions: &["System", "Operation"], ..Self::of_system(system, operation) }
     }
 
-    /// Of the system's metrics, each of which CloudWatch bills once whatever its operations are.
+    /// Starts a line with metrics of the system, each of which CloudWatch bills once for all operations.
     pub fn of_system(system: &str, operation: &str) -> Self {
         let mut members = Map::new();
         members.insert("System".into(), system.into());
@@ -96,7 +97,7 @@ impl Line {
             .metric("Lag", "Milliseconds", milliseconds(batch.lag))
     }
 
-    /// The line as CloudWatch reads it; `millis` is the time in epoch milliseconds.
+    /// Returns the line; `millis` is the time in epoch milliseconds.
     pub fn text(self, millis: i64) -> String {
         let mut line = self.members;
         let directive = json!({
@@ -109,12 +110,12 @@ impl Line {
     }
 }
 
-/// Read and write units, summed from 0: the sum of no floats is -0.
+/// Returns the sums of read and write units. They start from 0.0, since the sum of no floats is -0.0.
 pub(crate) fn consumed(performed: &[Performed]) -> (f64, f64) {
     performed.iter().fold((0.0, 0.0), |(read, write), call| (read + call.read_units, write + call.write_units))
 }
 
-/// To the microsecond, which is as exact as it is true.
+/// Returns milliseconds with a precision of microseconds.
 pub(crate) fn milliseconds(time: Duration) -> f64 {
     time.as_micros() as f64 / 1000.0
 }

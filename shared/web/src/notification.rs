@@ -1,4 +1,4 @@
-//! S3's notification of new objects (AWS, "Event message structure").
+//! Notifications of S3 about new objects (AWS, "Event message structure").
 
 use serde::Deserialize;
 
@@ -20,11 +20,11 @@ struct S3 {
 
 #[derive(Debug, Deserialize)]
 struct Object {
-    /// Encoded like a form, which changes nothing in the names that Cairn gives.
+    /// Encoded like a form, which does not change the keys that Cairn uses.
     key: String,
 }
 
-/// The keys of the objects that have arrived.
+/// Returns the keys of the new objects.
 pub fn arrived(payload: &[u8]) -> Result<Vec<String>, serde_json::Error> {
     let notification: Notification = serde_json::from_slice(payload)?;
     Ok(notification.records.into_iter().map(|record| record.s3.object.key).collect())

@@ -1,4 +1,5 @@
-//! The API description in OpenAPI 3.1, made from the routes: what it says of requests is what they are checked against.
+//! The API description in OpenAPI 3.1. It is generated from the routes, and requests are checked against the same
+//! schemas.
 
 mod headers;
 mod ordered;
@@ -17,7 +18,7 @@ use crate::shape::{Parameter, Shape};
 
 pub use ordered::Ordered;
 
-/// The API description of a system, as `GET /{system}/openapi.json` serves it.
+/// Returns the API description of a system, as `GET /{system}/openapi.json` serves it.
 pub fn describe<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -> Value {
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
     let mut components = Components::default();
@@ -35,7 +36,7 @@ pub fn describe<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -> Va
         "info": {
             "title": system,
             "version": env!("CARGO_PKG_VERSION"),
-            "description": prose::EVERYWHERE,
+            "description": prose::OVERVIEW,
             "contact": { "name": "Cairn" },
             "license": { "name": env!("CARGO_PKG_LICENSE"), "identifier": env!("CARGO_PKG_LICENSE") },
         },
@@ -50,7 +51,7 @@ pub fn describe<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -> Va
     })
 }
 
-/// What cannot be described as it is declared, each in a sentence.
+/// Returns the errors of the declarations, each as a sentence.
 pub(crate) fn misdeclared<'a>(routes: impl Iterator<Item = &'a Route>) -> Vec<String> {
     let mut components = Components::default();
     let mut names = Vec::new();
@@ -60,10 +61,10 @@ pub(crate) fn misdeclared<'a>(routes: impl Iterator<Item = &'a Route>) -> Vec<St
     }
     names.sort_unstable();
     let doubled = names.windows(2).filter(|pair| pair.first() == pair.last());
-    doubled.map(|pair| format!("two operations have one name: {pair:?}")).chain(components.clashes).collect()
+    doubled.map(|pair| format!("two operations have the same name: {pair:?}")).chain(components.clashes).collect()
 }
 
-/// What all routes share. A schema that is sent somewhere is closed everywhere.
+/// The components that routes share. A schema of any request is closed everywhere.
 #[derive(Default)]
 struct Components {
     schemas: BTreeMap<String, Value>,
@@ -76,7 +77,7 @@ struct Components {
 impl Components {
     fn add_route(&mut self, route: &Route) {
         for shape in route.path.iter().chain(&route.query) {
-            // Its properties are described as parameters; only what they refer to is named.
+            // Its properties are described as parameters, so only the schemas that they refer to are components.
             let own = shape.name();
             self.add(shape, |name| *name != own);
         }
@@ -102,7 +103,7 @@ impl Components {
         for (name, schema) in shape.components().into_iter().filter(|(name, _)| wanted(name)) {
             match self.schemas.get(&name) {
                 Some(known) if open(known) != open(&schema) => {
-                    self.clashes.push(format!("two types are called `{name}` in the API description"));
+                    self.clashes.push(format!("two types have the same name `{name}` in the API description"));
                 }
                 Some(_) if self.closed.get(&name) == Some(&true) => {}
                 _ => {
@@ -114,7 +115,7 @@ impl Components {
     }
 }
 
-/// A schema without what closing it adds.
+/// Returns a schema without the keywords that close it.
 fn open(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
@@ -147,17 +148,17 @@ fn describe_route(route: &Route) -> Value {
     Value::Object(operation)
 }
 
-/// The first part of the path below the system.
+/// Returns the first segment of the path below the system.
 fn tag(route: &Route) -> &str {
-    route.template().split('/').nth(2).unwrap_or_default()
+    route.template().split('/').nth(2).unwrap_or("")
 }
 
 fn describe_tag(system: &str, tag: &str) -> Value {
-    json!({ "name": tag, "description": format!("What is at `/{system}/{tag}` and below it.") })
+    json!({ "name": tag, "description": format!("Operations under `/{system}/{tag}`.") })
 }
 
 fn parameters(route: &Route) -> Value {
-    let of = |shape: &Option<Shape>| shape.as_ref().map(Shape::parameters).unwrap_or_default();
+    let of = |shape: &Option<Shape>| shape.as_ref().map_or_else(Vec::new, Shape::parameters);
     let mut all: Vec<Value> = of(&route.path).iter().map(|own| parameter("path", own)).collect();
     all.extend(of(&route.query).iter().map(|own| parameter("query", own)));
     all.extend(headers::of_request(route));
@@ -194,11 +195,11 @@ fn responses(route: &Route) -> Value {
         if !content.is_empty() {
             response.insert("content".into(), content.into());
         }
-        responses.insert(status.to_string(), with_headers(response, headers::of_answer(route, status)));
+        responses.insert(status.to_string(), with_headers(response, headers::of_response(route, status)));
     }
     if route.if_none_match {
         let unchanged = [("description".to_owned(), "Not Modified".into())].into_iter().collect();
-        responses.insert("304".into(), with_headers(unchanged, headers::of_answer(route, 304)));
+        responses.insert("304".into(), with_headers(unchanged, headers::of_response(route, 304)));
     }
     for (status, slugs) in problems(route) {
         responses.insert(status.to_string(), json!({ "$ref": format!("#/components/responses/{}", slugs.join(".")) }));
@@ -213,10 +214,10 @@ fn with_headers(mut response: Map<String, Value>, headers: Map<String, Value>) -
     response.into()
 }
 
-/// By status the slugs of the problems that a route may answer: those that follow from its declaration, then its own.
+/// Returns the slugs of a route's problems by status: those that follow from its declaration, then its own.
 fn problems(route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
     let takes_body = !matches!(route.body, Body::None);
-    let following = [
+    let implied = [
         (true, problem::BAD_REQUEST),
         (true, problem::NOT_SIGNED_IN),
         (route.who().is_by_role(), problem::FORBIDDEN),
@@ -231,9 +232,9 @@ fn problems(route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
         (true, problem::OUT_OF_TIME),
         (true, problem::UNAVAILABLE),
     ];
-    let following = following.into_iter().filter(|(follows, _)| *follows).map(|(_, kind)| kind);
+    let implied = implied.into_iter().filter(|(applies, _)| *applies).map(|(_, kind)| kind);
     let mut slugs: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
-    for kind in following.chain(route.problems.iter().copied()) {
+    for kind in implied.chain(route.problems.iter().copied()) {
         let of_status = slugs.entry(kind.status).or_default();
         if !of_status.contains(&kind.slug) {
             of_status.push(kind.slug);

@@ -1,20 +1,20 @@
-//! What is written of a route beside its API description: sample events, the router of `cargo lambda watch`, and the
-//! table of the system's page in the docs.
+//! Generated files about routes besides the API description: sample events, the router of `cargo lambda watch`, and the
+//! route table of a system's page in the docs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::intake::path_names;
+use crate::endpoint::path_names;
 use crate::parameters;
 use crate::route::{Body, Route};
 use crate::who::Who;
 
-/// Stands in a sample event for a bearer token with [`sample_role`]; a real one would have expired.
+/// The placeholder of a sample event for a bearer token with [`sample_role`]. A real token would expire.
 pub const TOKEN: &str = "TOKEN";
 
-/// The route's sample event: API Gateway's payload format 2.0.
+/// Returns the route's sample event, in API Gateway's payload format 2.0.
 pub fn sample_event(route: &Route) -> Value {
     let target = route.sample.target.unwrap_or(route.template());
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -23,7 +23,7 @@ pub fn sample_event(route: &Route) -> Value {
     headers.insert("accept".into(), route.content_types().next().unwrap_or("*/*").into());
     headers.insert("host".into(), "sample.execute-api.ca-central-1.amazonaws.com".into());
     if let (Some(_), Body::Json { types, .. } | Body::Bytes { types, .. }) = (route.sample.body, &route.body) {
-        headers.insert("content-type".into(), types.first().copied().unwrap_or_default().into());
+        headers.insert("content-type".into(), types.first().copied().unwrap_or("").into());
     }
     if sample_role(route.who()).is_some() {
         headers.insert("authorization".into(), format!("Bearer {TOKEN}").into());
@@ -64,12 +64,12 @@ pub fn sample_event(route: &Route) -> Value {
     event
 }
 
-/// The status that the sample event is answered with.
+/// Returns the status of the response to the sample event.
 pub fn sample_status(route: &Route) -> u16 {
     route.sample.status.or(route.answers.first().map(|answer| answer.status)).unwrap_or(200)
 }
 
-/// The role that the sample's token has; empty where any will do, absent where none is needed.
+/// Returns the role of the sample's token: empty if any token is valid, `None` if no token is needed.
 pub fn sample_role(who: Who) -> Option<&'static str> {
     match who {
         Who::Public | Who::Views { .. } => None,
@@ -79,8 +79,8 @@ pub fn sample_role(who: Who) -> Option<&'static str> {
     }
 }
 
-/// The entries of `[workspace.metadata.lambda.watch.router]` by which `cargo lambda watch` gives a path to the binary
-/// of the system that serves it.
+/// Returns the entries of `[workspace.metadata.lambda.watch.router]`, by which `cargo lambda watch` finds the binary of a
+/// path.
 pub fn watch_router<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -> String {
     let mut methods: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for route in routes {
@@ -96,7 +96,7 @@ pub fn watch_router<'a>(system: &str, routes: impl Iterator<Item = &'a Route>) -
     text
 }
 
-/// The table of routes of a system's page in the docs, in Markdown.
+/// Returns the route table of a system's page in the docs, in Markdown.
 pub fn route_table<'a>(routes: impl Iterator<Item = &'a Route>) -> String {
     let mut text = String::from("| operation | route | who | what |\n|---|---|---|---|\n");
     for route in routes {
@@ -106,7 +106,7 @@ pub fn route_table<'a>(routes: impl Iterator<Item = &'a Route>) -> String {
     text
 }
 
-/// API Gateway gives values of one name with commas between.
+/// Joins the values of one name with commas, as API Gateway does.
 fn joined(pairs: Vec<(String, String)>) -> BTreeMap<String, String> {
     let mut joined: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in pairs {

@@ -1,4 +1,4 @@
-//! Which of two orders a list is in.
+//! The order of a list.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

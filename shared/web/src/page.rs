@@ -1,4 +1,4 @@
-//! Pages of a list: the platform's one form of answer.
+//! Pages of a list, in one form for all systems.
 
 use std::borrow::Cow;
 
@@ -31,7 +31,7 @@ pub struct PageQuery {
 }
 
 impl Context {
-    /// The page that a query of a table has found, each item as `view` makes it.
+    /// Returns the page of a query of a table, with the view of each item.
     pub fn page<T>(
         &self,
         found: table::Page,
@@ -61,7 +61,7 @@ impl<T: ToSchema> ToSchema for Page<T> {
     }
 }
 
-/// How many items a page has: 1 to 100, 25 unless said otherwise. Declare it with `#[serde(default)]`.
+/// The number of items of a page: 1 to 100, by default 25. It is declared with `#[serde(default)]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Limit(pub u32);

@@ -1,4 +1,4 @@
-//! Parameters of paths and query strings: texts become JSON values as their schema says, faults are collected.
+//! Parameters of paths and query strings. Each text is converted to the JSON type of its schema.
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Number, Value};
@@ -7,7 +7,7 @@ use crate::Fault;
 use crate::check::shortened;
 use crate::shape::{Parameter, Scalar};
 
-/// The names and values of a query string, decoded. `+` is a space; a name without `=` has an empty value.
+/// Returns the decoded names and values of a query string. `+` is a space; a name without `=` has an empty value.
 pub(crate) fn pairs(query: &str) -> (Vec<(String, String)>, Vec<Fault>) {
     let decode = |text: &str| percent_decode_str(&text.replace('+', " ")).decode_utf8().map(|text| text.into_owned());
     let (mut pairs, mut faults) = (Vec::new(), Vec::new());
@@ -22,8 +22,8 @@ pub(crate) fn pairs(query: &str) -> (Vec<(String, String)>, Vec<Fault>) {
     (pairs, faults)
 }
 
-/// The object that the schema describes. What does not fit its type stays text, so that the schema's check says what
-/// was expected; unknown names are faults here, since the list of parameters is at hand.
+/// Converts parameters to the object that the schema describes. A text that is not of its type stays a string, so that
+/// the check against the schema reports the fault. Unknown names are reported here, with the list of parameters.
 pub(crate) fn object(
     pairs: &[(String, String)],
     parameters: &[Parameter],
@@ -33,20 +33,23 @@ pub(crate) fn object(
     for (name, text) in pairs {
         let Some(parameter) = parameters.iter().find(|parameter| parameter.name == *name) else {
             let known: Vec<String> = parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
-            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            let fault = Fault::parameter(shortened(name), format!("is not a parameter here; known are {known}"));
+            let detail = match known.as_slice() {
+                [] => "is not a known parameter: this operation takes none".to_owned(),
+                known => format!("is not a known parameter; this operation takes {}", known.join(", ")),
+            };
+            let fault = Fault::parameter(shortened(name), detail);
             if !faults.contains(&fault) {
                 faults.push(fault);
             }
             continue;
         };
         if parameter.list {
-            let entries = text.split(',').map(|entry| read(entry, parameter.scalar));
+            let elements = text.split(',').map(|element| convert(element, parameter.scalar));
             if let Value::Array(list) = object.entry(name.clone()).or_insert_with(|| Value::Array(Vec::new())) {
-                list.extend(entries);
+                list.extend(elements);
             }
-        } else if object.insert(name.clone(), read(text, parameter.scalar)).is_some() {
-            let fault = Fault::parameter(name.clone(), "is given more than once");
+        } else if object.insert(name.clone(), convert(text, parameter.scalar)).is_some() {
+            let fault = Fault::parameter(name.clone(), "must be sent only once");
             if !faults.contains(&fault) {
                 faults.push(fault);
             }
@@ -55,7 +58,7 @@ pub(crate) fn object(
     object
 }
 
-fn read(text: &str, scalar: Scalar) -> Value {
+fn convert(text: &str, scalar: Scalar) -> Value {
     let value = match scalar {
         Scalar::Text => None,
         Scalar::Boolean => text.parse().ok().map(Value::Bool),
@@ -65,17 +68,17 @@ fn read(text: &str, scalar: Scalar) -> Value {
     value.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// Plain decimal, as JSON writes integers; `+1` and `007` stay text.
+/// Parses an integer in JSON's syntax; `+1` and `007` stay strings.
 fn integer(text: &str) -> Option<Number> {
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let plain = digits == "0" || (!digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit()));
-    if !plain {
+    let is_json = digits == "0" || (!digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    if !is_json {
         return None;
     }
     text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
 }
 
-/// A number as JSON writes it.
+/// Parses a number in JSON's syntax.
 fn number(text: &str) -> Option<Number> {
     let json = |text: &str| serde_json::from_str::<Number>(text).ok();
     json(text).filter(|_| text.starts_with(|first: char| first == '-' || first.is_ascii_digit()))

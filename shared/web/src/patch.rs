@@ -5,16 +5,16 @@ use utoipa::openapi::schema::{OneOfBuilder, Schema, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
-/// What a merge patch says of one field that may be removed. Declare it with `#[serde(default)]`; a field that may
-/// be changed but not removed is an `Option` with `#[schema(nullable = false)]`.
+/// A field of a merge patch that may be removed. It is declared with `#[serde(default)]`; a field that may be changed but
+/// not removed is an `Option` with `#[schema(nullable = false)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Patch<T> {
-    /// The patch leaves it as it is.
+    /// The patch does not contain the field.
     #[default]
     Absent,
-    /// `null`: the patch removes it.
+    /// The patch removes the field with `null`.
     Remove,
-    /// The patch sets it.
+    /// The patch sets the field.
     Set(T),
 }
 
@@ -23,7 +23,7 @@ impl<T> Patch<T> {
         matches!(self, Self::Absent)
     }
 
-    /// The field after the patch, given what it was.
+    /// Returns the field after the patch.
     pub fn apply(self, stored: Option<T>) -> Option<T> {
         match self {
             Self::Absent => stored,
@@ -50,7 +50,7 @@ impl<T> Patch<T> {
 }
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Patch<T> {
-    /// Called only where the field is present, since absence is the default.
+    /// Deserializes a field that is present; an absent one is the default.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Option::deserialize(deserializer)?.map_or(Self::Remove, Self::Set))
     }

@@ -1,4 +1,4 @@
-//! Errors as RFC 9457 problem details with stable types, `urn:cairn:problem:{slug}`.
+//! Problem details (RFC 9457) with stable types, `urn:cairn:problem:{slug}`.
 
 mod engine;
 
@@ -12,7 +12,7 @@ use crate::Fault;
 
 pub const CONTENT_TYPE: &str = "application/problem+json";
 
-/// A kind of problem: its slug never changes its meaning. Systems declare their own beside these.
+/// A problem type. The meaning of its slug and its title never change. Systems declare further ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     pub status: u16,
@@ -20,29 +20,29 @@ pub struct Kind {
     pub title: &'static str,
 }
 
-pub const BAD_REQUEST: Kind = Kind::new(400, "bad-request", "The request is not well formed");
-pub const NOT_SIGNED_IN: Kind = Kind::new(401, "not-signed-in", "A valid bearer token is needed");
-pub const FORBIDDEN: Kind = Kind::new(403, "forbidden", "You may not do this");
-pub const NOT_FOUND: Kind = Kind::new(404, "not-found", "There is no such thing here");
-pub const METHOD_NOT_ALLOWED: Kind = Kind::new(405, "method-not-allowed", "This path does not take this method");
-pub const NOT_ACCEPTABLE: Kind = Kind::new(406, "not-acceptable", "No content type that you accept can be given");
-pub const EXISTS: Kind = Kind::new(409, "exists", "It exists already");
-pub const TAKEN: Kind = Kind::new(409, "taken", "A value that must be unique is taken");
-pub const LAST_ADMIN: Kind = Kind::new(409, "last-admin", "It would be left without an administrator");
-pub const HAS_DEPENDENTS: Kind = Kind::new(409, "has-dependents", "Other things depend on it");
-pub const CONFLICT: Kind = Kind::new(409, "conflict", "Others are changing it at the same moment");
-pub const STALE: Kind = Kind::new(412, "stale", "It has changed since you read it");
-pub const TOO_LARGE: Kind = Kind::new(413, "too-large", "It is too large");
-pub const WRONG_CONTENT_TYPE: Kind = Kind::new(415, "wrong-content-type", "This content type is not taken here");
-pub const UNPROCESSABLE: Kind = Kind::new(422, "unprocessable", "The body does not fit what is stored");
-pub const KEY_REUSED: Kind = Kind::new(422, "key-reused", "The idempotency key was used for another request");
+pub const BAD_REQUEST: Kind = Kind::new(400, "bad-request", "Bad request");
+pub const NOT_SIGNED_IN: Kind = Kind::new(401, "not-signed-in", "Authentication required");
+pub const FORBIDDEN: Kind = Kind::new(403, "forbidden", "Forbidden");
+pub const NOT_FOUND: Kind = Kind::new(404, "not-found", "Not found");
+pub const METHOD_NOT_ALLOWED: Kind = Kind::new(405, "method-not-allowed", "Method not allowed");
+pub const NOT_ACCEPTABLE: Kind = Kind::new(406, "not-acceptable", "Not acceptable");
+pub const EXISTS: Kind = Kind::new(409, "exists", "Already exists");
+pub const TAKEN: Kind = Kind::new(409, "taken", "Value already in use");
+pub const LAST_ADMIN: Kind = Kind::new(409, "last-admin", "Last administrator");
+pub const HAS_DEPENDENTS: Kind = Kind::new(409, "has-dependents", "Has dependents");
+pub const CONFLICT: Kind = Kind::new(409, "conflict", "Concurrent change");
+pub const STALE: Kind = Kind::new(412, "stale", "Precondition failed");
+pub const TOO_LARGE: Kind = Kind::new(413, "too-large", "Content too large");
+pub const WRONG_CONTENT_TYPE: Kind = Kind::new(415, "wrong-content-type", "Unsupported media type");
+pub const UNPROCESSABLE: Kind = Kind::new(422, "unprocessable", "Unprocessable content");
+pub const KEY_REUSED: Kind = Kind::new(422, "key-reused", "Idempotency key reused");
 pub const TOO_MANY_REQUESTS: Kind = Kind::new(429, "too-many-requests", "Too many requests");
-pub const INTERNAL: Kind = Kind::new(500, "internal", "Something went wrong on our side");
-pub const OUT_OF_TIME: Kind = Kind::new(503, "out-of-time", "The request took too long and was stopped");
-pub const UNAVAILABLE: Kind = Kind::new(503, "unavailable", "A part that this needs does not answer");
-pub const SEARCH_UNAVAILABLE: Kind = Kind::new(503, "search-unavailable", "Search does not answer");
+pub const INTERNAL: Kind = Kind::new(500, "internal", "Internal error");
+pub const OUT_OF_TIME: Kind = Kind::new(503, "out-of-time", "Timeout");
+pub const UNAVAILABLE: Kind = Kind::new(503, "unavailable", "Service unavailable");
+pub const SEARCH_UNAVAILABLE: Kind = Kind::new(503, "search-unavailable", "Search unavailable");
 
-/// No problem lists more faults than this; beyond, `errorCount` says how many there are.
+/// The most faults that a problem lists. If there are more, `errorCount` has their number.
 pub const MAX_FAULTS: usize = 100;
 
 impl Kind {
@@ -50,12 +50,12 @@ impl Kind {
         Self { status, slug, title }
     }
 
-    /// The stable `type` of such problems.
+    /// Returns the stable `type` of such problems.
     pub fn urn(self) -> String {
         format!("urn:cairn:problem:{}", self.slug)
     }
 
-    /// A problem of this kind; the detail says what happened and what to do.
+    /// Creates a problem of this type. The detail says what failed, why, and what to do.
     pub fn because(self, detail: impl Into<String>) -> Problem {
         Problem(Box::new(Content {
             kind: self,
@@ -68,7 +68,7 @@ impl Kind {
     }
 }
 
-/// An answer that says why the request was not carried out.
+/// A response that says why the request failed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem(Box<Content>);
 
@@ -79,22 +79,22 @@ struct Content {
     faults: Vec<Fault>,
     members: Map<String, Value>,
     headers: HeaderMap,
-    /// What really happened; for the log only.
+    /// The internal reason, for the log only.
     cause: Option<String>,
 }
 
 impl Problem {
-    /// 400 for one thing that no single parameter or member is to blame for.
+    /// 400 for a fault of no single parameter or member.
     pub fn bad_request(detail: impl Into<String>) -> Self {
         BAD_REQUEST.because(detail)
     }
 
-    /// 400 with every fault at its place.
+    /// 400 with all faults.
     pub fn faults(faults: Vec<Fault>) -> Self {
         BAD_REQUEST.because(summary(&faults)).at(faults)
     }
 
-    /// 401 with the reason; tells clients the scheme.
+    /// 401 with the reason, and the scheme in `WWW-Authenticate`.
     pub fn not_signed_in(detail: impl Into<String>) -> Self {
         NOT_SIGNED_IN.because(detail).header(header::WWW_AUTHENTICATE, "Bearer")
     }
@@ -103,21 +103,21 @@ impl Problem {
         FORBIDDEN.because(detail)
     }
 
-    /// 404, the same words for what is absent and for what the caller may not see.
+    /// 404, with the same detail for an absent resource and for one that the caller may not see.
     pub fn not_found() -> Self {
-        NOT_FOUND.because("It does not exist, or it is not for you to see.")
+        NOT_FOUND.because("No such resource, or you are not allowed to see it.")
     }
 
     pub fn exists(detail: impl Into<String>) -> Self {
         EXISTS.because(detail)
     }
 
-    /// 409 with a pointer per field whose value is taken.
+    /// 409 with a fault for each field whose value is in use.
     pub fn taken(faults: Vec<Fault>) -> Self {
         TAKEN.because(summary(&faults)).at(faults)
     }
 
-    /// 409 with what depends on it, by kind: `"counts": {"tickets": 3}`. Kinds without any are left out.
+    /// 409 with the counts of its dependents by kind, without zeros: `"counts": {"tickets": 3}`.
     pub fn has_dependents(counts: &[(&str, u64)]) -> Self {
         let counts: Map<String, Value> = counts
             .iter()
@@ -125,17 +125,20 @@ impl Problem {
             .map(|(kind, count)| (kind.to_string(), json!(count)))
             .collect();
         HAS_DEPENDENTS
-            .because("Remove what depends on it first; `counts` says how much there is.")
+            .because("Other resources depend on it, as `counts` says. Remove them first.")
             .with("counts", counts)
     }
 
-    /// 409 after retries of a transaction that others kept winning.
+    /// 409 after the retries of a transaction that conflicts with other requests.
     pub fn conflict() -> Self {
-        CONFLICT.because("Other requests kept changing the same items; send it again.").retry_after(1)
+        CONFLICT.because("Other requests are changing the same items. Send the request again.").retry_after(1)
     }
 
+    /// 412 for an `If-Match` that does not match.
     pub fn stale() -> Self {
-        STALE.because("Its entity tag is no longer the one in If-Match; read it again and decide anew.")
+        STALE.because(
+            "The resource has changed since you read it (`If-Match` does not match its ETag). Read it again and retry.",
+        )
     }
 
     pub fn too_large(detail: impl Into<String>) -> Self {
@@ -146,54 +149,62 @@ impl Problem {
         WRONG_CONTENT_TYPE.because(detail)
     }
 
-    /// 422 with every fault at its place.
+    /// 422 with all faults.
     pub fn unprocessable(faults: Vec<Fault>) -> Self {
         UNPROCESSABLE.because(summary(&faults)).at(faults)
     }
 
+    /// 422 for an `Idempotency-Key` that was sent with another request.
     pub fn key_reused() -> Self {
-        KEY_REUSED.because("This Idempotency-Key came with another path, query or body; take a new key.")
+        KEY_REUSED.because("This `Idempotency-Key` was sent before with another path, query or body. Use a new key.")
     }
 
     pub fn too_many_requests(seconds: u32) -> Self {
-        TOO_MANY_REQUESTS.because(format!("Try again in {seconds} s.")).retry_after(seconds)
+        TOO_MANY_REQUESTS
+            .because(format!("The rate limit of requests is exceeded. Retry in {seconds} s."))
+            .retry_after(seconds)
     }
 
     pub fn search_unavailable(cause: impl fmt::Display) -> Self {
         SEARCH_UNAVAILABLE
-            .because("Everything but search goes on working; try again shortly.")
+            .because("The search engine is unavailable. Retry shortly; operations without search still work.")
             .retry_after(1)
             .caused_by(cause)
     }
 
-    /// 503 for another engine that does not answer.
+    /// 503 for another engine that is unavailable.
     pub fn unavailable(cause: impl fmt::Display) -> Self {
-        UNAVAILABLE.because("Try again shortly.").retry_after(1).caused_by(cause)
+        UNAVAILABLE
+            .because("A service that this operation needs is unavailable. Retry shortly.")
+            .retry_after(1)
+            .caused_by(cause)
     }
 
-    /// 503 for a handler that came near its timeout.
+    /// 503 for a handler that was stopped before its function's timeout.
     pub fn out_of_time() -> Self {
-        OUT_OF_TIME.because("Nothing is known to be wrong with it; try again shortly.").retry_after(1)
+        OUT_OF_TIME.because("The operation took too long and was stopped. Retry shortly.").retry_after(1)
     }
 
-    /// 500; the cause goes to the log and nowhere else.
+    /// 500, with the cause in the log only.
     pub fn internal(cause: impl fmt::Display) -> Self {
-        INTERNAL.because("The request was well formed and we could not carry it out.").caused_by(cause)
+        INTERNAL
+            .because("The request is valid, but the server failed. The log has the reason under the id in `instance`.")
+            .caused_by(cause)
     }
 
-    /// Adds faults at their places.
+    /// Adds faults.
     pub fn at(mut self, faults: Vec<Fault>) -> Self {
         self.0.faults.extend(faults);
         self
     }
 
-    /// Adds a member beside the standard ones.
+    /// Adds an extension member.
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.0.members.insert(name.to_owned(), value.into());
         self
     }
 
-    /// Sets a header field. A value that no header can carry is left out.
+    /// Sets a header field. A value that is not valid in a header is ignored.
     pub fn header(mut self, name: HeaderName, value: impl AsRef<str>) -> Self {
         if let Ok(value) = HeaderValue::from_str(value.as_ref()) {
             self.0.headers.insert(name, value);
@@ -201,12 +212,12 @@ impl Problem {
         self
     }
 
-    /// Tells the client after how many seconds a repetition may succeed.
+    /// Sets the seconds after which the client may retry.
     pub fn retry_after(self, seconds: u32) -> Self {
         self.header(header::RETRY_AFTER, seconds.to_string())
     }
 
-    /// Keeps what really happened for the log.
+    /// Sets the internal reason, for the log only.
     pub fn caused_by(mut self, cause: impl fmt::Display) -> Self {
         self.0.cause = Some(cause.to_string());
         self
@@ -217,14 +228,17 @@ impl Problem {
     }
 
     pub fn status(&self) -> StatusCode {
-        StatusCode::from_u16(self.0.kind.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+        StatusCode::from_u16(self.0.kind.status).unwrap_or_else(|_| {
+            table::never!("problem type `{}` of status {}", self.0.kind.slug, self.0.kind.status);
+            StatusCode::INTERNAL_SERVER_ERROR
+        })
     }
 
     pub fn detail(&self) -> &str {
         &self.0.detail
     }
 
-    /// Every fault with its place.
+    /// Returns all faults.
     pub fn listed(&self) -> &[Fault] {
         &self.0.faults
     }
@@ -233,7 +247,7 @@ impl Problem {
         self.0.cause.as_deref()
     }
 
-    /// The response; `instance` is the request's id.
+    /// Creates the response; `instance` is the request's id.
     pub(crate) fn into_response(self, instance: &str) -> Response<Bytes> {
         let status = self.status();
         let content = *self.0;
@@ -265,19 +279,19 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// One sentence for several faults: the first with its place, and how many more there are.
+/// Returns a detail for several faults: the first one, and the number of the others.
 fn summary(faults: &[Fault]) -> String {
     use crate::fault::Place;
-    let Some(first) = faults.first() else { return String::from("The request is not well formed.") };
-    let said = match &first.place {
+    let Some(first) = faults.first() else { return String::from("The request is not valid.") };
+    let sentence = match &first.place {
         Place::Pointer(pointer) if pointer.is_empty() => format!("The body {}", first.detail),
         Place::Pointer(pointer) => format!("`{pointer}` {}", first.detail),
         Place::Parameter(name) => format!("`{name}` {}", first.detail),
         Place::Header(name) => format!("The header `{name}` {}", first.detail),
     };
     match faults.len() {
-        1 => format!("{said}."),
-        2 => format!("{said}; and there is one more fault, see `errors`."),
-        many => format!("{said}; and there are {} more faults, see `errors`.", many - 1),
+        1 => format!("{sentence}."),
+        2 => format!("{sentence}. There is 1 more fault, see `errors`."),
+        many => format!("{sentence}. There are {} more faults, see `errors`.", many - 1),
     }
 }

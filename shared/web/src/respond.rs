@@ -67,7 +67,7 @@ impl<T: Serialize> Accepted<T> {
 macro_rules! typed {
     ($name:ident, $route:ident => $declared:expr) => {
         impl<T> $name<T> {
-            /// The same for an answer that is complete already, as a stored one is.
+            /// Wraps an answer that is already complete, such as a stored one.
             pub(crate) fn from_answer(answer: Answer) -> Self {
                 Self(answer, PhantomData)
             }

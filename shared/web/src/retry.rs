@@ -6,7 +6,7 @@ use crate::{Context, IfMatch, Problem, problem};
 
 impl Context {
     /// Runs `attempt` again, after growing pauses, as long as it fails with 412: it reads the present state and decides
-    /// again. A client that sent `If-Match` has said which state it means, so there the first 412 is the response.
+    /// again. A client with `If-Match` refers to one state, so its first 412 is the response.
     /// 409 `conflict` after [`Backoff::LONGEST`].
     pub async fn retry_stale<T, F>(&self, tag: &IfMatch, mut attempt: impl FnMut() -> F) -> Result<T, Problem>
     where

@@ -1,26 +1,26 @@
-//! The schema of a type for values that come other than as the body of a request.
+//! Schemas for values that are not the body of a request.
 
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::checked::Checked;
+use crate::compiled::CompiledShape;
 use crate::shape::Shape;
 use crate::{Fault, Problem};
 
-/// What the API description says of a type, ready to check values: as strict as with a request's body.
-pub struct Schema(Checked);
+/// The compiled schema of a type, which checks values as strictly as the body of a request.
+pub struct Schema(CompiledShape);
 
 impl Schema {
     pub fn of<T: ToSchema + 'static>() -> Result<Self, Problem> {
-        Checked::new(Some(&Shape::closed::<T>()), &[]).map(Self).map_err(Problem::internal)
+        CompiledShape::new(Some(&Shape::closed::<T>()), &[]).map(Self).map_err(Problem::internal)
     }
 
-    /// Whether an object of the type has a member of this name.
+    /// Returns whether an object of the type has a member of this name.
     pub fn has(&self, name: &str) -> bool {
         self.0.has(name)
     }
 
-    /// Every fault of a value, with a JSON pointer into it.
+    /// Returns every fault of a value, with a JSON pointer into it.
     pub fn faults(&self, value: &Value) -> Vec<Fault> {
         self.0.value(value, &[])
     }

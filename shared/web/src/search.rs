@@ -1,4 +1,4 @@
-//! What the answers of every search have in common: totals, counts of values, highlights, and how OpenSearch says them.
+//! The common parts of all search responses: totals, counts of values, highlights, and their form in OpenSearch.
 
 mod highlight;
 mod hits;
@@ -14,16 +14,16 @@ pub use hits::{Counted, Hit, One, SearchResponse};
 /// The most words of a query.
 pub const MOST_WORDS: usize = 20;
 
-/// Counting stops here.
+/// The number of hits up to which a total is exact.
 pub const COUNTED: u32 = 10_000;
 
-/// By field its fragments, each in pieces; joined these are the text.
+/// The fragments of each field in pieces, which concatenate to the text.
 pub type Highlights = BTreeMap<String, Vec<Vec<Piece>>>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Total {
     pub value: u64,
-    /// False where counting stopped.
+    /// False if there are more hits than were counted.
     pub exact: bool,
 }
 
@@ -34,14 +34,14 @@ pub struct Count {
     pub count: u64,
 }
 
-/// The words of a query: pieces between spaces, without those that have neither letter nor digit.
+/// Splits a query into words at spaces. Words without a letter or digit are ignored.
 pub fn words(text: &str) -> Result<Vec<String>, String> {
     let words: Vec<String> =
         text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).map(str::to_owned).collect();
     match words.len() {
-        0 => Err("must have a letter or a digit".to_owned()),
+        0 => Err("must contain a letter or a digit".to_owned()),
         1..=MOST_WORDS => Ok(words),
-        many => Err(format!("must have at most {MOST_WORDS} words, this has {many}")),
+        many => Err(format!("must have at most {MOST_WORDS} words and has {many}")),
     }
 }
 
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_counted_and_punctuation_is_none() {
+    fn query_of_more_than_20_words_or_of_punctuation_only_is_refused() {
         assert_eq!(words(" bear  & Camp ").unwrap(), ["bear", "Camp"]);
         assert!(words("&& --").is_err());
         assert!(words(&"a ".repeat(20)).is_ok());

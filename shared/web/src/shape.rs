@@ -1,5 +1,4 @@
-//! The JSON shape of a type: what the API description says of it, and what requests are checked against. Both are
-//! made of one schema, so they cannot differ.
+//! The JSON schema of a type, for the API description and the checks of requests, which therefore cannot differ.
 
 mod closed;
 mod parameter;
@@ -19,14 +18,14 @@ use crate::rules::{self, Rules, RulesOf};
 
 pub(crate) use parameter::{Parameter, Scalar};
 
-/// A type's schema (JSON Schema 2020-12) and those that it refers to.
+/// A type's schema (JSON Schema 2020-12) and the schemas that it refers to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     id: TypeId,
     name: fn() -> Cow<'static, str>,
     schema: fn() -> RefOr<Schema>,
     referred: fn(&mut Vec<(String, RefOr<Schema>)>),
-    /// Whether objects take no members but those named, as in every request.
+    /// Whether objects refuse unknown members, as in every request.
     closed: bool,
     rules: Option<RulesOf>,
 }
@@ -34,7 +33,7 @@ pub(crate) struct Shape {
 const COMPONENTS: &str = "#/components/schemas/";
 
 impl Shape {
-    /// The shape of something that we answer.
+    /// Returns the shape of a type in a response.
     pub fn of<T: ToSchema + 'static>() -> Self {
         Self {
             id: TypeId::of::<T>(),
@@ -46,13 +45,13 @@ impl Shape {
         }
     }
 
-    /// The shape of something that we are sent: unknown members are refused at every depth.
+    /// Returns the shape of a type in a request, which refuses unknown members at every depth.
     pub fn closed<T: ToSchema + 'static>() -> Self {
         Self { closed: true, ..Self::of::<T>() }
     }
 
-    /// The same with rules, where it was made of this type.
-    pub fn ruled<T: Rules + 'static>(self) -> Self {
+    /// Adds the rules of a type if the shape is of this type.
+    pub fn with_rules<T: Rules + 'static>(self) -> Self {
         if self.is::<T>() { Self { rules: Some(rules::of::<T>), ..self } } else { self }
     }
 
@@ -60,7 +59,7 @@ impl Shape {
         self.rules
     }
 
-    /// Whether it was made of this type.
+    /// Returns whether the shape is of this type.
     pub fn is<T: 'static>(&self) -> bool {
         self.id == TypeId::of::<T>()
     }
@@ -73,13 +72,13 @@ impl Shape {
         (self.name)().into_owned()
     }
 
-    /// A reference to it among the components; a list or a scalar stands where it is used.
+    /// Returns a reference to the schema among the components, or the schema itself if it is an array or a scalar.
     pub fn reference(&self) -> Value {
         let schema = self.schema();
         if is_named(&schema) { json!({ "$ref": format!("{COMPONENTS}{}", self.name()) }) } else { schema }
     }
 
-    /// The schemas that stand among the components of the API description, by name.
+    /// Returns the schemas for the components of the API description, by name.
     pub fn components(&self) -> BTreeMap<String, Value> {
         let mut components = self.all();
         if !is_named(&self.schema()) {
@@ -101,10 +100,10 @@ impl Shape {
         for format in format::PLATFORM.iter().chain(formats) {
             options = options.with_format(format.name, format.check);
         }
-        options.build(&document).map_err(|error| format!("the schema of `{}` is no valid schema: {error}", self.name()))
+        options.build(&document).map_err(|error| format!("the schema of `{}` is not valid: {error}", self.name()))
     }
 
-    /// The properties of an object as parameters of a path or a query string.
+    /// Returns the properties of an object as parameters of a path or a query string.
     pub fn parameters(&self) -> Vec<Parameter> {
         parameter::of(&self.name(), &self.all())
     }
@@ -113,7 +112,7 @@ impl Shape {
         value(&(self.schema)())
     }
 
-    /// Its own schema and all that it refers to, by name.
+    /// Returns the schema and all that it refers to, by name.
     fn all(&self) -> BTreeMap<String, Value> {
         let mut referred = Vec::new();
         (self.referred)(&mut referred);
@@ -123,17 +122,20 @@ impl Shape {
         if self.closed {
             closed::close_all(&mut all);
         } else {
-            all.values_mut().for_each(parameter::leave_out_null);
+            all.values_mut().for_each(parameter::remove_null);
         }
         all
     }
 }
 
 fn value(schema: &RefOr<Schema>) -> Value {
-    serde_json::to_value(schema).unwrap_or_default()
+    serde_json::to_value(schema).unwrap_or_else(|error| {
+        table::never!("a schema that is not JSON: {error}");
+        Value::Null
+    })
 }
 
-/// Scalars and lists stand where they are used; whatever has a structure or values of its own has a name.
+/// Returns whether a schema is a component: objects and enumerations are, scalars and arrays are not.
 fn is_named(schema: &Value) -> bool {
     ["properties", "enum", "oneOf", "allOf", "anyOf"].iter().any(|key| schema.get(key).is_some())
 }

@@ -6,51 +6,49 @@ mod remote;
 use std::sync::{Arc, OnceLock};
 
 use futures::future::join_all;
+use http::{HeaderMap, header};
 use jsonwebtoken::{crypto, dangerous, decode_header};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use table::Clock;
 use table::config::{Issuer, Keys};
 
-use crate::principal::Known;
+use crate::principal::{Known, Principal};
+use crate::{Problem, problem};
 use keys::{ALGORITHMS, Key, KeySet};
-use remote::Remote;
+use remote::{Remote, Unavailable};
 
-pub(crate) use remote::Unavailable;
-
-/// How far an issuer's clock may differ from ours.
+/// The permitted difference between an issuer's clock and the platform's.
 pub const LEEWAY_SECONDS: i64 = 30;
 
-/// The issuers that a system accepts tokens of.
+/// The issuers whose tokens a system accepts.
 #[derive(Debug)]
 pub(crate) struct Trust {
-    issuers: Vec<Trusted>,
+    issuers: Vec<TrustedIssuer>,
 }
 
 #[derive(Debug)]
-struct Trusted {
+struct TrustedIssuer {
     issuer: Issuer,
-    source: Source,
+    keys: KeySource,
 }
 
-/// Where an issuer's keys come from.
+/// The source of an issuer's keys.
 #[derive(Debug)]
-enum Source {
-    /// A JWK set of the configuration, read when the issuer's first token comes.
-    Given {
-        document: String,
-        keys: OnceLock<Option<KeySet>>,
-    },
-    Published(Remote),
+enum KeySource {
+    /// A JWK set of the configuration, parsed when the issuer's first token arrives.
+    Configured { document: String, keys: OnceLock<Option<KeySet>> },
+    /// A JWK set that the issuer publishes.
+    Remote(Remote),
 }
 
-/// Why a token says nothing of its bearer.
+/// The reason why a token is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
-    /// It is not valid; why, in words that may be answered.
+enum TokenError {
+    /// The token is not valid, with the reason that the client is given.
     Invalid(&'static str),
-    /// Whether it is valid cannot be known now.
-    Unknown(Unavailable),
+    /// The issuer's keys are unavailable, so the token may be valid.
+    Unavailable(Unavailable),
 }
 
 #[derive(Deserialize)]
@@ -68,93 +66,117 @@ struct Claims {
     email: Option<String>,
     #[serde(default)]
     email_verified: Value,
-    /// Those whose names the issuer's configuration says are among them.
+    /// The other claims, among them those that the issuer's configuration names.
     #[serde(flatten)]
     others: Map<String, Value>,
 }
 
 impl Trust {
-    /// Trusts these issuers, or only those of them that are named.
+    /// Trusts these issuers, or only those whose names are in `only`.
     pub fn new(issuers: &[Issuer], only: Option<&[&str]>) -> Self {
-        let trusted = |issuer: &&Issuer| only.is_none_or(|names| names.contains(&issuer.name.as_str()));
-        let issuers = issuers.iter().filter(trusted).cloned();
-        let trusted = |issuer: Issuer| Trusted { source: Source::new(&issuer), issuer };
+        let is_trusted = |issuer: &&Issuer| only.is_none_or(|names| names.contains(&issuer.name.as_str()));
+        let issuers = issuers.iter().filter(is_trusted).cloned();
+        let trusted = |issuer: Issuer| TrustedIssuer { keys: KeySource::new(&issuer), issuer };
         Self { issuers: issuers.map(trusted).collect() }
     }
 
-    /// Has the keys of all issuers before a token needs them, as far as they can be had.
+    /// Loads the keys of all issuers before a token needs them. An issuer that fails is tried again by its first token.
     pub async fn prepare(&self, clock: &Clock) {
-        join_all(self.issuers.iter().map(|trusted| trusted.source.prepare(clock))).await;
+        join_all(self.issuers.iter().map(|trusted| trusted.keys.prepare(clock))).await;
     }
 
-    /// The caller whom a token speaks of, as of this clock.
-    pub async fn verify(&self, token: &str, clock: &Clock) -> Result<Known, Refused> {
+    /// Verifies the bearer token of a request and returns the caller. Fails only if the token may be valid and cannot be
+    /// verified now.
+    pub async fn authenticate(&self, headers: &HeaderMap, clock: &Clock) -> Result<Principal, Problem> {
+        let mut values = headers.get_all(header::AUTHORIZATION).iter();
+        let token = match (values.next(), values.next()) {
+            (None, _) => return Ok(Principal::Anonymous),
+            (Some(_), Some(_)) => return Ok(Principal::Invalid("The request has more than one Authorization header.")),
+            (Some(value), None) => value.to_str().ok().and_then(|text| text.split_once(' ')),
+        };
+        let Some((_, token)) = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")) else {
+            return Ok(Principal::Invalid("The Authorization header must be `Bearer`, a space and a token."));
+        };
+        match self.verify(token.trim(), clock).await {
+            Ok(known) => Ok(Principal::Known(Box::new(known))),
+            Err(TokenError::Invalid(reason)) => Ok(Principal::Invalid(reason)),
+            Err(TokenError::Unavailable(Unavailable { cause, retry_after })) => Err(problem::UNAVAILABLE
+                .because(
+                    "The keys of the token's issuer are unavailable, so the token cannot be verified. Retry shortly.",
+                )
+                .retry_after(retry_after)
+                .caused_by(cause)),
+        }
+    }
+
+    async fn verify(&self, token: &str, clock: &Clock) -> Result<Known, TokenError> {
         const MALFORMED: &str = "The bearer token is not a JWT.";
         let header = decode_header(token).map_err(|_| MALFORMED)?;
         let (message, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
         let claims: Claims = dangerous::insecure_decode_claims(token)
-            .map_err(|_| "The token's claims lack `iss`, `sub` or `exp`, or one of them has a wrong type.")?;
-        // An issuer may be trusted for several audiences, each under a name of its own.
+            .map_err(|_| "A claim of the token has a wrong type, or `iss`, `sub` or `exp` is missing.")?;
+        // One issuer may be trusted for several audiences, each under its own name. The claims of a token for none of
+        // them are checked against the first, which fails by its audience.
         let mut of_issuer = self.issuers.iter().filter(|trusted| trusted.issuer.issuer == claims.iss);
-        let first = of_issuer.clone().next().ok_or("The token's issuer is not trusted here.")?;
-        let trusted = of_issuer.find(|trusted| claims.are_for(&trusted.issuer)).unwrap_or(first);
-        // Nothing that is wrong already is worth asking an issuer for. And nothing is believed before the signature
-        // is checked.
+        let first = of_issuer.clone().next().ok_or("The token's issuer is not trusted.")?;
+        let trusted = of_issuer.find(|trusted| claims.match_audience(&trusted.issuer)).unwrap_or(first);
+        // The claims are checked first, so that an invalid token causes no request to its issuer. No claim is used
+        // before the signature is verified.
         if !ALGORITHMS.contains(&header.alg) {
-            return Err("The token's algorithm is none of RS256, ES256 and EdDSA.".into());
+            return Err("The token's algorithm is not RS256, ES256 or EdDSA.".into());
         }
         if header.crit.is_some() {
-            return Err("The token's header has a `crit`, and no extension is known here.".into());
+            return Err("The token's header has `crit`, and no extension is supported.".into());
         }
         let known = claims.into_known(&trusted.issuer, clock.seconds())?;
-        let key = trusted.source.key(header.kid.as_deref(), clock).await.map_err(Refused::Unknown)?;
-        let key = key.ok_or("The token's key is not one of its issuer's.")?;
+        let key = trusted.keys.find(header.kid.as_deref(), clock).await.map_err(TokenError::Unavailable)?;
+        let key = key.ok_or("The token's key is not among the keys of its issuer.")?;
         if header.alg != key.algorithm {
-            return Err("The token's algorithm is not the one of its key.".into());
+            return Err("The token's algorithm differs from the algorithm of its key.".into());
         }
         match crypto::verify(signature, message.as_bytes(), &key.key, key.algorithm) {
             Ok(true) => Ok(known),
-            Ok(false) | Err(_) => Err("The token's signature is wrong.".into()),
+            Ok(false) | Err(_) => Err("The token's signature is invalid.".into()),
         }
     }
 }
 
-impl From<&'static str> for Refused {
+impl From<&'static str> for TokenError {
     fn from(reason: &'static str) -> Self {
         Self::Invalid(reason)
     }
 }
 
-impl Source {
+impl KeySource {
     fn new(issuer: &Issuer) -> Self {
         match &issuer.keys {
-            Keys::Set(document) => Self::Given { document: document.clone(), keys: OnceLock::new() },
-            Keys::At(url) => Self::Published(Remote::new(url)),
+            Keys::Set(document) => Self::Configured { document: document.clone(), keys: OnceLock::new() },
+            Keys::At(url) => Self::Remote(Remote::new(url)),
         }
     }
 
     async fn prepare(&self, clock: &Clock) {
         match self {
-            Self::Given { document, keys } => _ = keys.get_or_init(|| KeySet::read(document.as_bytes())),
-            Self::Published(remote) => remote.prepare(clock).await,
+            Self::Configured { document, keys } => _ = keys.get_or_init(|| KeySet::parse(document.as_bytes())),
+            Self::Remote(remote) => remote.prepare(clock).await,
         }
     }
 
-    async fn key(&self, id: Option<&str>, clock: &Clock) -> Result<Option<Arc<Key>>, Unavailable> {
+    async fn find(&self, id: Option<&str>, clock: &Clock) -> Result<Option<Arc<Key>>, Unavailable> {
         let (document, keys) = match self {
-            Self::Given { document, keys } => (document, keys),
-            Self::Published(remote) => return remote.key(id, clock).await,
+            Self::Configured { document, keys } => (document, keys),
+            Self::Remote(remote) => return remote.key(id, clock).await,
         };
-        let keys = keys.get_or_init(|| KeySet::read(document.as_bytes()));
+        let keys = keys.get_or_init(|| KeySet::parse(document.as_bytes()));
         if keys.is_none() {
-            tracing::error!("a configured JWK set has no key for RS256, ES256 or EdDSA");
+            tracing::error!("configured JWK set has no key for RS256, ES256 or EdDSA");
         }
         Ok(keys.as_ref().and_then(|keys| keys.find(id)))
     }
 }
 
 impl Claims {
-    /// The claim of this name, or the one to which these names with dots between lead.
+    /// Returns the claim of this name, or the nested claim at this path of names separated by dots.
     fn named(&self, name: &str) -> Option<&Value> {
         self.others.get(name).or_else(|| {
             let (first, rest) = name.split_once('.')?;
@@ -162,7 +184,7 @@ impl Claims {
         })
     }
 
-    fn are_for(&self, issuer: &Issuer) -> bool {
+    fn match_audience(&self, issuer: &Issuer) -> bool {
         match self.named(&issuer.claims.audience) {
             Some(Value::String(known)) => *known == issuer.audience,
             Some(Value::Array(all)) => all.iter().any(|known| *known == issuer.audience),
@@ -170,11 +192,11 @@ impl Claims {
         }
     }
 
-    /// By the names that they have here.
+    /// Returns the roles, renamed as the issuer's configuration says.
     fn roles(&self, issuer: &Issuer) -> Result<Vec<String>, &'static str> {
         let Some(roles) = self.named(&issuer.claims.roles) else { return Ok(Vec::new()) };
         let roles = Vec::<String>::deserialize(roles)
-            .map_err(|_| "The token's claim of roles has a wrong type; it is a list of texts.")?;
+            .map_err(|_| "The token's claim of roles has a wrong type; it must be an array of strings.")?;
         Ok(match &issuer.role_names {
             None => roles,
             Some(names) => roles.iter().filter_map(|role| names.get(role)).flatten().cloned().collect(),
@@ -183,8 +205,8 @@ impl Claims {
 
     fn into_known(self, issuer: &Issuer, now: i64) -> Result<Known, &'static str> {
         let (now, leeway) = (now as f64, LEEWAY_SECONDS as f64);
-        if !self.are_for(issuer) {
-            return Err("The token is meant for another audience.");
+        if !self.match_audience(issuer) {
+            return Err("The token is for another audience.");
         }
         if now >= self.exp + leeway {
             return Err("The token has expired.");
@@ -194,8 +216,7 @@ impl Claims {
         }
         let roles = self.roles(issuer)?;
         let verified = self.email_verified == Value::Bool(true);
-        let mut known =
-            Known::new(&issuer.name, self.sub).ok_or("The token's subject is empty or too long to stand in a key.")?;
+        let mut known = Known::new(&issuer.name, self.sub).ok_or("The token's subject is empty or too long.")?;
         known.roles = roles;
         known.scopes = self.scope.split_whitespace().map(str::to_owned).collect();
         known.name = self.name;
@@ -218,7 +239,7 @@ mod tests {
         0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04, 0x27, 0x30, 0x25, 0x02, 0x01, 0x01, 0x04, 0x20,
     ];
 
-    /// A key that was made for this test and signs nothing else.
+    /// A key that was created for this test and signs nothing else.
     fn rsa() -> EncodingKey {
         EncodingKey::from_rsa_der(include_bytes!("trust/rs256-test-key.der"))
     }
@@ -254,14 +275,14 @@ mod tests {
     }
 
     async fn verify(trust: &Trust, token: &str) -> Result<Known, &'static str> {
-        trust.verify(token, &Clock::system()).await.map_err(|refused| match refused {
-            Refused::Invalid(reason) => reason,
-            Refused::Unknown(unavailable) => panic!("{unavailable:?}"),
+        trust.verify(token, &Clock::system()).await.map_err(|error| match error {
+            TokenError::Invalid(reason) => reason,
+            TokenError::Unavailable(unavailable) => panic!("{unavailable:?}"),
         })
     }
 
     #[tokio::test]
-    async fn rsa_and_elliptic_curves_verify() {
+    async fn token_signed_by_rsa_or_p256_is_accepted() {
         for (key, algorithm) in [(rsa(), Algorithm::RS256), (p256(), Algorithm::ES256)] {
             let trust = trust(&[jwk(&key, algorithm, Some("k"))]);
             let known = verify(&trust, &token(&key, algorithm, Some("k"), &claims())).await.unwrap();
@@ -270,30 +291,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_algorithm_that_is_not_the_keys_is_refused() {
+    async fn token_with_another_algorithm_than_its_key_is_refused() {
         let trust = trust(&[jwk(&rsa(), Algorithm::RS256, None)]);
         for algorithm in [Algorithm::PS256, Algorithm::RS512] {
             let other = token(&rsa(), algorithm, None, &claims());
-            let reason = "The token's algorithm is none of RS256, ES256 and EdDSA.";
+            let reason = "The token's algorithm is not RS256, ES256 or EdDSA.";
             assert_eq!(verify(&trust, &other).await, Err(reason));
         }
         let other = token(&p256(), Algorithm::ES256, None, &claims());
-        assert_eq!(verify(&trust, &other).await, Err("The token's algorithm is not the one of its key."));
+        assert_eq!(verify(&trust, &other).await, Err("The token's algorithm differs from the algorithm of its key."));
     }
 
     #[tokio::test]
-    async fn a_token_without_a_key_id_needs_an_only_key() {
+    async fn token_without_key_id_is_accepted_only_if_its_issuer_has_one_key() {
         let (rsa, p256) = (rsa(), p256());
         let unnamed = token(&rsa, Algorithm::RS256, None, &claims());
         let one = jwk(&rsa, Algorithm::RS256, Some("k"));
         let other = jwk(&p256, Algorithm::ES256, Some("l"));
         assert!(verify(&trust(std::slice::from_ref(&one)), &unnamed).await.is_ok());
         let refused = verify(&trust(&[one, other]), &unnamed).await;
-        assert_eq!(refused, Err("The token's key is not one of its issuer's."));
+        assert_eq!(refused, Err("The token's key is not among the keys of its issuer."));
     }
 
     #[tokio::test]
-    async fn an_issuer_may_be_trusted_for_several_audiences() {
+    async fn issuer_trusted_for_two_audiences_has_keys_for_each() {
         let (rsa, p256) = (rsa(), p256());
         let first = issuer("first", "a", &[jwk(&rsa, Algorithm::RS256, None)]);
         let second = issuer("second", "c", &[jwk(&p256, Algorithm::ES256, None)]);
@@ -305,19 +326,19 @@ mod tests {
             claims["aud"] = audience.into();
             let known = verify(&trust, &token(key, algorithm, None, &claims)).await.unwrap();
             assert_eq!(known.idpid().as_str(), name);
-            // The keys of one are not the other's.
+            // The keys of one audience do not sign for the other.
             let other = if audience == "a" { "c" } else { "a" };
             claims["aud"] = other.into();
             let refused = verify(&trust, &token(key, algorithm, None, &claims)).await;
-            assert_eq!(refused, Err("The token's algorithm is not the one of its key."));
+            assert_eq!(refused, Err("The token's algorithm differs from the algorithm of its key."));
         }
         claims["aud"] = "d".into();
         let refused = verify(&trust, &token(&rsa, Algorithm::RS256, None, &claims)).await;
-        assert_eq!(refused, Err("The token is meant for another audience."));
+        assert_eq!(refused, Err("The token is for another audience."));
     }
 
     #[tokio::test]
-    async fn an_address_is_one_that_the_issuer_has_verified() {
+    async fn unverified_email_address_is_ignored() {
         let key = p256();
         let trust = trust(&[jwk(&key, Algorithm::ES256, None)]);
         for (verified, expected) in [(json!(true), Some("s@i.test")), (json!(false), None), (json!("true"), None)] {
@@ -329,7 +350,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn claims_of_a_wrong_type_are_refused() {
+    async fn token_with_claim_of_wrong_type_is_refused() {
         let key = p256();
         let trust = trust(&[jwk(&key, Algorithm::ES256, None)]);
         for (name, value) in [("exp", json!("soon")), ("exp", Value::Null), ("sub", json!(1)), ("roles", json!("r"))] {

@@ -1,17 +1,17 @@
-//! Characters that people can see, and those that they cannot.
+//! Visible and invisible characters.
 
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 
-/// A Braille cell without dots: it is no white space by its properties, and looks like it.
+/// A Braille cell without dots, which is no white space by its properties but looks like it.
 const BLANK_CELL: char = '\u{2800}';
 
-/// Whether a display shows nothing for a character (`Default_Ignorable_Code_Point` of Unicode), as for U+200B or U+FEFF.
+/// Returns whether a display shows nothing for a character (`Default_Ignorable_Code_Point` of Unicode), as for U+200B or U+FEFF.
 pub fn is_invisible(letter: char) -> bool {
     CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(letter)
 }
 
-/// Whether a text has a character that people can read.
+/// Returns whether a text has a character that people can read.
 pub fn is_readable(text: &str) -> bool {
     let blank = |letter: char| letter.is_whitespace() || letter.is_control() || letter == BLANK_CELL;
     text.chars().any(|letter| !blank(letter) && !is_invisible(letter))

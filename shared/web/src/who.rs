@@ -1,27 +1,26 @@
-//! Who may call a route.
+//! Which callers a route admits.
 
 use std::fmt;
 
 use crate::{Principal, Problem};
 
-/// Who may call a route. "Public" is said, never assumed.
+/// The callers that a route admits. Every route names one; no route is public by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Anyone, and everyone gets the same.
+    /// Any caller, and all get the same response.
     Public,
-    /// Anyone; who has this role gets a fuller view.
+    /// Any caller; a caller with this role gets a fuller view.
     Views { fuller: &'static str },
-    /// Whoever is signed in; the handler decides by what is stored.
+    /// Any caller with a valid token. The handler authorizes the caller by stored items.
     SignedIn,
-    /// Who has this role.
+    /// Callers with this role.
     Role(&'static str),
-    /// Who has one of these roles.
+    /// Callers with one of these roles.
     AnyRole(&'static [&'static str]),
 }
 
 impl Who {
-    /// Refuses who may not call the route at all, and whatever is sent as a token and is none. What is theirs to see
-    /// and to change, the handler decides.
+    /// Refuses an invalid token, and a caller that the route does not admit. Authorization beyond that is the handler's.
     pub(crate) fn admit(self, principal: &Principal) -> Result<(), Problem> {
         let roles: &[&str] = match (self, principal) {
             (Self::Public | Self::Views { .. }, Principal::Anonymous | Principal::Known(_)) => return Ok(()),
@@ -33,22 +32,22 @@ impl Who {
         if roles.is_empty() || roles.iter().any(|role| known.has_role(role)) {
             Ok(())
         } else {
-            Err(Problem::forbidden(format!("This needs the role {}.", roles.join(" or "))))
+            Err(Problem::forbidden(format!("The caller needs the role {}.", roles.join(" or "))))
         }
     }
 
-    /// Whether anyone may call the route, also without a token.
+    /// Returns whether the route admits callers without a token.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Public | Self::Views { .. })
     }
 
-    /// Whether a role decides, so that some who are signed in are refused.
+    /// Returns whether the route requires a role, and so refuses some callers with a valid token.
     pub(crate) fn is_by_role(self) -> bool {
         matches!(self, Self::Role(_) | Self::AnyRole(_))
     }
 }
 
-/// In words, for the table of routes in the docs.
+/// The words of the route table in the docs.
 impl fmt::Display for Who {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

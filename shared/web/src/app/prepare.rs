@@ -1,5 +1,5 @@
-//! What a function makes before its first event, which then does not wait for it: Lambda gives a start more of a processor
-//! than an event.
+//! Preparations before the first event, which then does not wait for them. Lambda gives the start of a function a larger
+//! share of a processor than an event.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,38 +12,37 @@ use tokio::time::timeout;
 use super::App;
 use crate::route::Serve;
 
-/// Longer than a connection takes that comes about, and far from the ten seconds that Lambda gives a start.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Longer than any successful connection takes, and far below the ten seconds of Lambda for a start.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 impl App {
-    /// Makes what the one route or event handler that is served declares: the clients of its engines and a connection to
-    /// each, the checks of its requests, and, where it lets nobody in without a token, the keys of the issuers. Nothing
-    /// where the app serves a whole system. What fails, or takes long, is made when it is needed.
+    /// Prepares the one route or event handler that the app serves: the clients of its engines with a connection to each,
+    /// its compiled shapes and, if it requires a token, the keys of the issuers. An app that serves a whole system
+    /// prepares nothing. A preparation that fails or takes long is repeated when it is needed.
     pub async fn prepare(&self) {
         let Some(name) = self.only else { return };
-        let served = self.served.iter().find(|served| served.route.name == name);
+        let endpoint = self.endpoints.iter().find(|endpoint| endpoint.route.name == name);
         let handler = self.handlers.iter().find(|own| own.name == name);
-        let patterns = served.map(|served| served.route.patterns).or(handler.map(|own| own.patterns));
+        let patterns = endpoint.map(|endpoint| endpoint.route.patterns).or(handler.map(|own| own.patterns));
         let further = handler.map_or(&[][..], |own| own.engines);
-        let connected = join_all(
-            engines(patterns.unwrap_or_default(), further).into_iter().map(|engine| self.engines.connect(engine)),
-        );
+        let connected =
+            join_all(engines(patterns.unwrap_or(&[]), further).into_iter().map(|engine| self.engines.connect(engine)));
         let keys = async {
-            if served.is_some_and(|served| !served.route.who.is_open()) {
+            if endpoint.is_some_and(|endpoint| !endpoint.route.who.is_open()) {
                 self.trust.prepare(&self.engines.clock).await;
             }
         };
-        // Last, so that the others are under way meanwhile.
-        let checks = async {
-            if let Some(served) = served {
-                served.prepare(self.formats);
-                if matches!(served.route.serve, Serve::Description) {
+        // This one comes last, since it computes without waiting: the requests of the others are sent before.
+        let shapes = async {
+            if let Some(endpoint) = endpoint {
+                endpoint.prepare(self.formats);
+                if matches!(endpoint.route.serve, Serve::Description) {
                     self.description();
                 }
             }
         };
-        if timeout(PATIENCE, async { tokio::join!(connected, keys, checks) }).await.is_err() {
-            tracing::debug!("an engine or an issuer does not answer");
+        if timeout(TIMEOUT, async { tokio::join!(connected, keys, shapes) }).await.is_err() {
+            tracing::debug!("preparation timed out: no response from an engine or an issuer");
         }
     }
 }

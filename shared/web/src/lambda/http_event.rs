@@ -1,5 +1,5 @@
-//! HTTP requests as API Gateway's payload format 2.0 carries them. Only the members that are needed are read, and none
-//! of them can fail but by not being of that format.
+//! HTTP requests and responses in API Gateway's payload format 2.0. Only the needed members are parsed, and only a
+//! payload of another format fails.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::{Deadline, RequestId};
 
-/// The invocation's payload is no HTTP request of payload format 2.0.
+/// The payload of the invocation is not an HTTP request of payload format 2.0.
 #[derive(Debug, thiserror::Error)]
 #[error("the payload is not an HTTP request in API Gateway's payload format 2.0: {0}")]
 pub struct NotPayload2(String);
@@ -25,7 +25,7 @@ pub struct NotPayload2(String);
 struct Payload<'a> {
     version: Option<Cow<'a, str>>,
     raw_path: String,
-    // API Gateway leaves out what a request does not have; `cargo lambda watch` says null.
+    // API Gateway omits the absent parts of a request; `cargo lambda watch` sends null.
     raw_query_string: Option<String>,
     cookies: Option<Vec<String>>,
     headers: Option<BTreeMap<String, String>>,
@@ -49,8 +49,8 @@ struct Http {
     method: String,
 }
 
-/// What a URI cannot hold as it is. `%` stays: HTTP APIs hand paths over decoded and function URLs do not, and no
-/// path of ours has a `%` once it is decoded.
+/// The characters that a URI must escape. `%` is not among them: HTTP APIs send decoded paths, function URLs encoded ones,
+/// and no decoded path of the platform has a `%`.
 const PATH: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -82,7 +82,7 @@ pub(crate) fn request(payload: &str, deadline: Instant) -> Result<Request<Bytes>
     };
     let path = without_stage(&payload.raw_path, payload.request_context.stage.as_deref());
     let mut request = Request::new(body);
-    *request.method_mut() = method.map_err(|_| NotPayload2("its method is none".into()))?;
+    *request.method_mut() = method.map_err(|_| NotPayload2("its method is not valid".into()))?;
     *request.uri_mut() = uri(path, &payload.raw_query_string.unwrap_or_default())?;
     *request.headers_mut() = headers(&payload.headers.unwrap_or_default(), &payload.cookies.unwrap_or_default());
     if let Some(id) = payload.request_context.request_id {
@@ -92,7 +92,7 @@ pub(crate) fn request(payload: &str, deadline: Instant) -> Result<Request<Bytes>
     Ok(request)
 }
 
-/// A stage other than `$default` stands before the path.
+/// Removes a stage other than `$default`, which precedes the path.
 fn without_stage<'a>(path: &'a str, stage: Option<&str>) -> &'a str {
     match stage {
         None | Some("$default") => path,
@@ -117,7 +117,7 @@ fn uri(path: &str, query: &str) -> Result<Uri, NotPayload2> {
     Ok(Uri::from(parts))
 }
 
-/// Header fields that HTTP does not allow are left out, as no client could have sent them.
+/// Converts header fields. Those that are not valid in HTTP are ignored, since no client can have sent them.
 fn headers(fields: &BTreeMap<String, String>, cookies: &[String]) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for (name, value) in fields {
@@ -133,7 +133,7 @@ fn headers(fields: &BTreeMap<String, String>, cookies: &[String]) -> HeaderMap {
     headers
 }
 
-/// The response as API Gateway takes it. A body that is not UTF-8 goes in base64.
+/// Converts a response. A body that is not UTF-8 is encoded in base64.
 pub(crate) fn response(response: &Response<Bytes>) -> String {
     let mut headers: Map<String, Value> = Map::new();
     for name in response.headers().keys() {
@@ -145,7 +145,7 @@ pub(crate) fn response(response: &Response<Bytes>) -> String {
         Err(_) => (BASE64.encode(response.body()), true),
     };
     let status = response.status().as_u16();
-    // `cargo lambda watch` wants to be told that there are no cookies.
+    // `cargo lambda watch` requires `cookies`.
     let members = json!({
         "statusCode": status,
         "headers": headers,
@@ -165,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn decoded_and_encoded_paths_become_one() {
+    fn decoded_and_encoded_paths_give_the_same_uri() {
         assert_eq!(of("/zoo/St John/é", "q=a b"), "/zoo/St%20John/%C3%A9?q=a%20b");
         assert_eq!(of("/zoo/St%20John/%C3%A9", "q=a%20b"), "/zoo/St%20John/%C3%A9?q=a%20b");
         assert_eq!(of("/a?b#c", ""), "/a%3Fb%23c");
     }
 
     #[test]
-    fn what_a_request_does_not_have_may_be_null_or_left_out() {
+    fn absent_members_may_be_null_or_omitted() {
         for absent in ["", r#""rawQueryString": null, "cookies": null, "headers": null, "body": null, "#] {
             let payload = format!(
                 r#"{{"version": "2.0", "rawPath": "/zoo", {absent}"requestContext": {{"http": {{"method": "GET"}}}}}}"#
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stage_is_no_part_of_the_path() {
+    fn stage_is_removed_from_the_path() {
         assert_eq!(without_stage("/prod/zoo", Some("prod")), "/zoo");
         assert_eq!(without_stage("/production", Some("prod")), "/production");
         assert_eq!(without_stage("/zoo", Some("$default")), "/zoo");

@@ -1,17 +1,17 @@
-//! Telling apart what invokes a function that serves a whole system.
+//! Detection of the source of an invocation, for a function that serves a whole system.
 
 use serde::Deserialize;
 use table::schema::{EventSource, System};
 
-/// What an invocation comes from.
+/// The source of an invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     Http,
-    /// The event handler that the system declares for it.
+    /// An event source of the system, with its event handler.
     Event(String),
 }
 
-/// The members by which events differ; whatever else they hold is passed over.
+/// The members by which events differ. Other members are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope {
@@ -49,7 +49,7 @@ struct Keyed {
 }
 
 impl Source {
-    /// `None` for an event of no declared source. Buckets may have a suffix after their names.
+    /// Returns `None` for an event of no declared source. The names of buckets may have a suffix.
     pub fn of(payload: &str, system: &System, bucket_suffix: &str) -> Option<Self> {
         let envelope: Envelope = serde_json::from_str(payload).ok()?;
         if envelope.request_context.is_some() {
@@ -79,7 +79,7 @@ fn of_record(record: &Record, system: &System, bucket_suffix: &str) -> Option<&'
     system.sources.iter().find_map(matches)
 }
 
-/// A schedule's rule is named after its handler; where there is just one schedule, it needs no name.
+/// Finds the handler of a schedule by the name of its rule. The rule of an only schedule may have any name.
 fn of_schedule(rules: &[String], system: &System) -> Option<&'static str> {
     let scheduled: Vec<&'static str> = system
         .sources
@@ -89,10 +89,10 @@ fn of_schedule(rules: &[String], system: &System) -> Option<&'static str> {
             _ => None,
         })
         .collect();
-    let named = scheduled.iter().find(|handler| rules.iter().any(|rule| rule.contains(**handler)));
+    let by_name = scheduled.iter().find(|handler| rules.iter().any(|rule| rule.contains(**handler)));
     match scheduled.as_slice() {
         [only] => Some(only),
-        _ => named.copied(),
+        _ => by_name.copied(),
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
     };
 
     #[test]
-    fn events_are_told_apart() {
+    fn payload_determines_source_and_handler() {
         let cases = [
             (r#"{"version": "2.0", "requestContext": {"http": {}}}"#, Some(Source::Http)),
             (r#"{"Records": [{"eventSource": "aws:dynamodb", "dynamodb": {}}]}"#, Some(event("mirror"))),

@@ -1,5 +1,5 @@
-//! JSON text in which `application/json` stands before other content types: who asks for none gets it, and generators
-//! of clients take the first one of an answer for its type.
+//! JSON text in which `application/json` comes before other content types. It is the default of a response, and client
+//! generators use the first content type of a response.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const FIRST: &str = "application/json";
 
-/// A value as it is, but for the order in which its members are written.
+/// A value that is written with `application/json` before other content types.
 #[derive(Clone, Copy, Debug)]
 pub struct Ordered<'a>(pub &'a Value);
 
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_comes_first_among_content_types() {
+    fn application_json_is_written_before_other_content_types() {
         let value = json!({ "b": [{ "application/geo+json": 1, "application/json": 2 }], "a": null });
         let text = Ordered(&value).to_string();
         assert_eq!(text, r#"{"a":null,"b":[{"application/json":2,"application/geo+json":1}]}"#);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::problem;
 
-/// With the members that the platform adds.
+/// The standard members and the platform's extensions.
 pub(super) fn schema() -> Value {
     let place = |name: &str| json!({ "required": [name] });
     json!({
@@ -15,13 +15,13 @@ pub(super) fn schema() -> Value {
             "title": { "type": "string" },
             "status": { "type": "integer", "minimum": 400, "maximum": 599 },
             "detail": { "type": "string" },
-            "instance": { "type": "string", "description": "The request's id." },
+            "instance": { "type": "string", "description": "The id of the request." },
             "counts": {
                 "type": "object",
                 "additionalProperties": { "type": "integer" },
-                "description": "Of `has-dependents`: how much there is of each kind.",
+                "description": "Of `has-dependents`: the number of dependents of each kind.",
             },
-            "errorCount": { "type": "integer", "description": "How many faults there are, where not all are listed." },
+            "errorCount": { "type": "integer", "description": "The number of faults, if `errors` does not list them all." },
             "errors": {
                 "type": "array",
                 "maxItems": problem::MAX_FAULTS,
@@ -29,9 +29,9 @@ pub(super) fn schema() -> Value {
                     "type": "object",
                     "required": ["detail"],
                     "properties": {
-                        "pointer": { "type": "string", "description": "A JSON pointer into the body." },
-                        "parameter": { "type": "string", "description": "A parameter of the path or the query string." },
-                        "header": { "type": "string" },
+                        "pointer": { "type": "string", "description": "A JSON pointer into the request body." },
+                        "parameter": { "type": "string", "description": "The name of a path or query parameter." },
+                        "header": { "type": "string", "description": "The name of a header field." },
                         "detail": { "type": "string" },
                     },
                     "oneOf": [place("pointer"), place("parameter"), place("header")],

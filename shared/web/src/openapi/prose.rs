@@ -1,58 +1,59 @@
-//! What the API description says in sentences: of the system as a whole, and of each operation what its declaration
-//! holds beside its summary.
+//! The prose of the API description: the overview of a system, and the description of each operation by its declaration.
 
 use std::collections::BTreeSet;
 
 use crate::route::{Body, Route};
 use crate::who::Who;
 
-/// What holds for every operation.
-pub(super) const EVERYWHERE: &str = "\
-Names are in camelCase. What is sent with an unknown field or parameter is refused, and what has no value is left out of \
-an answer.
+/// The conventions of every operation.
+pub(super) const OVERVIEW: &str = "\
+Names are in camelCase. A request with an unknown field or parameter is refused. A response omits fields that have no \
+value.
 
-A refusal is a problem (RFC 9457). Its `type` never changes its meaning, and `errors` tells all that is wrong with a \
-request at once, each with its place.
+Errors are problem details (RFC 9457). The meaning of a `type` never changes, and `errors` lists all faults of a request \
+together, each with its pointer, parameter or header.
 
-An `ETag` names the state that is answered and, where an operation has several representations, which of them. \
-`If-Match` refuses a change that was decided on another state, and takes the tag of any representation. \
-`If-None-Match` spares an answer that the client has already.
+An `ETag` identifies the state of a resource and, if an operation has several representations, the representation. \
+`If-Match` refuses a change of a resource that has changed since, and accepts the tag of any representation. \
+`If-None-Match` saves a response that the client already has.
 
-A list goes on where its `nextCursor`, sent as `cursor`, says.";
+Lists are paginated: send `nextCursor` as `cursor` to get the next page.";
 
-/// Who may call an operation, and what its header fields and its body may do.
+/// Describes the callers, header fields and body of an operation.
 pub(super) fn of(route: &Route) -> String {
-    let mut said = vec![caller(route.who())];
+    let mut sentences = vec![caller(route.who())];
     let types: BTreeSet<&str> = route.content_types().collect();
     if let (Some(first), true) = (route.content_types().next(), types.len() > 1) {
         let others: Vec<String> = types.iter().filter(|other| **other != first).map(|own| format!("`{own}`")).collect();
-        said.push(format!("It answers `{first}`, or {} where `Accept` says so.", others.join(" or ")));
+        sentences.push(format!("Responds with `{first}`, or with {} if `Accept` prefers it.", others.join(" or ")));
     }
     if !matches!(route.body, Body::None) {
-        said.push(format!("Its body has at most {}.", size(route.body_limit)));
+        sentences.push(format!("The request body has at most {}.", size(route.body_limit)));
     }
     if route.creates {
-        said.push("The same request with the same `Idempotency-Key` gets the first answer again for 24 hours.".into());
+        sentences.push(
+            "A repeated request with the same `Idempotency-Key` gets the first response again for 24 hours.".into(),
+        );
     }
     if route.if_match {
-        said.push("It heeds `If-Match`.".into());
+        sentences.push("Honours `If-Match`.".into());
     }
     if route.if_none_match {
-        said.push("It heeds `If-None-Match`.".into());
+        sentences.push("Honours `If-None-Match`.".into());
     }
     if route.answers.iter().any(|answer| answer.status == 202) {
-        said.push("Work that takes longer goes on after an answer of 202, which gives its job.".into());
+        sentences.push("Longer work continues in a job, which a response of 202 contains.".into());
     }
-    said.join(" ")
+    sentences.join(" ")
 }
 
 fn caller(who: Who) -> String {
     match who {
-        Who::Public => "Anyone may call it.".into(),
-        Who::Views { fuller } => format!("Anyone may call it; `{fuller}` sees more."),
-        Who::SignedIn => "Whoever is signed in may call it.".into(),
-        Who::Role(role) => format!("It needs the role `{role}`."),
-        Who::AnyRole(roles) => format!("It needs one of the roles `{}`.", roles.join("`, `")),
+        Who::Public => "Public.".into(),
+        Who::Views { fuller } => format!("Public; a caller with the role `{fuller}` sees more."),
+        Who::SignedIn => "Requires a valid token.".into(),
+        Who::Role(role) => format!("Requires the role `{role}`."),
+        Who::AnyRole(roles) => format!("Requires one of the roles `{}`.", roles.join("`, `")),
     }
 }
 

@@ -1,23 +1,22 @@
-//! What a request needs to be let in. Roles are told as schemes, since the scopes of a scheme are for OAuth alone in the
-//! eyes of many tools.
+//! Security requirements. Each role is a scheme, since many tools accept scopes of a scheme only for OAuth.
 
 use serde_json::{Map, Value, json};
 
 use crate::Who;
 
-/// Any one of these will do; `{}` needs nothing.
+/// Returns the alternative requirements of a request; `{}` requires nothing.
 pub(super) fn of(who: Who) -> Value {
-    let anyone = matches!(who, Who::Views { .. }).then(|| json!({}));
+    let anonymous = matches!(who, Who::Views { .. }).then(|| json!({}));
     let tokens = tokens(who).into_iter().map(|role| json!({ (name(role)): [] }));
-    anyone.into_iter().chain(tokens).collect()
+    anonymous.into_iter().chain(tokens).collect()
 }
 
-/// The schemes that it names.
+/// Returns the schemes of these requirements.
 pub(super) fn schemes(who: Who) -> Map<String, Value> {
     tokens(who).into_iter().map(|role| (name(role).to_owned(), scheme(role))).collect()
 }
 
-/// The roles of which a token has one, or none where any token will do.
+/// Returns the alternative roles of a token; `None` stands for any valid token.
 fn tokens(who: Who) -> Vec<Option<&'static str>> {
     match who {
         Who::Public => Vec::new(),

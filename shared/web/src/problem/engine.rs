@@ -1,22 +1,26 @@
-//! What engines refuse, as problems.
+//! Conversion of engine errors to problems.
 
 use table::Error;
 use table::search::SearchError;
 
 use super::{CONFLICT, Problem};
 
-/// A handler that knows more, such as which reference was missing, says so itself before it comes to this.
+/// The default conversion. A handler that knows more about an error, such as the missing reference, converts it itself.
 impl From<Error> for Problem {
     fn from(error: Error) -> Self {
         match &error {
             Error::NotFound => Self::not_found(),
-            Error::Exists => Self::exists("It exists already; change it instead, or choose another name."),
+            Error::Exists => Self::exists("A resource with this id already exists. Update it, or choose another id."),
             Error::Stale { .. } => Self::stale(),
-            Error::ConditionFailed(_) => CONFLICT.because("What is stored does not allow it.").caused_by(error),
+            Error::ConditionFailed(_) => CONFLICT
+                .because("The stored items do not allow this change. Read them again and retry.")
+                .caused_by(error),
             Error::Conflict => Self::conflict(),
             Error::Throttled => Self::too_many_requests(1).caused_by(error),
-            Error::TooLarge => Self::too_large("The item would be larger than can be stored (400 KB)."),
-            Error::Key(_) => Self::bad_request(format!("The names are too long together: {error}.")),
+            Error::TooLarge => {
+                Self::too_large("The item would be larger than the 400 KB that can be stored. Send less data.")
+            }
+            Error::Key(_) => Self::bad_request(format!("The ids are too long together: {error}. Use shorter ones.")),
             Error::KeyReused => Self::key_reused(),
             Error::Engine { .. } => Self::unavailable(error),
             _ => Self::internal(error),
@@ -40,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_is_told_what_it_can_mend_and_no_internals() {
+    fn engine_error_has_its_status_and_does_not_leak_its_cause() {
         let engine = || Error::Engine { engine: "DynamoDB", source: "10.0.0.1 refused".into() };
         let cases = [
             (Error::NotFound, 404, None),
@@ -55,15 +59,15 @@ mod tests {
         ];
         for (error, status, retry_after) in cases {
             let response = Problem::from(error).into_response("id-1");
-            let told = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
-            assert_eq!((response.status().as_u16(), told), (status, retry_after));
+            let seconds = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
+            assert_eq!((response.status().as_u16(), seconds), (status, retry_after));
             assert!(!String::from_utf8_lossy(response.body()).contains("10.0.0.1"));
         }
         assert!(Problem::from(engine()).cause().is_some_and(|cause| cause.contains("10.0.0.1")));
     }
 
     #[test]
-    fn search_that_is_down_is_told_as_such() {
+    fn unavailable_search_is_search_unavailable() {
         let problem = Problem::from(SearchError::Unavailable("no shards".into()));
         assert_eq!((problem.kind().slug, problem.status().as_u16()), ("search-unavailable", 503));
     }

@@ -1,4 +1,4 @@
-//! Highlights in pieces, never as markup: a client decides how a hit looks, and stored text cannot pass for one.
+//! Highlights as pieces instead of markup, so that the client styles a hit and stored text cannot imitate one.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use uuid::Uuid;
 
 use super::Highlights;
 
-/// A piece of a fragment: text that was looked for, or text between.
+/// A piece of a fragment: a matched text or the text between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Piece {
     pub text: String,
     pub hit: bool,
 }
 
-/// What stands round hits in OpenSearch's answer to one request. Random, so that no stored text can hold it.
+/// The marks around hits in OpenSearch's response to one request. They are random, so that no stored text contains them.
 #[derive(Clone, Debug)]
 pub struct Marks {
     before: String,
@@ -29,7 +29,7 @@ impl Marks {
         Self { before: format!("<{id}>"), after: format!("</{id}>") }
     }
 
-    /// What is asked for: these fields, with what this query finds in any of them marked.
+    /// Returns the `highlight` of a search request: these fields, with the matches of this query marked in all of them.
     pub fn request(&self, fields: Value, query: Value) -> Value {
         json!({
             "type": "unified",
@@ -41,13 +41,13 @@ impl Marks {
         })
     }
 
-    /// The fragments of a hit, each in pieces.
+    /// Splits the fragments of a hit into pieces.
     pub fn read(&self, marked: &BTreeMap<String, Vec<String>>) -> Highlights {
         let pieces = |fragments: &[String]| fragments.iter().map(|fragment| self.pieces(fragment)).collect();
         marked.iter().map(|(field, fragments)| (field.clone(), pieces(fragments))).collect()
     }
 
-    /// A marked fragment in pieces; joined they are the text that was stored.
+    /// Splits a marked fragment into pieces, which concatenate to the stored text.
     pub fn pieces(&self, fragment: &str) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut piece = |text: &str, hit: bool| {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_joined_are_the_text() {
+    fn pieces_concatenate_to_the_stored_text() {
         let marks = Marks { before: "«".to_owned(), after: "»".to_owned() };
         let pieces = marks.pieces("<img onerror=1> «fern» and «moss»");
         let hits: Vec<_> = pieces.iter().filter(|piece| piece.hit).map(|piece| piece.text.as_str()).collect();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_differ_from_request_to_request() {
+    fn marks_of_two_requests_differ() {
         assert_ne!(Marks::random().before, Marks::random().before);
     }
 }

@@ -1,4 +1,4 @@
-//! What OpenSearch answers.
+//! Search responses of OpenSearch.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 
 use super::{Count, Total};
 
-/// The answer to a search, which is whole: what reads it refuses parts. `F` has the single fields of a document that were
-/// asked for, each as a list.
+/// A complete response to a search; a partial one is refused when it is received. `F` has the requested fields of a
+/// document, each as an array.
 #[derive(Debug, Deserialize)]
 #[serde(bound = "F: Deserialize<'de> + Default")]
 pub struct SearchResponse<F> {
@@ -30,30 +30,30 @@ struct Counting {
     relation: String,
 }
 
-/// One hit, read from single fields of its document.
+/// One hit, with the requested fields of its document.
 #[derive(Debug, Deserialize)]
 #[serde(bound = "F: Deserialize<'de> + Default")]
 pub struct Hit<F> {
     #[serde(default)]
     pub fields: F,
-    /// Fragments with marks in them, by field.
+    /// The marked fragments by field.
     #[serde(default)]
     pub highlight: BTreeMap<String, Vec<String>>,
-    /// The values by which it was sorted, as they were sent.
+    /// The sort values as OpenSearch sent them.
     pub sort: Option<Box<RawValue>>,
     #[serde(rename = "_score", default)]
     pub score: Option<f64>,
-    /// The names of the clauses that it fits, of those that have one.
+    /// The names of the named clauses that match.
     #[serde(default)]
     pub matched_queries: Vec<String>,
 }
 
-/// The first value of a list.
+/// The first value of an array.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 pub struct One<T>(Vec<T>);
 
-/// What was counted by values.
+/// The counts of an aggregation.
 #[derive(Debug, Deserialize)]
 pub struct Counted {
     values: Buckets,
@@ -76,18 +76,18 @@ impl<F> SearchResponse<F> {
         Total { value: *value, exact: relation == "eq" }
     }
 
-    /// Takes the counts out, by their names; those of 0 are left out.
+    /// Removes and returns the counts by name, without zeros.
     pub fn take_counts(&mut self) -> BTreeMap<String, Vec<Count>> {
         std::mem::take(&mut self.aggregations).into_iter().map(|(name, counted)| (name, counted.counts())).collect()
     }
 
-    /// Takes one of the counts out.
+    /// Removes and returns the counts of one name, without zeros.
     pub fn take_count(&mut self, name: &str) -> Vec<Count> {
-        self.aggregations.remove(name).map(Counted::counts).unwrap_or_default()
+        self.aggregations.remove(name).map_or_else(Vec::new, Counted::counts)
     }
 
-    /// The hits of a page of this size, of which one more was asked for, and the sort values after which the next one
-    /// goes on.
+    /// Returns the hits of a page of this size, and the sort values where the next page starts. The request asked for one
+    /// hit more than the page has.
     pub fn page(self, limit: usize) -> (Vec<Hit<F>>, Option<Box<RawValue>>) {
         let mut hits = self.hits.hits;
         let more = hits.len() > limit;
@@ -96,7 +96,7 @@ impl<F> SearchResponse<F> {
         (hits, after)
     }
 
-    /// All hits that came.
+    /// Returns all hits.
     pub fn hits(self) -> Vec<Hit<F>> {
         self.hits.hits
     }
@@ -104,19 +104,19 @@ impl<F> SearchResponse<F> {
 
 impl Counted {
     fn counts(self) -> Vec<Count> {
-        let some = self.values.buckets.into_iter().filter(|bucket| bucket.doc_count > 0);
-        some.map(|bucket| Count { value: bucket.key, count: bucket.doc_count }).collect()
+        let counted = self.values.buckets.into_iter().filter(|bucket| bucket.doc_count > 0);
+        counted.map(|bucket| Count { value: bucket.key, count: bucket.doc_count }).collect()
     }
 }
 
 impl<F> Hit<F> {
-    /// One of the values by which it was sorted, counted from 0, if it is a number.
-    pub fn sorted_at(&self, place: usize) -> Option<f64> {
+    /// Returns the sort value at this index if it is a number.
+    pub fn sorted_at(&self, index: usize) -> Option<f64> {
         let values: Vec<&RawValue> = serde_json::from_str(self.sort.as_deref()?.get()).ok()?;
-        values.get(place)?.get().parse().ok()
+        values.get(index)?.get().parse().ok()
     }
 
-    /// Whether it fits the clause of this name.
+    /// Returns whether the clause of this name matches.
     pub fn matches(&self, name: &str) -> bool {
         self.matched_queries.iter().any(|matched| matched == name)
     }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hit_beyond_the_page_only_tells_that_there_is_more() {
+    fn extra_hit_is_not_on_the_page_and_gives_a_cursor() {
         let (page, after) = response().page(1);
         let sks: Vec<_> = page.into_iter().filter_map(|hit| hit.fields.sk.get()).collect();
         assert_eq!((sks, after.unwrap().get()), (vec!["1".to_owned()], r#"["1"]"#));
@@ -171,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_none_are_left_out() {
+    fn counts_of_zero_are_omitted() {
         let mut response = response();
         assert_eq!(response.take_counts()["kind"], [Count { value: "a".to_owned(), count: 2 }]);
         assert_eq!(response.total(), Total { value: 3, exact: false });
     }
 
     #[test]
-    fn sort_values_stay_as_they_were_sent() {
+    fn sort_values_keep_their_digits() {
         let text = r#"{"sort":[1568522.7148369243,"a","1"]}"#;
         let hit: Hit<Fields> = serde_json::from_str(text).unwrap();
         assert_eq!(hit.sort.as_ref().unwrap().get(), r#"[1568522.7148369243,"a","1"]"#);

@@ -1,4 +1,4 @@
-//! Closing schemas: what a client sends has no members but those that are named.
+//! Closed schemas, which refuse unknown members in requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::COMPONENTS;
 
-/// Closes every object of these schemas that does not say what other members it takes.
+/// Closes every object of these schemas that does not declare its additional members.
 pub(super) fn close_all(schemas: &mut BTreeMap<String, Value>) {
     let merged = merged_names(schemas.values());
     for (name, schema) in schemas {
@@ -14,7 +14,7 @@ pub(super) fn close_all(schemas: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// The components that are merged into others by `allOf`: those stay open, the merged whole is closed.
+/// Returns the components that others merge by `allOf`. They stay open, and the merged schema is closed.
 fn merged_names<'a>(schemas: impl Iterator<Item = &'a Value>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for schema in schemas {
@@ -39,8 +39,8 @@ fn visit(schema: &Value, see: &mut impl FnMut(&Map<String, Value>)) {
     }
 }
 
-/// Says of each merged whole which members its parts name: a part that fails says of none of its members that it is
-/// known, so a fault of one of them would make all the others unknown.
+/// Adds the members of its parts to each merged schema. A part that fails evaluates none of its members, so without this a
+/// fault of one member would make the others unknown.
 pub(super) fn name_members(schemas: &mut BTreeMap<String, Value>) {
     let parts = schemas.clone();
     schemas.values_mut().for_each(|schema| name_members_of(schema, &parts));
@@ -65,7 +65,7 @@ fn name_members_of(schema: &mut Value, parts: &BTreeMap<String, Value>) {
     }
 }
 
-/// The members that are named whatever else the value has: those of one form among several are not.
+/// Collects the members that are known for every value, without those of alternatives.
 fn collect_members(schema: &Value, parts: &BTreeMap<String, Value>, names: &mut BTreeSet<String>) {
     names.extend(schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.clone()));
     let referred = schema["$ref"].as_str().and_then(|path| parts.get(path.strip_prefix(COMPONENTS)?));
@@ -74,7 +74,7 @@ fn collect_members(schema: &Value, parts: &BTreeMap<String, Value>, names: &mut 
     }
 }
 
-/// Refuses members that are not named, here and below. `open` spares this very object, not those below it.
+/// Closes an object and those inside it. With `open`, only those inside.
 fn close(schema: &mut Value, open: bool) {
     let Value::Object(map) = schema else { return };
     if map.contains_key("allOf") {

@@ -1,4 +1,4 @@
-//! The properties of an object as parameters: how the text of each is read, and how each is described.
+//! The properties of an object as parameters, with the type and description of each.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::COMPONENTS;
 
-/// What a parameter's text is read as.
+/// The JSON type of a parameter's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scalar {
     Text,
@@ -15,7 +15,7 @@ pub(crate) enum Scalar {
     Boolean,
 }
 
-/// A property of an object that comes as a parameter.
+/// A property of an object as a parameter.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     pub name: String,
@@ -25,22 +25,22 @@ pub(crate) struct Parameter {
     pub schema: Value,
 }
 
-/// The parameters that the object of this name has.
+/// Returns the parameters of the object with this name.
 pub(super) fn of(name: &str, schemas: &BTreeMap<String, Value>) -> Vec<Parameter> {
     let Some(Value::Object(root)) = schemas.get(name) else { return Vec::new() };
     let required: Vec<&str> =
         root.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let properties = root.get("properties").and_then(Value::as_object);
     let parameter = |(name, schema): (&String, &Value)| {
-        let (scalar, list) = read_as(schema, schemas);
+        let (scalar, list) = scalar_of(schema, schemas);
         let required = required.contains(&name.as_str());
         Parameter { name: name.clone(), required, scalar, list, schema: without_null(schema) }
     };
     properties.into_iter().flatten().map(parameter).collect()
 }
 
-/// What a parameter of this schema is read as, and whether it is a list of such.
-fn read_as(schema: &Value, components: &BTreeMap<String, Value>) -> (Scalar, bool) {
+/// Returns the type of a parameter of this schema, and whether it is an array of that type.
+fn scalar_of(schema: &Value, components: &BTreeMap<String, Value>) -> (Scalar, bool) {
     let schema = resolved(schema, components, 0);
     if named_type(schema) == Some("array") {
         let items = schema.get("items").map(|items| resolved(items, components, 0));
@@ -58,7 +58,7 @@ fn scalar(schema: &Value) -> Scalar {
     }
 }
 
-/// The first type that is not null.
+/// Returns the first type that is not null.
 fn named_type(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
         Value::String(name) => Some(name),
@@ -67,7 +67,7 @@ fn named_type(schema: &Value) -> Option<&str> {
     }
 }
 
-/// Follows references and steps into the first form that is not null.
+/// Follows references, and otherwise the first alternative that is not null.
 fn resolved<'a>(schema: &'a Value, components: &'a BTreeMap<String, Value>, depth: usize) -> &'a Value {
     if depth > 8 {
         return schema;
@@ -83,16 +83,16 @@ fn resolved<'a>(schema: &'a Value, components: &'a BTreeMap<String, Value>, dept
     }
 }
 
-/// A member of an answer that need not be there is left out rather than null.
-pub(super) fn leave_out_null(object: &mut Value) {
-    let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+/// Removes null from the types of optional members: a response omits a member without a value.
+pub(super) fn remove_null(object: &mut Value) {
+    let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_else(Vec::new);
     let Some(Value::Object(properties)) = object.get_mut("properties") else { return };
     for (_, schema) in properties.iter_mut().filter(|(name, _)| !required.iter().any(|own| own == name.as_str())) {
         *schema = without_null(schema);
     }
 }
 
-/// A parameter is there or it is not; no text of it is null.
+/// Returns the schema without null, which no text of a parameter stands for.
 fn without_null(schema: &Value) -> Value {
     let is_null = |form: &Value| form == "null" || form.get("type").is_some_and(|name| name == "null");
     let Value::Object(mut schema) = schema.clone() else { return schema.clone() };

@@ -1,4 +1,4 @@
-//! Public keys as a JWK set document (RFC 7517) has them.
+//! The public keys of a JWK set document (RFC 7517).
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, P
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value;
 
-/// A public key with the one algorithm that it is for, whatever a token says.
+/// A public key with its one algorithm, which the header of a token cannot choose.
 #[derive(Debug)]
 pub(super) struct Key {
     id: Option<String>,
@@ -14,24 +14,24 @@ pub(super) struct Key {
     pub key: DecodingKey,
 }
 
-/// The keys of a JWK set that sign by an algorithm we take.
+/// The keys of a JWK set whose algorithm is supported.
 #[derive(Debug)]
 pub(super) struct KeySet(Vec<Arc<Key>>);
 
-/// The algorithms we take.
+/// The supported algorithms.
 pub(super) const ALGORITHMS: [Algorithm; 3] = [Algorithm::RS256, Algorithm::ES256, Algorithm::EdDSA];
 
 impl KeySet {
-    /// A key that we cannot read is no reason to refuse the others. None if there is no other.
-    pub fn read(document: &[u8]) -> Option<Self> {
+    /// Parses a JWK set and ignores keys that are not supported. `None` if no key is left.
+    pub fn parse(document: &[u8]) -> Option<Self> {
         let set: Value = serde_json::from_slice(document).ok()?;
         let entries = set.get("keys")?.as_array()?;
-        let keys = entries.iter().filter_map(|entry| read_key(&serde_json::from_value(entry.clone()).ok()?));
+        let keys = entries.iter().filter_map(|entry| parse_key(&serde_json::from_value(entry.clone()).ok()?));
         let keys: Vec<Arc<Key>> = keys.map(Arc::new).collect();
         (!keys.is_empty()).then_some(Self(keys))
     }
 
-    /// The key of this id; without an id, the only key there is.
+    /// Returns the key with this id, or the only key of the set if there is no id.
     pub fn find(&self, id: Option<&str>) -> Option<Arc<Key>> {
         match (id, self.0.as_slice()) {
             (Some(id), keys) => keys.iter().find(|key| key.id.as_deref() == Some(id)).cloned(),
@@ -41,7 +41,7 @@ impl KeySet {
     }
 }
 
-fn read_key(jwk: &Jwk) -> Option<Key> {
+fn parse_key(jwk: &Jwk) -> Option<Key> {
     let algorithm = match (&jwk.algorithm, jwk.common.key_algorithm) {
         (AlgorithmParameters::RSA(_), None | Some(KeyAlgorithm::RS256)) => Algorithm::RS256,
         (AlgorithmParameters::EllipticCurve(key), None | Some(KeyAlgorithm::ES256))
@@ -60,7 +60,7 @@ fn read_key(jwk: &Jwk) -> Option<Key> {
         return None;
     }
     let key = DecodingKey::from_jwk(jwk).ok()?;
-    // The verifier takes the first 32 bytes of an Ed25519 key for granted.
+    // The verifier expects 32 bytes of an Ed25519 key and would panic without them.
     if algorithm == Algorithm::EdDSA && key.try_get_as_bytes().ok()?.len() != 32 {
         return None;
     }
@@ -74,15 +74,15 @@ mod tests {
     use super::*;
     use crate::token::SigningKey;
 
-    fn read(document: Value) -> Option<KeySet> {
-        KeySet::read(document.to_string().as_bytes())
+    fn parse(document: Value) -> Option<KeySet> {
+        KeySet::parse(document.to_string().as_bytes())
     }
 
     #[test]
-    fn keys_that_cannot_be_read_leave_the_others() {
+    fn key_set_with_unsupported_keys_keeps_the_supported_one() {
         let good: Value = serde_json::from_str(&SigningKey::generate().unwrap().jwks()).unwrap();
         let good = &good["keys"][0];
-        let odd = [
+        let unsupported = [
             json!({ "kty": "OKP", "crv": "Ed25519", "x": "AAAA" }),
             json!({ "kty": "EC", "crv": "P-384", "x": "", "y": "" }),
             json!({ "kty": "oct", "k": "AAAA" }),
@@ -90,18 +90,18 @@ mod tests {
             json!({ "kty": "RSA", "n": "AQAB", "e": "AQAB", "alg": "RS512" }),
             json!(7),
         ];
-        assert!(read(json!({ "keys": odd })).is_none());
-        let all = [odd.as_slice(), std::slice::from_ref(good)].concat();
-        let set = read(json!({ "keys": all })).unwrap();
+        assert!(parse(json!({ "keys": unsupported })).is_none());
+        let all = [unsupported.as_slice(), std::slice::from_ref(good)].concat();
+        let set = parse(json!({ "keys": all })).unwrap();
         assert!(set.find(good["kid"].as_str()).is_some());
-        assert!(set.find(None).is_some(), "the only one that can be read");
+        assert!(set.find(None).is_some(), "the only supported key");
     }
 
     #[test]
-    fn what_is_no_key_set_is_none() {
+    fn document_that_is_no_key_set_is_none() {
         for document in [json!({}), json!([]), json!({ "keys": [] }), json!({ "keys": {} }), json!("keys")] {
-            assert!(read(document.clone()).is_none(), "{document}");
+            assert!(parse(document.clone()).is_none(), "{document}");
         }
-        assert!(KeySet::read(b"<html>").is_none());
+        assert!(KeySet::parse(b"<html>").is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! The key set that an issuer publishes by URL: fetched when a token comes that needs it, or before, and kept.
+//! The key set that an issuer publishes at a URL. It is fetched when a token needs it, or before, and cached.
 
 use std::error::Error;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -11,47 +11,47 @@ use tokio::sync::Mutex;
 
 use super::keys::{Key, KeySet};
 
-/// A key set that does not come within this time does not come.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// The timeout of a request for a key set.
+const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The largest key set, in bytes: many times what issuers publish.
-const LARGEST: usize = 256 * 1024;
+/// The largest key set in bytes, many times the size of those that issuers publish.
+const MAX_BYTES: usize = 256 * 1024;
 
-/// How old keys become, in seconds, before they are fetched anew: an issuer may have withdrawn one.
+/// The age in seconds after which cached keys are fetched again, since an issuer may have withdrawn one.
 const MAX_AGE: i64 = 3600;
 
-/// How long nobody asks again, in seconds, after an answer that had not the key, or none where older keys are held.
+/// The pause in seconds after a response without the key, or after a failure while older keys are cached.
 const PAUSE: i64 = 60;
 
-/// The same while there is no key at all, and so nobody of this issuer can be let in.
-const FIRST_PAUSE: i64 = 5;
+/// The pause in seconds after a failure while no key is cached, and so no token of this issuer can be verified.
+const PAUSE_WITHOUT_KEYS: i64 = 5;
 
-/// An issuer's published keys.
+/// The published keys of an issuer.
 #[derive(Debug)]
 pub(super) struct Remote {
     url: String,
     client: OnceLock<Client>,
-    held: RwLock<Option<Held>>,
-    /// Locked by the one who fetches; whoever needs a key that is not held waits here.
+    cache: RwLock<Option<Cached>>,
+    /// Locked while a request fetches the key set. Requests whose key is not cached wait for the lock.
     attempt: Mutex<Attempt>,
 }
 
-/// No key fits and the key set cannot be had, so the token may be good or not.
+/// The key is not cached and the key set cannot be fetched, so the token may be valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Unavailable {
-    /// For the log.
+pub(super) struct Unavailable {
+    /// The reason, for the log.
     pub cause: String,
-    /// When it is worth to try again, in seconds.
+    /// The seconds until the next fetch.
     pub retry_after: u32,
 }
 
 #[derive(Clone, Debug)]
-struct Held {
+struct Cached {
     keys: Arc<KeySet>,
-    since: i64,
+    fetched_at: i64,
 }
 
-/// The last time that somebody fetched, in epoch seconds.
+/// The last fetch, in epoch seconds.
 #[derive(Debug, Default)]
 struct Attempt {
     at: i64,
@@ -61,15 +61,15 @@ struct Attempt {
 
 impl Remote {
     pub fn new(url: &str) -> Self {
-        Self { url: url.to_owned(), client: OnceLock::new(), held: RwLock::default(), attempt: Mutex::default() }
+        Self { url: url.to_owned(), client: OnceLock::new(), cache: RwLock::default(), attempt: Mutex::default() }
     }
 
-    /// The key of this id, or the only one where there is no id; none if the issuer has none such.
+    /// Returns the key with this id, or the only key if there is no id; `None` if the issuer has no such key.
     pub async fn key(&self, id: Option<&str>, clock: &Clock) -> Result<Option<Arc<Key>>, Unavailable> {
         let now = clock.seconds();
         let mut attempt = match self.find(id) {
-            Some((key, since)) if now < since + MAX_AGE => return Ok(Some(key)),
-            // One looks for new keys; the others go on with the old ones.
+            Some((key, fetched_at)) if now < fetched_at + MAX_AGE => return Ok(Some(key)),
+            // One request fetches the new keys; the others use the old ones.
             Some((key, _)) => match self.attempt.try_lock() {
                 Ok(attempt) => attempt,
                 Err(_) => return Ok(Some(key)),
@@ -77,56 +77,56 @@ impl Remote {
             None => self.attempt.lock().await,
         };
         let now = clock.seconds();
-        let since = self.find(id).map(|(_, since)| since);
-        let is_fresh = since.is_some_and(|since| now < since + MAX_AGE);
+        let is_fresh = self.find(id).is_some_and(|(_, fetched_at)| now < fetched_at + MAX_AGE);
         if !is_fresh && !(attempt.at..attempt.at + attempt.pause).contains(&now) {
-            self.renew(id, &mut attempt, now).await;
+            self.refresh(id, &mut attempt, now).await;
         }
         match (self.find(id), &attempt.failure) {
             (Some((key, _)), _) => Ok(Some(key)),
             (None, None) => Ok(None),
             (None, Some(cause)) => {
-                let wait = u32::try_from(attempt.at + attempt.pause - now).unwrap_or_default().max(1);
-                Err(Unavailable { cause: cause.clone(), retry_after: wait })
+                // At least a second, also if the pause has ended since.
+                let retry_after = u32::try_from(attempt.at + attempt.pause - now).map_or(1, |seconds| seconds.max(1));
+                Err(Unavailable { cause: cause.clone(), retry_after })
             }
         }
     }
 
-    /// Fetches the key set before a token comes. Where that fails, the first token fetches it, without a pause.
+    /// Fetches the key set before a token arrives. After a failure the first token fetches it, without a pause.
     pub async fn prepare(&self, clock: &Clock) {
         let attempt = self.attempt.lock().await;
         match self.fetch().await {
-            Ok(keys) => self.hold(keys, clock.seconds()),
-            Err(cause) => tracing::debug!(url = self.url, cause, "an issuer's key set cannot be fetched yet"),
+            Ok(keys) => self.store(keys, clock.seconds()),
+            Err(cause) => tracing::debug!(url = self.url, cause, "key set of an issuer not fetched at start"),
         }
         drop(attempt);
     }
 
-    fn hold(&self, keys: KeySet, since: i64) {
-        *self.held.write().unwrap_or_else(PoisonError::into_inner) = Some(Held { keys: Arc::new(keys), since });
+    fn store(&self, keys: KeySet, fetched_at: i64) {
+        *self.cache.write().unwrap_or_else(PoisonError::into_inner) = Some(Cached { keys: Arc::new(keys), fetched_at });
     }
 
-    /// The key among those that are held, and since when they are.
+    /// Returns the cached key and the time when it was fetched.
     fn find(&self, id: Option<&str>) -> Option<(Arc<Key>, i64)> {
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        held.as_ref().and_then(|held| Some((held.keys.find(id)?, held.since)))
+        let cache = self.cache.read().unwrap_or_else(PoisonError::into_inner);
+        cache.as_ref().and_then(|cached| Some((cached.keys.find(id)?, cached.fetched_at)))
     }
 
-    /// Fetches the key set for a token of this key id. Keys that are held stay where that fails.
-    async fn renew(&self, id: Option<&str>, attempt: &mut Attempt, now: i64) {
-        let holds_any = self.held.read().unwrap_or_else(PoisonError::into_inner).is_some();
-        let pause = if holds_any { PAUSE } else { FIRST_PAUSE };
-        // If this request ends before the answer comes, those who wait for it do not all ask again.
-        *attempt = Attempt { at: now, pause, failure: Some("the request that fetched it ended".to_owned()) };
+    /// Fetches the key set for a token with this key id. After a failure the cached keys stay.
+    async fn refresh(&self, id: Option<&str>, attempt: &mut Attempt, now: i64) {
+        let has_keys = self.cache.read().unwrap_or_else(PoisonError::into_inner).is_some();
+        let pause = if has_keys { PAUSE } else { PAUSE_WITHOUT_KEYS };
+        // If this request is cancelled before the response arrives, the requests that wait do not all fetch again.
+        *attempt = Attempt { at: now, pause, failure: Some("the request that fetched it was cancelled".to_owned()) };
         match self.fetch().await {
             Ok(keys) => {
-                // What was looked for is there: the next unknown key may be a new one, too.
+                // No pause after a success, since the next unknown key may be a new one as well.
                 attempt.pause = if keys.find(id).is_some() { 0 } else { PAUSE };
                 attempt.failure = None;
-                self.hold(keys, now);
+                self.store(keys, now);
             }
             Err(cause) => {
-                tracing::warn!(url = self.url, cause, "an issuer's key set cannot be fetched");
+                tracing::warn!(url = self.url, cause, "key set of an issuer not fetched");
                 attempt.failure = Some(cause);
             }
         }
@@ -135,36 +135,36 @@ impl Remote {
     async fn fetch(&self) -> Result<KeySet, String> {
         let request =
             self.client()?.get(&self.url).header(header::ACCEPT, "application/jwk-set+json, application/json");
-        let mut answer = request.send().await.map_err(told)?;
-        let status = answer.status();
+        let mut response = request.send().await.map_err(root_cause)?;
+        let status = response.status();
         if status != 200 {
-            return Err(format!("its URL answered {status}"));
+            return Err(format!("its URL responded with {status}"));
         }
         let mut document = Vec::new();
-        while let Some(part) = answer.chunk().await.map_err(told)? {
-            document.extend_from_slice(&part);
-            if document.len() > LARGEST {
-                return Err(format!("it has more than {LARGEST} bytes"));
+        while let Some(chunk) = response.chunk().await.map_err(root_cause)? {
+            document.extend_from_slice(&chunk);
+            if document.len() > MAX_BYTES {
+                return Err(format!("it has more than {MAX_BYTES} bytes"));
             }
         }
-        KeySet::read(&document).ok_or_else(|| "it is no JWK set with a key for RS256, ES256 or EdDSA".to_owned())
+        KeySet::parse(&document).ok_or_else(|| "it is not a JWK set with a key for RS256, ES256 or EdDSA".to_owned())
     }
 
-    /// What the URL says is where it is: no redirects, and no proxy before this machine.
+    /// Returns a client that follows no redirects, and uses no proxy for a URL without TLS.
     fn client(&self) -> Result<&Client, String> {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        // Fetches are so rare that no connection is worth being kept.
-        let client = Client::builder().timeout(PATIENCE).redirect(redirect::Policy::none()).pool_max_idle_per_host(0);
+        // Fetches are too rare to keep a connection open.
+        let client = Client::builder().timeout(TIMEOUT).redirect(redirect::Policy::none()).pool_max_idle_per_host(0);
         let client = if self.url.starts_with("https:") { client } else { client.no_proxy() };
-        let client = client.no_gzip().build().map_err(told)?;
+        let client = client.no_gzip().build().map_err(root_cause)?;
         Ok(self.client.get_or_init(|| client))
     }
 }
 
-/// The innermost reason of an error: "connection refused", not "error sending request".
-fn told(error: reqwest::Error) -> String {
+/// Returns the innermost reason of an error: "connection refused", not "error sending request".
+fn root_cause(error: reqwest::Error) -> String {
     let mut reason: &dyn Error = &error;
     while let Some(source) = reason.source() {
         reason = source;
@@ -179,33 +179,36 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_failed_before_a_token_came_is_fetched_for_it_at_once() {
+    async fn key_set_that_failed_at_start_is_fetched_by_first_token_without_pause() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let remote = Remote::new(&format!("http://{}/jwks", listener.local_addr().unwrap()));
         let clock = Clock::system();
         tokio::join!(remote.prepare(&clock), async { drop(listener.accept().await.unwrap()) });
         tokio::select! {
             _ = listener.accept() => {}
-            _ = remote.key(Some("k"), &clock) => panic!("nobody was asked again"),
+            _ = remote.key(Some("k"), &clock) => panic!("the key set is not fetched"),
         }
     }
 
     #[tokio::test]
-    async fn who_gives_up_waiting_does_not_send_the_next_one() {
+    async fn cancelled_fetch_delays_the_next_one() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let remote = Remote::new(&format!("http://{}/jwks", listener.local_addr().unwrap()));
         let clock = Clock::system();
-        let asked = tokio::select! {
-            asked = listener.accept() => asked.unwrap(),
-            _ = remote.key(Some("k"), &clock) => panic!("nothing was answered"),
+        let connection = tokio::select! {
+            connection = listener.accept() => connection.unwrap(),
+            _ = remote.key(Some("k"), &clock) => panic!("there is no response"),
         };
-        let refused = remote.key(Some("k"), &clock).await.unwrap_err();
-        assert!(refused.cause.contains("ended") && (1..=5).contains(&refused.retry_after), "{refused:?}");
-        drop(asked);
+        let unavailable = remote.key(Some("k"), &clock).await.unwrap_err();
+        assert!(
+            unavailable.cause.contains("cancelled") && (1..=5).contains(&unavailable.retry_after),
+            "{unavailable:?}"
+        );
+        drop(connection);
         clock.advance(Duration::from_secs(5));
         tokio::select! {
             _ = listener.accept() => {}
-            _ = remote.key(Some("k"), &clock) => panic!("nobody was asked again"),
+            _ = remote.key(Some("k"), &clock) => panic!("the key set is not fetched"),
         }
     }
 }

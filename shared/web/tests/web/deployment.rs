@@ -1,4 +1,4 @@
-//! CloudFormation, which calls a function for a custom resource and waits at a URL of its own for how it went.
+//! Custom resources: CloudFormation invokes a function and waits at its own URL for the response.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
@@ -16,18 +16,18 @@ use tokio::time::Instant;
 
 use crate::zoo::Zoo;
 
-/// Answers with these statuses, the last of them from then on, and keeps what it is told.
+/// A CloudFormation that responds with these statuses, the last one repeatedly, and records the bodies that it receives.
 struct CloudFormation {
     url: String,
-    told: Arc<Mutex<Vec<Bytes>>>,
+    received: Arc<Mutex<Vec<Bytes>>>,
 }
 
 impl CloudFormation {
-    async fn answering(statuses: &'static [u16]) -> Self {
+    async fn responding(statuses: &'static [u16]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/stack?signature=s3cret", listener.local_addr().unwrap());
-        let told = Arc::<Mutex<Vec<Bytes>>>::default();
-        let keep = Arc::clone(&told);
+        let received = Arc::<Mutex<Vec<Bytes>>>::default();
+        let keep = Arc::clone(&received);
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
@@ -36,9 +36,9 @@ impl CloudFormation {
                     let keep = Arc::clone(&keep);
                     async move {
                         let body = request.into_body().collect().await.unwrap().to_bytes();
-                        let mut told = keep.lock().unwrap();
-                        told.push(body);
-                        let status = statuses[(told.len() - 1).min(statuses.len() - 1)];
+                        let mut received = keep.lock().unwrap();
+                        received.push(body);
+                        let status = statuses[(received.len() - 1).min(statuses.len() - 1)];
                         Ok::<_, Infallible>(Response::builder().status(status).body(Full::<Bytes>::default()).unwrap())
                     }
                 });
@@ -47,10 +47,10 @@ impl CloudFormation {
                 );
             }
         });
-        Self { url, told }
+        Self { url, received }
     }
 
-    async fn asks(&self, properties: Value) -> Result<Value, String> {
+    async fn invoke(&self, properties: Value) -> Result<Value, String> {
         let request = json!({
             "RequestType": "Update", "RequestId": "r", "StackId": "s", "LogicalResourceId": "Gates",
             "PhysicalResourceId": "gates-1", "ResponseURL": self.url, "ResourceProperties": properties,
@@ -60,41 +60,41 @@ impl CloudFormation {
         answer.map(|answer| serde_json::from_slice(&answer).unwrap()).map_err(|failure| failure.to_string())
     }
 
-    fn told(&self) -> Vec<Bytes> {
-        self.told.lock().unwrap().clone()
+    fn received(&self) -> Vec<Bytes> {
+        self.received.lock().unwrap().clone()
     }
 }
 
 #[tokio::test]
-async fn what_was_made_is_told_once_it_can_be() {
-    let cloud_formation = CloudFormation::answering(&[500, 503, 200]).await;
-    let answer = cloud_formation.asks(json!({ "Gates": "7" })).await.unwrap();
+async fn response_is_sent_again_until_cloudformation_accepts_it() {
+    let cloud_formation = CloudFormation::responding(&[500, 503, 200]).await;
+    let answer = cloud_formation.invoke(json!({ "Gates": "7" })).await.unwrap();
     let expected = json!({
         "Status": "SUCCESS", "Reason": "", "PhysicalResourceId": "gates-1", "StackId": "s", "RequestId": "r",
         "LogicalResourceId": "Gates", "Data": { "Open": "7" },
     });
     assert_eq!(answer, expected);
-    let told = cloud_formation.told();
-    assert_eq!(told.len(), 3);
-    assert_eq!(serde_json::from_slice::<Value>(&told[2]).unwrap(), expected);
+    let received = cloud_formation.received();
+    assert_eq!(received.len(), 3);
+    assert_eq!(serde_json::from_slice::<Value>(&received[2]).unwrap(), expected);
 }
 
 #[tokio::test]
-async fn what_could_not_be_made_fails_the_deployment() {
-    let cloud_formation = CloudFormation::answering(&[200]).await;
-    let answer = cloud_formation.asks(json!({})).await.unwrap();
+async fn failure_is_sent_with_a_truncated_reason() {
+    let cloud_formation = CloudFormation::responding(&[200]).await;
+    let answer = cloud_formation.invoke(json!({})).await.unwrap();
     assert_eq!(answer["Status"], "FAILED");
     assert!(answer["Reason"].as_str().unwrap().starts_with("there are no gates."), "{answer}");
-    // CloudFormation takes no longer answer.
-    let told = cloud_formation.told();
-    assert!(told.len() == 1 && told[0].len() <= 4_096, "{told:?}");
+    // CloudFormation refuses a longer response.
+    let received = cloud_formation.received();
+    assert!(received.len() == 1 && received[0].len() <= 4_096, "{received:?}");
 }
 
 #[tokio::test]
-async fn an_answer_that_nobody_takes_fails_the_invocation_and_names_no_url() {
-    let cloud_formation = CloudFormation::answering(&[307, 503, 403]).await;
-    let failure = cloud_formation.asks(json!({ "Gates": "7" })).await.unwrap_err();
-    assert!(failure.starts_with("CloudFormation could not be told:"), "{failure}");
+async fn response_that_is_never_accepted_fails_the_invocation_without_its_url() {
+    let cloud_formation = CloudFormation::responding(&[307, 503, 403]).await;
+    let failure = cloud_formation.invoke(json!({ "Gates": "7" })).await.unwrap_err();
+    assert!(failure.starts_with("response to CloudFormation not sent:"), "{failure}");
     assert!(failure.contains("403") && !failure.contains("s3cret"), "{failure}");
-    assert_eq!(cloud_formation.told().len(), 3);
+    assert_eq!(cloud_formation.received().len(), 3);
 }

@@ -1,4 +1,4 @@
-//! What is made of the declarations: the API description, sample events, the watch router, the table of routes.
+//! Everything generated from the declarations: the API description, sample events, the watch router, the route table.
 
 use crate::zoo::{Zoo, json};
 use bytes::Bytes;
@@ -7,14 +7,14 @@ use serde_json::json;
 use web::{Route, operation};
 
 #[tokio::test]
-async fn the_description_is_served() {
+async fn api_description_matches_its_snapshot() {
     let zoo = Zoo::open();
     let response = zoo.get("/zoo/openapi.json").await;
     insta::assert_json_snapshot!("openapi", json(&response));
 }
 
 #[tokio::test]
-async fn a_function_of_its_own_describes_the_whole_system() {
+async fn function_of_the_description_describes_the_whole_system() {
     let whole = json(&Zoo::open().get("/zoo/openapi.json").await);
     let app = Zoo::open().app.only("getApiDescription").unwrap();
     let request = || Request::get("/zoo/openapi.json").body(Bytes::new()).unwrap();
@@ -24,15 +24,14 @@ async fn a_function_of_its_own_describes_the_whole_system() {
 }
 
 #[test]
-fn a_sample_event_shows_each_operation() {
+fn sample_events_match_their_snapshot() {
     let zoo = Zoo::open();
     let events: Vec<_> = zoo.app.routes().map(operation::sample_event).collect();
     insta::assert_json_snapshot!("events", events);
 }
 
-/// Each sample event, turned back into a request, gets the status that it says.
 #[tokio::test]
-async fn samples_do_what_they_say() {
+async fn sample_event_gets_its_declared_status() {
     let zoo = Zoo::open();
     for route in zoo.app.routes().filter(|route| route.name() != "feed") {
         let event = operation::sample_event(route);
@@ -50,7 +49,7 @@ async fn samples_do_what_they_say() {
 }
 
 #[test]
-fn cargo_lambda_watch_finds_every_path() {
+fn watch_router_has_every_path() {
     let zoo = Zoo::open();
     let expected = r#""/zoo/animals/{enclosure}" = [{ function = "zoo", method = "GET" }, { function = "zoo", method = "POST" }]
 "/zoo/animals/{enclosure}/{number}" = [{ function = "zoo", method = "GET" }, { function = "zoo", method = "PATCH" }]
@@ -63,19 +62,19 @@ fn cargo_lambda_watch_finds_every_path() {
 }
 
 #[test]
-fn the_readme_has_a_row_for_each_route() {
+fn route_table_has_a_row_for_each_route() {
     let zoo = Zoo::open();
     let table = operation::route_table(zoo.app.routes());
     let rows: Vec<&str> = table.lines().collect();
     assert_eq!(rows.len(), 2 + zoo.app.routes().count());
     assert_eq!(
         rows[3],
-        "| createAnimal | `POST /zoo/animals/{enclosure}` | `zoo-keeper` | A new animal in an enclosure |"
+        "| createAnimal | `POST /zoo/animals/{enclosure}` | `zoo-keeper` | Create an animal in an enclosure |"
     );
 }
 
 #[test]
-fn wrong_declarations_are_told() {
+fn errors_of_declarations_are_reported() {
     let zoo = Zoo::open();
     let mut routes = crate::zoo::routes();
     let one: Route = routes.remove(0);
@@ -83,8 +82,8 @@ fn wrong_declarations_are_told() {
     let app = web::App::new(zoo.app.engines().clone(), &crate::zoo::SYSTEM, twice, Vec::new());
     let expected = json!([
         "listAnimals GET /zoo/animals/{enclosure} is not the only route of its method and path",
-        "listAnimals GET /zoo/animals/{enclosure} has the path parameters [\"enclosure\"], its type [\"enclosure\", \"number\"]",
-        "two operations have one name: [\"listAnimals\", \"listAnimals\"]",
+        "listAnimals GET /zoo/animals/{enclosure} has the path parameters [\"enclosure\"], its type has [\"enclosure\", \"number\"]",
+        "two operations have the same name: [\"listAnimals\", \"listAnimals\"]",
     ]);
     assert_eq!(json!(app.misdeclared()), expected);
 }

@@ -1,4 +1,4 @@
-//! No bytes that a client can send make a panic or a 5xx.
+//! Arbitrary input, which never causes a panic or a 5xx.
 
 use crate::zoo::{Zoo, json};
 use std::sync::LazyLock;
@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// A problem is one of the client's, in the platform's form.
-fn is_clients(response: &Response<Bytes>) {
+/// Asserts that a response is no 5xx, and that a 4xx is a problem.
+fn assert_no_server_error(response: &Response<Bytes>) {
     let status = response.status();
     assert!(status.as_u16() < 500, "{response:?}");
     if status.is_client_error() && response.body().as_ref() != br#"{"message":"Not Found"}"# {
@@ -29,7 +29,7 @@ static ZOO: LazyLock<(Zoo, Runtime, HeaderValue)> = LazyLock::new(|| {
     (zoo, Runtime::new().unwrap(), token)
 });
 
-/// Sends a request as a keeper, unless it says who sends it.
+/// Sends a request as a keeper, unless it has its own token.
 fn send(request: http::request::Builder, body: impl Into<Bytes>) -> Response<Bytes> {
     let (zoo, runtime, token) = &*ZOO;
     let mut request = request.body(body.into()).unwrap();
@@ -37,7 +37,7 @@ fn send(request: http::request::Builder, body: impl Into<Bytes>) -> Response<Byt
     runtime.block_on(zoo.send(request))
 }
 
-/// Any JSON, with the names and values that the system knows more often than chance would have it.
+/// Returns arbitrary JSON that often contains the names and values of the system.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -61,37 +61,37 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
-    fn any_bytes_as_a_body(body in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_as_body_cause_no_5xx(body in prop::collection::vec(any::<u8>(), 0..200)) {
         let request = Request::post("/zoo/animals/aviary").header("content-type", "application/json");
-        is_clients(&send(request, body));
+        assert_no_server_error(&send(request, body));
     }
 
     #[test]
-    fn any_json_as_a_body(body in any_json(), patch in any::<bool>()) {
+    fn arbitrary_json_as_body_causes_no_5xx(body in any_json(), patch in any::<bool>()) {
         let method = if patch { Request::patch("/zoo/animals/aviary/1") } else { Request::post("/zoo/animals/aviary") };
-        is_clients(&send(method.header("content-type", "application/json"), body.to_string()));
+        assert_no_server_error(&send(method.header("content-type", "application/json"), body.to_string()));
     }
 
     #[test]
-    fn any_path_and_query(enclosure in "[^/?#\\x00-\\x20]{1,30}|%[0-9a-f]{2}", query in "[^#\\x00-\\x20]{0,60}|(limit|near|diet|cursor|isTame)=.{0,20}") {
+    fn arbitrary_path_and_query_cause_no_5xx(enclosure in "[^/?#\\x00-\\x20]{1,30}|%[0-9a-f]{2}", query in "[^#\\x00-\\x20]{0,60}|(limit|near|diet|cursor|isTame)=.{0,20}") {
         let target = format!("/zoo/animals/{enclosure}?{query}");
         if let Ok(uri) = Uri::try_from(target) {
-            is_clients(&send(Request::get(uri), Bytes::new()));
+            assert_no_server_error(&send(Request::get(uri), Bytes::new()));
         }
     }
 
     #[test]
-    fn any_header(name in "authorization|accept|if-none-match|if-match|content-type|idempotency-key|content-encoding",
+    fn arbitrary_header_causes_no_5xx(name in "authorization|accept|if-none-match|if-match|content-type|idempotency-key|content-encoding",
                   value in prop::collection::vec(any::<u8>(), 0..60)) {
         let Ok(value) = HeaderValue::from_bytes(&value) else { return Ok(()) };
         for request in [Request::get("/zoo/animals/aviary/1"), Request::patch("/zoo/animals/aviary/1"), Request::post("/zoo/animals/aviary")] {
-            is_clients(&send(request.header(name.as_str(), value.clone()), r#"{"name": "Polly", "diet": "meat"}"#));
+            assert_no_server_error(&send(request.header(name.as_str(), value.clone()), r#"{"name": "Polly", "diet": "meat"}"#));
         }
     }
 }
 
 #[test]
-fn many_faults_are_counted_and_not_all_listed() {
+fn problem_with_many_faults_lists_100_and_counts_all() {
     let body = json!({ "name": "", "diet": "meat", "keepers": vec![json!(1); 4_000] }).to_string();
     let request = Request::post("/zoo/animals/aviary").header("content-type", "application/json");
     let problem = json(&send(request, body));

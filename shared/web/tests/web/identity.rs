@@ -1,4 +1,4 @@
-//! Who calls: tokens that are valid, tokens that are not, and what each may do.
+//! Callers: valid and invalid tokens, and the routes that they open.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn get(zoo: &Zoo, authorization: &str) -> Response<Bytes> {
     zoo.send(request.body(Bytes::new()).unwrap()).await
 }
 
-/// The status, and why a token is refused.
+/// Returns the status, and the reason why a token is refused.
 async fn refused(zoo: &Zoo, claims: &Claims) -> (u16, String) {
     let response = get(zoo, &format!("Bearer {}", zoo.key.sign(claims).unwrap())).await;
     let detail = json(&response)["detail"].as_str().unwrap_or_default().to_owned();
@@ -22,7 +22,7 @@ async fn refused(zoo: &Zoo, claims: &Claims) -> (u16, String) {
 }
 
 #[tokio::test]
-async fn everyone_has_their_view() {
+async fn caller_with_role_gets_the_fuller_view() {
     let zoo = Zoo::open();
     let name = |response: &Response<Bytes>| json(response)["items"][0]["name"].clone();
     assert_eq!(name(&zoo.get("/zoo/animals/aviary?limit=1").await), "Polly");
@@ -30,7 +30,7 @@ async fn everyone_has_their_view() {
 }
 
 #[tokio::test]
-async fn a_token_sent_to_a_public_route_must_be_valid() {
+async fn invalid_token_on_public_route_returns_401() {
     let zoo = Zoo::open();
     for wrong in ["Bearer", "Basic eDp5", "Bearer a.b.c", "Bearer ", "Bearer é"] {
         let response = get(&zoo, wrong).await;
@@ -43,18 +43,18 @@ async fn a_token_sent_to_a_public_route_must_be_valid() {
 }
 
 #[tokio::test]
-async fn claims_are_checked() {
+async fn token_with_invalid_claim_returns_401_with_the_reason() {
     let zoo = Zoo::open();
     let good = zoo.claims(&[]);
     assert_eq!(refused(&zoo, &good).await.0, 200);
     let now = zoo.clock.seconds();
     let cases = [
-        (Claims { iss: "https://other.test".into(), ..good.clone() }, "The token's issuer is not trusted here."),
-        (Claims { aud: "https://other.test".into(), ..good.clone() }, "The token is meant for another audience."),
+        (Claims { iss: "https://other.test".into(), ..good.clone() }, "The token's issuer is not trusted."),
+        (Claims { aud: "https://other.test".into(), ..good.clone() }, "The token is for another audience."),
         (Claims { exp: now - 60, ..good.clone() }, "The token has expired."),
         (Claims { nbf: now + 60, ..good.clone() }, "The token is not valid yet."),
-        (Claims { sub: String::new(), ..good.clone() }, "The token's subject is empty or too long to stand in a key."),
-        (Claims { sub: "#".repeat(70), ..good.clone() }, "The token's subject is empty or too long to stand in a key."),
+        (Claims { sub: String::new(), ..good.clone() }, "The token's subject is empty or too long."),
+        (Claims { sub: "#".repeat(70), ..good.clone() }, "The token's subject is empty or too long."),
     ];
     for (claims, expected) in cases {
         assert_eq!(refused(&zoo, &claims).await, (401, expected.to_owned()));
@@ -64,17 +64,17 @@ async fn claims_are_checked() {
 }
 
 #[tokio::test]
-async fn a_system_names_the_issuers_that_it_trusts() {
+async fn token_of_issuer_that_the_system_does_not_trust_is_refused() {
     let mut zoo = Zoo::open();
     let token = format!("Bearer {}", zoo.keeper());
     zoo.app = zoo.app.trusting(&["local"]);
     assert_eq!(get(&zoo, &token).await.status(), 200);
     zoo.app = zoo.app.trusting(&["another"]);
-    assert_eq!(json(&get(&zoo, &token).await)["detail"], "The token's issuer is not trusted here.");
+    assert_eq!(json(&get(&zoo, &token).await)["detail"], "The token's issuer is not trusted.");
 }
 
 #[tokio::test]
-async fn time_is_the_engines_clock() {
+async fn token_expires_by_the_clock_of_the_engines() {
     let zoo = Zoo::open();
     let token = format!("Bearer {}", zoo.keeper());
     assert_eq!(get(&zoo, &token).await.status(), 200);
@@ -83,7 +83,7 @@ async fn time_is_the_engines_clock() {
 }
 
 #[tokio::test]
-async fn the_algorithm_is_the_keys_and_never_the_tokens() {
+async fn token_with_forged_algorithm_is_refused() {
     let zoo = Zoo::open();
     let claims = zoo.claims(&["zoo-keeper"]);
     let kid = serde_json::from_str::<Value>(&zoo.key.jwks()).unwrap()["keys"][0]["kid"].as_str().unwrap().to_owned();
@@ -97,12 +97,12 @@ async fn the_algorithm_is_the_keys_and_never_the_tokens() {
 }
 
 #[tokio::test]
-async fn another_key_or_a_changed_claim_is_refused() {
+async fn token_with_foreign_key_or_changed_claims_is_refused() {
     let zoo = Zoo::open();
     let claims = zoo.claims(&["zoo-keeper"]);
     let foreign = SigningKey::generate().unwrap().sign(&claims).unwrap();
     let response = get(&zoo, &format!("Bearer {foreign}")).await;
-    assert_eq!(json(&response)["detail"], "The token's key is not one of its issuer's.");
+    assert_eq!(json(&response)["detail"], "The token's key is not among the keys of its issuer.");
 
     let own = zoo.keeper();
     let richer = zoo.key.sign(&Claims { roles: vec!["zoo-owner".into()], ..claims }).unwrap();
@@ -110,11 +110,11 @@ async fn another_key_or_a_changed_claim_is_refused() {
     let body = richer.split('.').nth(1).unwrap();
     let spliced = format!("Bearer {}.{body}.{}", parts[0], parts[2]);
     let response = get(&zoo, &spliced).await;
-    assert_eq!(json(&response)["detail"], "The token's signature is wrong.");
+    assert_eq!(json(&response)["detail"], "The token's signature is invalid.");
 }
 
 #[tokio::test]
-async fn roles_open_routes() {
+async fn route_with_role_refuses_callers_without_it() {
     let zoo = Zoo::open();
     let create = async |token: Option<String>| {
         let mut request = Request::post("/zoo/animals/aviary").header("content-type", "application/json");
@@ -131,7 +131,7 @@ async fn roles_open_routes() {
 }
 
 #[test]
-fn a_key_comes_back_from_where_it_was_kept() {
+fn signing_key_survives_a_round_trip_through_pkcs8() {
     let key = SigningKey::generate().unwrap();
     let kept = SigningKey::from_pkcs8(key.to_pkcs8().to_vec()).unwrap();
     assert_eq!(key.jwks(), kept.jwks());

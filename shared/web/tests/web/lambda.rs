@@ -1,5 +1,5 @@
-//! A function as Lambda runs it: a process of its own that asks a Runtime API for invocations. Here the Runtime API is
-//! a small server, and the process is this very test binary.
+//! A function on Lambda: a process that gets invocations from a Runtime API. Here the Runtime API is a small server, and
+//! the process is this test binary.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -21,49 +21,49 @@ use tokio::sync::mpsc;
 /// The trace of every invocation.
 const TRACE: &str = "Root=1-5bef4de7-ad49b0e87f6ef6c87fc2e700;Parent=9a9197af755a6419;Sampled=1";
 
-/// What the function said of an invocation: `response` or `error`, and the body.
-type Said = (String, Value);
+/// The result of an invocation: `response` or `error`, and the body.
+type Outcome = (String, Value);
 
 struct RuntimeApi {
-    said: mpsc::UnboundedReceiver<Said>,
+    outcomes: mpsc::UnboundedReceiver<Outcome>,
     function: Child,
 }
 
 impl RuntimeApi {
-    /// Starts the function with this handler and gives it these invocations, one after the other.
+    /// Starts the function with this handler and sends it these payloads in turn.
     async fn invoke(handler: &str, payloads: Vec<Value>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let (say, said) = mpsc::unbounded_channel();
+        let (sender, outcomes) = mpsc::unbounded_channel();
         let waiting = Arc::new(Mutex::new(VecDeque::from(payloads)));
         tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                let (waiting, say) = (Arc::clone(&waiting), say.clone());
-                let service = service_fn(move |request| answer(request, Arc::clone(&waiting), say.clone()));
+                let (waiting, sender) = (Arc::clone(&waiting), sender.clone());
+                let service = service_fn(move |request| respond(request, Arc::clone(&waiting), sender.clone()));
                 let connection =
                     hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
                 tokio::spawn(connection);
             }
         });
-        Self { said, function: start(handler, Some(&address)) }
+        Self { outcomes, function: start(handler, Some(&address)) }
     }
 
-    async fn said(&mut self) -> Said {
-        tokio::time::timeout(Duration::from_secs(30), self.said.recv())
+    async fn outcome(&mut self) -> Outcome {
+        tokio::time::timeout(Duration::from_secs(30), self.outcomes.recv())
             .await
-            .expect("the function says nothing")
+            .expect("no response of the function")
             .unwrap()
     }
 }
 
 impl RuntimeApi {
-    /// The lines of JSON that the function has logged until now, when it ends.
-    fn logged(mut self) -> Vec<Value> {
+    /// Ends the function and returns its log lines.
+    fn log_lines(mut self) -> Vec<Value> {
         self.function.kill().unwrap();
         let mut output = String::new();
         self.function.stdout.take().unwrap().read_to_string(&mut output).unwrap();
-        // The harness of the tests writes there, too.
+        // The test harness writes to the same output.
         output.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 }
@@ -75,10 +75,10 @@ impl Drop for RuntimeApi {
     }
 }
 
-async fn answer(
+async fn respond(
     request: Request<Incoming>,
     waiting: Arc<Mutex<VecDeque<Value>>>,
-    say: mpsc::UnboundedSender<Said>,
+    sender: mpsc::UnboundedSender<Outcome>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let path = request.uri().path().to_owned();
     let body = request.into_body().collect().await.unwrap().to_bytes();
@@ -94,15 +94,15 @@ async fn answer(
         return Ok(response.body(Full::new(Bytes::from(payload.to_string()))).unwrap());
     }
     let verb = path.rsplit('/').next().unwrap().to_owned();
-    say.send((verb, serde_json::from_slice(&body).unwrap())).unwrap();
+    sender.send((verb, serde_json::from_slice(&body).unwrap())).unwrap();
     Ok(Response::builder().status(StatusCode::ACCEPTED).body(Full::default()).unwrap())
 }
 
-/// This test binary, told to be a function.
+/// Starts this test binary as a function.
 fn start(handler: &str, runtime_api: Option<&str>) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "lambda::the_function_itself", "--nocapture"])
+        .args(["--exact", "lambda::function_process", "--nocapture"])
         .env("ZOO_FUNCTION", "yes")
         .env("_HANDLER", handler);
     match runtime_api {
@@ -119,9 +119,9 @@ fn start(handler: &str, runtime_api: Option<&str>) -> Child {
         .unwrap()
 }
 
-/// What the others start. Run by itself it has nothing to serve.
+/// The function that the other tests start. Without their environment it does nothing.
 #[tokio::test]
-async fn the_function_itself() {
+async fn function_process() {
     if std::env::var_os("ZOO_FUNCTION").is_some() {
         let ended = web::lambda::run(crate::zoo::Zoo::open().app).await;
         println!("ended: {}", ended.unwrap_err());
@@ -141,37 +141,37 @@ fn get(path: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_function_named_after_a_route_serves_that_route_only() {
+async fn function_of_a_route_serves_only_that_route() {
     let payloads = vec![get("/zoo/animals/aviary/1"), get("/zoo/animals/aviary/404"), get("/zoo/animals/aviary")];
     let mut api = RuntimeApi::invoke("getAnimal", payloads).await;
 
-    let (verb, answer) = api.said().await;
+    let (verb, answer) = api.outcome().await;
     assert_eq!((verb.as_str(), &answer["statusCode"]), ("response", &json!(200)), "{answer}");
     assert_eq!(answer["body"], r#"{"number":1,"name":"Polly"}"#);
     assert_eq!(answer["headers"]["etag"], "\"8\"");
     assert_eq!(answer["headers"]["content-type"], "application/json");
     assert_eq!(answer["isBase64Encoded"], false);
 
-    let (_, answer) = api.said().await;
+    let (_, answer) = api.outcome().await;
     let problem: Value = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
     assert_eq!((&problem["status"], &problem["instance"]), (&json!(404), &json!("id-1")));
 
-    let (_, answer) = api.said().await;
+    let (_, answer) = api.outcome().await;
     assert_eq!((&answer["statusCode"], &answer["body"]), (&json!(404), &json!(r#"{"message":"Not Found"}"#)));
 }
 
 #[tokio::test]
-async fn a_function_named_after_an_event_handler_takes_its_events_as_they_come() {
+async fn function_of_an_event_handler_gets_the_unchanged_payload() {
     let payload = json!({ "Records": [{ "eventSource": "aws:dynamodb", "price": 1.50 }] });
     let mut api = RuntimeApi::invoke("mirror", vec![payload.clone()]).await;
-    assert_eq!(api.said().await, ("response".into(), payload));
+    assert_eq!(api.outcome().await, ("response".into(), payload));
 }
 
 #[tokio::test]
-async fn log_lines_have_the_invocations_trace_and_tell_where_a_handler_panicked() {
+async fn log_lines_have_the_trace_id_and_the_position_of_a_panic() {
     let mut api = RuntimeApi::invoke("getAnimal", vec![get("/zoo/animals/aviary/500")]).await;
-    assert_eq!(api.said().await.1["statusCode"], 500);
-    let lines = api.logged();
+    assert_eq!(api.outcome().await.1["statusCode"], 500);
+    let lines = api.log_lines();
     let request = lines.iter().find(|line| line["message"] == "request").unwrap();
     assert_eq!((&request["trace.id"], &request["http.status"]), (&json!(TRACE), &json!(500)));
     let panic = lines.iter().find(|line| line["message"] == "panic").unwrap();
@@ -180,7 +180,7 @@ async fn log_lines_have_the_invocations_trace_and_tell_where_a_handler_panicked(
 }
 
 #[tokio::test]
-async fn bootstrap_serves_everything() {
+async fn function_named_bootstrap_serves_the_whole_system() {
     let stream = json!({ "Records": [{ "eventSource": "aws:dynamodb" }] });
     let object = json!({ "Records": [{
         "eventSource": "aws:s3", "s3": { "bucket": { "name": "zoo" }, "object": { "key": "photos/1" } },
@@ -193,9 +193,9 @@ async fn bootstrap_serves_everything() {
     let payloads = vec![get("/zoo/health"), stream.clone(), deployment, object, schedule, old, queue];
     let mut api = RuntimeApi::invoke("bootstrap", payloads).await;
 
-    assert_eq!(api.said().await.1["body"], r#"{"status":"ok"}"#);
-    assert_eq!(api.said().await, ("response".into(), stream));
-    assert_eq!(api.said().await.1["Data"], json!({ "Open": "7" }));
+    assert_eq!(api.outcome().await.1["body"], r#"{"status":"ok"}"#);
+    assert_eq!(api.outcome().await, ("response".into(), stream));
+    assert_eq!(api.outcome().await.1["Data"], json!({ "Open": "7" }));
     let failures: [(&str, &str); 4] = [
         ("EventFailure", "the handler panicked"),
         ("EventFailure", "the work is not done"),
@@ -203,20 +203,23 @@ async fn bootstrap_serves_everything() {
             "NotPayload2",
             "the payload is not an HTTP request in API Gateway's payload format 2.0: its `version` is not \"2.0\"",
         ),
-        ("UnknownEvent", "this event comes from no source that the system declares"),
+        ("UnknownEvent", "the event is of no source that the system declares"),
     ];
     for (kind, message) in failures {
-        assert_eq!(api.said().await, ("error".into(), json!({ "errorType": kind, "errorMessage": message })));
+        assert_eq!(api.outcome().await, ("error".into(), json!({ "errorType": kind, "errorMessage": message })));
     }
 }
 
 #[tokio::test]
-async fn any_other_name_refuses_to_start() {
+async fn function_with_unknown_handler_or_without_runtime_api_does_not_start() {
     let ended = start("getAnimals", Some("127.0.0.1:1")).wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+    let output = String::from_utf8_lossy(&ended.stdout).into_owned();
     assert!(!ended.status.success());
-    assert!(said.contains("the system `zoo` has no handler `getAnimals`; it has listAnimals, createAnimal"), "{said}");
+    assert!(
+        output.contains("the system `zoo` has no handler `getAnimals`; it has listAnimals, createAnimal"),
+        "{output}"
+    );
 
-    let said = start("getAnimal", None).wait_with_output().unwrap();
-    assert!(String::from_utf8_lossy(&said.stdout).contains("AWS_LAMBDA_RUNTIME_API"));
+    let ended = start("getAnimal", None).wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&ended.stdout).contains("AWS_LAMBDA_RUNTIME_API"));
 }

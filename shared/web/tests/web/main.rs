@@ -1,6 +1,6 @@
-//! A made-up system, `zoo`, through everything that a system goes through.
+//! A sample system, `zoo`, in the tests of the crate.
 
-// Clippy knows tests by their attribute, and not what they share.
+// Clippy recognizes tests by their attribute, but not their shared functions.
 #![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
 mod deployment;

@@ -1,5 +1,4 @@
-//! One log line and one metrics line per request and per event, with the names that dashboards are built on, and no
-//! secret in any of them.
+//! Log lines and metrics lines: one of each per request and event, with fixed names and without secrets.
 
 use std::io::{Result, Write};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -13,7 +12,7 @@ use table::{Config, Trace};
 use tokio::time::Instant;
 use web::RequestId;
 
-/// What this process logs. Tests run side by side, so each looks for lines of its own.
+/// The log of this process. Tests run concurrently, so each looks for its own lines.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -36,7 +35,7 @@ impl Write for Log {
 }
 
 impl Log {
-    /// The lines whose field has this value.
+    /// Returns the lines whose field has this value.
     fn lines(&self, field: &str, value: &str) -> Vec<Value> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
         let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -50,7 +49,7 @@ fn metric_names(line: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_request_has_one_line_of_each() {
+async fn request_writes_one_log_line_and_one_metrics_line() {
     let log = LazyLock::force(&LOG);
     let zoo = Zoo::open();
     let token = zoo.keeper();
@@ -64,11 +63,11 @@ async fn a_request_has_one_line_of_each() {
         "consumed.write": 0.0, "consumed.patterns": "listAnimals 1.5 R", "principal.hash": "79d137e4ccecc3ea", "problem.slug": "", "problem.cause": "",
         "target": "web::log",
     });
-    let mut told = line.as_object().unwrap().clone();
-    assert!(told.remove("latency.ms").unwrap().as_f64().unwrap() > 0.0);
-    assert!(told.remove("timestamp").is_some());
-    assert!(Trace::read(told.remove("trace.id").unwrap().as_str().unwrap()).is_some());
-    assert_eq!(Value::Object(told), expected);
+    let mut fields = line.as_object().unwrap().clone();
+    assert!(fields.remove("latency.ms").unwrap().as_f64().unwrap() > 0.0);
+    assert!(fields.remove("timestamp").is_some());
+    assert!(Trace::read(fields.remove("trace.id").unwrap().as_str().unwrap()).is_some());
+    assert_eq!(Value::Object(fields), expected);
     assert!(!line.to_string().contains(&token) && !line.to_string().contains("user#1"));
 
     let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
@@ -77,11 +76,11 @@ async fn a_request_has_one_line_of_each() {
     assert_eq!(values, [&json!("zoo"), &json!(200), &json!(1.5), &json!(0)]);
     let directive = &line["_aws"]["CloudWatchMetrics"][0];
     assert_eq!((&directive["Namespace"], &directive["Dimensions"]), (&json!("Cairn"), &json!([["System"]])));
-    assert_eq!(line["Operation"], "listAnimals", "to be looked for in the log");
+    assert_eq!(line["Operation"], "listAnimals", "a property, to search for");
 }
 
 #[tokio::test]
-async fn a_route_has_metrics_of_its_own_where_they_are_asked_for() {
+async fn route_metrics_add_the_operation_dimension() {
     let zoo = Zoo::with(|config| Config { route_metrics: true, ..config });
     zoo.send(Request::get("/zoo/animals/aviary?limit=1").body(Bytes::new()).unwrap()).await;
     let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
@@ -89,7 +88,7 @@ async fn a_route_has_metrics_of_its_own_where_they_are_asked_for() {
 }
 
 #[tokio::test]
-async fn a_failure_says_why_in_the_log_and_nowhere_else() {
+async fn cause_of_a_failure_is_logged_and_not_sent() {
     let log = LazyLock::force(&LOG);
     let zoo = Zoo::open();
     let request = Request::get("/zoo/animals/aviary/500").extension(RequestId("id-of-panic".into()));
@@ -100,7 +99,7 @@ async fn a_failure_says_why_in_the_log_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_line_stays_short_however_long_its_reason_is() {
+async fn long_cause_is_truncated_in_the_log() {
     let log = LazyLock::force(&LOG);
     let request = Request::get("/zoo/animals/aviary/501").extension(RequestId("id-of-long".into()));
     Zoo::open().send(request.body(Bytes::new()).unwrap()).await;
@@ -110,15 +109,15 @@ async fn a_line_stays_short_however_long_its_reason_is() {
 }
 
 #[tokio::test]
-async fn a_batch_has_one_line_of_each() {
+async fn batch_writes_one_log_line_and_one_metrics_line() {
     let log = LazyLock::force(&LOG);
     let zoo = Zoo::open();
     let soon = Instant::now() + Duration::from_secs(10);
     let trace = Trace::new(&zoo.clock);
     trace.clone().scope(zoo.app.event("mirror", Bytes::from_static(b"{}"), soon)).await.unwrap();
     let [line] = <[Value; 1]>::try_from(log.lines("operation", "mirror")).unwrap();
-    let told = ["message", "operation", "batch.records", "batch.retried", "failure"].map(|name| &line[name]);
-    assert_eq!(told, [&json!("event"), &json!("mirror"), &json!(3), &json!(1), &json!("")]);
+    let fields = ["message", "operation", "batch.records", "batch.retried", "failure"].map(|name| &line[name]);
+    assert_eq!(fields, [&json!("event"), &json!("mirror"), &json!(3), &json!(1), &json!("")]);
     assert_eq!(line["trace.id"], trace.as_str());
 
     let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
@@ -145,7 +144,7 @@ async fn a_batch_has_one_line_of_each() {
 }
 
 #[tokio::test]
-async fn an_event_that_found_nothing_has_no_metrics_line_unless_it_fails() {
+async fn idle_event_writes_no_metrics_line_unless_it_fails() {
     let zoo = Zoo::open();
     let soon = Instant::now() + Duration::from_secs(10);
     zoo.app.event("runWork", Bytes::from_static(b"{}"), soon).await.unwrap();
@@ -156,7 +155,7 @@ async fn an_event_that_found_nothing_has_no_metrics_line_unless_it_fails() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_event_that_fails_or_panics_is_a_failure_to_its_source() {
+async fn failed_or_panicked_event_is_reported_to_its_source() {
     let log = LazyLock::force(&LOG);
     let zoo = Zoo::open();
     let soon = Instant::now() + Duration::from_secs(10);
@@ -165,7 +164,7 @@ async fn an_event_that_fails_or_panics_is_a_failure_to_its_source() {
     let failure = zoo.app.event("checkPhoto", Bytes::new(), soon).await.unwrap_err();
     assert_eq!(failure.to_string(), "the handler panicked");
     let failure = zoo.app.event("nothing", Bytes::new(), soon).await.unwrap_err();
-    assert_eq!(failure.to_string(), "there is no event handler `nothing`");
+    assert_eq!(failure.to_string(), "the system `zoo` has no event handler `nothing`");
     for (handler, expected) in [("runWork", "the work is not done"), ("checkPhoto", "the handler panicked")] {
         let [line] = <[Value; 1]>::try_from(log.lines("operation", handler)).unwrap();
         assert_eq!(line["failure"], expected);

@@ -1,4 +1,4 @@
-//! Tokens as common providers make them, taken by the issuers that docs/identity-providers.md prints.
+//! Tokens of common identity providers, with the issuers that docs/identity-providers.md shows.
 
 use bytes::Bytes;
 use http::Request;
@@ -11,7 +11,8 @@ use crate::zoo::{Zoo, json as body};
 
 const GUIDE: &str = include_str!("../../../../docs/identity-providers.md");
 
-/// A zoo that trusts the provider as the guide prints it, with keys of its own. Whoever has a role there is a keeper.
+/// Returns a zoo that trusts the provider as the guide shows it, with its own keys. Every role of the provider is a
+/// keeper's.
 fn zoo(provider: &str) -> Zoo {
     let (_, section) = GUIDE.split_once(&format!("\n## {provider}\n")).unwrap();
     let (_, block) = section.split_once("```json\n").unwrap();
@@ -24,8 +25,8 @@ fn zoo(provider: &str) -> Zoo {
     Zoo::trusting(Issuer { keys, role_names, ..issuer }, key, Clock::system())
 }
 
-/// What a token with these claims gets: the status, and what a keeper alone sees or why it is refused.
-async fn answered(zoo: &Zoo, claims: &Value) -> (u16, Value) {
+/// Sends a token with these claims. Returns the status, and the name that the caller sees or the reason of the refusal.
+async fn send(zoo: &Zoo, claims: &Value) -> (u16, Value) {
     let mut claims = claims.clone();
     let now = zoo.clock.seconds();
     claims["iat"] = now.into();
@@ -34,28 +35,28 @@ async fn answered(zoo: &Zoo, claims: &Value) -> (u16, Value) {
     let request = Request::get("/zoo/animals/aviary?limit=1").header("authorization", format!("Bearer {token}"));
     let response = zoo.send(request.body(Bytes::new()).unwrap()).await;
     let answer = body(&response);
-    let told = if response.status() == 200 { &answer["items"][0]["name"] } else { &answer["detail"] };
-    (response.status().as_u16(), told.clone())
+    let seen = if response.status() == 200 { &answer["items"][0]["name"] } else { &answer["detail"] };
+    (response.status().as_u16(), seen.clone())
 }
 
-/// The roles let in, others do not, and no other audience's token is taken.
-async fn is_taken(provider: &str, token: Value, roles: &str, audience: &str) {
+/// Asserts that the provider's roles are honoured, other roles ignored, and tokens for another audience refused.
+async fn assert_accepted(provider: &str, token: Value, roles: &str, audience: &str) {
     let zoo = zoo(provider);
-    assert_eq!(answered(&zoo, &token).await, (200, "Polly (bites)".into()), "{provider}");
+    assert_eq!(send(&zoo, &token).await, (200, "Polly (bites)".into()), "{provider}");
     let mut other = token.clone();
     *other.pointer_mut(roles).unwrap() = json!(["visitor", "zoo-keeper"]);
-    assert_eq!(answered(&zoo, &other).await, (200, "Polly".into()), "{provider}: a role that has no name here");
+    assert_eq!(send(&zoo, &other).await, (200, "Polly".into()), "{provider}: an unknown role");
     *other.pointer_mut(roles).unwrap() = json!("staff");
-    let (status, detail) = answered(&zoo, &other).await;
-    let wrong = "The token's claim of roles has a wrong type; it is a list of texts.";
+    let (status, detail) = send(&zoo, &other).await;
+    let wrong = "The token's claim of roles has a wrong type; it must be an array of strings.";
     assert_eq!((status, detail), (401, wrong.into()), "{provider}");
     let mut other = token;
     *other.pointer_mut(audience).unwrap() = json!("another");
-    assert_eq!(answered(&zoo, &other).await, (401, "The token is meant for another audience.".into()), "{provider}");
+    assert_eq!(send(&zoo, &other).await, (401, "The token is for another audience.".into()), "{provider}");
 }
 
 #[tokio::test]
-async fn cognito() {
+async fn token_of_cognito_is_accepted() {
     let token = json!({
         "sub": "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee",
         "cognito:groups": ["staff"],
@@ -69,16 +70,16 @@ async fn cognito() {
         "jti": "j",
         "username": "ranger",
     });
-    is_taken("Amazon Cognito", token.clone(), "/cognito:groups", "/client_id").await;
-    // An ID token says who somebody is to the app, and has its client in `aud`.
+    assert_accepted("Amazon Cognito", token.clone(), "/cognito:groups", "/client_id").await;
+    // An ID token identifies the user to the client and has the client in `aud`.
     let mut id = token;
     id["aud"] = id["client_id"].take();
-    let (status, _) = answered(&zoo("Amazon Cognito"), &id).await;
+    let (status, _) = send(&zoo("Amazon Cognito"), &id).await;
     assert_eq!(status, 401);
 }
 
 #[tokio::test]
-async fn entra() {
+async fn token_of_entra_is_accepted() {
     let token = json!({
         "aud": "00000000-0000-4000-8000-000000000002",
         "iss": "https://login.microsoftonline.com/00000000-0000-4000-8000-000000000001/v2.0",
@@ -92,11 +93,11 @@ async fn entra() {
         "tid": "00000000-0000-4000-8000-000000000001",
         "ver": "2.0",
     });
-    is_taken("Microsoft Entra ID", token, "/roles", "/aud").await;
+    assert_accepted("Microsoft Entra ID", token, "/roles", "/aud").await;
 }
 
 #[tokio::test]
-async fn keycloak() {
+async fn token_of_keycloak_is_accepted() {
     let token = json!({
         "jti": "j",
         "iss": "https://login.example/realms/main",
@@ -112,11 +113,11 @@ async fn keycloak() {
         "preferred_username": "ranger",
         "email": "ranger@corp.example",
     });
-    is_taken("Keycloak", token, "/realm_access/roles", "/aud").await;
+    assert_accepted("Keycloak", token, "/realm_access/roles", "/aud").await;
 }
 
 #[tokio::test]
-async fn auth0() {
+async fn token_of_auth0_is_accepted() {
     let token = json!({
         "https://cairn.example/roles": ["editor"],
         "iss": "https://example.eu.auth0.com/",
@@ -125,5 +126,5 @@ async fn auth0() {
         "azp": "client",
         "scope": "openid profile",
     });
-    is_taken("Auth0", token, "/https:~1~1cairn.example~1roles", "/aud").await;
+    assert_accepted("Auth0", token, "/https:~1~1cairn.example~1roles", "/aud").await;
 }

@@ -1,4 +1,4 @@
-//! What a client of a system meets: answers, problems with all faults at once, and never a 5xx by its own doing.
+//! Requests and responses: checks, problems with all faults together, conditions, cursors and content types.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +23,12 @@ fn faults(response: &Response<Bytes>) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_declarations_can_be_served() {
+async fn declarations_have_no_errors() {
     assert_eq!(Zoo::open().app.misdeclared(), Vec::<String>::new());
 }
 
 #[tokio::test]
-async fn parameters_come_typed() {
+async fn parameters_are_converted_to_their_types() {
     let zoo = Zoo::open();
     let response = zoo.get("/zoo/animals/avi%61ry?diet=plants,meat&diet=meat&near=1.5,-2&isTame=true&limit=1").await;
     assert_eq!(response.status(), StatusCode::OK, "{response:?}");
@@ -38,33 +38,33 @@ async fn parameters_come_typed() {
 }
 
 #[tokio::test]
-async fn every_fault_of_path_and_query_is_told_at_once() {
+async fn all_faults_of_path_and_query_are_reported_together() {
     let zoo = Zoo::open();
     let response = zoo.get("/zoo/animals/a%23b?lat=40.7&diet=fish&near=1,x&limit=0&cursor=a&cursor=b&isTame=yes").await;
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     let expected = [
-        "cursor is given more than once",
-        "diet must be one of `plants`, `meat` (entry 1)",
-        "enclosure must be text without `#`, `::` or control characters",
-        "isTame must be true or false",
-        "lat is not a parameter here; known are `cursor`, `diet`, `isTame`, `limit`, `near`",
+        "cursor must be sent only once",
+        "diet must be one of `plants`, `meat` (element 1)",
+        "enclosure must be a string without `#`, `::` or control characters",
+        "isTame must be a boolean",
+        "lat is not a known parameter; this operation takes `cursor`, `diet`, `isTame`, `limit`, `near`",
         "limit must be at least 1",
-        "near must be a number (entry 2)",
+        "near must be a number (element 2)",
     ];
     assert_eq!(faults(&response), expected);
 }
 
 #[tokio::test]
-async fn every_fault_of_a_body_is_told_at_once() {
+async fn all_faults_of_a_body_are_reported_together() {
     let zoo = Zoo::open();
     let body = json!({ "name": "", "species": "Ara", "keepers": [{ "name": 1, "since": 70000, "age": 3 }], "legs": 2 });
     let response = zoo.post("/zoo/animals/aviary", body.to_string()).await;
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     let expected = [
-        "/diet is missing",
-        "/keepers/0/age is not known here",
-        "/keepers/0/name must be text",
-        "/legs is not known here",
+        "/diet is required",
+        "/keepers/0/age is not a known field",
+        "/keepers/0/name must be a string",
+        "/legs is not a known field",
         "/name must not be empty",
         "/species must be a genus and a species",
     ];
@@ -72,7 +72,7 @@ async fn every_fault_of_a_body_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_problem_has_every_member_of_the_standard() {
+async fn problem_has_all_standard_members() {
     let zoo = Zoo::open();
     let response = zoo.send(
         Request::get("/zoo/animals/aviary?lat=1").extension(RequestId("id-1".into())).body(Bytes::new()).unwrap(),
@@ -82,41 +82,40 @@ async fn a_problem_has_every_member_of_the_standard() {
     assert_eq!(response.headers()["cache-control"], "private, no-store");
     let expected = json!({
         "type": "urn:cairn:problem:bad-request",
-        "title": "The request is not well formed",
+        "title": "Bad request",
         "status": 400,
-        "detail": "`lat` is not a parameter here; known are `cursor`, `diet`, `isTame`, `limit`, `near`.",
+        "detail": "`lat` is not a known parameter; this operation takes `cursor`, `diet`, `isTame`, `limit`, `near`.",
         "instance": "id-1",
         "errors": [{
             "parameter": "lat",
-            "detail": "is not a parameter here; known are `cursor`, `diet`, `isTame`, `limit`, `near`",
+            "detail": "is not a known parameter; this operation takes `cursor`, `diet`, `isTame`, `limit`, `near`",
         }],
     });
     assert_eq!(json(&response), expected);
 }
 
 #[tokio::test]
-async fn what_a_type_refuses_beyond_its_schema_is_told_at_its_place() {
+async fn value_that_only_its_type_refuses_has_a_fault_with_a_pointer() {
     let zoo = Zoo::open();
     let response = zoo.get("/zoo/animals/aviary-0/1").await;
-    assert_eq!(faults(&response), ["enclosure is not right: there is no such number"]);
+    assert_eq!(faults(&response), ["enclosure is invalid: there is no such number"]);
 
     let body = json!({ "name": "Polly", "diet": "meat", "keepers": [{ "name": "Kim", "since": 70000 }] });
     let response = zoo.post("/zoo/animals/aviary", body.to_string()).await;
-    let expected =
-        "/keepers/0/since is not right: invalid value: integer `70000`, expected a whole number from 0 to 65535";
+    let expected = "/keepers/0/since is invalid: invalid value: integer `70000`, expected an integer from 0 to 65535";
     assert_eq!((response.status(), faults(&response)), (StatusCode::BAD_REQUEST, vec![expected.to_owned()]));
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_json_are_told_where() {
+async fn body_that_is_not_json_has_a_fault_with_its_position() {
     let zoo = Zoo::open();
     let deep = "[".repeat(10_000);
     let cases: [(&[u8], &str); 6] = [
-        (b"", " is empty; JSON is expected"),
-        (b"{\"name\": \"\xff\"}", " is not UTF-8 from byte 10 on"),
-        (b"{\"name\"", " is not JSON at line 1, column 7: EOF while parsing an object"),
-        (b"{\"name\": 1e999}", " is not JSON at line 1, column 14: number out of range"),
-        (deep.as_bytes(), " is not JSON at line 1, column 128: recursion limit exceeded"),
+        (b"", " is required: this operation takes a JSON body"),
+        (b"{\"name\": \"\xff\"}", " is not UTF-8: invalid at byte 10"),
+        (b"{\"name\"", " is not JSON: EOF while parsing an object at line 1, column 7"),
+        (b"{\"name\": 1e999}", " is not JSON: number out of range at line 1, column 14"),
+        (deep.as_bytes(), " is not JSON: recursion limit exceeded at line 1, column 128"),
         (b"[]", " must be an object"),
     ];
     for (body, expected) in cases {
@@ -127,14 +126,14 @@ async fn bodies_that_are_no_json_are_told_where() {
 }
 
 #[tokio::test]
-async fn a_member_given_twice_is_refused() {
+async fn duplicate_member_is_refused() {
     let zoo = Zoo::open();
     let response = zoo.post("/zoo/animals/aviary", r#"{"name": "Polly", "name": "Molly", "diet": "meat"}"#).await;
-    assert_eq!(faults(&response), [" is not right: duplicate field `name`"]);
+    assert_eq!(faults(&response), [" is invalid: duplicate field `name`"]);
 }
 
 #[tokio::test]
-async fn sizes_and_content_types_are_refused_before_anything_is_read() {
+async fn body_of_wrong_size_or_content_type_is_refused() {
     let zoo = Zoo::open();
     let response = zoo.post("/zoo/animals/aviary", vec![b'x'; 10_001]).await;
     assert_eq!(
@@ -150,8 +149,8 @@ async fn sizes_and_content_types_are_refused_before_anything_is_read() {
         }
         zoo.send(request.body(Bytes::from(r#"{"name": "Polly", "diet": "meat"}"#)).unwrap()).await.status()
     };
-    for taken in ["application/json", "Application/JSON; charset=UTF-8", "application/json;v=1"] {
-        assert_eq!(send(Some(taken)).await, StatusCode::CREATED, "{taken}");
+    for accepted in ["application/json", "Application/JSON; charset=UTF-8", "application/json;v=1"] {
+        assert_eq!(send(Some(accepted)).await, StatusCode::CREATED, "{accepted}");
     }
     for refused in
         [None, Some("text/plain"), Some("application/json; charset=latin1"), Some("application/merge-patch+json")]
@@ -161,22 +160,22 @@ async fn sizes_and_content_types_are_refused_before_anything_is_read() {
 }
 
 #[tokio::test]
-async fn accept_chooses_among_what_the_route_has() {
+async fn accept_selects_the_content_type_of_the_response() {
     let zoo = Zoo::open();
-    let ask = async |accept: &str| {
+    let get = async |accept: &str| {
         let request = Request::get("/zoo/animals/aviary").header("accept", accept).body(Bytes::new()).unwrap();
         let response = zoo.send(request).await;
         (response.status().as_u16(), response.headers()["content-type"].to_str().unwrap().to_owned())
     };
-    assert_eq!(ask("*/*").await, (200, "application/json".into()));
-    assert_eq!(ask("text/csv").await, (200, "text/csv".into()));
-    assert_eq!(ask("text/*, application/json;q=0.5").await, (200, "text/csv".into()));
-    assert_eq!(ask("text/csv;q=0, */*").await, (200, "application/json".into()));
-    assert_eq!(ask("image/png").await, (406, "application/problem+json".into()));
+    assert_eq!(get("*/*").await, (200, "application/json".into()));
+    assert_eq!(get("text/csv").await, (200, "text/csv".into()));
+    assert_eq!(get("text/*, application/json;q=0.5").await, (200, "text/csv".into()));
+    assert_eq!(get("text/csv;q=0, */*").await, (200, "application/json".into()));
+    assert_eq!(get("image/png").await, (406, "application/problem+json".into()));
 }
 
 #[tokio::test]
-async fn what_was_created_says_where_it_is() {
+async fn created_resource_has_location_and_etag() {
     let zoo = Zoo::open();
     let response = zoo.post("/zoo/animals/aviary", r#"{"name": "Polly", "diet": "meat"}"#).await;
     assert_eq!(response.status(), StatusCode::CREATED);
@@ -186,14 +185,14 @@ async fn what_was_created_says_where_it_is() {
 }
 
 #[tokio::test]
-async fn an_idempotency_key_tells_requests_apart() {
+async fn idempotency_fingerprint_covers_path_and_body() {
     let zoo = Zoo::open();
     let once = async |key: &str, path: &str, body: &str| {
         let request = Request::post(path).header("content-type", "application/json").header("idempotency-key", key);
         let request = request.header("authorization", format!("Bearer {}", zoo.keeper()));
         let response = zoo.send(request.body(Bytes::from(body.to_owned())).unwrap()).await;
-        let told = response.headers().get("x-once").map(|value| value.to_str().unwrap().to_owned());
-        told.ok_or_else(|| faults(&response))
+        let once = response.headers().get("x-once").map(|value| value.to_str().unwrap().to_owned());
+        once.ok_or_else(|| faults(&response))
     };
     let (polly, molly) = (r#"{"name": "Polly", "diet": "meat"}"#, r#"{"name": "Molly", "diet": "meat"}"#);
     let first = once("a key", "/zoo/animals/aviary", polly).await.unwrap();
@@ -202,13 +201,13 @@ async fn an_idempotency_key_tells_requests_apart() {
     assert_ne!(once("a key", "/zoo/animals/pond", polly).await.unwrap(), first);
     assert_ne!(once("a key", "/zoo/animals/aviary", molly).await.unwrap(), first);
     for wrong in ["", &"x".repeat(65), "a\tb"] {
-        let expected = "idempotency-key must be 1 to 64 printable ASCII characters, sent once";
+        let expected = "idempotency-key must be sent once, with 1 to 64 printable ASCII characters";
         assert_eq!(once(wrong, "/zoo/animals/aviary", polly).await, Err(vec![expected.to_owned()]));
     }
 }
 
 #[tokio::test]
-async fn a_cursor_continues_where_it_was_given_and_nowhere_else() {
+async fn cursor_is_valid_only_with_its_route_parameters_and_caller() {
     let zoo = Zoo::open();
     let page = async |target: String| json(&zoo.get(&target).await);
     let first = page("/zoo/animals/aviary?limit=40&diet=meat".into()).await;
@@ -236,7 +235,7 @@ async fn a_cursor_continues_where_it_was_given_and_nowhere_else() {
 }
 
 #[tokio::test]
-async fn a_link_to_the_next_page_asks_for_the_same() {
+async fn link_to_next_page_repeats_the_parameters() {
     let zoo = Zoo::open();
     let first = zoo.get("/zoo/animals/sea%20lions?near=1,2.0&diet=meat&diet=plants&limit=40").await;
     let link = first.headers()["link"].to_str().unwrap();
@@ -248,7 +247,7 @@ async fn a_link_to_the_next_page_asks_for_the_same() {
 }
 
 #[tokio::test]
-async fn entity_tags_decide() {
+async fn if_none_match_returns_304_and_if_match_412() {
     let zoo = Zoo::open();
     let read = async |tags: &str| {
         let request = Request::get("/zoo/animals/aviary/1").header("if-none-match", tags).body(Bytes::new()).unwrap();
@@ -273,7 +272,7 @@ async fn entity_tags_decide() {
 }
 
 #[tokio::test]
-async fn a_merge_patch_tells_absent_null_and_value_apart() {
+async fn merge_patch_distinguishes_absent_null_and_value() {
     let zoo = Zoo::open();
     let patch = async |body: Value| {
         let request = Request::patch("/zoo/animals/aviary/1").header("content-type", "application/json");
@@ -285,11 +284,11 @@ async fn a_merge_patch_tells_absent_null_and_value_apart() {
     assert_eq!(species(json!({ "species": null })).await, Value::Null);
     assert_eq!(species(json!({ "species": "Ara macao" })).await, "Ara macao");
     assert_eq!(faults(&patch(json!({ "species": "Ara" })).await), ["/species must be a genus and a species"]);
-    assert_eq!(faults(&patch(json!({ "name": null })).await), ["/name must be text"]);
+    assert_eq!(faults(&patch(json!({ "name": null })).await), ["/name must be a string"]);
 }
 
 #[tokio::test]
-async fn what_no_route_matches_gets_what_the_gateway_answers() {
+async fn request_without_route_gets_the_404_of_api_gateway() {
     let zoo = Zoo::open();
     for (method, path) in [("GET", "/zoo/plants"), ("GET", "/zoo/animals/aviary/"), ("GET", "/zoo/animals/%ff")] {
         let response = zoo.send(Request::builder().method(method).uri(path).body(Bytes::new()).unwrap()).await;
@@ -301,9 +300,9 @@ async fn what_no_route_matches_gets_what_the_gateway_answers() {
     }
 }
 
-/// API Gateway lets no such request through; a function URL does.
+/// API Gateway forwards no such request; a function URL does.
 #[tokio::test]
-async fn a_known_path_with_another_method_is_405_and_head_is_get_without_the_body() {
+async fn unknown_method_returns_405_and_head_responds_like_get_without_body() {
     let zoo = Zoo::open();
     let path = "/zoo/animals/aviary/1";
     let send = async |method: &str| {
@@ -324,7 +323,7 @@ async fn a_known_path_with_another_method_is_405_and_head_is_get_without_the_bod
 }
 
 #[tokio::test]
-async fn a_panic_is_a_problem_that_tells_nothing() {
+async fn panic_returns_500_and_does_not_leak_its_message() {
     let zoo = Zoo::open();
     let response = zoo.get("/zoo/animals/aviary/500").await;
     assert_eq!(
@@ -335,7 +334,7 @@ async fn a_panic_is_a_problem_that_tells_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_handler_is_stopped_before_its_functions_timeout() {
+async fn handler_without_end_returns_503_before_the_functions_timeout() {
     let zoo = Zoo::open();
     let started = tokio::time::Instant::now();
     let request = Request::post("/zoo/feedings").header("authorization", format!("Bearer {}", zoo.keeper()));

@@ -1,4 +1,4 @@
-//! A made-up system, as a user of it sees it: animals in enclosures.
+//! A sample system: animals in enclosures.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub struct AnimalPath {
     number: u64,
 }
 
-/// A type that refuses more than its schema can say.
+/// A type that refuses values which its schema allows.
 #[derive(Deserialize, ToSchema)]
 #[serde(try_from = "String")]
 #[schema(value_type = String)]
@@ -125,14 +125,14 @@ pub struct Animal {
 pub fn routes() -> Vec<Route> {
     vec![
         Route::get("listAnimals", "/zoo/animals/{enclosure}", Who::Views { fuller: "zoo-keeper" }, list_animals)
-            .summary("The animals of an enclosure")
+            .summary("List the animals of an enclosure")
             .path::<EnclosurePath>()
             .query::<ListQuery>()
             .answers::<Page<Animal>>(200)
             .answers_as::<String>(200, "text/csv")
             .sample(Sample::new("/zoo/animals/aviary?diet=plants&limit=5")),
         Route::post("createAnimal", "/zoo/animals/{enclosure}", Who::Role("zoo-keeper"), create_animal)
-            .summary("A new animal in an enclosure")
+            .summary("Create an animal in an enclosure")
             .path::<EnclosurePath>()
             .takes::<NewAnimal>()
             .body_limit(10_000)
@@ -224,7 +224,7 @@ async fn put_photo(request: Request) -> Result<Answer, Problem> {
     Ok(Answer::no_content())
 }
 
-/// Takes longer than its function has.
+/// Exceeds the timeout of its function.
 async fn feed(_: Request) -> Result<Answer, Problem> {
     std::future::pending().await
 }
@@ -249,8 +249,8 @@ async fn check_photo(_: Event) -> Result<Bytes, EventFailure> {
 
 /// Opens the gates of this many enclosures.
 async fn open_gates(event: Event) -> Result<Value, EventFailure> {
-    let asked: Value = serde_json::from_slice(&event.payload).unwrap();
-    match asked["ResourceProperties"]["Gates"].as_str() {
+    let request: Value = serde_json::from_slice(&event.payload).unwrap();
+    match request["ResourceProperties"]["Gates"].as_str() {
         Some(gates) => Ok(serde_json::json!({ "Open": gates })),
         None => Err(EventFailure::new("there are no gates. ".repeat(1_000))),
     }
@@ -281,14 +281,14 @@ impl Zoo {
         Self::with(|config| config)
     }
 
-    /// One whose configuration is changed so.
+    /// Opens a zoo with a changed configuration.
     pub fn with(change: impl FnOnce(Config) -> Config) -> Self {
         let key = SigningKey::generate().unwrap();
         let issuer = Issuer::new("local", ISSUER, AUDIENCE, Keys::Set(key.jwks()));
         Self::of(change(config(vec![issuer])), key, Clock::system())
     }
 
-    /// One that takes tokens of this issuer, whose key it is.
+    /// Opens a zoo that trusts this issuer, which signs with this key.
     pub fn trusting(issuer: Issuer, key: SigningKey, clock: Clock) -> Self {
         Self::of(config(vec![issuer]), key, clock)
     }
@@ -302,7 +302,7 @@ impl Zoo {
         Self { app, key, clock, metrics }
     }
 
-    /// The metrics lines so far.
+    /// Returns the metrics lines so far.
     pub fn metrics(&self) -> Vec<Value> {
         self.metrics.lock().unwrap().clone()
     }
@@ -333,7 +333,7 @@ impl Zoo {
         self.send(http::Request::get(target).body(Bytes::new()).unwrap()).await
     }
 
-    /// A POST of JSON by a keeper.
+    /// Sends JSON by POST as a keeper.
     pub async fn post(&self, target: &str, body: impl Into<Bytes>) -> Response<Bytes> {
         let request = http::Request::post(target).header("content-type", "application/json");
         let request = request.header("authorization", format!("Bearer {}", self.keeper()));
