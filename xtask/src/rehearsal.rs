@@ -25,14 +25,15 @@ use crate::lambda::invoke::Invoke;
 pub enum Step {
     /// Sends the sample event of an operation.
     Sample(&'static str),
-    /// Sends the sample event of an operation. In later samples the text at the end is replaced by the value at this
-    /// pointer
-    /// of the response.
+    /// Sends the sample event of an operation. In later samples the last text is replaced by the value at this pointer of
+    /// the response.
     Names(&'static str, &'static str, &'static str),
     /// Sends the sample event of an operation until the response is the expected one, since search is a moment behind.
     Until(&'static str),
     /// Sends a request that later steps need: method, path and body.
     Request(&'static str, &'static str, &'static str),
+    /// Sends the sample events of all operations that no other step names, in the order of the routes.
+    Others,
 }
 
 /// The response to a sample event.
@@ -68,13 +69,8 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Runs the steps, which must include all operations. Returns the responses to the sample events in order.
+    /// Runs the steps. Returns the responses to the sample events in order.
     pub async fn rehearse(&self, steps: &[Step]) -> Result<Vec<Answered>, Failure> {
-        let missing = self.missing(steps);
-        if !missing.is_empty() {
-            let system = self.app.system().name;
-            return Err(Failure::new(format!("the rehearsal of {system} lacks {}; add them", missing.join(", "))));
-        }
         let mut answers = Vec::new();
         let mut names = Names::default();
         for step in steps {
@@ -89,13 +85,18 @@ impl Stage<'_> {
                 }
                 Step::Until(operation) => answers.push(self.until(operation, &names).await?),
                 Step::Request(method, path, body) => self.request(method, path, body, &names).await?,
+                Step::Others => {
+                    for operation in self.others(steps) {
+                        answers.push(self.sample_with(operation, &names).await?);
+                    }
+                }
             }
         }
         Ok(answers)
     }
 
-    /// Returns the operations without a step.
-    fn missing(&self, steps: &[Step]) -> Vec<&'static str> {
+    /// Returns the operations without a step of their own.
+    fn others(&self, steps: &[Step]) -> Vec<&'static str> {
         let taken = |name: &str| {
             steps.iter().any(|step| matches!(step, Step::Sample(known) | Step::Names(known, ..) | Step::Until(known) if *known == name))
         };

@@ -1,24 +1,16 @@
 //! The rehearsal of agencies.
 
-use super::Step::{self, Names, Request, Sample, Until};
+use super::Step::{self, Names, Others, Request, Sample, Until};
 use crate::records::OBJECT;
 
 pub const STEPS: &[Step] = &[
-    Sample("getHealth"),
-    Sample("getApiDescription"),
     Names("createAgency", "/agencyId", OBJECT),
     Sample("activateAgency"),
-    Sample("getAgency"),
-    Sample("listAgencies"),
     Sample("addMember"),
-    Sample("listMembers"),
-    Sample("getMember"),
+    Sample("createInvitation"),
+    Others,
     Sample("updateMember"),
     Sample("removeMember"),
-    Sample("createInvitation"),
-    Sample("listInvitations"),
-    Sample("getInvitation"),
-    Sample("listMyInvitations"),
     Sample("declineInvitation"),
     Request("POST", INVITATIONS, INVITATION),
     Sample("revokeInvitation"),
