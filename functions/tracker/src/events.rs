@@ -6,11 +6,11 @@ use table::AccessPattern;
 use web::EventHandler;
 
 use crate::access::{
-    ATTRIBUTE_STEP, CHANGE_ISSUE, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS,
-    KEEP_MET, LOAD_MET, OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, TENANT_STEP, TOTALS, WRITE_EXPORT, WRITE_ISSUE,
+    ATTRIBUTE_STEP, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, LOAD_SEEN,
+    OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, SAVE_SEEN, SEARCH, TENANT_STEP, TOTALS, UPDATE_ISSUE, WRITE_EXPORT,
+    WRITE_ISSUE,
 };
 use crate::documents::Tracker;
-use crate::grid::SEARCH;
 use crate::{imports, work};
 
 /// What an import needs that goes on from its begin.
@@ -19,12 +19,12 @@ const IMPORT: &[&AccessPattern] = &[
     &CHECKPOINT,
     &PROJECT,
     &READ_IMPORT,
-    &KEEP_MET,
+    &SAVE_SEEN,
     &IMPORT_ROWS,
     &KEEP_FAULTS,
     &ISSUE_ROWS,
     &WRITE_ISSUE,
-    &CHANGE_ISSUE,
+    &UPDATE_ISSUE,
 ];
 
 /// What work of every kind needs, and the settling of issues.
@@ -39,11 +39,11 @@ const WORK: &[&AccessPattern] = &[
     &ISSUE_ROWS,
     &OF_TENANT,
     &WRITE_ISSUE,
-    &CHANGE_ISSUE,
+    &UPDATE_ISSUE,
     &DELETE_ISSUE,
     &READ_IMPORT,
-    &KEEP_MET,
-    &LOAD_MET,
+    &SAVE_SEEN,
+    &LOAD_SEEN,
     &IMPORT_ROWS,
     &KEEP_FAULTS,
     &ENTRIES,

@@ -5,20 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::audit::Audit;
 use crate::listed;
 use crate::names::{AttributeId, TenantId, WorkId};
 use crate::options::Options;
 use crate::values::{Plain, Type, ValueKey};
-
-/// Who made an item and who changed it last, and when.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct Stamps {
-    pub created_at: String,
-    pub created_by: Option<String>,
-    pub updated_at: String,
-    pub updated_by: Option<String>,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -29,7 +20,7 @@ pub struct Tenant {
     /// The work that deletes it: to everybody else it is gone.
     pub deleting: Option<String>,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
 /// By which tenants are listed by name.
@@ -56,7 +47,7 @@ pub struct Member {
     pub role: Role,
     pub name: String,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +62,7 @@ pub struct Project {
     /// The work that deletes it.
     pub deleting: Option<String>,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
 impl Project {
@@ -108,7 +99,7 @@ pub struct AttributeItem {
     #[serde(default)]
     pub options: Options,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
@@ -152,7 +143,7 @@ pub struct Issue {
     /// Some of its rows are not written yet.
     pub unsettled: Option<bool>,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
 /// A value as an issue holds it.

@@ -3,7 +3,9 @@
 
 pub mod access;
 mod attributes;
-mod callers;
+pub mod audit;
+mod authorization;
+mod by_name;
 pub mod costs;
 pub mod documents;
 mod events;
@@ -14,6 +16,7 @@ mod issues;
 pub mod items;
 pub mod keys;
 pub mod listed;
+mod members;
 pub mod names;
 pub mod options;
 pub mod project;
@@ -32,7 +35,7 @@ use std::sync::Arc;
 use table::Engines;
 use web::App;
 
-pub use callers::PLATFORM_ADMIN;
+pub use authorization::PLATFORM_ADMIN;
 pub use schema::SYSTEM;
 
 /// The whole system: its routes and event handlers on these engines.

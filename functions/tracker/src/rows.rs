@@ -48,7 +48,8 @@ pub fn put(key: &Key, data: &str) -> Action {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::items::{AttributeItem, Stamps, State, Value};
+    use crate::audit::Audit;
+    use crate::items::{AttributeItem, State, Value};
     use crate::names::AttributeId;
     use crate::values::Type;
 
@@ -60,7 +61,7 @@ mod tests {
             slot: 0,
             status,
             options: Default::default(),
-            stamps: Stamps::default(),
+            audit: Audit::default(),
         };
         Attribute { id: AttributeId::parse_id(id).unwrap(), item }
     }
@@ -76,7 +77,7 @@ mod tests {
             values: values.iter().map(|(id, text)| ((*id).to_owned(), value(text))).collect(),
             import: None,
             unsettled: None,
-            stamps: Stamps::default(),
+            audit: Audit::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use table::ordered;
 
 use super::{Comparison, Range, Test};
-use crate::issues::LAST_NUMBER;
+use crate::issues::MAX_NUMBER;
 use crate::options::{Options, WantedOption};
 use crate::values::{ENDS, ENDS_CUT, Input, MAX_OPERAND, Plain, Type, folded, number_of};
 
@@ -99,7 +99,7 @@ proptest! {
     /// (a), (b), (c), (e)
     #[test]
     fn keys_are_in_the_order_of_values(
-        (of, one, other) in two(), m in 1_u64..=LAST_NUMBER, n in 1_u64..=LAST_NUMBER, alike: bool
+        (of, one, other) in two(), m in 1_u64..=MAX_NUMBER, n in 1_u64..=MAX_NUMBER, alike: bool
     ) {
         let read = |text: &str| of.read(&Input::from(text), &options());
         let (Ok(one), Ok(other)) = (read(&one), read(if alike { &one } else { &other })) else { return Ok(()) };
@@ -127,7 +127,7 @@ proptest! {
     /// (d)
     #[test]
     fn a_range_selects_what_a_naive_comparison_selects(
-        (of, value, operand) in two(), n in 1_u64..=LAST_NUMBER, alike: bool, kept in 1_usize..4
+        (of, value, operand) in two(), n in 1_u64..=MAX_NUMBER, alike: bool, kept in 1_usize..4
     ) {
         let read = |text: &str| of.read(&Input::from(text), &options());
         let (Ok(value), Ok(operand)) = (read(&value), read(if alike { &value } else { &operand })) else { return Ok(()) };

@@ -8,10 +8,11 @@ use table::{Access, Action, Changes, Error};
 use web::Problem;
 
 use super::made::{Made, OfWorker, worker_of};
-use super::record::Draft;
+use super::record::ParsedRow;
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
+use crate::audit::Audit;
 use crate::issues::{Write, check_size, cleaned, settle};
-use crate::items::{Issue, Stamps, State};
+use crate::items::{Issue, State};
 use crate::keys::{IssueKey, MadeKey};
 use crate::names::{GATES, GateNumber, IssueId, WorkId};
 use crate::project::Schema;
@@ -39,10 +40,10 @@ pub struct New {
 pub const TOO_LARGE: &str = "makes an issue of more than 380 KB";
 
 /// The issue of a record, or why it can be none.
-pub fn issue(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Issue, RowFault> {
+pub fn issue(held: &Held, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Issue, RowFault> {
     let who = held.work.created_by.clone();
     let at = held.work.created_at.clone();
-    let stamps = Stamps { created_at: at.clone(), created_by: who.clone(), updated_at: at, updated_by: who };
+    let audit = Audit { created_at: at.clone(), created_by: who.clone(), updated_at: at, updated_by: who };
     let empty = Issue {
         data: number_key(num),
         name: String::new(),
@@ -52,25 +53,25 @@ pub fn issue(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Is
         values: Default::default(),
         import: Some(held.id),
         unsettled: None,
-        stamps,
+        audit,
     };
-    let issue = cleaned(schema, draft.apply(empty, schema));
+    let issue = cleaned(schema, parsed.apply(empty, schema));
     if check_size(&issue).is_err() {
-        return Err(draft.fault(TOO_LARGE));
+        return Err(parsed.fault(TOO_LARGE));
     }
     Ok(issue)
 }
 
 /// An issue with its rows.
-pub fn make(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Result<New, RowFault>, Problem> {
-    let issue = match issue(held, schema, draft, num) {
+pub fn make(held: &Held, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Result<New, RowFault>, Problem> {
+    let issue = match issue(held, schema, parsed, num) {
         Ok(issue) => issue,
         Err(fault) => return Ok(Err(fault)),
     };
-    let id = IssueId::of_record(held.id, draft.record);
+    let id = IssueId::of_record(held.id, parsed.record);
     let bytes = serde_json::to_vec(&issue).map_err(Problem::internal)?.len();
     let rows = rows(id, schema.id, &issue, &schema.attributes);
-    Ok(Ok(New { record: draft.record, id, issue, rows, bytes }))
+    Ok(Ok(New { record: parsed.record, id, issue, rows, bytes }))
 }
 
 /// Makes all of them, each worker its own. False if the schema was another by then.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use table::Access;
 use web::Problem;
 
-use super::Plan;
+use super::ImportParams;
 use crate::access::{KEEP_FAULTS, LINKS};
 use crate::names::WorkId;
 use crate::schema::BUCKET;
@@ -16,17 +16,17 @@ const PREFIX: &str = "faults/";
 const MOST: u64 = 10_000;
 
 /// Keeps the faults of a batch, over those that an earlier try of the same batch has kept.
-pub async fn keep(access: &Access, id: WorkId, plan: &mut Plan, faults: &[RowFault]) -> Result<(), Problem> {
+pub async fn keep(access: &Access, id: WorkId, params: &mut ImportParams, faults: &[RowFault]) -> Result<(), Problem> {
     let told: Result<Vec<Value>, _> = faults.iter().map(serde_json::to_value).collect();
     let objects = access.objects(&KEEP_FAULTS, BUCKET, PREFIX);
-    Ok(plan.faults.add(objects, &id.id(), MOST, &told.map_err(Problem::internal)?).await?)
+    Ok(params.faults.add(objects, &id.id(), MOST, &told.map_err(Problem::internal)?).await?)
 }
 
 /// Puts together what was kept. Doing it again makes the same.
-pub async fn gather(access: &Access, id: WorkId, plan: &mut Plan) -> Result<(), Problem> {
-    let count = plan.faults.entries;
+pub async fn gather(access: &Access, id: WorkId, params: &mut ImportParams) -> Result<(), Problem> {
+    let count = params.faults.entries;
     let whole = |faults| json!({ "faults": Value::Array(faults), "faultCount": count });
-    Ok(plan.faults.gather(access.objects(&KEEP_FAULTS, BUCKET, PREFIX), &id.id(), whole).await?)
+    Ok(params.faults.gather(access.objects(&KEEP_FAULTS, BUCKET, PREFIX), &id.id(), whole).await?)
 }
 
 /// Where the faults of an import that has ended can be fetched; nothing if it has none.
@@ -34,6 +34,6 @@ pub async fn link(access: &Access, id: WorkId, work: &Work) -> Result<Option<Str
     if work.kind != Kind::Import || work.state.is_open() {
         return Ok(None);
     }
-    let plan: Plan = serde_json::from_value(work.checkpoint.clone()).map_err(Problem::internal)?;
-    Ok(plan.faults.link(access.objects(&LINKS, BUCKET, PREFIX), &id.id()).await?)
+    let params: ImportParams = serde_json::from_value(work.checkpoint.clone()).map_err(Problem::internal)?;
+    Ok(params.faults.link(access.objects(&LINKS, BUCKET, PREFIX), &id.id()).await?)
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 use table::{Access, Action, Backoff, Changes, EntityKey, Error, Rev, item};
 
-use super::Plan;
+use super::ImportParams;
 use crate::access::IMPORT_ROWS;
 use crate::keys::MadeKey;
 use crate::names::{GateNumber, WorkId};
@@ -44,24 +44,24 @@ pub fn worker_of(record: u64) -> GateNumber {
 }
 
 impl Made {
-    pub async fn read(access: &Access, work: WorkId, plan: &Plan) -> Result<Self, Error> {
+    pub async fn read(access: &Access, work: WorkId, params: &ImportParams) -> Result<Self, Error> {
         let pk = MadeKey { work, worker: worker_of(0) }.key().pk;
         let mut made = Self::default();
         for stored in access.table(&IMPORT_ROWS, &TRACKER).query(pk).consistent().all().await? {
             let Some(MadeKey { worker, .. }) = MadeKey::parse(&stored.key) else { continue };
             let MadeItem { mut records, .. } = stored.read()?;
             // What lies before the checkpoint is never done again.
-            records.retain(|record| *record >= plan.at.records);
+            records.retain(|record| *record >= params.offset.records);
             made.0.insert(worker, OfWorker { rev: item::rev(&stored.item), records });
         }
         Ok(made)
     }
 
     /// The same at the end of an import: no other run makes anything any more, since each worker's item is another then.
-    pub async fn close(access: &Access, work: WorkId, plan: &Plan) -> Result<Self, Error> {
+    pub async fn close(access: &Access, work: WorkId, params: &ImportParams) -> Result<Self, Error> {
         let mut backoff = Backoff::new();
         loop {
-            let made = Self::read(access, work, plan).await?;
+            let made = Self::read(access, work, params).await?;
             let close = |worker| made.of(worker).keep(access, &MadeKey { work, worker }, std::iter::empty());
             let actions = GateNumber::all().map(close).collect::<Result<Vec<_>, _>>()?;
             match access.transact(&IMPORT_ROWS, &actions).await {

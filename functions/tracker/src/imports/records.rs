@@ -11,10 +11,10 @@ use crate::access::READ_IMPORT;
 use crate::schema::BUCKET;
 
 /// The largest record: an issue has at most 380 KB.
-const LARGEST_RECORD: usize = 4 * 1024 * 1024;
+const MAX_RECORD_BYTES: usize = 4 * 1024 * 1024;
 
 /// The most fields of a record: more than a project has columns and a mapping names.
-const MOST_FIELDS: usize = 400;
+const MAX_FIELDS: usize = 400;
 
 /// How many bytes of records are looked at together.
 const TOGETHER: usize = 2_000_000;
@@ -60,9 +60,9 @@ impl Batch {
 
 /// Between two records: where the reading of a file goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct At {
-    /// In bytes.
-    pub offset: u64,
+pub struct FileOffset {
+    #[serde(rename = "offset")]
+    pub bytes: u64,
     /// How many line breaks lie before it.
     lines: u64,
     /// How many records, the header among them: the number of the next.
@@ -82,42 +82,42 @@ pub enum Next {
 pub struct Records {
     blocks: Blocks,
     found: sheet::Records,
-    at: At,
+    offset: FileOffset,
 }
 
 impl Records {
     /// The records of a file of so many bytes, from this place on.
-    pub fn new(name: String, bytes: u64, at: At) -> Self {
-        Self { blocks: Blocks::new(name, bytes, at.offset), found: sheet::Records::default(), at }
+    pub fn new(name: String, bytes: u64, offset: FileOffset) -> Self {
+        Self { blocks: Blocks::new(name, bytes, offset.bytes), found: sheet::Records::default(), offset }
     }
 
-    pub fn at(&self) -> At {
-        self.at
+    pub fn offset(&self) -> FileOffset {
+        self.offset
     }
 
     /// The next record; empty lines are none.
     pub async fn next(&mut self, access: &Access) -> Result<Next, Problem> {
         let mut dropped = false;
-        let mut begun = self.at.lines;
+        let mut begun = self.offset.lines;
         loop {
             let rest = self.blocks.rest();
             match self.found.find(rest, self.blocks.at_end()) {
                 Found::Record { end, taken } => {
                     let record = rest.get(..end).unwrap_or_default();
-                    let record = if self.at.offset == 0 { without_mark(record) } else { record };
+                    let record = if self.offset.bytes == 0 { without_mark(record) } else { record };
                     let (line, breaks) = (begun + 1, line_breaks(rest.get(..taken).unwrap_or_default()));
                     let read = if dropped {
-                        Err(format!("is larger than {LARGEST_RECORD} bytes"))
+                        Err(format!("is larger than {MAX_RECORD_BYTES} bytes"))
                     } else if record.is_empty() {
                         self.took(taken, breaks);
-                        begun = self.at.lines;
+                        begun = self.offset.lines;
                         continue;
                     } else {
-                        cells(record, MOST_FIELDS)
+                        cells(record, MAX_FIELDS)
                     };
-                    let number = self.at.records;
+                    let number = self.offset.records;
                     self.took(taken, breaks);
-                    self.at.records += 1;
+                    self.offset.records += 1;
                     return Ok(Next::Record(Record { number, line, cells: read, bytes: taken }));
                 }
                 Found::End => return Ok(Next::End),
@@ -125,7 +125,7 @@ impl Records {
                     return Ok(Next::Broken(format!("a quote of the record on line {} is never closed", begun + 1)));
                 }
                 Found::More => {
-                    if rest.len() > LARGEST_RECORD {
+                    if rest.len() > MAX_RECORD_BYTES {
                         dropped = true;
                         let scanned = self.found.drop_scanned();
                         let breaks = line_breaks(rest.get(..scanned).unwrap_or_default());
@@ -141,8 +141,8 @@ impl Records {
 
     fn took(&mut self, bytes: usize, breaks: u64) {
         self.blocks.take(bytes);
-        self.at.offset += bytes as u64;
-        self.at.lines += breaks;
+        self.offset.bytes += bytes as u64;
+        self.offset.lines += breaks;
     }
 }
 
