@@ -143,7 +143,7 @@ async fn what_is_refused_is_described() {
     let schemas = &description["components"]["schemas"];
     for (name, property) in [
         ("NewIssue", "name"),
-        ("IssueChange", "name"),
+        ("IssuePatch", "name"),
         ("NewProject", "name"),
         ("NewTenant", "name"),
         ("NewAttribute", "name"),

@@ -1,4 +1,4 @@
-//! What calls the system besides HTTP: records of its table's stream, files that have arrived, and the clock.
+//! The event handlers: the mirror, uploaded files, and the schedule.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::access::{
 use crate::documents::Tracker;
 use crate::{imports, work};
 
-/// What an import needs that goes on from its begin.
+/// The access patterns of an import from its start.
 const IMPORT: &[&AccessPattern] = &[
     &DUE,
     &CHECKPOINT,
@@ -27,7 +27,7 @@ const IMPORT: &[&AccessPattern] = &[
     &UPDATE_ISSUE,
 ];
 
-/// What work of every kind needs, and the settling of issues.
+/// The access patterns of all jobs, and of unsettled issues.
 const WORK: &[&AccessPattern] = &[
     &DUE,
     &ATTRIBUTE_STEP,
@@ -57,7 +57,7 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::handler::<Tracker>(),
         mirror::create_index::<Tracker>(),
         mirror::sweep::<Tracker>(),
-        // What it does not finish in its time is left to the next `runWork`.
+        // The next `runWork` resumes an import that it does not finish in its time.
         EventHandler::new("startImport", imports::start)
             .patterns(IMPORT)
             .timeout(Duration::from_secs(300))

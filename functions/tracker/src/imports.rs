@@ -7,13 +7,13 @@ mod check;
 mod column;
 mod create;
 mod faults;
-mod made;
 mod record;
 mod records;
 mod seen;
 mod start;
 mod step;
 mod write;
+mod written;
 
 pub use ahead::Ahead;
 pub use announce::UNMAPPED_COLUMN;

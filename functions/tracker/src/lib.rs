@@ -1,5 +1,4 @@
-//! Issues of teams, in projects with attributes of their own, and the grid in which they are sorted and filtered by any
-//! of them.
+//! Issues of teams, in projects with custom attributes, and a grid that is sorted and filtered by any of them.
 
 pub mod access;
 mod attributes;

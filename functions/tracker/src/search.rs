@@ -152,7 +152,8 @@ async fn search(
     let mut items = Vec::new();
     let issues = issues(&cx, &hits).await?;
     for (hit, issue) in hits.into_iter().zip(issues) {
-        let (score, highlights) = (hit.score.unwrap_or_default(), marks.read(&hit.highlight));
+        let score = hit.score.ok_or_else(|| Problem::internal("a hit lacks its score"))?;
+        let highlights = marks.read(&hit.highlight);
         let project = hit.fields.project_id.peek().and_then(|id| ProjectId::parse_id(id));
         let Some(project_id) = project else { return Err(Problem::internal("a hit lacks its project")) };
         let found = match query.entity {

@@ -1,4 +1,4 @@
-//! What is answered: tenants, members, projects with their attributes, issues.
+//! Tenants, members, projects with their attributes, and issues in responses.
 
 use std::collections::BTreeMap;
 
@@ -57,7 +57,7 @@ pub struct TenantEntry {
     pub name: String,
 }
 
-/// A tenant of the caller's.
+/// A tenant of the caller.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MyTenant {
     pub id: TenantId,
@@ -117,7 +117,7 @@ pub struct AttributeView {
     #[serde(rename = "type")]
     pub of: Type,
     pub status: Status,
-    /// Of a choice: first those that can be set, in their order.
+    /// The options of a choice in their order, retired options last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<ChoiceOption>,
     #[serde(flatten)]
@@ -138,7 +138,7 @@ impl AttributeView {
     }
 }
 
-/// A value as it is shown: text, a number as text, or an option.
+/// A value in responses: text, a number as text, or an option.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ValueView {
@@ -147,7 +147,7 @@ pub enum ValueView {
 }
 
 impl ValueView {
-    /// Of an attribute that is being retyped the value shows in the new type.
+    /// The view of a value. While its attribute is being retyped, it shows the new type.
     pub fn new(attribute: &Attribute, value: &Value) -> Self {
         if value.of != Type::Choice {
             return Self::Text(value.value.clone());
@@ -165,7 +165,7 @@ impl ValueView {
 /// Values by the ids of their attributes.
 pub type Values = BTreeMap<String, ValueView>;
 
-/// The values that an issue has of these attributes.
+/// An issue's values of these attributes.
 pub fn values<'a>(attributes: impl Iterator<Item = &'a Attribute>, issue: &Issue) -> Values {
     let value =
         |attribute: &Attribute| Some((attribute.id.id(), ValueView::new(attribute, issue.value(attribute.id)?)));
@@ -180,7 +180,7 @@ pub struct IssueView {
     pub state: State,
     /// By attribute: text, a number as text, or an option with id and label.
     pub values: BTreeMap<String, ValueView>,
-    /// The import that has made it.
+    /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub import: Option<WorkId>,
@@ -202,7 +202,7 @@ impl IssueView {
     }
 }
 
-/// An issue on the grid, with the columns that were asked for.
+/// An issue on the grid, with the requested columns.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GridRow {
     pub id: IssueId,
@@ -211,7 +211,7 @@ pub struct GridRow {
     pub state: State,
     /// By attribute: text, a number as text, or an option with id and label.
     pub values: BTreeMap<String, ValueView>,
-    /// The import that has made it.
+    /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub import: Option<WorkId>,

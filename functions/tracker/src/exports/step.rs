@@ -1,4 +1,4 @@
-//! One step of an export: pages of the grid as rows, sent as a part of the file when they are enough for one.
+//! One step of an export: reads pages of the grid as rows, and uploads them when they are enough for a part of the file.
 
 use std::time::{Duration, Instant};
 
@@ -22,22 +22,22 @@ use crate::values::Type;
 use crate::views::ValueView;
 use crate::work::{Counts, Held, Step, Then};
 
-/// How long a step may take, so that whoever waits sees the counts move.
-const AT_MOST: Duration = Duration::from_secs(1);
+/// The longest time of a step, so that clients see the counts change.
+const MAX_STEP: Duration = Duration::from_secs(1);
 
-/// How many issues are read at once.
+/// Issues of a page.
 const PAGE: u32 = 100;
 
-/// How long to wait for an attribute whose values are rewritten, in seconds.
-const BUSY: u64 = 60;
+/// Seconds to wait for an attribute whose values are being rewritten.
+const WAIT_FOR_ATTRIBUTE: u64 = 60;
 
-/// What a run has read beyond the checkpoint.
+/// The rows that a run has read beyond the checkpoint.
 #[derive(Debug, Default)]
 pub struct Ahead(Option<Part>);
 
 impl Ahead {
-    /// The run has to end: what it has read is kept for the next, under a name that nobody else writes, so that an export
-    /// comes further however little of it a run can do. Nothing if the checkpoint has all of it.
+    /// Stores the rows for the next run, under a name that no other run writes, so that an export advances even if each run
+    /// reads only a few rows. None if the checkpoint has all of them.
     pub async fn keep(&mut self, access: &Access, held: &Held) -> Result<Option<Step>, Problem> {
         let params: ExportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
         let Some(part) = self.0.take().filter(|part| part.before == params.rows && part.rows > params.rows) else {
@@ -51,10 +51,10 @@ impl Ahead {
     }
 }
 
-/// A part in the making.
+/// The next part of the file.
 #[derive(Debug)]
 struct Part {
-    /// How many rows the file has before it: by this it is known which checkpoint it follows.
+    /// The number of rows before it, which tells the checkpoint that it follows.
     before: u64,
     file: Vec<u8>,
     rows: u64,
@@ -66,7 +66,7 @@ struct Part {
 struct Row(Vec<String>);
 
 pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Step, Problem> {
-    let began = Instant::now();
+    let start = Instant::now();
     let mut params: ExportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
     let schema = match held.work.project {
         Some(project) => Schema::load(access, held.tenant, project, Consistency::Strong).await?,
@@ -77,7 +77,7 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
         return Ok(Step::stopped(held, "a column that it sorts or filters by is gone"));
     };
     if query.check_busy(&schema).is_err() {
-        return Ok(Step::end(held, Then::Wait(BUSY), Vec::new()));
+        return Ok(Step::end(held, Then::Wait(WAIT_FOR_ATTRIBUTE), Vec::new()));
     }
     if query.digest(&schema) != params.checkpoint.digest {
         return Ok(Step::stopped(held, "the columns by which it sorts or filters have changed"));
@@ -98,12 +98,12 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
                 Ok(file) => {
                     Part { before: params.rows, file, rows: params.rows, checkpoint: params.checkpoint.clone() }
                 }
-                Err(Error::NotFound) => return anew(held, params, &query, &schema),
+                Err(Error::NotFound) => return restart(held, params, &query, &schema),
                 Err(error) => return Err(error.into()),
             }
         }
     };
-    while part.file.len() < LEAST_PART && began.elapsed() < AT_MOST {
+    while part.file.len() < LEAST_PART && start.elapsed() < MAX_STEP {
         let source = Source::new(&schema, &query, &part.checkpoint);
         let row = |_, issue: &Issue| Row(row(&schema, &params.columns, issue));
         let Page { rows, next } = source.page(access, &schema, &query, part.checkpoint.clone(), PAGE, row).await?;
@@ -117,7 +117,7 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
                 let rows = part.rows;
                 match finish(access, held, &params, part).await {
                     Ok(()) => {}
-                    Err(Error::NotFound) => return anew(held, params, &query, &schema),
+                    Err(Error::NotFound) => return restart(held, params, &query, &schema),
                     Err(error) => return Err(error.into()),
                 }
                 params.rows = rows;
@@ -134,7 +134,7 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
         };
         match objects.add_part(&object(held.id), upload, Bytes::from(part.file)).await {
             Ok(upload) => params.upload = Some(upload),
-            Err(Error::NotFound) => return anew(held, params, &query, &schema),
+            Err(Error::NotFound) => return restart(held, params, &query, &schema),
             Err(error) => return Err(error.into()),
         }
         (params.checkpoint, params.rows, params.kept) = (part.checkpoint, part.rows, None);
@@ -144,28 +144,28 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
     Step::new(Vec::new(), &params, counts, Then::More)
 }
 
-/// S3 gives up an upload that takes longer than a day, and what was kept goes some time: what was sent is gone.
-fn anew(held: &Held, params: ExportParams, query: &ParsedQuery, schema: &Schema) -> Result<Step, Problem> {
+/// Starts again: S3 aborts an upload after a day, and stored rows expire.
+fn restart(held: &Held, params: ExportParams, query: &ParsedQuery, schema: &Schema) -> Result<Step, Problem> {
     let params = ExportParams { upload: None, kept: None, rows: 0, checkpoint: query.start(schema), ..params };
     Step::new(Vec::new(), &params, Counts { done: 0, ..held.work.counts }, Then::More)
 }
 
 const CSV: &str = "text/csv; charset=utf-8";
 
-/// Makes the file whole. Where a run before has done so and died, it is whole already.
+/// Completes the file. It is complete already if an earlier run has crashed after that.
 async fn finish(access: &Access, held: &Held, params: &ExportParams, part: Part) -> Result<(), Error> {
     let (objects, name) = (access.objects(&WRITE_EXPORT, BUCKET, PREFIX), object(held.id));
     let Some(upload) = params.upload.clone() else {
         return objects.put(&name, Bytes::from(part.file), CSV).await;
     };
-    let sent = async {
+    let complete = async {
         let upload = match part.file.is_empty() {
             true => upload,
             false => objects.add_part(&name, upload, Bytes::from(part.file)).await?,
         };
         objects.complete_upload(&name, &upload).await
     };
-    match sent.await {
+    match complete.await {
         Ok(()) => Ok(()),
         Err(error) => match objects.head(&name).await {
             Ok(_) => Ok(()),
@@ -175,7 +175,7 @@ async fn finish(access: &Access, held: &Held, params: &ExportParams, part: Part)
     }
 }
 
-/// The header, if the file begins here.
+/// The header, if no part was uploaded before.
 fn heading(schema: &Schema, params: &ExportParams) -> Vec<u8> {
     let mut file = Vec::new();
     if params.upload.is_none() {

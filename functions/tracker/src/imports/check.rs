@@ -1,5 +1,5 @@
-//! The first pass: every record is looked at, and nothing is written. At the end of the file the numbers of all new
-//! issues are taken at once.
+//! The first pass validates every record and writes nothing. At the end of the file it allocates the numbers of all new
+//! issues at once.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,14 +23,14 @@ use crate::projects::counter;
 use crate::schema::TRACKER;
 use crate::work::{Held, RowFault, Step, Then};
 
-/// How many records are looked at together.
-const TOGETHER: usize = 500;
+/// Records that are validated together.
+const BATCH: usize = 500;
 
-/// How many faults a step finds, at about which it ends.
+/// Faults after which a step ends.
 const MAX_FOUND: usize = 10_000;
 
-/// How many numbers are looked for at once.
-const AT_ONCE: usize = 16;
+/// Issues that are looked up at once.
+const CONCURRENCY: usize = 16;
 
 pub async fn step(
     access: &Access,
@@ -39,7 +39,7 @@ pub async fn step(
     mut params: ImportParams,
     schema: &Schema,
 ) -> Result<Step, Problem> {
-    let began = Instant::now();
+    let start = Instant::now();
     if params.offset == FileOffset::default() {
         match last_given(access, schema).await? {
             Some(given) => params.numbers = Numbers { given, ..Numbers::default() },
@@ -49,8 +49,8 @@ pub async fn step(
     let mut seen = Seen::clone(&*ahead.seen(access, &params).await?);
     let mut records = ahead.records(held.id, &params, params.offset);
     let (mut found, mut counts) = (Vec::new(), held.work.counts);
-    while began.elapsed() < MAX_STEP && found.len() < MAX_FOUND {
-        let (mut batch, mut over) = (Batch::of(TOGETHER), false);
+    while start.elapsed() < MAX_STEP && found.len() < MAX_FOUND {
+        let (mut batch, mut is_last) = (Batch::of(BATCH), false);
         while batch.has_room() {
             match records.next(access).await? {
                 Next::Record(record) if params.columns.is_empty() => match header(&mut params, schema, &record) {
@@ -62,50 +62,50 @@ pub async fn step(
                     return Ok(end(access, held, params, counts, Then::Rejected, found).await?.because(reason));
                 }
                 Next::End => {
-                    over = true;
+                    is_last = true;
                     break;
                 }
             }
         }
         counts.total += batch.records.len() as u64;
-        let unsound = look_at(access, held, &mut params, schema, &mut seen, &batch.records).await?;
-        for record in unsound.iter().map(|fault| fault.record) {
-            if !seen.condemn(record) {
-                let reason = format!("more than {MAX_INVALID} of its records cannot be");
+        let invalid = validate(access, held, &mut params, schema, &mut seen, &batch.records).await?;
+        for record in invalid.iter().map(|fault| fault.record) {
+            if !seen.add_invalid(record) {
+                let reason = format!("more than {MAX_INVALID} of its records are invalid");
                 return Ok(end(access, held, params, counts, Then::Rejected, found).await?.because(reason));
             }
         }
-        found.extend(unsound);
-        if over {
-            note(access, held, ahead, &mut params, seen).await?;
+        found.extend(invalid);
+        if is_last {
+            save(access, held, ahead, &mut params, seen).await?;
             faults::keep(access, held.id, &mut params, &found).await?;
             return Ok(finish(access, held, params, schema, counts).await?.with_faults(found));
         }
         tokio::task::yield_now().await;
     }
-    note(access, held, ahead, &mut params, seen).await?;
+    save(access, held, ahead, &mut params, seen).await?;
     faults::keep(access, held.id, &mut params, &found).await?;
     params.offset = records.offset();
     ahead.keep(records);
     Ok(Step::new(Vec::new(), &params, counts, Then::More)?.with_faults(found))
 }
 
-/// Keeps what was seen up to here, where the checkpoint will look for it.
-async fn note(
+/// Stores what was seen so far, under the name in the checkpoint.
+async fn save(
     access: &Access,
     held: &Held,
     ahead: &mut Ahead,
     params: &mut ImportParams,
     seen: Seen,
 ) -> Result<(), Problem> {
-    params.seen = seen.keep(access, held.id).await?;
+    params.seen = seen.save(access, held.id).await?;
     if let Some(name) = &params.seen {
         ahead.remember(name, &Arc::new(seen));
     }
     Ok(())
 }
 
-/// What the columns are.
+/// Reads the columns from the header.
 fn header(params: &mut ImportParams, schema: &Schema, record: &Record) -> Result<(), Vec<RowFault>> {
     let fault =
         |column: Option<String>, detail: String| RowFault { record: record.number, line: record.line, column, detail };
@@ -117,14 +117,15 @@ fn header(params: &mut ImportParams, schema: &Schema, record: &Record) -> Result
     }
     let headers: Vec<String> = cells.iter().map(|cell| sheet::unguarded(&cell.text).to_owned()).collect();
     let columns = columns(&headers, &params.mapping, params.mode, schema);
-    let told = |faults: Vec<(Option<String>, String)>| faults.into_iter().map(|(column, detail)| fault(column, detail));
-    params.columns = columns.map_err(|faults| told(faults).collect::<Vec<_>>())?;
+    let row_faults =
+        |faults: Vec<(Option<String>, String)>| faults.into_iter().map(|(column, detail)| fault(column, detail));
+    params.columns = columns.map_err(|faults| row_faults(faults).collect::<Vec<_>>())?;
     params.headers = headers;
     Ok(())
 }
 
-/// What is wrong with these records; of the others the numbers are noted.
-async fn look_at(
+/// Returns the faults of these records, and notes the numbers of the others.
+async fn validate(
     access: &Access,
     held: &Held,
     params: &mut ImportParams,
@@ -132,18 +133,18 @@ async fn look_at(
     seen: &mut Seen,
     batch: &[Record],
 ) -> Result<Vec<RowFault>, Problem> {
-    let (mut sound, mut faults) = (Vec::<ParsedRow>::new(), Vec::new());
+    let (mut valid, mut faults) = (Vec::<ParsedRow>::new(), Vec::new());
     let header = params.header(Target::Number);
     let of_number = |record: u64, line: u64, detail: &str| RowFault {
         record,
         line,
-        column: Some(header.clone()),
+        column: header.clone(),
         detail: detail.to_owned(),
     };
     let greatest = params.numbers.given.saturating_add(MAX_JUMP);
     for record in batch {
         let number = record::number(params, record);
-        let again = number.filter(|number| *number <= greatest && !seen.meet(*number));
+        let again = number.filter(|number| *number <= greatest && !seen.add_number(*number));
         let again = again.map(|_| {
             let line = record::line_of(params, record, Target::Number);
             of_number(record.number, line, "is the number of an earlier record")
@@ -155,31 +156,31 @@ async fn look_at(
             of_number(record.number, line, &detail)
         });
         match (record::read(params, schema, record), again.or(too_far)) {
-            (Ok(parsed), None) => sound.push(parsed),
+            (Ok(parsed), None) => valid.push(parsed),
             (Ok(_), Some(again)) => faults.push(again),
             (Err(found), again) => faults.extend(found.into_iter().chain(again)),
         }
     }
     let given = params.numbers.given;
     let known = |parsed: &ParsedRow| parsed.number.filter(|number| *number <= given);
-    let there: Vec<Existing> = match params.mode {
+    let existing: Vec<Existing> = match params.mode {
         Mode::Create => Vec::new(),
         Mode::Upsert => {
-            let asked: Vec<_> =
-                sound.iter().map(|parsed| there(access, params, schema, known(parsed), parsed)).collect();
-            stream::iter(asked).buffered(AT_ONCE).try_collect().await?
+            let lookups: Vec<_> =
+                valid.iter().map(|parsed| look_up(access, params, schema, known(parsed), parsed)).collect();
+            stream::iter(lookups).buffered(CONCURRENCY).try_collect().await?
         }
     };
-    for (place, parsed) in sound.iter().enumerate() {
+    for (index, parsed) in valid.iter().enumerate() {
         let is_known = known(parsed).is_some();
-        let fault = match there.get(place) {
+        let fault = match existing.get(index) {
             _ if !is_known => create::issue(held, schema, parsed, MAX_NUMBER).err(),
             None => {
-                let detail = "is not above all numbers that the project has given";
+                let detail = "is not above the last number of the project";
                 Some(of_number(parsed.record, parsed.number_line, detail))
             }
-            Some(Existing::Not) => {
-                let detail = "was given before, and no issue has it";
+            Some(Existing::None) => {
+                let detail = "is a former number, and no issue has it";
                 Some(of_number(parsed.record, parsed.number_line, detail))
             }
             Some(Existing::TooLarge) => Some(parsed.fault(TOO_LARGE)),
@@ -203,7 +204,7 @@ async fn look_at(
     Ok(faults)
 }
 
-/// The whole file was looked at.
+/// The step after the last record: rejects the file, or allocates the numbers and starts the second pass.
 async fn finish(
     access: &Access,
     held: &Held,
@@ -224,9 +225,9 @@ async fn finish(
     };
     let Numbers { given: before, least, greatest, without, .. } = params.numbers;
     if given > before && least.is_some_and(|least| least <= given) {
-        // Others have taken numbers that the file names: what is wrong with it has to be found anew.
+        // Numbers of the file were allocated to other issues, so it is validated again.
         let (columns, headers) = (Vec::new(), Vec::new());
-        let anew = ImportParams {
+        let again = ImportParams {
             offset: FileOffset::default(),
             faults: Default::default(),
             columns,
@@ -234,9 +235,9 @@ async fn finish(
             seen: None,
             ..params
         };
-        return Ok(Step::new(Vec::new(), &anew, Default::default(), Then::More)?.anew());
+        return Ok(Step::new(Vec::new(), &again, Default::default(), Then::More)?.anew());
     }
-    let named = greatest.unwrap_or_default().max(given);
+    let named = greatest.map_or(given, |greatest| greatest.max(given));
     if named + without > MAX_NUMBER {
         let rejected = end(access, held, params, counts, Then::Rejected, Vec::new()).await?;
         return Ok(rejected.because(format!("its issues would have numbers above {MAX_NUMBER}")));
@@ -252,36 +253,37 @@ async fn finish(
     Step::new(actions, &params, counts, Then::More)
 }
 
-/// The issue that a record is to change.
+/// The issue that a record updates.
 enum Existing {
-    Not,
-    /// With what the record says it would be too large.
+    None,
+    /// It would be too large with the record's values.
     TooLarge,
     Fits,
 }
 
-/// Sizes are looked at where one fault stops all; else each is found when it is written.
-async fn there(
+/// Looks up the issue that a record updates. Its size is checked only if one fault stops all; otherwise the second pass finds
+/// it.
+async fn look_up(
     access: &Access,
     params: &ImportParams,
     schema: &Schema,
     number: Option<u64>,
     parsed: &ParsedRow,
 ) -> Result<Existing, Problem> {
-    let Some(number) = number else { return Ok(Existing::Not) };
-    let Some(issue) = find(access, schema, number).await? else { return Ok(Existing::Not) };
+    let Some(number) = number else { return Ok(Existing::None) };
+    let Some(issue) = find(access, schema, number).await? else { return Ok(Existing::None) };
     if params.on_error == OnError::Skip {
         return Ok(Existing::Fits);
     }
     let key = IssueKey { issue, project: schema.id }.key();
     let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await? else {
-        return Ok(Existing::Not);
+        return Ok(Existing::None);
     };
     let after = cleaned(schema, parsed.apply(stored.read()?, schema));
     Ok(if check_size(&after).is_ok() { Existing::Fits } else { Existing::TooLarge })
 }
 
-/// The last number that the project has given; nothing if it is gone.
+/// The last number of the project. None if the project is gone.
 async fn last_given(access: &Access, schema: &Schema) -> Result<Option<u64>, Problem> {
     let key: Key = CounterKey { project: schema.id }.key();
     let stored = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await?;

@@ -1,4 +1,4 @@
-//! The second pass: records become issues, or change those that have their numbers.
+//! The second pass creates issues, or updates those with the records' numbers.
 
 use std::time::Instant;
 
@@ -8,9 +8,9 @@ use web::Problem;
 
 use super::ahead::{Ahead, end};
 use super::create::{TOO_LARGE, create_all, make};
-use super::made::Made;
 use super::record::{self, ParsedRow};
 use super::records::{Batch, Next};
+use super::written::Written;
 
 use super::{ImportParams, OnError, faults, find};
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
@@ -23,11 +23,11 @@ use crate::project::Schema;
 use crate::schema::TRACKER;
 use crate::work::{Counts, Held, RowFault, Step, Then};
 
-/// What became of the records that change issues.
+/// The outcome of the records that update issues.
 #[derive(Default)]
 struct Outcome {
-    changed: u64,
-    /// Whether the schema was another than the one that was read.
+    updated: u64,
+    /// Whether the schema was changed since it was read.
     outdated: bool,
 }
 
@@ -38,7 +38,7 @@ pub async fn step(
     mut params: ImportParams,
     schema: &Schema,
 ) -> Result<Step, Problem> {
-    let began = Instant::now();
+    let start = Instant::now();
     let seen = ahead.seen(access, &params).await?;
     let mut records = ahead.records(held.id, &params, params.offset);
     let mut batch = Batch::of(ahead.pace.0);
@@ -57,13 +57,13 @@ pub async fn step(
     if batch.is_empty() {
         return end(access, held, params, held.work.counts, Then::Done, Vec::new()).await;
     }
-    let made = Made::read(access, held.id, &params).await?;
+    let written = Written::load(access, held.id, &params).await?;
     let (mut new, mut known, mut found) = (Vec::new(), Vec::new(), Vec::new());
     let (mut created, mut failed) = (0, 0);
-    for record in batch.iter().filter(|record| !seen.is_unsound(record.number)) {
+    for record in batch.iter().filter(|record| !seen.is_invalid(record.number)) {
         let next = params.numbers.next;
         params.numbers.next += u64::from(record::is_unnumbered(&params, record));
-        if made.has(record.number) {
+        if written.has(record.number) {
             created += 1;
             continue;
         }
@@ -84,14 +84,14 @@ pub async fn step(
             }
         }
     }
-    failed += batch.iter().filter(|record| seen.is_unsound(record.number)).count() as u64;
+    failed += batch.iter().filter(|record| seen.is_invalid(record.number)).count() as u64;
 
     created += new.len() as u64;
-    let creates = create_all(access, held.id, schema, &made, new);
-    let changes = change_all(access, held, schema, &params, known);
-    let (all_made, (changes, refused)) = futures::try_join!(creates, changes)?;
-    if !all_made || changes.outdated {
-        // What was written is found when the batch is done again.
+    let creates = create_all(access, held.id, schema, &written, new);
+    let updates = update_all(access, held, schema, &params, known);
+    let (all_created, (updates, refused)) = futures::try_join!(creates, updates)?;
+    if !all_created || updates.outdated {
+        // The next step repeats the batch, and finds what was written.
         return Ok(Step::end(held, Then::More, Vec::new()));
     }
     failed += refused.len() as u64;
@@ -102,93 +102,97 @@ pub async fn step(
         total: before.total,
         done: before.done + batch.len() as u64 - failed,
         created: Some(before.created.unwrap_or_default() + created),
-        changed: Some(before.changed.unwrap_or_default() + changes.changed),
+        changed: Some(before.changed.unwrap_or_default() + updates.updated),
         failed: Some(before.failed.unwrap_or_default() + failed),
     };
     if !found.is_empty() && params.on_error == OnError::Stop {
         let stopped = end(access, held, params, held.work.counts, Then::Stopped, found).await?;
-        return Ok(Step { counts, ..stopped }.because("a record could not be written any more; its fault tells why"));
+        return Ok(Step { counts, ..stopped }.because("a record could no longer be written; its fault says why"));
     }
     faults::keep(access, held.id, &mut params, &found).await?;
     params.offset = records.offset();
     ahead.keep(records);
-    ahead.pace.adapt(began.elapsed());
+    ahead.pace.adapt(start.elapsed());
     Ok(Step::new(Vec::new(), &params, counts, Then::More)?.with_faults(found))
 }
 
-/// The end of an import whose file cannot be read on. What it has made since the checkpoint is made.
+/// The end of an import whose file can no longer be read. It counts what was written since the checkpoint.
 pub async fn broken(access: &Access, held: &Held, params: ImportParams, reason: &str) -> Result<Step, Problem> {
-    let counts = with_made(held.work.counts, &Made::read(access, held.id, &params).await?);
+    let counts = with_written(held.work.counts, &Written::load(access, held.id, &params).await?);
     Ok(end(access, held, params, counts, Then::Stopped, Vec::new()).await?.because(reason))
 }
 
-/// The end of an import that is cancelled, counted exactly: no run that has lost its lease makes anything after it.
+/// The end of a cancelled import. Its counts are exact, since a run that has lost its lease writes nothing after it.
 pub async fn cancelled(access: &Access, held: &Held) -> Result<Step, Problem> {
     let params: ImportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-    let counts = with_made(held.work.counts, &Made::close(access, held.id, &params).await?);
+    let counts = with_written(held.work.counts, &Written::close(access, held.id, &params).await?);
     Step::new(Vec::new(), &params, counts, Then::Cancelled)
 }
 
-/// The counts of a checkpoint, and what was made since.
-fn with_made(before: Counts, made: &Made) -> Counts {
-    match made.count() {
+/// The counts of a checkpoint with what was written since.
+fn with_written(before: Counts, written: &Written) -> Counts {
+    match written.count() {
         0 => before,
-        made => Counts { done: before.done + made, created: Some(before.created.unwrap_or_default() + made), ..before },
+        written => Counts {
+            done: before.done + written,
+            created: Some(before.created.unwrap_or_default() + written),
+            ..before
+        },
     }
 }
 
-/// Changes the issues that have these numbers; faults for numbers that none has any more.
-async fn change_all(
+/// Updates the issues with these numbers. A number that no issue has any more is a fault.
+async fn update_all(
     access: &Access,
     held: &Held,
     schema: &Schema,
     params: &ImportParams,
     known: Vec<(u64, ParsedRow)>,
 ) -> Result<(Outcome, Vec<RowFault>), Problem> {
-    let changes: Vec<_> = known.iter().map(|(number, parsed)| change(access, held, schema, *number, parsed)).collect();
-    let changes: Vec<Change> = stream::iter(changes).buffered(usize::from(GATES)).try_collect().await?;
+    let updates: Vec<_> = known.iter().map(|(number, parsed)| update(access, held, schema, *number, parsed)).collect();
+    let updates: Vec<Update> = stream::iter(updates).buffered(usize::from(GATES)).try_collect().await?;
     let (mut outcome, mut faults) = (Outcome::default(), Vec::new());
-    for (change, (_, parsed)) in changes.into_iter().zip(&known) {
-        match change {
-            Change::Made => outcome.changed += 1,
-            Change::Needless => {}
-            Change::Outdated => outcome.outdated = true,
-            Change::Gone => {
+    for (update, (_, parsed)) in updates.into_iter().zip(&known) {
+        match update {
+            Update::Written => outcome.updated += 1,
+            Update::Unchanged => {}
+            Update::Outdated => outcome.outdated = true,
+            Update::Gone => {
                 let fault = parsed.fault("no issue has its number any more");
-                let column = Some(params.header(super::column::Target::Number));
+                let column = params.header(super::column::Target::Number);
                 faults.push(RowFault { line: parsed.number_line, column, ..fault });
             }
-            Change::TooLarge => faults.push(parsed.fault(TOO_LARGE)),
+            Update::TooLarge => faults.push(parsed.fault(TOO_LARGE)),
         }
     }
     Ok((outcome, faults))
 }
 
-enum Change {
-    Made,
-    Needless,
+enum Update {
+    Written,
+    Unchanged,
     Outdated,
     Gone,
     TooLarge,
 }
 
-async fn change(
+async fn update(
     access: &Access,
     held: &Held,
     schema: &Schema,
     number: u64,
     parsed: &ParsedRow,
-) -> Result<Change, Problem> {
+) -> Result<Update, Problem> {
     let mut backoff = Backoff::new();
     loop {
-        let Some(id) = find(access, schema, number).await? else { return Ok(Change::Gone) };
+        let Some(id) = find(access, schema, number).await? else { return Ok(Update::Gone) };
         let key = IssueKey { issue: id, project: schema.id }.key();
         let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await? else {
-            return Ok(Change::Gone);
+            return Ok(Update::Gone);
         };
         let issue: Issue = stored.read()?;
         if issue.num != number {
-            return Ok(Change::Gone);
+            return Ok(Update::Gone);
         }
         if issue.unsettled.is_some() {
             settle(access, id).await?;
@@ -196,22 +200,22 @@ async fn change(
         }
         let after = parsed.apply(issue.clone(), schema);
         if after == issue {
-            return Ok(Change::Needless);
+            return Ok(Update::Unchanged);
         }
         let now = table::clock::rfc3339(access.engines().clock.now());
         let audit = Audit { updated_at: now, updated_by: held.work.created_by.clone(), ..issue.audit.clone() };
         let after = cleaned(schema, Issue { audit, ..after });
         if check_size(&after).is_err() {
-            return Ok(Change::TooLarge);
+            return Ok(Update::TooLarge);
         }
         let prepared = Write::of(schema, Some(LoadedIssue { id, issue, stored }), id, Some(after)).prepare(access)?;
         match access.transact(&WRITE_ISSUE, &prepared.actions).await {
-            Ok(_) if prepared.settled => return Ok(Change::Made),
+            Ok(_) if prepared.settled => return Ok(Update::Written),
             Ok(_) => {
                 settle(access, id).await?;
-                return Ok(Change::Made);
+                return Ok(Update::Written);
             }
-            Err(error) if error.failed(0).is_some() => return Ok(Change::Outdated),
+            Err(error) if error.failed(0).is_some() => return Ok(Update::Outdated),
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
             Err(error) => return Err(error.into()),
         }
@@ -219,7 +223,7 @@ async fn change(
 }
 
 impl ParsedRow {
-    /// What is wrong with the record as a whole.
+    /// A fault of the record as a whole.
     pub fn fault(&self, detail: &str) -> RowFault {
         RowFault { record: self.record, line: self.line, column: None, detail: detail.to_owned() }
     }

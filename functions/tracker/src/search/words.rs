@@ -23,7 +23,7 @@ impl Words {
 
     /// The query for the words. Within a project a single number also matches the issue with this number.
     pub fn clause(&self, in_project: bool) -> Value {
-        let (text, last) = (self.0.join(" "), self.0.last().map(String::as_str).unwrap_or_default());
+        let (text, last) = (self.0.join(" "), self.last());
         let number = match self.0.as_slice() {
             [word] if in_project => word.parse::<u64>().ok().filter(|number| *number <= MAX_NUMBER),
             _ => None,
@@ -40,10 +40,20 @@ impl Words {
         json!({ "bool": { "should": should, "minimum_should_match": 1 } })
     }
 
+    /// The last word, which may be a prefix.
+    fn last(&self) -> &str {
+        self.0.last().map_or_else(
+            || {
+                table::never!("a query without words");
+                ""
+            },
+            String::as_str,
+        )
+    }
+
     /// The query whose matches are highlighted.
     pub fn highlighted(&self) -> Value {
-        let text = self.0.join(" ");
-        let last = self.0.last().map(String::as_str).unwrap_or_default();
+        let (text, last) = (self.0.join(" "), self.last());
         let any =
             |field: &str| json!({ "match": { field: { "query": text, "fuzziness": "AUTO:3,6", "prefix_length": 1 } } });
         let prefix = json!({ "match_bool_prefix": { "name": { "query": last, "operator": "and" } } });
