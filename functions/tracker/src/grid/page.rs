@@ -64,22 +64,22 @@ impl Source {
         access: &Access,
         schema: &Schema,
         query: &ParsedQuery,
-        mut at: Checkpoint,
+        mut checkpoint: Checkpoint,
         limit: u32,
         row: impl Fn(IssueId, &Issue) -> T,
     ) -> Result<Page<T>, Problem> {
         let (mut rows, mut bytes, mut rounds) = (Vec::new(), 0, 0);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        while at.segment < self.segments() {
+        while checkpoint.segment < self.segments() {
             let missing = limit - rows.len();
             let wanted = if rounds > 0 && missing > 0 { missing.max(MIN_FILL) } else { missing.max(1) };
-            let (entries, mut more) = self.entries(access, schema, query, &at, wanted).await?;
+            let (entries, mut more) = self.entries(access, schema, query, &checkpoint, wanted).await?;
             if missing == 0 {
                 // The page is full. The entries only show whether another page follows.
                 if !entries.is_empty() {
-                    return Ok(Page { rows, next: Some(at) });
+                    return Ok(Page { rows, next: Some(checkpoint) });
                 }
-                at = Checkpoint { segment: at.segment + 1, position: None, after: None, ..at };
+                checkpoint = Checkpoint { segment: checkpoint.segment + 1, position: None, after: None, ..checkpoint };
                 continue;
             }
             let ids: Vec<IssueId> = entries.iter().map(|entry| entry.id).collect();
@@ -95,22 +95,25 @@ impl Source {
                     let shown = row(entry.id, &issue);
                     bytes += serde_json::to_vec(&shown).map_err(Problem::internal)?.len();
                     if bytes > MAX_BYTES && !rows.is_empty() {
-                        return Ok(Page { rows, next: Some(at) });
+                        return Ok(Page { rows, next: Some(checkpoint) });
                     }
                     rows.push(shown);
                 } else {
                     skipped = true;
                 }
-                (at.position, at.after) = (entry.position, entry.after);
+                (checkpoint.position, checkpoint.after) = (entry.position, entry.after);
             }
             rounds += usize::from(skipped);
             match (more, rows.len() == limit || rounds >= MAX_ROUNDS) {
-                (true, true) => return Ok(Page { rows, next: Some(at) }),
+                (true, true) => return Ok(Page { rows, next: Some(checkpoint) }),
                 (true, false) => {}
-                (false, _) => at = Checkpoint { segment: at.segment + 1, position: None, after: None, ..at },
+                (false, _) => {
+                    checkpoint =
+                        Checkpoint { segment: checkpoint.segment + 1, position: None, after: None, ..checkpoint }
+                }
             }
-            if rounds >= MAX_ROUNDS && at.segment < self.segments() {
-                return Ok(Page { rows, next: Some(at) });
+            if rounds >= MAX_ROUNDS && checkpoint.segment < self.segments() {
+                return Ok(Page { rows, next: Some(checkpoint) });
             }
         }
         Ok(Page { rows, next: None })
@@ -129,17 +132,17 @@ impl Source {
         access: &Access,
         schema: &Schema,
         query: &ParsedQuery,
-        at: &Checkpoint,
+        checkpoint: &Checkpoint,
         limit: usize,
     ) -> Result<(Vec<Entry>, bool), Problem> {
         match self {
-            Self::Table(segments) => match segments.get(at.segment) {
-                Some(segment) => from_index(access, segment, query.sort.backward, at, limit).await,
+            Self::Table(segments) => match segments.get(checkpoint.segment) {
+                Some(segment) => from_index(access, segment, query.sort.backward, checkpoint, limit).await,
                 None => Ok((Vec::new(), false)),
             },
-            Self::Search(segments) => match segments.get(at.segment) {
+            Self::Search(segments) => match segments.get(checkpoint.segment) {
                 Some(segment) => {
-                    let after = at.after.as_deref();
+                    let after = checkpoint.after.as_deref();
                     let (hits, more) = searched::hits(access, schema, query, segment, after, limit).await?;
                     let entry = |(id, after)| Entry { id, position: None, after };
                     Ok((hits.into_iter().map(entry).collect(), more))
@@ -155,11 +158,11 @@ async fn from_index(
     access: &Access,
     segment: &Segment,
     backward: bool,
-    at: &Checkpoint,
+    checkpoint: &Checkpoint,
     limit: usize,
 ) -> Result<(Vec<Entry>, bool), Problem> {
     let query = access.table(&ENTRIES, &TRACKER).query(segment.partition.as_str()).index(INDEX);
-    let query = segment.range.query(query).after(at.position.clone());
+    let query = segment.range.query(query).after(checkpoint.position.clone());
     let query = if backward { query.backward() } else { query };
     let page = query.page(u32::try_from(limit).unwrap_or(u32::MAX)).await?;
     let entry = |stored: &Stored| {

@@ -155,9 +155,13 @@ fn field(schema: &Schema, column: Column) -> String {
         Column::Number => "number".to_owned(),
         Column::Name => "nameKey".to_owned(),
         Column::State => "state".to_owned(),
-        Column::Attribute(_) => {
-            let slot = column.attribute(schema).map_or(0, |attribute| attribute.item.slot);
-            format!("k{slot:02}")
-        }
+        Column::Attribute(_) => match column.attribute(schema) {
+            Some(attribute) => format!("k{:02}", attribute.item.slot),
+            None => {
+                // No document has this field.
+                table::never!("a query by {column}, which is no attribute of {}", schema.id.id());
+                "none".to_owned()
+            }
+        },
     }
 }

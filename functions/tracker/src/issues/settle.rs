@@ -101,7 +101,7 @@ async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
     access.transact(&UPDATE_ISSUE, &actions).await.map(|_| ())
 }
 
-/// The sort key of a row. None for the issue itself and its due row.
+/// A row's key and its sort key in the index. None for the issue itself and its due row.
 fn row(stored: &Stored) -> Option<(Key, String)> {
     let other = IssueKey::parse(&stored.key).is_some() || IssueDueKey::parse(&stored.key).is_some();
     let data = stored.item.get(DATA)?.as_s().ok()?;

@@ -40,7 +40,7 @@ async fn delete(
         return Err(has_issues(&gates));
     }
     let who = Some(access.me.to_string());
-    let (begun, actions) = mark_project(cx.access(), &schema, &gates, !cascade, !tag.is_absent(), who, Start::Held)?;
+    let (job, actions) = mark_project(cx.access(), &schema, &gates, !cascade, !tag.is_absent(), who, Start::Held)?;
     cx.access().transact(&MARK_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         // Another request has marked it.
@@ -49,7 +49,7 @@ async fn delete(
         None if matches!(error, Error::ConditionFailed(_)) => has_issues(&gates),
         None => error.into(),
     })?;
-    finish(&cx, Held::made(path.tenant_id, begun)).await
+    finish(&cx, Held::made(path.tenant_id, job)).await
 }
 
 fn has_issues(gates: &Gates) -> Problem {

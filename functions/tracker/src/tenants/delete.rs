@@ -41,9 +41,8 @@ async fn delete(
     if tenant.projects > 0 && !query.cascade {
         return Err(Problem::has_dependents(&[("projects", tenant.projects.unsigned_abs())]));
     }
-    let begun =
-        begin(cx.access(), tenant_id, Kind::DeleteTenant, (None, None), Some(me(&cx)?.to_string()), Start::Held)?;
-    let mark = Changes::new().set("Deleting", item::text(begun.id.id()));
+    let job = begin(cx.access(), tenant_id, Kind::DeleteTenant, (None, None), Some(me(&cx)?.to_string()), Start::Held)?;
+    let mark = Changes::new().set("Deleting", item::text(job.id.id()));
     let mut mark = Action::update(&TRACKER, key, mark).when(Condition::Absent("Deleting"));
     if !query.cascade {
         mark = mark.when(Condition::Equals("Projects", item::number(tenant.projects)));
@@ -54,11 +53,11 @@ async fn delete(
     let members = cx.access().table(&OF_TENANT, &TRACKER).query(tenant_id.id()).begins_with("user-").consistent();
     let members = members.page(MAX_MEMBERS).await?.items;
     let removals = members.into_iter().map(|stored| Action::delete(&TRACKER, stored.key).or_absent());
-    let actions: Vec<_> = [mark].into_iter().chain(begun.actions.clone()).chain(removals).collect();
+    let actions: Vec<_> = [mark].into_iter().chain(job.actions.clone()).chain(removals).collect();
     cx.access().transact(&MARK_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         Some(_) => Problem::conflict(),
         None => error.into(),
     })?;
-    finish(&cx, Held::made(tenant_id, begun)).await
+    finish(&cx, Held::made(tenant_id, job)).await
 }
