@@ -25,8 +25,7 @@ use crate::values::number_of;
 use crate::work::routes::{WorkView, accepted};
 use crate::work::{Counts, Held, Kind, LAG, Start, Step, Then, Work, begin_work, imports_are_open};
 
-pub const NUMBERS_IN_USE: ProblemKind =
-    ProblemKind::new(409, "numbers-in-use", "Numbers of the project are being given");
+pub const NUMBERS_IN_USE: ProblemKind = ProblemKind::new(409, "numbers-in-use", "Numbers of the project are in use");
 
 /// The number of a project's next issue.
 #[derive(Debug, Deserialize, ToSchema)]
