@@ -64,12 +64,12 @@ async fn set(
         let schema = path.load(&cx, Consistency::Strong).await?;
         let counters = access.table(&SET_NEXT_NUMBER, &TRACKER);
         let stored = counters.get_consistent(CounterKey { project }.key()).await?;
-        let given = stored.as_ref().and_then(given).ok_or_else(Problem::not_found)?;
+        let given = stored.as_ref().and_then(last_number).ok_or_else(Problem::not_found)?;
         if last == given {
             return Ok(Either::First(NoContent));
         }
         if last > given {
-            let set = Action::set_sequence(&TRACKER, counter(project), last).when(as_given(given));
+            let set = Action::set_sequence(&TRACKER, counter(project), last).when(counter_unchanged(given));
             access.write(&SET_NEXT_NUMBER, set).await.map_err(refusal)?;
             return Ok(Either::First(NoContent));
         }
@@ -107,7 +107,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     }
     let counters = [CounterKey { project }.key()];
     let stored = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&counters).await?;
-    let Some(now) = stored.into_iter().flatten().next().as_ref().and_then(given) else {
+    let Some(now) = stored.into_iter().flatten().next().as_ref().and_then(last_number) else {
         return Ok(Step::stopped(held, "its project is gone"));
     };
     // Counts above the greatest number of all belong to no issue.
@@ -117,17 +117,17 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     if let Some(highest) = highest(access, &ATTRIBUTE_STEP, project).await?.filter(|highest| *highest > last) {
         return Ok(Step::stopped(held, format!("an issue has the number {highest}")));
     }
-    let set = Action::set_sequence(&TRACKER, counter(project), last).when(as_given(now));
+    let set = Action::set_sequence(&TRACKER, counter(project), last).when(counter_unchanged(now));
     Step::new(vec![set], &Checkpoint { given: before, last }, Counts::default(), Then::Done)
 }
 
 /// The condition that no number was allocated since.
-fn as_given(last: u64) -> Condition {
+fn counter_unchanged(last: u64) -> Condition {
     Condition::Equals("Last", item::number(last))
 }
 
 /// The last number that a counter has allocated.
-fn given(counter: &Stored) -> Option<u64> {
+fn last_number(counter: &Stored) -> Option<u64> {
     counter.item.get("Last")?.as_n().ok()?.parse().ok()
 }
 
