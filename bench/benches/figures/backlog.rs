@@ -5,10 +5,11 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use table::access::{AccessPattern, Call, TableAction};
 use table::{Access, Action, Changes, EntityKey, Item, Key, item};
 use tracker::access::PROJECT;
-use tracker::items::{Issue, Stamps, State, Value};
+use tracker::audit::Audit;
+use tracker::items::{Issue, State, Value};
 use tracker::keys::{CounterKey, IssueKey};
 use tracker::names::{IssueId, ProjectId, TenantId};
-use tracker::project::{Read, Schema};
+use tracker::project::{Consistency, Schema};
 use tracker::rows::rows;
 use tracker::schema::{DATA, TRACKER};
 use tracker::values::{Input, number_key};
@@ -38,7 +39,7 @@ pub async fn fill(
     let tenant = TenantId::parse_id(last(tracker.tenant.path())).ok_or("no tenant")?;
     let id = ProjectId::parse_id(last(&project.path)).ok_or("no project")?;
     let access = Access::new(tracker.engines.clone(), &[&PROJECT, &COUNT]);
-    let schema = Schema::read(&access, tenant, id, Read::Strong).await?.ok_or("the project is gone")?;
+    let schema = Schema::load(&access, tenant, id, Consistency::Strong).await?.ok_or("the project is gone")?;
     let mut ids = Vec::with_capacity(issues);
     for begin in (1..=issues).step_by(BLOCK) {
         let mut items = Vec::new();
@@ -62,8 +63,8 @@ fn stored(schema: &Schema, id: IssueId, number: usize, has: impl Fn(usize) -> bo
     let num = u64::try_from(number)?;
     let now = "2026-01-01T00:00:00.000000Z";
     let who = Some("local:bench".to_owned());
-    let stamps =
-        Stamps { created_at: now.to_owned(), created_by: who.clone(), updated_at: now.to_owned(), updated_by: who };
+    let audit =
+        Audit { created_at: now.to_owned(), created_by: who.clone(), updated_at: now.to_owned(), updated_by: who };
     let mut issue = Issue {
         data: number_key(num),
         name: format!("Bolt {number}"),
@@ -73,7 +74,7 @@ fn stored(schema: &Schema, id: IssueId, number: usize, has: impl Fn(usize) -> bo
         values: Default::default(),
         import: None,
         unsettled: None,
-        stamps,
+        audit,
     };
     for (column, attribute) in schema.attributes.iter().enumerate().filter(|(column, _)| has(*column)) {
         let (of, slot) = (attribute.item.of, attribute.item.slot);

@@ -60,7 +60,7 @@ pub async fn stage(served: &'static Served) -> Stage {
         insiders: &["administrator"],
         others: "foreign",
         bodies: vec![
-            ("setValues", r#"{"values": {"{attributeId}": "7"}}"#),
+            ("updateValues", r#"{"values": {"{attributeId}": "7"}}"#),
             ("moveIssue", r#"{"project": "{projectId}"}"#),
             (
                 "createImport",

@@ -18,7 +18,7 @@ async fn each_access_pattern_costs_what_is_recorded() {
     let app = ::tracker::app;
     let made = costs.of("create a tenant", pat.post("/tracker/tenants", json!({ "name": "Zoo" })), 201).await;
     let zoo = made.header("location").to_owned();
-    costs.of("rename a tenant", pat.patch(&zoo, json!({ "name": "Aquarium" })), 200).await;
+    costs.of("update a tenant's name", pat.patch(&zoo, json!({ "name": "Aquarium" })), 200).await;
     costs.of("3 tenants by name", pat.get("/tracker/tenants"), 200).await;
     costs.of("the only tenant of the caller", ada.get("/tracker/me/tenants"), 200).await;
     let eve = json!({ "idpid": "local:eve", "role": "editor" });
@@ -33,11 +33,11 @@ async fn each_access_pattern_costs_what_is_recorded() {
     let pens = made.await.header("location").to_owned();
     costs.of("2 projects by name", ann.get(&format!("{TENANT}/projects")), 200).await;
     costs.of("a project with 4 attributes", ann.get(PROJECT), 200).await;
-    costs.of("rename a project", ada.patch(&pens, json!({ "name": "Cages" })), 200).await;
+    costs.of("update a project's name", ada.patch(&pens, json!({ "name": "Cages" })), 200).await;
     let attribute = json!({ "name": "Weight", "type": "int" });
     let create = ada.post(&format!("{pens}/attributes"), attribute);
     let attribute = costs.of("create an attribute, no issue there", create, 201).await.header("location").to_owned();
-    costs.of("change an attribute", ada.patch(&attribute, json!({ "name": "Mass" })), 200).await;
+    costs.of("update an attribute", ada.patch(&attribute, json!({ "name": "Mass" })), 200).await;
     costs.of("delete an attribute, no issue there", ada.delete(&attribute), 204).await;
 
     let all =
@@ -50,7 +50,7 @@ async fn each_access_pattern_costs_what_is_recorded() {
     costs.of("an issue", ann.get(&issue), 200).await;
     costs.of("an issue by its number", ann.get(&format!("{PROJECT}/numbers/4")), 200).await;
     let value = format!("{issue}/values/xattrib-3fe6");
-    costs.of("change a value", ann.put(&value, json!({ "value": 2 })), 200).await;
+    costs.of("update a value", ann.put(&value, json!({ "value": 2 })), 200).await;
     costs.of("clear a value", ann.delete(&value), 204).await;
     costs.of("set a value first", ann.put(&value, json!({ "value": 3 })), 200).await;
     costs.of("close an issue", ann.patch(&issue, json!({ "state": "closed" })), 200).await;
@@ -66,20 +66,20 @@ async fn each_access_pattern_costs_what_is_recorded() {
 
     let file = "Name,Num Items\nBolts,1\nNuts,2\n";
     let announced = json!({ "mode": "create", "onError": "stop", "bytes": file.len() });
-    let announced = costs.of("announce an import", ann.post(&format!("{PROJECT}/imports"), announced), 201).await;
+    let announced = costs.of("create an import", ann.post(&format!("{PROJECT}/imports"), announced), 201).await;
     super::files::put_by_hand(&fixture, &announced, file);
     let arrived = super::files::arrived(announced.text("id"));
     costs.of_event("import 2 issues", &fixture.cairn, app, ("startImport", &arrived), Duration::ZERO).await;
-    let begun = costs.of("begin an export", ann.post(&format!("{PROJECT}/exports"), json!({})), 202).await;
+    let begun = costs.of("create an export", ann.post(&format!("{PROJECT}/exports"), json!({})), 202).await;
     costs.of("cancel an export", ann.delete(begun.header("location")), 204).await;
 
     let text = json!({ "type": "text" });
     let retyped = ada.post(&format!("{PROJECT}/attributes/xattrib-3fe6/retype"), text);
-    let work = costs.of("begin a change of type", retyped, 202).await.header("location").to_owned();
-    costs.of("a piece of work", ann.get(&work), 200).await;
-    costs.of("the work of a tenant", ann.get(&format!("{TENANT}/work")), 200).await;
+    let work = costs.of("create a retype job", retyped, 202).await.header("location").to_owned();
+    costs.of("a job", ann.get(&work), 200).await;
+    costs.of("the jobs of a tenant", ann.get(&format!("{TENANT}/work")), 200).await;
     let later = Duration::from_secs(90);
-    costs.of_event("a batch of work that is due", &fixture.cairn, app, ("runWork", &json!({})), later).await;
+    costs.of_event("a batch of a due job", &fixture.cairn, app, ("runWork", &json!({})), later).await;
     costs.of("delete a project with 6 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;
     costs.of("delete a tenant without projects", pat.delete(&format!("{zoo}?cascade=true")), 204).await;
     costs.match_record("tracker");

@@ -143,7 +143,7 @@ async fn every_refusal_is_in_the_api_description() {
     let schemas = &description["components"]["schemas"];
     for (name, property) in [
         ("NewIssue", "name"),
-        ("IssueChange", "name"),
+        ("IssuePatch", "name"),
         ("NewProject", "name"),
         ("NewTenant", "name"),
         ("NewAttribute", "name"),

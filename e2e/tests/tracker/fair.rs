@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::json;
 use table::item::{number, text, to_item};
 use tokio::time::Instant;
-use tracker::items::{Issue, Stamps, State};
+use tracker::audit::Audit;
+use tracker::items::{Issue, State};
 use tracker::keys::IssueKey;
 use tracker::names::{IssueId, ProjectId, TenantId};
 use tracker::values::number_key;
@@ -60,7 +61,7 @@ async fn filled(fixture: &Fixture, tenant: &str, name: &str, rows: u64) -> Strin
             values: Default::default(),
             import: None,
             unsettled: None,
-            stamps: Stamps::default(),
+            audit: Audit::default(),
         };
         let key = IssueKey { issue: IssueId::new(), project };
         let key: table::Key = key.into();

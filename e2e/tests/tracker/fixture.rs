@@ -6,8 +6,9 @@ use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 use table::access::{AccessPattern, Call, TableAction};
 use table::{Access, Action, Key};
+use tracker::audit::Audit;
 use tracker::items::{
-    AttributeItem, Directory, Gate, Issue, Member, Project, Role, Stamps, State, Status, Tenant, Value as Kept,
+    AttributeItem, Directory, Gate, Issue, Member, Project, Role, State, Status, Tenant, Value as Kept,
 };
 use tracker::keys::{AttributeKey, CounterKey, DirectoryKey, GateKey, IssueKey, MemberKey, ProjectKey, TenantKey};
 use tracker::listed;
@@ -151,8 +152,8 @@ fn actions() -> Vec<Action> {
     let tenants = [("tenant-0807", "ACME Engineering"), ("tenant-3cc8", "Big Media")];
     for (tenant, name) in tenants {
         let tenant: TenantId = id(tenant);
-        let stamps = Stamps::default();
-        let item = Tenant { name: name.to_owned(), projects: 1, admins: 1, deleting: None, stamps };
+        let audit = Audit::default();
+        let item = Tenant { name: name.to_owned(), projects: 1, admins: 1, deleting: None, audit };
         actions.push(create(TenantKey { tenant }, &item));
         actions.push(create(DirectoryKey { tenant }, &Directory { data: listed::entry(name) }));
         for (user, role) in [("local:ada", Role::Admin), ("local:ann", Role::Editor), ("local:vic", Role::Viewer)] {
@@ -162,7 +163,7 @@ fn actions() -> Vec<Action> {
                 data: "2023-01-01T00:00:00.000000Z".to_owned(),
                 role,
                 name: String::new(),
-                stamps: Stamps::default(),
+                audit: Audit::default(),
             };
             actions.push(create(MemberKey { tenant, user: user.parse().unwrap() }, &member));
         }
@@ -201,7 +202,7 @@ fn bridge() -> Vec<Attribute> {
             slot: num - 1,
             status: Status::Ready,
             options: Default::default(),
-            stamps: Stamps::default(),
+            audit: Audit::default(),
         },
     };
     let all = [
@@ -222,7 +223,7 @@ fn project(tenant: &str, text: &str, name: &str, attributes: &[Attribute], issue
         attrib_rev: 0,
         schema_rev: 0,
         deleting: None,
-        stamps: Stamps::default(),
+        audit: Audit::default(),
     };
     let counter = table::Sequence::counting(CounterKey { project }, "Last");
     let mut actions =
@@ -252,7 +253,7 @@ fn project(tenant: &str, text: &str, name: &str, attributes: &[Attribute], issue
             values: values.iter().map(kept).collect(),
             import: None,
             unsettled: None,
-            stamps: Stamps::default(),
+            audit: Audit::default(),
         };
         actions.push(create(IssueKey { issue, project }, &item));
         for (key, data) in rows(issue, project, &item, attributes) {

@@ -86,6 +86,10 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
             assert!(grown, "{} after {}", told.told(), last.told());
             last = told;
         }
+        if written == 0 && time >= LONG {
+            // A run that was cut off may have written the record, and the request that reads it was cut off, too.
+            last = fixture.ann.get(work).await.is(200);
+        }
         let moved = shown(&last) != shown(&before) || last["state"] != before["state"];
         assert!(moved || written == 0 || time < LONG, "a run has left it as it was: {}", last.told());
         time = if moved { SHORT } else { time * 2 };

@@ -1,200 +1,186 @@
-//! The access patterns of tracker, with the numbers by which other places speak of them.
+//! The access patterns of tracker.
 
-use table::access::{AccessPattern, Call, ObjectAction, TableAction};
+use table::access::{AccessPattern, Call, OnObjects, OnTable};
 
 use crate::schema::{BUCKET, INDEX};
 
-const TABLE: &str = "tracker";
+const TABLE: OnTable = OnTable("tracker");
 
-const GET: Call = on(TableAction::GetItem);
-const BATCH_GET: Call = on(TableAction::BatchGetItem);
-const QUERY: Call = on(TableAction::Query);
-const CHECK: Call = on(TableAction::ConditionCheckItem);
-const PUT: Call = on(TableAction::PutItem);
-const UPDATE: Call = on(TableAction::UpdateItem);
-const DELETE: Call = on(TableAction::DeleteItem);
-const BATCH_DELETE: Call = on(TableAction::BatchWriteItem);
-const QUERY_INDEX: Call = Call::Index { table: TABLE, index: INDEX };
+const IMPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "imports/" };
+const CHECKS: OnObjects = OnObjects { bucket: BUCKET, prefix: "checks/" };
+const FAULTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "faults/" };
+const EXPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "exports/" };
 
-const fn on(action: TableAction) -> Call {
-    Call::Table { table: TABLE, action }
-}
+/// The alias of the system's documents.
+pub const ALIAS: &str = "tracker";
 
-const fn objects(prefix: &'static str, action: ObjectAction) -> Call {
-    Call::Objects { bucket: BUCKET, prefix, action }
-}
+/// The caller's membership in a tenant.
+pub const MEMBERSHIP: AccessPattern = AccessPattern::new("membership", &[TABLE.get()]);
 
-/// 1: what the caller is in a tenant, on every route under it.
-pub const MEMBERSHIP: AccessPattern = AccessPattern { name: "membership", calls: &[GET] };
+/// The tenants of the caller.
+pub const MY_TENANTS: AccessPattern = AccessPattern::new("myTenants", &[TABLE.query_index(INDEX), TABLE.batch_get()]);
 
-/// 2: the tenants of the caller.
-pub const MY_TENANTS: AccessPattern = AccessPattern { name: "myTenants", calls: &[QUERY_INDEX, BATCH_GET] };
+/// A tenant.
+pub const TENANT: AccessPattern = AccessPattern::new("tenant", &[TABLE.get()]);
 
-/// 3: a tenant.
-pub const TENANT: AccessPattern = AccessPattern { name: "tenant", calls: &[GET] };
+/// An issue.
+pub const ISSUE: AccessPattern = AccessPattern::new("issue", &[TABLE.get()]);
 
-/// 3: an issue.
-pub const ISSUE: AccessPattern = AccessPattern { name: "issue", calls: &[GET] };
+/// All tenants, or the projects of a tenant, by name.
+pub const BY_NAME: AccessPattern = AccessPattern::new("byName", &[TABLE.query_index(INDEX)]);
 
-/// 4: tenants, or the projects of a tenant, by name.
-pub const BY_NAME: AccessPattern = AccessPattern { name: "byName", calls: &[QUERY_INDEX] };
+/// The members of a tenant, or its jobs, newest first.
+pub const OF_TENANT: AccessPattern = AccessPattern::new("ofTenant", &[TABLE.query()]);
 
-/// 5: the members of a tenant, or its work, newest first.
-pub const OF_TENANT: AccessPattern = AccessPattern { name: "ofTenant", calls: &[QUERY] };
+/// A member.
+pub const MEMBER: AccessPattern = AccessPattern::new("member", &[TABLE.get()]);
 
-/// 5: one member.
-pub const MEMBER: AccessPattern = AccessPattern { name: "member", calls: &[GET] };
+/// A project with its attributes.
+pub const PROJECT: AccessPattern = AccessPattern::new("project", &[TABLE.query()]);
 
-/// 6: a project with its attributes.
-pub const PROJECT: AccessPattern = AccessPattern { name: "project", calls: &[QUERY] };
+/// An issue by its number.
+pub const BY_NUMBER: AccessPattern = AccessPattern::new("byNumber", &[TABLE.query_index(INDEX)]);
 
-/// 7: an issue by its number.
-pub const BY_NUMBER: AccessPattern = AccessPattern { name: "byNumber", calls: &[QUERY_INDEX] };
+/// The index entries of a grid in their order.
+pub const ENTRIES: AccessPattern = AccessPattern::new("entries", &[TABLE.query_index(INDEX)]);
 
-/// 8: entries of the grid in their order.
-pub const ENTRIES: AccessPattern = AccessPattern { name: "entries", calls: &[QUERY_INDEX] };
+/// The issues of a page.
+pub const ISSUES: AccessPattern = AccessPattern::new("issues", &[TABLE.batch_get()]);
 
-/// 9: the issues of a page.
-pub const ISSUES: AccessPattern = AccessPattern { name: "issues", calls: &[BATCH_GET] };
+/// The gates of a project, which count its issues.
+pub const TOTALS: AccessPattern = AccessPattern::new("totals", &[TABLE.query()]);
 
-/// 10: exact totals.
-pub const TOTALS: AccessPattern = AccessPattern { name: "totals", calls: &[QUERY] };
+/// An issue with all its rows.
+pub const ISSUE_ROWS: AccessPattern = AccessPattern::new("issueRows", &[TABLE.query()]);
 
-/// 11: an issue with all its rows.
-pub const ISSUE_ROWS: AccessPattern = AccessPattern { name: "issueRows", calls: &[QUERY] };
+/// The next number of a project.
+pub const NEXT_NUMBER: AccessPattern = AccessPattern::new("nextNumber", &[TABLE.update()]);
 
-/// 12: the next number of a project.
-pub const NEXT_NUMBER: AccessPattern = AccessPattern { name: "nextNumber", calls: &[UPDATE] };
-
-/// 12: the next number of a project set: at once if it is above the last one, else by work, which no import and no number that
-/// was taken before gets past.
+/// The counter of a project's numbers: raised at once, or lowered by a job.
 pub const SET_NEXT_NUMBER: AccessPattern =
-    AccessPattern { name: "setNextNumber", calls: &[GET, QUERY_INDEX, PUT, UPDATE] };
+    AccessPattern::new("setNextNumber", &[TABLE.get(), TABLE.query_index(INDEX), TABLE.put(), TABLE.update()]);
 
-/// 13: an issue with its rows, made through a gate.
-pub const CREATE_ISSUE: AccessPattern = AccessPattern { name: "createIssue", calls: &[GET, PUT, UPDATE] };
+/// A new issue with its rows, through a gate.
+pub const CREATE_ISSUE: AccessPattern = AccessPattern::new("createIssue", &[TABLE.get(), TABLE.put(), TABLE.update()]);
 
-/// 14: an issue changed as it was read, with the few rows that differ; one that a writer has left unsettled, with all.
-pub const CHANGE_ISSUE: AccessPattern = AccessPattern { name: "changeIssue", calls: &[CHECK, UPDATE, DELETE] };
+/// An update of an unchanged issue with the rows that differ, or with all rows of an unsettled one.
+pub const UPDATE_ISSUE: AccessPattern =
+    AccessPattern::new("updateIssue", &[TABLE.check(), TABLE.update(), TABLE.delete()]);
 
-/// 14: an issue changed as it was read, with rows that may be more than a transaction takes, and are due then; one that is
-/// moved is another item.
-pub const WRITE_ISSUE: AccessPattern = AccessPattern { name: "writeIssue", calls: &[CHECK, PUT, UPDATE, DELETE] };
+/// An update of an unchanged issue whose rows may be more than a transaction takes, or its move to another project.
+pub const WRITE_ISSUE: AccessPattern =
+    AccessPattern::new("writeIssue", &[TABLE.check(), TABLE.put(), TABLE.update(), TABLE.delete()]);
 
-/// An issue deleted with its rows; those that no transaction has room for after it.
+/// The deletion of an issue with its rows. Rows beyond one transaction are deleted after it.
 pub const DELETE_ISSUE: AccessPattern =
-    AccessPattern { name: "deleteIssue", calls: &[PUT, UPDATE, DELETE, BATCH_DELETE] };
+    AccessPattern::new("deleteIssue", &[TABLE.put(), TABLE.update(), TABLE.delete(), TABLE.batch_delete()]);
 
-/// A tenant with its directory row and its first administrator.
-pub const CREATE_TENANT: AccessPattern = AccessPattern { name: "createTenant", calls: &[GET, PUT] };
+/// A new tenant with its directory row and its first administrator.
+pub const CREATE_TENANT: AccessPattern = AccessPattern::new("createTenant", &[TABLE.get(), TABLE.put()]);
 
 /// A tenant's name, on the tenant and on its directory row.
-pub const RENAME_TENANT: AccessPattern = AccessPattern { name: "renameTenant", calls: &[UPDATE] };
+pub const UPDATE_TENANT: AccessPattern = AccessPattern::new("updateTenant", &[TABLE.update()]);
 
-/// A member added, counted among the administrators where it is one.
-pub const ADD_MEMBER: AccessPattern = AccessPattern { name: "addMember", calls: &[GET, PUT, UPDATE, CHECK] };
+/// A new member. The tenant counts an administrator.
+pub const ADD_MEMBER: AccessPattern =
+    AccessPattern::new("addMember", &[TABLE.get(), TABLE.put(), TABLE.update(), TABLE.check()]);
 
-/// A member changed; one administrator stays.
-pub const CHANGE_MEMBER: AccessPattern = AccessPattern { name: "changeMember", calls: &[UPDATE, CHECK] };
+/// A member's role or name. One administrator stays.
+pub const UPDATE_MEMBER: AccessPattern = AccessPattern::new("updateMember", &[TABLE.update(), TABLE.check()]);
 
-/// A member removed; one administrator stays.
-pub const REMOVE_MEMBER: AccessPattern = AccessPattern { name: "removeMember", calls: &[UPDATE, DELETE, CHECK] };
+/// The removal of a member. One administrator stays.
+pub const REMOVE_MEMBER: AccessPattern =
+    AccessPattern::new("removeMember", &[TABLE.update(), TABLE.delete(), TABLE.check()]);
 
-/// A project with its counter and its gates, counted in its tenant.
-pub const CREATE_PROJECT: AccessPattern = AccessPattern { name: "createProject", calls: &[GET, PUT, UPDATE] };
+/// A new project with its counter and its gates, counted by its tenant.
+pub const CREATE_PROJECT: AccessPattern =
+    AccessPattern::new("createProject", &[TABLE.get(), TABLE.put(), TABLE.update()]);
 
-pub const RENAME_PROJECT: AccessPattern = AccessPattern { name: "renameProject", calls: &[UPDATE] };
+/// A project's name.
+pub const UPDATE_PROJECT: AccessPattern = AccessPattern::new("updateProject", &[TABLE.update()]);
 
-/// An attribute made: with the project, its gates, and the work that builds its rows.
-pub const CREATE_ATTRIBUTE: AccessPattern = AccessPattern { name: "createAttribute", calls: &[GET, PUT, UPDATE] };
+/// A new attribute with its project, the gates, and the job that creates its rows.
+pub const CREATE_ATTRIBUTE: AccessPattern =
+    AccessPattern::new("createAttribute", &[TABLE.get(), TABLE.put(), TABLE.update()]);
 
-/// An attribute changed, with the project.
-pub const CHANGE_ATTRIBUTE: AccessPattern = AccessPattern { name: "changeAttribute", calls: &[UPDATE] };
+/// An attribute with its project.
+pub const UPDATE_ATTRIBUTE: AccessPattern = AccessPattern::new("updateAttribute", &[TABLE.update()]);
 
-/// An attribute of another type: with the project, its gates, and the work that rewrites its rows.
-pub const RETYPE_ATTRIBUTE: AccessPattern = AccessPattern { name: "retypeAttribute", calls: &[PUT, UPDATE] };
+/// An attribute's type with its project, the gates, and the job that rewrites its rows.
+pub const RETYPE_ATTRIBUTE: AccessPattern = AccessPattern::new("retypeAttribute", &[TABLE.put(), TABLE.update()]);
 
-/// An attribute deleted: with the project, its gates, and the work that drains it.
-pub const DELETE_ATTRIBUTE: AccessPattern = AccessPattern { name: "deleteAttribute", calls: &[PUT, UPDATE, DELETE] };
+/// The deletion of an attribute with its project, the gates, and the job that deletes its values.
+pub const DELETE_ATTRIBUTE: AccessPattern =
+    AccessPattern::new("deleteAttribute", &[TABLE.put(), TABLE.update(), TABLE.delete()]);
 
-/// A project or a tenant marked as being deleted, with the work that follows.
-pub const BEGIN_DELETION: AccessPattern = AccessPattern { name: "beginDeletion", calls: &[PUT, UPDATE, DELETE] };
+/// The mark of a project's or a tenant's deletion, with its job.
+pub const MARK_DELETION: AccessPattern =
+    AccessPattern::new("markDeletion", &[TABLE.put(), TABLE.update(), TABLE.delete()]);
 
-/// Work of a tenant.
-pub const WORK: AccessPattern = AccessPattern { name: "work", calls: &[GET] };
+/// A job of a tenant.
+pub const WORK: AccessPattern = AccessPattern::new("work", &[TABLE.get()]);
 
-/// 15: what is due, and the lease on it.
-pub const DUE: AccessPattern = AccessPattern { name: "due", calls: &[QUERY_INDEX, GET, UPDATE] };
+/// The jobs that are due, and their leases.
+pub const DUE: AccessPattern = AccessPattern::new("due", &[TABLE.query_index(INDEX), TABLE.get(), TABLE.update()]);
 
-/// 16: a batch of an attribute's work, with its checkpoint.
-pub const ATTRIBUTE_STEP: AccessPattern =
-    AccessPattern { name: "attributeStep", calls: &[QUERY_INDEX, BATCH_GET, CHECK, UPDATE, DELETE, BATCH_DELETE] };
+/// A step of an attribute's job with its checkpoint.
+pub const ATTRIBUTE_STEP: AccessPattern = AccessPattern::new(
+    "attributeStep",
+    &[TABLE.query_index(INDEX), TABLE.batch_get(), TABLE.check(), TABLE.update(), TABLE.delete(), TABLE.batch_delete()],
+);
 
-/// 16: a batch of a project's deletion, with its checkpoint.
-pub const PROJECT_STEP: AccessPattern =
-    AccessPattern { name: "projectStep", calls: &[QUERY_INDEX, BATCH_GET, UPDATE, DELETE, BATCH_DELETE] };
+/// A step of a project's deletion with its checkpoint.
+pub const PROJECT_STEP: AccessPattern = AccessPattern::new(
+    "projectStep",
+    &[TABLE.query_index(INDEX), TABLE.batch_get(), TABLE.update(), TABLE.delete(), TABLE.batch_delete()],
+);
 
-/// 16: a step of a tenant's deletion, with its checkpoint: each project goes by work of its own.
-pub const TENANT_STEP: AccessPattern =
-    AccessPattern { name: "tenantStep", calls: &[QUERY_INDEX, GET, PUT, UPDATE, DELETE, BATCH_DELETE] };
+/// A step of a tenant's deletion with its checkpoint. Each project is deleted by a job of its own.
+pub const TENANT_STEP: AccessPattern = AccessPattern::new(
+    "tenantStep",
+    &[TABLE.query_index(INDEX), TABLE.get(), TABLE.put(), TABLE.update(), TABLE.delete(), TABLE.batch_delete()],
+);
 
-/// How far an import or an export has come; the numbers that a file's issues get.
-pub const CHECKPOINT: AccessPattern = AccessPattern { name: "checkpoint", calls: &[UPDATE, DELETE] };
+/// The checkpoint of an import or an export, with the numbers that a file's issues get.
+pub const CHECKPOINT: AccessPattern = AccessPattern::new("checkpoint", &[TABLE.update(), TABLE.delete()]);
 
-/// The imports and exports of a tenant that are open: whether there is a place for one more.
-pub const OPEN_JOBS: AccessPattern = AccessPattern { name: "openJobs", calls: &[QUERY] };
+/// The open imports and exports of a tenant, which are limited.
+pub const OPEN_JOBS: AccessPattern = AccessPattern::new("openJobs", &[TABLE.query()]);
 
-/// A file announced, with the work that waits for it.
-pub const IMPORT: AccessPattern =
-    AccessPattern { name: "import", calls: &[GET, PUT, objects("imports/", ObjectAction::PutObject)] };
+/// A new import, whose job waits for its file.
+pub const IMPORT: AccessPattern = AccessPattern::new("import", &[TABLE.get(), TABLE.put(), IMPORTS.put()]);
 
-/// A file read from its place on; a missing one is told from a forbidden one.
-pub const READ_IMPORT: AccessPattern = AccessPattern {
-    name: "readImport",
-    calls: &[
-        objects("imports/", ObjectAction::GetObject),
-        objects("imports/", ObjectAction::HeadObject),
-        objects("imports/", ObjectAction::ListBucket),
-    ],
-};
+/// The file of an import, from an offset. The right to list tells a missing file from a forbidden one.
+pub const READ_IMPORT: AccessPattern =
+    AccessPattern::new("readImport", &[IMPORTS.get(), IMPORTS.head(), IMPORTS.list()]);
 
-/// What the first pass over a file knows, kept: the numbers that it has met, and the records that cannot be.
-pub const KEEP_MET: AccessPattern =
-    AccessPattern { name: "keepMet", calls: &[objects("checks/", ObjectAction::PutObject)] };
+/// The numbers and the invalid records that the first pass over a file has found.
+pub const SAVE_SEEN: AccessPattern = AccessPattern::new("saveSeen", &[CHECKS.put()]);
 
-/// The same, read by whoever goes on where a run before has died.
-pub const LOAD_MET: AccessPattern =
-    AccessPattern { name: "loadMet", calls: &[objects("checks/", ObjectAction::GetObject)] };
+/// What an earlier run of the first pass has stored by [`SAVE_SEEN`].
+pub const LOAD_SEEN: AccessPattern = AccessPattern::new("loadSeen", &[CHECKS.get()]);
 
-/// The records of a file as issues: those that have their numbers, and several a transaction, which keeps what it makes.
-pub const IMPORT_ROWS: AccessPattern =
-    AccessPattern { name: "importRows", calls: &[QUERY_INDEX, GET, QUERY, PUT, UPDATE] };
+/// The records of a file as issues, several in a transaction, which also stores which records it has written.
+pub const IMPORT_ROWS: AccessPattern = AccessPattern::new(
+    "importRows",
+    &[TABLE.query_index(INDEX), TABLE.get(), TABLE.query(), TABLE.put(), TABLE.update()],
+);
 
-/// What was wrong with records, kept until the work has ended.
-pub const KEEP_FAULTS: AccessPattern = AccessPattern {
-    name: "keepFaults",
-    calls: &[objects("faults/", ObjectAction::GetObject), objects("faults/", ObjectAction::PutObject)],
-};
+/// The faults of records, until the job has ended.
+pub const KEEP_FAULTS: AccessPattern = AccessPattern::new("keepFaults", &[FAULTS.get(), FAULTS.put()]);
 
-/// A grid's rows as a file is begun.
-pub const EXPORT: AccessPattern = AccessPattern { name: "export", calls: &[GET, PUT] };
+/// A new export.
+pub const EXPORT: AccessPattern = AccessPattern::new("export", &[TABLE.get(), TABLE.put()]);
 
-/// The file of an export, sent part by part, and what a run keeps for the next.
-pub const WRITE_EXPORT: AccessPattern = AccessPattern {
-    name: "writeExport",
-    calls: &[
-        objects("exports/", ObjectAction::PutObject),
-        objects("exports/", ObjectAction::GetObject),
-        objects("exports/", ObjectAction::HeadObject),
-        objects("exports/", ObjectAction::ListBucket),
-    ],
-};
+/// The file of an export, uploaded in parts, and the rows that a run stores for the next run.
+pub const WRITE_EXPORT: AccessPattern =
+    AccessPattern::new("writeExport", &[EXPORTS.put(), EXPORTS.get(), EXPORTS.head(), EXPORTS.list()]);
 
-/// Links to what work has made.
-pub const LINKS: AccessPattern = AccessPattern {
-    name: "links",
-    calls: &[objects("exports/", ObjectAction::GetObject), objects("faults/", ObjectAction::GetObject)],
-};
+/// Links to the files of an export and of an import's faults.
+pub const LINKS: AccessPattern = AccessPattern::new("links", &[EXPORTS.get(), FAULTS.get()]);
 
-/// An import or an export ended by somebody who does not want it any more.
-pub const CANCEL_WORK: AccessPattern = AccessPattern { name: "cancelWork", calls: &[GET, UPDATE, DELETE] };
+/// The cancellation of an import or an export.
+pub const CANCEL_WORK: AccessPattern = AccessPattern::new("cancelWork", &[TABLE.get(), TABLE.update(), TABLE.delete()]);
+
+/// A search.
+pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: ALIAS }]);

@@ -1,78 +1,121 @@
-//! Attributes of a project. Whatever changes the rows that issues have grows the project's schema revision, in the project
-//! and at all its gates at once.
+//! Operations on the attributes of a project, one file each. A change of the rows that issues have raises the project's
+//! schema revision, on the project and on all its gates at once.
 
-pub mod change;
 pub mod create;
 pub mod delete;
 pub mod retype;
+pub mod update;
 
 use serde::Deserialize;
-use table::{Action, Changes, Condition, item};
+use table::{Action, Changes, Condition, Error, item};
 use utoipa::ToSchema;
-use web::{Fault, Kind};
+use web::{Context, Fault, Kind, Problem};
 
-use crate::items::Status;
+use crate::items::{Gate, Status};
 use crate::names::{AttributeId, ProjectId, TenantId};
-use crate::project::{Gates, Schema};
-use crate::projects::as_read;
+use crate::project::{Consistency, Gates, Schema};
+use crate::projects;
 use crate::schema::TRACKER;
 use crate::values::folded;
+use crate::work::LAG;
 
-/// The most attributes of a project, those that are being deleted among them.
-pub const MOST: usize = 100;
+const LIST: &str = "/tracker/tenants/{tenantId}/projects/{projectId}/attributes";
+const ONE: &str = "/tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}";
+
+/// The attribute of the samples.
+const SAMPLE: &str = "/tracker/tenants/tenant-0807/projects/project-35e9/attributes/xattrib-3fe6";
+
+/// Attributes of a project, including those that are being deleted. Each has a slot of its own below this number.
+pub const MAX_ATTRIBUTES: u8 = 100;
 
 pub const TOO_MANY_ATTRIBUTES: Kind =
-    Kind::new(409, "too-many-attributes", "A project has at most 100 attributes, those being deleted among them");
+    Kind::new(409, "too-many-attributes", "A project has at most 100 attributes, including those being deleted");
 
-/// The columns that every export has besides.
+pub const ATTRIBUTE_BUSY: Kind = Kind::new(409, "attribute-busy", "A job is writing the values of this attribute");
+
+/// The columns that every project has.
 const RESERVED: [&str; 3] = ["number", "name", "state"];
 
-#[derive(Deserialize, ToSchema)]
+/// The path of an attribute.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttributePath {
-    pub tenant_id: TenantId,
-    pub project_id: ProjectId,
-    pub attribute_id: AttributeId,
+    tenant_id: TenantId,
+    project_id: ProjectId,
+    attribute_id: AttributeId,
 }
 
-/// What is wrong with a name by itself.
-fn name_faults(name: &str) -> Option<Fault> {
+impl AttributePath {
+    /// Loads the project with its attributes.
+    async fn load_project(&self, cx: &Context) -> Result<Schema, Problem> {
+        projects::load(cx, self.tenant_id, self.project_id, Consistency::Strong).await
+    }
+}
+
+/// The problem of an attribute whose rows are being written.
+pub fn busy() -> Problem {
+    // In a small project the job takes about as long as the index may lag.
+    const RETRY_AFTER: u32 = LAG as u32;
+    ATTRIBUTE_BUSY
+        .because("Wait until the job has ended. The tenant's jobs show its progress.")
+        .retry_after(RETRY_AFTER)
+}
+
+/// The fault of a name by itself.
+fn name_fault(name: &str) -> Option<Fault> {
     let folded = folded(name);
     if folded.is_empty() || !web::visible::is_readable(name) || name.chars().any(char::is_control) {
-        Some(Fault::pointer("/name", "must not be blank nor hold control characters"))
+        Some(Fault::pointer("/name", "must have a visible character and no control characters"))
     } else if RESERVED.contains(&folded.as_str()) {
-        Some(Fault::pointer("/name", "is a column that every project has; choose another"))
+        Some(Fault::pointer("/name", "is a column of every project; choose another name"))
     } else {
         None
     }
 }
 
-/// Whether another attribute has this name, however written; one that is being deleted keeps it.
-fn name_taken(schema: &Schema, name: &str, own: Option<AttributeId>) -> Option<Fault> {
+/// The fault of a name that another attribute has, compared without case. An attribute that is being deleted keeps its
+/// name.
+fn taken_name_fault(schema: &Schema, name: &str, own: Option<AttributeId>) -> Option<Fault> {
     let folded_name = folded(name);
     let other =
         schema.attributes.iter().find(|other| Some(other.id) != own && folded(&other.item.name) == folded_name)?;
     let detail = match other.item.status {
-        Status::Deleting => "is the name of an attribute that is being deleted; it is free when that work has ended",
-        _ => "is the name of another attribute of this project",
+        Status::Deleting => "is the name of an attribute that is being deleted; it is free after its job has ended",
+        Status::Building | Status::Ready | Status::Retyping => "is the name of another attribute of this project",
     };
     Some(Fault::pointer("/name", detail))
 }
 
-/// The project with its attributes changed, if they are as they were read.
-pub fn project_action(schema: &Schema, schema_too: bool) -> Action {
-    let changes = Changes::new().set("AttribRev", item::number(schema.project.attrib_rev + 1));
-    let changes =
-        if schema_too { changes.set("SchemaRev", item::number(schema.project.schema_rev + 1)) } else { changes };
-    Action::update(&TRACKER, schema.key(), changes).when(as_read(schema)).when(Condition::Present("Data"))
+/// The next revision of the project's attributes, if they are unchanged since they were read. `rows` also raises the
+/// schema revision.
+pub fn project_action(schema: &Schema, rows: bool) -> Action {
+    let mut changes = Changes::new().set("AttribRev", item::number(schema.project.attrib_rev + 1));
+    if rows {
+        changes = changes.set("SchemaRev", item::number(schema.project.schema_rev + 1));
+    }
+    Action::update(&TRACKER, schema.key(), changes).when(schema.unchanged()).when(Condition::Present("Data"))
 }
 
-/// All gates with the next schema revision. With `empty` only if none has counted since they were read.
+/// The next schema revision on all gates. `empty` requires that no issue was counted since the gates were read.
 pub fn gate_actions(schema: &Schema, gates: &Gates, empty: bool) -> Vec<Action> {
     let next = Changes::new().set("SchemaRev", item::number(schema.project.schema_rev + 1));
-    let action = |(key, gate): &(_, crate::items::Gate)| {
-        let moved = Action::update(&TRACKER, key, next.clone()).when(Condition::Absent("Closed"));
-        if empty { moved.when(Condition::Equals("Live", item::number(gate.live))) } else { moved }
+    let action = |(key, gate): &(_, Gate)| {
+        let update = Action::update(&TRACKER, key, next.clone()).when(Condition::Absent("Closed"));
+        if empty { update.when(Condition::Equals("Live", item::number(gate.live))) } else { update }
     };
     gates.0.iter().map(action).collect()
+}
+
+/// The problem of a failed write of attributes: 412, which retries, if the project or its gates were changed since they
+/// were read.
+pub fn refusal(error: Error) -> Problem {
+    match error {
+        Error::ConditionFailed(_) => Problem::stale(),
+        error => error.into(),
+    }
+}
+
+/// A fault of the options in the body, at an option or at the whole list.
+fn option_fault((index, detail): (Option<usize>, String)) -> Fault {
+    Fault::pointer(index.map_or("/options".to_owned(), |index| format!("/options/{index}")), detail)
 }

@@ -1,4 +1,4 @@
-//! What tenants, projects and issues look like in search, field by field: what is not named here is not indexed.
+//! The search documents of tenants, projects and issues. Only the fields named here are indexed.
 
 use mirror::{Document, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
 use table::schema::{Entity, System};
@@ -12,7 +12,7 @@ use crate::values::{Plain, Type, folded};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tracker;
 
-/// Every field with its type, and how text is folded. Grows by one with any change in what is written into it.
+/// Every field with its type and analysis. A change of the documents' content raises the version by one.
 pub const MAPPING: Mapping = Mapping { version: 2, body: include_str!("documents/mapping.json") };
 
 impl Mirrored for Tracker {
@@ -45,7 +45,7 @@ impl mirror::Documents for Tracker {
     }
 }
 
-/// A tenant that is being deleted is nobody's any more.
+/// A tenant that is being deleted is hidden.
 fn tenant(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
     let TenantKey { tenant } = TenantKey::parse(key).ok_or_else(|| unfit("PK", "the key of a tenant"))?;
     if image.has("Deleting") {
@@ -57,7 +57,7 @@ fn tenant(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
     Ok(Found::Document(document))
 }
 
-/// A project that is being deleted has no name in the index.
+/// A project that is being deleted has no `Data`, and is hidden.
 fn project(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
     let ProjectKey { project, tenant } = ProjectKey::parse(key).ok_or_else(|| unfit("PK", "the key of a project"))?;
     let Some(name) = image.optional_text("Data")? else { return Ok(Found::Hidden) };
@@ -67,7 +67,7 @@ fn project(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
     Ok(Found::Document(document))
 }
 
-/// All that an issue is found by stands in its item. A value's key stands in the field of its attribute's slot.
+/// The document of an issue, from its item alone. A value's key is in the field of its attribute's slot.
 fn issue(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
     let IssueKey { project, .. } = IssueKey::parse(key).ok_or_else(|| unfit("PK", "the key of an issue"))?;
     let mut document = Document::new();
@@ -89,7 +89,7 @@ fn issue(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
             texts.push((slot, text));
         }
     }
-    // A map has no order; a document has one.
+    // The order of a map is arbitrary, and equal items need equal documents.
     keys.sort();
     texts.sort();
     for (slot, key) in &keys {
@@ -101,7 +101,7 @@ fn issue(key: &Key, image: &Image<'_>) -> Result<Found, Unfit> {
     Ok(Found::Document(document))
 }
 
-/// What everything has that people look for.
+/// The fields of every document.
 fn named(document: &mut Document, name: &str, image: &Image<'_>) -> Result<(), Unfit> {
     document
         .text("name", name)
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_issue_is_found_by_its_values_in_the_order_of_the_index() {
+    fn issue_document_has_the_keys_of_the_index() {
         let item = json!({
             "PK": {"S": "issue-af34"}, "SK": {"S": "project-35e9"}, "Tenant": {"S": "tenant-0807"}, "Num": {"N": "3"},
             "Name": {"S": "Girder Needs"}, "State": {"S": "open"}, "CreatedAt": {"S": "2023"},
@@ -165,14 +165,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_deleted_is_not_found() {
+    fn items_being_deleted_have_no_document() {
         let project = json!({"PK": {"S": "project-35e9"}, "SK": {"S": "tenant-0807"}});
         let tenant = json!({"PK": {"S": "tenant-0807"}, "SK": {"S": "*"}, "Name": {"S": "a"}, "Deleting": {"S": "w"}});
         assert_eq!((document(&project), document(&tenant)), (None, None));
     }
 
     #[test]
-    fn there_is_a_field_for_each_slot() {
+    fn mapping_has_a_field_for_each_slot() {
         let mapping: Value = serde_json::from_str(MAPPING.body).unwrap();
         let fields = mapping["mappings"]["properties"].as_object().unwrap();
         assert!((0..100).all(|slot| fields.contains_key(&format!("k{slot:02}"))));

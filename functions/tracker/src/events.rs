@@ -1,4 +1,4 @@
-//! What calls the system besides HTTP: records of its table's stream, files that have arrived, and the clock.
+//! The event handlers: the mirror, uploaded files, and the schedule.
 
 use std::time::Duration;
 
@@ -6,28 +6,28 @@ use table::AccessPattern;
 use web::EventHandler;
 
 use crate::access::{
-    ATTRIBUTE_STEP, CHANGE_ISSUE, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS,
-    KEEP_MET, LOAD_MET, OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, TENANT_STEP, TOTALS, WRITE_EXPORT, WRITE_ISSUE,
+    ATTRIBUTE_STEP, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, LOAD_SEEN,
+    OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, SAVE_SEEN, SEARCH, TENANT_STEP, TOTALS, UPDATE_ISSUE, WRITE_EXPORT,
+    WRITE_ISSUE,
 };
 use crate::documents::Tracker;
-use crate::grid::SEARCH;
 use crate::{imports, work};
 
-/// What an import needs that goes on from its begin.
+/// The access patterns of an import from its start.
 const IMPORT: &[&AccessPattern] = &[
     &DUE,
     &CHECKPOINT,
     &PROJECT,
     &READ_IMPORT,
-    &KEEP_MET,
+    &SAVE_SEEN,
     &IMPORT_ROWS,
     &KEEP_FAULTS,
     &ISSUE_ROWS,
     &WRITE_ISSUE,
-    &CHANGE_ISSUE,
+    &UPDATE_ISSUE,
 ];
 
-/// What work of every kind needs, and the settling of issues.
+/// The access patterns of all jobs, and of unsettled issues.
 const WORK: &[&AccessPattern] = &[
     &DUE,
     &ATTRIBUTE_STEP,
@@ -39,11 +39,11 @@ const WORK: &[&AccessPattern] = &[
     &ISSUE_ROWS,
     &OF_TENANT,
     &WRITE_ISSUE,
-    &CHANGE_ISSUE,
+    &UPDATE_ISSUE,
     &DELETE_ISSUE,
     &READ_IMPORT,
-    &KEEP_MET,
-    &LOAD_MET,
+    &SAVE_SEEN,
+    &LOAD_SEEN,
     &IMPORT_ROWS,
     &KEEP_FAULTS,
     &ENTRIES,
@@ -57,7 +57,7 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::handler::<Tracker>(),
         mirror::create_index::<Tracker>(),
         mirror::sweep::<Tracker>(),
-        // What it does not finish in its time is left to the next `runWork`.
+        // The next `runWork` resumes an import that it does not finish in its time.
         EventHandler::new("startImport", imports::start)
             .patterns(IMPORT)
             .timeout(Duration::from_secs(300))

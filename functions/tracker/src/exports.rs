@@ -1,9 +1,8 @@
-//! A grid as a CSV file in S3: begun by a request, walked by work page by page, fetched by a link.
+//! Exports of a grid as a CSV file in S3: a job walks the grid page by page, and a link serves the file.
 
-mod begin;
+pub mod create;
 mod step;
 
-pub use begin::{NewExport, begin};
 pub use step::{Ahead, step};
 
 use serde::{Deserialize, Serialize};
@@ -12,33 +11,35 @@ use table::objects::Upload;
 use web::{Order, Problem};
 
 use crate::access::LINKS;
-use crate::grid::list::At;
+use crate::grid::query::Checkpoint;
 use crate::names::{AttributeId, WorkId};
 use crate::schema::BUCKET;
 use crate::work::{Kind, Work, WorkState};
 
 const PREFIX: &str = "exports/";
 
-/// What an export asks of the grid and how far it has come: the checkpoint of its work.
+/// The parameters and the progress of an export: the checkpoint of its job.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Plan {
+struct ExportParams {
     sort: String,
     order: Order,
     filter: Vec<String>,
     /// The attributes of the columns after those that every file has.
     columns: Vec<AttributeId>,
-    at: At,
-    /// The parts that were sent, once there is one.
+    /// The checkpoint of the walk through the grid.
+    #[serde(rename = "at")]
+    checkpoint: Checkpoint,
+    /// The uploaded parts, after the first.
     upload: Option<Upload>,
-    /// The object with what follows them, where a run has ended before that was enough for a part.
+    /// The object with the rows after these parts, where a run has ended before they were enough for a part.
     #[serde(default)]
     kept: Option<String>,
-    /// How many rows they have, what was kept included.
+    /// The number of rows in the parts and in `kept`.
     rows: u64,
 }
 
-/// Where the file of an export can be fetched, once it is whole.
+/// The link to the file of an export that has succeeded.
 pub async fn link(access: &Access, id: WorkId, work: &Work) -> Result<Option<String>, Problem> {
     if work.kind != Kind::Export || work.state != WorkState::Done {
         return Ok(None);

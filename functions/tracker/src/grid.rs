@@ -1,10 +1,11 @@
 //! The grid: any page of a project's issues, sorted and filtered by their columns. A walk goes through *segments* in
-//! their order: ranges of the table's index, or searches.
+//! their order, each a range of the table's index or a search.
 
 mod column;
 mod filter;
 pub mod list;
 pub mod page;
+pub mod query;
 mod range;
 mod searched;
 mod segments;
@@ -15,5 +16,5 @@ mod properties;
 pub use column::{Column, Sort};
 pub use filter::{Comparison, Filter, Test};
 pub use range::Range;
-pub use searched::{ALIAS, SEARCH, clause};
+pub use searched::{clause, count};
 pub use segments::{Segment, from_table};

@@ -1,86 +1,101 @@
-//! Issues from a CSV file: announced, sent to S3, then work in two passes. The first looks at every record and writes
-//! nothing; the second makes issues of the records, or changes those that have their numbers.
+//! Imports of issues from a CSV file: the file is uploaded to S3, and then a job reads it in two passes. The first pass
+//! validates every record and writes nothing. The second pass creates issues, or updates those with the records' numbers.
 
-mod announce;
+mod ahead;
+pub mod announce;
 mod check;
 mod column;
 mod create;
 mod faults;
-mod made;
-mod met;
 mod record;
 mod records;
+mod seen;
 mod start;
 mod step;
 mod write;
+mod written;
 
-pub use announce::{ImportLink, NewImport, UNMAPPED_COLUMN, announce};
+pub use ahead::Ahead;
+pub use announce::UNMAPPED_COLUMN;
 pub use faults::link as faults_link;
 pub use start::start;
-pub use step::{Ahead, step};
+pub use step::step;
 
 use serde::{Deserialize, Serialize};
+use table::Access;
 use table::objects::Gathered;
 use utoipa::ToSchema;
+use web::Problem;
 
+use crate::access::IMPORT_ROWS;
+use crate::names::IssueId;
+use crate::project::Schema;
+use crate::schema::{INDEX, TRACKER};
+use crate::values::number_key;
+use crate::work::issue_of;
 use column::Target;
-use records::At;
+use records::FileOffset;
 
-/// Where files lie in the bucket, each under the id of its work.
+/// The prefix of files in the bucket. Each file has the id of its job.
 const PREFIX: &str = "imports/";
 
-/// The largest file: 200 MB.
-const LARGEST: u64 = 200_000_000;
+/// Bytes of a file: 200 MB.
+const MAX_FILE_BYTES: u64 = 200_000_000;
 
-/// The most characters of a header.
-const LONGEST_HEADER: usize = 200;
+/// Characters of a header.
+const MAX_HEADER: usize = 200;
 
-/// What an import does with records that have the number of an issue.
+/// Seconds for which the link takes the file, and some for its event. The worker looks for the file at this interval.
+const WAIT_FOR_FILE: u64 = 20 * 60;
+
+/// The treatment of records that have the number of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Every record makes an issue; a number must be above all that were given.
+    /// Every record creates an issue. Its number must be above the last number of the project.
     Create,
-    /// A record with an issue's number changes that issue, in the columns that the file has.
+    /// A record with an issue's number updates that issue, in the columns of the file.
     Upsert,
 }
 
-/// What becomes of the others when a record cannot be.
+/// The treatment of the valid records when another record is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnError {
     /// Nothing is written.
     Stop,
-    /// They are written, unless more than 100 000 records cannot be.
+    /// The valid records are written, unless more than 100 000 records are invalid.
     Skip,
 }
 
-/// What an import does and how far it has come: the checkpoint of its work.
+/// The parameters and the progress of an import: the checkpoint of its job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Plan {
+struct ImportParams {
     bytes: u64,
     mode: Mode,
     on_error: OnError,
-    /// What the client says that headers mean. A list, since DynamoDB takes no map with an empty name, and headers may be
-    /// empty.
+    /// The client's meaning of headers. It is a list, since headers may be empty, and DynamoDB takes no map with an empty
+    /// name.
     mapping: Vec<(String, Target)>,
-    /// How often its file was looked for in vain.
+    /// How often the worker has looked for the file.
     #[serde(default)]
     looks: u32,
     phase: Phase,
-    /// The record with which it goes on.
-    at: At,
-    /// The file's columns, once its header was read.
+    /// The offset of the next record.
+    #[serde(rename = "at")]
+    offset: FileOffset,
+    /// The file's columns, after its header was read.
     columns: Vec<Target>,
     headers: Vec<String>,
     numbers: Numbers,
-    /// Under which name the first pass has kept what it has met before this record, once that is anything.
-    met: Option<String>,
+    /// The name of the objects with what the first pass has seen before this record. None if that is nothing.
+    #[serde(rename = "met")]
+    seen: Option<String>,
     faults: Gathered,
 }
 
-/// Nothing is written before the whole file was looked at.
+/// The pass of an import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Phase {
@@ -88,17 +103,25 @@ enum Phase {
     Writing,
 }
 
-/// The numbers that the file's issues are to have. Those without one get a block that is taken at once.
+/// The numbers of the file's issues. Records without a number get a block that is allocated at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Numbers {
-    /// The last number that the project had given when the file was looked at.
+    /// The last number of the project when the file was validated.
     given: u64,
-    /// The least and the greatest that records name above it.
+    /// The least and the greatest number that records have above it.
     least: Option<u64>,
     greatest: Option<u64>,
-    /// How many records that can be have none.
+    /// The number of valid records without a number.
     without: u64,
-    /// What the next of those gets, once the block is taken.
+    /// The number of the next of these, after the block was allocated.
     next: u64,
+}
+
+/// The issue with a number in the index, which may lag behind the table.
+async fn find(access: &Access, schema: &Schema, number: u64) -> Result<Option<IssueId>, Problem> {
+    let key = number_key(number);
+    let query = access.table(&IMPORT_ROWS, &TRACKER).query(schema.id.id()).index(INDEX);
+    let page = query.between(key.clone(), key).page(1).await?;
+    Ok(page.items.first().and_then(|entry| issue_of(&entry.key.pk)))
 }

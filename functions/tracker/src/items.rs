@@ -1,24 +1,15 @@
-//! What the table holds of tenants, members, projects, attributes, gates and issues. Attributes begin with a capital.
+//! Items as the table stores them. The names of their attributes start with a capital.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::audit::Audit;
 use crate::listed;
 use crate::names::{AttributeId, TenantId, WorkId};
 use crate::options::Options;
 use crate::values::{Plain, Type, ValueKey};
-
-/// Who made an item and who changed it last, and when.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub struct Stamps {
-    pub created_at: String,
-    pub created_by: Option<String>,
-    pub updated_at: String,
-    pub updated_by: Option<String>,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -26,20 +17,20 @@ pub struct Tenant {
     pub name: String,
     pub projects: i64,
     pub admins: i64,
-    /// The work that deletes it: to everybody else it is gone.
+    /// The job that deletes the tenant. To every other request the tenant is absent.
     pub deleting: Option<String>,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
-/// By which tenants are listed by name.
+/// The directory row of a tenant, which lists it by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Directory {
     pub data: String,
 }
 
-/// What a member may do, from the least to the most.
+/// The role of a member, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -51,46 +42,46 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Member {
-    /// `CreatedAt`: a person's tenants are listed by it.
+    /// The value of `CreatedAt`, by which a person's tenants are listed.
     pub data: String,
     pub role: Role,
     pub name: String,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Project {
-    /// By which it is listed by name; absent once it is being deleted.
+    /// The entry in the list by name; absent while the project is being deleted.
     pub data: Option<String>,
-    /// Grows with any change of an attribute.
+    /// The revision of the attributes, which every change of one raises.
     pub attrib_rev: i64,
-    /// Grows when an attribute is made, retyped or deleted: rows are written for one such revision only.
+    /// The schema revision, which a new, retyped or deleted attribute raises. Rows are written for one schema revision only.
     pub schema_rev: i64,
-    /// The work that deletes it.
+    /// The job that deletes the project.
     pub deleting: Option<String>,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
 impl Project {
-    /// Nothing once it is being deleted.
+    /// None while the project is being deleted.
     pub fn name(&self) -> Option<&str> {
         self.data.as_deref().map(listed::name)
     }
 }
 
-/// Where an attribute is in its life.
+/// The state of an attribute's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Issues from before it are still entered among those without a value.
+    /// A job creates the rows of older issues, which have no value.
     Building,
     Ready,
-    /// Values of its former type are still rewritten.
+    /// A job rewrites the values of the former type.
     Retyping,
-    /// Hidden; its values follow.
+    /// Hidden; a job deletes the values.
     Deleting,
 }
 
@@ -98,17 +89,17 @@ pub enum Status {
 #[serde(rename_all = "PascalCase")]
 pub struct AttributeItem {
     pub name: String,
-    /// Its place among the columns.
+    /// The attributes sort by this number as columns.
     pub num: f64,
     #[serde(rename = "Type")]
     pub of: Type,
-    /// 0 to 99: the search field of its values.
+    /// The search field of its values, 0 to 99.
     pub slot: u8,
     pub status: Status,
     #[serde(default)]
     pub options: Options,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
@@ -133,29 +124,29 @@ impl State {
     }
 }
 
-/// An issue with all its values: the truth, of which its rows are made.
+/// An issue with all its values. Its rows are a function of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct Issue {
-    /// The key of its number.
+    /// The key of the number.
     pub data: String,
     pub name: String,
     pub state: State,
     pub num: u64,
     pub tenant: TenantId,
-    /// Absent where there is none: DynamoDB Local's stream loses the type of an empty map.
+    /// Absent if there are none, since DynamoDB Local's stream loses the type of an empty map.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, Value>,
-    /// The import that has made it.
+    /// The import that has created the issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub import: Option<WorkId>,
-    /// Some of its rows are not written yet.
+    /// Present while some of the rows are not written yet.
     pub unsettled: Option<bool>,
     #[serde(flatten)]
-    pub stamps: Stamps,
+    pub audit: Audit,
 }
 
-/// A value as an issue holds it.
+/// A value of an issue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Value {
     pub slot: u8,
@@ -165,7 +156,7 @@ pub struct Value {
 }
 
 impl Value {
-    /// Whether an attribute that has become one of decimals shows both alike.
+    /// Whether the other value is the same number after its attribute was retyped from `int` to `decimal`.
     fn is_same_number(&self, other: &Self) -> bool {
         let widened = (self.of, other.of) == (Type::Int, Type::Decimal);
         widened && self.slot == other.slot && self.value == other.value
@@ -185,7 +176,7 @@ impl Issue {
         self.values.get(&attribute.to_string())
     }
 
-    /// A value that is there already stays as it is stored, of the type that its attribute had then.
+    /// Sets or removes a value. A value that is the same number already keeps the type of its attribute at that time.
     pub fn set(&mut self, attribute: AttributeId, value: Option<Value>) {
         match value {
             Some(value) if self.value(attribute).is_some_and(|before| before.is_same_number(&value)) => {}
@@ -199,10 +190,10 @@ impl Issue {
 #[serde(rename_all = "PascalCase")]
 pub struct Gate {
     pub schema_rev: i64,
-    /// Over all gates: how many issues there are.
+    /// The sum over all gates is the number of issues.
     pub live: i64,
-    /// Over all gates: how many of them are open.
+    /// The sum over all gates is the number of open issues.
     pub open: i64,
-    /// No issue is written any more.
+    /// Present while the project is being deleted, so that no issue is written any more.
     pub closed: Option<bool>,
 }

@@ -12,7 +12,7 @@ table::key! {
 }
 
 table::key! {
-    /// By which tenants are listed by name.
+    /// Lists a tenant by name.
     pub struct DirectoryKey { tenant: TenantId }
     pk "tenant-{tenant}"
     sk "directory"
@@ -43,84 +43,84 @@ table::key! {
 }
 
 table::key! {
-    /// An issue's entry in the order of an attribute's values.
+    /// Lists an issue by its value of an attribute.
     pub struct ValueRowKey { issue: IssueId, attribute: AttributeId }
     pk "issue-{issue}"
     sk "value-{attribute}"
 }
 
 table::key! {
-    /// An issue's entry among those without a value of an attribute.
+    /// Lists an issue among those without a value of an attribute.
     pub struct BlankRowKey { issue: IssueId, attribute: AttributeId }
     pk "issue-{issue}"
     sk "blank-{attribute}"
 }
 
 table::key! {
-    /// An issue's entry in the order of states.
+    /// Lists an issue by its state.
     pub struct StateRowKey { issue: IssueId, project: ProjectId }
     pk "issue-{issue}"
     sk "state-{project}"
 }
 
 table::key! {
-    /// The last number given in a project.
+    /// Counts the numbers of a project's issues.
     pub struct CounterKey { project: ProjectId }
     pk "counter-{project}"
     sk "*"
 }
 
 table::key! {
-    /// What every write of an issue passes, one of many at random.
+    /// Every write of an issue goes through a random gate of its project.
     pub struct GateKey { project: ProjectId, gate: GateNumber }
     pk "gate-{project}"
     sk "{gate}"
 }
 
 table::key! {
-    /// Work that outlives its request.
+    /// A job.
     pub struct WorkKey { tenant: TenantId, work: WorkId }
     pk "tenant-{tenant}"
     sk "xwork-{work}"
 }
 
 table::key! {
-    /// When work is to go on, and its lease.
+    /// Lists a job by the time at which it is due, and is its lease.
     pub struct WorkDueKey { work: WorkId }
     pk "work-{work}"
     sk "due"
 }
 
 table::key! {
-    /// One of the places that a tenant has for the imports and exports that are open.
+    /// One of a tenant's places for open imports and exports.
     pub struct TenantPlaceKey { tenant: TenantId, place: Number }
     pk "jobs-{tenant}"
     sk "tenant::{place}"
 }
 
 table::key! {
-    /// The same of a project.
+    /// One of a project's places for open imports and exports.
     pub struct ProjectPlaceKey { tenant: TenantId, project: ProjectId, place: Number }
     pk "jobs-{tenant}"
     sk "project-{project}::{place}"
 }
 
 table::key! {
-    /// The same of a person.
+    /// One of a person's places for open imports and exports.
     pub struct PersonPlaceKey { tenant: TenantId, user: Idpid, place: Number }
     pk "jobs-{tenant}"
     sk "user-{user}::{place}"
 }
 
 table::key! {
-    /// What one worker of an import has made of its file.
+    /// The records that one worker of an import has written.
     pub struct MadeKey { work: WorkId, worker: GateNumber }
     pk "made-{work}"
     sk "{worker}"
 }
 
 table::key! {
-    /// When the rows of an issue that is not settled are to be completed.
+    /// Lists an unsettled issue by the time at which its rows are due.
     pub struct IssueDueKey { issue: IssueId }
     pk "issue-{issue}"
     sk "due"

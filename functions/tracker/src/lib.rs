@@ -1,9 +1,10 @@
-//! Issues of teams, in projects with attributes of their own, and the grid in which they are sorted and filtered by any
-//! of them.
+//! Issues of teams, in projects with custom attributes, and a grid that is sorted and filtered by any of them.
 
 pub mod access;
 mod attributes;
-mod callers;
+pub mod audit;
+mod authorization;
+mod by_name;
 pub mod documents;
 mod events;
 mod exports;
@@ -13,6 +14,7 @@ mod issues;
 pub mod items;
 pub mod keys;
 pub mod listed;
+mod members;
 pub mod names;
 pub mod options;
 pub mod project;
@@ -31,7 +33,7 @@ use std::sync::Arc;
 use table::Engines;
 use web::App;
 
-pub use callers::PLATFORM_ADMIN;
+pub use authorization::PLATFORM_ADMIN;
 pub use schema::SYSTEM;
 
 /// The whole system: its routes and event handlers on these engines.

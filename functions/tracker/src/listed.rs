@@ -1,30 +1,30 @@
-//! Names in lists: in the order of their letters, whatever their case and accents are.
+//! The sort keys of names in lists, which ignore case and accents.
 //!
-//! An entry's sort key is the name as it is compared, U+0001, and the name as it is written, which a list tells without
-//! reading more. An entry that an earlier version has written has the name alone, and keeps its place until it is renamed.
+//! An entry's sort key is the folded name, U+0001, and the name as it is written, so a list needs no other read. An entry
+//! of an earlier version has the name alone, and keeps its place until the name is updated.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
 use crate::values::folded;
 
-/// Before the name as it is written. No name holds it.
+/// Precedes the name as it is written. No name contains it.
 const WRITTEN: char = '\u{1}';
 
-/// The most bytes of a sort key, and the most that a name of 200 characters takes of it with what is before it.
-const MOST: usize = 1024;
-const LONGEST: usize = 801;
+/// Bytes of a sort key, and of a name of 200 characters with [`WRITTEN`] in it.
+const MAX_BYTES: usize = 1024;
+const MAX_NAME_BYTES: usize = 801;
 
-/// A name as it is compared: its case folded, and without the marks above and below its letters.
+/// The folded name: without case, and without the marks above and below its letters.
 pub fn key(name: &str) -> String {
-    let apart = DecomposingNormalizerBorrowed::new_nfd().normalize(&folded(name)).into_owned();
+    let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(&folded(name)).into_owned();
     // The marks of Latin, Greek and Cyrillic letters. In other scripts a mark makes another letter.
-    let bare: String = apart.chars().filter(|letter| !('\u{300}'..='\u{36f}').contains(letter)).collect();
+    let bare: String = decomposed.chars().filter(|letter| !('\u{300}'..='\u{36f}').contains(letter)).collect();
     ComposingNormalizerBorrowed::new_nfc().normalize(&bare).into_owned()
 }
 
-/// The sort key of an entry of this name. Where both have no room, the name is whole.
+/// The sort key of a name. If there is no room for both, the folded name is cut.
 pub fn entry(name: &str) -> String {
-    format!("{}{WRITTEN}{name}", cut(&key(name), MOST.saturating_sub(name.len() + WRITTEN.len_utf8())))
+    format!("{}{WRITTEN}{name}", cut(&key(name), MAX_BYTES.saturating_sub(name.len() + WRITTEN.len_utf8())))
 }
 
 /// The name of an entry.
@@ -32,14 +32,15 @@ pub fn name(entry: &str) -> &str {
     entry.split_once(WRITTEN).map_or(entry, |(_, name)| name)
 }
 
-/// What the sort key of each entry begins with whose name as it is compared begins so. Others may begin with it, too, where
-/// this is so long that an entry may have no room for it.
+/// The prefix of the sort keys of all names whose folded name starts with this. Where it is so long that it may be cut, sort
+/// keys of other names may start with it, too.
 pub fn beginning(key: &str) -> &str {
-    cut(key, MOST - LONGEST)
+    cut(key, MAX_BYTES - MAX_NAME_BYTES)
 }
 
-fn cut(text: &str, most: usize) -> &str {
-    text.get(..text.floor_char_boundary(most)).unwrap_or_default()
+/// The text up to the last character that ends within so many bytes.
+fn cut(text: &str, bytes: usize) -> &str {
+    text.split_at_checked(text.floor_char_boundary(bytes)).map_or(text, |(start, _)| start)
 }
 
 #[cfg(test)]
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_decide_before_case_and_accents() {
+    fn names_sort_by_letters_before_case_and_accents() {
         let mut names =
             ["Zebra", "apple", "Éclair", "Apple", "eclair", "Banana", "Straße", "strasse 2", "Öl", "Ολυμπία"];
         names.sort_by_key(|name| entry(name));
@@ -58,10 +59,10 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_has_room_and_tells_its_name() {
+    fn entry_fits_and_contains_its_name() {
         for name in ["a", "É", &"\u{10400}".repeat(200), &"ß".repeat(200), &"\u{390}".repeat(200), "\u{301}"] {
             let entry = entry(name);
-            assert!(entry.len() <= MOST, "{}", entry.len());
+            assert!(entry.len() <= MAX_BYTES, "{}", entry.len());
             assert_eq!(super::name(&entry), name);
             assert!(entry.starts_with(beginning(&key(name))));
         }

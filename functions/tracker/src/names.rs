@@ -1,4 +1,4 @@
-//! What the parts of a key may be: each its own type, so that a key cannot be built from a wrong or foreign text.
+//! The parts of keys. Each is a type of its own, so that no key can be built from other text.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
-/// What follows the type's prefix in an id: a UUID, or four hex digits, as the samples have them.
+/// An id without the prefix of its type: a UUID, or four hex digits in samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 enum Bare {
     Seed(u16),
@@ -30,7 +30,7 @@ impl fmt::Display for Bare {
 impl FromStr for Bare {
     type Err = NotAPart;
 
-    /// Other spellings would be other keys.
+    /// Accepts one spelling only, since another would be another key.
     fn from_str(text: &str) -> Result<Self, NotAPart> {
         let bare = match text.len() {
             4 => u16::from_str_radix(text, 16).ok().map(Self::Seed),
@@ -40,7 +40,7 @@ impl FromStr for Bare {
     }
 }
 
-/// Ids as `{type}-{UUID}`: so in the API and in search. In a key template the prefix is the template's.
+/// Ids as `{type}-{UUID}` in the API and in search. In keys the template has the prefix.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal,)+) => {$(
         $(#[$doc])*
@@ -49,7 +49,7 @@ macro_rules! ids {
         pub struct $name(Bare);
 
         impl $name {
-            /// An id that was never given before.
+            /// A new id.
             pub fn new() -> Self {
                 Self(Bare::Uuid(Uuid::now_v7()))
             }
@@ -59,7 +59,7 @@ macro_rules! ids {
                 format!(concat!($prefix, "{}"), self.0)
             }
 
-            /// The id that carries its prefix.
+            /// Parses an id with its prefix.
             pub fn parse_id(text: &str) -> Option<Self> {
                 text.strip_prefix($prefix)?.parse().ok()
             }
@@ -108,7 +108,7 @@ macro_rules! ids {
         }
 
         impl $name {
-            /// What an id looks like.
+            /// The schema of an id.
             pub fn schema_of_id() -> utoipa::openapi::Object {
                 const PATTERN: &str =
                     concat!("^", $prefix, "([0-9a-f]{4}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$");
@@ -129,12 +129,12 @@ ids! {
     AttributeId = "xattrib-",
     /// The id of an issue.
     IssueId = "issue-",
-    /// The id of work that outlives its request, in the order in which it was asked for.
+    /// The id of a job. Ids sort by the time of creation.
     WorkId = "work-",
 }
 
 impl IssueId {
-    /// The id of the issue that work makes of a record: however often it is made, it is one.
+    /// The id of the issue that an import creates from a record. It is the same in every attempt.
     pub fn of_record(work: WorkId, record: u64) -> Self {
         let work = match work.0 {
             Bare::Uuid(work) => work,
@@ -148,7 +148,7 @@ impl IssueId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GateNumber(u8);
 
-/// How many gates a project has: so many writers pass at once without meeting.
+/// Gates of a project. Writers at different gates do not conflict.
 pub const GATES: u8 = 16;
 
 impl GateNumber {
@@ -156,12 +156,12 @@ impl GateNumber {
         (0..GATES).map(Self)
     }
 
-    /// That of a worker of many, each of which has its own.
+    /// The gate of a worker.
     pub fn of_worker(worker: usize) -> Self {
         Self((worker % usize::from(GATES)) as u8)
     }
 
-    /// Any of them, so that writers spread.
+    /// A random gate, so that writers spread.
     pub fn random() -> Self {
         Self(fastrand::u8(0..GATES))
     }

@@ -1,4 +1,4 @@
-//! The options of a choice: ids that are never given twice, labels that may change, in the order in which people see them.
+//! The options of a choice in their order. Their labels may change; their ids are never used twice.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,10 +9,10 @@ use utoipa::ToSchema;
 
 use crate::values::{Input, folded};
 
-/// The most options that are not retired.
+/// Options that are not retired.
 pub const MAX_LIVE: usize = 50;
 
-/// The most options that an attribute has ever had.
+/// Options that an attribute may ever have.
 const MAX_EVER: u16 = 999;
 
 /// `001` to `999`.
@@ -20,31 +20,31 @@ const MAX_EVER: u16 = 999;
 #[serde(try_from = "String", into = "String")]
 pub struct OptionId(u16);
 
-/// An option as it is kept.
+/// An option of a choice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChoiceOption {
     #[schema(value_type = String, pattern = "^[0-9]{3}$")]
     pub id: OptionId,
     pub label: String,
-    /// Shown where it is set, and not to be set any more.
+    /// It is shown where it is set, and cannot be set any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retired: bool,
 }
 
-/// The options of an attribute: first those that can be set, in their order, then those that are retired.
+/// The options of an attribute: those that can be set in their order, then those that are retired.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Options(Vec<ChoiceOption>);
 
-/// An option as a client wants it: one that is there by its id, perhaps under a new label, or a new one.
+/// An option in requests: an existing one by its id, with or without a new label, or a new one.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct WantedOption {
     /// Absent for a new option.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, pattern = "^[0-9]{3}$")]
     pub id: Option<String>,
-    /// Absent where it stays as it is.
+    /// Absent if it stays the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, min_length = 1, max_length = 100)]
     pub label: Option<String>,
@@ -59,15 +59,15 @@ impl Options {
         self.0.iter().filter(|option| !option.retired)
     }
 
-    /// The option of this id, retired or not.
+    /// The option with this id, also if it is retired.
     pub fn by_id(&self, id: &str) -> Option<&ChoiceOption> {
         let id: OptionId = id.parse().ok()?;
         self.0.iter().find(|option| option.id == id)
     }
 
-    /// The option that a client names by `{"id"}`, by `{"label"}`, or by its label alone: one that can be set.
-    pub fn choose(&self, given: &Input) -> Result<&ChoiceOption, String> {
-        let option = match given {
+    /// The option that a client sets by `{"id"}`, by `{"label"}`, or by its label alone.
+    pub fn choose(&self, input: &Input) -> Result<&ChoiceOption, String> {
+        let option = match input {
             Input::Id(id) => self.by_id(id),
             Input::Label(label) | Input::Text(label) => self.labelled(label),
             Input::Number(_) => None,
@@ -81,7 +81,7 @@ impl Options {
         })
     }
 
-    /// The option that the operand of a filter names, in the same forms. It finds retired options, too.
+    /// The option that the operand of a filter names in the same forms, also if it is retired.
     pub fn find(&self, operand: &str) -> Option<&ChoiceOption> {
         match serde_json::from_str(operand) {
             Ok(Input::Id(id)) => self.by_id(&id),
@@ -90,25 +90,25 @@ impl Options {
         }
     }
 
-    /// The option of this label, however written: one that can be set before one that is retired.
+    /// The option with this label, compared without case. An option that can be set precedes a retired one.
     pub fn labelled(&self, label: &str) -> Option<&ChoiceOption> {
         let label = folded(label);
         let by_label = |option: &&ChoiceOption| folded(&option.label) == label;
         self.live().find(by_label).or_else(|| self.0.iter().find(by_label))
     }
 
-    /// Whether a client's option is a new one, or one of these.
+    /// Whether the requested option is a new one, or one of these.
     pub fn may_keep(&self, wanted: &WantedOption) -> bool {
         wanted.id.as_ref().is_none_or(|id| self.by_id(id).is_some())
     }
 
-    /// The options that a client wants in place of these, in its order. Those left out are retired, those named again
-    /// come back. Faults come with their place in the list, or none for the list as a whole.
+    /// The options after a client has set all of them. Options that are left out are retired, and retired options that are
+    /// listed can be set again. A fault has the index of its option, or none for the list as a whole.
     pub fn replaced(&self, wanted: &[WantedOption]) -> Result<Self, Vec<(Option<usize>, String)>> {
         let mut faults = Vec::new();
         let mut next = self.0.iter().map(|option| option.id.0).max().unwrap_or_default();
-        let mut made: Vec<ChoiceOption> = Vec::new();
-        for (place, wanted) in wanted.iter().enumerate() {
+        let mut listed: Vec<ChoiceOption> = Vec::new();
+        for (index, wanted) in wanted.iter().enumerate() {
             let option = match &wanted.id {
                 None => {
                     next += 1;
@@ -123,32 +123,34 @@ impl Options {
             let Some(option) = option else {
                 let fault =
                     if wanted.id.is_some() { "must be an id of this attribute's options" } else { "needs a label" };
-                faults.push((Some(place), fault.to_owned()));
+                faults.push((Some(index), fault.to_owned()));
                 continue;
             };
             if !web::visible::is_readable(&option.label) || option.label.chars().any(char::is_control) {
-                faults
-                    .push((Some(place), "must have a label that is not blank, without control characters".to_owned()));
-            } else if made.iter().any(|other| folded(&other.label) == folded(&option.label)) {
-                faults.push((Some(place), "has a label that another option has".to_owned()));
-            } else if made.iter().any(|other| other.id == option.id) {
-                faults.push((Some(place), "is named twice".to_owned()));
+                faults.push((
+                    Some(index),
+                    "must have a label with a visible character and no control characters".to_owned(),
+                ));
+            } else if listed.iter().any(|other| folded(&other.label) == folded(&option.label)) {
+                faults.push((Some(index), "has the label of another option".to_owned()));
+            } else if listed.iter().any(|other| other.id == option.id) {
+                faults.push((Some(index), "is listed twice".to_owned()));
             }
-            made.push(option);
+            listed.push(option);
         }
-        if made.len() > MAX_LIVE {
-            faults.push((None, format!("must be at most {MAX_LIVE} options")));
+        if listed.len() > MAX_LIVE {
+            faults.push((None, format!("must have at most {MAX_LIVE} options")));
         }
         if next > MAX_EVER {
-            faults.push((None, format!("would be more than {MAX_EVER} options, those of before among them")));
+            faults.push((None, format!("would make more than {MAX_EVER} options, including former ones")));
         }
         if !faults.is_empty() {
             return Err(faults);
         }
-        let kept: Vec<OptionId> = made.iter().map(|option| option.id).collect();
+        let kept: Vec<OptionId> = listed.iter().map(|option| option.id).collect();
         let left_out = self.0.iter().filter(|option| !kept.contains(&option.id));
-        made.extend(left_out.map(|option| ChoiceOption { retired: true, ..option.clone() }));
-        Ok(Self(made))
+        listed.extend(left_out.map(|option| ChoiceOption { retired: true, ..option.clone() }));
+        Ok(Self(listed))
     }
 }
 
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_never_given_twice_and_what_is_left_out_is_retired() {
+    fn replaced_options_get_new_ids_and_omitted_options_are_retired() {
         let put_first = three()
             .replaced(&[wanted(None, Some("Urgent")), wanted(Some("001"), Some("Top")), wanted(Some("003"), None)])
             .unwrap();
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_told_apart_as_people_read_them() {
+    fn labels_are_compared_without_case() {
         assert_eq!(three().choose(&"low".into()).unwrap().id, OptionId(3));
         assert_eq!(three().choose(&Input::Label("low".to_owned())).unwrap().id, OptionId(3));
         assert_eq!(three().choose(&Input::Id("001".to_owned())).unwrap().label, "High");
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_retired_option_is_found_and_not_chosen() {
+    fn retired_option_is_found_by_filters_and_cannot_be_set() {
         let without_mid = three().replaced(&[wanted(Some("001"), None), wanted(Some("003"), None)]).unwrap();
         assert!(without_mid.choose(&"Mid".into()).is_err());
         assert_eq!(without_mid.find("Mid").unwrap().id, OptionId(2));

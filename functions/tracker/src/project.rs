@@ -1,4 +1,4 @@
-//! A project with its attributes and gates, as they were read.
+//! A loaded project with its attributes and its gates.
 
 use table::{Access, Action, Condition, EntityKey, Error, Stored, item};
 
@@ -10,14 +10,14 @@ use crate::options::Options;
 use crate::schema::TRACKER;
 use crate::values::folded;
 
-/// An attribute of a project.
+/// An attribute with its id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     pub id: AttributeId,
     pub item: AttributeItem,
 }
 
-/// A project with its attributes in column order, those that are being deleted among them.
+/// A loaded project with all its attributes in column order, also those that are being deleted.
 #[derive(Clone, Debug)]
 pub struct Schema {
     pub tenant: TenantId,
@@ -27,27 +27,37 @@ pub struct Schema {
     pub attributes: Vec<Attribute>,
 }
 
-/// How fresh a read is.
+/// The consistency of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Read {
-    /// As some recent moment saw it.
+pub enum Consistency {
+    /// May miss recent writes.
     Eventual,
-    /// With every write that was answered.
+    /// Sees every acknowledged write.
     Strong,
 }
 
 impl Schema {
-    /// Pattern 6: the project, if it is this tenant's and not being deleted.
-    pub async fn read(access: &Access, tenant: TenantId, id: ProjectId, read: Read) -> Result<Option<Self>, Error> {
-        let any = Self::read_any(access, tenant, id, read).await?;
-        Ok(any.filter(|schema| schema.project.data.is_some()))
+    /// Loads a project of a tenant. None if it is being deleted.
+    pub async fn load(
+        access: &Access,
+        tenant: TenantId,
+        id: ProjectId,
+        consistency: Consistency,
+    ) -> Result<Option<Self>, Error> {
+        let schema = Self::load_also_deleted(access, tenant, id, consistency).await?;
+        Ok(schema.filter(|schema| schema.project.data.is_some()))
     }
 
-    /// The project, also while it is being deleted.
-    pub async fn read_any(access: &Access, tenant: TenantId, id: ProjectId, read: Read) -> Result<Option<Self>, Error> {
+    /// [`Self::load`] that also loads a project that is being deleted.
+    pub async fn load_also_deleted(
+        access: &Access,
+        tenant: TenantId,
+        id: ProjectId,
+        consistency: Consistency,
+    ) -> Result<Option<Self>, Error> {
         let key = ProjectKey { project: id, tenant }.key();
         let query = access.table(&PROJECT, &TRACKER).query(key.pk.as_str());
-        let items = if read == Read::Strong { query.consistent() } else { query }.all().await?;
+        let items = if consistency == Consistency::Strong { query.consistent() } else { query }.all().await?;
         let Some(stored) = items.iter().find(|stored| stored.key == key).cloned() else { return Ok(None) };
         let mut attributes = Vec::new();
         for stored in &items {
@@ -59,17 +69,17 @@ impl Schema {
         Ok(Some(Self { tenant, id, project: stored.read()?, stored, attributes }))
     }
 
-    /// The attributes that people see, in column order.
+    /// The attributes in column order, without those that are being deleted.
     pub fn columns(&self) -> impl Iterator<Item = &Attribute> {
         self.attributes.iter().filter(|attribute| attribute.item.status != Status::Deleting)
     }
 
-    /// The attribute that people see under this id.
+    /// The attribute with this id, unless it is being deleted.
     pub fn column(&self, id: AttributeId) -> Option<&Attribute> {
         self.columns().find(|attribute| attribute.id == id)
     }
 
-    /// The attribute that people see under this name, however written.
+    /// The attribute with this name, compared without case, unless it is being deleted.
     pub fn named(&self, name: &str) -> Option<&Attribute> {
         let name = folded(name);
         self.columns().find(|attribute| folded(&attribute.item.name) == name)
@@ -79,21 +89,26 @@ impl Schema {
         ProjectKey { project: self.id, tenant: self.tenant }
     }
 
-    /// The gate of one worker of many.
+    /// A gate of the project.
     pub fn gate(&self, gate: GateNumber) -> GateKey {
         GateKey { project: self.id, gate }
     }
 
-    /// One gate, which lets through who has seen the present schema of a project that is not being deleted.
+    /// Adds the conditions that the gate has this schema revision and is open.
     pub fn pass(&self, action: Action) -> Action {
         action
             .when(Condition::Equals("SchemaRev", item::number(self.project.schema_rev)))
             .when(Condition::Absent("Closed"))
     }
 
-    /// A gate of this project, any of them.
+    /// A random gate of the project.
     pub fn any_gate(&self) -> GateKey {
         GateKey { project: self.id, gate: GateNumber::random() }
+    }
+
+    /// The condition that the project's attributes are unchanged since they were read.
+    pub fn unchanged(&self) -> Condition {
+        Condition::Equals("AttribRev", item::number(self.project.attrib_rev))
     }
 }
 
@@ -103,25 +118,25 @@ impl Attribute {
     }
 }
 
-/// The gates of a project with what they count.
+/// The gates of a project with their counts.
 #[derive(Clone, Debug)]
 pub struct Gates(pub Vec<(GateKey, Gate)>);
 
 impl Gates {
-    /// Pattern 10.
-    pub async fn read(access: &Access, project: ProjectId) -> Result<Self, Error> {
+    /// Loads all gates with a consistent read.
+    pub async fn load(access: &Access, project: ProjectId) -> Result<Self, Error> {
         let pk = GateKey { project, gate: GateNumber::random() }.key().pk;
         let stored = access.table(&TOTALS, &TRACKER).query(pk).consistent().all().await?;
         let gate = |stored: &Stored| Some(GateKey::parse(&stored.key)?).map(|key| Ok((key, stored.read()?)));
         Ok(Self(stored.iter().filter_map(gate).collect::<Result<_, Error>>()?))
     }
 
-    /// How many issues there are.
+    /// The number of issues.
     pub fn live(&self) -> i64 {
         self.0.iter().map(|(_, gate)| gate.live).sum()
     }
 
-    /// How many of them are open.
+    /// The number of open issues.
     pub fn open(&self) -> i64 {
         self.0.iter().map(|(_, gate)| gate.open).sum()
     }

@@ -1,35 +1,48 @@
-//! The routes of tracker, a file for each kind of thing that they are about.
-
-mod attributes;
-mod files;
-mod issues;
-mod members;
-mod projects;
-mod tenants;
-mod work;
+//! The routes of tracker, in the order of the docs and the API description.
 
 use web::Route;
 
-/// All routes of the system, in the order in which the docs and the API description have them.
+use crate::{attributes, exports, grid, imports, issues, members, projects, search, tenants, work};
+
 pub fn all() -> Vec<Route> {
-    [
-        tenants::routes(),
-        members::routes(),
-        projects::routes(),
-        attributes::routes(),
-        issues::routes(),
-        files::routes(),
-        work::routes(),
+    vec![
+        tenants::create::route(),
+        tenants::list::route(),
+        tenants::list_mine::route(),
+        tenants::get::route(),
+        tenants::update::route(),
+        tenants::delete::route(),
+        search::route(),
+        members::add::route(),
+        members::list::route(),
+        members::get::route(),
+        members::update::route(),
+        members::remove::route(),
+        projects::create::route(),
+        projects::list::route(),
+        projects::get::route(),
+        projects::update::route(),
+        projects::delete::route(),
+        issues::next_number::route(),
+        grid::list::route(),
+        attributes::create::route(),
+        attributes::update::route(),
+        attributes::delete::route(),
+        attributes::retype::route(),
+        issues::create::route(),
+        issues::get::route(),
+        issues::get_by_number::route(),
+        issues::update::route(),
+        issues::delete::route(),
+        issues::renumber::route(),
+        issues::move_to::route(),
+        issues::set_value::route(),
+        issues::clear_value::route(),
+        issues::update_values::route(),
+        imports::announce::route(),
+        exports::create::route(),
+        work::routes::list_route(),
+        work::routes::get_route(),
+        work::cancel::route(),
     ]
-    .concat()
 }
-
-/// A tenant, a project, an issue: below each lies the next.
-const TENANT: &str = "/tracker/tenants/{tenantId}";
-const PROJECT: &str = "/tracker/tenants/{tenantId}/projects/{projectId}";
-const ISSUE: &str = "/tracker/tenants/{tenantId}/projects/{projectId}/issues/{issueId}";
-
-/// The same with the ids of the samples.
-const SAMPLE_TENANT: &str = "/tracker/tenants/tenant-0807";
-const SAMPLE_PROJECT: &str = "/tracker/tenants/tenant-0807/projects/project-35e9";
-const SAMPLE_ISSUE: &str = "/tracker/tenants/tenant-0807/projects/project-35e9/issues/issue-af34";

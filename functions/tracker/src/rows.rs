@@ -1,5 +1,5 @@
-//! The entries of an issue in the index: **rows(issue) = f(issue item, the project's attributes)**, and nothing else
-//! decides them. Every write of an issue writes exactly the difference.
+//! The entries of an issue in the index: **rows(issue) = f(issue item, the project's attributes)**, and of nothing else.
+//! Every write of an issue writes exactly the difference.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::values::{ENDS, number_key};
 /// Sort keys of the index by the keys of their rows.
 pub type Rows = BTreeMap<Key, String>;
 
-/// The rows that an issue has: one for its state, and for each attribute that is not being deleted one with its value
-/// or one that says that there is none. While an attribute is being deleted its rows are nobody's but the drain's.
+/// The rows of an issue: one for its state, and one for each attribute, with its value or for the lack of one. The rows of
+/// an attribute that is being deleted belong to the job that deletes it.
 pub fn rows(id: IssueId, project: ProjectId, issue: &Issue, attributes: &[Attribute]) -> Rows {
     let number = number_key(issue.num);
     let state = StateRowKey { issue: id, project }.key();
@@ -31,16 +31,16 @@ pub fn rows(id: IssueId, project: ProjectId, issue: &Issue, attributes: &[Attrib
     rows
 }
 
-/// What makes the second rows of the first. Rows are written whatever is in their place, such as what a run that died
-/// has left: the issue as it was read, in the same transaction, decides alone.
+/// The actions that turn the first rows into the second. Rows are written unconditionally, over anything that a crashed
+/// run has left: the condition on the issue in the same transaction decides alone.
 pub fn difference(before: &Rows, after: &Rows) -> Vec<Action> {
     let changed = after.iter().filter(|(key, data)| before.get(*key) != Some(data));
     let written = changed.map(|(key, data)| put(key, data));
-    let gone = before.keys().filter(|key| !after.contains_key(*key));
-    written.chain(gone.map(|key| Action::delete(&TRACKER, key.clone()).or_absent())).collect()
+    let removed = before.keys().filter(|key| !after.contains_key(*key));
+    written.chain(removed.map(|key| Action::delete(&TRACKER, key.clone()).or_absent())).collect()
 }
 
-/// A row, whether it is there or not.
+/// Writes a row, whether it exists or not.
 pub fn put(key: &Key, data: &str) -> Action {
     Action::update(&TRACKER, key.clone(), Changes::new().set(DATA, item::text(data))).or_absent()
 }
@@ -48,7 +48,8 @@ pub fn put(key: &Key, data: &str) -> Action {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::items::{AttributeItem, Stamps, State, Value};
+    use crate::audit::Audit;
+    use crate::items::{AttributeItem, State, Value};
     use crate::names::AttributeId;
     use crate::values::Type;
 
@@ -60,7 +61,7 @@ mod tests {
             slot: 0,
             status,
             options: Default::default(),
-            stamps: Stamps::default(),
+            audit: Audit::default(),
         };
         Attribute { id: AttributeId::parse_id(id).unwrap(), item }
     }
@@ -76,7 +77,7 @@ mod tests {
             values: values.iter().map(|(id, text)| ((*id).to_owned(), value(text))).collect(),
             import: None,
             unsettled: None,
-            stamps: Stamps::default(),
+            audit: Audit::default(),
         }
     }
 
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn each_attribute_has_one_row_and_those_being_deleted_none() {
+    fn each_attribute_has_one_row_unless_it_is_being_deleted() {
         let attributes = [
             attribute("xattrib-3fe6", Status::Ready),
             attribute("xattrib-3812", Status::Building),
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_written() {
+    fn difference_has_only_the_rows_that_differ() {
         let (id, project) = (IssueId::new(), ProjectId::new());
         let attributes = [attribute("xattrib-3fe6", Status::Ready), attribute("xattrib-3812", Status::Ready)];
         let all = |issue: &Issue| rows(id, project, issue, &attributes);

@@ -16,7 +16,7 @@ pub static SYSTEM: System = System {
         expiring: &[("imports/", 7), ("checks/", 8), ("faults/", 38), ("exports/", 38), ("quarantine/", 90)],
     }],
     sources: &[
-        // An issue has a row for each attribute, and one document.
+        // An issue has a row for each attribute, but only one document.
         EventSource::Streams { handler: mirror::HANDLER, filtered: true },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
@@ -28,10 +28,10 @@ pub static SYSTEM: System = System {
 /// The bucket of files that are imported and exported.
 pub const BUCKET: &str = "tracker";
 
-/// Where the mirror keeps its generations, markers and checkpoints.
+/// The mirror's generations, markers and checkpoints.
 static MIRROR: Table = mirror::schema::state_table("tracker-mirror");
 
-/// The one index: every order in which anything is listed.
+/// The one index, with every order of every list.
 pub const INDEX: &str = "SK-Data";
 
 /// The index's sort key.

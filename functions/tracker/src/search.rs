@@ -1,4 +1,4 @@
-//! Search over what a tenant's members may see: issues, and projects by name.
+//! `GET /tracker/tenants/{tenantId}/search`
 
 mod words;
 
@@ -7,46 +7,48 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use table::{EntityKey, Key};
 use utoipa::ToSchema;
-use web::search::{COUNTED, Highlights, Marks, One, Piece, SearchResponse, Total};
-use web::{Answer, Fault, Limit, Problem, Request};
+use web::search::{COUNTED, Highlights, Hit, Marks, One, Piece, SearchResponse, Total};
+use web::{Context, Fault, Json, Limit, Path, Problem, Query, Route, Sample, problem};
 
-use crate::access::ISSUES;
-use crate::callers::at_least;
-use crate::grid::list::check_busy;
-use crate::grid::{ALIAS, Filter, SEARCH, clause};
-use crate::items::{Issue, Role, State};
+use crate::access::{ALIAS, ISSUES, MEMBERSHIP, PROJECT, SEARCH};
+use crate::attributes::ATTRIBUTE_BUSY;
+use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::grid::query::check_busy_filters;
+use crate::grid::{Filter, clause};
+use crate::items::{Issue, State};
 use crate::keys::IssueKey;
 use crate::names::{IssueId, ProjectId, TenantId};
-use crate::project::{Read, Schema};
+use crate::project::{Consistency, Schema};
 use crate::projects;
 use crate::schema::TRACKER;
-use crate::tenants::one::TenantPath;
+use crate::tenants::TenantPath;
 pub use words::Words;
 
-/// What is looked for.
+/// The kind of items to search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Sought {
+pub enum Searched {
     #[default]
     Issue,
     Project,
 }
 
-#[derive(Deserialize, ToSchema)]
+/// The query string as sent.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchQuery {
-    /// At most 20 words; typos are forgiven.
+    /// At most 20 words; typos are tolerated.
     #[schema(min_length = 1, max_length = 200)]
     q: String,
     #[serde(default)]
-    entity: Sought,
+    entity: Searched,
     #[serde(default)]
     #[schema(nullable = false)]
     project_id: Option<ProjectId>,
     #[serde(default)]
     #[schema(nullable = false)]
     state: Option<State>,
-    /// As on the grid; only with a project.
+    /// Filters as on the grid. They need a `projectId`.
     #[serde(default)]
     filter: Vec<String>,
     #[serde(default)]
@@ -67,13 +69,14 @@ struct FoundIssue {
     state: State,
 }
 
+/// A project.
 #[derive(Serialize, ToSchema)]
 struct FoundProject {
     id: ProjectId,
     name: String,
 }
 
-/// An issue or a project, whichever was looked for.
+/// An issue or a project.
 #[derive(Serialize, ToSchema)]
 struct FoundHit {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,11 +86,12 @@ struct FoundHit {
     #[schema(nullable = false)]
     project: Option<FoundProject>,
     score: f64,
-    /// By field its fragments, each in pieces; joined these are the text.
+    /// The fragments by field, each in pieces whose concatenation is the text.
     #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
     highlights: Highlights,
 }
 
+/// A page of hits.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundPage {
@@ -106,21 +110,31 @@ struct Fields {
     name: One<String>,
 }
 
-pub async fn search(request: Request) -> Result<Answer, Problem> {
-    let TenantPath { tenant_id } = request.path()?;
-    at_least(&request, tenant_id, Role::Viewer).await?;
-    let query: SearchQuery = request.query()?;
-    let after: Option<Box<RawValue>> = request.cursor(query.cursor.as_deref())?;
+pub fn route() -> Route {
+    Route::get("search", "/tracker/tenants/{tenantId}/search", SIGNED_IN, search)
+        .summary("Search the issues of a tenant by their words, or its projects by name")
+        .patterns(&[&MEMBERSHIP, &PROJECT, &SEARCH, &ISSUES])
+        .problems(&[problem::NOT_FOUND, ATTRIBUTE_BUSY, problem::SEARCH_UNAVAILABLE])
+        .sample(Sample::new("/tracker/tenants/tenant-0807/search?q=girder"))
+}
+
+async fn search(
+    cx: Context,
+    Path(path): Path<TenantPath>,
+    Query(query): Query<SearchQuery>,
+) -> Result<Json<FoundPage>, Problem> {
+    TenantAccess::load(&cx, path.tenant_id).await?;
+    let after: Option<Box<RawValue>> = cx.cursor(query.cursor.as_deref())?;
     let words = Words::parse(&query.q).map_err(|detail| Problem::faults(vec![Fault::parameter("q", detail)]))?;
     let schema = match query.project_id {
-        Some(project) => Some(projects::read(&request, tenant_id, project, Read::Strong).await?),
+        Some(project) => Some(projects::load(&cx, path.tenant_id, project, Consistency::Strong).await?),
         None => None,
     };
-    let filters = filters(&query, schema.as_ref())?;
+    let filters = query.filters(path.tenant_id, schema.as_ref())?;
     let marks = Marks::random();
     let limit = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
-    let mut asked = json!({
-        "query": { "bool": { "filter": own(tenant_id, &query, &filters), "must": words.clause(schema.is_some()) } },
+    let mut request = json!({
+        "query": { "bool": { "filter": filters, "must": words.clause(schema.is_some()) } },
         "sort": [{ "_score": "desc" }, { "pk": "desc" }, { "sk": "desc" }],
         "size": limit + 1,
         "_source": false,
@@ -129,81 +143,83 @@ pub async fn search(request: Request) -> Result<Answer, Problem> {
         "highlight": marks.request(json!({ "name": { "number_of_fragments": 0 }, "texts": {} }), words.highlighted()),
         "track_total_hits": COUNTED,
     });
-    if let (Some(after), Some(asked)) = (after, asked.as_object_mut()) {
-        let after: Value = serde_json::from_str(after.get()).map_err(Problem::internal)?;
-        asked.insert("search_after".to_owned(), after);
+    if let (Some(after), Some(request)) = (after, request.as_object_mut()) {
+        request.insert("search_after".to_owned(), json!(after));
     }
-    let answer: SearchResponse<Fields> = request.access().search(&SEARCH, ALIAS, &asked).await?;
-    let total = answer.total();
-    let (hits, next) = answer.page(limit);
+    let response: SearchResponse<Fields> = cx.access().search(&SEARCH, ALIAS, &request).await?;
+    let total = response.total();
+    let (hits, next) = response.page(limit);
     let mut items = Vec::new();
-    let issues = issues(&request, &hits).await?;
+    let issues = issues(&cx, &hits).await?;
     for (hit, issue) in hits.into_iter().zip(issues) {
-        let (score, highlights) = (hit.score.unwrap_or_default(), marks.read(&hit.highlight));
+        let score = hit.score.ok_or_else(|| Problem::internal("a hit lacks its score"))?;
+        let highlights = marks.read(&hit.highlight);
         let project = hit.fields.project_id.peek().and_then(|id| ProjectId::parse_id(id));
-        let Some(project_id) = project else { continue };
+        let Some(project_id) = project else { return Err(Problem::internal("a hit lacks its project")) };
         let found = match query.entity {
-            Sought::Issue => issue.map(|(id, issue)| {
+            // An issue that was deleted since it was indexed is left out.
+            Searched::Issue => issue.map(|(id, issue)| {
                 let Issue { num, name, state, .. } = issue;
                 (Some(FoundIssue { id, project_id, number: num, name, state }), None)
             }),
-            Sought::Project => {
-                let name = hit.fields.name.get().unwrap_or_default();
+            Searched::Project => {
+                let name = hit.fields.name.get().ok_or_else(|| Problem::internal("a project's hit lacks its name"))?;
                 Some((None, Some(FoundProject { id: project_id, name })))
             }
         };
-        // What is gone since search has seen it is not answered.
         items.extend(found.map(|(issue, project)| FoundHit { issue, project, score, highlights }));
     }
-    let next_cursor = next.map(|next| request.next_cursor(&next)).transpose()?;
-    Ok(Answer::ok(&FoundPage { items, total, next_cursor }))
+    let next_cursor = next.map(|next| cx.next_cursor(&next)).transpose()?;
+    Ok(Json(FoundPage { items, total, next_cursor }))
 }
 
-/// The filters on columns, which only a project has.
-fn filters(query: &SearchQuery, schema: Option<&Schema>) -> Result<Vec<Value>, Problem> {
-    if query.filter.is_empty() {
-        return Ok(Vec::new());
+impl SearchQuery {
+    /// The filters of the search, first of all the tenant.
+    fn filters(&self, tenant: TenantId, schema: Option<&Schema>) -> Result<Vec<Value>, Problem> {
+        let entity = match self.entity {
+            Searched::Issue => "issue",
+            Searched::Project => "project",
+        };
+        let mut filters = vec![json!({ "term": { "entity": entity } }), json!({ "term": { "tenantId": tenant.id() } })];
+        filters.extend(self.project_id.map(|project| json!({ "term": { "projectId": project.id() } })));
+        filters.extend(self.state.map(|state| json!({ "term": { "state": state.as_str() } })));
+        filters.extend(self.column_filters(schema)?);
+        Ok(filters)
     }
-    let fault = |detail: String| Problem::faults(vec![Fault::parameter("filter", detail)]);
-    let schema = schema.ok_or_else(|| fault("needs a `projectId`: columns are a project's".to_owned()))?;
-    if query.entity == Sought::Project {
-        return Err(fault("is for issues only".to_owned()));
+
+    /// The filters on columns, which only a project has.
+    fn column_filters(&self, schema: Option<&Schema>) -> Result<Vec<Value>, Problem> {
+        if self.filter.is_empty() {
+            return Ok(Vec::new());
+        }
+        let fault = |detail: String| Problem::faults(vec![Fault::parameter("filter", detail)]);
+        let schema = schema.ok_or_else(|| fault("needs a `projectId`, whose columns it names".to_owned()))?;
+        if self.entity == Searched::Project {
+            return Err(fault("is only for `entity=issue`".to_owned()));
+        }
+        let filters = Filter::parse_all(&self.filter.join(","), schema).map_err(fault)?;
+        check_busy_filters(schema, &filters)?;
+        Ok(filters.iter().map(|filter| clause(schema, filter)).collect())
     }
-    let filters = Filter::parse_all(&query.filter.join(","), schema).map_err(fault)?;
-    check_busy(schema, None, &filters)?;
-    Ok(filters.iter().map(|filter| clause(schema, filter)).collect())
 }
 
-/// Whatever is asked, only this tenant's.
-fn own(tenant: TenantId, query: &SearchQuery, filters: &[Value]) -> Vec<Value> {
-    let entity = if query.entity == Sought::Issue { "issue" } else { "project" };
-    let mut own = vec![json!({ "term": { "entity": entity } }), json!({ "term": { "tenantId": tenant.id() } })];
-    own.extend(query.project_id.map(|project| json!({ "term": { "projectId": project.id() } })));
-    own.extend(query.state.map(|state| json!({ "term": { "state": state.as_str() } })));
-    own.extend(filters.iter().cloned());
-    own
-}
-
-/// Pattern 9: the issues of the hits, where they are issues that are still there.
-async fn issues(
-    request: &Request,
-    hits: &[web::search::Hit<Fields>],
-) -> Result<Vec<Option<(IssueId, Issue)>>, Problem> {
-    let key = |hit: &web::search::Hit<Fields>| {
+/// The present issues of the hits. None for a hit that is no issue, and for an issue that is gone.
+async fn issues(cx: &Context, hits: &[Hit<Fields>]) -> Result<Vec<Option<(IssueId, Issue)>>, Problem> {
+    let key = |hit: &Hit<Fields>| {
         let issue = IssueId::parse_id(hit.fields.pk.peek()?)?;
         let project = ProjectId::parse_id(hit.fields.project_id.peek()?)?;
         Some(IssueKey { issue, project })
     };
     let keys: Vec<Option<IssueKey>> = hits.iter().map(key).collect();
     let wanted: Vec<Key> = keys.iter().flatten().map(EntityKey::key).collect();
-    let table = request.access().table(&ISSUES, &TRACKER);
+    let table = cx.access().table(&ISSUES, &TRACKER);
     let mut found = table.batch_get(&wanted).await?;
-    // What a read of some moments ago lacks may be there.
-    let late: Vec<Key> =
+    // An eventually consistent read may miss a new issue.
+    let missing: Vec<Key> =
         wanted.iter().zip(&found).filter(|(_, stored)| stored.is_none()).map(|(key, _)| key.clone()).collect();
-    if !late.is_empty() {
-        let mut late = table.batch_get_consistent(&late).await?.into_iter();
-        found.iter_mut().filter(|stored| stored.is_none()).for_each(|stored| *stored = late.next().flatten());
+    if !missing.is_empty() {
+        let mut again = table.batch_get_consistent(&missing).await?.into_iter();
+        found.iter_mut().filter(|stored| stored.is_none()).for_each(|stored| *stored = again.next().flatten());
     }
     let mut found = found.into_iter();
     let mut issues = Vec::new();

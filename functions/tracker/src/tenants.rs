@@ -1,34 +1,69 @@
-//! Tenants and their members.
+//! Operations on tenants, one file each.
 
+pub mod create;
 pub mod delete;
-mod find;
-pub mod members;
-pub mod one;
+pub mod get;
+pub mod list;
+pub mod list_mine;
+mod search;
+pub mod update;
 
-use table::clock::rfc3339;
-use web::{Fault, Problem, Request};
+use serde::Deserialize;
+use table::{Cause, EntityKey, Error, Stored};
+use utoipa::ToSchema;
+use web::{Context, Fault, Problem};
 
-use crate::callers;
-use crate::items::Stamps;
+use crate::access::TENANT;
+use crate::items::Tenant;
+use crate::keys::TenantKey;
+use crate::names::TenantId;
+use crate::schema::TRACKER;
 
-/// The stamps of something that the caller makes now.
-pub fn made_now(request: &Request) -> Result<Stamps, Problem> {
-    let (now, who) = (now(request), Some(callers::me(request)?.to_string()));
-    Ok(Stamps { created_at: now.clone(), created_by: who.clone(), updated_at: now, updated_by: who })
+const LIST: &str = "/tracker/tenants";
+pub const ONE: &str = "/tracker/tenants/{tenantId}";
+
+/// The tenant of the samples.
+const SAMPLE: &str = "/tracker/tenants/tenant-0807";
+
+/// The path of a tenant.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TenantPath {
+    pub tenant_id: TenantId,
 }
 
-/// The same stamps, changed by the caller now.
-pub fn changed_now(request: &Request, stamps: &Stamps) -> Result<Stamps, Problem> {
-    let made = made_now(request)?;
-    Ok(Stamps { updated_at: made.updated_at, updated_by: made.updated_by, ..stamps.clone() })
+/// The query of a deletion.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeleteQuery {
+    /// Also deletes everything in it.
+    #[serde(default)]
+    pub cascade: bool,
 }
 
-pub fn now(request: &Request) -> String {
-    rfc3339(request.engines().clock.now())
+pub fn href(tenant: TenantId) -> String {
+    format!("/tracker/tenants/{}", tenant.id())
 }
 
-/// A name that people read: with something to read in it, without control characters. Its length the schema has checked.
+/// Loads a tenant. 404 if it does not exist or is being deleted.
+async fn load(cx: &Context, tenant: TenantId) -> Result<(Stored, Tenant), Problem> {
+    let stored = cx.access().table(&TENANT, &TRACKER).get_consistent(TenantKey { tenant }.key()).await?;
+    let stored = stored.ok_or_else(Problem::not_found)?;
+    let tenant: Tenant = stored.read()?;
+    if tenant.deleting.is_some() { Err(Problem::not_found()) } else { Ok((stored, tenant)) }
+}
+
+/// The fault of a name without a visible character, or with a control character. The schema checks its length.
 pub fn name_fault(pointer: &str, name: &str) -> Option<Fault> {
-    let blank = !web::visible::is_readable(name) || name.chars().any(char::is_control);
-    blank.then(|| Fault::pointer(pointer, "must have something to read in it, and no control characters"))
+    let is_readable = web::visible::is_readable(name) && !name.chars().any(char::is_control);
+    (!is_readable).then(|| Fault::pointer(pointer, "must have a visible character and no control characters"))
+}
+
+/// The problem of an update whose first action has failed: 412 for another revision, 404 for any other condition.
+pub fn refusal(error: Error) -> Problem {
+    match error.failed(0).map(|failed| failed.cause) {
+        Some(Cause::Stale) => Problem::stale(),
+        Some(_) => Problem::not_found(),
+        None => error.into(),
+    }
 }

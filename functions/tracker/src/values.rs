@@ -1,4 +1,4 @@
-//! Values of attributes: what a client sends, what is kept and shown, and the key by which the index orders it.
+//! Values of attributes: in requests, as stored and shown, and their keys, by which the index sorts.
 
 mod dates;
 mod input;
@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 
 use crate::options::Options;
 
-/// What an attribute's values are.
+/// The type of an attribute's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Type {
@@ -28,7 +28,7 @@ pub enum Type {
     Decimal,
     /// A day: `2023-05-01`.
     Date,
-    /// A moment: RFC 3339 with an offset, kept in UTC.
+    /// A time: RFC 3339 with an offset, stored in UTC.
     DateTime,
     /// 1 to 1024 characters.
     Text,
@@ -36,13 +36,13 @@ pub enum Type {
     Choice,
 }
 
-/// A value as it is kept, in the one spelling of its type: a number without exponent, a day, a moment in UTC, a text as
-/// it was given, the id of an option.
+/// A value as it is stored, in the one spelling of its type: a number without exponent, a day, a time in UTC, a text as it
+/// was sent, the id of an option.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Plain(String);
 
 impl Type {
-    /// Reads what a client sent for an attribute of this type; else what was expected.
+    /// Reads a value of this type from a request. The error says what was expected.
     pub fn read(self, input: &Input, options: &Options) -> Result<Plain, String> {
         let plain = match self {
             Self::Int => numbers::int(input),
@@ -60,12 +60,12 @@ impl Type {
     /// Completes "must be ...".
     const fn expected(self) -> &'static str {
         match self {
-            Self::Int => "a whole number from -9223372036854775808 to 9223372036854775807, best as text",
-            Self::Decimal => "a number of at most 38 digits from 1E-130 to 9.99E+125, best as text",
+            Self::Int => "a whole number from -9223372036854775808 to 9223372036854775807, preferably as text",
+            Self::Decimal => "a number of at most 38 digits from 1E-130 to 9.99E+125, preferably as text",
             Self::Date => "a calendar day as 2023-05-01",
             Self::DateTime => "a time with its offset and at most six fraction digits, as 2023-05-01T12:00:00+02:00",
             Self::Text => {
-                "text of 1 to 1024 characters that is not blank, without control characters but tabs and line ends"
+                "text of 1 to 1024 characters that is not blank and has no control characters except tabs and line ends"
             }
             Self::Choice => "an option of the attribute",
         }
@@ -74,6 +74,7 @@ impl Type {
     /// The key of a value of this type.
     pub fn key(self, plain: &Plain) -> ValueKey {
         match self {
+            // A stored text that is no number, which only a foreign write leaves, sorts as zero.
             Self::Int | Self::Decimal => {
                 ValueKey::whole(table::ordered::number(&plain.0).unwrap_or_else(|| String::from("o")))
             }
@@ -84,7 +85,7 @@ impl Type {
 }
 
 impl Plain {
-    /// A value that is kept already.
+    /// A value that is stored already.
     pub fn stored(text: impl Into<String>) -> Self {
         Self(text.into())
     }

@@ -1,21 +1,24 @@
-//! What is answered: tenants, members, projects with their attributes, issues.
+//! Tenants, members, projects with their attributes, and issues in responses.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use table::Idpid;
 use utoipa::ToSchema;
+use web::Problem;
 
-use crate::items::{Issue, Member, Project, Role, Stamps, State, Status, Tenant, Value};
+use crate::audit::Audit;
+use crate::items::{Issue, Member, Project, Role, State, Status, Tenant, Value};
 use crate::names::{AttributeId, IssueId, ProjectId, TenantId, WorkId};
 use crate::options::ChoiceOption;
 use crate::project::{Attribute, Schema};
 use crate::values::Type;
 
-/// Who made it and who changed it last, and when (RFC 3339 in UTC).
+/// The times (RFC 3339 in UTC) and the persons of the creation and of the last update.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Changed {
+#[schema(as = Audit)]
+pub struct AuditView {
     pub created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -26,9 +29,9 @@ pub struct Changed {
     pub updated_by: Option<String>,
 }
 
-impl From<&Stamps> for Changed {
-    fn from(stamps: &Stamps) -> Self {
-        let Stamps { created_at, created_by, updated_at, updated_by } = stamps.clone();
+impl From<&Audit> for AuditView {
+    fn from(audit: &Audit) -> Self {
+        let Audit { created_at, created_by, updated_at, updated_by } = audit.clone();
         Self { created_at, created_by, updated_at, updated_by }
     }
 }
@@ -38,12 +41,12 @@ pub struct TenantView {
     pub id: TenantId,
     pub name: String,
     #[serde(flatten)]
-    pub changed: Changed,
+    pub audit: AuditView,
 }
 
 impl TenantView {
     pub fn new(id: TenantId, tenant: &Tenant) -> Self {
-        Self { id, name: tenant.name.clone(), changed: Changed::from(&tenant.stamps) }
+        Self { id, name: tenant.name.clone(), audit: AuditView::from(&tenant.audit) }
     }
 }
 
@@ -54,7 +57,7 @@ pub struct TenantEntry {
     pub name: String,
 }
 
-/// A tenant of the caller's.
+/// A tenant of the caller.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct MyTenant {
     pub id: TenantId,
@@ -69,12 +72,12 @@ pub struct MemberView {
     pub role: Role,
     pub name: String,
     #[serde(flatten)]
-    pub changed: Changed,
+    pub audit: AuditView,
 }
 
 impl MemberView {
     pub fn new(idpid: Idpid, member: &Member) -> Self {
-        Self { idpid, role: member.role, name: member.name.clone(), changed: Changed::from(&member.stamps) }
+        Self { idpid, role: member.role, name: member.name.clone(), audit: AuditView::from(&member.audit) }
     }
 }
 
@@ -92,16 +95,17 @@ pub struct ProjectView {
     /// In column order.
     pub attributes: Vec<AttributeView>,
     #[serde(flatten)]
-    pub changed: Changed,
+    pub audit: AuditView,
 }
 
 impl ProjectView {
-    pub fn new(id: ProjectId, project: &Project, attributes: Vec<AttributeView>) -> Self {
-        let name = project.name().unwrap_or_default().to_owned();
-        Self { id, name, attributes, changed: Changed::from(&project.stamps) }
+    /// The view of a project that is not being deleted, and so has a name.
+    pub fn new(id: ProjectId, project: &Project, attributes: Vec<AttributeView>) -> Result<Self, Problem> {
+        let name = project.name().ok_or_else(|| Problem::internal("a project without a name"))?.to_owned();
+        Ok(Self { id, name, attributes, audit: AuditView::from(&project.audit) })
     }
 
-    pub fn of(schema: &Schema) -> Self {
+    pub fn of(schema: &Schema) -> Result<Self, Problem> {
         Self::new(schema.id, &schema.project, schema.columns().map(AttributeView::new).collect())
     }
 }
@@ -113,11 +117,11 @@ pub struct AttributeView {
     #[serde(rename = "type")]
     pub of: Type,
     pub status: Status,
-    /// Of a choice: first those that can be set, in their order.
+    /// The options of a choice in their order, retired options last.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<ChoiceOption>,
     #[serde(flatten)]
-    pub changed: Changed,
+    pub audit: AuditView,
 }
 
 impl AttributeView {
@@ -129,12 +133,12 @@ impl AttributeView {
             of: item.of,
             status: item.status,
             options: if item.of == Type::Choice { item.options.all().to_vec() } else { Vec::new() },
-            changed: Changed::from(&item.stamps),
+            audit: AuditView::from(&item.audit),
         }
     }
 }
 
-/// A value as it is shown: text, a number as text, or an option.
+/// A value in responses: text, a number as text, or an option.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum ValueView {
@@ -143,7 +147,7 @@ pub enum ValueView {
 }
 
 impl ValueView {
-    /// Of an attribute that is being retyped the value shows in the new type.
+    /// The view of a value. While its attribute is being retyped, it shows the new type.
     pub fn new(attribute: &Attribute, value: &Value) -> Self {
         if value.of != Type::Choice {
             return Self::Text(value.value.clone());
@@ -161,7 +165,7 @@ impl ValueView {
 /// Values by the ids of their attributes.
 pub type Values = BTreeMap<String, ValueView>;
 
-/// The values that an issue has of these attributes.
+/// An issue's values of these attributes.
 pub fn values<'a>(attributes: impl Iterator<Item = &'a Attribute>, issue: &Issue) -> Values {
     let value =
         |attribute: &Attribute| Some((attribute.id.id(), ValueView::new(attribute, issue.value(attribute.id)?)));
@@ -176,12 +180,12 @@ pub struct IssueView {
     pub state: State,
     /// By attribute: text, a number as text, or an option with id and label.
     pub values: BTreeMap<String, ValueView>,
-    /// The import that has made it.
+    /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub import: Option<WorkId>,
     #[serde(flatten)]
-    pub changed: Changed,
+    pub audit: AuditView,
 }
 
 impl IssueView {
@@ -193,12 +197,12 @@ impl IssueView {
             state: issue.state,
             values: values(schema.columns(), issue),
             import: issue.import,
-            changed: Changed::from(&issue.stamps),
+            audit: AuditView::from(&issue.audit),
         }
     }
 }
 
-/// An issue on the grid, with the columns that were asked for.
+/// An issue on the grid, with the requested columns.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct GridRow {
     pub id: IssueId,
@@ -207,7 +211,7 @@ pub struct GridRow {
     pub state: State,
     /// By attribute: text, a number as text, or an option with id and label.
     pub values: BTreeMap<String, ValueView>,
-    /// The import that has made it.
+    /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub import: Option<WorkId>,

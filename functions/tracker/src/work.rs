@@ -3,7 +3,7 @@
 
 mod begin;
 mod build;
-mod cancel;
+pub mod cancel;
 mod delete_project;
 mod delete_tenant;
 mod drain;
@@ -18,11 +18,10 @@ mod run;
 mod turns;
 
 pub use begin::{Begun, Start, begin, begin_work};
-pub use cancel::{NOT_CANCELLABLE, cancel};
 pub use delete_project::mark as mark_project;
 pub use held::{Held, lease, take_due};
 pub use job::carry_on;
-pub use limits::{Places, TOO_MANY_JOBS, begin_job, imports_are_open};
+pub use limits::{Places, TOO_MANY_JOBS, imports_are_open, new_job};
 pub use line::Due;
 pub use pages::issue_of;
 pub use retype::as_text;

@@ -4,7 +4,8 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use table::{EntityKey, Key};
-use tracker::items::{Gate, Issue, Project, Stamps, State, Tenant, Value as Kept};
+use tracker::audit::Audit;
+use tracker::items::{Gate, Issue, Project, State, Tenant, Value as Kept};
 use tracker::keys::{GateKey, IssueKey, ProjectKey, TenantKey, ValueRowKey};
 use tracker::names::{AttributeId, GateNumber, IssueId, ProjectId, TenantId};
 use tracker::schema::TRACKER;
@@ -25,15 +26,15 @@ pub fn records() -> Vec<Value> {
     let Some(attribute) = AttributeId::parse_id("xattrib-3fe6") else { return invalid() };
     let Some(gate) = GateNumber::all().next() else { return invalid() };
     let acme =
-        Tenant { name: "ACME Engineering".to_owned(), projects: 0, admins: 1, deleting: None, stamps: stamps(MADE) };
+        Tenant { name: "ACME Engineering".to_owned(), projects: 0, admins: 1, deleting: None, audit: audit(MADE) };
     let open = issue(tenant, 3, "Girder needs replacing", "42", attribute);
-    let closed = Issue { state: State::Closed, stamps: stamps(CHANGED), ..open.clone() };
+    let closed = Issue { state: State::Closed, audit: audit(CHANGED), ..open.clone() };
     let bridge = Project {
         data: Some(tracker::listed::entry("Forth Rail Bridge")),
         attrib_rev: 1,
         schema_rev: 1,
         deleting: None,
-        stamps: stamps(MADE),
+        audit: audit(MADE),
     };
     let marked = Project { data: None, deleting: Some("work-0001".to_owned()), ..bridge.clone() };
     let counts = |live| Gate { schema_rev: 1, live, open: live, closed: None };
@@ -82,13 +83,13 @@ fn issue(tenant: TenantId, num: u64, name: &str, items: &str, attribute: Attribu
         values: Default::default(),
         import: None,
         unsettled: None,
-        stamps: stamps(MADE),
+        audit: audit(MADE),
     };
     issue.set(attribute, Some(Kept { slot: 2, of: Type::Int, value: items.to_owned() }));
     issue
 }
 
-fn stamps(updated: &str) -> Stamps {
+fn audit(updated: &str) -> Audit {
     let who = Some("local:ada".to_owned());
-    Stamps { created_at: MADE.to_owned(), created_by: who.clone(), updated_at: updated.to_owned(), updated_by: who }
+    Audit { created_at: MADE.to_owned(), created_by: who.clone(), updated_at: updated.to_owned(), updated_by: who }
 }

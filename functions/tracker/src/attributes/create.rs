@@ -1,122 +1,129 @@
-//! `POST` of an attribute.
+//! `POST /tracker/tenants/{tenantId}/projects/{projectId}/attributes`
 
 use serde::Deserialize;
-use table::{Action, Backoff, Error};
+use table::Action;
 use utoipa::ToSchema;
-use web::{Answer, Fault, Problem, Request};
+use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
-use super::{MOST, TOO_MANY_ATTRIBUTES, gate_actions, name_faults, name_taken, project_action};
-use crate::access::CREATE_ATTRIBUTE;
-use crate::callers::{at_least, me};
-use crate::items::{AttributeItem, Role, Status};
+use super::{
+    LIST, MAX_ATTRIBUTES, TOO_MANY_ATTRIBUTES, gate_actions, name_fault, option_fault, project_action, refusal,
+    taken_name_fault,
+};
+use crate::access::{CREATE_ATTRIBUTE, MEMBERSHIP, PROJECT, TOTALS};
+use crate::audit::Audit;
+use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::items::{AttributeItem, Status};
 use crate::keys::AttributeKey;
 use crate::names::AttributeId;
 use crate::options::{Options, WantedOption};
-use crate::project::{Attribute, Gates, Read, Schema};
-use crate::projects::{self, ProjectPath, href};
+use crate::project::{Attribute, Consistency, Gates, Schema};
+use crate::projects::ProjectPath;
 use crate::schema::TRACKER;
-use crate::tenants::made_now;
 use crate::values::Type;
 use crate::views::AttributeView;
 use crate::work::{Kind, LAG, Start, begin};
 
-#[derive(Deserialize, ToSchema)]
+/// A new attribute.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NewAttribute {
-    /// Unlike every other's, however written; not `Number`, `Name` or `State`.
+    /// Unique in the project without regard to case; not `Number`, `Name` or `State`.
     #[schema(min_length = 1, max_length = 100, pattern = "\\S")]
     name: String,
     #[serde(rename = "type")]
     of: Type,
-    /// Of a choice: its options in their order.
+    /// The options of a choice in their order.
     #[serde(default)]
     #[schema(max_items = 50)]
     options: Vec<WantedOption>,
 }
 
-pub async fn create(request: Request) -> Result<Answer, Problem> {
-    let ProjectPath { tenant_id, project_id } = request.path()?;
-    at_least(&request, tenant_id, Role::Admin).await?;
-    let new: NewAttribute = request.json()?;
-    let options = checked(&new)?;
-    if let Some(answer) = request.earlier(&CREATE_ATTRIBUTE, &TRACKER).await? {
-        return Ok(answer);
-    }
-    let mut backoff = Backoff::new();
-    loop {
-        let schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
-        if schema.attributes.len() >= MOST {
-            return Err(TOO_MANY_ATTRIBUTES.because("Delete one that is not needed; that takes a while."));
+impl NewAttribute {
+    fn options(&self) -> Result<Options, Vec<Fault>> {
+        if self.of == Type::Choice {
+            let options = Options::default().replaced(&self.options);
+            options.map_err(|faults| faults.into_iter().map(option_fault).collect())
+        } else if self.options.is_empty() {
+            Ok(Options::default())
+        } else {
+            Err(vec![Fault::pointer("/options", "are only for an attribute of the type `choice`")])
         }
-        if let Some(fault) = name_taken(&schema, &new.name, None) {
+    }
+}
+
+impl Rules for NewAttribute {
+    fn faults(&self) -> Vec<Fault> {
+        name_fault(&self.name).into_iter().chain(self.options().err().unwrap_or_default()).collect()
+    }
+}
+
+pub fn route() -> Route {
+    Route::post("createAttribute", LIST, SIGNED_IN, create)
+        .summary("Create an attribute, which is a column of the project")
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &CREATE_ATTRIBUTE])
+        .timeout(web::route::MAX_TIMEOUT)
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TAKEN, TOO_MANY_ATTRIBUTES, problem::CONFLICT])
+        .sample(
+            Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/attributes")
+                .body(r#"{"name":"Num Items","type":"int"}"#),
+        )
+}
+
+async fn create(
+    cx: Context,
+    Path(path): Path<ProjectPath>,
+    once: IdempotencyKey,
+    Valid(Json(new)): Valid<Json<NewAttribute>>,
+) -> Result<Created<AttributeView>, Problem> {
+    let access = TenantAccess::load(&cx, path.tenant_id).await?;
+    access.require_admin()?;
+    let options = new.options().map_err(Problem::faults)?;
+    if let Some(earlier) = once.earlier(&cx, &CREATE_ATTRIBUTE, &TRACKER).await? {
+        return Ok(earlier);
+    }
+    cx.retry(|| async {
+        let schema = path.load(&cx, Consistency::Strong).await?;
+        if schema.attributes.len() >= usize::from(MAX_ATTRIBUTES) {
+            return Err(TOO_MANY_ATTRIBUTES.because("Delete one that is not needed, which takes a while."));
+        }
+        if let Some(fault) = taken_name_fault(&schema, &new.name, None) {
             return Err(Problem::taken(vec![fault]));
         }
-        let gates = Gates::read(request.access(), project_id).await?;
-        // Where there is no issue yet, there is nothing to build.
+        let gates = Gates::load(cx.access(), path.project_id).await?;
+        // A project without issues has no rows to create.
         let empty = gates.live() == 0;
-        let status = if empty { Status::Ready } else { Status::Building };
-        let attribute = Attribute { id: AttributeId::new(), item: item(&request, &schema, &new, &options, status)? };
-        let key = AttributeKey { project: project_id, attribute: attribute.id };
+        let item = AttributeItem {
+            name: new.name.clone(),
+            num: schema.attributes.last().map_or(0.0, |last| last.item.num).floor() + 1.0,
+            of: new.of,
+            slot: free_slot(&schema)?,
+            status: if empty { Status::Ready } else { Status::Building },
+            options: options.clone(),
+            audit: Audit::now(&cx)?,
+        };
+        let attribute = Attribute { id: AttributeId::new(), item };
+        let key = AttributeKey { project: path.project_id, attribute: attribute.id };
         let mut actions = vec![project_action(&schema, true), Action::create(&TRACKER, key, &attribute.item)?];
         actions.extend(gate_actions(&schema, &gates, empty));
         if !empty {
-            let of = (Some(project_id), Some(attribute.id));
-            let who = Some(me(&request)?.to_string());
-            actions
-                .extend(begin(request.access(), tenant_id, Kind::BuildAttribute, of, who, Start::After(LAG))?.actions);
+            let of = (Some(path.project_id), Some(attribute.id));
+            let who = Some(access.me.to_string());
+            let job = begin(cx.access(), path.tenant_id, Kind::BuildAttribute, of, who, Start::After(LAG))?;
+            actions.extend(job.actions);
         }
-        let location = format!("{}/attributes/{}", href(tenant_id, project_id), attribute.id.id());
+        let location = format!("{}/attributes/{}", path.href(), attribute.id.id());
         let view = AttributeView::new(&attribute);
-        match request.create_once(&CREATE_ATTRIBUTE, &TRACKER, actions, location, &view).await {
-            Ok(answer) => return Ok(answer),
-            // Its attributes or its gates are not as they were read.
-            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-fn item(
-    request: &Request,
-    schema: &Schema,
-    new: &NewAttribute,
-    options: &Options,
-    status: Status,
-) -> Result<AttributeItem, Problem> {
-    let last = schema.attributes.last().map_or(0.0, |last| last.item.num);
-    let free = (0..=u8::MAX).find(|slot| !schema.attributes.iter().any(|other| other.item.slot == *slot));
-    Ok(AttributeItem {
-        name: new.name.clone(),
-        num: last.floor() + 1.0,
-        of: new.of,
-        slot: free.unwrap_or_default(),
-        status,
-        options: options.clone(),
-        stamps: made_now(request)?,
+        once.create(&cx, &CREATE_ATTRIBUTE, &TRACKER, actions, location, &view).await.map_err(refusal)
     })
+    .await
 }
 
-/// The options, or every fault of the request.
-fn checked(new: &NewAttribute) -> Result<Options, Problem> {
-    let mut faults: Vec<Fault> = name_faults(&new.name).into_iter().collect();
-    let options = if new.of == Type::Choice {
-        Options::default().replaced(&new.options)
-    } else if new.options.is_empty() {
-        Ok(Options::default())
-    } else {
-        Err(vec![(None, "are for an attribute of the type `choice` only".to_owned())])
-    };
-    match options {
-        Ok(options) if faults.is_empty() => Ok(options),
-        Ok(_) => Err(Problem::faults(faults)),
-        Err(wrong) => {
-            faults.extend(wrong.into_iter().map(option_fault));
-            Err(Problem::faults(faults))
-        }
-    }
-}
-
-/// A fault of the options at its place in the body.
-pub fn option_fault((place, detail): (Option<usize>, String)) -> Fault {
-    Fault::pointer(place.map_or("/options".to_owned(), |place| format!("/options/{place}")), detail)
+/// The lowest slot that no attribute has.
+fn free_slot(schema: &Schema) -> Result<u8, Problem> {
+    let is_free = |slot: &u8| schema.attributes.iter().all(|other| other.item.slot != *slot);
+    (0..MAX_ATTRIBUTES).find(is_free).ok_or_else(|| {
+        let count = schema.attributes.len();
+        table::never!("no slot is free beside {count} attributes");
+        Problem::internal(format!("no slot is free beside {count} attributes"))
+    })
 }

@@ -1,29 +1,39 @@
-//! `DELETE` of an attribute: hidden at once, its values follow.
+//! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}`: the attribute is hidden at once,
+//! and a job deletes its values.
 
-use table::{Action, Backoff, Changes, Error, item};
-use web::{Answer, Problem, Request};
+use table::{Action, Changes, item};
+use web::{Accepted, Context, Either, NoContent, Path, Problem, Route, Sample, problem};
 
-use super::{AttributePath, gate_actions, project_action};
-use crate::access::DELETE_ATTRIBUTE;
-use crate::callers::{at_least, me};
-use crate::items::Role;
+use super::{AttributePath, ONE, SAMPLE, gate_actions, project_action, refusal};
+use crate::access::{DELETE_ATTRIBUTE, MEMBERSHIP, PROJECT, TOTALS};
+use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::keys::AttributeKey;
-use crate::project::{Gates, Read};
-use crate::projects;
+use crate::project::Gates;
 use crate::schema::TRACKER;
-use crate::work::{Kind, LAG, Start, begin, routes::accepted};
+use crate::work::routes::{WorkView, accepted};
+use crate::work::{Kind, LAG, Start, begin};
 
-pub async fn delete(request: Request) -> Result<Answer, Problem> {
-    let AttributePath { tenant_id, project_id, attribute_id } = request.path()?;
-    at_least(&request, tenant_id, Role::Admin).await?;
-    let mut backoff = Backoff::new();
-    loop {
-        let schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
-        schema.column(attribute_id).ok_or_else(Problem::not_found)?;
-        let gates = Gates::read(request.access(), project_id).await?;
-        // Where there is no issue, there is no value.
+pub fn route() -> Route {
+    Route::delete("deleteAttribute", ONE, SIGNED_IN, delete)
+        .summary("Delete an attribute; a job deletes its values")
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &DELETE_ATTRIBUTE])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
+        .sample(Sample::new(SAMPLE).expects(202))
+}
+
+async fn delete(
+    cx: Context,
+    Path(path): Path<AttributePath>,
+) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
+    let access = TenantAccess::load(&cx, path.tenant_id).await?;
+    access.require_admin()?;
+    cx.retry(|| async {
+        let schema = path.load_project(&cx).await?;
+        schema.column(path.attribute_id).ok_or_else(Problem::not_found)?;
+        let gates = Gates::load(cx.access(), path.project_id).await?;
+        // A project without issues has no values to delete.
         let empty = gates.live() == 0;
-        let key = AttributeKey { project: project_id, attribute: attribute_id };
+        let key = AttributeKey { project: path.project_id, attribute: path.attribute_id };
         let attribute = if empty {
             Action::delete(&TRACKER, key)
         } else {
@@ -31,23 +41,16 @@ pub async fn delete(request: Request) -> Result<Answer, Problem> {
         };
         let mut actions = vec![project_action(&schema, true), attribute];
         actions.extend(gate_actions(&schema, &gates, empty));
-        let mut begun = None;
-        if !empty {
-            let of = (Some(project_id), Some(attribute_id));
-            let who = Some(me(&request)?.to_string());
-            let work = begin(request.access(), tenant_id, Kind::DeleteAttribute, of, who, Start::After(LAG))?;
-            actions.extend(work.actions.clone());
-            begun = Some(work);
+        if empty {
+            cx.access().transact(&DELETE_ATTRIBUTE, &actions).await.map_err(refusal)?;
+            return Ok(Either::First(NoContent));
         }
-        match request.access().transact(&DELETE_ATTRIBUTE, &actions).await {
-            Ok(_) => {
-                return Ok(match begun {
-                    Some(begun) => accepted(tenant_id, begun.id, begun.work),
-                    None => Answer::no_content(),
-                });
-            }
-            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
+        let of = (Some(path.project_id), Some(path.attribute_id));
+        let who = Some(access.me.to_string());
+        let job = begin(cx.access(), path.tenant_id, Kind::DeleteAttribute, of, who, Start::After(LAG))?;
+        actions.extend(job.actions);
+        cx.access().transact(&DELETE_ATTRIBUTE, &actions).await.map_err(refusal)?;
+        Ok(Either::Second(accepted(path.tenant_id, job.id, job.work)))
+    })
+    .await
 }

@@ -1,4 +1,4 @@
-//! One step of an export: pages of the grid as rows, sent as a part of the file when they are enough for one.
+//! One step of an export: reads pages of the grid as rows, and uploads them when they are enough for a part of the file.
 
 use std::time::{Duration, Instant};
 
@@ -9,55 +9,56 @@ use table::objects::LEAST_PART;
 use table::{Access, Error};
 use web::Problem;
 
-use super::{PREFIX, Plan, object};
+use super::{ExportParams, PREFIX, object};
 use crate::access::WRITE_EXPORT;
-use crate::grid::list::{At, Question, check_busy, total};
-use crate::grid::page::Page;
+use crate::grid::list::total;
+use crate::grid::page::{Page, Source};
+use crate::grid::query::{Checkpoint, ParsedQuery};
 use crate::items::Issue;
 use crate::names::AttributeId;
-use crate::project::{Read, Schema};
+use crate::project::{Consistency, Schema};
 use crate::schema::BUCKET;
 use crate::values::Type;
 use crate::views::ValueView;
 use crate::work::{Counts, Held, Step, Then};
 
-/// How long a step may take, so that whoever waits sees the counts move.
-const AT_MOST: Duration = Duration::from_secs(1);
+/// The longest time of a step, so that clients see the counts change.
+const MAX_STEP: Duration = Duration::from_secs(1);
 
-/// How many issues are read at once.
+/// Issues of a page.
 const PAGE: u32 = 100;
 
-/// How long to wait for an attribute whose values are rewritten, in seconds.
-const BUSY: u64 = 60;
+/// Seconds to wait for an attribute whose values are being rewritten.
+const WAIT_FOR_ATTRIBUTE: u64 = 60;
 
-/// What a run has read beyond the checkpoint.
+/// The rows that a run has read beyond the checkpoint.
 #[derive(Debug, Default)]
 pub struct Ahead(Option<Part>);
 
 impl Ahead {
-    /// The run has to end: what it has read is kept for the next, under a name that nobody else writes, so that an export
-    /// comes further however little of it a run can do. Nothing if the checkpoint has all of it.
+    /// Stores the rows for the next run, under a name that no other run writes, so that an export advances even if each run
+    /// reads only a few rows. None if the checkpoint has all of them.
     pub async fn keep(&mut self, access: &Access, held: &Held) -> Result<Option<Step>, Problem> {
-        let plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-        let Some(part) = self.0.take().filter(|part| part.before == plan.rows && part.rows > plan.rows) else {
+        let params: ExportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+        let Some(part) = self.0.take().filter(|part| part.before == params.rows && part.rows > params.rows) else {
             return Ok(None);
         };
         let name = format!("{}-{:016x}.part", held.id.id(), fastrand::u64(..));
         access.objects(&WRITE_EXPORT, BUCKET, PREFIX).put(&name, Bytes::from(part.file), CSV).await?;
         let counts = Counts { total: held.work.counts.total.max(part.rows), done: part.rows, ..held.work.counts };
-        let plan = Plan { at: part.at, rows: part.rows, kept: Some(name), ..plan };
-        Step::new(Vec::new(), &plan, counts, Then::Wait(0)).map(Some)
+        let params = ExportParams { checkpoint: part.checkpoint, rows: part.rows, kept: Some(name), ..params };
+        Step::new(Vec::new(), &params, counts, Then::Wait(0)).map(Some)
     }
 }
 
-/// A part in the making.
+/// The next part of the file.
 #[derive(Debug)]
 struct Part {
-    /// How many rows the file has before it: by this it is known which checkpoint it follows.
+    /// The number of rows before it, which tells the checkpoint that it follows.
     before: u64,
     file: Vec<u8>,
     rows: u64,
-    at: At,
+    checkpoint: Checkpoint,
 }
 
 /// A row of the file, as text.
@@ -65,104 +66,106 @@ struct Part {
 struct Row(Vec<String>);
 
 pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Step, Problem> {
-    let began = Instant::now();
-    let mut plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+    let start = Instant::now();
+    let mut params: ExportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
     let schema = match held.work.project {
-        Some(project) => Schema::read(access, held.tenant, project, Read::Strong).await?,
+        Some(project) => Schema::load(access, held.tenant, project, Consistency::Strong).await?,
         None => None,
     };
     let Some(schema) = schema else { return Ok(Step::stopped(held, "its project is gone")) };
-    let Ok(question) = Question::read(&schema, &plan.sort, plan.order, &plan.filter) else {
+    let Ok(query) = ParsedQuery::parse(&schema, &params.sort, params.order, &params.filter) else {
         return Ok(Step::stopped(held, "a column that it sorts or filters by is gone"));
     };
-    if check_busy(&schema, Some(question.sort.column), &question.filters).is_err() {
-        return Ok(Step::end(held, Then::Wait(BUSY), Vec::new()));
+    if query.check_busy(&schema).is_err() {
+        return Ok(Step::end(held, Then::Wait(WAIT_FOR_ATTRIBUTE), Vec::new()));
     }
-    if question.asked(&schema) != plan.at.asked {
+    if query.digest(&schema) != params.checkpoint.digest {
         return Ok(Step::stopped(held, "the columns by which it sorts or filters have changed"));
     }
     let mut counts = held.work.counts;
     if counts.total == 0 {
-        let total = total(access, &schema, &question.filters).await?;
+        let total = total(access, &schema, &query.filters).await?;
         counts.total = total.map_or(0, |total| total.value);
     }
     let mut part = match ahead.0.take() {
-        Some(part) if part.before == plan.rows => part,
+        Some(part) if part.before == params.rows => part,
         _ => {
-            let file = match &plan.kept {
+            let file = match &params.kept {
                 Some(name) => access.objects(&WRITE_EXPORT, BUCKET, PREFIX).get(name).await.map(Vec::from),
-                None => Ok(heading(&schema, &plan)),
+                None => Ok(heading(&schema, &params)),
             };
             match file {
-                Ok(file) => Part { before: plan.rows, file, rows: plan.rows, at: plan.at.clone() },
-                Err(Error::NotFound) => return anew(held, plan, &question, &schema),
+                Ok(file) => {
+                    Part { before: params.rows, file, rows: params.rows, checkpoint: params.checkpoint.clone() }
+                }
+                Err(Error::NotFound) => return restart(held, params, &query, &schema),
                 Err(error) => return Err(error.into()),
             }
         }
     };
-    while part.file.len() < LEAST_PART && began.elapsed() < AT_MOST {
-        let source = question.source(&schema, &part.at);
-        let row = |_, issue: &Issue| Row(row(&schema, &plan.columns, issue));
-        let Page { rows, next } = source.page(access, &schema, &question, part.at.clone(), PAGE, row).await?;
+    while part.file.len() < LEAST_PART && start.elapsed() < MAX_STEP {
+        let source = Source::new(&schema, &query, &part.checkpoint);
+        let row = |_, issue: &Issue| Row(row(&schema, &params.columns, issue));
+        let Page { rows, next } = source.page(access, &schema, &query, part.checkpoint.clone(), PAGE, row).await?;
         for Row(cells) in &rows {
             sheet::write(cells.iter().map(String::as_str), &mut part.file);
         }
         part.rows += rows.len() as u64;
         match next {
-            Some(at) => part.at = at,
+            Some(next) => part.checkpoint = next,
             None => {
                 let rows = part.rows;
-                match finish(access, held, &plan, part).await {
+                match finish(access, held, &params, part).await {
                     Ok(()) => {}
-                    Err(Error::NotFound) => return anew(held, plan, &question, &schema),
+                    Err(Error::NotFound) => return restart(held, params, &query, &schema),
                     Err(error) => return Err(error.into()),
                 }
-                plan.rows = rows;
-                return Step::new(Vec::new(), &plan, Counts { total: rows, done: rows, ..counts }, Then::Done);
+                params.rows = rows;
+                return Step::new(Vec::new(), &params, Counts { total: rows, done: rows, ..counts }, Then::Done);
             }
         }
     }
     let counts = Counts { total: counts.total.max(part.rows), done: part.rows, ..counts };
     if part.file.len() >= LEAST_PART {
         let objects = access.objects(&WRITE_EXPORT, BUCKET, PREFIX);
-        let upload = match plan.upload.take() {
+        let upload = match params.upload.take() {
             Some(upload) => upload,
             None => objects.begin_upload(&object(held.id), CSV).await?,
         };
         match objects.add_part(&object(held.id), upload, Bytes::from(part.file)).await {
-            Ok(upload) => plan.upload = Some(upload),
-            Err(Error::NotFound) => return anew(held, plan, &question, &schema),
+            Ok(upload) => params.upload = Some(upload),
+            Err(Error::NotFound) => return restart(held, params, &query, &schema),
             Err(error) => return Err(error.into()),
         }
-        (plan.at, plan.rows, plan.kept) = (part.at, part.rows, None);
+        (params.checkpoint, params.rows, params.kept) = (part.checkpoint, part.rows, None);
     } else {
         ahead.0 = Some(part);
     }
-    Step::new(Vec::new(), &plan, counts, Then::More)
+    Step::new(Vec::new(), &params, counts, Then::More)
 }
 
-/// S3 gives up an upload that takes longer than a day, and what was kept goes some time: what was sent is gone.
-fn anew(held: &Held, plan: Plan, question: &Question, schema: &Schema) -> Result<Step, Problem> {
-    let plan = Plan { upload: None, kept: None, rows: 0, at: question.begin(schema), ..plan };
-    Step::new(Vec::new(), &plan, Counts { done: 0, ..held.work.counts }, Then::More)
+/// Starts again: S3 aborts an upload after a day, and stored rows expire.
+fn restart(held: &Held, params: ExportParams, query: &ParsedQuery, schema: &Schema) -> Result<Step, Problem> {
+    let params = ExportParams { upload: None, kept: None, rows: 0, checkpoint: query.start(schema), ..params };
+    Step::new(Vec::new(), &params, Counts { done: 0, ..held.work.counts }, Then::More)
 }
 
 const CSV: &str = "text/csv; charset=utf-8";
 
-/// Makes the file whole. Where a run before has done so and died, it is whole already.
-async fn finish(access: &Access, held: &Held, plan: &Plan, part: Part) -> Result<(), Error> {
+/// Completes the file. It is complete already if an earlier run has crashed after that.
+async fn finish(access: &Access, held: &Held, params: &ExportParams, part: Part) -> Result<(), Error> {
     let (objects, name) = (access.objects(&WRITE_EXPORT, BUCKET, PREFIX), object(held.id));
-    let Some(upload) = plan.upload.clone() else {
+    let Some(upload) = params.upload.clone() else {
         return objects.put(&name, Bytes::from(part.file), CSV).await;
     };
-    let sent = async {
+    let complete = async {
         let upload = match part.file.is_empty() {
             true => upload,
             false => objects.add_part(&name, upload, Bytes::from(part.file)).await?,
         };
         objects.complete_upload(&name, &upload).await
     };
-    match sent.await {
+    match complete.await {
         Ok(()) => Ok(()),
         Err(error) => match objects.head(&name).await {
             Ok(_) => Ok(()),
@@ -172,12 +175,12 @@ async fn finish(access: &Access, held: &Held, plan: &Plan, part: Part) -> Result
     }
 }
 
-/// The header, if the file begins here.
-fn heading(schema: &Schema, plan: &Plan) -> Vec<u8> {
+/// The header, if no part was uploaded before.
+fn heading(schema: &Schema, params: &ExportParams) -> Vec<u8> {
     let mut file = Vec::new();
-    if plan.upload.is_none() {
+    if params.upload.is_none() {
         let name = |id: &AttributeId| schema.column(*id).map_or("", |attribute| attribute.item.name.as_str());
-        let names = plan.columns.iter().map(|id| guarded(name(id)).into_owned());
+        let names = params.columns.iter().map(|id| guarded(name(id)).into_owned());
         let header: Vec<String> = ["Number", "Name", "State"].map(str::to_owned).into_iter().chain(names).collect();
         sheet::write(header.iter().map(String::as_str), &mut file);
     }

@@ -27,7 +27,7 @@ pub struct Sort {
 }
 
 impl Column {
-    /// A column by its name in a query: of an attribute the id.
+    /// Parses a column's name in a query; an attribute is named by its id.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
         match text {
             "number" => Ok(Self::Number),
@@ -36,11 +36,11 @@ impl Column {
             _ => AttributeId::parse_id(text)
                 .filter(|id| schema.column(*id).is_some())
                 .map(Self::Attribute)
-                .ok_or_else(|| "names no column: `number`, `name`, `state`, or the id of an attribute".to_owned()),
+                .ok_or_else(|| "must be `number`, `name`, `state`, or the id of an attribute".to_owned()),
         }
     }
 
-    /// The attribute, where it is one's.
+    /// The attribute of the column, unless every project has the column.
     pub fn attribute(self, schema: &Schema) -> Option<&Attribute> {
         match self {
             Self::Attribute(id) => schema.column(id),
@@ -48,7 +48,7 @@ impl Column {
         }
     }
 
-    /// What an issue has in this column, as it is compared.
+    /// The key of an issue's value in this column.
     pub fn key(self, issue: &Issue) -> Option<ValueKey> {
         match self {
             Self::Number => Some(ValueKey::whole(number_key(issue.num))),

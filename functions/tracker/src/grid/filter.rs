@@ -1,4 +1,4 @@
-//! What an issue must have in a column to be on the grid: `column:op:value`.
+//! Filters of the grid: `column:op:value`.
 
 use serde::Serialize;
 
@@ -8,21 +8,21 @@ use crate::names::AttributeId;
 use crate::project::Schema;
 use crate::values::{Input, Type, number_key, text_operand};
 
-/// A column and what it must hold.
+/// A column with the test that its values must pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Filter {
     pub column: Column,
     pub test: Test,
 }
 
-/// What a column is asked. Operands are keys, as the column's values have them.
+/// A test of a column's values. Operands are keys, like those of the values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Test {
     /// One of these values.
     Is(Vec<String>),
     Compare(Comparison, String),
-    /// A text that begins so.
+    /// A text that starts with this.
     Prefix(String),
     Empty,
     NotEmpty,
@@ -37,33 +37,33 @@ pub enum Comparison {
     From,
 }
 
-/// The most filters of a grid.
-const MOST_FILTERS: usize = 10;
+/// Filters of a grid.
+const MAX_FILTERS: usize = 10;
 
-/// The most values of one `in`.
-const MOST: usize = 20;
+/// Values of one `in`.
+const MAX_VALUES: usize = 20;
 
 const OPERATORS: [&str; 9] = ["eq", "in", "lt", "lte", "gt", "gte", "prefix", "empty", "notEmpty"];
 
 impl Filter {
-    /// Reads several with commas between, as a query string gives them. What follows a comma and does not begin like a
-    /// filter belongs to the one before.
+    /// Parses the filters of a query string, separated by commas. A text after a comma that does not start like a filter
+    /// belongs to the filter before it.
     pub fn parse_all(text: &str, schema: &Schema) -> Result<Vec<Self>, String> {
         let mut filters: Vec<String> = Vec::new();
         for piece in text.split(',') {
             match filters.last_mut() {
-                Some(last) if escapes(last) || !begins_a_filter(piece) => *last = format!("{last},{piece}"),
+                Some(last) if escapes(last) || !starts_filter(piece) => *last = format!("{last},{piece}"),
                 _ => filters.push(piece.to_owned()),
             }
         }
-        if filters.len() > MOST_FILTERS {
-            return Err(format!("must be at most {MOST_FILTERS} filters"));
+        if filters.len() > MAX_FILTERS {
+            return Err(format!("must be at most {MAX_FILTERS} filters"));
         }
         filters.iter().map(|filter| Self::parse(filter, schema)).collect()
     }
 
-    /// Reads `column:op:value`, or `column:op` for `empty` and `notEmpty`. In a value a backslash has a backslash before it,
-    /// and so has a comma that is not to separate two of them.
+    /// Parses `column:op:value`, or `column:op` for `empty` and `notEmpty`. A backslash escapes a backslash in a value, and
+    /// a comma that does not separate two values.
     pub fn parse(text: &str, schema: &Schema) -> Result<Self, String> {
         let (column, rest) = text.split_once(':').ok_or("must be `column:op:value`")?;
         let (op, value) = rest.split_once(':').map_or((rest, None), |(op, value)| (op, Some(value)));
@@ -76,8 +76,8 @@ impl Filter {
             ("eq", Some(value)) => Test::Is(vec![operand(column, schema, &separated(value).join(","))?]),
             ("in", Some(values)) => {
                 let values = separated(values);
-                if values.len() > MOST {
-                    return Err(format!("must have at most {MOST} values"));
+                if values.len() > MAX_VALUES {
+                    return Err(format!("must have at most {MAX_VALUES} values"));
                 }
                 let mut keys =
                     values.iter().map(|value| operand(column, schema, value)).collect::<Result<Vec<_>, _>>()?;
@@ -98,7 +98,7 @@ impl Filter {
         }
     }
 
-    /// Whether the issue is to be on the grid.
+    /// Whether the issue matches.
     pub fn holds(&self, issue: &Issue) -> bool {
         let key = self.column.key(issue);
         match (&self.test, key) {
@@ -149,7 +149,7 @@ impl Comparison {
     }
 }
 
-/// Of numbers of issues the next one is known, so that every comparison includes its operand.
+/// The comparison as a test. Issue numbers are whole, so a comparison of them includes its operand.
 fn compare(column: Column, schema: &Schema, comparison: Comparison, value: &str) -> Result<Test, String> {
     if column != Column::Number {
         return Ok(Test::Compare(comparison, operand(column, schema, value)?));
@@ -171,7 +171,7 @@ fn operand(column: Column, schema: &Schema, value: &str) -> Result<String, Strin
             .map(|state| state.as_str().to_owned())
             .ok_or("must be `open` or `closed`".to_owned()),
         Column::Attribute(_) => {
-            let attribute = column.attribute(schema).ok_or("names no column")?;
+            let attribute = column.attribute(schema).ok_or("must name a column")?;
             match attribute.item.of {
                 Type::Text => text_operand(value),
                 Type::Choice => {
@@ -187,17 +187,16 @@ fn operand(column: Column, schema: &Schema, value: &str) -> Result<String, Strin
     }
 }
 
-/// Whether a text ends with a backslash that belongs to what follows.
+/// Whether a text ends with a backslash that escapes the next character.
 fn escapes(text: &str) -> bool {
     text.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
-/// Whether a text begins with a column and an operator.
-fn begins_a_filter(text: &str) -> bool {
-    let mut parts = text.splitn(3, ':');
-    let column = parts.next().unwrap_or_default();
-    let named = matches!(column, "number" | "name" | "state") || AttributeId::parse_id(column).is_some();
-    named && parts.next().is_some_and(|op| OPERATORS.contains(&op))
+/// Whether a text starts with a column and an operator.
+fn starts_filter(text: &str) -> bool {
+    let Some((column, rest)) = text.split_once(':') else { return false };
+    let is_column = matches!(column, "number" | "name" | "state") || AttributeId::parse_id(column).is_some();
+    is_column && OPERATORS.contains(&rest.split_once(':').map_or(rest, |(op, _)| op))
 }
 
 fn issue_number(value: &str) -> Result<u64, String> {
@@ -205,7 +204,7 @@ fn issue_number(value: &str) -> Result<u64, String> {
     value.parse().ok().filter(|_| plain).ok_or_else(|| "must be a whole number".to_owned())
 }
 
-/// The values of a list, without the backslashes before commas and backslashes.
+/// The values of a list, unescaped.
 fn separated(list: &str) -> Vec<String> {
     let (mut values, mut value) = (Vec::new(), String::new());
     let mut rest = list.chars();

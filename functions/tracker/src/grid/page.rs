@@ -1,13 +1,13 @@
-//! One page of a walk: entries of its segments, the issues behind them, and where the next page begins.
+//! One page of a walk: the entries of its segments, their issues, and the checkpoint of the next page.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
 use table::{Access, EntityKey, Key, Position, Stored};
 use web::Problem;
 
-use super::Segment;
-use super::list::{At, Question};
+use super::query::{Checkpoint, ParsedQuery};
 use super::searched::{self, SearchSegment};
+use super::{Segment, from_table};
 use crate::access::{ENTRIES, ISSUES};
 use crate::items::Issue;
 use crate::keys::{IssueDueKey, IssueKey};
@@ -15,21 +15,21 @@ use crate::names::IssueId;
 use crate::project::Schema;
 use crate::schema::{INDEX, TRACKER};
 
-/// What serves a walk, segment by segment.
+/// The segments of a walk, from the engine that serves it.
 #[derive(Debug)]
 pub enum Source {
     Table(Vec<Segment>),
     Search(Vec<SearchSegment>),
 }
 
-/// A page of rows, and where the next begins; nothing on the last.
+/// A page of rows, and the checkpoint of the next page; none after the last page.
 #[derive(Debug)]
 pub struct Page<T> {
     pub rows: Vec<T>,
-    pub next: Option<At>,
+    pub next: Option<Checkpoint>,
 }
 
-/// An entry with where a page would end that ends with it.
+/// An entry with the checkpoint of a page that ends with it.
 #[derive(Debug)]
 struct Entry {
     id: IssueId,
@@ -37,72 +37,83 @@ struct Entry {
     after: Option<Box<RawValue>>,
 }
 
-/// How often a page is filled up after entries that are passed over. While search lags far behind the table there may be
-/// many thousands of them; then the page ends early, with a cursor behind those that it has passed over.
+/// Rounds in which a page is filled up after skipped entries. While search lags far behind the table, there may be many
+/// thousands of them. The page then ends early, with a cursor after the skipped entries.
 const MAX_ROUNDS: usize = 5;
 
-/// How many entries at least are asked for to fill a page up.
+/// The least number of entries that are read to fill up a page.
 const MIN_FILL: usize = 25;
 
-/// The most bytes of a page: Lambda takes 6 MB.
-const BYTES: usize = 4_000_000;
+/// Bytes of a page. Lambda limits a response to 6 MB.
+const MAX_BYTES: usize = 4_000_000;
 
 impl Source {
-    /// A page of what `row` makes of the issues. An issue that is gone, or that the filters do not let through any more, is
-    /// passed over and the page filled up, which takes a bounded number of rounds: a page may have fewer rows than asked
-    /// for, or none, and be followed by others.
+    /// The source of a walk from this checkpoint.
+    pub fn new(schema: &Schema, query: &ParsedQuery, checkpoint: &Checkpoint) -> Self {
+        match from_table(schema, query.sort, &query.filters, &checkpoint.order) {
+            Some(segments) => Self::Table(segments),
+            None => Self::Search(searched::segments(schema, query.sort, &checkpoint.order)),
+        }
+    }
+
+    /// A page of the issues as `row` shows them. An issue that is gone, or no longer matches the filters, is skipped, and
+    /// the page is filled up in a bounded number of rounds. So a page may have fewer rows than requested, or none, and
+    /// still be followed by others.
     pub async fn page<T: Serialize>(
         &self,
         access: &Access,
         schema: &Schema,
-        question: &Question,
-        mut at: At,
+        query: &ParsedQuery,
+        mut checkpoint: Checkpoint,
         limit: u32,
         row: impl Fn(IssueId, &Issue) -> T,
     ) -> Result<Page<T>, Problem> {
         let (mut rows, mut bytes, mut rounds) = (Vec::new(), 0, 0);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        while at.segment < self.segments() {
+        while checkpoint.segment < self.segments() {
             let missing = limit - rows.len();
-            let asked = if rounds > 0 && missing > 0 { missing.max(MIN_FILL) } else { missing.max(1) };
-            let (entries, mut more) = self.entries(access, schema, question, &at, asked).await?;
+            let wanted = if rounds > 0 && missing > 0 { missing.max(MIN_FILL) } else { missing.max(1) };
+            let (entries, mut more) = self.entries(access, schema, query, &checkpoint, wanted).await?;
             if missing == 0 {
-                // The page is full: does anything follow?
+                // The page is full. The entries only show whether another page follows.
                 if !entries.is_empty() {
-                    return Ok(Page { rows, next: Some(at) });
+                    return Ok(Page { rows, next: Some(checkpoint) });
                 }
-                at = At { segment: at.segment + 1, position: None, after: None, ..at };
+                checkpoint = Checkpoint { segment: checkpoint.segment + 1, position: None, after: None, ..checkpoint };
                 continue;
             }
             let ids: Vec<IssueId> = entries.iter().map(|entry| entry.id).collect();
             let issues = issues(access, schema, &ids).await?;
-            let mut passed_over = false;
+            let mut skipped = false;
             for (entry, issue) in entries.into_iter().zip(issues) {
                 if rows.len() == limit {
                     more = true;
                     break;
                 }
-                let there = issue.filter(|issue| question.filters.iter().all(|filter| filter.holds(issue)));
-                if let Some(issue) = there {
-                    let made = row(entry.id, &issue);
-                    bytes += serde_json::to_vec(&made).map_err(Problem::internal)?.len();
-                    if bytes > BYTES && !rows.is_empty() {
-                        return Ok(Page { rows, next: Some(at) });
+                let matching = issue.filter(|issue| query.filters.iter().all(|filter| filter.holds(issue)));
+                if let Some(issue) = matching {
+                    let shown = row(entry.id, &issue);
+                    bytes += serde_json::to_vec(&shown).map_err(Problem::internal)?.len();
+                    if bytes > MAX_BYTES && !rows.is_empty() {
+                        return Ok(Page { rows, next: Some(checkpoint) });
                     }
-                    rows.push(made);
+                    rows.push(shown);
                 } else {
-                    passed_over = true;
+                    skipped = true;
                 }
-                (at.position, at.after) = (entry.position, entry.after);
+                (checkpoint.position, checkpoint.after) = (entry.position, entry.after);
             }
-            rounds += usize::from(passed_over);
+            rounds += usize::from(skipped);
             match (more, rows.len() == limit || rounds >= MAX_ROUNDS) {
-                (true, true) => return Ok(Page { rows, next: Some(at) }),
+                (true, true) => return Ok(Page { rows, next: Some(checkpoint) }),
                 (true, false) => {}
-                (false, _) => at = At { segment: at.segment + 1, position: None, after: None, ..at },
+                (false, _) => {
+                    checkpoint =
+                        Checkpoint { segment: checkpoint.segment + 1, position: None, after: None, ..checkpoint }
+                }
             }
-            if rounds >= MAX_ROUNDS && at.segment < self.segments() {
-                return Ok(Page { rows, next: Some(at) });
+            if rounds >= MAX_ROUNDS && checkpoint.segment < self.segments() {
+                return Ok(Page { rows, next: Some(checkpoint) });
             }
         }
         Ok(Page { rows, next: None })
@@ -115,24 +126,24 @@ impl Source {
         }
     }
 
-    /// Up to so many entries of the present segment, and whether more follow in it.
+    /// Up to `limit` entries of the present segment, and whether more follow in it.
     async fn entries(
         &self,
         access: &Access,
         schema: &Schema,
-        question: &Question,
-        at: &At,
+        query: &ParsedQuery,
+        checkpoint: &Checkpoint,
         limit: usize,
     ) -> Result<(Vec<Entry>, bool), Problem> {
         match self {
-            Self::Table(segments) => match segments.get(at.segment) {
-                Some(segment) => from_index(access, segment, question.sort.backward, at, limit).await,
+            Self::Table(segments) => match segments.get(checkpoint.segment) {
+                Some(segment) => from_index(access, segment, query.sort.backward, checkpoint, limit).await,
                 None => Ok((Vec::new(), false)),
             },
-            Self::Search(segments) => match segments.get(at.segment) {
+            Self::Search(segments) => match segments.get(checkpoint.segment) {
                 Some(segment) => {
-                    let after = at.after.as_deref();
-                    let (hits, more) = searched::hits(access, schema, question, segment, after, limit).await?;
+                    let after = checkpoint.after.as_deref();
+                    let (hits, more) = searched::hits(access, schema, query, segment, after, limit).await?;
                     let entry = |(id, after)| Entry { id, position: None, after };
                     Ok((hits.into_iter().map(entry).collect(), more))
                 }
@@ -142,16 +153,16 @@ impl Source {
     }
 }
 
-/// Pattern 8.
+/// Entries of a range of the index.
 async fn from_index(
     access: &Access,
     segment: &Segment,
     backward: bool,
-    at: &At,
+    checkpoint: &Checkpoint,
     limit: usize,
 ) -> Result<(Vec<Entry>, bool), Problem> {
     let query = access.table(&ENTRIES, &TRACKER).query(segment.partition.as_str()).index(INDEX);
-    let query = segment.range.ask(query).after(at.position.clone());
+    let query = segment.range.query(query).after(checkpoint.position.clone());
     let query = if backward { query.backward() } else { query };
     let page = query.page(u32::try_from(limit).unwrap_or(u32::MAX)).await?;
     let entry = |stored: &Stored| {
@@ -161,7 +172,7 @@ async fn from_index(
     Ok((page.items.iter().filter_map(entry).collect(), page.next.is_some()))
 }
 
-/// Pattern 9: the issues that lie in this project, in the order of their ids.
+/// The issues with these ids in their order. None for one that is not in this project.
 async fn issues(access: &Access, schema: &Schema, ids: &[IssueId]) -> Result<Vec<Option<Issue>>, Problem> {
     let issues = access.table(&ISSUES, &TRACKER);
     let keys: Vec<Key> = ids.iter().map(|issue| IssueKey { issue: *issue, project: schema.id }.key()).collect();
@@ -169,10 +180,10 @@ async fn issues(access: &Access, schema: &Schema, ids: &[IssueId]) -> Result<Vec
     let missing: Vec<Key> =
         keys.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(key, _)| key.clone()).collect();
     if !missing.is_empty() {
-        // The index may know already what a read of some moments ago does not.
+        // An eventually consistent read may miss a new issue that the index shows already.
         let again = issues.batch_get_consistent(&missing).await?;
-        for (place, stored) in found.iter_mut().filter(|found| found.is_none()).zip(again) {
-            *place = stored;
+        for (missing, stored) in found.iter_mut().filter(|found| found.is_none()).zip(again) {
+            *missing = stored;
         }
     }
     found.into_iter().map(|stored| Ok(stored.map(|stored| stored.read()).transpose()?)).collect()

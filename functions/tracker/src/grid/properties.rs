@@ -1,4 +1,4 @@
-//! What holds of the order and the filters of values, (a) to (f), over random values of every type.
+//! Properties (a) to (f) of the order and the filters of values, over random values of every type.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use table::ordered;
 
 use super::{Comparison, Range, Test};
-use crate::issues::LAST_NUMBER;
+use crate::issues::MAX_NUMBER;
 use crate::options::{Options, WantedOption};
 use crate::values::{ENDS, ENDS_CUT, Input, MAX_OPERAND, Plain, Type, folded, number_of};
 
@@ -17,7 +17,7 @@ fn options() -> Options {
     Options::default().replaced(&["High", "Mid", "Low"].map(label)).unwrap()
 }
 
-/// What a client may send for each type, most of it close together.
+/// Values of each type as a client may spell them, most of them close together.
 fn spelt(of: Type) -> BoxedStrategy<String> {
     match of {
         Type::Int => prop_oneof![any::<i64>(), -30_i64..30, (-30_i64..30).prop_map(|n| n * 100)]
@@ -48,7 +48,7 @@ fn spelt(of: Type) -> BoxedStrategy<String> {
     }
 }
 
-/// The order of two values, by what they mean and not by their keys.
+/// The order of two values by their meaning, without their keys.
 fn compare(of: Type, one: &Plain, other: &Plain) -> Ordering {
     match of {
         Type::Int => one.as_str().parse::<i64>().unwrap().cmp(&other.as_str().parse().unwrap()),
@@ -78,8 +78,8 @@ fn two() -> impl Strategy<Value = (Type, String, String)> {
     prop::sample::select(TYPES.to_vec()).prop_flat_map(|of| (Just(of), spelt(of), spelt(of)))
 }
 
-/// Whether the index tells two texts apart by themselves: both whole, or different before where they are cut.
-fn told_apart(of: Type, one: &Plain, other: &Plain) -> bool {
+/// Whether the keys of two texts differ where the texts do: both are whole, or they differ before the cut.
+fn keys_differ(of: Type, one: &Plain, other: &Plain) -> bool {
     let (one, other) = (folded(one.as_str()).into_bytes(), folded(other.as_str()).into_bytes());
     of != Type::Text
         || one.len() <= 1000 && other.len() <= 1000
@@ -99,14 +99,14 @@ proptest! {
     /// (a), (b), (c), (e)
     #[test]
     fn keys_are_in_the_order_of_values(
-        (of, one, other) in two(), m in 1_u64..=LAST_NUMBER, n in 1_u64..=LAST_NUMBER, alike: bool
+        (of, one, other) in two(), m in 1_u64..=MAX_NUMBER, n in 1_u64..=MAX_NUMBER, alike: bool
     ) {
         let read = |text: &str| of.read(&Input::from(text), &options());
         let (Ok(one), Ok(other)) = (read(&one), read(if alike { &one } else { &other })) else { return Ok(()) };
         let (left, right) = (of.key(&one), of.key(&other));
         let (at_m, at_n) = (left.data(m), right.data(n));
         let values = compare(of, &one, &other);
-        if told_apart(of, &one, &other) {
+        if keys_differ(of, &one, &other) {
             prop_assert_eq!(at_m.cmp(&at_n), values.then(m.cmp(&n)), "{:?} {:?}", at_m, at_n);
             prop_assert_eq!(left.keyword().cmp(&right.keyword()), values);
             prop_assert_eq!(left == right, values.is_eq());
@@ -127,7 +127,7 @@ proptest! {
     /// (d)
     #[test]
     fn a_range_selects_what_a_naive_comparison_selects(
-        (of, value, operand) in two(), n in 1_u64..=LAST_NUMBER, alike: bool, kept in 1_usize..4
+        (of, value, operand) in two(), n in 1_u64..=MAX_NUMBER, alike: bool, kept in 1_usize..4
     ) {
         let read = |text: &str| of.read(&Input::from(text), &options());
         let (Ok(value), Ok(operand)) = (read(&value), read(if alike { &value } else { &operand })) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Ranges of the index's sort keys: what tests of a column come to in its partition.
+//! Ranges of the index's sort keys: the tests of a column in its partition.
 
 use table::Query;
 
@@ -10,11 +10,11 @@ use crate::values::{after_exactly, exactly};
 pub enum Range {
     All,
     BeginsWith(String),
-    /// From here on.
+    /// At or after this.
     From(String),
     /// Before this.
     Below(String),
-    /// From the first up to the second, both included: no sort key equals the second.
+    /// From the first to the second, both included. No sort key equals the second.
     Between(String, String),
 }
 
@@ -24,7 +24,7 @@ impl Range {
         Self::BeginsWith(exactly(key))
     }
 
-    /// What passes all of these tests; nothing where nothing can. None for tests that are not one range.
+    /// The range of all sort keys that pass these tests; `Some(None)` if none can. None for tests that are not one range.
     pub fn of(tests: &[&Test]) -> Option<Option<Self>> {
         if let [Test::Prefix(prefix)] = tests {
             return Some(Some(Self::BeginsWith(prefix.clone())));
@@ -47,7 +47,7 @@ impl Range {
         Some(Self::bounded(lower, upper))
     }
 
-    /// The same where sort keys are numbers of issues and nothing more: every comparison includes its operand.
+    /// [`Self::of`] where sort keys are only the numbers of issues: every comparison includes its operand.
     pub fn of_numbers(tests: &[&Test]) -> Option<Option<Self>> {
         let (mut lower, mut upper) = (None::<String>, None::<String>);
         for test in tests {
@@ -75,8 +75,8 @@ impl Range {
         }
     }
 
-    /// A query for what lies in this range.
-    pub fn ask<'a>(&self, query: Query<'a>) -> Query<'a> {
+    /// Restricts a query to this range.
+    pub fn query<'a>(&self, query: Query<'a>) -> Query<'a> {
         match self.clone() {
             Self::All => query,
             Self::BeginsWith(prefix) => query.begins_with(prefix),
@@ -86,7 +86,7 @@ impl Range {
         }
     }
 
-    /// The same question asked of a sort key at hand.
+    /// Whether a sort key is in this range.
     #[cfg(test)]
     pub fn holds(&self, data: &str) -> bool {
         match self {

@@ -1,35 +1,30 @@
-//! Grids that the table has no order for: searches over the documents of issues, which compare as the index does.
+//! Grids that the index cannot serve: searches in the documents of issues, whose keys compare as those of the index.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use table::Access;
 use table::search::SearchError;
-use table::{Access, AccessPattern, Call};
 use web::search::{One, SearchResponse};
 
-use super::list::Question;
+use super::query::ParsedQuery;
 use super::{Column, Comparison, Filter, Sort, Test};
-use crate::issues::LAST_NUMBER;
+use crate::access::{ALIAS, SEARCH};
+use crate::issues::MAX_NUMBER;
 use crate::items::State;
 use crate::names::IssueId;
 use crate::options::OptionId;
 use crate::project::Schema;
 use crate::values::{Type, number_of};
 
-/// The index of tracker.
-pub const ALIAS: &str = "tracker";
-
-/// Documents, searched.
-pub const SEARCH: AccessPattern = AccessPattern { name: "search", calls: &[Call::Search { alias: ALIAS }] };
-
-/// The issues that pass one more test of the column that is sorted by, in the order of that column or of numbers alone.
+/// The issues that pass one more test of the sorted column, in the order of that column or of numbers alone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchSegment {
     only: Option<Filter>,
     by_value: bool,
 }
 
-/// The segments of a walk by search. Engines disagree on where what has no value comes: it is a segment of its own.
+/// The segments of a walk by search. Engines sort missing values differently, so these are a segment of their own.
 pub fn segments(schema: &Schema, sort: Sort, order: &[OptionId]) -> Vec<SearchSegment> {
     let column = sort.column;
     let only = |test: Test| Some(Filter { column, test });
@@ -56,48 +51,48 @@ struct Fields {
     pk: One<String>,
 }
 
-/// Up to so many issues of a segment with the values after which a search goes on, and whether more follow.
+/// Up to `limit` issues of a segment, each with the sort values after which a search continues, and whether more follow.
 pub async fn hits(
     access: &Access,
     schema: &Schema,
-    question: &Question,
+    query: &ParsedQuery,
     segment: &SearchSegment,
     after: Option<&RawValue>,
     limit: usize,
 ) -> Result<(Vec<(IssueId, Option<Box<RawValue>>)>, bool), SearchError> {
-    let filters = question.filters.iter().chain(&segment.only);
-    let mut asked = json!({
+    let filters = query.filters.iter().chain(&segment.only);
+    let mut request = json!({
         "query": { "bool": { "filter": clauses(schema, filters) } },
-        "sort": sort(schema, question.sort, segment),
+        "sort": sort(schema, query.sort, segment),
         "size": limit + 1,
         "_source": false,
         "fields": ["pk"],
         "track_total_hits": 1,
     });
-    if let (Some(after), Some(asked)) = (after, asked.as_object_mut()) {
-        let after: Value = serde_json::from_str(after.get()).unwrap_or_default();
-        asked.insert("search_after".to_owned(), after);
+    if let (Some(after), Some(request)) = (after, request.as_object_mut()) {
+        request.insert("search_after".to_owned(), json!(after));
     }
-    let answer: SearchResponse<Fields> = access.search(&SEARCH, ALIAS, &asked).await?;
-    let mut hits = answer.hits();
+    let response: SearchResponse<Fields> = access.search(&SEARCH, ALIAS, &request).await?;
+    let mut hits = response.hits();
     let more = hits.len() > limit;
     hits.truncate(limit);
     let issue = |hit: web::search::Hit<Fields>| Some((IssueId::parse_id(&hit.fields.pk.get()?)?, hit.sort));
     Ok((hits.into_iter().filter_map(issue).collect(), more))
 }
 
-/// How many issues pass all filters, as far as search knows.
+/// The number of documents that match all filters.
 pub async fn count(access: &Access, schema: &Schema, filters: &[Filter]) -> Result<u64, SearchError> {
-    let asked = json!({
+    let request = json!({
         "query": { "bool": { "filter": clauses(schema, filters.iter()) } },
         "size": 0,
         "track_total_hits": true,
     });
-    let answer: SearchResponse<Fields> = access.search(&SEARCH, ALIAS, &asked).await?;
-    Ok(answer.total().value)
+    let response: SearchResponse<Fields> = access.search(&SEARCH, ALIAS, &request).await?;
+    Ok(response.total().value)
 }
 
-/// By the column and by numbers, in the direction of the sort; the key at the end for the moment of a new number.
+/// The sort by the column, then by numbers. Two issues have one number only until search sees a renumbering; then the key
+/// decides.
 fn sort(schema: &Schema, sort: Sort, segment: &SearchSegment) -> Value {
     let direction = if sort.backward { "desc" } else { "asc" };
     let mut fields = vec![];
@@ -109,7 +104,7 @@ fn sort(schema: &Schema, sort: Sort, segment: &SearchSegment) -> Value {
     Value::Array(fields)
 }
 
-/// The issues of this project, by their tenant first of all.
+/// The filters of a search, first of all the tenant and the project.
 fn clauses<'a>(schema: &Schema, filters: impl Iterator<Item = &'a Filter>) -> Vec<Value> {
     let own = [
         json!({ "term": { "entity": "issue" } }),
@@ -122,8 +117,7 @@ fn clauses<'a>(schema: &Schema, filters: impl Iterator<Item = &'a Filter>) -> Ve
 pub fn clause(schema: &Schema, Filter { column, test }: &Filter) -> Value {
     let field = field(schema, *column);
     let operand = |key: &String| match column {
-        // No issue has a greater one.
-        Column::Number => json!(number_of(key).unwrap_or_default().min(LAST_NUMBER + 1)),
+        Column::Number => json!(issue_number(key)),
         _ => json!(key),
     };
     match test {
@@ -143,15 +137,31 @@ pub fn clause(schema: &Schema, Filter { column, test }: &Filter) -> Value {
     }
 }
 
+/// The number of a key, at most the first that no issue has. A key without one, which no filter has, matches nothing.
+fn issue_number(key: &str) -> u64 {
+    let none = MAX_NUMBER + 1;
+    number_of(key).map_or_else(
+        || {
+            table::never!("a filter by the number {key:?}");
+            none
+        },
+        |number| number.min(none),
+    )
+}
+
 /// The field of the documents that holds a column.
 fn field(schema: &Schema, column: Column) -> String {
     match column {
         Column::Number => "number".to_owned(),
         Column::Name => "nameKey".to_owned(),
         Column::State => "state".to_owned(),
-        Column::Attribute(_) => {
-            let slot = column.attribute(schema).map_or(0, |attribute| attribute.item.slot);
-            format!("k{slot:02}")
-        }
+        Column::Attribute(_) => match column.attribute(schema) {
+            Some(attribute) => format!("k{:02}", attribute.item.slot),
+            None => {
+                // No document has this field.
+                table::never!("a query by {column}, which is no attribute of {}", schema.id.id());
+                "none".to_owned()
+            }
+        },
     }
 }

@@ -1,4 +1,4 @@
-//! Which ranges of the index hold the issues of a grid, in the order of the walk.
+//! The ranges of the index that serve a grid, in the order of the walk.
 
 use super::{Column, Filter, Range, Sort, Test};
 use crate::items::State;
@@ -15,8 +15,8 @@ pub struct Segment {
     pub range: Range,
 }
 
-/// The segments that the table has for a grid, in the order of the walk; none where only search can serve it. `order`
-/// is that of the options of the column that is sorted by.
+/// The segments of the index that serve a grid, in the order of the walk. None if only search can serve it. `order` has
+/// the options of the sorted column.
 pub fn from_table(schema: &Schema, sort: Sort, filters: &[Filter], order: &[OptionId]) -> Option<Vec<Segment>> {
     let mut segments = match sort.column {
         Column::Number => by_number(schema, filters)?,
@@ -96,7 +96,7 @@ fn by_attribute(
     Some(values)
 }
 
-/// The tests of this column, where there are no others.
+/// The tests of this column. None if a filter is on another column.
 fn on_itself(column: Column, filters: &[Filter]) -> Option<Vec<&Test>> {
     filters.iter().map(|filter| (filter.column == column).then_some(&filter.test)).collect()
 }

@@ -1,33 +1,33 @@
-//! `POST .../imports`: a file is announced; the answer says where to send it, and names the work.
+//! `POST /tracker/tenants/{tenantId}/projects/{projectId}/imports`: the response has the link that takes the file, and the
+//! job that waits for it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use table::objects::{Declared, Gathered};
 use utoipa::ToSchema;
-use web::{Answer, Fault, Kind, Problem, Request};
+use web::{Context, Created, Fault, IdempotencyKey, Json, Kind, Path, Problem, Route, Sample, problem};
 
 use super::column::Target;
-use super::records::At;
-use super::step::WAITS;
-use super::{LARGEST, LONGEST_HEADER, Mode, Numbers, OnError, PREFIX, Phase, Plan};
-use crate::access::IMPORT;
-use crate::callers::{at_least, me};
-use crate::items::Role;
+use super::records::FileOffset;
+use super::{ImportParams, MAX_FILE_BYTES, MAX_HEADER, Mode, Numbers, OnError, PREFIX, Phase, WAIT_FOR_FILE};
+use crate::access::{IMPORT, MEMBERSHIP, OPEN_JOBS, PROJECT};
+use crate::attributes::refusal;
+use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::names::WorkId;
-use crate::project::{Read, Schema};
-use crate::projects::{self, ProjectPath};
+use crate::project::{Consistency, Schema};
+use crate::projects::ProjectPath;
 use crate::schema::{BUCKET, TRACKER};
 use crate::values::distinct;
-use crate::work::routes::WorkView;
-use crate::work::{Start, Work, WorkState, begin_job};
+use crate::work::routes::{WorkView, href};
+use crate::work::{self, Start, TOO_MANY_JOBS, Work, WorkState, new_job};
 
-pub const UNMAPPED_COLUMN: Kind = Kind::new(422, "unmapped-column", "A column of the file means nothing here");
+pub const UNMAPPED_COLUMN: Kind = Kind::new(422, "unmapped-column", "A column is not part of the project");
 
-/// The most columns that a mapping may name.
-const MOST_COLUMNS: usize = 200;
+/// Columns that a mapping may name.
+const MAX_COLUMNS: usize = 200;
 
-/// A CSV file that is about to be sent (RFC 4180, UTF-8).
+/// A CSV file to import (RFC 4180, UTF-8).
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewImport {
@@ -36,13 +36,13 @@ pub struct NewImport {
     bytes: u64,
     mode: Mode,
     on_error: OnError,
-    /// What headers of the file mean that are not named as in the project: `number`, `name`, `state`, the id of an
-    /// attribute, or null to leave a column out.
+    /// The meaning of headers that are not named as in the project: `number`, `name`, `state`, the id of an attribute, or
+    /// null to leave the column out.
     #[serde(default, deserialize_with = "distinct")]
     columns: BTreeMap<String, Option<String>>,
 }
 
-/// Where to send the file, and the work that begins when it has arrived.
+/// The link that takes the file, and the job that starts when the file has arrived.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportLink {
@@ -50,62 +50,93 @@ pub struct ImportLink {
     work: WorkView,
     /// Takes one `PUT` for 15 minutes.
     link: String,
-    /// Header fields that the `PUT` must carry.
+    /// Header fields that the `PUT` must have.
     headers: BTreeMap<String, String>,
 }
 
-pub async fn announce(request: Request) -> Result<Answer, Problem> {
-    let ProjectPath { tenant_id, project_id } = request.path()?;
-    at_least(&request, tenant_id, Role::Editor).await?;
-    let new: NewImport = request.json()?;
-    if let Some(answer) = request.earlier(&IMPORT, &TRACKER).await? {
-        return Ok(answer);
+pub fn route() -> Route {
+    Route::post("createImport", "/tracker/tenants/{tenantId}/projects/{projectId}/imports", SIGNED_IN, create)
+        .summary(
+            "Create an import of issues from a CSV file of up to 200 MB; the response has the link that takes the file",
+        )
+        .patterns(&[&MEMBERSHIP, &PROJECT, &OPEN_JOBS, &IMPORT])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TOO_LARGE, TOO_MANY_JOBS, UNMAPPED_COLUMN])
+        .sample(
+            Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/imports")
+                .body(r#"{"bytes":1000,"mode":"create","onError":"skip","columns":{"Priority":null}}"#),
+        )
+}
+
+async fn create(
+    cx: Context,
+    Path(path): Path<ProjectPath>,
+    once: IdempotencyKey,
+    Json(new): Json<NewImport>,
+) -> Result<Created<ImportLink>, Problem> {
+    let caller = TenantAccess::load(&cx, path.tenant_id).await?;
+    caller.require_editor()?;
+    if let Some(earlier) = once.earlier(&cx, &IMPORT, &TRACKER).await? {
+        return Ok(earlier);
     }
-    if new.columns.len() > MOST_COLUMNS {
-        let detail = format!("must be at most {MOST_COLUMNS} columns");
+    if new.columns.len() > MAX_COLUMNS {
+        let detail = format!("must have at most {MAX_COLUMNS} columns");
         return Err(Problem::faults(vec![Fault::pointer("/columns", detail)]));
     }
-    if new.bytes > LARGEST {
-        return Err(Problem::too_large(format!("A file to import has at most {LARGEST} bytes; cut it into several.")));
+    if new.bytes > MAX_FILE_BYTES {
+        let detail = format!("A file to import has at most {MAX_FILE_BYTES} bytes. Split it into several files.");
+        return Err(Problem::too_large(detail));
     }
-    let schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
-    let plan = Plan {
+    let schema = path.load(&cx, Consistency::Strong).await?;
+    let params = ImportParams {
         bytes: new.bytes,
         mode: new.mode,
         on_error: new.on_error,
         mapping: mapping(&schema, new.columns)?,
         looks: 0,
         phase: Phase::Checking,
-        at: At::default(),
+        offset: FileOffset::default(),
         columns: Vec::new(),
         headers: Vec::new(),
         numbers: Numbers::default(),
-        met: None,
+        seen: None,
         faults: Gathered::default(),
     };
-    let (access, id, who) = (request.access(), WorkId::new(), me(&request)?.to_string());
+    let (access, id) = (cx.access(), WorkId::new());
+    let who = Some(caller.me.to_string());
     let work = Work {
         state: WorkState::Waiting,
-        checkpoint: serde_json::to_value(plan).map_err(Problem::internal)?,
-        ..Work::new(access, crate::work::Kind::Import, (Some(project_id), None), Some(who))
+        checkpoint: serde_json::to_value(params).map_err(Problem::internal)?,
+        ..Work::new(access, work::Kind::Import, (Some(path.project_id), None), who)
     };
     let declared = Declared { bytes: new.bytes, sha256: None };
     let link = access.objects(&IMPORT, BUCKET, PREFIX).put_link(&id.id(), declared).await?;
     let headers = link.headers.into_iter().collect();
     let view = ImportLink { work: WorkView::new(id, work.clone(), true), link: link.url, headers };
-    begin_job(&request, &IMPORT, (tenant_id, id), &work, Start::After(WAITS), &view).await
+    cx.retry(|| async {
+        let job = (path.tenant_id, id);
+        let actions = match new_job(access, &caller.me, job, &work, Start::After(WAIT_FOR_FILE)).await {
+            Ok(actions) => actions,
+            // The same request, sent twice at once, may have taken the last place.
+            Err(problem) if problem.kind() == TOO_MANY_JOBS => {
+                return once.earlier(&cx, &IMPORT, &TRACKER).await?.ok_or(problem);
+            }
+            Err(problem) => return Err(problem),
+        };
+        once.create(&cx, &IMPORT, &TRACKER, actions, href(path.tenant_id, id), &view).await.map_err(refusal)
+    })
+    .await
 }
 
 fn mapping(schema: &Schema, columns: BTreeMap<String, Option<String>>) -> Result<Vec<(String, Target)>, Problem> {
-    let too_long = columns.keys().find(|header| header.chars().count() > LONGEST_HEADER);
+    let too_long = columns.keys().find(|header| header.chars().count() > MAX_HEADER);
     if let Some(header) = too_long {
         let pointer = format!("/columns{}", web::fault::pointer_step(header));
-        let detail = format!("must be a header of at most {LONGEST_HEADER} characters");
+        let detail = format!("must be a header of at most {MAX_HEADER} characters");
         return Err(Problem::faults(vec![Fault::pointer(pointer, detail)]));
     }
     let (mut mapping, mut faults) = (Vec::new(), Vec::new());
-    for (header, meant) in columns {
-        match Target::parse(meant.as_deref(), schema) {
+    for (header, meaning) in columns {
+        match Target::parse(meaning.as_deref(), schema) {
             Some(target) => mapping.push((header, target)),
             None => {
                 let pointer = format!("/columns{}", web::fault::pointer_step(&header));
@@ -117,5 +148,5 @@ fn mapping(schema: &Schema, columns: BTreeMap<String, Option<String>>) -> Result
     if faults.is_empty() {
         return Ok(mapping);
     }
-    Err(UNMAPPED_COLUMN.because("Nothing was begun; `errors` tells what each column may mean.").at(faults))
+    Err(UNMAPPED_COLUMN.because("The import was not created. `errors` lists the columns.").at(faults))
 }

@@ -1,5 +1,5 @@
-//! The first pass: every record is looked at, and nothing is written. At the end of the file the numbers of all new
-//! issues are taken at once.
+//! The first pass validates every record and writes nothing. At the end of the file it allocates the numbers of all new
+//! issues at once.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,184 +8,190 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use table::{Access, Action, Condition, EntityKey, Key, item};
 use web::Problem;
 
+use super::ahead::{Ahead, MAX_STEP, end};
 use super::column::{Target, columns};
 use super::create::{self, TOO_LARGE};
-use super::met::{MOST_UNSOUND, Met};
-use super::record::{self, Draft};
-use super::records::{At, Batch, Next, Record};
-use super::step::{AT_MOST, Ahead, end};
-use super::{LONGEST_HEADER, Mode, Numbers, OnError, Phase, Plan, faults};
+use super::record::{self, ParsedRow};
+use super::records::{Batch, FileOffset, Next, Record};
+use super::seen::{MAX_INVALID, Seen};
+use super::{ImportParams, MAX_HEADER, Mode, Numbers, OnError, Phase, faults, find};
 use crate::access::IMPORT_ROWS;
-use crate::issues::{LAST_NUMBER, MAX_JUMP, check_size, cleaned};
+use crate::issues::{MAX_JUMP, MAX_NUMBER, check_size, cleaned};
 use crate::keys::{CounterKey, IssueKey};
-use crate::names::IssueId;
 use crate::project::Schema;
 use crate::projects::counter;
-use crate::schema::{INDEX, TRACKER};
-use crate::values::number_key;
-use crate::work::{Held, RowFault, Step, Then, issue_of};
+use crate::schema::TRACKER;
+use crate::work::{Held, RowFault, Step, Then};
 
-/// How many records are looked at together.
-const TOGETHER: usize = 500;
+/// Records that are validated together.
+const BATCH: usize = 500;
 
-/// How many faults a step finds, at about which it ends.
-const MOST_FOUND: usize = 10_000;
+/// Faults after which a step ends.
+const MAX_FOUND: usize = 10_000;
 
-/// How many numbers are looked for at once.
-const AT_ONCE: usize = 16;
+/// Issues that are looked up at once.
+const CONCURRENCY: usize = 16;
 
 pub async fn step(
     access: &Access,
     held: &Held,
     ahead: &mut Ahead,
-    mut plan: Plan,
+    mut params: ImportParams,
     schema: &Schema,
 ) -> Result<Step, Problem> {
-    let began = Instant::now();
-    if plan.at == At::default() {
+    let start = Instant::now();
+    if params.offset == FileOffset::default() {
         match last_given(access, schema).await? {
-            Some(given) => plan.numbers = Numbers { given, ..Numbers::default() },
+            Some(given) => params.numbers = Numbers { given, ..Numbers::default() },
             None => return Ok(Step::stopped(held, "its project is gone")),
         }
     }
-    let mut met = Met::clone(&*ahead.met(access, &plan).await?);
-    let mut records = ahead.records(held.id, &plan, plan.at);
+    let mut seen = Seen::clone(&*ahead.seen(access, &params).await?);
+    let mut records = ahead.records(held.id, &params, params.offset);
     let (mut found, mut counts) = (Vec::new(), held.work.counts);
-    while began.elapsed() < AT_MOST && found.len() < MOST_FOUND {
-        let (mut batch, mut over) = (Batch::of(TOGETHER), false);
+    while start.elapsed() < MAX_STEP && found.len() < MAX_FOUND {
+        let (mut batch, mut is_last) = (Batch::of(BATCH), false);
         while batch.has_room() {
             match records.next(access).await? {
-                Next::Record(record) if plan.columns.is_empty() => match header(&mut plan, schema, &record) {
+                Next::Record(record) if params.columns.is_empty() => match header(&mut params, schema, &record) {
                     Ok(()) => {}
-                    Err(faults) => return end(access, held, plan, counts, Then::Rejected, faults).await,
+                    Err(faults) => return end(access, held, params, counts, Then::Rejected, faults).await,
                 },
                 Next::Record(record) => batch.push(record),
                 Next::Broken(reason) => {
-                    return Ok(end(access, held, plan, counts, Then::Rejected, found).await?.because(reason));
+                    return Ok(end(access, held, params, counts, Then::Rejected, found).await?.because(reason));
                 }
                 Next::End => {
-                    over = true;
+                    is_last = true;
                     break;
                 }
             }
         }
         counts.total += batch.records.len() as u64;
-        let unsound = look_at(access, held, &mut plan, schema, &mut met, &batch.records).await?;
-        for record in unsound.iter().map(|fault| fault.record) {
-            if !met.condemn(record) {
-                let reason = format!("more than {MOST_UNSOUND} of its records cannot be");
-                return Ok(end(access, held, plan, counts, Then::Rejected, found).await?.because(reason));
+        let invalid = validate(access, held, &mut params, schema, &mut seen, &batch.records).await?;
+        for record in invalid.iter().map(|fault| fault.record) {
+            if !seen.add_invalid(record) {
+                let reason = format!("more than {MAX_INVALID} of its records are invalid");
+                return Ok(end(access, held, params, counts, Then::Rejected, found).await?.because(reason));
             }
         }
-        found.extend(unsound);
-        if over {
-            note(access, held, ahead, &mut plan, met).await?;
-            faults::keep(access, held.id, &mut plan, &found).await?;
-            return Ok(finish(access, held, plan, schema, counts).await?.with_faults(found));
+        found.extend(invalid);
+        if is_last {
+            save(access, held, ahead, &mut params, seen).await?;
+            faults::keep(access, held.id, &mut params, &found).await?;
+            return Ok(finish(access, held, params, schema, counts).await?.with_faults(found));
         }
         tokio::task::yield_now().await;
     }
-    note(access, held, ahead, &mut plan, met).await?;
-    faults::keep(access, held.id, &mut plan, &found).await?;
-    plan.at = records.at();
+    save(access, held, ahead, &mut params, seen).await?;
+    faults::keep(access, held.id, &mut params, &found).await?;
+    params.offset = records.offset();
     ahead.keep(records);
-    Ok(Step::new(Vec::new(), &plan, counts, Then::More)?.with_faults(found))
+    Ok(Step::new(Vec::new(), &params, counts, Then::More)?.with_faults(found))
 }
 
-/// Keeps what was met up to here, where the checkpoint will look for it.
-async fn note(access: &Access, held: &Held, ahead: &mut Ahead, plan: &mut Plan, met: Met) -> Result<(), Problem> {
-    plan.met = met.keep(access, held.id).await?;
-    if let Some(name) = &plan.met {
-        ahead.remember(name, &Arc::new(met));
+/// Stores what was seen so far, under the name in the checkpoint.
+async fn save(
+    access: &Access,
+    held: &Held,
+    ahead: &mut Ahead,
+    params: &mut ImportParams,
+    seen: Seen,
+) -> Result<(), Problem> {
+    params.seen = seen.save(access, held.id).await?;
+    if let Some(name) = &params.seen {
+        ahead.remember(name, &Arc::new(seen));
     }
     Ok(())
 }
 
-/// What the columns are.
-fn header(plan: &mut Plan, schema: &Schema, record: &Record) -> Result<(), Vec<RowFault>> {
+/// Reads the columns from the header.
+fn header(params: &mut ImportParams, schema: &Schema, record: &Record) -> Result<(), Vec<RowFault>> {
     let fault =
         |column: Option<String>, detail: String| RowFault { record: record.number, line: record.line, column, detail };
     let cells = record.cells.as_ref().map_err(|reason| vec![fault(None, reason.clone())])?;
-    let is_long = |cell: &&sheet::Cell| cell.text.chars().count() > LONGEST_HEADER;
+    let is_long = |cell: &&sheet::Cell| cell.text.chars().count() > MAX_HEADER;
     if let Some(long) = cells.iter().find(is_long) {
         let shown: String = long.text.chars().take(40).collect();
-        return Err(vec![fault(None, format!("has the header `{shown}…` of more than {LONGEST_HEADER} characters"))]);
+        return Err(vec![fault(None, format!("has the header `{shown}…` of more than {MAX_HEADER} characters"))]);
     }
     let headers: Vec<String> = cells.iter().map(|cell| sheet::unguarded(&cell.text).to_owned()).collect();
-    let columns = columns(&headers, &plan.mapping, plan.mode, schema);
-    let told = |faults: Vec<(Option<String>, String)>| faults.into_iter().map(|(column, detail)| fault(column, detail));
-    plan.columns = columns.map_err(|faults| told(faults).collect::<Vec<_>>())?;
-    plan.headers = headers;
+    let columns = columns(&headers, &params.mapping, params.mode, schema);
+    let row_faults =
+        |faults: Vec<(Option<String>, String)>| faults.into_iter().map(|(column, detail)| fault(column, detail));
+    params.columns = columns.map_err(|faults| row_faults(faults).collect::<Vec<_>>())?;
+    params.headers = headers;
     Ok(())
 }
 
-/// What is wrong with these records; of the others the numbers are noted.
-async fn look_at(
+/// Returns the faults of these records, and notes the numbers of the others.
+async fn validate(
     access: &Access,
     held: &Held,
-    plan: &mut Plan,
+    params: &mut ImportParams,
     schema: &Schema,
-    met: &mut Met,
+    seen: &mut Seen,
     batch: &[Record],
 ) -> Result<Vec<RowFault>, Problem> {
-    let (mut sound, mut faults) = (Vec::<Draft>::new(), Vec::new());
-    let header = plan.header(Target::Number);
+    let (mut valid, mut faults) = (Vec::<ParsedRow>::new(), Vec::new());
+    let header = params.header(Target::Number);
     let of_number = |record: u64, line: u64, detail: &str| RowFault {
         record,
         line,
-        column: Some(header.clone()),
+        column: header.clone(),
         detail: detail.to_owned(),
     };
-    let greatest = plan.numbers.given.saturating_add(MAX_JUMP);
+    let greatest = params.numbers.given.saturating_add(MAX_JUMP);
     for record in batch {
-        let number = record::number(plan, record);
-        let again = number.filter(|number| *number <= greatest && !met.meet(*number));
+        let number = record::number(params, record);
+        let again = number.filter(|number| *number <= greatest && !seen.add_number(*number));
         let again = again.map(|_| {
-            let line = record::line_of(plan, record, Target::Number);
+            let line = record::line_of(params, record, Target::Number);
             of_number(record.number, line, "is the number of an earlier record")
         });
         let too_far = number.filter(|number| *number > greatest).map(|_| {
-            let line = record::line_of(plan, record, Target::Number);
+            let line = record::line_of(params, record, Target::Number);
             let detail =
-                format!("is more than {MAX_JUMP} above {}, the last number of the project", plan.numbers.given);
+                format!("is more than {MAX_JUMP} above {}, the last number of the project", params.numbers.given);
             of_number(record.number, line, &detail)
         });
-        match (record::read(plan, schema, record), again.or(too_far)) {
-            (Ok(draft), None) => sound.push(draft),
+        match (record::read(params, schema, record), again.or(too_far)) {
+            (Ok(parsed), None) => valid.push(parsed),
             (Ok(_), Some(again)) => faults.push(again),
             (Err(found), again) => faults.extend(found.into_iter().chain(again)),
         }
     }
-    let given = plan.numbers.given;
-    let known = |draft: &Draft| draft.number.filter(|number| *number <= given);
-    let there: Vec<There> = match plan.mode {
+    let given = params.numbers.given;
+    let known = |parsed: &ParsedRow| parsed.number.filter(|number| *number <= given);
+    let existing: Vec<Existing> = match params.mode {
         Mode::Create => Vec::new(),
         Mode::Upsert => {
-            let asked: Vec<_> = sound.iter().map(|draft| there(access, plan, schema, known(draft), draft)).collect();
-            stream::iter(asked).buffered(AT_ONCE).try_collect().await?
+            let lookups: Vec<_> =
+                valid.iter().map(|parsed| look_up(access, params, schema, known(parsed), parsed)).collect();
+            stream::iter(lookups).buffered(CONCURRENCY).try_collect().await?
         }
     };
-    for (place, draft) in sound.iter().enumerate() {
-        let is_known = known(draft).is_some();
-        let fault = match there.get(place) {
-            _ if !is_known => create::issue(held, schema, draft, LAST_NUMBER).err(),
+    for (index, parsed) in valid.iter().enumerate() {
+        let is_known = known(parsed).is_some();
+        let fault = match existing.get(index) {
+            _ if !is_known => create::issue(held, schema, parsed, MAX_NUMBER).err(),
             None => {
-                let detail = "is not above all numbers that the project has given";
-                Some(of_number(draft.record, draft.number_line, detail))
+                let detail = "is not above the last number of the project";
+                Some(of_number(parsed.record, parsed.number_line, detail))
             }
-            Some(There::Not) => {
-                let detail = "was given before, and no issue has it";
-                Some(of_number(draft.record, draft.number_line, detail))
+            Some(Existing::None) => {
+                let detail = "is a former number, and no issue has it";
+                Some(of_number(parsed.record, parsed.number_line, detail))
             }
-            Some(There::TooLarge) => Some(draft.fault(TOO_LARGE)),
-            Some(There::Fits) => None,
+            Some(Existing::TooLarge) => Some(parsed.fault(TOO_LARGE)),
+            Some(Existing::Fits) => None,
         };
         if let Some(fault) = fault {
             faults.push(fault);
             continue;
         }
-        let numbers = &mut plan.numbers;
-        match draft.number {
+        let numbers = &mut params.numbers;
+        match parsed.number {
             None => numbers.without += 1,
             Some(number) if number > numbers.given => {
                 numbers.least = Some(numbers.least.map_or(number, |least| least.min(number)));
@@ -198,84 +204,86 @@ async fn look_at(
     Ok(faults)
 }
 
-/// The whole file was looked at.
+/// The step after the last record: rejects the file, or allocates the numbers and starts the second pass.
 async fn finish(
     access: &Access,
     held: &Held,
-    mut plan: Plan,
+    mut params: ImportParams,
     schema: &Schema,
     counts: crate::work::Counts,
 ) -> Result<Step, Problem> {
-    if plan.columns.is_empty() {
-        let rejected = end(access, held, plan, counts, Then::Rejected, Vec::new()).await?;
+    if params.columns.is_empty() {
+        let rejected = end(access, held, params, counts, Then::Rejected, Vec::new()).await?;
         return Ok(rejected.because("it has no header with the names of its columns"));
     }
-    if plan.faults.entries > 0 && plan.on_error == OnError::Stop {
-        faults::gather(access, held.id, &mut plan).await?;
-        return Step::new(Vec::new(), &plan, counts, Then::Rejected);
+    if params.faults.entries > 0 && params.on_error == OnError::Stop {
+        faults::gather(access, held.id, &mut params).await?;
+        return Step::new(Vec::new(), &params, counts, Then::Rejected);
     }
     let Some(given) = last_given(access, schema).await? else {
         return Ok(Step::stopped(held, "its project is gone"));
     };
-    let Numbers { given: before, least, greatest, without, .. } = plan.numbers;
+    let Numbers { given: before, least, greatest, without, .. } = params.numbers;
     if given > before && least.is_some_and(|least| least <= given) {
-        // Others have taken numbers that the file names: what is wrong with it has to be found anew.
+        // Numbers of the file were allocated to other issues, so it is validated again.
         let (columns, headers) = (Vec::new(), Vec::new());
-        let anew = Plan { at: At::default(), faults: Default::default(), columns, headers, met: None, ..plan };
-        return Ok(Step::new(Vec::new(), &anew, Default::default(), Then::More)?.anew());
+        let again = ImportParams {
+            offset: FileOffset::default(),
+            faults: Default::default(),
+            columns,
+            headers,
+            seen: None,
+            ..params
+        };
+        return Ok(Step::new(Vec::new(), &again, Default::default(), Then::More)?.anew());
     }
-    let named = greatest.unwrap_or_default().max(given);
-    if named + without > LAST_NUMBER {
-        let rejected = end(access, held, plan, counts, Then::Rejected, Vec::new()).await?;
-        return Ok(rejected.because(format!("its issues would have numbers above {LAST_NUMBER}")));
+    let named = greatest.map_or(given, |greatest| greatest.max(given));
+    if named + without > MAX_NUMBER {
+        let rejected = end(access, held, params, counts, Then::Rejected, Vec::new()).await?;
+        return Ok(rejected.because(format!("its issues would have numbers above {MAX_NUMBER}")));
     }
-    plan.numbers.next = named + 1;
-    (plan.phase, plan.at) = (Phase::Writing, At::default());
+    params.numbers.next = named + 1;
+    (params.phase, params.offset) = (Phase::Writing, FileOffset::default());
     let mut actions = Vec::new();
     if named + without > given {
         let raised = Action::raise_sequence(&TRACKER, counter(schema.id), named + without);
         actions.push(raised.when(Condition::Equals("Last", item::number(given))));
     }
     let counts = crate::work::Counts { created: Some(0), changed: Some(0), failed: Some(0), ..counts };
-    Step::new(actions, &plan, counts, Then::More)
+    Step::new(actions, &params, counts, Then::More)
 }
 
-/// The issue that a record is to change.
-enum There {
-    Not,
-    /// With what the record says it would be too large.
+/// The issue that a record updates.
+enum Existing {
+    None,
+    /// It would be too large with the record's values.
     TooLarge,
     Fits,
 }
 
-/// Sizes are looked at where one fault stops all; else each is found when it is written.
-async fn there(
+/// Looks up the issue that a record updates. Its size is checked only if one fault stops all; otherwise the second pass finds
+/// it.
+async fn look_up(
     access: &Access,
-    plan: &Plan,
+    params: &ImportParams,
     schema: &Schema,
     number: Option<u64>,
-    draft: &Draft,
-) -> Result<There, Problem> {
-    let Some(number) = number else { return Ok(There::Not) };
-    let Some(issue) = find(access, schema, number).await? else { return Ok(There::Not) };
-    if plan.on_error == OnError::Skip {
-        return Ok(There::Fits);
+    parsed: &ParsedRow,
+) -> Result<Existing, Problem> {
+    let Some(number) = number else { return Ok(Existing::None) };
+    let Some(issue) = find(access, schema, number).await? else { return Ok(Existing::None) };
+    if params.on_error == OnError::Skip {
+        return Ok(Existing::Fits);
     }
     let key = IssueKey { issue, project: schema.id }.key();
-    let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await? else { return Ok(There::Not) };
-    let after = cleaned(schema, draft.apply(stored.read()?, schema));
-    Ok(if check_size(&after).is_ok() { There::Fits } else { There::TooLarge })
+    let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await? else {
+        return Ok(Existing::None);
+    };
+    let after = cleaned(schema, parsed.apply(stored.read()?, schema));
+    Ok(if check_size(&after).is_ok() { Existing::Fits } else { Existing::TooLarge })
 }
 
-/// Pattern 7: the issue of a number, as far as the index shows it.
-pub async fn find(access: &Access, schema: &Schema, number: u64) -> Result<Option<IssueId>, Problem> {
-    let key = number_key(number);
-    let query = access.table(&IMPORT_ROWS, &TRACKER).query(schema.id.id()).index(INDEX);
-    let page = query.between(key.clone(), key).page(1).await?;
-    Ok(page.items.first().and_then(|entry| issue_of(&entry.key.pk)))
-}
-
-/// The last number that the project has given; nothing if it is gone.
+/// The last number of the project. None if the project is gone.
 async fn last_given(access: &Access, schema: &Schema) -> Result<Option<u64>, Problem> {
     let key: Key = CounterKey { project: schema.id }.key();
     let stored = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await?;

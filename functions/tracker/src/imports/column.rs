@@ -1,4 +1,4 @@
-//! What the columns of a file mean.
+//! The meaning of a file's columns.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use crate::names::AttributeId;
 use crate::project::Schema;
 use crate::values::folded;
 
-/// What the cells of a column are.
+/// The meaning of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Target {
@@ -15,12 +15,12 @@ pub enum Target {
     Name,
     State,
     Attribute(AttributeId),
-    /// Nothing that is imported.
+    /// The column is left out.
     Nothing,
 }
 
 impl Target {
-    /// As a client names it: `number`, `name`, `state`, the id of an attribute, or nothing.
+    /// Parses a client's name of a column: `number`, `name`, `state`, the id of an attribute, or nothing.
     pub fn parse(text: Option<&str>, schema: &Schema) -> Option<Self> {
         match text {
             None => Some(Self::Nothing),
@@ -31,7 +31,7 @@ impl Target {
         }
     }
 
-    /// As exports write it: the column's own name, or the attribute's, however written.
+    /// Finds a column by its header in exports, compared without case.
     fn named(header: &str, schema: &Schema) -> Option<Self> {
         match folded(header).as_str() {
             "number" => Some(Self::Number),
@@ -42,7 +42,7 @@ impl Target {
     }
 }
 
-/// What each column of a file is, or everything that is wrong with its headers, with the header that it is wrong with.
+/// The meaning of each column of a file, or the faults of its headers, each with its header.
 pub fn columns(
     headers: &[String],
     mapping: &[(String, Target)],
@@ -55,12 +55,12 @@ pub fn columns(
         let target = mapped.or_else(|| Target::named(header, schema));
         let target = match target {
             Some(target) if target != Target::Nothing && columns.contains(&target) => {
-                faults.push((Some(header.clone()), "means what another column means, too".to_owned()));
+                faults.push((Some(header.clone()), "has the same meaning as another column".to_owned()));
                 target
             }
             Some(target) => target,
             None => {
-                let detail = "is no column of the project; say in `columns` what it is, or null to leave it out";
+                let detail = "is no column of the project; map it in `columns`, or map it to null to leave it out";
                 faults.push((Some(header.clone()), detail.to_owned()));
                 Target::Nothing
             }
@@ -68,7 +68,7 @@ pub fn columns(
         columns.push(target);
     }
     for (mapped, _) in mapping.iter().filter(|(mapped, _)| !headers.contains(mapped)) {
-        faults.push((Some(mapped.clone()), "is named in `columns`, and the file has no such header".to_owned()));
+        faults.push((Some(mapped.clone()), "is mapped in `columns`, but the file has no such header".to_owned()));
     }
     let has = |target| columns.contains(&target);
     if faults.is_empty() {

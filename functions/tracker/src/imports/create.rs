@@ -1,5 +1,5 @@
-//! New issues of a batch's records: several a transaction, each worker through a gate of its own. Each transaction keeps
-//! what it makes, so that a batch that is done again makes nothing twice.
+//! The new issues of a batch: several in a transaction, each worker through a gate of its own. Each transaction also stores
+//! which records it has written, so that a repeated batch creates nothing twice.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,12 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use table::{Access, Action, Changes, Error};
 use web::Problem;
 
-use super::made::{Made, OfWorker, worker_of};
-use super::record::Draft;
+use super::record::ParsedRow;
+use super::written::{WorkerRecords, Written, worker_of};
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
+use crate::audit::Audit;
 use crate::issues::{Write, check_size, cleaned, settle};
-use crate::items::{Issue, Stamps, State};
+use crate::items::{Issue, State};
 use crate::keys::{IssueKey, MadeKey};
 use crate::names::{GATES, GateNumber, IssueId, WorkId};
 use crate::project::Schema;
@@ -20,13 +21,13 @@ use crate::schema::TRACKER;
 use crate::values::number_key;
 use crate::work::{Held, RowFault};
 
-/// The most actions of a transaction for issues and their rows: one of DynamoDB's 100 is the gate's, one keeps what is made.
-const ROOM: usize = 98;
+/// Actions of a transaction for issues and their rows. DynamoDB takes 100; one is for the gate, one stores the records.
+const MAX_ACTIONS: usize = 98;
 
-/// The most bytes of a transaction's issues.
-const BYTES: usize = 2_000_000;
+/// Bytes of the issues of a transaction.
+const MAX_BYTES: usize = 2_000_000;
 
-/// An issue that a record makes.
+/// A new issue of a record.
 pub struct New {
     record: u64,
     id: IssueId,
@@ -35,14 +36,12 @@ pub struct New {
     bytes: usize,
 }
 
-/// What is wrong with a record that makes an issue grow too much.
-pub const TOO_LARGE: &str = "makes an issue of more than 380 KB";
+/// The fault of a record whose issue would be too large.
+pub const TOO_LARGE: &str = "would make an issue of more than 380 KB";
 
-/// The issue of a record, or why it can be none.
-pub fn issue(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Issue, RowFault> {
-    let who = held.work.created_by.clone();
-    let at = held.work.created_at.clone();
-    let stamps = Stamps { created_at: at.clone(), created_by: who.clone(), updated_at: at, updated_by: who };
+/// The new issue of a record, or its fault.
+pub fn issue(held: &Held, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Issue, RowFault> {
+    let audit = Audit::created(held.work.created_at.clone(), held.work.created_by.clone());
     let empty = Issue {
         data: number_key(num),
         name: String::new(),
@@ -52,33 +51,33 @@ pub fn issue(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Is
         values: Default::default(),
         import: Some(held.id),
         unsettled: None,
-        stamps,
+        audit,
     };
-    let issue = cleaned(schema, draft.apply(empty, schema));
+    let issue = cleaned(schema, parsed.apply(empty, schema));
     if check_size(&issue).is_err() {
-        return Err(draft.fault(TOO_LARGE));
+        return Err(parsed.fault(TOO_LARGE));
     }
     Ok(issue)
 }
 
-/// An issue with its rows.
-pub fn make(held: &Held, schema: &Schema, draft: &Draft, num: u64) -> Result<Result<New, RowFault>, Problem> {
-    let issue = match issue(held, schema, draft, num) {
+/// The new issue of a record with its rows.
+pub fn make(held: &Held, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Result<New, RowFault>, Problem> {
+    let issue = match issue(held, schema, parsed, num) {
         Ok(issue) => issue,
         Err(fault) => return Ok(Err(fault)),
     };
-    let id = IssueId::of_record(held.id, draft.record);
+    let id = IssueId::of_record(held.id, parsed.record);
     let bytes = serde_json::to_vec(&issue).map_err(Problem::internal)?.len();
     let rows = rows(id, schema.id, &issue, &schema.attributes);
-    Ok(Ok(New { record: draft.record, id, issue, rows, bytes }))
+    Ok(Ok(New { record: parsed.record, id, issue, rows, bytes }))
 }
 
-/// Makes all of them, each worker its own. False if the schema was another by then.
+/// Creates all issues, each worker its own. False if the schema was changed since it was read.
 pub async fn create_all(
     access: &Access,
     work: WorkId,
     schema: &Schema,
-    made: &Made,
+    written: &Written,
     new: Vec<New>,
 ) -> Result<bool, Problem> {
     let mut of_workers = HashMap::<GateNumber, Vec<New>>::new();
@@ -86,49 +85,49 @@ pub async fn create_all(
         of_workers.entry(worker_of(new.record)).or_default().push(new);
     }
     let workers = of_workers.into_iter().map(|(worker, new)| async move {
-        let (key, mut made) = (MadeKey { work, worker }, made.of(worker));
+        let (key, mut written) = (MadeKey { work, worker }, written.of(worker));
         for group in groups(new) {
-            if !create(access, schema, &key, &mut made, group).await? {
+            if !create(access, schema, &key, &mut written, group).await? {
                 return Ok::<_, Problem>(false);
             }
         }
         Ok(true)
     });
-    let made: Vec<bool> = stream::iter(workers).buffer_unordered(usize::from(GATES)).try_collect().await?;
-    Ok(!made.contains(&false))
+    let written: Vec<bool> = stream::iter(workers).buffer_unordered(usize::from(GATES)).try_collect().await?;
+    Ok(!written.contains(&false))
 }
 
-/// As many a transaction as fit.
+/// Groups of issues that fit into a transaction.
 fn groups(new: Vec<New>) -> Vec<Vec<New>> {
     let (mut groups, mut room, mut bytes) = (Vec::<Vec<New>>::new(), 0, 0);
-    for made in new {
-        let actions = made.rows.len() + 1;
+    for issue in new {
+        let actions = issue.rows.len() + 1;
         match groups.last_mut() {
-            Some(group) if actions <= room && bytes + made.bytes <= BYTES => {
-                (room, bytes) = (room - actions, bytes + made.bytes);
-                group.push(made);
+            Some(group) if actions <= room && bytes + issue.bytes <= MAX_BYTES => {
+                (room, bytes) = (room - actions, bytes + issue.bytes);
+                group.push(issue);
             }
             _ => {
-                (room, bytes) = (ROOM.saturating_sub(actions), made.bytes);
-                groups.push(vec![made]);
+                (room, bytes) = (MAX_ACTIONS.saturating_sub(actions), issue.bytes);
+                groups.push(vec![issue]);
             }
         }
     }
     groups
 }
 
-/// Makes some issues at once, and keeps that they are made. False if the schema was another by then, or another run was at
-/// work on them.
+/// Creates some issues in one transaction, which also stores their records. False if the schema was changed since it was
+/// read, or another run works on them.
 async fn create(
     access: &Access,
     schema: &Schema,
     key: &MadeKey,
-    made: &mut OfWorker,
+    written: &mut WorkerRecords,
     group: Vec<New>,
 ) -> Result<bool, Problem> {
-    let keep = made.keep(access, key, group.iter().map(|new| new.record))?;
+    let keep = written.keep(access, key, group.iter().map(|new| new.record))?;
     let (large, pattern, mut actions) = match group.as_slice() {
-        [New { id, issue, rows, .. }] if rows.len() >= ROOM => {
+        [New { id, issue, rows, .. }] if rows.len() >= MAX_ACTIONS => {
             let prepared = Write::of(schema, None, *id, Some(issue.clone())).prepare(access)?;
             (Some(*id), &WRITE_ISSUE, prepared.actions)
         }
@@ -137,7 +136,7 @@ async fn create(
     let kept = actions.len();
     actions.push(keep);
     match access.transact(pattern, &actions).await {
-        Ok(rev) => made.kept(rev),
+        Ok(rev) => written.kept(rev),
         Err(error) if error.failed(0).is_some() || error.failed(kept).is_some() => return Ok(false),
         Err(error) => return Err(error.into()),
     }
@@ -147,12 +146,13 @@ async fn create(
     Ok(true)
 }
 
-/// The worker's gate, then each issue with its rows.
+/// The actions on the worker's gate, and on each issue with its rows.
 fn create_together(schema: &Schema, worker: GateNumber, group: &[New]) -> Result<Vec<Action>, Error> {
     let open = group.iter().filter(|new| new.issue.state == State::Open).count();
-    let count = |count: usize| i64::try_from(count).unwrap_or_default();
-    let counted = Changes::new().add("Live", count(group.len()));
-    let counted = if open > 0 { counted.add("Open", count(open)) } else { counted };
+    let count =
+        |count: usize| i64::try_from(count).map_err(|_| Error::Misfit(format!("{count} issues in a transaction")));
+    let counted = Changes::new().add("Live", count(group.len())?);
+    let counted = if open > 0 { counted.add("Open", count(open)?) } else { counted };
     let mut actions = vec![schema.pass(Action::update(&TRACKER, schema.gate(worker), counted))];
     for New { id, issue, rows, .. } in group {
         actions.push(Action::create(&TRACKER, IssueKey { issue: *id, project: schema.id }, issue)?);

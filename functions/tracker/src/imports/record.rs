@@ -1,11 +1,11 @@
-//! A record as what an issue is to be, or everything that is wrong with it.
+//! A record after parsing, or its faults.
 
 use sheet::{Cell, unguarded};
 
 use super::column::Target;
 use super::records::Record;
-use super::{Mode, Plan};
-use crate::issues::LAST_NUMBER;
+use super::{ImportParams, Mode};
+use crate::issues::MAX_NUMBER;
 use crate::items::{Issue, State, Value};
 use crate::names::AttributeId;
 use crate::project::{Attribute, Schema};
@@ -13,12 +13,12 @@ use crate::tenants::name_fault;
 use crate::values::{Input, Plain, Type, folded};
 use crate::work::RowFault;
 
-/// The most characters of an issue's name.
-const LONGEST_NAME: usize = 255;
+/// Characters of an issue's name.
+const MAX_NAME: usize = 255;
 
-/// What a record says. An empty cell says that there is no value.
+/// A parsed record. An empty cell means that there is no value.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct ParsedRow {
     pub record: u64,
     pub line: u64,
     /// The line of its number.
@@ -29,87 +29,87 @@ pub struct Draft {
     values: Vec<(AttributeId, Option<Value>)>,
 }
 
-/// Reads a record by the columns of its file.
-pub fn read(plan: &Plan, schema: &Schema, record: &Record) -> Result<Draft, Vec<RowFault>> {
+/// Parses a record by the columns of its file.
+pub fn read(params: &ImportParams, schema: &Schema, record: &Record) -> Result<ParsedRow, Vec<RowFault>> {
     let whole = |detail: String| vec![RowFault { record: record.number, line: record.line, column: None, detail }];
     let cells = record.cells.as_ref().map_err(|reason| whole(reason.clone()))?;
-    if cells.len() != plan.columns.len() {
-        let detail = format!("has {} fields, and the header has {}", cells.len(), plan.columns.len());
+    if cells.len() != params.columns.len() {
+        let detail = format!("has {} fields, and the header has {}", cells.len(), params.columns.len());
         return Err(whole(detail));
     }
-    let mut draft = Draft {
+    let mut parsed = ParsedRow {
         record: record.number,
         line: record.line,
-        number_line: line_of(plan, record, Target::Number),
+        number_line: line_of(params, record, Target::Number),
         number: None,
         name: None,
         state: None,
         values: Vec::new(),
     };
     let mut faults = Vec::new();
-    for ((target, header), cell) in plan.columns.iter().zip(&plan.headers).zip(cells) {
-        if let Err(detail) = draft.take(*target, cell, schema) {
+    for ((target, header), cell) in params.columns.iter().zip(&params.headers).zip(cells) {
+        if let Err(detail) = parsed.set(*target, cell, schema) {
             let (line, column) = (record.line + cell.line, Some(header.clone()));
             faults.push(RowFault { record: record.number, line, column, detail });
         }
     }
-    let has_names = plan.columns.contains(&Target::Name);
-    let makes = plan.mode == Mode::Create || draft.number.is_none_or(|number| number > plan.numbers.given);
-    if faults.is_empty() && draft.name.is_none() && (makes || has_names) {
+    let has_names = params.columns.contains(&Target::Name);
+    let creates = params.mode == Mode::Create || parsed.number.is_none_or(|number| number > params.numbers.given);
+    if faults.is_empty() && parsed.name.is_none() && (creates || has_names) {
         faults.push(RowFault {
             record: record.number,
-            line: line_of(plan, record, Target::Name),
-            column: has_names.then(|| plan.header(Target::Name)),
+            line: line_of(params, record, Target::Name),
+            column: params.header(Target::Name),
             detail: "must have a name".to_owned(),
         });
     }
-    if faults.is_empty() { Ok(draft) } else { Err(faults) }
+    if faults.is_empty() { Ok(parsed) } else { Err(faults) }
 }
 
-/// The number that a record names, whatever is wrong with the rest of it.
-pub fn number(plan: &Plan, record: &Record) -> Option<u64> {
-    number_of(&cell(plan, record, Target::Number)?.text)
+/// The number of a record, whose other cells may be invalid.
+pub fn number(params: &ImportParams, record: &Record) -> Option<u64> {
+    number_of(&cell(params, record, Target::Number)?.text)
 }
 
-/// The line on which a record's cell of this column begins; its own if it has none.
-pub fn line_of(plan: &Plan, record: &Record, of: Target) -> u64 {
-    record.line + cell(plan, record, of).map_or(0, |cell| cell.line)
+/// The line on which a record's cell of this column starts; the line of the record if it has no such cell.
+pub fn line_of(params: &ImportParams, record: &Record, of: Target) -> u64 {
+    record.line + cell(params, record, of).map_or(0, |cell| cell.line)
 }
 
-fn cell<'a>(plan: &Plan, record: &'a Record, of: Target) -> Option<&'a Cell> {
-    let place = plan.columns.iter().position(|target| *target == of)?;
+fn cell<'a>(params: &ImportParams, record: &'a Record, of: Target) -> Option<&'a Cell> {
+    let place = params.columns.iter().position(|target| *target == of)?;
     record.cells.as_ref().ok()?.get(place)
 }
 
 fn number_of(text: &str) -> Option<u64> {
     let plain = text.bytes().all(|digit| digit.is_ascii_digit());
-    text.parse().ok().filter(|number| plain && (1..=LAST_NUMBER).contains(number))
+    text.parse().ok().filter(|number| plain && (1..=MAX_NUMBER).contains(number))
 }
 
-/// Whether a record names no number. What the first pass has counted so stays so, whatever becomes of the schema: the
-/// numbers of the records after it depend on it.
-pub fn is_unnumbered(plan: &Plan, record: &Record) -> bool {
-    cell(plan, record, Target::Number).is_none_or(|cell| cell.text.is_empty())
+/// Whether a record has no number. It does not depend on the schema, since the numbers of later records depend on the count of
+/// the first pass.
+pub fn is_unnumbered(params: &ImportParams, record: &Record) -> bool {
+    cell(params, record, Target::Number).is_none_or(|cell| cell.text.is_empty())
 }
 
-impl Plan {
-    /// The header of a column that the file has.
-    pub fn header(&self, of: Target) -> String {
-        let at = self.columns.iter().position(|target| *target == of);
-        at.and_then(|at| self.headers.get(at)).cloned().unwrap_or_default()
+impl ImportParams {
+    /// The header of a column. None if the file has no such column.
+    pub fn header(&self, of: Target) -> Option<String> {
+        let index = self.columns.iter().position(|target| *target == of)?;
+        self.headers.get(index).cloned()
     }
 }
 
-impl Draft {
-    fn take(&mut self, target: Target, cell: &Cell, schema: &Schema) -> Result<(), String> {
+impl ParsedRow {
+    fn set(&mut self, target: Target, cell: &Cell, schema: &Schema) -> Result<(), String> {
         let text = cell.text.as_str();
         match target {
             Target::Nothing => {}
             Target::Attribute(id) => {
                 let value = match schema.column(id) {
-                    // An attribute that is gone takes no value, and misses none.
+                    // A cell without a value needs no attribute.
                     None if text.is_empty() => return Ok(()),
-                    None => return Err("its attribute is gone".to_owned()),
+                    None => return Err("has a value of an attribute that is gone".to_owned()),
                     Some(_) if text.is_empty() => None,
                     Some(attribute) => Some(value(attribute, text)?),
                 };
@@ -117,13 +117,13 @@ impl Draft {
             }
             _ if text.is_empty() => {}
             Target::Number => {
-                let expected = || format!("must be a whole number from 1 to {LAST_NUMBER}");
+                let expected = || format!("must be a whole number from 1 to {MAX_NUMBER}");
                 self.number = Some(number_of(text).ok_or_else(expected)?);
             }
             Target::Name => {
                 let name = unguarded(text);
-                if name.chars().count() > LONGEST_NAME {
-                    return Err(format!("must be at most {LONGEST_NAME} characters"));
+                if name.chars().count() > MAX_NAME {
+                    return Err(format!("must be at most {MAX_NAME} characters"));
                 }
                 if let Some(fault) = name_fault("", name) {
                     return Err(fault.detail);
@@ -138,17 +138,17 @@ impl Draft {
         Ok(())
     }
 
-    /// The issue that the record makes of one that is there, or of a new one.
+    /// The issue after the record's values are set.
     pub fn apply(&self, mut issue: Issue, schema: &Schema) -> Issue {
         issue.name = self.name.clone().unwrap_or(issue.name);
         issue.state = self.state.unwrap_or(issue.state);
         for (id, value) in &self.values {
-            let shown_alike = match (schema.column(*id), issue.value(*id), value) {
-                (Some(attribute), Some(before), Some(after)) => is_shown_alike(attribute, before, after),
+            let is_shown_alike = match (schema.column(*id), issue.value(*id), value) {
+                (Some(attribute), Some(before), Some(after)) => have_same_label(attribute, before, after),
                 _ => false,
             };
-            // A retired option whose label another has now stays the one it is.
-            if !shown_alike {
+            // A retired option stays the same if another option has its label now.
+            if !is_shown_alike {
                 issue.set(*id, value.clone());
             }
         }
@@ -156,7 +156,7 @@ impl Draft {
     }
 }
 
-/// A cell as a value of its attribute. Retired options may be set: so a file that was exported comes back as it was.
+/// Parses a cell as a value of its attribute. Retired options may be set, so that an exported file can be imported.
 fn value(attribute: &Attribute, text: &str) -> Result<Value, String> {
     let (of, options) = (attribute.item.of, attribute.options());
     let plain = match of {
@@ -171,7 +171,8 @@ fn value(attribute: &Attribute, text: &str) -> Result<Value, String> {
     Ok(Value { slot: attribute.item.slot, of, value: plain.as_str().to_owned() })
 }
 
-fn is_shown_alike(attribute: &Attribute, before: &Value, after: &Value) -> bool {
+/// Whether two options of a choice have the same label.
+fn have_same_label(attribute: &Attribute, before: &Value, after: &Value) -> bool {
     if before.of != Type::Choice || after.of != Type::Choice {
         return false;
     }

@@ -1,4 +1,4 @@
-//! The records of a file in order, from any of them on.
+//! The records of a file in order, from an offset.
 
 use serde::{Deserialize, Serialize};
 use sheet::{Cell, Found, cells};
@@ -10,46 +10,46 @@ use super::PREFIX;
 use crate::access::READ_IMPORT;
 use crate::schema::BUCKET;
 
-/// The largest record: an issue has at most 380 KB.
-const LARGEST_RECORD: usize = 4 * 1024 * 1024;
+/// Bytes of a record. An issue has at most 380 KB.
+const MAX_RECORD_BYTES: usize = 4 * 1024 * 1024;
 
-/// The most fields of a record: more than a project has columns and a mapping names.
-const MOST_FIELDS: usize = 400;
+/// Fields of a record: more than the columns of a project and of a mapping.
+const MAX_FIELDS: usize = 400;
 
-/// How many bytes of records are looked at together.
-const TOGETHER: usize = 2_000_000;
+/// Bytes of the records of a batch.
+const MAX_BATCH_BYTES: usize = 2_000_000;
 
-/// Why an import ends whose file is not there any more.
+/// The reason of an import whose file has expired.
 pub const GONE: &str = "the file is gone before all of it was read";
 
-/// One record as it stands in the file.
+/// A record of a file before parsing.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// Records count from 1 after the header, which is 0.
+    /// The number of the record from 1. The header is 0.
     pub number: u64,
-    /// The line on which it begins, from 1.
+    /// The line on which it starts, from 1.
     pub line: u64,
-    /// Its cells, or what is wrong with it.
+    /// Its cells, or its fault.
     pub cells: Result<Vec<Cell>, String>,
-    /// Of the file.
+    /// Its size in the file.
     bytes: usize,
 }
 
-/// Records that are looked at together: so many, unless they are large.
+/// Records that are processed together, limited by their number and their bytes.
 #[derive(Debug)]
 pub struct Batch {
     pub records: Vec<Record>,
-    most: usize,
+    max_records: usize,
     bytes: usize,
 }
 
 impl Batch {
-    pub fn of(most: usize) -> Self {
-        Self { records: Vec::new(), most, bytes: 0 }
+    pub fn of(max_records: usize) -> Self {
+        Self { records: Vec::new(), max_records, bytes: 0 }
     }
 
     pub fn has_room(&self) -> bool {
-        self.records.len() < self.most && self.bytes < TOGETHER
+        self.records.len() < self.max_records && self.bytes < MAX_BATCH_BYTES
     }
 
     pub fn push(&mut self, record: Record) {
@@ -58,23 +58,23 @@ impl Batch {
     }
 }
 
-/// Between two records: where the reading of a file goes on.
+/// The offset of the next record of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct At {
-    /// In bytes.
-    pub offset: u64,
-    /// How many line breaks lie before it.
+pub struct FileOffset {
+    #[serde(rename = "offset")]
+    pub bytes: u64,
+    /// The number of line breaks before it.
     lines: u64,
-    /// How many records, the header among them: the number of the next.
+    /// The number of records before it, including the header; so the number of the next record.
     pub records: u64,
 }
 
-/// What comes next.
+/// The next part of a file.
 #[derive(Debug)]
 pub enum Next {
     Record(Record),
     End,
-    /// The file cannot be read on, for this reason.
+    /// The rest of the file cannot be read, for this reason.
     Broken(String),
 }
 
@@ -82,54 +82,54 @@ pub enum Next {
 pub struct Records {
     blocks: Blocks,
     found: sheet::Records,
-    at: At,
+    offset: FileOffset,
 }
 
 impl Records {
-    /// The records of a file of so many bytes, from this place on.
-    pub fn new(name: String, bytes: u64, at: At) -> Self {
-        Self { blocks: Blocks::new(name, bytes, at.offset), found: sheet::Records::default(), at }
+    /// The records of a file of this size, from an offset.
+    pub fn new(name: String, bytes: u64, offset: FileOffset) -> Self {
+        Self { blocks: Blocks::new(name, bytes, offset.bytes), found: sheet::Records::default(), offset }
     }
 
-    pub fn at(&self) -> At {
-        self.at
+    pub fn offset(&self) -> FileOffset {
+        self.offset
     }
 
-    /// The next record; empty lines are none.
+    /// Reads the next record. Empty lines are no records.
     pub async fn next(&mut self, access: &Access) -> Result<Next, Problem> {
         let mut dropped = false;
-        let mut begun = self.at.lines;
+        let mut lines = self.offset.lines;
         loop {
             let rest = self.blocks.rest();
             match self.found.find(rest, self.blocks.at_end()) {
                 Found::Record { end, taken } => {
-                    let record = rest.get(..end).unwrap_or_default();
-                    let record = if self.at.offset == 0 { without_mark(record) } else { record };
-                    let (line, breaks) = (begun + 1, line_breaks(rest.get(..taken).unwrap_or_default()));
+                    let (record, all) = (prefix(rest, end)?, prefix(rest, taken)?);
+                    let record = if self.offset.bytes == 0 { without_mark(record) } else { record };
+                    let (line, breaks) = (lines + 1, line_breaks(all));
                     let read = if dropped {
-                        Err(format!("is larger than {LARGEST_RECORD} bytes"))
+                        Err(format!("is larger than {MAX_RECORD_BYTES} bytes"))
                     } else if record.is_empty() {
-                        self.took(taken, breaks);
-                        begun = self.at.lines;
+                        self.advance(taken, breaks);
+                        lines = self.offset.lines;
                         continue;
                     } else {
-                        cells(record, MOST_FIELDS)
+                        cells(record, MAX_FIELDS)
                     };
-                    let number = self.at.records;
-                    self.took(taken, breaks);
-                    self.at.records += 1;
+                    let number = self.offset.records;
+                    self.advance(taken, breaks);
+                    self.offset.records += 1;
                     return Ok(Next::Record(Record { number, line, cells: read, bytes: taken }));
                 }
                 Found::End => return Ok(Next::End),
                 Found::Unclosed => {
-                    return Ok(Next::Broken(format!("a quote of the record on line {} is never closed", begun + 1)));
+                    return Ok(Next::Broken(format!("a quote of the record on line {} is never closed", lines + 1)));
                 }
                 Found::More => {
-                    if rest.len() > LARGEST_RECORD {
+                    if rest.len() > MAX_RECORD_BYTES {
                         dropped = true;
                         let scanned = self.found.drop_scanned();
-                        let breaks = line_breaks(rest.get(..scanned).unwrap_or_default());
-                        self.took(scanned, breaks);
+                        let breaks = line_breaks(prefix(rest, scanned)?);
+                        self.advance(scanned, breaks);
                     }
                     if !self.blocks.more(access.objects(&READ_IMPORT, BUCKET, PREFIX)).await? {
                         return Ok(Next::Broken(GONE.to_owned()));
@@ -139,18 +139,26 @@ impl Records {
         }
     }
 
-    fn took(&mut self, bytes: usize, breaks: u64) {
+    fn advance(&mut self, bytes: usize, breaks: u64) {
         self.blocks.take(bytes);
-        self.at.offset += bytes as u64;
-        self.at.lines += breaks;
+        self.offset.bytes += bytes as u64;
+        self.offset.lines += breaks;
     }
+}
+
+/// The first bytes of a block. The reader finds no record beyond it.
+fn prefix(block: &[u8], bytes: usize) -> Result<&[u8], Problem> {
+    block.get(..bytes).ok_or_else(|| {
+        table::never!("a record of {bytes} bytes in {}", block.len());
+        Problem::internal("a record ends after its block")
+    })
 }
 
 fn line_breaks(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
-/// Spreadsheets put a byte-order mark before the first header.
+/// The record without the byte-order mark that spreadsheets put before the first header.
 fn without_mark(record: &[u8]) -> &[u8] {
     record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record)
 }

@@ -1,5 +1,5 @@
-//! The handler `startImport`: a file has arrived, and its import begins. One that has begun is left alone, so an event
-//! that comes twice changes nothing.
+//! The handler `startImport`: starts the import of a file that has arrived. It leaves a running import alone, so a repeated
+//! event changes nothing.
 
 use bytes::Bytes;
 use web::notification::arrived;
@@ -9,7 +9,7 @@ use super::PREFIX;
 use crate::names::WorkId;
 use crate::work::{Held, carry_on};
 
-/// Works on each import for as long as there is time; the rest is left to `runWork`.
+/// Works on each import until the deadline. `runWork` resumes the rest.
 pub async fn start(event: Event) -> Result<Bytes, EventFailure> {
     for object in arrived(&event.payload).map_err(EventFailure::new)? {
         let Some(id) = object.strip_prefix(PREFIX).and_then(WorkId::parse_id) else { continue };

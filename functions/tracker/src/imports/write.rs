@@ -1,56 +1,33 @@
-//! The second pass: records become issues, or change those that have their numbers.
+//! The second pass creates issues, or updates those with the records' numbers.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use table::{Access, Backoff, EntityKey, Error};
 use web::Problem;
 
-use super::check::find;
+use super::ahead::{Ahead, end};
 use super::create::{TOO_LARGE, create_all, make};
-use super::made::Made;
-use super::record::{self, Draft};
+use super::record::{self, ParsedRow};
 use super::records::{Batch, Next};
-use super::step::{Ahead, end};
-use super::{OnError, Plan, faults};
+use super::written::Written;
+
+use super::{ImportParams, OnError, faults, find};
 use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
-use crate::issues::{Known, Write, check_size, cleaned, settle};
-use crate::items::{Issue, Stamps};
+use crate::audit::Audit;
+use crate::issues::{LoadedIssue, Write, check_size, cleaned, settle};
+use crate::items::Issue;
 use crate::keys::IssueKey;
 use crate::names::GATES;
 use crate::project::Schema;
 use crate::schema::TRACKER;
 use crate::work::{Counts, Held, RowFault, Step, Then};
 
-/// How many records a step writes: as many as it can in about a second.
-#[derive(Clone, Copy, Debug)]
-pub struct Pace(usize);
-
-const LEAST: usize = 16;
-const MOST: usize = 1024;
-
-impl Default for Pace {
-    fn default() -> Self {
-        Self(4 * LEAST)
-    }
-}
-
-impl Pace {
-    /// Slower where DynamoDB is, faster where it lets us.
-    fn adapt(&mut self, took: Duration) {
-        if took > Duration::from_millis(1500) {
-            self.0 = (self.0 / 2).max(LEAST);
-        } else if took < Duration::from_millis(500) {
-            self.0 = (self.0 * 2).min(MOST);
-        }
-    }
-}
-
-/// What became of the records that change issues.
+/// The outcome of the records that update issues.
 #[derive(Default)]
 struct Outcome {
-    changed: u64,
-    /// Whether the schema was another than the one that was read.
+    updated: u64,
+    /// Whether the schema was changed since it was read.
     outdated: bool,
 }
 
@@ -58,12 +35,12 @@ pub async fn step(
     access: &Access,
     held: &Held,
     ahead: &mut Ahead,
-    mut plan: Plan,
+    mut params: ImportParams,
     schema: &Schema,
 ) -> Result<Step, Problem> {
-    let began = Instant::now();
-    let met = ahead.met(access, &plan).await?;
-    let mut records = ahead.records(held.id, &plan, plan.at);
+    let start = Instant::now();
+    let seen = ahead.seen(access, &params).await?;
+    let mut records = ahead.records(held.id, &params, params.offset);
     let mut batch = Batch::of(ahead.pace.0);
     while batch.has_room() {
         match records.next(access).await? {
@@ -72,28 +49,28 @@ pub async fn step(
             Next::Record(record) => batch.push(record),
             Next::End => break,
             Next::Broken(reason) => {
-                return broken(access, held, plan, &reason).await;
+                return broken(access, held, params, &reason).await;
             }
         }
     }
     let batch = batch.records;
     if batch.is_empty() {
-        return end(access, held, plan, held.work.counts, Then::Done, Vec::new()).await;
+        return end(access, held, params, held.work.counts, Then::Done, Vec::new()).await;
     }
-    let made = Made::read(access, held.id, &plan).await?;
+    let written = Written::load(access, held.id, &params).await?;
     let (mut new, mut known, mut found) = (Vec::new(), Vec::new(), Vec::new());
     let (mut created, mut failed) = (0, 0);
-    for record in batch.iter().filter(|record| !met.is_unsound(record.number)) {
-        let next = plan.numbers.next;
-        plan.numbers.next += u64::from(record::is_unnumbered(&plan, record));
-        if made.has(record.number) {
+    for record in batch.iter().filter(|record| !seen.is_invalid(record.number)) {
+        let next = params.numbers.next;
+        params.numbers.next += u64::from(record::is_unnumbered(&params, record));
+        if written.has(record.number) {
             created += 1;
             continue;
         }
-        match record::read(&plan, schema, record) {
-            Ok(draft) => match draft.number {
-                Some(number) if number <= plan.numbers.given => known.push((number, draft)),
-                number => match make(held, schema, &draft, number.unwrap_or(next))? {
+        match record::read(&params, schema, record) {
+            Ok(parsed) => match parsed.number {
+                Some(number) if number <= params.numbers.given => known.push((number, parsed)),
+                number => match make(held, schema, &parsed, number.unwrap_or(next))? {
                     Ok(issue) => new.push(issue),
                     Err(fault) => {
                         found.push(fault);
@@ -107,14 +84,14 @@ pub async fn step(
             }
         }
     }
-    failed += batch.iter().filter(|record| met.is_unsound(record.number)).count() as u64;
+    failed += batch.iter().filter(|record| seen.is_invalid(record.number)).count() as u64;
 
     created += new.len() as u64;
-    let creates = create_all(access, held.id, schema, &made, new);
-    let changes = change_all(access, held, schema, &plan, known);
-    let (all_made, (changes, refused)) = futures::try_join!(creates, changes)?;
-    if !all_made || changes.outdated {
-        // What was written is found when the batch is done again.
+    let creates = create_all(access, held.id, schema, &written, new);
+    let updates = update_all(access, held, schema, &params, known);
+    let (all_created, (updates, refused)) = futures::try_join!(creates, updates)?;
+    if !all_created || updates.outdated {
+        // The next step repeats the batch, and finds what was written.
         return Ok(Step::end(held, Then::More, Vec::new()));
     }
     failed += refused.len() as u64;
@@ -125,118 +102,128 @@ pub async fn step(
         total: before.total,
         done: before.done + batch.len() as u64 - failed,
         created: Some(before.created.unwrap_or_default() + created),
-        changed: Some(before.changed.unwrap_or_default() + changes.changed),
+        changed: Some(before.changed.unwrap_or_default() + updates.updated),
         failed: Some(before.failed.unwrap_or_default() + failed),
     };
-    if !found.is_empty() && plan.on_error == OnError::Stop {
-        let stopped = end(access, held, plan, held.work.counts, Then::Stopped, found).await?;
-        return Ok(Step { counts, ..stopped }.because("a record could not be written any more; its fault tells why"));
+    if !found.is_empty() && params.on_error == OnError::Stop {
+        let stopped = end(access, held, params, held.work.counts, Then::Stopped, found).await?;
+        return Ok(Step { counts, ..stopped }.because("a record could no longer be written; its fault says why"));
     }
-    faults::keep(access, held.id, &mut plan, &found).await?;
-    plan.at = records.at();
+    faults::keep(access, held.id, &mut params, &found).await?;
+    params.offset = records.offset();
     ahead.keep(records);
-    ahead.pace.adapt(began.elapsed());
-    Ok(Step::new(Vec::new(), &plan, counts, Then::More)?.with_faults(found))
+    ahead.pace.adapt(start.elapsed());
+    Ok(Step::new(Vec::new(), &params, counts, Then::More)?.with_faults(found))
 }
 
-/// The end of an import whose file cannot be read on. What it has made since the checkpoint is made.
-pub async fn broken(access: &Access, held: &Held, plan: Plan, reason: &str) -> Result<Step, Problem> {
-    let counts = with_made(held.work.counts, &Made::read(access, held.id, &plan).await?);
-    Ok(end(access, held, plan, counts, Then::Stopped, Vec::new()).await?.because(reason))
+/// The end of an import whose file can no longer be read. It counts what was written since the checkpoint.
+pub async fn broken(access: &Access, held: &Held, params: ImportParams, reason: &str) -> Result<Step, Problem> {
+    let counts = with_written(held.work.counts, &Written::load(access, held.id, &params).await?);
+    Ok(end(access, held, params, counts, Then::Stopped, Vec::new()).await?.because(reason))
 }
 
-/// The end of an import that is cancelled, counted exactly: no run that has lost its lease makes anything after it.
+/// The end of a cancelled import. Its counts are exact, since a run that has lost its lease writes nothing after it.
 pub async fn cancelled(access: &Access, held: &Held) -> Result<Step, Problem> {
-    let plan: Plan = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-    let counts = with_made(held.work.counts, &Made::close(access, held.id, &plan).await?);
-    Step::new(Vec::new(), &plan, counts, Then::Cancelled)
+    let params: ImportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
+    let counts = with_written(held.work.counts, &Written::close(access, held.id, &params).await?);
+    Step::new(Vec::new(), &params, counts, Then::Cancelled)
 }
 
-/// The counts of a checkpoint, and what was made since.
-fn with_made(before: Counts, made: &Made) -> Counts {
-    match made.count() {
+/// The counts of a checkpoint with what was written since.
+fn with_written(before: Counts, written: &Written) -> Counts {
+    match written.count() {
         0 => before,
-        made => Counts { done: before.done + made, created: Some(before.created.unwrap_or_default() + made), ..before },
+        written => Counts {
+            done: before.done + written,
+            created: Some(before.created.unwrap_or_default() + written),
+            ..before
+        },
     }
 }
 
-/// Changes the issues that have these numbers; faults for numbers that none has any more.
-async fn change_all(
+/// Updates the issues with these numbers. A number that no issue has any more is a fault.
+async fn update_all(
     access: &Access,
     held: &Held,
     schema: &Schema,
-    plan: &Plan,
-    known: Vec<(u64, Draft)>,
+    params: &ImportParams,
+    known: Vec<(u64, ParsedRow)>,
 ) -> Result<(Outcome, Vec<RowFault>), Problem> {
-    let changes: Vec<_> = known.iter().map(|(number, draft)| change(access, held, schema, *number, draft)).collect();
-    let changes: Vec<Change> = stream::iter(changes).buffered(usize::from(GATES)).try_collect().await?;
+    let updates: Vec<_> = known.iter().map(|(number, parsed)| update(access, held, schema, *number, parsed)).collect();
+    let updates: Vec<Update> = stream::iter(updates).buffered(usize::from(GATES)).try_collect().await?;
     let (mut outcome, mut faults) = (Outcome::default(), Vec::new());
-    for (change, (_, draft)) in changes.into_iter().zip(&known) {
-        match change {
-            Change::Made => outcome.changed += 1,
-            Change::Needless => {}
-            Change::Outdated => outcome.outdated = true,
-            Change::Gone => {
-                let fault = draft.fault("no issue has its number any more");
-                let column = Some(plan.header(super::column::Target::Number));
-                faults.push(RowFault { line: draft.number_line, column, ..fault });
+    for (update, (_, parsed)) in updates.into_iter().zip(&known) {
+        match update {
+            Update::Written => outcome.updated += 1,
+            Update::Unchanged => {}
+            Update::Outdated => outcome.outdated = true,
+            Update::Gone => {
+                let fault = parsed.fault("no issue has its number any more");
+                let column = params.header(super::column::Target::Number);
+                faults.push(RowFault { line: parsed.number_line, column, ..fault });
             }
-            Change::TooLarge => faults.push(draft.fault(TOO_LARGE)),
+            Update::TooLarge => faults.push(parsed.fault(TOO_LARGE)),
         }
     }
     Ok((outcome, faults))
 }
 
-enum Change {
-    Made,
-    Needless,
+enum Update {
+    Written,
+    Unchanged,
     Outdated,
     Gone,
     TooLarge,
 }
 
-async fn change(access: &Access, held: &Held, schema: &Schema, number: u64, draft: &Draft) -> Result<Change, Problem> {
+async fn update(
+    access: &Access,
+    held: &Held,
+    schema: &Schema,
+    number: u64,
+    parsed: &ParsedRow,
+) -> Result<Update, Problem> {
     let mut backoff = Backoff::new();
     loop {
-        let Some(id) = find(access, schema, number).await? else { return Ok(Change::Gone) };
+        let Some(id) = find(access, schema, number).await? else { return Ok(Update::Gone) };
         let key = IssueKey { issue: id, project: schema.id }.key();
         let Some(stored) = access.table(&IMPORT_ROWS, &TRACKER).get_consistent(key).await? else {
-            return Ok(Change::Gone);
+            return Ok(Update::Gone);
         };
         let issue: Issue = stored.read()?;
         if issue.num != number {
-            return Ok(Change::Gone);
+            return Ok(Update::Gone);
         }
         if issue.unsettled.is_some() {
             settle(access, id).await?;
             continue;
         }
-        let after = draft.apply(issue.clone(), schema);
+        let after = parsed.apply(issue.clone(), schema);
         if after == issue {
-            return Ok(Change::Needless);
+            return Ok(Update::Unchanged);
         }
         let now = table::clock::rfc3339(access.engines().clock.now());
-        let stamps = Stamps { updated_at: now, updated_by: held.work.created_by.clone(), ..issue.stamps.clone() };
-        let after = cleaned(schema, Issue { stamps, ..after });
+        let audit = Audit { updated_at: now, updated_by: held.work.created_by.clone(), ..issue.audit.clone() };
+        let after = cleaned(schema, Issue { audit, ..after });
         if check_size(&after).is_err() {
-            return Ok(Change::TooLarge);
+            return Ok(Update::TooLarge);
         }
-        let prepared = Write::of(schema, Some(Known { id, issue, stored }), id, Some(after)).prepare(access)?;
+        let prepared = Write::of(schema, Some(LoadedIssue { id, issue, stored }), id, Some(after)).prepare(access)?;
         match access.transact(&WRITE_ISSUE, &prepared.actions).await {
-            Ok(_) if prepared.settled => return Ok(Change::Made),
+            Ok(_) if prepared.settled => return Ok(Update::Written),
             Ok(_) => {
                 settle(access, id).await?;
-                return Ok(Change::Made);
+                return Ok(Update::Written);
             }
-            Err(error) if error.failed(0).is_some() => return Ok(Change::Outdated),
+            Err(error) if error.failed(0).is_some() => return Ok(Update::Outdated),
             Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
             Err(error) => return Err(error.into()),
         }
     }
 }
 
-impl Draft {
-    /// What is wrong with the record as a whole.
+impl ParsedRow {
+    /// A fault of the record as a whole.
     pub fn fault(&self, detail: &str) -> RowFault {
         RowFault { record: self.record, line: self.line, column: None, detail: detail.to_owned() }
     }

@@ -1,45 +1,49 @@
-//! `DELETE` of an issue, with all its rows.
+//! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}/issues/{issueId}`
 
-use table::Backoff;
-use web::{Answer, Problem, Request};
+use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::settle::{forget, settle};
-use super::write::{Refused, Write};
-use super::{IssuePath, Known};
-use crate::access::DELETE_ISSUE;
-use crate::callers::at_least;
-use crate::items::Role;
-use crate::project::Read;
-use crate::projects;
-use crate::tenants::one::tag;
+use super::write::Write;
+use super::{IssuePath, ONE, SAMPLE};
+use crate::access::{DELETE_ISSUE, ISSUE, ISSUE_ROWS, MEMBERSHIP, PROJECT, UPDATE_ISSUE};
+use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::project::Consistency;
 
-pub async fn delete(request: Request) -> Result<Answer, Problem> {
-    let IssuePath { tenant_id, project_id, issue_id } = request.path()?;
-    at_least(&request, tenant_id, Role::Editor).await?;
-    let (access, mut backoff) = (request.access(), Backoff::new());
-    loop {
-        let schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
-        let known = Known::read(access, project_id, issue_id).await?.ok_or_else(Problem::not_found)?;
-        request.if_match().check(tag(&known.stored))?;
-        if known.issue.unsettled.is_some() {
-            settle(access, issue_id).await?;
-            continue;
-        }
-        let prepared = Write::of(&schema, Some(known), issue_id, None).prepare(access)?;
-        match access.transact(&DELETE_ISSUE, &prepared.actions).await {
-            Ok(_) => {
-                if !prepared.settled
-                    && let Err(problem) = forget(access, issue_id).await
-                {
-                    tracing::warn!(issue = issue_id.id(), %problem, "the rest of an issue is left to the next run");
-                }
-                return Ok(Answer::no_content());
+pub fn route() -> Route {
+    Route::delete("deleteIssue", ONE, SIGNED_IN, delete)
+        .summary("Delete an issue with its values")
+        .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &UPDATE_ISSUE, &DELETE_ISSUE, &ISSUE_ROWS])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
+        .sample(Sample::new(SAMPLE))
+}
+
+async fn delete(cx: Context, Path(path): Path<IssuePath>, tag: IfMatch) -> Result<NoContent, Problem> {
+    TenantAccess::load(&cx, path.tenant_id).await?.require_editor()?;
+    cx.retry(|| attempt(&cx, path, &tag)).await?.ok_or_else(Problem::stale)
+}
+
+/// None if the issue is not the one that the client of `If-Match` has seen. 412, which retries, for any other lost race.
+async fn attempt(cx: &Context, path: IssuePath, tag: &IfMatch) -> Result<Option<NoContent>, Problem> {
+    let (access, id) = (cx.access(), path.issue_id);
+    let schema = path.load_project(cx, Consistency::Strong).await?;
+    let loaded = path.load(cx).await?;
+    if tag.check(loaded.stored.rev).is_err() {
+        return Ok(None);
+    }
+    if loaded.issue.unsettled.is_some() {
+        settle(access, id).await?;
+        return Err(Problem::stale());
+    }
+    let prepared = Write::of(&schema, Some(loaded), id, None).prepare(access)?;
+    match access.transact(&DELETE_ISSUE, &prepared.actions).await {
+        Ok(_) => {
+            if !prepared.settled
+                && let Err(problem) = forget(access, id).await
+            {
+                tracing::warn!(issue = id.id(), %problem, "deleting an issue's rows failed; the next run will retry");
             }
-            Err(error) => match prepared.refused(&error) {
-                Some(Refused::Issue) if !request.if_match().is_absent() => return Err(Problem::stale()),
-                Some(_) if backoff.wait().await => {}
-                _ => return Err(error.into()),
-            },
+            Ok(Some(NoContent))
         }
+        Err(error) => prepared.lost(error, tag),
     }
 }

@@ -1,101 +1,102 @@
-//! Changing an issue as it was read, again and again until nobody was faster.
+//! Updates of an issue, which read and decide again after another request has written the issue or changed the project's
+//! attributes.
 
-use table::{AccessPattern, Backoff, Rev};
-use web::{Problem, Request};
+use table::{AccessPattern, Rev};
+use web::{Context, EntityTag, IfMatch, Problem, Tagged, problem};
 
 use super::settle::{settle, settle_or_leave};
-use super::write::{Refused, Write};
-use super::{IssuePath, Known, check_size, cleaned};
-use crate::items::{Issue, Stamps};
-use crate::project::{Read, Schema};
-use crate::projects;
-use crate::tenants::changed_now;
-use crate::tenants::one::tag;
+use super::write::Write;
+use super::{IssuePath, LoadedIssue, check_size, cleaned};
+use crate::items::Issue;
+use crate::names::IssueId;
+use crate::project::{Consistency, Schema};
+use crate::views::IssueView;
 
-/// An issue as an edit has left it.
-#[derive(Debug)]
-pub struct Edited {
-    pub schema: Schema,
-    pub issue: Issue,
-    pub tag: web::EntityTag,
-}
-
-/// Makes of the issue what `edit` does, whatever others write meanwhile; with `If-Match` only of what the client has seen.
-/// By `pattern` it is written, for the rows that it may change. What `edit` refuses for what is stored, it is asked again with the attributes as they are now.
+/// Writes the issue that `edit` returns, by this pattern. With `If-Match` it writes only the issue that the client has
+/// seen. The first attempt reads the project eventually consistent, and later attempts see every acknowledged write.
 pub async fn edit(
-    request: &Request,
+    cx: &Context,
     path: IssuePath,
+    tag: &IfMatch,
     pattern: &'static AccessPattern,
-    edit: impl Fn(&Schema, &Issue) -> Result<Issue, Problem>,
-) -> Result<Edited, Problem> {
-    let IssuePath { tenant_id, project_id, issue_id } = path;
-    let access = request.access();
-    let (mut read, mut backoff) = (Read::Eventual, Backoff::new());
-    loop {
-        let schema = projects::read(request, tenant_id, project_id, read).await?;
-        let known = Known::read(access, project_id, issue_id).await?.ok_or_else(Problem::not_found)?;
-        request.if_match().check(tag(&known.stored))?;
-        if known.issue.unsettled.is_some() {
-            settle(access, issue_id).await?;
-            if !request.if_match().is_absent() {
-                return Err(Problem::stale());
-            }
-            continue;
-        }
-        let edited = match edit(&schema, &known.issue) {
-            Err(problem) if problem.kind().status == 422 && read == Read::Eventual => {
-                read = Read::Strong;
-                continue;
-            }
-            edited => edited?,
-        };
-        if edited == known.issue {
-            return Ok(Edited { tag: tag(&known.stored), issue: known.issue, schema });
-        }
-        let stamps = changed_now(request, &known.issue.stamps)?;
-        match write(request, pattern, &schema, known, edited, stamps).await? {
-            Some((issue, rev)) => return Ok(Edited { schema, issue, tag: rev }),
-            None if backoff.wait().await => read = Read::Strong,
-            None => return Err(Problem::conflict()),
-        }
-    }
+    edit: impl Fn(&Schema, &Issue) -> Result<Issue, Problem> + Sync,
+) -> Result<Tagged<IssueView>, Problem> {
+    let attempt = |consistency| attempt(cx, path, tag, pattern, &edit, consistency);
+    let edited = match attempt(Consistency::Eventual).await {
+        Err(problem) if may_be_outdated(&problem) => cx.retry(|| attempt(Consistency::Strong)).await,
+        outcome => outcome,
+    };
+    edited?.ok_or_else(Problem::stale)
 }
 
-/// None if others were faster.
-async fn write(
-    request: &Request,
+/// Whether a consistent read of the project may avoid this problem: it was refused by a gate, or for values that do not
+/// fit the attributes.
+pub fn may_be_outdated(problem: &Problem) -> bool {
+    problem.kind() == problem::STALE || problem.kind().status == 422
+}
+
+/// None if the issue is not the one that the client of `If-Match` has seen. 412, which retries, for any other lost race.
+async fn attempt(
+    cx: &Context,
+    path: IssuePath,
+    tag: &IfMatch,
     pattern: &'static AccessPattern,
-    schema: &Schema,
-    known: Known,
-    edited: Issue,
-    stamps: Stamps,
-) -> Result<Option<(Issue, web::EntityTag)>, Problem> {
-    let (access, id) = (request.access(), known.id);
-    let after = cleaned(schema, Issue { stamps, ..edited });
+    edit: &(impl Fn(&Schema, &Issue) -> Result<Issue, Problem> + Sync),
+    consistency: Consistency,
+) -> Result<Option<Tagged<IssueView>>, Problem> {
+    let (access, id) = (cx.access(), path.issue_id);
+    let schema = path.load_project(cx, consistency).await?;
+    let loaded = path.load(cx).await?;
+    if tag.check(loaded.stored.rev).is_err() {
+        return Ok(None);
+    }
+    if loaded.issue.unsettled.is_some() {
+        settle(access, id).await?;
+        return if tag.is_absent() { Err(Problem::stale()) } else { Ok(None) };
+    }
+    let edited = edit(&schema, &loaded.issue)?;
+    if edited == loaded.issue {
+        let view = IssueView::new(id, &schema, &edited);
+        return Ok(Some(Tagged::new(&view, loaded.stored.rev)));
+    }
+    let audit = loaded.issue.audit.updated(cx)?;
+    let after = cleaned(&schema, Issue { audit, ..edited });
     check_size(&after)?;
-    let prepared = Write::of(schema, Some(known), id, Some(after.clone())).prepare(access)?;
+    let prepared = Write::of(&schema, Some(loaded), id, Some(after.clone())).prepare(access)?;
     match access.transact(pattern, &prepared.actions).await {
-        Ok(rev) => Ok(Some((after, complete(request, schema, id, prepared.settled, rev).await?))),
-        Err(error) => match prepared.refused(&error) {
-            Some(Refused::Issue) if !request.if_match().is_absent() => Err(Problem::stale()),
-            Some(_) => Ok(None),
-            None => Err(error.into()),
-        },
+        Ok(rev) => {
+            let tag = complete(cx, &schema, id, prepared.settled, rev).await?;
+            Ok(Some(Tagged::new(&IssueView::new(id, &schema, &after), tag)))
+        }
+        Err(error) => prepared.lost(error, tag),
     }
 }
 
-/// The tag of an issue that was written, once all its rows are.
+/// Loads an issue with all its rows. None if it is not the one that the client of `If-Match` has seen.
+pub async fn load_settled(cx: &Context, path: IssuePath, tag: &IfMatch) -> Result<Option<LoadedIssue>, Problem> {
+    let loaded = path.load(cx).await?;
+    if tag.check(loaded.stored.rev).is_err() {
+        return Ok(None);
+    }
+    if loaded.issue.unsettled.is_none() {
+        return Ok(Some(loaded));
+    }
+    settle(cx.access(), path.issue_id).await?;
+    path.load(cx).await.map(Some)
+}
+
+/// Completes the rows of an issue that was written. Returns the issue's entity tag after that.
 pub async fn complete(
-    request: &Request,
+    cx: &Context,
     schema: &Schema,
-    id: crate::names::IssueId,
+    id: IssueId,
     settled: bool,
     rev: Rev,
-) -> Result<web::EntityTag, Problem> {
+) -> Result<EntityTag, Problem> {
     if settled {
         return Ok(rev.into());
     }
-    settle_or_leave(request.access(), id).await;
-    let known = Known::read(request.access(), schema.id, id).await?;
-    Ok(known.map_or_else(|| rev.into(), |known| tag(&known.stored)))
+    settle_or_leave(cx.access(), id).await;
+    let loaded = LoadedIssue::load(cx.access(), schema.id, id).await?;
+    Ok(loaded.map_or_else(|| rev.into(), |loaded| loaded.stored.rev.into()))
 }

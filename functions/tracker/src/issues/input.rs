@@ -1,4 +1,4 @@
-//! Values that a client sends, as the project's attributes take them.
+//! Validates the values of a request by the project's attributes.
 
 use std::collections::BTreeMap;
 
@@ -11,18 +11,18 @@ use crate::values::{Input, Type};
 
 pub const WRONG_TYPE: Kind = Kind::new(422, "wrong-type", "A value does not fit its attribute's type");
 pub const UNKNOWN_ATTRIBUTE: Kind = Kind::new(422, "unknown-attribute", "The project has no such attribute");
-pub const UNKNOWN_OPTION: Kind = Kind::new(422, "unknown-option", "The attribute has no such option to set");
+pub const UNKNOWN_OPTION: Kind = Kind::new(422, "unknown-option", "The attribute has no such option");
 
-/// Values by attribute; none clears.
+/// Values by attribute; none removes a value.
 pub type Inputs = BTreeMap<AttributeId, Option<Input>>;
 
-/// Where values by attribute stand.
+/// The pointer of a value in a body with values by attribute.
 pub fn in_values(id: AttributeId) -> String {
     format!("/values/{}", id.id())
 }
 
-/// What is to be set and cleared, or every value that cannot be. `pointer` says where
-/// each stands in the body.
+/// Reads the values to set and to remove. The problem lists every fault. `pointer` returns the place of a value in the
+/// body.
 pub fn read(
     schema: &Schema,
     inputs: &Inputs,
@@ -54,6 +54,6 @@ pub fn read(
     }
     match kind {
         None => Ok(values),
-        Some(kind) => Err(kind.because("Nothing was written; `errors` tells each value that cannot be.").at(faults)),
+        Some(kind) => Err(kind.because("No value was written. `errors` lists each invalid value.").at(faults)),
     }
 }

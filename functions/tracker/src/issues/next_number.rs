@@ -1,134 +1,137 @@
-//! `PUT …/next-number`: from where on a project numbers its issues.
+//! `PUT /tracker/tenants/{tenantId}/projects/{projectId}/next-number`: sets the number of the project's next issue.
 //!
-//! Numbers that were skipped, or given to issues that are gone, can be given again so, which nothing else does. Whoever has
-//! taken one of them before must not use it any more: the project's schema revision grows with the request, so their writes
-//! are refused at the gates, and they take another number. What was written before that, the index shows a while later, and
-//! only then the counter is set back, if nobody has counted in it meanwhile.
+//! A number that was skipped, or whose issue is gone, can be given again only this way. A request that has allocated such
+//! a number before must not use it any more: setting a lower number raises the project's schema revision, so the gates
+//! refuse its write, and it allocates another number. The index shows the writes before that with a delay. Only then a
+//! job lowers the counter, if no number was allocated meanwhile.
 
 use serde::{Deserialize, Serialize};
-use table::{Access, AccessPattern, Action, Backoff, Condition, EntityKey, Error, Stored, item};
+use table::{Access, AccessPattern, Action, Condition, EntityKey, Error, Stored, item};
 use utoipa::ToSchema;
-use web::{Answer, Fault, Kind as ProblemKind, Problem, Request};
+use web::{
+    Accepted, Context, Either, Fault, Json, Kind as ProblemKind, NoContent, Path, Problem, Route, Sample, problem,
+};
 
-use super::LAST_NUMBER;
-use crate::access::{ATTRIBUTE_STEP, SET_NEXT_NUMBER};
-use crate::attributes::{gate_actions, project_action};
-use crate::callers::{at_least, me};
-use crate::items::Role;
+use super::MAX_NUMBER;
+use crate::access::{ATTRIBUTE_STEP, MEMBERSHIP, OPEN_JOBS, PROJECT, SET_NEXT_NUMBER, TOTALS};
+use crate::attributes::{gate_actions, project_action, refusal};
+use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::keys::CounterKey;
 use crate::names::{ProjectId, WorkId};
-use crate::project::{Gates, Read, Schema};
-use crate::projects::{self, ProjectPath, counter};
+use crate::project::{Consistency, Gates, Schema};
+use crate::projects::{ProjectPath, counter};
 use crate::schema::{DATA, INDEX, TRACKER};
 use crate::values::number_of;
-use crate::work::routes::accepted;
+use crate::work::routes::{WorkView, accepted};
 use crate::work::{Counts, Held, Kind, LAG, Start, Step, Then, Work, begin_work, imports_are_open};
 
-pub const NUMBERS_IN_USE: ProblemKind =
-    ProblemKind::new(409, "numbers-in-use", "Numbers of the project are being given");
+pub const NUMBERS_IN_USE: ProblemKind = ProblemKind::new(409, "numbers-in-use", "Numbers of the project are in use");
 
-#[derive(Deserialize, ToSchema)]
+/// The number of a project's next issue.
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NextNumber {
-    /// Above the numbers of all its issues.
+    /// Above the numbers of all issues of the project.
     #[schema(minimum = 1, maximum = 1_000_000_000_000_i64)]
     number: u64,
 }
 
-/// What the counter is to become, and what it was.
+/// The checkpoint of the job: the counter before it, and the counter that it sets.
 #[derive(Deserialize, Serialize)]
 struct Checkpoint {
     given: u64,
     last: u64,
 }
 
-pub async fn set(request: Request) -> Result<Answer, Problem> {
-    let ProjectPath { tenant_id, project_id } = request.path()?;
-    at_least(&request, tenant_id, Role::Admin).await?;
-    let NextNumber { number } = request.json()?;
-    let (access, last) = (request.access(), number.saturating_sub(1).min(LAST_NUMBER));
-    let mut backoff = Backoff::new();
-    loop {
-        let schema = projects::read(&request, tenant_id, project_id, Read::Strong).await?;
-        let counted = access.table(&SET_NEXT_NUMBER, &TRACKER);
-        let stored = counted.get_consistent(CounterKey { project: project_id }.key()).await?;
-        let given = stored.as_ref().and_then(given).ok_or_else(Problem::not_found)?;
+pub fn route() -> Route {
+    let template = "/tracker/tenants/{tenantId}/projects/{projectId}/next-number";
+    Route::put("setNextNumber", template, SIGNED_IN, set)
+        .summary("Set the number of a project's next issue, above the numbers of all its issues")
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &OPEN_JOBS, &SET_NEXT_NUMBER])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::TAKEN, NUMBERS_IN_USE, problem::CONFLICT])
+        .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/next-number").body(r#"{"number":100}"#))
+}
+
+async fn set(
+    cx: Context,
+    Path(path): Path<ProjectPath>,
+    Json(NextNumber { number }): Json<NextNumber>,
+) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
+    let caller = TenantAccess::load(&cx, path.tenant_id).await?;
+    caller.require_admin()?;
+    let (access, project, last) = (cx.access(), path.project_id, number.saturating_sub(1).min(MAX_NUMBER));
+    cx.retry(|| async {
+        let schema = path.load(&cx, Consistency::Strong).await?;
+        let counters = access.table(&SET_NEXT_NUMBER, &TRACKER);
+        let stored = counters.get_consistent(CounterKey { project }.key()).await?;
+        let given = stored.as_ref().and_then(last_number).ok_or_else(Problem::not_found)?;
         if last == given {
-            return Ok(Answer::no_content());
+            return Ok(Either::First(NoContent));
         }
         if last > given {
-            let set = Action::set_sequence(&TRACKER, counter(project_id), last).when(as_given(given));
-            match access.write(&SET_NEXT_NUMBER, set).await {
-                Ok(_) => return Ok(Answer::no_content()),
-                Err(Error::ConditionFailed(_)) if backoff.wait().await => continue,
-                Err(Error::ConditionFailed(_)) => return Err(Problem::conflict()),
-                Err(error) => return Err(error.into()),
-            }
+            let set = Action::set_sequence(&TRACKER, counter(project), last).when(counter_unchanged(given));
+            access.write(&SET_NEXT_NUMBER, set).await.map_err(refusal)?;
+            return Ok(Either::First(NoContent));
         }
-        if let Some(highest) = highest(access, &SET_NEXT_NUMBER, project_id).await?.filter(|highest| *highest > last) {
+        if let Some(highest) = highest(access, &SET_NEXT_NUMBER, project).await?.filter(|highest| *highest > last) {
             let detail = format!("must be above {highest}, the number of an issue of this project");
             return Err(Problem::taken(vec![Fault::pointer("/number", detail)]));
         }
-        // An import that has begun has numbers for all its records.
-        if imports_are_open(access, tenant_id, project_id).await? {
-            return Err(
-                NUMBERS_IN_USE.because("An import into this project is open. Wait until it has ended, or cancel it.")
-            );
+        // An import that has started has allocated numbers for all its records.
+        if imports_are_open(access, path.tenant_id, project).await? {
+            let detail = "An import into this project is open. Wait until it has ended, or cancel it.";
+            return Err(NUMBERS_IN_USE.because(detail));
         }
-        let gates = Gates::read(access, project_id).await?;
+        let gates = Gates::load(access, project).await?;
         let work = Work {
             checkpoint: serde_json::to_value(Checkpoint { given, last }).map_err(Problem::internal)?,
-            ..Work::new(access, Kind::LowerNumbers, (Some(project_id), None), Some(me(&request)?.to_string()))
+            ..Work::new(access, Kind::LowerNumbers, (Some(project), None), Some(caller.me.to_string()))
         };
-        let begun = begin_work(access, (tenant_id, WorkId::new()), work, Start::After(LAG))?;
+        let job = begin_work(access, (path.tenant_id, WorkId::new()), work, Start::After(LAG))?;
         let mut actions = vec![project_action(&schema, true)];
         actions.extend(gate_actions(&schema, &gates, false));
-        actions.extend(begun.actions.clone());
-        match access.transact(&SET_NEXT_NUMBER, &actions).await {
-            Ok(_) => return Ok(accepted(tenant_id, begun.id, begun.work)),
-            // Its attributes are not as they were read.
-            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
-            Err(Error::ConditionFailed(_)) => return Err(Problem::conflict()),
-            Err(error) => return Err(error.into()),
-        }
-    }
+        actions.extend(job.actions);
+        access.transact(&SET_NEXT_NUMBER, &actions).await.map_err(refusal)?;
+        Ok(Either::Second(accepted(path.tenant_id, job.id, job.work)))
+    })
+    .await
 }
 
-/// The step of the work: no issue is written any more under a number that was taken before it was begun.
+/// The step of the job. No issue is written any more under a number that was allocated before the job was created.
 pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let Some(project) = held.work.project else { return Ok(Step::stopped(held, "its record names no project")) };
     let Checkpoint { given: before, last } =
         serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-    if Schema::read(access, held.tenant, project, Read::Strong).await?.is_none() {
+    if Schema::load(access, held.tenant, project, Consistency::Strong).await?.is_none() {
         return Ok(Step::stopped(held, "its project is gone"));
     }
     let counters = [CounterKey { project }.key()];
     let stored = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&counters).await?;
-    let Some(now) = stored.into_iter().flatten().next().as_ref().and_then(given) else {
+    let Some(now) = stored.into_iter().flatten().next().as_ref().and_then(last_number) else {
         return Ok(Step::stopped(held, "its project is gone"));
     };
-    // What is counted above the last number of all was given to nobody.
-    if now.min(LAST_NUMBER) != before.min(LAST_NUMBER) {
+    // Counts above the greatest number of all belong to no issue.
+    if now.min(MAX_NUMBER) != before.min(MAX_NUMBER) {
         return Ok(Step::stopped(held, "a number was given meanwhile"));
     }
     if let Some(highest) = highest(access, &ATTRIBUTE_STEP, project).await?.filter(|highest| *highest > last) {
         return Ok(Step::stopped(held, format!("an issue has the number {highest}")));
     }
-    let set = Action::set_sequence(&TRACKER, counter(project), last).when(as_given(now));
+    let set = Action::set_sequence(&TRACKER, counter(project), last).when(counter_unchanged(now));
     Step::new(vec![set], &Checkpoint { given: before, last }, Counts::default(), Then::Done)
 }
 
-/// Nobody has taken a number since.
-fn as_given(last: u64) -> Condition {
+/// The condition that no number was allocated since.
+fn counter_unchanged(last: u64) -> Condition {
     Condition::Equals("Last", item::number(last))
 }
 
-/// The last number that a counter has given.
-fn given(counter: &Stored) -> Option<u64> {
+/// The last number that a counter has allocated.
+fn last_number(counter: &Stored) -> Option<u64> {
     counter.item.get("Last")?.as_n().ok()?.parse().ok()
 }
 
-/// The highest number of an issue, as far as the index shows it.
+/// The highest number of an issue in the index, which may lag behind the table.
 async fn highest(access: &Access, pattern: &'static AccessPattern, project: ProjectId) -> Result<Option<u64>, Error> {
     let last = access.table(pattern, &TRACKER).query(project.id()).index(INDEX).backward().page(1).await?;
     let number = |entry: &Stored| number_of(entry.item.get(DATA)?.as_s().ok()?);

@@ -1,9 +1,10 @@
-//! One write of an issue as a transaction: gates, the issue, and its rows, as many as fit. What does not fit makes the issue
-//! unsettled, and a due row says so.
+//! One write of an issue as a transaction: gates, the issue, and as many of its rows as fit. Rows that do not fit make the
+//! issue unsettled, and a due row leaves them to the worker.
 
 use table::{Access, Action, Changes, EntityKey, Error};
+use web::{IfMatch, Problem};
 
-use super::Known;
+use super::LoadedIssue;
 use crate::items::{Issue, State};
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::IssueId;
@@ -12,54 +13,53 @@ use crate::rows::{Rows, difference, rows};
 use crate::schema::TRACKER;
 use crate::work::{Due, lease};
 
-/// DynamoDB takes 100 actions; one is left for the answer to a request with an idempotency key.
-const MOST: usize = 99;
+/// DynamoDB takes 100 actions. One is left for the stored response of an `Idempotency-Key`.
+const MAX_ACTIONS: usize = 99;
 
-/// A write in the making.
+/// The builder of a transaction that writes an issue.
 #[derive(Debug)]
 pub struct Write {
     pub id: IssueId,
-    /// Gates and counters, first of all.
+    /// The first actions: gates and counters.
     pub gates: Vec<Action>,
     /// The issue as it was read, with its rows.
-    pub before: Option<(Known, Rows)>,
-    /// Where and what it will be, with its rows.
+    pub before: Option<(LoadedIssue, Rows)>,
+    /// The issue after the write, with its rows.
     pub after: Option<(IssueKey, Issue, Rows)>,
 }
 
-/// A write as DynamoDB takes it.
+/// The transaction of a write.
 #[derive(Debug)]
 pub struct Prepared {
     pub actions: Vec<Action>,
-    /// Whether all rows are among them.
+    /// Whether the actions write all rows.
     pub settled: bool,
     gates: usize,
 }
 
-/// Why a write was refused.
+/// The reason why a write was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// This gate or counter: another schema, or a project that is being deleted.
+    /// The action with this index, a gate or a counter: the schema was changed, or the project is being deleted.
     Gate(usize),
-    /// The issue is not as it was read.
+    /// The issue was changed since it was read.
     Issue,
 }
 
 impl Write {
-    /// A write of an issue that stays in its project: counted at one gate if its state changes.
-    pub fn of(schema: &Schema, before: Option<Known>, id: IssueId, after: Option<Issue>) -> Self {
-        let live = |there: bool| i64::from(there);
+    /// The write of an issue in one project. A random gate counts it.
+    pub fn of(schema: &Schema, before: Option<LoadedIssue>, id: IssueId, after: Option<Issue>) -> Self {
         let open = |issue: Option<&Issue>| i64::from(issue.is_some_and(|issue| issue.state == State::Open));
-        let live = live(after.is_some()) - live(before.is_some());
-        let open = open(after.as_ref()) - open(before.as_ref().map(|known| &known.issue));
+        let live = i64::from(after.is_some()) - i64::from(before.is_some());
+        let open = open(after.as_ref()) - open(before.as_ref().map(|loaded| &loaded.issue));
         let rows_of = |issue: &Issue| rows(id, schema.id, issue, &schema.attributes);
         let key = IssueKey { issue: id, project: schema.id };
         Self {
             id,
             gates: vec![gate(schema, live, open)],
-            before: before.map(|known| {
-                let rows = rows_of(&known.issue);
-                (known, rows)
+            before: before.map(|loaded| {
+                let rows = rows_of(&loaded.issue);
+                (loaded, rows)
             }),
             after: after.map(|issue| {
                 let rows = rows_of(&issue);
@@ -74,49 +74,65 @@ impl Write {
         let after_rows = self.after.as_ref().map_or(&none, |(.., rows)| rows);
         let mut differing = difference(before_rows, after_rows);
         let gates = self.gates.len();
-        // A move deletes one item and makes another.
-        let settled = gates + 2 + differing.len() <= MOST;
+        // A move deletes one item and creates another.
+        let settled = gates + 2 + differing.len() <= MAX_ACTIONS;
+        let due = if settled { None } else { Some(self.due(access)?) };
         let mut actions = self.gates;
-        let known = self.before.as_ref().map(|(known, _)| known.issue.tenant);
-        let tenant = self.after.as_ref().map(|(_, issue, _)| issue.tenant).or(known);
-        let owner = self.after.as_ref().map(|(key, ..)| key.key());
-        let owner = owner.or_else(|| self.before.as_ref().map(|(known, _)| known.stored.key.clone()));
         let after = self.after.map(|(key, issue, _)| (key, Issue { unsettled: (!settled).then_some(true), ..issue }));
         match (&self.before, after) {
-            (Some((known, _)), Some((key, issue))) if known.stored.key == key.key() => {
-                let changes = Changes::between(&known.issue, &issue)?;
-                actions.push(Action::update(&TRACKER, key, changes).if_unchanged(&known.stored));
+            (Some((loaded, _)), Some((key, issue))) if loaded.stored.key == key.key() => {
+                let changes = Changes::between(&loaded.issue, &issue)?;
+                actions.push(Action::update(&TRACKER, key, changes).if_unchanged(&loaded.stored));
             }
             (before, after) => {
-                if let Some((known, _)) = before {
-                    actions.push(Action::delete(&TRACKER, known.stored.key.clone()).if_unchanged(&known.stored));
+                if let Some((loaded, _)) = before {
+                    actions.push(Action::delete(&TRACKER, loaded.stored.key.clone()).if_unchanged(&loaded.stored));
                 }
                 if let Some((key, issue)) = after {
                     actions.push(Action::create(&TRACKER, key, &issue)?);
                 }
             }
         }
-        if !settled {
-            let owner = owner.unwrap_or_else(|| IssueDueKey { issue: self.id }.key());
-            let due = Due::of(tenant, &lease(access), owner);
-            actions.push(Action::create(&TRACKER, IssueDueKey { issue: self.id }, &due)?);
-            differing.truncate(MOST.saturating_sub(actions.len()));
+        if let Some(due) = due {
+            actions.push(due);
+            differing.truncate(MAX_ACTIONS.saturating_sub(actions.len()));
         }
         actions.extend(differing);
         Ok(Prepared { actions, settled, gates })
     }
+
+    /// The due row of an issue that is left unsettled.
+    fn due(&self, access: &Access) -> Result<Action, Error> {
+        let after = self.after.as_ref().map(|(key, issue, _)| (issue.tenant, key.key()));
+        let before = || self.before.as_ref().map(|(loaded, _)| (loaded.issue.tenant, loaded.stored.key.clone()));
+        let (tenant, owner) = after.or_else(before).ok_or_else(|| {
+            table::never!("a write of rows without an issue");
+            Error::Misfit("a write of rows without an issue".to_owned())
+        })?;
+        Action::create(&TRACKER, IssueDueKey { issue: self.id }, &Due::of(Some(tenant), &lease(access), owner))
+    }
 }
 
 impl Prepared {
-    /// What an error says of this write, if it is about the write at all.
+    /// The reason why the transaction was refused. None for any other error.
     pub fn refused(&self, error: &Error) -> Option<Refused> {
         let Error::ConditionFailed(failed) = error else { return None };
         let first = failed.iter().map(|failed| failed.index).min()?;
         Some(if first < self.gates { Refused::Gate(first) } else { Refused::Issue })
     }
+
+    /// The outcome of an attempt that has failed: none if the issue is not the one that the client of `If-Match` has seen,
+    /// 412, which retries, for any other lost race.
+    pub fn lost<T>(&self, error: Error, tag: &IfMatch) -> Result<Option<T>, Problem> {
+        match self.refused(&error) {
+            Some(Refused::Issue) if !tag.is_absent() => Ok(None),
+            Some(_) => Err(Problem::stale()),
+            None => Err(error.into()),
+        }
+    }
 }
 
-/// One gate of a project, which counts what changes.
+/// A random gate of a project, which counts the change or is only checked.
 pub fn gate(schema: &Schema, live: i64, open: i64) -> Action {
     let key = schema.any_gate();
     schema.pass(if live == 0 && open == 0 {

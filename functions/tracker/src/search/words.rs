@@ -1,14 +1,14 @@
-//! The words of a query and what each place of them is worth: constant scores, so that pages hold still while others write.
+//! The words of a query, with constant scores, so that an item keeps its place in the order while other items are written.
 
 use serde_json::{Value, json};
 
-use crate::issues::LAST_NUMBER;
+use crate::issues::MAX_NUMBER;
 
-/// What places are worth.
+/// The score of a document that has the number, the phrase, all words, the last word as a prefix, or the words with typos.
 const NUMBER: u32 = 16;
 const PHRASE: u32 = 8;
 const ALL_IN_NAME: u32 = 4;
-const BEGINS_IN_NAME: u32 = 2;
+const PREFIX_IN_NAME: u32 = 2;
 const ALL_IN_TEXTS: u32 = 2;
 const TYPO: u32 = 1;
 
@@ -21,33 +21,43 @@ impl Words {
         web::search::words(text).map(Self)
     }
 
-    /// At least one of these holds. A number is one of an issue where there is a project.
+    /// The query for the words. Within a project a single number also matches the issue with this number.
     pub fn clause(&self, in_project: bool) -> Value {
-        let (text, last) = (self.0.join(" "), self.0.last().map(String::as_str).unwrap_or_default());
+        let (text, last) = (self.0.join(" "), self.last());
         let number = match self.0.as_slice() {
-            [word] if in_project => word.parse::<u64>().ok().filter(|number| *number <= LAST_NUMBER),
+            [word] if in_project => word.parse::<u64>().ok().filter(|number| *number <= MAX_NUMBER),
             _ => None,
         };
         let mut should = vec![
-            worth(PHRASE, json!({ "match_phrase": { "name": text } })),
-            worth(ALL_IN_NAME, all("name", &text)),
-            worth(BEGINS_IN_NAME, json!({ "match_bool_prefix": { "name": { "query": last, "operator": "and" } } })),
-            worth(ALL_IN_TEXTS, all("texts", &text)),
-            worth(TYPO, typos("name", &text)),
-            worth(TYPO, typos("texts", &text)),
+            scored(PHRASE, json!({ "match_phrase": { "name": text } })),
+            scored(ALL_IN_NAME, all("name", &text)),
+            scored(PREFIX_IN_NAME, json!({ "match_bool_prefix": { "name": { "query": last, "operator": "and" } } })),
+            scored(ALL_IN_TEXTS, all("texts", &text)),
+            scored(TYPO, typos("name", &text)),
+            scored(TYPO, typos("texts", &text)),
         ];
-        should.extend(number.map(|number| worth(NUMBER, json!({ "term": { "number": number } }))));
+        should.extend(number.map(|number| scored(NUMBER, json!({ "term": { "number": number } }))));
         json!({ "bool": { "should": should, "minimum_should_match": 1 } })
     }
 
-    /// What is marked.
+    /// The last word, which may be a prefix.
+    fn last(&self) -> &str {
+        self.0.last().map_or_else(
+            || {
+                table::never!("a query without words");
+                ""
+            },
+            String::as_str,
+        )
+    }
+
+    /// The query whose matches are highlighted.
     pub fn highlighted(&self) -> Value {
-        let text = self.0.join(" ");
-        let last = self.0.last().map(String::as_str).unwrap_or_default();
+        let (text, last) = (self.0.join(" "), self.last());
         let any =
             |field: &str| json!({ "match": { field: { "query": text, "fuzziness": "AUTO:3,6", "prefix_length": 1 } } });
-        let begins = json!({ "match_bool_prefix": { "name": { "query": last, "operator": "and" } } });
-        json!({ "bool": { "should": [any("name"), any("texts"), begins] } })
+        let prefix = json!({ "match_bool_prefix": { "name": { "query": last, "operator": "and" } } });
+        json!({ "bool": { "should": [any("name"), any("texts"), prefix] } })
     }
 }
 
@@ -55,7 +65,7 @@ fn all(field: &str, text: &str) -> Value {
     json!({ "match": { field: { "query": text, "operator": "and" } } })
 }
 
-/// One typo from three letters, two from six; the first letter holds.
+/// One typo from three letters, two from six; none in the first letter.
 fn typos(field: &str, text: &str) -> Value {
     json!({ "match": { field: {
         "query": text,
@@ -66,6 +76,6 @@ fn typos(field: &str, text: &str) -> Value {
     } } })
 }
 
-fn worth(points: u32, filter: Value) -> Value {
+fn scored(points: u32, filter: Value) -> Value {
     json!({ "constant_score": { "filter": filter, "boost": points } })
 }

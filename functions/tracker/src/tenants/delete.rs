@@ -1,59 +1,63 @@
-//! `DELETE` of a tenant.
+//! `DELETE /tracker/tenants/{tenantId}`: the tenant is marked first, which hides it, then a job deletes what is in it.
 
-use serde::Deserialize;
 use table::{Action, Cause, Changes, Condition, EntityKey, item};
-use utoipa::ToSchema;
-use web::{Answer, Problem, Request};
+use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
 
-use super::one::{TenantPath, tag};
-use crate::access::{BEGIN_DELETION, OF_TENANT, TENANT};
-use crate::callers::me;
+use super::{DeleteQuery, ONE, TenantPath};
+use crate::access::{DUE, ISSUE_ROWS, MARK_DELETION, OF_TENANT, PROJECT, TENANT, TENANT_STEP, TOTALS, WORK};
+use crate::authorization::{PLATFORM_ADMINS, me};
 use crate::items::Tenant;
 use crate::keys::TenantKey;
 use crate::schema::TRACKER;
-use crate::work::routes::{finish, resume};
+use crate::work::routes::{WorkView, finish, resume};
 use crate::work::{Held, Kind, Start, begin};
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct DeleteQuery {
-    /// With all that lies in it.
-    #[serde(default)]
-    pub cascade: bool,
+/// Members that the transaction of the mark removes. The job's first step removes the others.
+const MAX_MEMBERS: u32 = 90;
+
+pub fn route() -> Route {
+    Route::delete("deleteTenant", ONE, PLATFORM_ADMINS, delete)
+        .summary("Delete a tenant and, with `cascade=true`, everything in it")
+        .patterns(&[&TENANT, &MARK_DELETION, &WORK, &DUE, &TENANT_STEP, &PROJECT, &TOTALS, &ISSUE_ROWS, &OF_TENANT])
+        .timeout(web::route::MAX_TIMEOUT)
+        .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, problem::CONFLICT])
+        .sample(Sample::new("/tracker/tenants/tenant-0807?cascade=true"))
 }
 
-/// How many members leave with the mark, in its transaction.
-const AT_ONCE: u32 = 90;
-
-pub async fn delete(request: Request) -> Result<Answer, Problem> {
-    let TenantPath { tenant_id } = request.path()?;
-    let DeleteQuery { cascade } = request.query()?;
+async fn delete(
+    cx: Context,
+    Path(TenantPath { tenant_id }): Path<TenantPath>,
+    Query(query): Query<DeleteQuery>,
+    tag: IfMatch,
+) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
     let key = TenantKey { tenant: tenant_id };
-    let stored = request.access().table(&TENANT, &TRACKER).get_consistent(key.key()).await?;
+    let stored = cx.access().table(&TENANT, &TRACKER).get_consistent(key.key()).await?;
     let stored = stored.ok_or_else(Problem::not_found)?;
     let tenant: Tenant = stored.read()?;
     if let Some(work) = tenant.deleting {
-        return resume(&request, tenant_id, &work).await;
+        return resume(&cx, tenant_id, &work).await;
     }
-    request.if_match().check(tag(&stored))?;
-    if tenant.projects > 0 && !cascade {
-        return Err(Problem::has_dependents(&[("projects", u64::try_from(tenant.projects).unwrap_or_default())]));
+    tag.check(stored.rev)?;
+    if tenant.projects > 0 && !query.cascade {
+        return Err(Problem::has_dependents(&[("projects", tenant.projects.unsigned_abs())]));
     }
-    let who = Some(me(&request)?.to_string());
-    let begun = begin(request.access(), tenant_id, Kind::DeleteTenant, (None, None), who, Start::Held)?;
-    let mark = Changes::new().set("Deleting", item::text(begun.id.id()));
-    let mark = Action::update(&TRACKER, key, mark).when(Condition::Absent("Deleting"));
-    let mark = if cascade { mark } else { mark.when(Condition::Equals("Projects", item::number(tenant.projects))) };
-    let mark = if request.if_match().is_absent() { mark } else { mark.if_unchanged(&stored) };
-    // From here on the tenant is nobody's. Where there are more members, the work's first step goes on.
-    let members = request.access().table(&OF_TENANT, &TRACKER).query(tenant_id.id()).begins_with("user-").consistent();
-    let members = members.page(AT_ONCE).await?.items;
-    let leave = members.into_iter().map(|stored| Action::delete(&TRACKER, stored.key).or_absent());
-    let actions: Vec<_> = [mark].into_iter().chain(begun.actions.clone()).chain(leave).collect();
-    request.access().transact(&BEGIN_DELETION, &actions).await.map_err(|error| match error.failed(0) {
+    let job = begin(cx.access(), tenant_id, Kind::DeleteTenant, (None, None), Some(me(&cx)?.to_string()), Start::Held)?;
+    let mark = Changes::new().set("Deleting", item::text(job.id.id()));
+    let mut mark = Action::update(&TRACKER, key, mark).when(Condition::Absent("Deleting"));
+    if !query.cascade {
+        mark = mark.when(Condition::Equals("Projects", item::number(tenant.projects)));
+    }
+    if !tag.is_absent() {
+        mark = mark.if_unchanged(&stored);
+    }
+    let members = cx.access().table(&OF_TENANT, &TRACKER).query(tenant_id.id()).begins_with("user-").consistent();
+    let members = members.page(MAX_MEMBERS).await?.items;
+    let removals = members.into_iter().map(|stored| Action::delete(&TRACKER, stored.key).or_absent());
+    let actions: Vec<_> = [mark].into_iter().chain(job.actions.clone()).chain(removals).collect();
+    cx.access().transact(&MARK_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         Some(_) => Problem::conflict(),
         None => error.into(),
     })?;
-    finish(&request, Held::made(tenant_id, begun)).await
+    finish(&cx, Held::made(tenant_id, job)).await
 }

@@ -1,4 +1,4 @@
-//! Days and moments.
+//! Days and times.
 
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
@@ -9,7 +9,7 @@ pub(super) fn date(text: Option<&str>) -> Option<String> {
     day(text).map(|_| text.to_owned())
 }
 
-/// A moment in UTC with six fraction digits.
+/// A time in UTC with six fraction digits.
 pub(super) fn date_time(text: Option<&str>) -> Option<String> {
     let (date, rest) = text?.split_at_checked(10)?;
     let date = day(date)?;
@@ -37,7 +37,7 @@ fn two(text: &str) -> Option<i8> {
     (text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_digit())).then(|| text.parse().ok()).flatten()
 }
 
-/// What follows the seconds: nothing, or a point and one to six digits.
+/// The fraction after the seconds: nothing, or a point and one to six digits.
 fn micros(fraction: &str) -> Option<i32> {
     if fraction.is_empty() {
         return Some(0);
@@ -47,7 +47,7 @@ fn micros(fraction: &str) -> Option<i32> {
     plain.then(|| format!("{digits:0<6}").parse().ok()).flatten()
 }
 
-/// How far a zone is ahead of UTC.
+/// The offset of a zone from UTC.
 fn offset(zone: &str) -> Option<SignedDuration> {
     if matches!(zone, "Z" | "z") {
         return Some(SignedDuration::ZERO);

@@ -1,4 +1,4 @@
-//! How values of every type are read, kept and ordered, by examples on issue 3.
+//! How values of every type are read, stored and sorted, by examples of issue 3.
 
 use super::*;
 use crate::options::{Options, WantedOption};

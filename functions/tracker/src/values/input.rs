@@ -1,4 +1,5 @@
-//! A value as a client sends it: a text, a number, or an option by its id or label. A number is read from its literal text, never through a float.
+//! A value in requests: a text, a number, or an option by its id or label. A number is read from its literal text, never
+//! through a float.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -42,7 +43,7 @@ impl Input {
         }
     }
 
-    /// The digits of a number, which may come as text, too. An option has none.
+    /// The digits of a number, which may also be sent as text. An option has none.
     pub fn digits(&self) -> &str {
         match self {
             Self::Text(text) | Self::Number(text) => text,
@@ -51,7 +52,7 @@ impl Input {
     }
 }
 
-/// A map in which no key comes twice: of two values nobody could tell which one was meant.
+/// A map without repeated keys: of two values it is unknown which one was meant.
 pub fn distinct<'de, D, K, V>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,
@@ -71,7 +72,7 @@ where
             let mut map = BTreeMap::new();
             while let Some((key, value)) = access.next_entry::<K, V>()? {
                 if map.contains_key(&key) {
-                    let name = serde_json::to_string(&key).unwrap_or_default();
+                    let name = serde_json::to_string(&key).map_err(A::Error::custom)?;
                     return Err(A::Error::custom(format!("it has the member {name} twice")));
                 }
                 map.insert(key, value);
@@ -111,12 +112,12 @@ impl PartialSchema for Input {
     fn schema() -> RefOr<Schema> {
         schema(
             &[Type::String, Type::Number, Type::Object],
-            "A value in the form of its attribute's type; a number best as text, an option by its label or as an object",
+            "A value of its attribute's type; a number preferably as text, an option by its label or as an object",
         )
     }
 }
 
-/// A value of these types, of which an object names an option.
+/// The schema of a value of these JSON types. An object names an option.
 fn schema(types: &[Type], description: &str) -> RefOr<Schema> {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     ObjectBuilder::new()
@@ -140,7 +141,7 @@ impl PartialSchema for InputOrNull {
     fn schema() -> RefOr<Schema> {
         schema(
             &[Type::String, Type::Number, Type::Object, Type::Null],
-            "A value in the form of its attribute's type, or null to clear it",
+            "A value of its attribute's type, or null to remove it",
         )
     }
 }
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_their_digits() {
+    fn number_keeps_its_digits() {
         let text = r#"{"a":12345678901234567890.10,"b":"x","c":-1E-130,"d":null}"#;
         let read: BTreeMap<String, Option<Input>> = serde_json::from_str(text).unwrap();
         assert_eq!(read["a"], Some(Input::Number("12345678901234567890.10".to_owned())));

@@ -1,4 +1,4 @@
-//! Keys of values, and the sort keys of the index that are made of them: `{value key}␁{number key}`.
+//! Keys of values, and the sort keys of the index: `{value key}␁{number key}`.
 
 use table::ordered;
 
@@ -8,7 +8,7 @@ pub const ENDS: char = '\u{1}';
 /// Ends a key that was cut (U+0002): it sorts after the whole key of the same text.
 pub const ENDS_CUT: char = '\u{2}';
 
-/// A value in a form whose byte order is the order of the values. It never holds [`ENDS`] or [`ENDS_CUT`].
+/// A value in a form whose byte order is the order of the values. It never contains [`ENDS`] or [`ENDS_CUT`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueKey {
     text: String,
@@ -30,7 +30,7 @@ impl ValueKey {
         format!("{}{end}{}", self.text, number_key(number))
     }
 
-    /// The key as search holds it: what was cut ends in [`ENDS_CUT`].
+    /// The key in search documents. A cut key ends in [`ENDS_CUT`].
     pub fn keyword(&self) -> String {
         if self.cut { format!("{}{ENDS_CUT}", self.text) } else { self.text.clone() }
     }
@@ -42,7 +42,11 @@ impl ValueKey {
 
 /// The key of an issue's number.
 pub fn number_key(number: u64) -> String {
-    ordered::number(&number.to_string()).unwrap_or_default()
+    ordered::number(&number.to_string()).unwrap_or_else(|| {
+        // DynamoDB refuses the empty key, so nothing is written.
+        table::never!("the number {number} has no key");
+        String::new()
+    })
 }
 
 /// The number of an issue, from its key alone or from the end of a value's sort key.
@@ -51,12 +55,12 @@ pub fn number_of(data: &str) -> Option<u64> {
     ordered::parse_number(key)?.parse().ok()
 }
 
-/// What the sort keys of exactly this value begin with.
+/// The prefix of the sort keys of exactly this value.
 pub fn exactly(key: &str) -> String {
     format!("{key}{ENDS}")
 }
 
-/// Before the sort keys of every greater value, and after those of this one.
+/// A bound after the sort keys of this value and before those of every greater value.
 pub fn after_exactly(key: &str) -> String {
     format!("{key}{ENDS_CUT}")
 }

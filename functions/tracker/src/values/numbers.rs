@@ -1,4 +1,4 @@
-//! Whole numbers and decimals: one number has one text and one key, however it was spelt.
+//! Whole numbers and decimals. All spellings of a number have one text and one key.
 
 use table::ordered;
 
@@ -9,7 +9,7 @@ pub(super) fn int(input: &Input) -> Option<String> {
     decimal(input).filter(|number| number.parse::<i64>().is_ok())
 }
 
-/// Any number that DynamoDB can hold, without exponent: `1.50` is `1.5`.
+/// Any number that DynamoDB can store, without exponent: `1.50` is `1.5`.
 pub(super) fn decimal(input: &Input) -> Option<String> {
     ordered::parse_number(&ordered::number(input.digits())?)
 }

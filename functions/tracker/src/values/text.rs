@@ -1,39 +1,39 @@
-//! Texts: shown as given, ordered without regard to case, composition and the amount of white space.
+//! Texts are shown as they were sent, and compared without regard to case, composition and the amount of white space.
 
 use icu_casemap::CaseMapper;
 use icu_normalizer::ComposingNormalizerBorrowed;
 
 use super::key::ValueKey;
 
-/// The most characters of a text, composed.
+/// Characters of a composed text.
 const MAX_CHARACTERS: usize = 1024;
 
-/// The most bytes of a text's key.
+/// Bytes of a text's key.
 const MAX_KEY: usize = 1000;
 
-/// The most bytes of a folded operand: a key that is cut keeps at least so many.
+/// Bytes of a folded operand. A cut key has at least as many.
 pub const MAX_OPERAND: usize = 997;
 
-/// A text as it was given, if it may be one.
-pub(super) fn text(given: &str) -> Option<String> {
-    let composed = compose(given);
-    let sound = |character: char| !character.is_control() || matches!(character, '\t' | '\n' | '\r');
-    let fits = composed.chars().all(sound) && composed.chars().count() <= MAX_CHARACTERS;
-    (fits && !folded(given).is_empty()).then(|| given.to_owned())
+/// The text as it was sent, if it is valid.
+pub(super) fn text(sent: &str) -> Option<String> {
+    let composed = compose(sent);
+    let is_valid = |character: char| !character.is_control() || matches!(character, '\t' | '\n' | '\r');
+    let fits = composed.chars().all(is_valid) && composed.chars().count() <= MAX_CHARACTERS;
+    (fits && !folded(sent).is_empty()).then(|| sent.to_owned())
 }
 
-/// The key of a text: above 1000 bytes it is cut at a character's boundary.
+/// The key of a text. Above 1000 bytes it is cut at the end of a character.
 pub(super) fn key(text: &str) -> ValueKey {
-    let folded = folded(text);
+    let mut folded = folded(text);
     if folded.len() <= MAX_KEY {
         return ValueKey::whole(folded);
     }
-    let end = folded.floor_char_boundary(MAX_KEY);
-    ValueKey::cut(folded.get(..end).unwrap_or_default())
+    folded.truncate(folded.floor_char_boundary(MAX_KEY));
+    ValueKey::cut(folded)
 }
 
-/// A text in the form in which texts are compared: composed, case folded, composed again, with runs of white space and
-/// controls as one space, and none at its ends.
+/// The folded text, by which texts are compared: composed, without case, composed again, with each run of white space and
+/// control characters as one space, and none at its ends.
 pub fn folded(text: &str) -> String {
     let folded = compose(&CaseMapper::new().fold_string(&compose(text))).into_owned();
     let blank = |character: char| character.is_whitespace() || character.is_control();
@@ -41,7 +41,7 @@ pub fn folded(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What a text is compared with in a filter: folded, unless it is too long to be told from keys that are cut.
+/// The folded operand of a filter, unless it is too long to be compared with cut keys.
 pub fn text_operand(text: &str) -> Result<String, String> {
     let folded = folded(text);
     match folded.len() {

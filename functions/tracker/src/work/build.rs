@@ -10,7 +10,7 @@ use crate::issues::gate;
 use crate::items::Status;
 use crate::keys::{AttributeKey, BlankRowKey};
 use crate::names::AttributeId;
-use crate::project::{Gates, Read, Schema};
+use crate::project::{Consistency, Gates, Schema};
 use crate::rows;
 use crate::schema::TRACKER;
 use crate::values::number_key;
@@ -24,7 +24,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let (Some(project), Some(id)) = (held.work.project, held.work.attribute) else {
         return Ok(Step::stopped(held, "its record names no attribute"));
     };
-    let Some(schema) = Schema::read(access, held.tenant, project, Read::Strong).await? else {
+    let Some(schema) = Schema::load(access, held.tenant, project, Consistency::Strong).await? else {
         return Ok(Step::stopped(held, "its project is gone"));
     };
     if !schema.column(id).is_some_and(|attribute| attribute.item.status == Status::Building) {
@@ -49,7 +49,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         // Nothing is entered once the project is being deleted.
         actions.push(gate(&schema, 0, 0));
     }
-    let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
+    let live = u64::try_from(Gates::load(access, project).await?.live()).unwrap_or_default();
     if !all {
         return Step::new(actions, &Checkpoint { after }, Counts::of(live, held.work.counts.done), Then::More);
     }

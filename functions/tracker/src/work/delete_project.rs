@@ -9,7 +9,7 @@ use crate::access::{ISSUE_ROWS, PROJECT_STEP};
 use crate::items::State;
 use crate::keys::{AttributeKey, CounterKey, GateKey, IssueDueKey, ProjectKey, TenantKey};
 use crate::names::IssueId;
-use crate::project::{Gates, Read, Schema};
+use crate::project::{Consistency, Gates, Schema};
 use crate::schema::TRACKER;
 
 /// How many issues go at once.
@@ -43,10 +43,10 @@ pub fn mark(
 
 pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let Some(project) = held.work.project else { return Ok(Step::stopped(held, "its record names no project")) };
-    let Some(schema) = Schema::read_any(access, held.tenant, project, Read::Strong).await? else {
+    let Some(schema) = Schema::load_also_deleted(access, held.tenant, project, Consistency::Strong).await? else {
         return Ok(Step::end(held, Then::Done, Vec::new()));
     };
-    let gates = Gates::read(access, project).await?;
+    let gates = Gates::load(access, project).await?;
     let live = u64::try_from(gates.live()).unwrap_or_default();
     let total = held.work.counts.total.max(held.work.counts.done + live);
     if live > 0 {

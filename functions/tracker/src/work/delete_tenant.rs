@@ -9,7 +9,7 @@ use crate::access::{OF_TENANT, TENANT_STEP};
 use crate::items::Tenant;
 use crate::keys::{DirectoryKey, MemberKey, ProjectKey, TenantKey};
 use crate::names::ProjectId;
-use crate::project::{Gates, Read, Schema};
+use crate::project::{Consistency, Gates, Schema};
 use crate::schema::{INDEX, TRACKER};
 
 /// How long to wait for projects that are being deleted, in seconds.
@@ -29,9 +29,9 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     tracker.batch_delete(&nobodys).await?;
     let listed = tracker.query(held.tenant.id()).index(INDEX).page(10).await?;
     for project in listed.items.iter().filter_map(|entry| project_of(&entry.key)) {
-        let schema = Schema::read(access, held.tenant, project, Read::Strong).await?;
+        let schema = Schema::load(access, held.tenant, project, Consistency::Strong).await?;
         let Some(schema) = schema else { continue };
-        let gates = Gates::read(access, project).await?;
+        let gates = Gates::load(access, project).await?;
         let (_, actions) =
             mark_project(access, &schema, &gates, false, false, held.work.created_by.clone(), Start::After(0))?;
         let counts = Counts { total: held.work.counts.total + 1, ..held.work.counts };

@@ -9,7 +9,7 @@ use super::{Counts, Held, LAG, Step, Then, pages};
 use crate::access::ATTRIBUTE_STEP;
 use crate::items::Status;
 use crate::keys::{AttributeKey, BlankRowKey, ValueRowKey};
-use crate::project::{Read, Schema};
+use crate::project::{Consistency, Schema};
 use crate::schema::TRACKER;
 
 #[derive(Default, Deserialize, Serialize)]
@@ -25,7 +25,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let (Some(project), Some(id)) = (held.work.project, held.work.attribute) else {
         return Ok(Step::stopped(held, "its record names no attribute"));
     };
-    let Some(schema) = Schema::read(access, held.tenant, project, Read::Strong).await? else {
+    let Some(schema) = Schema::load(access, held.tenant, project, Consistency::Strong).await? else {
         return Ok(Step::stopped(held, "its project is gone"));
     };
     let deleting = |status| status == Status::Deleting;

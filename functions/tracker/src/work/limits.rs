@@ -4,17 +4,15 @@
 
 use serde::{Deserialize, Serialize};
 use table::part::Number;
-use table::{Access, AccessPattern, Action, Backoff, EntityKey, Error, Idpid, Key};
-use web::{Answer, Kind as ProblemKind, Problem, Request};
+use table::{Access, Action, EntityKey, Error, Idpid, Key};
+use web::{Kind as ProblemKind, Problem};
 
-use super::begin::{Begun, begin_work};
+use super::begin::begin_work;
 use super::{Kind, Start, Work};
 use crate::access::OPEN_JOBS;
-use crate::callers::me;
 use crate::keys::{PersonPlaceKey, ProjectPlaceKey, TenantPlaceKey, WorkKey};
 use crate::names::{ProjectId, TenantId, WorkId};
 use crate::schema::TRACKER;
-use crate::tenants::one::href;
 
 pub const TOO_MANY_JOBS: ProblemKind = ProblemKind::new(409, "too-many-jobs", "Too many imports and exports are open");
 
@@ -113,44 +111,24 @@ pub async fn imports_are_open(access: &Access, tenant: TenantId, project: Projec
     Ok(kinds.contains(&Kind::Import))
 }
 
-/// Begins an import or an export, if there is a place for it; under an `Idempotency-Key`, once.
-pub async fn begin_job(
-    request: &Request,
-    pattern: &'static AccessPattern,
+/// The actions that create an import or an export, if a place is free for it.
+pub async fn new_job(
+    access: &Access,
+    person: &Idpid,
     (tenant, id): (TenantId, WorkId),
     work: &Work,
     start: Start,
-    view: &impl Serialize,
-) -> Result<Answer, Problem> {
-    let (access, person, mut backoff) = (request.access(), me(request)?, Backoff::new());
-    let takes = Takes { tenant, project: work.project.ok_or_else(Problem::not_found)?, person: &person };
-    let location = format!("{}/work/{}", href(tenant), id.id());
+) -> Result<Vec<Action>, Problem> {
+    let project = work.project.ok_or_else(|| Problem::internal("a job without a project takes no place"))?;
+    let takes = Takes { tenant, project, person };
+    let taken = access.table(&OPEN_JOBS, &TRACKER).query(takes.of_tenant(0).pk).consistent().all().await?;
+    let taken: Vec<Key> = taken.into_iter().map(|stored| stored.key).collect();
+    let places = takes.free(&taken)?;
     let place = Place { kind: work.kind, owner: WorkKey { tenant, work: id }.key() };
-    loop {
-        let taken = access.table(&OPEN_JOBS, &TRACKER).query(takes.of_tenant(0).pk).consistent().all().await?;
-        let taken: Vec<Key> = taken.into_iter().map(|stored| stored.key).collect();
-        let places = match takes.free(&taken) {
-            Ok(places) => places,
-            // It may be the same request that has taken the last one.
-            Err(full) => return request.earlier(pattern, &TRACKER).await?.ok_or(full),
-        };
-        let work = Work { places: Some(places), ..work.clone() };
-        let kind = work.kind;
-        let Begun { actions, .. } = begin_work(access, (tenant, id), work, start)?;
-        let mut actions = actions.to_vec();
-        for key in takes.keys(places) {
-            actions.push(Action::create(&TRACKER, key, &place)?);
-        }
-        let begun = match kind {
-            Kind::Import => request.create_once(pattern, &TRACKER, actions, location.clone(), view).await,
-            _ => request.accept_once(pattern, &TRACKER, actions, location.clone(), view).await,
-        };
-        match begun {
-            Ok(answer) => return Ok(answer),
-            // Somebody else was faster.
-            Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
-            Err(Error::ConditionFailed(_)) => return Err(Problem::conflict()),
-            Err(error) => return Err(error.into()),
-        }
+    let work = Work { places: Some(places), ..work.clone() };
+    let mut actions = begin_work(access, (tenant, id), work, start)?.actions.to_vec();
+    for key in takes.keys(places) {
+        actions.push(Action::create(&TRACKER, key, &place)?);
     }
+    Ok(actions)
 }

@@ -10,7 +10,7 @@ use crate::access::ATTRIBUTE_STEP;
 use crate::issues::gate;
 use crate::items::{Status, Value};
 use crate::keys::ValueRowKey;
-use crate::project::{Attribute, Gates, Read, Schema};
+use crate::project::{Attribute, Consistency, Gates, Schema};
 use crate::rows;
 use crate::schema::TRACKER;
 use crate::values::Type;
@@ -29,7 +29,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let (Some(project), Some(id)) = (held.work.project, held.work.attribute) else {
         return Ok(Step::stopped(held, "its record names no attribute"));
     };
-    let Some(schema) = Schema::read(access, held.tenant, project, Read::Strong).await? else {
+    let Some(schema) = Schema::load(access, held.tenant, project, Consistency::Strong).await? else {
         return Ok(Step::stopped(held, "its project is gone"));
     };
     let Some(attribute) = schema.column(id).filter(|attribute| attribute.item.status == Status::Retyping) else {
@@ -54,7 +54,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         // Nothing is entered once the project is being deleted.
         actions.push(gate(&schema, 0, 0));
     }
-    let live = u64::try_from(Gates::read(access, project).await?.live()).unwrap_or_default();
+    let live = u64::try_from(Gates::load(access, project).await?.live()).unwrap_or_default();
     let counts = Counts::of(live, (held.work.counts.done + ids.len() as u64).min(live));
     let found = found || !actions.is_empty();
     if !all {

@@ -1,31 +1,36 @@
-//! Work over HTTP: listed and read by a tenant's members; answered to whoever began it.
+//! Jobs over HTTP: the routes that list and get them, and the responses of requests that create them.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use table::{EntityKey, Error, Position, Stored};
+use table::EntityKey;
 use tokio::time::Instant;
 use utoipa::ToSchema;
-use web::{Answer, Page, Problem, Request};
+use web::{
+    Accepted, Answer, Context, Either, NoContent, Page, PageQuery, Path, Problem, Query, Route, Sample, problem,
+};
 
 use super::{Counts, Held, Kind, RowFault, Work, WorkState, carry_on};
-use crate::access::{OF_TENANT, WORK};
-use crate::callers::{PLATFORM_ADMIN, at_least_or_platform, role};
-use crate::items::Role;
+use crate::access::{LINKS, MEMBERSHIP, OF_TENANT, TENANT, WORK};
+use crate::authorization::{SIGNED_IN, TenantAccess, is_platform_admin, membership};
 use crate::keys::WorkKey;
 use crate::names::{AttributeId, ProjectId, TenantId, WorkId};
 use crate::schema::TRACKER;
-use crate::tenants::one::{Paged, TenantPath, href};
+use crate::tenants::{self, TenantPath};
 use crate::{exports, imports};
 
-#[derive(Deserialize, ToSchema)]
+const LIST: &str = "/tracker/tenants/{tenantId}/work";
+pub const ONE: &str = "/tracker/tenants/{tenantId}/work/{workId}";
+
+/// The path of a job.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkPath {
     pub tenant_id: TenantId,
     pub work_id: WorkId,
 }
 
-/// Work as it is told. Who runs the platform and is no member is not told on what.
+/// A job in responses. A platform administrator who is no member does not see its project and its attribute.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkView {
@@ -39,11 +44,11 @@ pub struct WorkView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub attribute: Option<AttributeId>,
-    /// Why it ended before all was done.
+    /// The reason why it ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub reason: Option<String>,
-    /// The first 20 things that were wrong with the rows of a file.
+    /// The first 20 faults of the rows of a file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<RowFault>,
     pub created_at: String,
@@ -52,17 +57,17 @@ pub struct WorkView {
     pub ended_at: Option<String>,
 }
 
-/// One piece of work, with links to what it has made.
+/// A job with links to its files.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkDetail {
     #[serde(flatten)]
     pub work: WorkView,
-    /// Where the file of an export that is done can be fetched for 5 minutes.
+    /// The link to the file of an export that is done, valid for 5 minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub link: Option<String>,
-    /// Where all faults of an import that has ended can be fetched for 5 minutes, at most 10 000 of them.
+    /// The link to the faults of an import that has ended, at most 10 000, valid for 5 minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub faults_link: Option<String>,
@@ -85,78 +90,96 @@ impl WorkView {
     }
 }
 
-/// How long a request works on what it has begun.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The longest time that a request works on the job that it has created.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-pub async fn list(request: Request) -> Result<Answer, Problem> {
-    let TenantPath { tenant_id } = request.path()?;
-    let member = is_member(&request, tenant_id).await?;
-    let query: Paged = request.query()?;
-    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let listed = request.access().table(&OF_TENANT, &TRACKER).query(tenant_id.id()).begins_with("xwork-").backward();
-    let page = listed.after(after).page(query.limit.0).await?;
-    let view = |stored: &Stored| {
-        let WorkKey { work, .. } = WorkKey::parse(&stored.key)?;
-        Some(stored.read().map(|item| WorkView::new(work, item, member)))
-    };
-    let items = page.items.iter().filter_map(view).collect::<Result<_, Error>>()?;
-    let next_cursor = page.next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(Answer::ok(&Page { items, next_cursor }))
+pub fn list_route() -> Route {
+    Route::get("listWork", LIST, SIGNED_IN, list)
+        .summary("List the jobs of a tenant, newest first")
+        .patterns(&[&MEMBERSHIP, &TENANT, &OF_TENANT])
+        .problems(&[problem::NOT_FOUND])
+        .sample(Sample::new("/tracker/tenants/tenant-0807/work"))
 }
 
-pub async fn get(request: Request) -> Result<Answer, Problem> {
-    let WorkPath { tenant_id, work_id } = request.path()?;
-    let member = role(&request, tenant_id).await?.is_some();
-    // The deletion of a tenant is told when the tenant is gone, too.
-    if !member && !request.principal().has_role(PLATFORM_ADMIN) {
+pub fn get_route() -> Route {
+    Route::get("getWork", ONE, SIGNED_IN, get)
+        .summary("Get a job with its progress")
+        .patterns(&[&MEMBERSHIP, &WORK, &LINKS])
+        .answers::<WorkDetail>(200)
+        .problems(&[problem::NOT_FOUND])
+        .sample(Sample::new("/tracker/tenants/tenant-0807/work/work-0001"))
+}
+
+async fn list(
+    cx: Context,
+    Path(path): Path<TenantPath>,
+    Query(query): Query<PageQuery>,
+) -> Result<Page<WorkView>, Problem> {
+    let member = membership(&cx, path.tenant_id).await?.is_some();
+    if !member {
+        TenantAccess::load_also_platform(&cx, path.tenant_id).await?;
+    }
+    let after = cx.cursor(query.cursor.as_deref())?;
+    let jobs = cx.access().table(&OF_TENANT, &TRACKER).query(path.tenant_id.id()).begins_with("xwork-").backward();
+    let page = jobs.after(after).page(query.limit.0).await?;
+    cx.page(page, |stored| {
+        let key = WorkKey::parse(&stored.key).ok_or_else(|| Problem::internal("a job without a job's key"))?;
+        Ok(WorkView::new(key.work, stored.read()?, member))
+    })
+}
+
+async fn get(cx: Context, Path(path): Path<WorkPath>) -> Result<Answer, Problem> {
+    let member = membership(&cx, path.tenant_id).await?.is_some();
+    // A platform administrator also sees the deletion of a tenant that is gone.
+    if !member && !is_platform_admin(&cx) {
         return Err(Problem::not_found());
     }
-    let work = read(&request, tenant_id, work_id).await?.ok_or_else(Problem::not_found)?;
+    let work = load(&cx, path.tenant_id, path.work_id).await?;
     let (mut link, mut faults_link) = (None, None);
     if member {
-        link = exports::link(request.access(), work_id, &work).await?;
-        faults_link = imports::faults_link(request.access(), work_id, &work).await?;
+        link = exports::link(cx.access(), path.work_id, &work).await?;
+        faults_link = imports::faults_link(cx.access(), path.work_id, &work).await?;
     }
-    let going_on = work.state.is_open();
-    let answer = Answer::ok(&WorkDetail { work: WorkView::new(work_id, work, member), link, faults_link });
-    Ok(if going_on { answer.retry_after(1) } else { answer })
+    let is_open = work.state.is_open();
+    let answer = Answer::ok(&WorkDetail { work: WorkView::new(path.work_id, work, member), link, faults_link });
+    Ok(if is_open { answer.retry_after(1) } else { answer })
 }
 
-/// Whether the caller is a member; 404 for who is neither that nor a platform administrator.
-async fn is_member(request: &Request, tenant: TenantId) -> Result<bool, Problem> {
-    if role(request, tenant).await?.is_some() {
-        return Ok(true);
-    }
-    at_least_or_platform(request, tenant, Role::Viewer).await.map(|()| false)
+async fn load(cx: &Context, tenant: TenantId, work: WorkId) -> Result<Work, Problem> {
+    let stored = cx.access().table(&WORK, &TRACKER).get_consistent(WorkKey { tenant, work }.key()).await?;
+    Ok(stored.ok_or_else(Problem::not_found)?.read()?)
 }
 
-async fn read(request: &Request, tenant: TenantId, work: WorkId) -> Result<Option<Work>, Problem> {
-    let stored = request.access().table(&WORK, &TRACKER).get_consistent(WorkKey { tenant, work }.key()).await?;
-    Ok(stored.map(|stored| stored.read()).transpose()?)
-}
-
-/// Works on what was begun for as long as the request may last: 204 if that was enough, else 202, and it goes on.
-pub async fn finish(request: &Request, held: Held) -> Result<Answer, Problem> {
+/// Works on a job for as long as the request may last. 204 if it has ended by then, otherwise 202, and a worker resumes
+/// it.
+pub async fn finish(cx: &Context, held: Held) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
     let (tenant, id, work) = (held.tenant, held.id, held.work.clone());
-    // What is left of the request's time is for the answer.
-    let until = request.deadline().checked_sub(Duration::from_secs(1)).unwrap_or_else(Instant::now);
-    let until = until.min(Instant::now() + PATIENCE);
-    let ended = carry_on(request.access(), held, until).await?;
-    Ok(if ended { Answer::no_content() } else { accepted(tenant, id, work) })
+    // The rest of the request's time is for the response.
+    let until = cx.deadline().checked_sub(Duration::from_secs(1)).unwrap_or_else(Instant::now);
+    let until = until.min(Instant::now() + TIME_LIMIT);
+    let ended = carry_on(cx.access(), held, until).await?;
+    Ok(if ended { Either::First(NoContent) } else { Either::Second(accepted(tenant, id, work)) })
 }
 
-/// The same for a repeated `DELETE`, whose work has begun before.
-pub async fn resume(request: &Request, tenant: TenantId, work: &str) -> Result<Answer, Problem> {
+/// [`finish`] for a repeated `DELETE`, whose job exists already.
+pub async fn resume(
+    cx: &Context,
+    tenant: TenantId,
+    work: &str,
+) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
     let id = WorkId::parse_id(work).ok_or_else(Problem::not_found)?;
-    let work = read(request, tenant, id).await?.ok_or_else(Problem::not_found)?;
-    match Held::take(request.access(), id).await? {
-        Some(held) => finish(request, held).await,
-        None => Ok(accepted(tenant, id, work)),
+    let work = load(cx, tenant, id).await?;
+    match Held::take(cx.access(), id).await? {
+        Some(held) => finish(cx, held).await,
+        None => Ok(Either::Second(accepted(tenant, id, work))),
     }
 }
 
-/// 202 with the place where the work is told.
-pub fn accepted(tenant: TenantId, id: WorkId, work: Work) -> Answer {
-    let location = format!("{}/work/{}", href(tenant), id.id());
-    Answer::accepted(&WorkView::new(id, work, true)).location(location)
+/// 202 with the path of a job.
+pub fn accepted(tenant: TenantId, id: WorkId, work: Work) -> Accepted<WorkView> {
+    Accepted::new(href(tenant, id), &WorkView::new(id, work, true))
+}
+
+pub fn href(tenant: TenantId, id: WorkId) -> String {
+    format!("{}/work/{}", tenants::href(tenant), id.id())
 }

@@ -1,0 +1,99 @@
+//! `POST /tracker/tenants/{tenantId}/projects/{projectId}/exports`
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+use web::{Accepted, Context, Fault, IdempotencyKey, Json, Order, Path, Problem, Route, Sample, problem};
+
+use super::ExportParams;
+use crate::access::{EXPORT, MEMBERSHIP, OPEN_JOBS, PROJECT};
+use crate::attributes::{ATTRIBUTE_BUSY, refusal};
+use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::grid::query::{ParsedQuery, by_number, columns};
+use crate::imports::UNMAPPED_COLUMN;
+use crate::names::{AttributeId, WorkId};
+use crate::project::Consistency;
+use crate::projects::ProjectPath;
+use crate::schema::TRACKER;
+use crate::work::routes::{WorkView, href};
+use crate::work::{Kind, Start, TOO_MANY_JOBS, Work, new_job};
+
+/// The parameters of a grid, whose rows are exported with the columns Number, Name, State and the attributes.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewExport {
+    /// `number`, `name`, `state`, or the id of an attribute.
+    #[serde(default = "by_number")]
+    #[schema(default = "number", max_length = 50)]
+    sort: String,
+    #[serde(default)]
+    order: Order,
+    /// At most 10 filters `column:op:value` as on the grid.
+    #[serde(default)]
+    #[schema(max_items = 10)]
+    filter: Vec<String>,
+    /// The ids of attributes, in any order; all if absent.
+    #[serde(default)]
+    #[schema(nullable = false, max_items = 100)]
+    columns: Option<Vec<AttributeId>>,
+}
+
+pub fn route() -> Route {
+    Route::post("createExport", "/tracker/tenants/{tenantId}/projects/{projectId}/exports", SIGNED_IN, create)
+        .summary("Create a CSV file of all rows of a grid; the job links to it when it has ended")
+        .patterns(&[&MEMBERSHIP, &PROJECT, &OPEN_JOBS, &EXPORT])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, ATTRIBUTE_BUSY, TOO_MANY_JOBS, UNMAPPED_COLUMN])
+        .sample(
+            Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/exports")
+                .body(r#"{"sort":"name","filter":["state:eq:open"]}"#),
+        )
+}
+
+async fn create(
+    cx: Context,
+    Path(path): Path<ProjectPath>,
+    once: IdempotencyKey,
+    Json(new): Json<NewExport>,
+) -> Result<Accepted<WorkView>, Problem> {
+    let me = TenantAccess::load(&cx, path.tenant_id).await?.me;
+    if let Some(earlier) = once.earlier(&cx, &EXPORT, &TRACKER).await? {
+        return Ok(earlier);
+    }
+    let schema = path.load(&cx, Consistency::Strong).await?;
+    let query = ParsedQuery::parse(&schema, &new.sort, new.order, &new.filter).map_err(|faults| {
+        let fault = |(name, detail)| Fault::pointer(format!("/{name}"), detail);
+        Problem::faults(faults.into_iter().map(fault).collect())
+    })?;
+    query.check_busy(&schema)?;
+    let columns = columns(&schema, new.columns.as_deref()).map_err(|index| {
+        let fault = Fault::pointer(format!("/columns/{index}"), "is no attribute of this project");
+        UNMAPPED_COLUMN.because("The export was not created.").at(vec![fault])
+    })?;
+    let params = ExportParams {
+        columns: columns.into_iter().map(|attribute| attribute.id).collect(),
+        checkpoint: query.start(&schema),
+        sort: new.sort,
+        order: new.order,
+        filter: new.filter,
+        upload: None,
+        kept: None,
+        rows: 0,
+    };
+    let work = Work {
+        checkpoint: serde_json::to_value(params).map_err(Problem::internal)?,
+        ..Work::new(cx.access(), Kind::Export, (Some(path.project_id), None), Some(me.to_string()))
+    };
+    let id = WorkId::new();
+    let view = WorkView::new(id, work.clone(), true);
+    cx.retry(|| async {
+        let actions = match new_job(cx.access(), &me, (path.tenant_id, id), &work, Start::After(0)).await {
+            Ok(actions) => actions,
+            // The same request, sent twice at once, may have taken the last place.
+            Err(problem) if problem.kind() == TOO_MANY_JOBS => {
+                return once.earlier(&cx, &EXPORT, &TRACKER).await?.ok_or(problem);
+            }
+            Err(problem) => return Err(problem),
+        };
+        once.accept(&cx, &EXPORT, &TRACKER, actions, href(path.tenant_id, id), &view).await.map_err(refusal)
+    })
+    .await
+}

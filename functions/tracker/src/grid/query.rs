@@ -1,0 +1,142 @@
+//! The sort and the filters of a grid, and the checkpoint of a walk through it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+use table::Position;
+use web::{Order, Problem};
+
+use super::{Column, Filter, Sort, Test};
+use crate::attributes::busy;
+use crate::items::Status;
+use crate::names::AttributeId;
+use crate::options::OptionId;
+use crate::project::{Attribute, Schema};
+use crate::values::Type;
+
+/// The sort and the filters of a grid after validation.
+#[derive(Debug)]
+pub struct ParsedQuery {
+    pub sort: Sort,
+    pub filters: Vec<Filter>,
+}
+
+/// The checkpoint of a walk, as cursors carry it. It names a position and no item, so it stays valid after any deletion.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Checkpoint {
+    pub segment: usize,
+    /// In the table's index.
+    pub position: Option<Position>,
+    /// The sort values of a search.
+    pub after: Option<Box<RawValue>>,
+    /// The options of the sorted column in the order at the start of the walk.
+    pub order: Vec<OptionId>,
+    /// The digest of the query at the start of the walk. Labels may name other options since, and columns may have another
+    /// type.
+    #[serde(default, rename = "asked")]
+    pub digest: u64,
+}
+
+impl ParsedQuery {
+    /// Parses the sort and the filters, or returns the faults of `sort` and `filter`.
+    pub fn parse(
+        schema: &Schema,
+        sort: &str,
+        order: Order,
+        filter: &[String],
+    ) -> Result<Self, Vec<(&'static str, String)>> {
+        let column = Column::parse(sort, schema).map_err(|detail| ("sort", detail));
+        // Values may contain commas, at which the list of a query string was split.
+        let filters = match filter {
+            [] => Ok(Vec::new()),
+            filters => Filter::parse_all(&filters.join(","), schema).map_err(|detail| ("filter", detail)),
+        };
+        match (column, filters) {
+            (Ok(column), Ok(filters)) => Ok(Self { sort: Sort { column, backward: order == Order::Desc }, filters }),
+            (column, filters) => Err([column.err(), filters.err()].into_iter().flatten().collect()),
+        }
+    }
+
+    /// The digest of the query's meaning by this schema. A walk continues only while it stays the same. Cursors contain it,
+    /// so a release that changes it ends the walks of its users.
+    pub fn digest(&self, schema: &Schema) -> u64 {
+        let sorted_as = self.sort.column.attribute(schema).map(|attribute| attribute.item.of);
+        digest(sorted_as, &self.filters)
+    }
+
+    /// The checkpoint at the start of a walk.
+    pub fn start(&self, schema: &Schema) -> Checkpoint {
+        Checkpoint { order: options(schema, self.sort.column), digest: self.digest(schema), ..Checkpoint::default() }
+    }
+
+    /// 409 while a job writes the rows of a column on which the query depends: until its rows exist, an attribute cannot
+    /// list the issues without a value, and while they are rewritten, it has no order.
+    pub fn check_busy(&self, schema: &Schema) -> Result<(), Problem> {
+        if is_busy(schema, self.sort.column, true) { Err(busy()) } else { check_busy_filters(schema, &self.filters) }
+    }
+}
+
+/// [`ParsedQuery::check_busy`] of filters alone.
+pub fn check_busy_filters(schema: &Schema, filters: &[Filter]) -> Result<(), Problem> {
+    let is_busy = |filter: &Filter| is_busy(schema, filter.column, filter.test == Test::Empty);
+    if filters.iter().any(is_busy) { Err(busy()) } else { Ok(()) }
+}
+
+/// `blanks` says whether the issues without a value are needed, too.
+fn is_busy(schema: &Schema, column: Column, blanks: bool) -> bool {
+    let status = column.attribute(schema).map(|attribute| attribute.item.status);
+    status == Some(Status::Retyping) || blanks && status == Some(Status::Building)
+}
+
+/// The first eight bytes of a SHA-256 of the JSON.
+fn digest(sorted_as: Option<Type>, filters: &[Filter]) -> u64 {
+    let text = json!([sorted_as, filters]).to_string();
+    Sha256::digest(text).iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// The requested attributes in the project's order; all if none are requested. The error is the index of an unknown one.
+pub fn columns<'a>(schema: &'a Schema, requested: Option<&[AttributeId]>) -> Result<Vec<&'a Attribute>, usize> {
+    let Some(requested) = requested else { return Ok(schema.columns().collect()) };
+    if let Some(index) = requested.iter().position(|id| schema.column(*id).is_none()) {
+        return Err(index);
+    }
+    Ok(schema.columns().filter(|attribute| requested.contains(&attribute.id)).collect())
+}
+
+/// The default of `sort`.
+pub fn by_number() -> String {
+    "number".to_owned()
+}
+
+/// The options of a choice in the order of a walk, retired options last. Other columns have none.
+fn options(schema: &Schema, column: Column) -> Vec<OptionId> {
+    match column.attribute(schema) {
+        Some(attribute) if attribute.item.of == Type::Choice => {
+            attribute.options().all().iter().map(|option| option.id).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Comparison;
+
+    /// Cursors of the previous release contain these numbers.
+    #[test]
+    fn query_digest_is_stable_across_releases() {
+        let status = Column::Attribute(AttributeId::parse_id("xattrib-0001").unwrap());
+        let all = [
+            Filter { column: Column::Number, test: Test::Compare(Comparison::From, "7".to_owned()) },
+            Filter { column: Column::Name, test: Test::Prefix("a".to_owned()) },
+            Filter { column: Column::State, test: Test::Is(vec!["open".to_owned()]) },
+            Filter { column: status, test: Test::NotEmpty },
+        ];
+        assert_eq!(
+            (digest(None, &[]), digest(Some(Type::Int), &all)),
+            (10_892_324_059_943_549_057, 7_159_595_551_771_445_444)
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! The records of a file that were written as issues. A batch is several transactions, and its checkpoint is one more. Each
+//! of them stores its records here, so that a run that repeats a batch creates only the missing issues. The issues
+//! themselves do not show it, since they may have been moved or deleted meanwhile.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+use table::{Access, Action, Backoff, Changes, EntityKey, Error, Rev, item};
+
+use super::ImportParams;
+use crate::access::IMPORT_ROWS;
+use crate::keys::MadeKey;
+use crate::names::{GateNumber, WorkId};
+use crate::schema::TRACKER;
+use crate::work::KEPT;
+
+/// Successive records of one worker: few, so that all workers share a small batch, but several, so that their transactions
+/// are not small.
+const IN_A_ROW: u64 = 4;
+
+/// The records that the workers of an import have written since its checkpoint.
+#[derive(Debug, Default)]
+pub struct Written(HashMap<GateNumber, WorkerRecords>);
+
+/// The records that one worker has written. No other worker writes its item.
+#[derive(Clone, Debug, Default)]
+pub struct WorkerRecords {
+    /// The revision of the item, if it exists.
+    rev: Option<Rev>,
+    records: BTreeSet<u64>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct WrittenItem {
+    records: BTreeSet<u64>,
+    #[serde(rename = "expires")]
+    expires: i64,
+}
+
+/// The worker of a record, which does not depend on batches.
+pub fn worker_of(record: u64) -> GateNumber {
+    GateNumber::of_worker((record / IN_A_ROW) as usize)
+}
+
+impl Written {
+    pub async fn load(access: &Access, work: WorkId, params: &ImportParams) -> Result<Self, Error> {
+        let pk = MadeKey { work, worker: worker_of(0) }.key().pk;
+        let mut written = Self::default();
+        for stored in access.table(&IMPORT_ROWS, &TRACKER).query(pk).consistent().all().await? {
+            let Some(MadeKey { worker, .. }) = MadeKey::parse(&stored.key) else { continue };
+            let WrittenItem { mut records, .. } = stored.read()?;
+            // Records before the checkpoint are never repeated.
+            records.retain(|record| *record >= params.offset.records);
+            written.0.insert(worker, WorkerRecords { rev: item::rev(&stored.item), records });
+        }
+        Ok(written)
+    }
+
+    /// Loads the records at the end of an import. It writes each worker's item, so no other run creates anything any more.
+    pub async fn close(access: &Access, work: WorkId, params: &ImportParams) -> Result<Self, Error> {
+        let mut backoff = Backoff::new();
+        loop {
+            let written = Self::load(access, work, params).await?;
+            let close = |worker| written.of(worker).keep(access, &MadeKey { work, worker }, std::iter::empty());
+            let actions = GateNumber::all().map(close).collect::<Result<Vec<_>, _>>()?;
+            match access.transact(&IMPORT_ROWS, &actions).await {
+                Ok(_) => return Ok(written),
+                Err(Error::ConditionFailed(_)) if backoff.wait().await => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub fn has(&self, record: u64) -> bool {
+        self.0.values().any(|of| of.records.contains(&record))
+    }
+
+    /// The number of records.
+    pub fn count(&self) -> u64 {
+        self.0.values().map(|of| of.records.len() as u64).sum()
+    }
+
+    pub fn of(&self, worker: GateNumber) -> WorkerRecords {
+        self.0.get(&worker).cloned().unwrap_or_default()
+    }
+}
+
+impl WorkerRecords {
+    /// The action that also stores these records, unless another run has written the item since.
+    pub fn keep(
+        &mut self,
+        access: &Access,
+        key: &MadeKey,
+        records: impl Iterator<Item = u64>,
+    ) -> Result<Action, Error> {
+        self.records.extend(records);
+        let expires = access.engines().clock.seconds() + KEPT;
+        let written = WrittenItem { records: self.records.clone(), expires };
+        let Some(rev) = self.rev else { return Action::create(&TRACKER, key, &written) };
+        Ok(Action::update(&TRACKER, key, Changes::between(&WrittenItem::default(), &written)?).if_rev(rev))
+    }
+
+    /// Notes the revision of the last write.
+    pub fn kept(&mut self, rev: Rev) {
+        self.rev = Some(rev);
+    }
+}

@@ -1,0 +1,30 @@
+//! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}/issues/{issueId}/values/{attributeId}`
+
+use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
+
+use super::edit::edit;
+use super::{SAMPLE_VALUE, VALUE, ValuePath};
+use crate::access::{ISSUE, ISSUE_ROWS, MEMBERSHIP, PROJECT, UPDATE_ISSUE};
+use crate::authorization::{SIGNED_IN, TenantAccess};
+
+pub fn route() -> Route {
+    Route::delete("clearValue", VALUE, SIGNED_IN, clear_value)
+        .summary("Remove a value of an issue")
+        .patterns(&[&MEMBERSHIP, &PROJECT, &ISSUE, &UPDATE_ISSUE, &ISSUE_ROWS])
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::CONFLICT])
+        .sample(Sample::new(SAMPLE_VALUE))
+}
+
+async fn clear_value(cx: Context, Path(path): Path<ValuePath>, tag: IfMatch) -> Result<NoContent, Problem> {
+    TenantAccess::load(&cx, path.tenant_id).await?.require_editor()?;
+    edit(&cx, path.issue(), &tag, &UPDATE_ISSUE, |schema, issue| {
+        if schema.column(path.attribute_id).is_none() || issue.value(path.attribute_id).is_none() {
+            return Err(Problem::not_found());
+        }
+        let mut issue = issue.clone();
+        issue.set(path.attribute_id, None);
+        Ok(issue)
+    })
+    .await?;
+    Ok(NoContent)
+}

@@ -1,0 +1,57 @@
+//! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}`: the project is marked first, which hides it and closes its
+//! gates, then a job deletes what is in it.
+
+use table::{Cause, Error};
+use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
+
+use super::{ONE, ProjectPath};
+use crate::access::{DUE, ISSUE_ROWS, MARK_DELETION, MEMBERSHIP, PROJECT, PROJECT_STEP, TOTALS, WORK};
+use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::project::{Consistency, Gates, Schema};
+use crate::tenants::DeleteQuery;
+use crate::work::routes::{WorkView, finish, resume};
+use crate::work::{Held, Start, mark_project};
+
+pub fn route() -> Route {
+    Route::delete("deleteProject", ONE, SIGNED_IN, delete)
+        .summary("Delete a project and, with `cascade=true`, its issues")
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &MARK_DELETION, &WORK, &DUE, &PROJECT_STEP, &ISSUE_ROWS])
+        .timeout(web::route::MAX_TIMEOUT)
+        .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::HAS_DEPENDENTS, problem::CONFLICT])
+        .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9?cascade=true"))
+}
+
+async fn delete(
+    cx: Context,
+    Path(path): Path<ProjectPath>,
+    Query(DeleteQuery { cascade }): Query<DeleteQuery>,
+    tag: IfMatch,
+) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
+    let access = TenantAccess::load(&cx, path.tenant_id).await?;
+    access.require_admin()?;
+    let schema = Schema::load_also_deleted(cx.access(), path.tenant_id, path.project_id, Consistency::Strong).await?;
+    let schema = schema.ok_or_else(Problem::not_found)?;
+    if let Some(work) = &schema.project.deleting {
+        return resume(&cx, path.tenant_id, work).await;
+    }
+    tag.check(schema.stored.rev)?;
+    let gates = Gates::load(cx.access(), path.project_id).await?;
+    if !cascade && gates.live() > 0 {
+        return Err(has_issues(&gates));
+    }
+    let who = Some(access.me.to_string());
+    let (job, actions) = mark_project(cx.access(), &schema, &gates, !cascade, !tag.is_absent(), who, Start::Held)?;
+    cx.access().transact(&MARK_DELETION, &actions).await.map_err(|error| match error.failed(0) {
+        Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
+        // Another request has marked it.
+        Some(_) => Problem::not_found(),
+        // An issue was created since the gates were read.
+        None if matches!(error, Error::ConditionFailed(_)) => has_issues(&gates),
+        None => error.into(),
+    })?;
+    finish(&cx, Held::made(path.tenant_id, job)).await
+}
+
+fn has_issues(gates: &Gates) -> Problem {
+    Problem::has_dependents(&[("issues", gates.live().max(1).unsigned_abs())])
+}

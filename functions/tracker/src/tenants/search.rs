@@ -1,0 +1,43 @@
+//! The search for tenants by the words of their names, for platform administrators.
+
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use web::search::{One, SearchResponse};
+use web::{Context, Fault, Page, Problem};
+
+use crate::access::{ALIAS, SEARCH};
+use crate::names::TenantId;
+use crate::search::Words;
+use crate::views::TenantEntry;
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Fields {
+    tenant_id: One<String>,
+    name: One<String>,
+}
+
+/// A page of the tenants whose names have these words, most relevant first.
+pub async fn search(cx: &Context, q: &str, limit: u32, cursor: Option<&str>) -> Result<Page<TenantEntry>, Problem> {
+    let after: Option<Box<RawValue>> = cx.cursor(cursor)?;
+    let words = Words::parse(q).map_err(|detail| Problem::faults(vec![Fault::parameter("q", detail)]))?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut request = json!({
+        "query": { "bool": { "filter": [{ "term": { "entity": "tenant" } }], "must": words.clause(false) } },
+        "sort": [{ "_score": "desc" }, { "pk": "desc" }],
+        "size": limit + 1,
+        "_source": false,
+        "fields": ["tenantId"],
+        "stored_fields": ["name"],
+    });
+    if let (Some(after), Some(request)) = (after, request.as_object_mut()) {
+        request.insert("search_after".to_owned(), json!(after));
+    }
+    let response: SearchResponse<Fields> = cx.access().search(&SEARCH, ALIAS, &request).await?;
+    let (hits, next) = response.page(limit);
+    let entry = |fields: Fields| Some((TenantId::parse_id(&fields.tenant_id.get()?)?, fields.name.get()?));
+    let items = hits.into_iter().filter_map(|hit| entry(hit.fields)).map(|(id, name)| TenantEntry { id, name });
+    let next_cursor = next.map(|next| cx.next_cursor(&next)).transpose()?;
+    Ok(Page { items: items.collect(), next_cursor })
+}
