@@ -8,8 +8,8 @@ use table::AccessPattern;
 use web::{Event, EventFailure, EventHandler};
 
 use crate::access::{
-    ALL_RELATIONSHIPS, BELOW, BY_GLOBAL_ID, CHECK_UPLOAD, DELETE_OR_RESTORE, DETACHED, IMPORT_ROWS, KEEP_FAULTS,
-    NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, TAKEN, WORK,
+    ALL_RELATIONSHIPS, BY_GLOBAL_ID, CASCADED, CHECK_UPLOAD, CHILDREN, DELETE_OR_RESTORE, DETACHED, IMPORT_ROWS,
+    KEEP_FAULTS, NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, WORK,
 };
 use crate::documents::Parks;
 use crate::imports::start_import;
@@ -34,8 +34,8 @@ const JOBS: &[&AccessPattern] = &[
     &DELETE_OR_RESTORE,
     &ALL_RELATIONSHIPS,
     &DETACHED,
-    &BELOW,
-    &TAKEN,
+    &CHILDREN,
+    &CASCADED,
     &BY_GLOBAL_ID,
 ];
 

@@ -84,6 +84,18 @@ names! {
     }
 }
 
+impl Kind {
+    /// Whether items of this kind have a boundary and a path.
+    pub const fn is_on_map(self) -> bool {
+        matches!(self, Self::Geozone | Self::Facility | Self::Activity)
+    }
+
+    /// Whether items of this kind have children.
+    pub const fn has_children(self) -> bool {
+        matches!(self, Self::Collection | Self::Activity)
+    }
+}
+
 names! {
     FacilityType {
         Campground = "campground",
@@ -153,6 +165,12 @@ macro_rules! ids {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $name(uuid::Uuid);
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
 
         impl $name {
             pub fn new() -> Self {

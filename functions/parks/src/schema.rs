@@ -20,6 +20,9 @@ pub static SYSTEM: System = System {
     ],
 };
 
+/// The alias of the documents in search.
+pub const ALIAS: &str = "parks";
+
 /// The bucket of shapes and uploads.
 pub const BUCKET: &str = "parks";
 

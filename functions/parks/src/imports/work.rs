@@ -11,7 +11,7 @@ use web::Problem;
 use super::row::{Draft, Reading, RowFault};
 use super::rows::{At, Next, Row, Rows};
 use super::write::{self, Written};
-use super::{MOST_ROWS, Phase, Plan, faults};
+use super::{MAX_ROWS, Phase, Plan, faults};
 use crate::access::IMPORT_ROWS;
 use crate::item::Item;
 use crate::jobs::{Counts, Held, Step, Then, Work};
@@ -83,8 +83,8 @@ impl Import {
         let (began, from) = (Instant::now(), self.rows.offset());
         while began.elapsed() < AT_MOST && self.rows.offset() - from < LOOKED_THROUGH {
             match self.rows.next(access).await? {
-                Next::Row(_) if self.counted.rows == MOST_ROWS => {
-                    let reason = format!("it has more than {MOST_ROWS} rows; cut it into several files");
+                Next::Row(_) if self.counted.rows == MAX_ROWS => {
+                    let reason = format!("it has more than {MAX_ROWS} rows; cut it into several files");
                     return Ok(Step::failed(held, reason));
                 }
                 Next::Row(row) => self.counted.add(&row, self.reading.external_id(&row, self.rows.columns())),

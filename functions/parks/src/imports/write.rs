@@ -9,16 +9,16 @@ use web::{Fault, Problem};
 use super::Layer;
 use super::row::{Draft, Reading, RowFault};
 use crate::access::{IMPORT_ROWS, NEXT_NUMBER};
-use crate::change::Change;
+use crate::audit::Audit;
+use crate::cascade::{self, TransactionBuilder, Visibility, work};
 use crate::item::{INLINE_BYTES, Item, StoredShape};
-use crate::items::create::{first, sequences};
-use crate::items::live;
-use crate::keys::{CollectionKey, ExternalIdKey, Parent, SequenceKey};
+use crate::items::check_live;
+use crate::items::create::{new_item, sequences};
+use crate::keys::{CollectionKey, ExternalIdKey, ItemRef, Parent, SequenceKey};
 use crate::names::{ActivityType, CollectionId, FacilityType, ShapeName};
-use crate::relationships::End;
+use crate::patch::FieldsPatch;
 use crate::schema::PARKS;
 use crate::shapes::{self, Uses};
-use crate::structure::{self, Plan, Visibility, work};
 use crate::{checks, dependents, external_id};
 
 /// How many actions a batch of rows may take; the rest of a transaction's 100 are the collection's, its count's and the
@@ -46,8 +46,8 @@ struct Outcome {
     /// What it was; none for a new item.
     before: Option<(Stored, Item)>,
     shape: Option<(ShapeName, geometry::Shape)>,
-    /// What becomes of its relationships where it is hidden or shown.
-    along: Plan,
+    /// The updates of its relationships if it is shown or hidden.
+    cascade: TransactionBuilder,
 }
 
 #[derive(Deserialize)]
@@ -71,20 +71,20 @@ pub async fn rows(
     who: Option<String>,
     drafts: Vec<Draft>,
 ) -> Result<Written, Problem> {
-    let now = table::clock::rfc3339(access.engines().clock.now());
+    let audit = Audit::of(access, who);
     let held = holders(access, reading, collection, &drafts).await?;
     let (mut outcomes, mut faults, mut failed) = (Vec::<Outcome>::new(), Vec::new(), 0);
     let (mut room, mut next) = (ROOM, None);
     for (draft, held) in drafts.into_iter().zip(held) {
         let (number, cost) = (draft.number, cost(reading.layer, &draft));
         let outcome = match held {
-            None => create(reading, collection, &now, who.clone(), draft)?,
-            Some(stored) => change(access, reading, collection, (&now, &who), draft, stored).await?,
+            None => create(reading, collection, &audit, draft)?,
+            Some(stored) => update(access, reading, collection, &audit, draft, stored).await?,
         };
         match outcome {
             Ok(outcome) => {
-                let cost = cost + outcome.along.size().saturating_sub(1);
-                let met = outcomes.iter().any(|before| before.along.meets(&outcome.along));
+                let cost = cost + outcome.cascade.size().saturating_sub(1);
+                let met = outcomes.iter().any(|before| before.cascade.overlaps(&outcome.cascade));
                 if !outcomes.is_empty() && (cost > room || met) {
                     next = Some(number);
                     break;
@@ -98,7 +98,7 @@ pub async fn rows(
             }
         }
     }
-    let actions = actions(access, reading, collection, outcomes, (&now, &who)).await?;
+    let actions = actions(access, reading, collection, outcomes, &audit).await?;
     Ok(Written { actions, faults, failed, next })
 }
 
@@ -139,15 +139,14 @@ async fn holders(
 fn create(
     reading: &Reading,
     collection: &CollectionId,
-    now: &str,
-    who: Option<String>,
+    audit: &Audit,
     draft: Draft,
 ) -> Result<Result<Outcome, Vec<RowFault>>, Problem> {
     // The number comes when it is known that there will be an item.
     let Some(key) = reading.layer.key(collection, draft.of_type.as_deref(), 0) else {
         return Ok(Err(reading.field(&draft, reading.layer.type_field().unwrap_or_default(), "is no type")));
     };
-    let mut item = first(&draft.fields, &key, now, who)?;
+    let mut item = new_item(&draft.fields, &key, audit)?;
     let needs_location = reading.layer != Layer::Activity;
     if let (true, None, Some((_, shape))) = (needs_location, &item.location, &draft.shape) {
         item.location = Some(shape.representative_point().to_vec());
@@ -156,14 +155,14 @@ fn create(
     if !faults.is_empty() {
         return Ok(Err(reading.told_of_item(&draft, faults)));
     }
-    Ok(Ok(Outcome { item, before: None, shape: draft.shape, along: Plan::default() }))
+    Ok(Ok(Outcome { item, before: None, shape: draft.shape, cascade: TransactionBuilder::default() }))
 }
 
-async fn change(
+async fn update(
     access: &Access,
     reading: &Reading,
     collection: &CollectionId,
-    (now, who): (&str, &Option<String>),
+    audit: &Audit,
     draft: Draft,
     stored: Stored,
 ) -> Result<Result<Outcome, Vec<RowFault>>, Problem> {
@@ -181,13 +180,14 @@ async fn change(
         let detail = format!("differs from that of its item `{}`, which never changes by an import", before.sk);
         return Ok(Err(reading.field(&draft, field, &detail)));
     }
-    let change: Change<()> = serde_json::from_value(Value::Object(draft.fields.clone())).map_err(Problem::internal)?;
-    let mut item = change.apply(&before).map_err(Problem::internal)?;
-    item.complete(now);
+    let patch: FieldsPatch<()> =
+        serde_json::from_value(Value::Object(draft.fields.clone())).map_err(Problem::internal)?;
+    let mut item = patch.apply(&before).map_err(Problem::internal)?;
+    item.complete(&audit.at);
     let mut faults = checks::faults(&item);
     let turned = item.visible() != before.visible();
     if turned && before.busy() {
-        let detail = "cannot change while a job is at work on the item; send the row again when it has ended";
+        let detail = "cannot be updated while a job is working on the item; send the row again when the job has ended";
         faults.push(Fault::pointer("/isVisible", detail));
     }
     if !faults.is_empty() {
@@ -195,25 +195,25 @@ async fn change(
     }
     let shape = draft.shape.filter(|(name, shape)| !is_same(before.shape(*name).as_ref(), shape));
     if item != before {
-        (item.updated_at, item.updated_by) = (Some(now.to_owned()), who.clone());
+        item.set_updated(audit);
     }
-    let along = match End::of(&item.pk, &item.sk).filter(|_| turned) {
-        Some(end) => along(access, &end, &mut item).await?,
-        None => Plan::default(),
+    let cascade = match item.reference().filter(|_| turned) {
+        Some(reference) => cascade(access, &reference, &mut item).await?,
+        None => TransactionBuilder::default(),
     };
-    Ok(Ok(Outcome { item, before: Some((stored, before)), shape, along }))
+    Ok(Ok(Outcome { item, before: Some((stored, before)), shape, cascade }))
 }
 
-/// What becomes of the relationships of an item that is hidden or shown; where they are too many for a transaction, the
-/// job that does it, and as much of it as comes first.
-async fn along(access: &Access, end: &End, item: &mut Item) -> Result<Plan, Problem> {
-    match structure::visibility(access, end, item.visible()).await? {
-        Visibility::Plan(plan) => Ok(plan),
+/// The updates of the relationships of an item that is shown or hidden. If they are too many for one transaction, the
+/// action that creates a job for them.
+async fn cascade(access: &Access, reference: &ItemRef, item: &mut Item) -> Result<TransactionBuilder, Problem> {
+    match cascade::set_visibility(access, reference, item.visible()).await? {
+        Visibility::Transaction(transaction) => Ok(transaction),
         Visibility::TooMany(count) => {
-            let (_, _, made) = work::show(access, item, count)?;
-            let mut plan = Plan::default();
-            plan.push(made);
-            Ok(plan)
+            let (_, _, create) = work::set_visibility(access, item, count)?;
+            let mut transaction = TransactionBuilder::default();
+            transaction.push(create);
+            Ok(transaction)
         }
     }
 }
@@ -235,7 +235,7 @@ async fn actions(
     reading: &Reading,
     collection: &CollectionId,
     outcomes: Vec<Outcome>,
-    (now, who): (&str, &Option<String>),
+    audit: &Audit,
 ) -> Result<Vec<Action>, Problem> {
     let made = outcomes.iter().filter(|outcome| outcome.before.is_none()).count() as u32;
     let mut numbers = None;
@@ -248,12 +248,12 @@ async fn actions(
     let stored: Vec<(Outcome, Option<(ShapeName, StoredShape)>)> = stored.try_collect().await?;
 
     let (mut actions, mut uses, mut counted) = (Vec::new(), Uses::default(), None);
-    for (Outcome { mut item, before, along, .. }, shape) in stored {
+    for (Outcome { mut item, before, cascade, .. }, shape) in stored {
         if let Some((name, shape)) = shape {
             uses.replace(item.shape(name).as_ref(), Some(&shape));
             item.set_shape(name, Some(shape));
             item.envelope = shapes::envelope(&item);
-            (item.updated_at, item.updated_by) = (Some(now.to_owned()), who.clone());
+            item.set_updated(audit);
         }
         match before {
             None => {
@@ -261,7 +261,7 @@ async fn actions(
                 let of_type = facility_type.or(item.activity_type.map(ActivityType::as_str));
                 let number = numbers.as_mut().and_then(Iterator::next);
                 let key = number.and_then(|number| reading.layer.key(collection, of_type, number));
-                item.place(key.ok_or_else(|| Problem::internal("a row without a number"))?, now);
+                item.set_key(key.ok_or_else(|| Problem::internal("a row without a number"))?, &audit.at);
                 actions.push(Action::create(&PARKS, item.key(), &item)?);
                 actions.extend(item.item_key().iter().flat_map(sequences));
                 actions.extend(external_id::hold(&item)?);
@@ -273,12 +273,12 @@ async fn actions(
                     continue;
                 }
                 actions.push(Action::update(&PARKS, stored.key.clone(), changes).if_unchanged(&stored));
-                actions.extend(along.into_actions());
+                actions.extend(cascade.into_actions());
             }
         }
     }
     if let Some(item) = counted {
-        actions.extend(live(&Parent::Collection(CollectionKey { collection: collection.clone() })));
+        actions.extend(check_live(&Parent::Collection(CollectionKey { collection: collection.clone() })));
         actions.extend(dependents::count(&item, i64::from(made)));
     }
     actions.extend(uses.actions(access, &IMPORT_ROWS).await?);
