@@ -6,6 +6,7 @@ mod csv;
 mod faults;
 mod feature_collection;
 mod layer;
+mod parser;
 mod record;
 mod row;
 mod rows;
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use table::objects::Gathered;
 use utoipa::ToSchema;
 
-use rows::At;
+use rows::FilePosition;
 
 /// The prefix of the files in the bucket, each under the id of its job.
 pub const PREFIX: &str = "imports/";
@@ -67,7 +68,7 @@ struct Plan {
     unknown: Unknown,
     phase: Phase,
     /// The row at which it resumes.
-    at: At,
+    at: FilePosition,
     /// The remaining rows whose external id an earlier row has, in order, each with the number of that row.
     #[serde(default)]
     repeated: Vec<(u64, u64)>,

@@ -6,7 +6,7 @@ use table::{Engines, EntityKey};
 use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Sample, problem};
 
-use super::rows::At;
+use super::rows::FilePosition;
 use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan, Unknown};
 use crate::access::IMPORT;
 use crate::audit::Audit;
@@ -89,7 +89,7 @@ async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -
         bytes: new.bytes,
         unknown: new.unknown,
         phase: Phase::Counting,
-        at: At::default(),
+        at: FilePosition::default(),
         repeated: Vec::new(),
         faults: Gathered::default(),
     };
