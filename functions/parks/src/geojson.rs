@@ -53,7 +53,10 @@ const GLOBAL_ID: &str = "globalId";
 
 impl<T> Properties<T> {
     pub fn new(item: &impl Serialize) -> Self {
-        let mut members = serde_json::to_value(item).unwrap_or_default();
+        let mut members = serde_json::to_value(item).unwrap_or_else(|error| {
+            table::never!("an item is no JSON: {error}");
+            Value::Null
+        });
         if let Some(members) = members.as_object_mut() {
             members.remove(GLOBAL_ID);
         }

@@ -157,11 +157,6 @@ impl Item {
         self.item_key().map(|key| key.children()).unwrap_or_default()
     }
 
-    /// The path of the item.
-    pub fn href(&self) -> String {
-        self.item_key().map(|key| key.href()).unwrap_or_default()
-    }
-
     pub fn visible(&self) -> bool {
         self.is_visible.unwrap_or(false)
     }
@@ -195,7 +190,11 @@ impl Item {
 
     /// Sets the key of a new or retyped item.
     pub fn set_key(&mut self, key: Key, now: &str) {
-        (self.pk, self.sk) = (key.pk, key.sk.unwrap_or_default());
+        let sk = key.sk.unwrap_or_else(|| {
+            table::never!("the key of an item has no sort key");
+            String::new()
+        });
+        (self.pk, self.sk) = (key.pk, sk);
         self.complete(now);
     }
 

@@ -59,9 +59,10 @@ impl OpenDays {
     pub fn ranges(&self) -> Vec<Days> {
         let mut ranges: Vec<Days> = Vec::new();
         for day in self.each() {
-            match ranges.last_mut() {
-                Some(last) if last.to().after() == Some(day) => *last = Days::new(last.from(), day).unwrap_or(*last),
-                _ => ranges.extend(Days::new(day, day)),
+            let last = ranges.last_mut().filter(|last| last.to().after() == Some(day));
+            match last.and_then(|last| Days::new(last.from(), day).map(|longer| (last, longer))) {
+                Some((last, longer)) => *last = longer,
+                None => ranges.extend(Days::new(day, day)),
             }
         }
         ranges

@@ -111,7 +111,7 @@ impl Rows {
                     self.file.take(taken);
                 }
                 Parsed::Row { begin, end, taken } => {
-                    let text = (!dropped).then(|| rest.get(begin..end).unwrap_or_default().to_vec());
+                    let text = (!dropped).then(|| slice(rest, begin, end).to_vec());
                     self.file.take(taken);
                     self.number += 1;
                     return Ok(Next::Row(Row { number: self.number, text }));
@@ -135,4 +135,12 @@ impl Rows {
             }
         }
     }
+}
+
+/// The bytes of a row in those that are loaded.
+fn slice(bytes: &[u8], begin: usize, end: usize) -> &[u8] {
+    bytes.get(begin..end).unwrap_or_else(|| {
+        table::never!("a row from {begin} to {end} in {} bytes", bytes.len());
+        &[]
+    })
 }

@@ -33,11 +33,19 @@ impl ItemRef {
     }
 
     pub fn pk(&self) -> &str {
-        self.text.get(..self.pk_len).unwrap_or_default()
+        self.parts().0
     }
 
     pub fn sk(&self) -> &str {
-        self.text.get(self.pk_len..).and_then(|rest| rest.strip_prefix("::")).unwrap_or_default()
+        self.parts().1
+    }
+
+    fn parts(&self) -> (&str, &str) {
+        let parts = self.text.split_at_checked(self.pk_len);
+        parts.and_then(|(pk, rest)| Some((pk, rest.strip_prefix("::")?))).unwrap_or_else(|| {
+            table::never!("`{}` has no partition key of {} bytes", self.text, self.pk_len);
+            (&self.text, "")
+        })
     }
 
     /// The key of the item itself.

@@ -44,7 +44,10 @@ pub async fn embed(
 /// A link to the shape: its own route, or an object in S3 that is signed for five minutes.
 pub async fn link(access: &Access, item: &Item, name: ShapeName, stored: &StoredShape) -> Result<String, Problem> {
     match stored {
-        StoredShape::Inline(_) => Ok(format!("{}/geometry/{name}", item.href())),
+        StoredShape::Inline(_) => {
+            let key = item.item_key().ok_or_else(|| Problem::internal("the key of an item is of no kind"))?;
+            Ok(format!("{}/geometry/{name}", key.href()))
+        }
         StoredShape::Object(reference) => {
             let objects = access.objects(&access::READ_SHAPE, BUCKET, store::PREFIX);
             Ok(objects.get_link(&store::object(&reference.sha256)).await?.url)

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::SignedDuration;
-use table::{Access, Action, Changes, Error, Stored, item};
+use table::{Access, Action, Changes, EntityKey, Error, Stored, item};
 use tokio::time::Instant;
 use web::{Due, Event, EventFailure, Problem};
 
 use super::store::{Geometry, GeometryStatus, PREFIX, UNREFERENCED, coarse_object, fine_object, object};
 use crate::access::SWEEP;
+use crate::keys::GeometryKey;
 use crate::schema::{BUCKET, PARKS};
 
 /// The time for which a shape without uses is kept.
@@ -89,7 +90,10 @@ async fn remove_one(access: &Access, listed: &Stored, before: Option<&str>) -> R
         Err(Error::Stale { .. } | Error::NotFound) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let sha256 = stored.key.pk.strip_prefix("geometry::").unwrap_or_default();
+    let Some(GeometryKey { sha256 }) = GeometryKey::parse(&stored.key) else {
+        return Err(Problem::internal(format!("{:?} is the key of no shape", stored.key)));
+    };
+    let sha256 = sha256.as_str();
     let objects = access.objects(&SWEEP, BUCKET, PREFIX);
     for name in [fine_object(sha256), coarse_object(sha256), object(sha256)] {
         // After the lease another run may remove the shape and a request store it again, and a call takes some time.
