@@ -52,6 +52,10 @@ const TEMPLATE: &str = "/parks/search";
 /// The limit of a body: a drawn shape of 64 KiB and the other parameters.
 const MAX_BODY: usize = 96 * 1024;
 
+/// The body of the sample.
+const SHAPE: &str = "{\"shape\":{\"type\":\"Polygon\",\"coordinates\":\
+     [[[-126,49],[-125,49],[-125,50],[-126,50],[-126,49]]]},\"relation\":\"within\"}";
+
 /// Above the time limits of the searches of a request together, so that a slow search is reported as one.
 pub const TIMEOUT: Duration = Duration::from_secs(25);
 
@@ -73,9 +77,7 @@ pub fn by_shape_route() -> Route {
             GEOMETRY_UNAVAILABLE,
             problem::SEARCH_UNAVAILABLE,
         ])
-        .sample(Sample::new(TEMPLATE).body(
-            r#"{"shape":{"type":"Polygon","coordinates":[[[-126,49],[-125,49],[-125,50],[-126,50],[-126,49]]]},"relation":"within"}"#,
-        ))
+        .sample(Sample::new(TEMPLATE).body(SHAPE))
 }
 
 fn representations(route: Route) -> Route {

@@ -48,7 +48,7 @@ pub enum ObjectAction {
     ListBucket,
 }
 
-/// A table in declarations of calls: `OnTable("parks").query()`.
+/// A table in declarations of calls: `OnTable("zoo").query()`.
 #[derive(Clone, Copy, Debug)]
 pub struct OnTable(pub &'static str);
 

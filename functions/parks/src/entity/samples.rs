@@ -46,7 +46,8 @@ pub const GEOZONE: Samples = samples! {
     list: "/parks/geozones/bcparks_1",
     query: "?limit=2",
     item: "/parks/geozones/bcparks_1/1",
-    new: r#"{"displayName":"Bedwell Lakes","location":[-125.589,49.498],"searchTerms":["cream lake"],"isVisible":true}"#,
+    new: "{\"displayName\":\"Bedwell Lakes\",\"location\":[-125.589,49.498],\"searchTerms\":[\"cream lake\"],\
+          \"isVisible\":true}",
     patch: r#"{"description":"Two lakes below Big Interior."}"#,
 };
 
@@ -54,7 +55,8 @@ pub const FACILITY: Samples = samples! {
     list: "/parks/facilities/bcparks_1",
     query: "?type=campground",
     item: "/parks/facilities/bcparks_1/campground/1",
-    new: r#"{"facilityType":"campground","displayName":"Baby Bedwell","location":[-125.594,49.489],"isVisible":true,"isOpen":true}"#,
+    new: "{\"facilityType\":\"campground\",\"displayName\":\"Baby Bedwell\",\"location\":[-125.594,49.489],\
+          \"isVisible\":true,\"isOpen\":true}",
     patch: r#"{"description":"Nine pads on a ridge."}"#,
 };
 
@@ -62,7 +64,8 @@ pub const ACTIVITY: Samples = samples! {
     list: "/parks/activities/bcparks_1",
     query: "?type=dayuse",
     item: "/parks/activities/bcparks_1/dayuse/1",
-    new: r#"{"activityType":"dayuse","displayName":"Day use at Buttle Lake","location":[-125.5,49.6],"isVisible":true}"#,
+    new: "{\"activityType\":\"dayuse\",\"displayName\":\"Day use at Buttle Lake\",\"location\":[-125.5,49.6],\
+          \"isVisible\":true}",
     patch: r#"{"description":"Docks and a beach."}"#,
 };
 
