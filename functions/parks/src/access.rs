@@ -1,291 +1,161 @@
-//! The access patterns of parks, with the numbers by which other places speak of them.
+//! The access patterns of parks.
 
-use table::access::{AccessPattern, Call, ObjectAction, TableAction};
+use table::access::{AccessPattern, Call, OnObjects, OnTable};
 
-const TABLE: &str = "parks";
-const BUCKET: &str = "parks";
+use crate::schema::{ALIAS, BUCKET};
 
-const fn on_table(action: TableAction) -> Call {
-    Call::Table { table: TABLE, action }
-}
+const TABLE: OnTable = OnTable("parks");
+const SHAPES: OnObjects = OnObjects { bucket: BUCKET, prefix: "geometries/" };
+const UPLOADS: OnObjects = OnObjects { bucket: BUCKET, prefix: "uploads/" };
+const IMPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "imports/" };
+const FAULTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "faults/" };
 
-const fn on_index(index: &'static str) -> Call {
-    Call::Index { table: TABLE, index }
-}
+/// An item by its key.
+pub const ITEM: AccessPattern = AccessPattern::new("item", &[TABLE.get()]);
 
-const fn on_objects(prefix: &'static str, action: ObjectAction) -> Call {
-    Call::Objects { bucket: BUCKET, prefix, action }
-}
+/// An item by its global id. The index has only keys, so a lagging index cannot reveal a hidden item.
+pub const BY_GLOBAL_ID: AccessPattern = AccessPattern::new("byGlobalId", &[TABLE.query_index("globalId"), TABLE.get()]);
 
-/// 1: an item by its key.
-pub const ITEM: AccessPattern = AccessPattern { name: "item", calls: &[on_table(TableAction::GetItem)] };
+/// A page of the live or deleted items of a partition, for administrators.
+pub const LIST: AccessPattern = AccessPattern::new("list", &[TABLE.query_index("list")]);
 
-/// 2: an item by its global id. The index has keys only, so that a lagging index shows nobody a hidden item.
-pub const BY_GLOBAL_ID: AccessPattern =
-    AccessPattern { name: "byGlobalId", calls: &[on_index("globalId"), on_table(TableAction::GetItem)] };
+/// A page of the visible items of a partition, for visitors.
+pub const PUBLIC_LIST: AccessPattern = AccessPattern::new("publicList", &[TABLE.query_index("publicList")]);
 
-/// 3: a page of a partition for administrators, live or deleted.
-pub const LIST: AccessPattern = AccessPattern { name: "list", calls: &[on_index("list")] };
+/// The next number of a partition.
+pub const NEXT_NUMBER: AccessPattern = AccessPattern::new("nextNumber", &[TABLE.update()]);
 
-/// 3: a page of a partition for visitors.
-pub const PUBLIC_LIST: AccessPattern = AccessPattern { name: "publicList", calls: &[on_index("publicList")] };
+/// A collection with the sequences of its three partitions.
+pub const CREATE_COLLECTION: AccessPattern = AccessPattern::new("createCollection", &[TABLE.put(), TABLE.get()]);
 
-/// 4: the next number of a partition.
-pub const NEXT_NUMBER: AccessPattern =
-    AccessPattern { name: "nextNumber", calls: &[on_table(TableAction::UpdateItem)] };
+/// A new item under a live parent, counted, with the guard of its external id and the sequences of its children.
+pub const CREATE_ITEM: AccessPattern =
+    AccessPattern::new("createItem", &[TABLE.check(), TABLE.put(), TABLE.update(), TABLE.get()]);
 
-/// 5: a collection with the sequences of its three partitions.
-pub const CREATE_COLLECTION: AccessPattern = AccessPattern {
-    name: "createCollection",
-    calls: &[on_table(TableAction::PutItem), on_table(TableAction::GetItem)],
-};
+/// An update of an unchanged item. A new external id moves its guard in the same transaction.
+pub const UPDATE_ITEM: AccessPattern =
+    AccessPattern::new("updateItem", &[TABLE.update(), TABLE.put(), TABLE.delete(), TABLE.check()]);
 
-/// 6: an item under a live parent, counted and, with an external id, guarded; an activity with its products' sequence.
-pub const CREATE_ITEM: AccessPattern = AccessPattern {
-    name: "createItem",
-    calls: &[
-        on_table(TableAction::ConditionCheckItem),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::UpdateItem),
-        on_table(TableAction::GetItem),
-    ],
-};
+/// An update of a collection, which has neither relationships nor an external id.
+pub const UPDATE_COLLECTION: AccessPattern = AccessPattern::new("updateCollection", &[TABLE.update()]);
 
-/// 7: a change of an item as it was read; a changed external id moves its guard in the same transaction.
-pub const CHANGE_ITEM: AccessPattern = AccessPattern {
-    name: "changeItem",
-    calls: &[
-        on_table(TableAction::UpdateItem),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::DeleteItem),
-        on_table(TableAction::ConditionCheckItem),
-    ],
-};
+/// An update of a product, which has relationships but no external id.
+pub const UPDATE_PRODUCT: AccessPattern =
+    AccessPattern::new("updateProduct", &[TABLE.update(), TABLE.put(), TABLE.check()]);
 
-/// 7: a change of a collection, which has neither relationships nor an external id.
-pub const CHANGE_COLLECTION: AccessPattern =
-    AccessPattern { name: "changeCollection", calls: &[on_table(TableAction::UpdateItem)] };
+/// The deletion or restoration of an item with its partition's count. Its relationships are detached or attached again.
+pub const DELETE_OR_RESTORE: AccessPattern =
+    AccessPattern::new("deleteOrRestore", &[TABLE.update(), TABLE.check(), TABLE.put(), TABLE.delete()]);
 
-/// 7: a change of a product, which has relationships and no external id.
-pub const CHANGE_PRODUCT: AccessPattern = AccessPattern {
-    name: "changeProduct",
-    calls: &[
-        on_table(TableAction::UpdateItem),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::ConditionCheckItem),
-    ],
-};
+/// A date of a product.
+pub const DATE: AccessPattern = AccessPattern::new("date", &[TABLE.get()]);
 
-/// 8: delete or restore of an item with its partition's count and its relationships, to detached and from there.
-pub const DELETE_OR_RESTORE: AccessPattern = AccessPattern {
-    name: "deleteOrRestore",
-    calls: &[
-        on_table(TableAction::UpdateItem),
-        on_table(TableAction::ConditionCheckItem),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::DeleteItem),
-    ],
-};
+/// The dates of a product in a range of days.
+pub const DATES: AccessPattern = AccessPattern::new("dates", &[TABLE.query()]);
 
-/// 9: one date of a product.
-pub const DATE: AccessPattern = AccessPattern { name: "date", calls: &[on_table(TableAction::GetItem)] };
+/// Up to 99 new dates with the open days of their product.
+pub const CREATE_DATES: AccessPattern = AccessPattern::new("createDates", &[TABLE.put(), TABLE.update()]);
 
-/// 9: the dates of a product in a range.
-pub const DATES: AccessPattern = AccessPattern { name: "dates", calls: &[on_table(TableAction::Query)] };
+/// Updates of up to 99 dates with the open days of their product.
+pub const UPDATE_DATES: AccessPattern = AccessPattern::new("updateDates", &[TABLE.update(), TABLE.check()]);
 
-/// 10: up to 99 dates made, with the open days of their product.
-pub const SEED_DATES: AccessPattern =
-    AccessPattern { name: "seedDates", calls: &[on_table(TableAction::PutItem), on_table(TableAction::UpdateItem)] };
+/// Deletions of up to 99 dates with the open days of their product.
+pub const DELETE_DATES: AccessPattern =
+    AccessPattern::new("deleteDates", &[TABLE.delete(), TABLE.update(), TABLE.check()]);
 
-/// 10: up to 99 dates changed, with the open days of their product.
-pub const CHANGE_DATES: AccessPattern = AccessPattern {
-    name: "changeDates",
-    calls: &[on_table(TableAction::UpdateItem), on_table(TableAction::ConditionCheckItem)],
-};
+/// An update of a date. If it opens or closes the day, also the open days of its product.
+pub const UPDATE_DATE: AccessPattern = AccessPattern::new("updateDate", &[TABLE.update()]);
 
-/// 10: up to 99 dates deleted, with the open days of their product.
-pub const DELETE_DATES: AccessPattern = AccessPattern {
-    name: "deleteDates",
-    calls: &[
-        on_table(TableAction::DeleteItem),
-        on_table(TableAction::UpdateItem),
-        on_table(TableAction::ConditionCheckItem),
-    ],
-};
+/// The deletion of a date. If the day was open, also the open days of its product.
+pub const DELETE_DATE: AccessPattern = AccessPattern::new("deleteDate", &[TABLE.delete(), TABLE.update()]);
 
-/// 11: one date changed; where that opens or closes a day, with the open days of its product.
-pub const CHANGE_DATE: AccessPattern =
-    AccessPattern { name: "changeDate", calls: &[on_table(TableAction::UpdateItem)] };
+/// An item under a new key, with everything that has the old key: its relationships, their counter, its external id and
+/// the unused sequences of its children.
+pub const RETYPE: AccessPattern =
+    AccessPattern::new("retype", &[TABLE.delete(), TABLE.put(), TABLE.update(), TABLE.check()]);
 
-/// 11: one date deleted; where that closes a day, with the open days of its product.
-pub const DELETE_DATE: AccessPattern = AccessPattern {
-    name: "deleteDate",
-    calls: &[on_table(TableAction::DeleteItem), on_table(TableAction::UpdateItem)],
-};
+/// All relationships of an item with the counter that proves that they are all. The index has only keys.
+pub const ALL_RELATIONSHIPS: AccessPattern = AccessPattern::new(
+    "allRelationships",
+    &[TABLE.get(), TABLE.query(), TABLE.query_index("reverse"), TABLE.batch_get()],
+);
 
-/// An item under another key, with what bears the old one: its relationships, their counter, its external id, and the
-/// unused sequences of what might have lain in it.
-pub const RETYPE: AccessPattern = AccessPattern {
-    name: "retype",
-    calls: &[
-        on_table(TableAction::DeleteItem),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::UpdateItem),
-        on_table(TableAction::ConditionCheckItem),
-    ],
-};
+/// The relationships that were detached when an item was deleted.
+pub const DETACHED: AccessPattern = AccessPattern::new("detached", &[TABLE.get(), TABLE.query()]);
 
-/// 8: all relationships of an item, with the counter that proves it. The index has keys only.
-pub const ALL_RELATIONSHIPS: AccessPattern = AccessPattern {
-    name: "allRelationships",
-    calls: &[
-        on_table(TableAction::GetItem),
-        on_table(TableAction::Query),
-        on_index("reverse"),
-        on_table(TableAction::BatchGetItem),
-    ],
-};
+/// The live children of an item. The index has only summaries.
+pub const CHILDREN: AccessPattern =
+    AccessPattern::new("children", &[TABLE.get(), TABLE.query_index("list"), TABLE.batch_get()]);
 
-/// 8: the relationships that were kept when an item was deleted.
-pub const DETACHED: AccessPattern =
-    AccessPattern { name: "detached", calls: &[on_table(TableAction::GetItem), on_table(TableAction::Query)] };
+/// The items that a deletion cascaded to. The index has only keys.
+pub const CASCADED: AccessPattern = AccessPattern::new("cascaded", &[TABLE.query_index("reverse"), TABLE.batch_get()]);
 
-/// 8: the items below another. The index has summaries only.
-pub const BELOW: AccessPattern = AccessPattern {
-    name: "below",
-    calls: &[on_table(TableAction::GetItem), on_index("list"), on_table(TableAction::BatchGetItem)],
-};
-
-/// 8: the items that a deletion took along. The index has keys only.
-pub const TAKEN: AccessPattern =
-    AccessPattern { name: "taken", calls: &[on_index("reverse"), on_table(TableAction::BatchGetItem)] };
-
-/// 12: a page of relationships forward.
+/// A page of relationships forward.
 pub const RELATIONSHIPS: AccessPattern =
-    AccessPattern { name: "relationships", calls: &[on_table(TableAction::Query), on_index("publicList")] };
+    AccessPattern::new("relationships", &[TABLE.query(), TABLE.query_index("publicList")]);
 
-/// 13: a page of relationships in reverse.
+/// A page of relationships in reverse.
 pub const REVERSE: AccessPattern =
-    AccessPattern { name: "reverse", calls: &[on_index("reverse"), on_index("publicReverse")] };
+    AccessPattern::new("reverse", &[TABLE.query_index("reverse"), TABLE.query_index("publicReverse")]);
 
-/// 14: the items at the other ends of such a page.
-pub const OTHER_ENDS: AccessPattern =
-    AccessPattern { name: "otherEnds", calls: &[on_table(TableAction::BatchGetItem)] };
+/// The items at the other ends of a page of relationships.
+pub const RELATED_ITEMS: AccessPattern = AccessPattern::new("relatedItems", &[TABLE.batch_get()]);
 
-/// 15: a relationship made between two live items.
-pub const RELATE: AccessPattern = AccessPattern {
-    name: "relate",
-    calls: &[
-        on_table(TableAction::GetItem),
-        on_table(TableAction::ConditionCheckItem),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::UpdateItem),
-    ],
-};
+/// A new relationship of two live items.
+pub const CREATE_RELATIONSHIP: AccessPattern =
+    AccessPattern::new("createRelationship", &[TABLE.get(), TABLE.check(), TABLE.put(), TABLE.update()]);
 
-/// 15: a relationship ended.
-pub const UNRELATE: AccessPattern =
-    AccessPattern { name: "unrelate", calls: &[on_table(TableAction::DeleteItem), on_table(TableAction::UpdateItem)] };
+/// The deletion of a relationship.
+pub const DELETE_RELATIONSHIP: AccessPattern =
+    AccessPattern::new("deleteRelationship", &[TABLE.delete(), TABLE.update()]);
 
-/// 16: a shape in S3 attached or detached, with the counts of its uses.
-pub const ATTACH: AccessPattern =
-    AccessPattern { name: "attach", calls: &[on_table(TableAction::GetItem), on_table(TableAction::UpdateItem)] };
+/// A shape of an item attached or detached, with the counts of the uses of shapes in S3.
+pub const ATTACH: AccessPattern = AccessPattern::new("attach", &[TABLE.get(), TABLE.update()]);
 
-/// A shape into S3: the object, its coarse form, and the item that counts its uses.
-pub const STORE_SHAPE: AccessPattern = AccessPattern {
-    name: "storeShape",
-    calls: &[
-        on_objects("geometries/", ObjectAction::PutObject),
-        on_objects("geometries/", ObjectAction::GetObject),
-        on_objects("geometries/", ObjectAction::ListBucket),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::GetItem),
-        on_table(TableAction::UpdateItem),
-    ],
-};
+/// A shape in S3 with its coarse form, and the item that counts its uses.
+pub const STORE_SHAPE: AccessPattern = AccessPattern::new(
+    "storeShape",
+    &[SHAPES.put(), SHAPES.get(), SHAPES.list(), TABLE.put(), TABLE.get(), TABLE.update()],
+);
 
-/// A shape out of S3, or a link to it.
-pub const READ_SHAPE: AccessPattern =
-    AccessPattern { name: "readShape", calls: &[on_objects("geometries/", ObjectAction::GetObject)] };
+/// A shape from S3, or a signed link to it.
+pub const READ_SHAPE: AccessPattern = AccessPattern::new("readShape", &[SHAPES.get()]);
 
-/// An upload announced, with the link that takes its file.
-pub const UPLOAD: AccessPattern = AccessPattern {
-    name: "upload",
-    calls: &[
-        on_objects("uploads/", ObjectAction::PutObject),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::GetItem),
-    ],
-};
+/// A new upload with the signed link for its file.
+pub const UPLOAD: AccessPattern = AccessPattern::new("upload", &[UPLOADS.put(), TABLE.put(), TABLE.get()]);
 
-/// A file that has arrived, checked and settled.
-pub const CHECK_UPLOAD: AccessPattern = AccessPattern {
-    name: "checkUpload",
-    calls: &[
-        on_table(TableAction::GetItem),
-        on_table(TableAction::UpdateItem),
-        on_objects("uploads/", ObjectAction::GetObject),
-        on_objects("uploads/", ObjectAction::ListBucket),
-    ],
-};
+/// The check of an uploaded file and its result.
+pub const CHECK_UPLOAD: AccessPattern =
+    AccessPattern::new("checkUpload", &[TABLE.get(), TABLE.update(), UPLOADS.get(), UPLOADS.list()]);
 
-/// 17: the jobs that are open, each then read by its key.
-pub const OPEN_JOBS: AccessPattern =
-    AccessPattern { name: "openJobs", calls: &[on_index("list"), on_table(TableAction::BatchGetItem)] };
+/// The open jobs, each read by its key.
+pub const OPEN_JOBS: AccessPattern = AccessPattern::new("openJobs", &[TABLE.query_index("list"), TABLE.batch_get()]);
 
-/// A job made, and its lease and checkpoint moved on, together with what each of its batches writes.
-pub const WORK: AccessPattern = AccessPattern {
-    name: "work",
-    calls: &[on_table(TableAction::GetItem), on_table(TableAction::PutItem), on_table(TableAction::UpdateItem)],
-};
+/// A new job, its lease, and its checkpoint with the writes of each batch.
+pub const WORK: AccessPattern = AccessPattern::new("work", &[TABLE.get(), TABLE.put(), TABLE.update()]);
 
-/// A file to import announced, with the link that takes it, for a collection that is there.
-pub const IMPORT: AccessPattern = AccessPattern {
-    name: "import",
-    calls: &[
-        on_objects("imports/", ObjectAction::PutObject),
-        on_table(TableAction::GetItem),
-        on_table(TableAction::PutItem),
-    ],
-};
+/// A new import into an existing collection, with the signed link for its file.
+pub const IMPORT: AccessPattern = AccessPattern::new("import", &[IMPORTS.put(), TABLE.get(), TABLE.put()]);
 
-/// A file to import, read block by block.
-pub const READ_IMPORT: AccessPattern = AccessPattern {
-    name: "readImport",
-    calls: &[on_objects("imports/", ObjectAction::GetObject), on_objects("imports/", ObjectAction::ListBucket)],
-};
+/// An import's file, read in blocks.
+pub const READ_IMPORT: AccessPattern = AccessPattern::new("readImport", &[IMPORTS.get(), IMPORTS.list()]);
 
-/// Up to 30 rows of a file: items made and changed, with the guards of their external ids, the counts of them and of
-/// their shapes' uses, the relationships of those that are hidden or shown, and the job's checkpoint.
-pub const IMPORT_ROWS: AccessPattern = AccessPattern {
-    name: "importRows",
-    calls: &[
-        on_table(TableAction::GetItem),
-        on_table(TableAction::BatchGetItem),
-        on_table(TableAction::ConditionCheckItem),
-        on_table(TableAction::PutItem),
-        on_table(TableAction::UpdateItem),
-    ],
-};
+/// Up to 30 rows of a file: created and updated items, the guards of their external ids, the counts of items and of uses
+/// of shapes, the relationships of items that are hidden or shown, and the job's checkpoint.
+pub const IMPORT_ROWS: AccessPattern =
+    AccessPattern::new("importRows", &[TABLE.get(), TABLE.batch_get(), TABLE.check(), TABLE.put(), TABLE.update()]);
 
-/// The faults of a job, kept batch by batch and put together in the end.
-pub const KEEP_FAULTS: AccessPattern = AccessPattern {
-    name: "keepFaults",
-    calls: &[on_objects("faults/", ObjectAction::PutObject), on_objects("faults/", ObjectAction::GetObject)],
-};
+/// The faults of a job, stored batch by batch and gathered at its end.
+pub const KEEP_FAULTS: AccessPattern = AccessPattern::new("keepFaults", &[FAULTS.put(), FAULTS.get()]);
 
-/// A link to the faults of a job.
-pub const READ_FAULTS: AccessPattern =
-    AccessPattern { name: "readFaults", calls: &[on_objects("faults/", ObjectAction::GetObject)] };
+/// A signed link to the faults of a job.
+pub const READ_FAULTS: AccessPattern = AccessPattern::new("readFaults", &[FAULTS.get()]);
 
-/// 17: shapes without uses, or whose removal has begun, and their removal.
-pub const SWEEP: AccessPattern = AccessPattern {
-    name: "sweep",
-    calls: &[
-        on_index("list"),
-        on_table(TableAction::GetItem),
-        on_table(TableAction::UpdateItem),
-        on_table(TableAction::DeleteItem),
-        on_objects("geometries/", ObjectAction::DeleteObject),
-    ],
-};
+/// The removal of shapes that have no uses, or whose removal has started.
+pub const SWEEP: AccessPattern = AccessPattern::new(
+    "sweep",
+    &[TABLE.query_index("list"), TABLE.get(), TABLE.update(), TABLE.delete(), SHAPES.delete()],
+);
+
+/// A search; two if activities are joined to their open products.
+pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: ALIAS }]);

@@ -1,15 +1,15 @@
-//! What a schema cannot say of an item: bounds between fields, positions, names known elsewhere.
+//! The rules of an item that a schema cannot state.
 
 use table::Escaped;
 use web::Fault;
 
 use crate::item::Item;
-use crate::open_days::RANGE;
+use crate::open_days::MAX_DAYS;
 
-/// Metres above or below the sea that a place on Earth can have, generously.
-const ALTITUDE: f64 = 100_000.0;
+/// The limit of an altitude in metres.
+const MAX_ALTITUDE: f64 = 100_000.0;
 
-/// All that is wrong with what an administrator has set.
+/// All faults of an item.
 pub fn faults(item: &Item) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut fault = |pointer: &str, detail: String| faults.push(Fault::pointer(pointer, detail));
@@ -38,10 +38,10 @@ pub fn faults(item: &Item) -> Vec<Fault> {
     if let (Some(start), Some(_)) = (item.range_start, item.range_end) {
         match item.range() {
             None => fault("/rangeEnd", format!("expected no day before rangeStart, which is {start}")),
-            Some(days) if days.count() > RANGE => {
+            Some(days) if days.count() > MAX_DAYS => {
                 fault(
                     "/rangeEnd",
-                    format!("expected at most {RANGE} days from rangeStart on, and these are {}", days.count()),
+                    format!("expected at most {MAX_DAYS} days from rangeStart on, and the range has {}", days.count()),
                 );
             }
             Some(_) => {}
@@ -55,26 +55,26 @@ pub fn faults(item: &Item) -> Vec<Fault> {
     faults
 }
 
-/// Longitude first, in degrees, and not the mark of missing coordinates.
+/// Checks a position. `[0, 0]` is refused, because it usually stands for missing coordinates.
 fn check_location(position: &[f64]) -> Result<(), String> {
     let (&[longitude, latitude] | &[longitude, latitude, _]) = position else {
         return Err("expected [longitude, latitude] or [longitude, latitude, metres]".to_owned());
     };
     if (longitude, latitude) == (0.0, 0.0) {
-        return Err("[0, 0] is the mark of missing coordinates, not a place".to_owned());
+        return Err("[0, 0] stands for missing coordinates, not for a place".to_owned());
     }
     if latitude.abs() > 90.0 && longitude.abs() <= 90.0 && latitude.abs() <= 180.0 {
-        return Err("the latitude lies beyond 90: longitude comes first, these look swapped".to_owned());
+        return Err("the latitude exceeds 90: longitude comes first, these look swapped".to_owned());
     }
     if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
         return Err("expected a longitude of -180 to 180 and a latitude of -90 to 90".to_owned());
     }
-    if position.get(2).is_some_and(|metres| metres.abs() > ALTITUDE) {
+    if position.get(2).is_some_and(|metres| metres.abs() > MAX_ALTITUDE) {
         return Err("expected an altitude of at most 100000 metres either way".to_owned());
     }
-    // DynamoDB has no numbers closer to 0, and no place is told apart by one.
+    // DynamoDB cannot store numbers closer to 0.
     if position.iter().any(|number| *number != 0.0 && number.abs() < 1e-100) {
-        return Err("expected 0 in place of a number too small to matter".to_owned());
+        return Err("expected 0 instead of a number this small".to_owned());
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_location_is_longitude_first_and_on_earth() {
+    fn location_off_the_map_or_swapped_is_a_fault() {
         assert_eq!(place(&[-125.589, 49.498]), []);
         assert_eq!(place(&[180.0, -90.0, 12.5]), []);
         for bad in [
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn all_faults_come_at_once() {
+    fn all_faults_are_returned() {
         let item = Item {
             pk: "facility::a".to_owned(),
             timezone: Some("Mars/Olympus".to_owned()),

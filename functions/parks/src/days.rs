@@ -24,12 +24,12 @@ impl Day {
         self.0.weekday()
     }
 
-    /// The day before; none before the first.
+    /// The day before. None for the first.
     pub fn before(self) -> Option<Self> {
         self.0.yesterday().ok().map(Self).filter(|day| *day >= Self::FIRST)
     }
 
-    /// The day after; none after the last.
+    /// The day after. None for the last.
     pub fn after(self) -> Option<Self> {
         self.0.tomorrow().ok().map(Self).filter(|day| *day <= Self::LAST)
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Day {
     }
 }
 
-/// As text it sorts as it comes.
+/// The order of texts is that of days.
 impl table::KeyPart for Day {}
 
 impl Serialize for Day {

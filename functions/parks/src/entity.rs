@@ -1,49 +1,56 @@
-//! The kinds of item that this system serves, and what tells one from another.
+//! The kinds of item of this system: their paths, keys and bodies.
 
+mod list_query;
 mod path;
+mod samples;
+
+use std::fmt;
 
 use serde::de::DeserializeOwned;
-use table::{AccessPattern, Number};
+use table::{AccessPattern, EntityKey, Number};
 use utoipa::ToSchema;
 
-use crate::access::{CHANGE_COLLECTION, CHANGE_ITEM, CHANGE_PRODUCT};
+use crate::access::{UPDATE_COLLECTION, UPDATE_ITEM, UPDATE_PRODUCT};
 use crate::fields::{
     ActivityFields, CollectionFields, FacilityFields, GeozoneFields, NewActivity, NewCollection, NewFacility,
     NewGeozone, NewItem, NewProduct, ProductFields,
 };
-use crate::items::list::{ActivityListQuery, FacilityListQuery, ListQuery, Listing};
 use crate::keys::{ActivityKey, CollectionKey, FacilityKey, GeozoneKey, ItemKey, Parent, ProductKey};
 use crate::names::Kind;
 
+pub use list_query::{ActivityListQuery, FacilityListQuery, ListParameters, ListQuery};
 pub use path::{ItemPath, ListPath, Parts};
+pub use samples::Samples;
 
-/// A kind of item: its paths, its keys and the bodies that it takes.
+/// A kind of item.
 pub trait Entity: Send + Sync + 'static {
     const KIND: Kind;
-    /// The path at which its items are listed and made.
+    /// The path of its lists.
     const LIST: &'static str;
-    /// The path of one item.
+    /// The path of an item.
     const ITEM: &'static str;
-    /// How one is changed.
-    const CHANGE: &'static AccessPattern;
-    /// The parameters of its lists.
-    type ListQuery: DeserializeOwned + ToSchema + Into<Listing> + Send + 'static;
-    /// The body that creates one.
+    /// The access pattern of an update.
+    const UPDATE: &'static AccessPattern;
+    const SAMPLES: Samples;
+    type Key: EntityKey + Into<ItemKey> + Clone + fmt::Debug + Send + Sync + 'static;
+    /// The query of its lists.
+    type ListQuery: DeserializeOwned + ToSchema + Into<ListParameters> + Send + 'static;
+    /// The body that creates an item.
     type New: NewItem;
-    /// What may be changed of one.
-    type Fields: ToSchema + Send + 'static;
+    /// The fields that can be updated.
+    type Fields: ToSchema + Send + Sync + 'static;
 
-    /// What the items of a list lie in; nothing for a path that no list can have.
+    /// The parent of the items of a list. None for a path that no list can have.
     fn parent(path: &Parts) -> Option<Parent>;
 
-    /// The key of the item; nothing for a path that no item can have.
-    fn key(path: &Parts) -> Option<ItemKey>;
+    /// The key of an item. None for a path that no item can have.
+    fn key(path: &Parts) -> Option<Self::Key>;
 
-    /// The key of a new item; nothing where its kind lies elsewhere.
+    /// The key of a new item. None if items of this kind have another kind of parent.
     fn new_key(parent: &Parent, new: &Self::New, number: Number) -> Option<ItemKey>;
 }
 
-/// A kind of item that lies on the map, with a boundary and a path.
+/// A kind of item with a boundary and a path.
 pub trait OnMap: Entity {}
 
 #[derive(Debug)]
@@ -69,7 +76,9 @@ impl Entity for Collection {
     const KIND: Kind = Kind::Collection;
     const LIST: &'static str = "/parks/collections";
     const ITEM: &'static str = "/parks/collections/{collection}";
-    const CHANGE: &'static AccessPattern = &CHANGE_COLLECTION;
+    const UPDATE: &'static AccessPattern = &UPDATE_COLLECTION;
+    const SAMPLES: Samples = samples::COLLECTION;
+    type Key = CollectionKey;
     type ListQuery = ListQuery;
     type New = NewCollection;
     type Fields = CollectionFields;
@@ -78,8 +87,8 @@ impl Entity for Collection {
         Some(Parent::Root)
     }
 
-    fn key(path: &Parts) -> Option<ItemKey> {
-        Some(ItemKey::Collection(CollectionKey { collection: path.part("collection")? }))
+    fn key(path: &Parts) -> Option<CollectionKey> {
+        Some(CollectionKey { collection: path.part("collection")? })
     }
 
     fn new_key(_: &Parent, new: &NewCollection, _: Number) -> Option<ItemKey> {
@@ -91,7 +100,9 @@ impl Entity for Geozone {
     const KIND: Kind = Kind::Geozone;
     const LIST: &'static str = "/parks/geozones/{collection}";
     const ITEM: &'static str = "/parks/geozones/{collection}/{number}";
-    const CHANGE: &'static AccessPattern = &CHANGE_ITEM;
+    const UPDATE: &'static AccessPattern = &UPDATE_ITEM;
+    const SAMPLES: Samples = samples::GEOZONE;
+    type Key = GeozoneKey;
     type ListQuery = ListQuery;
     type New = NewGeozone;
     type Fields = GeozoneFields;
@@ -100,8 +111,8 @@ impl Entity for Geozone {
         in_collection(path)
     }
 
-    fn key(path: &Parts) -> Option<ItemKey> {
-        Some(ItemKey::Geozone(GeozoneKey { collection: path.part("collection")?, number: path.part("number")? }))
+    fn key(path: &Parts) -> Option<GeozoneKey> {
+        Some(GeozoneKey { collection: path.part("collection")?, number: path.part("number")? })
     }
 
     fn new_key(parent: &Parent, _: &NewGeozone, number: Number) -> Option<ItemKey> {
@@ -114,7 +125,9 @@ impl Entity for Facility {
     const KIND: Kind = Kind::Facility;
     const LIST: &'static str = "/parks/facilities/{collection}";
     const ITEM: &'static str = "/parks/facilities/{collection}/{facilityType}/{number}";
-    const CHANGE: &'static AccessPattern = &CHANGE_ITEM;
+    const UPDATE: &'static AccessPattern = &UPDATE_ITEM;
+    const SAMPLES: Samples = samples::FACILITY;
+    type Key = FacilityKey;
     type ListQuery = FacilityListQuery;
     type New = NewFacility;
     type Fields = FacilityFields;
@@ -123,12 +136,12 @@ impl Entity for Facility {
         in_collection(path)
     }
 
-    fn key(path: &Parts) -> Option<ItemKey> {
-        Some(ItemKey::Facility(FacilityKey {
+    fn key(path: &Parts) -> Option<FacilityKey> {
+        Some(FacilityKey {
             collection: path.part("collection")?,
             facility_type: path.part("facilityType")?,
             number: path.part("number")?,
-        }))
+        })
     }
 
     fn new_key(parent: &Parent, new: &NewFacility, number: Number) -> Option<ItemKey> {
@@ -141,7 +154,9 @@ impl Entity for Activity {
     const KIND: Kind = Kind::Activity;
     const LIST: &'static str = "/parks/activities/{collection}";
     const ITEM: &'static str = "/parks/activities/{collection}/{activityType}/{number}";
-    const CHANGE: &'static AccessPattern = &CHANGE_ITEM;
+    const UPDATE: &'static AccessPattern = &UPDATE_ITEM;
+    const SAMPLES: Samples = samples::ACTIVITY;
+    type Key = ActivityKey;
     type ListQuery = ActivityListQuery;
     type New = NewActivity;
     type Fields = ActivityFields;
@@ -150,12 +165,12 @@ impl Entity for Activity {
         in_collection(path)
     }
 
-    fn key(path: &Parts) -> Option<ItemKey> {
-        Some(ItemKey::Activity(ActivityKey {
+    fn key(path: &Parts) -> Option<ActivityKey> {
+        Some(ActivityKey {
             collection: path.part("collection")?,
             activity_type: path.part("activityType")?,
             number: path.part("number")?,
-        }))
+        })
     }
 
     fn new_key(parent: &Parent, new: &NewActivity, number: Number) -> Option<ItemKey> {
@@ -164,23 +179,13 @@ impl Entity for Activity {
     }
 }
 
-impl Product {
-    /// The key of the product that a path names.
-    pub fn at(path: &Parts) -> Option<ProductKey> {
-        Some(ProductKey {
-            collection: path.part("collection")?,
-            activity_type: path.part("activityType")?,
-            activity: path.part("activity")?,
-            number: path.part("number")?,
-        })
-    }
-}
-
 impl Entity for Product {
     const KIND: Kind = Kind::Product;
     const LIST: &'static str = "/parks/products/{collection}/{activityType}/{activity}";
     const ITEM: &'static str = "/parks/products/{collection}/{activityType}/{activity}/{number}";
-    const CHANGE: &'static AccessPattern = &CHANGE_PRODUCT;
+    const UPDATE: &'static AccessPattern = &UPDATE_PRODUCT;
+    const SAMPLES: Samples = samples::PRODUCT;
+    type Key = ProductKey;
     type ListQuery = ListQuery;
     type New = NewProduct;
     type Fields = ProductFields;
@@ -193,8 +198,13 @@ impl Entity for Product {
         }))
     }
 
-    fn key(path: &Parts) -> Option<ItemKey> {
-        Self::at(path).map(ItemKey::Product)
+    fn key(path: &Parts) -> Option<ProductKey> {
+        Some(ProductKey {
+            collection: path.part("collection")?,
+            activity_type: path.part("activityType")?,
+            activity: path.part("activity")?,
+            number: path.part("number")?,
+        })
     }
 
     fn new_key(parent: &Parent, _: &NewProduct, number: Number) -> Option<ItemKey> {
@@ -218,15 +228,15 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_served_at_its_key() {
+    fn href_of_key_is_the_path_of_the_item() {
         let path = parts(&[("collection", "bcparks_1"), ("facilityType", "campground"), ("number", "10")]);
-        assert_eq!(Facility::key(&path).unwrap().href(), "/parks/facilities/bcparks_1/campground/10");
+        assert_eq!(ItemKey::from(Facility::key(&path).unwrap()).href(), "/parks/facilities/bcparks_1/campground/10");
         let path = parts(&[("collection", "a"), ("activityType", "dayuse"), ("activity", "3"), ("number", "1")]);
-        assert_eq!(Product::key(&path).unwrap().parent(), Product::parent(&path).unwrap());
+        assert_eq!(ItemKey::from(Product::key(&path).unwrap()).parent(), Product::parent(&path).unwrap());
     }
 
     #[test]
-    fn no_item_has_another_spelling() {
+    fn other_spellings_of_a_number_are_no_key() {
         for number in ["01", "+1", "1.0", "-1", "x", ""] {
             assert_eq!(Geozone::key(&parts(&[("collection", "a"), ("number", number)])), None, "{number:?}");
         }

@@ -1,5 +1,4 @@
-//! What calls the system besides HTTP: records of its table's stream, files that have
-//! arrived, and the clock.
+//! Handlers of events: records of the table's stream, deployments, uploaded files and schedules.
 
 use std::time::Duration;
 
@@ -8,8 +7,8 @@ use table::AccessPattern;
 use web::{Event, EventFailure, EventHandler};
 
 use crate::access::{
-    ALL_RELATIONSHIPS, BELOW, BY_GLOBAL_ID, CHECK_UPLOAD, DELETE_OR_RESTORE, DETACHED, IMPORT_ROWS, KEEP_FAULTS,
-    NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, TAKEN, WORK,
+    ALL_RELATIONSHIPS, BY_GLOBAL_ID, CASCADED, CHECK_UPLOAD, CHILDREN, DELETE_OR_RESTORE, DETACHED, IMPORT_ROWS,
+    KEEP_FAULTS, NEXT_NUMBER, OPEN_JOBS, READ_IMPORT, STORE_SHAPE, SWEEP, WORK,
 };
 use crate::documents::Parks;
 use crate::imports::start_import;
@@ -17,11 +16,11 @@ use crate::jobs;
 use crate::shapes::{finish_removals, sweep_geometries};
 use crate::uploads::check_upload;
 
-/// What an import needs.
+/// The access patterns of an import.
 const IMPORT: &[&AccessPattern] =
     &[&WORK, &READ_IMPORT, &IMPORT_ROWS, &NEXT_NUMBER, &STORE_SHAPE, &KEEP_FAULTS, &ALL_RELATIONSHIPS];
 
-/// What jobs of every kind need, and the removal of shapes.
+/// The access patterns of jobs of all kinds and of the removal of shapes.
 const JOBS: &[&AccessPattern] = &[
     &OPEN_JOBS,
     &WORK,
@@ -34,8 +33,8 @@ const JOBS: &[&AccessPattern] = &[
     &DELETE_OR_RESTORE,
     &ALL_RELATIONSHIPS,
     &DETACHED,
-    &BELOW,
-    &TAKEN,
+    &CHILDREN,
+    &CASCADED,
     &BY_GLOBAL_ID,
 ];
 
@@ -48,14 +47,14 @@ pub fn handlers() -> Vec<EventHandler> {
             .patterns(&[&CHECK_UPLOAD, &STORE_SHAPE])
             .timeout(Duration::from_secs(60))
             .memory(1024),
-        // What they do not finish in their time is left to the next `runWork`.
+        // `runWork` resumes the jobs that they do not finish.
         EventHandler::new("startImport", start_import).patterns(IMPORT).timeout(Duration::from_secs(300)).memory(1024),
         EventHandler::new("runWork", run_work).patterns(JOBS).timeout(Duration::from_secs(60)).memory(1024),
         EventHandler::new("sweepGeometries", sweep_geometries).patterns(&[&SWEEP]).timeout(Duration::from_secs(300)),
     ]
 }
 
-/// Every minute: goes on with what was begun and is nobody's now.
+/// Resumes the open jobs and removals that no worker has a lease of; every minute.
 async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
     let (access, until) = (event.access(), event.deadline);
     let (jobs, removals) = futures::join!(jobs::go_on(access, until), finish_removals(access, until));

@@ -1,4 +1,4 @@
-//! The bodies in which administrators send items: what they may set, and within which bounds.
+//! The bodies that create and update items.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, SchemaType, T
 use crate::days::Day;
 use crate::names::{ActivityType, FacilityType, ShapeName};
 
-/// The fields that every kind of item has, followed by a kind's own.
+/// Declares a body with the fields of every kind of item and further ones.
 macro_rules! fields {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         $(#[$doc])*
@@ -21,7 +21,7 @@ macro_rules! fields {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schema(max_length = 10000)]
             pub description: Option<String>,
-            /// Other words by which people may look for it.
+            /// Other names of the item, which search finds.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schema(schema_with = crate::fields::search_terms)]
             pub search_terms: Option<Vec<String>>,
@@ -32,10 +32,10 @@ macro_rules! fields {
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schema(max_length = 64)]
             pub timezone: Option<String>,
-            /// Whether visitors see it.
+            /// Whether visitors see the item.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub is_visible: Option<bool>,
-            /// For administrators only.
+            /// For administrators.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[schema(max_length = 10000)]
             pub admin_notes: Option<String>,
@@ -44,14 +44,14 @@ macro_rules! fields {
     };
 }
 
-/// The same with what items on the map have besides.
+/// Declares a body with the fields of items on the map.
 macro_rules! place_fields {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         fields! {
             $(#[$doc])*
             $name {
-                /// `[longitude, latitude]` in degrees, with metres of altitude as an optional third. Geozones and
-                /// facilities have one always: a new one without a boundary or a path needs it, and no patch removes it.
+                /// `[longitude, latitude]` in degrees, optionally with the altitude in metres. Geozones and facilities always
+                /// have a location: a new one without a boundary or a path needs it, and no patch can remove it.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 #[schema(min_items = 2, max_items = 3)]
                 pub location: Option<Vec<f64>>,
@@ -61,7 +61,7 @@ macro_rules! place_fields {
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 #[schema(maximum = 22)]
                 pub max_map_zoom: Option<u8>,
-                /// The administrators' own id for it, unique among its kind in its collection.
+                /// The id of the item in another system, unique among the items of its kind in the collection.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 #[schema(min_length = 1, max_length = 128)]
                 pub external_id: Option<String>,
@@ -71,7 +71,7 @@ macro_rules! place_fields {
     };
 }
 
-/// The same with shapes, as an item to be made carries them.
+/// Declares the body of a new item with shapes.
 macro_rules! new_place {
     ($fields:ident $(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         $fields! {
@@ -99,7 +99,7 @@ macro_rules! new_place {
     };
 }
 
-/// The same with what activities have besides.
+/// Declares a body with the fields of activities.
 macro_rules! activity_fields {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         place_fields! {
@@ -114,7 +114,7 @@ macro_rules! activity_fields {
     };
 }
 
-/// The same with what facilities have besides.
+/// Declares a body with the fields of facilities.
 macro_rules! facility_fields {
     ($(#[$doc:meta])* $name:ident { $($own:tt)* }) => {
         place_fields! {
@@ -128,7 +128,7 @@ macro_rules! facility_fields {
                 pub address: Option<String>,
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub is_open: Option<bool>,
-                /// Whether a map draws it; it does when absent.
+                /// Whether maps draw the facility; true by default.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub show_on_map: Option<bool>,
                 $($own)*
@@ -138,64 +138,62 @@ macro_rules! facility_fields {
 }
 
 fields! {
-    /// What may be set of a collection.
+    /// The fields of a collection.
     CollectionFields {}
 }
 
 fields! {
-    /// A collection to be made.
+    /// A new collection.
     NewCollection {
-        /// Stands in the keys of everything in it and never changes.
+        /// Part of the keys of everything in it. It never changes.
         #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
         pub collection_id: String,
     }
 }
 
 place_fields! {
-    /// What may be set of a geozone.
+    /// The fields of a geozone.
     GeozoneFields {}
 }
 
 new_place! { place_fields
-    /// A geozone to be made. It needs a location, a boundary or a path: without a location it takes a point in or on its
-    /// shape.
+    /// A new geozone. It needs a location, a boundary or a path. Without a location it gets a point in or on its shape.
     NewGeozone {}
 }
 
 facility_fields! {
-    /// What may be set of a facility.
+    /// The fields of a facility.
     FacilityFields {}
 }
 
 new_place! { facility_fields
-    /// A facility to be made. It needs a location, a boundary or a path: without a location it takes a point in or on its
-    /// shape.
+    /// A new facility. It needs a location, a boundary or a path. Without a location it gets a point in or on its shape.
     NewFacility {
-        /// Stands in its key.
+        /// Part of its key.
         pub facility_type: FacilityType,
     }
 }
 
 activity_fields! {
-    /// What may be set of an activity.
+    /// The fields of an activity.
     ActivityFields {}
 }
 
 new_place! { activity_fields
-    /// An activity to be made.
+    /// A new activity.
     NewActivity {
-        /// Stands in its key.
+        /// Part of its key.
         pub activity_type: ActivityType,
     }
 }
 
-/// What products have beside the fields of every kind of item.
+/// Declares a body with the fields of products.
 macro_rules! product_fields {
     ($(#[$doc:meta])* $name:ident) => {
         fields! {
             $(#[$doc])*
             $name {
-                /// The first day that it may have; the last is at most 1499 days later.
+                /// The first day of its dates. The last day is at most 1499 days later.
                 pub range_start: Day,
                 pub range_end: Day,
                 #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -210,18 +208,18 @@ macro_rules! product_fields {
 }
 
 product_fields! {
-    /// What may be set of a product.
+    /// The fields of a product.
     ProductFields
 }
 
 product_fields! {
-    /// A product to be made.
+    /// A new product.
     NewProduct
 }
 
 /// A body that creates an item.
 pub trait NewItem: Serialize + DeserializeOwned + ToSchema + Send + Sync + 'static {
-    /// Takes out the GeoJSON documents that it carries.
+    /// Takes the GeoJSON documents out of the body.
     fn shapes(&mut self) -> Vec<(ShapeName, Value)> {
         Vec::new()
     }

@@ -9,11 +9,11 @@ use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::view::{ItemView, Summary};
+use crate::view::{Geometry, ItemView, Summary};
 
 pub const CONTENT_TYPE: &str = "application/geo+json";
 
-/// A GeoJSON document that somebody sends. What is wrong with it is told at its place, so all else is checked later.
+/// A GeoJSON document in a request. The handler checks it and reports each fault at its pointer.
 #[derive(Debug)]
 pub struct GeoJson;
 
@@ -25,30 +25,19 @@ impl PartialSchema for GeoJson {
 
 impl ToSchema for GeoJson {}
 
-/// A geometry, as the API description tells of it.
-#[derive(Debug, ToSchema)]
-#[serde(tag = "type")]
-pub enum Geometry {
-    Point { coordinates: Vec<f64> },
-    LineString { coordinates: Vec<Vec<f64>> },
-    MultiLineString { coordinates: Vec<Vec<Vec<f64>>> },
-    Polygon { coordinates: Vec<Vec<Vec<f64>>> },
-    MultiPolygon { coordinates: Vec<Vec<Vec<Vec<f64>>>> },
-}
-
-/// What stands as the `type` of a Feature.
+/// The `type` of a Feature.
 #[derive(Debug, ToSchema)]
 pub enum FeatureType {
     Feature,
 }
 
-/// What stands as the `type` of a FeatureCollection.
+/// The `type` of a FeatureCollection.
 #[derive(Debug, ToSchema)]
 pub enum CollectionType {
     FeatureCollection,
 }
 
-/// What a Feature tells of an item as its properties: all but the global id, which is the Feature's own.
+/// The properties of a Feature: the attributes of an item except its global id, which is the `id` of the Feature.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub struct Properties<T> {
@@ -57,14 +46,17 @@ pub struct Properties<T> {
     of: PhantomData<T>,
 }
 
-/// Those of an item, or of as much of it as a list tells.
+/// The properties of an item, or of a summary.
 pub type ItemProperties = Properties<ItemView>;
 
 const GLOBAL_ID: &str = "globalId";
 
 impl<T> Properties<T> {
     pub fn new(item: &impl Serialize) -> Self {
-        let mut members = serde_json::to_value(item).unwrap_or_default();
+        let mut members = serde_json::to_value(item).unwrap_or_else(|error| {
+            table::never!("an item is no JSON: {error}");
+            Value::Null
+        });
         if let Some(members) = members.as_object_mut() {
             members.remove(GLOBAL_ID);
         }
@@ -77,7 +69,7 @@ impl<T: PartialSchema> PartialSchema for Properties<T> {
         let RefOr::T(Schema::Object(mut object)) = T::schema() else { return T::schema() };
         object.properties.remove(GLOBAL_ID);
         object.required.retain(|name| name != GLOBAL_ID);
-        object.description = Some("What the Feature tells of its item beside the `id`.".to_owned());
+        object.description = Some("The item without its global id, which is the `id` of the Feature.".to_owned());
         RefOr::T(Schema::Object(object))
     }
 }
@@ -123,7 +115,7 @@ pub struct ShapeFeature {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ShapeProperties {
-    /// Of a simplified shape: no position of the whole one is farther off than so many metres.
+    /// Of a simplified shape: the greatest distance of a position of the original, in metres.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub tolerance: Option<f64>,
@@ -142,7 +134,7 @@ pub struct FeatureCollection {
 }
 
 impl Feature {
-    /// The item with its boundary, else its path, where the view embeds one, else with its location.
+    /// The Feature of an item, with its embedded boundary or path as geometry, else its location.
     pub fn of_item(mut item: ItemView) -> Self {
         let shapes = [&mut item.boundary, &mut item.path].into_iter().flatten();
         let embedded = shapes.filter_map(|shape| shape.geometry.take()).next();
@@ -150,7 +142,7 @@ impl Feature {
         Self::new(item.global_id.clone(), item.envelope, geometry, &item)
     }
 
-    /// A list's item at its location.
+    /// The Feature of a summary at its location.
     pub fn of_summary(item: &Summary) -> Self {
         Self::new(item.global_id.clone(), item.envelope, point(item.location.as_deref()), item)
     }

@@ -1,11 +1,12 @@
-//! Layers of many items in one file: announced, sent to S3, then a job that makes an item of each row or changes the
-//! one with its external id. Rows that cannot be are reported and skipped.
+//! Imports of files with many items. The client uploads the file to S3; then a job creates an item from each row or updates
+//! the one with its external id. Rows with faults are reported and skipped.
 
 mod announce;
 mod csv;
 mod faults;
 mod feature_collection;
 mod layer;
+mod parser;
 mod record;
 mod row;
 mod rows;
@@ -13,7 +14,7 @@ mod start;
 mod work;
 mod write;
 
-pub use announce::{ImportLink, NewImport, create_import, is_late};
+pub use announce::{is_late, route};
 pub use faults::link as faults_link;
 pub use layer::Layer;
 pub use start::start_import;
@@ -23,39 +24,39 @@ use serde::{Deserialize, Serialize};
 use table::objects::Gathered;
 use utoipa::ToSchema;
 
-use rows::At;
+use rows::FilePosition;
 
-/// Where files lie in the bucket, each under the id of its job.
+/// The prefix of the files in the bucket, each under the id of its job.
 pub const PREFIX: &str = "imports/";
 
-/// The largest file: 100 MiB.
+/// The limit of a file: 100 MiB.
 pub const LARGEST: u64 = 100 * 1024 * 1024;
 
-/// The most rows of a file.
-pub const MOST_ROWS: u64 = 50_000;
+/// The limit of rows in a file.
+pub const MAX_ROWS: u64 = 50_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// A FeatureCollection whose features' properties are fields, and whose geometry is boundary, path or location.
     Geojson,
-    /// Columns externalId, type, longitude, latitude, and the fields of an item of the kind but its shapes; `|` between
-    /// the entries of a list. An empty cell leaves a field as it is.
+    /// Columns externalId, type, longitude, latitude, and the fields of an item of the kind except its shapes. `|` separates
+    /// the entries of a list. An empty cell does not change a field.
     Csv,
 }
 
-/// What becomes of properties and columns that items of the kind do not have: `refuse` if not said.
+/// The treatment of properties and columns that items of the kind do not have; `refuse` by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Unknown {
     /// Each is a fault.
     #[default]
     Refuse,
-    /// They are left out.
+    /// They are ignored.
     Ignore,
 }
 
-/// What an import does and how far it has come: the checkpoint of its job.
+/// The parameters and the progress of an import: the checkpoint of its job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Plan {
@@ -66,15 +67,15 @@ struct Plan {
     #[serde(default)]
     unknown: Unknown,
     phase: Phase,
-    /// The row with which it goes on.
-    at: At,
-    /// The rows still to come whose external id an earlier row has, in order, each with the number of that row.
+    /// The row at which it resumes.
+    at: FilePosition,
+    /// The remaining rows whose external id an earlier row has, in order, each with the number of that row.
     #[serde(default)]
     repeated: Vec<(u64, u64)>,
     faults: Gathered,
 }
 
-/// Nothing is written before the whole file was seen to hold rows, and not too many.
+/// Items are written only after the whole file has been read and its rows counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Phase {

@@ -1,12 +1,13 @@
-//! What the table stores for an item that people look for, of whichever kind.
+//! An item as the table stores it, of any kind.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use table::item::{same, to_item};
 use table::{Changes, Error, Key, Stored};
 
+use crate::audit::Audit;
 use crate::days::{Day, Days};
-use crate::keys::ItemKey;
+use crate::keys::{ItemKey, ItemRef, Partition};
 use crate::names::{ActivityType, CollectionId, FacilityType, Kind, ShapeName};
 use crate::open_days::OpenDays;
 
@@ -34,8 +35,8 @@ macro_rules! attributes {
 }
 
 attributes! {
-    /// An item of any kind. An attribute of a wrong type, which only a write past the platform can have made, reads as
-    /// absent: the item can still be seen, and the next change writes it anew.
+    /// An item of any kind. An attribute of a wrong type, which only a write outside the platform can have created, reads
+    /// as absent. The item can still be read, and the next update corrects it.
     Item {
         "entity" entity: Kind,
         "globalId" global_id: String,
@@ -45,7 +46,7 @@ attributes! {
         "listSk" list_sk: String,
         /// The partition in which visitors list it; absent while hidden or deleted.
         "publicPk" public_pk: String,
-        /// Among what a deletion took along: `deletedWith::{deletion}`, and its key in order.
+        /// Of an item that a deletion cascaded to: `deletedWith::{deletion}`, and its key in order.
         "gsipk" gsipk: String,
         "gsisk" gsisk: String,
         "collectionId" collection_id: String,
@@ -64,13 +65,13 @@ attributes! {
         "updatedBy" updated_by: String,
         "deletedBy" deleted_by: String,
         "adminNotes" admin_notes: String,
-        /// The deletion of what it lay in that took it along.
+        /// The deletion of an ancestor that cascaded to it.
         "deletedWith" deleted_with: String,
-        /// On what was deleted with all below it: the deletion, by which the others are listed.
+        /// Of an item that was deleted with its children: the deletion, by which they are listed.
         "deletion" deletion: String,
-        /// How many others the deletion took along.
-        "took" took: u64,
-        /// While a job works on it or below it.
+        /// The number of items that the deletion cascaded to.
+        "took" cascaded_count: u64,
+        /// While a job works on it or on its children.
         "busy" busy: bool,
         /// `[lon, lat]` or `[lon, lat, metres]`.
         "location" location: Vec<f64>,
@@ -91,17 +92,17 @@ attributes! {
         "address" address: String,
         "isOpen" is_open: bool,
         "showOnMap" show_on_map: bool,
-        /// The days that a product may have, both included.
+        /// The first and the last day that a product may have.
         "rangeStart" range_start: Day,
         "rangeEnd" range_end: Day,
         "minStayDays" min_stay_days: u16,
         "maxStayDays" max_stay_days: u16,
-        /// The days on which a product is open, kept with its dates; absent where there are none.
+        /// The days on which a product is open, updated with its dates; absent if there are none.
         "openRanges" open_ranges: OpenDays,
     }
 }
 
-/// The most canonical bytes that stay on the item as text.
+/// The size in bytes up to which a canonical shape is stored on the item as text.
 pub const INLINE_BYTES: usize = 8192;
 
 /// A shape in S3. Readers go by `sha256` in the configured bucket and never follow `url`.
@@ -116,20 +117,20 @@ pub struct ShapeRef {
     #[serde(rename = "type")]
     pub shape_type: String,
     pub envelope: [f64; 4],
-    /// How far each derived form may lie from the original, in metres.
+    /// The tolerance of each derived form, in metres.
     pub tolerances: Tolerances,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerances {
-    /// Of the form of at most 50 000 positions, where there is one.
+    /// Of the form of at most 50 000 positions, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fine: Option<f64>,
     /// Of the form of at most 10 000 positions.
     pub coarse: f64,
 }
 
-/// One of an item's shapes, where it is.
+/// One of an item's shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoredShape {
     Inline(String),
@@ -141,14 +142,19 @@ impl Item {
         Key::new(self.pk.clone(), self.sk.clone())
     }
 
-    /// Its key as one of its kind; none where a write past the platform has given it another.
+    /// The typed key. None if a write outside the platform has given the item a key of no kind.
     pub fn item_key(&self) -> Option<ItemKey> {
         ItemKey::parse(&self.key())
     }
 
-    /// The path at which it is served.
-    pub fn href(&self) -> String {
-        self.item_key().map(|key| key.href()).unwrap_or_default()
+    /// The item as an end of relationships. None for a collection, which has none.
+    pub fn reference(&self) -> Option<ItemRef> {
+        ItemRef::of(&self.pk, &self.sk)
+    }
+
+    /// The partitions of its children, each with its name in problems.
+    pub fn children(&self) -> Vec<(&'static str, Partition)> {
+        self.item_key().map(|key| key.children()).unwrap_or_default()
     }
 
     pub fn visible(&self) -> bool {
@@ -167,12 +173,12 @@ impl Item {
         self.entity.or_else(|| self.pk.split("::").next().and_then(|kind| kind.parse().ok()))
     }
 
-    /// Whether it must have a place on the map.
+    /// Whether it must have a location.
     pub fn needs_location(&self) -> bool {
         matches!(self.kind(), Some(Kind::Geozone | Kind::Facility))
     }
 
-    /// The collection it lies in; a collection lies in none.
+    /// The collection it belongs to. None for a collection itself.
     pub fn collection(&self) -> Option<CollectionId> {
         self.pk.split("::").nth(1).and_then(|id| id.parse().ok())
     }
@@ -182,13 +188,22 @@ impl Item {
         Days::new(self.range_start?, self.range_end?)
     }
 
-    /// Gives a new item its key.
-    pub fn place(&mut self, key: Key, now: &str) {
-        (self.pk, self.sk) = (key.pk, key.sk.unwrap_or_default());
+    /// Sets the key of a new or retyped item.
+    pub fn set_key(&mut self, key: Key, now: &str) {
+        let sk = key.sk.unwrap_or_else(|| {
+            table::never!("the key of an item has no sort key");
+            String::new()
+        });
+        (self.pk, self.sk) = (key.pk, sk);
         self.complete(now);
     }
 
-    /// Sets what no client sends from the key, and anew what a write past the platform has taken away.
+    /// Records who updated it and when.
+    pub fn set_updated(&mut self, audit: &Audit) {
+        (self.updated_at, self.updated_by) = (Some(audit.at.clone()), audit.by.clone());
+    }
+
+    /// Sets the attributes that follow from the key, and again those that a write outside the platform has removed.
     pub fn complete(&mut self, now: &str) {
         self.entity = self.kind();
         self.collection_id = match self.kind() {
@@ -209,7 +224,7 @@ impl Item {
         self.index();
     }
 
-    /// What makes this of the item that was read. Attributes that this system does not know stay as they are.
+    /// The changes from a stored item to this one. Attributes that this system does not know stay as they are.
     pub fn changes_of(&self, read: &Stored) -> Result<Changes, Error> {
         let new = to_item(self)?;
         let mut changes = Changes::new();
@@ -223,16 +238,16 @@ impl Item {
         Ok(changes)
     }
 
-    /// The partition of the index `reverse` that has what a deletion took along.
-    pub fn taken_pk(deletion: &str) -> String {
+    /// The partition of the index `reverse` that lists the items that a deletion cascaded to.
+    pub fn cascaded_pk(deletion: &str) -> String {
         format!("deletedWith::{deletion}")
     }
 
-    /// Sets the index keys as visibility and deletion want them.
+    /// Sets the keys of the indexes, which depend on visibility and deletion.
     pub fn index(&mut self) {
         let list_sk = self.item_key().map_or_else(|| self.sk.clone(), |key| key.list_sk());
         let deletion = self.deleted_with.as_ref().filter(|_| self.deleted());
-        self.gsipk = deletion.map(|deletion| Self::taken_pk(deletion));
+        self.gsipk = deletion.map(|deletion| Self::cascaded_pk(deletion));
         self.gsisk = deletion.map(|_| format!("{}::{list_sk}", self.pk));
         self.list_pk = Some(if self.deleted() { format!("deleted::{}", self.pk) } else { self.pk.clone() });
         self.list_sk = Some(list_sk);
@@ -248,7 +263,7 @@ impl Item {
         inline.or_else(|| reference.clone().map(StoredShape::Object))
     }
 
-    /// Puts the shape, or nothing, in the place of the one before.
+    /// Replaces or removes a shape.
     pub fn set_shape(&mut self, name: ShapeName, shape: Option<StoredShape>) {
         let (text, reference) = match name {
             ShapeName::Boundary => (&mut self.boundary, &mut self.boundary_ref),
@@ -262,7 +277,7 @@ impl Item {
     }
 }
 
-/// What is of another type reads as absent.
+/// Reads a value of another type as absent.
 pub fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(value: D) -> Result<Option<T>, D::Error> {
     Ok(T::deserialize(value).ok())
 }

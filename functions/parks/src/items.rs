@@ -1,90 +1,85 @@
-//! What is done with an item, whatever its kind: one file for each thing.
+//! Operations on items of every kind, one file each.
 
-pub mod change;
 pub mod create;
 pub mod create_collection;
 pub mod delete;
 pub mod geometry;
+pub mod get;
 pub mod list;
-pub mod read;
 pub mod restore;
 pub mod retype;
+pub mod update;
 
-use table::{Access, AccessPattern, Action, Cause, Condition, Error, Key, Rev, Stored, item};
-use web::{Answer, EntityTag, Problem, Request};
+use table::{Access, AccessPattern, Action, Condition, Error, Key, Rev, Stored, item};
+use web::{Context, EntityTag, Problem, Tagged};
 
+use crate::access::{BY_GLOBAL_ID, ITEM};
 use crate::item::Item;
 use crate::keys::Parent;
 use crate::schema::PARKS;
 use crate::view::{ItemView, View};
 
-/// An item as it was read: what the table holds, and the same as this system's type.
+/// An item as it was read.
 #[derive(Clone, Debug)]
-pub struct Read {
+pub struct LoadedItem {
     pub stored: Stored,
     pub item: Item,
 }
 
-impl Read {
-    /// What a change has made of it.
-    pub fn changed(mut self, item: Item, rev: Rev) -> Self {
+impl LoadedItem {
+    pub fn new(stored: Stored) -> Result<Self, Error> {
+        Ok(Self { item: stored.read()?, stored })
+    }
+
+    /// Loads an item, with a consistent read for administrators. 404 if the view does not show it.
+    pub async fn load(cx: &Context, pattern: &'static AccessPattern, key: Key, view: View) -> Result<Self, Problem> {
+        let parks = cx.access().table(pattern, &PARKS);
+        let stored = match view {
+            View::Visitor => parks.get(key).await?,
+            View::Administrator => parks.get_consistent(key).await?,
+        };
+        let loaded = Self::new(stored.ok_or_else(Problem::not_found)?)?;
+        if view.shows(&loaded.item) { Ok(loaded) } else { Err(Problem::not_found()) }
+    }
+
+    /// Loads an item that is not deleted, for an administrator.
+    pub async fn load_live(cx: &Context, key: Key) -> Result<Self, Problem> {
+        let loaded = Self::load(cx, &ITEM, key, View::Administrator).await?;
+        if loaded.item.deleted() { Err(Problem::not_found()) } else { Ok(loaded) }
+    }
+
+    /// The update of the item. Fails if the item has changed since it was read.
+    pub fn update_to(&self, after: &Item) -> Result<Action, Error> {
+        let changes = after.changes_of(&self.stored)?;
+        Ok(Action::update(&PARKS, self.stored.key.clone(), changes).if_unchanged(&self.stored))
+    }
+
+    /// The item after an update.
+    pub fn updated(mut self, item: Item, rev: Rev) -> Self {
         self.stored.rev = Some(rev);
         Self { item, ..self }
     }
 
-    /// The tag of what administrators see, as JSON without embedded shapes.
+    /// The tag of the administrators' view as JSON without embedded shapes.
     pub fn tag(&self) -> EntityTag {
         self.stored.rev.into()
     }
+
+    /// The response with the administrators' view.
+    pub fn tagged(&self) -> Tagged<ItemView> {
+        let view = View::Administrator;
+        Tagged::new(&ItemView::new(&self.item, view), self.tag()).map(|answer| view.cached(answer))
+    }
 }
 
-/// The item with this key as far as the view shows it: visitors read eventually, administrators consistently.
-pub async fn read(
-    request: &Request,
-    pattern: &'static AccessPattern,
-    key: Option<Key>,
-    view: View,
-) -> Result<Read, Problem> {
-    let key = key.ok_or_else(Problem::not_found)?;
-    let parks = request.access().table(pattern, &PARKS);
-    let stored = match view {
-        View::Visitor => parks.get(key).await?,
-        View::Administrator => parks.get_consistent(key).await?,
-    };
-    let stored = stored.ok_or_else(Problem::not_found)?;
-    let item: Item = stored.read()?;
-    if view.shows(&item) { Ok(Read { stored, item }) } else { Err(Problem::not_found()) }
+/// The key of the item with this global id.
+pub async fn by_global_id(access: &Access, global_id: &str) -> Result<Option<Key>, Error> {
+    let found = access.table(&BY_GLOBAL_ID, &PARKS).query(global_id).index("globalId").first().await?;
+    Ok(found.map(|stored| stored.key))
 }
 
-/// The item as a change has left it.
-pub fn administrators_answer(read: &Read) -> Answer {
-    let view = View::Administrator;
-    view.cached(Answer::ok(&ItemView::new(&read.item, view)).etag(read.tag()))
-}
-
-/// The present as items store it, and who is acting.
-pub fn stamp(request: &Request) -> (String, Option<String>) {
-    stamped(request.access(), request.principal().known().map(|known| known.idpid().to_string()))
-}
-
-/// The present as items store it, for this person.
-pub fn stamped(access: &Access, who: Option<String>) -> (String, Option<String>) {
-    (table::clock::rfc3339(access.engines().clock.now()), who)
-}
-
-/// Fails unless the parent is there and not deleted. The root always is.
-pub fn live(parent: &Parent) -> Option<Action> {
+/// Fails unless the parent exists and is not deleted. None for the root, which always exists.
+pub fn check_live(parent: &Parent) -> Option<Action> {
     let live = Condition::Equals("isDeleted", item::flag(false));
     parent.key().map(|key| Action::check(&PARKS, key).when(live))
-}
-
-/// Whether a transaction failed because the item of its first action has changed since it was read.
-pub fn lost(error: &Error) -> bool {
-    error.failed(0).is_some_and(|failed| failed.cause == Cause::Stale)
-}
-
-/// What becomes of a change that lost against another: with `If-Match` the client decides anew, without it the change
-/// is made again on what is now there.
-pub fn again(request: &Request) -> Result<(), Problem> {
-    if request.if_match().is_absent() { Ok(()) } else { Err(Problem::stale()) }
 }

@@ -7,7 +7,7 @@ mod run;
 mod work;
 
 pub use lease::Held;
-pub use routes::{JobPath, JobView, JobsQuery, accepted, get_job, list_jobs};
+pub use routes::{JobView, accepted, get_route, list_route};
 pub use run::{carry_on, go_on};
 pub use work::{Step, Then, Work};
 

@@ -1,21 +1,20 @@
 //! The keys of every entity that this system writes.
 
 mod item;
+mod item_ref;
 mod partition;
 
-use table::{Access, Error, Escaped, Key, Number};
+use table::{Escaped, Number};
 
-use crate::access::BY_GLOBAL_ID;
 use crate::days::Day;
 use crate::names::{ActivityType, CollectionId, FacilityType, JobId, Kind, Sha256, UploadId};
-use crate::relationships::End;
-use crate::schema::PARKS;
 
 pub use item::{ItemKey, Parent};
+pub use item_ref::ItemRef;
 pub use partition::Partition;
 
 table::key! {
-    /// A root of everything below it.
+    /// A collection.
     pub struct CollectionKey { collection: CollectionId }
     pk "collection"
     sk "{collection}"
@@ -40,14 +39,14 @@ table::key! {
 }
 
 table::key! {
-    /// Lies in an activity, by whose type and number it is known.
+    /// A product of an activity.
     pub struct ProductKey { collection: CollectionId, activity_type: ActivityType, activity: Number, number: Number }
     pk "product::{collection}::{activity_type}::{activity}"
     sk "{number}"
 }
 
 table::key! {
-    /// A day of a product. The products of an activity share a partition.
+    /// A date of a product. The products of an activity share a partition.
     pub struct ProductDateKey {
         collection: CollectionId, activity_type: ActivityType, activity: Number, product: Number, date: Day
     }
@@ -56,35 +55,35 @@ table::key! {
 }
 
 table::key! {
-    /// The last number given out in a partition; made with the partition's parent.
+    /// The last number allocated in a partition; created with the parent.
     pub struct SequenceKey { partition: Partition }
     pk "counter::{partition}"
     sk "sequence"
 }
 
 table::key! {
-    /// How many items of a partition are live, or how many relationships an item has.
+    /// The number of live items of a partition, or of relationships of an item.
     pub struct LiveKey { partition: Partition }
     pk "counter::{partition}"
     sk "live"
 }
 
 table::key! {
-    /// A relationship, under its earlier end.
-    pub struct RelationshipKey { end1: End, end2: End }
+    /// A relationship, in the partition of its first item.
+    pub struct RelationshipKey { end1: ItemRef, end2: ItemRef }
     pk "rel::{end1}"
     sk "{end2}"
 }
 
 table::key! {
-    /// A relationship that a deletion took along, under the end that is deleted.
-    pub struct DetachedKey { deleted: End, other: End }
+    /// A detached relationship, in the partition of its deleted item.
+    pub struct DetachedKey { deleted: ItemRef, other: ItemRef }
     pk "detached::{deleted}"
     sk "{other}"
 }
 
 table::key! {
-    /// Holds an external id for one item of its entity and collection.
+    /// The guard of an external id, which is unique among the items of an entity in a collection.
     pub struct ExternalIdKey { entity: Kind, collection: CollectionId, external_id: Escaped }
     pk "external::{entity}::{collection}"
     sk "{external_id}"
@@ -98,21 +97,15 @@ table::key! {
 }
 
 table::key! {
-    /// A file that an administrator sends, until it is a shape or refused.
+    /// An uploaded file of a shape.
     pub struct UploadKey { upload: UploadId }
     pk "upload::{upload}"
     sk "upload"
 }
 
 table::key! {
-    /// Work that outlives its request.
+    /// A job.
     pub struct JobKey { job: JobId }
     pk "job::{job}"
     sk "job"
-}
-
-/// The key of the item with this global id, as the index knows it.
-pub async fn by_global_id(access: &Access, global_id: &str) -> Result<Option<Key>, Error> {
-    let found = access.table(&BY_GLOBAL_ID, &PARKS).query(global_id).index("globalId").first().await?;
-    Ok(found.map(|stored| stored.key))
 }

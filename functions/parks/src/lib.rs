@@ -1,8 +1,9 @@
-//! Park reference data with geospatial discovery: collections, geozones, facilities and activities with their boundaries,
-//! and products with the days on which they are open, by HTTP into DynamoDB and, through the mirror, into search.
+//! Reference data of parks with geospatial search: collections, geozones, facilities and activities with their boundaries,
+//! and products with the days on which they are open.
 
 pub mod access;
-pub mod change;
+pub mod audit;
+pub mod cascade;
 pub mod checks;
 pub mod dates;
 pub mod days;
@@ -20,12 +21,12 @@ pub mod jobs;
 pub mod keys;
 pub mod names;
 pub mod open_days;
+pub mod patch;
 pub mod relationships;
 pub mod routes;
 pub mod schema;
 pub mod search;
 pub mod shapes;
-pub mod structure;
 pub mod uploads;
 pub mod view;
 

@@ -1,11 +1,11 @@
-//! What the parts of a key may be: each its own type, so that a key cannot be built from a wrong or foreign text.
+//! The parts of keys. Each has its own type, so that a key cannot be built from a wrong text.
 
 use std::fmt;
 use std::str::FromStr;
 
 use table::part::NotAPart;
 
-/// The administrator's name of a collection, case-sensitive: `[A-Za-z0-9][A-Za-z0-9_-]{0,62}`.
+/// The id of a collection, case-sensitive: `[A-Za-z0-9][A-Za-z0-9_-]{0,62}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CollectionId(String);
 
@@ -21,9 +21,9 @@ impl FromStr for CollectionId {
     type Err = NotAPart;
 
     fn from_str(text: &str) -> Result<Self, NotAPart> {
-        let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-        let goes_on = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        if begins && goes_on && text.len() <= 63 { Ok(Self(text.to_owned())) } else { Err(NotAPart(Self::EXPECTED)) }
+        let starts = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+        let continues = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        if starts && continues && text.len() <= 63 { Ok(Self(text.to_owned())) } else { Err(NotAPart(Self::EXPECTED)) }
     }
 }
 
@@ -35,7 +35,7 @@ impl fmt::Display for CollectionId {
 
 impl table::KeyPart for CollectionId {}
 
-/// A closed list of names that stands in keys. The texts come as `tt`: the schema's macro reads no `literal` of another.
+/// Declares an enumeration of names in keys. The texts are `tt`, because the macro of the schema reads no `literal`.
 macro_rules! names {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $text:tt),+ $(,)? }) => {
         $(#[$doc])*
@@ -74,13 +74,25 @@ macro_rules! names {
 }
 
 names! {
-    /// The kinds of item that people look for; the first part of their partition key.
+    /// The kinds of items; the first part of their partition key.
     Kind {
         Collection = "collection",
         Geozone = "geozone",
         Facility = "facility",
         Activity = "activity",
         Product = "product",
+    }
+}
+
+impl Kind {
+    /// Whether items of this kind have a boundary and a path.
+    pub const fn is_on_map(self) -> bool {
+        matches!(self, Self::Geozone | Self::Facility | Self::Activity)
+    }
+
+    /// Whether items of this kind have children.
+    pub const fn has_children(self) -> bool {
+        matches!(self, Self::Collection | Self::Activity)
     }
 }
 
@@ -111,7 +123,7 @@ names! {
 }
 
 names! {
-    /// Which of an item's two shapes.
+    /// One of an item's two shapes.
     ShapeName {
         Boundary = "boundary",
         Path = "path",
@@ -147,12 +159,18 @@ impl fmt::Display for Sha256 {
 
 impl table::KeyPart for Sha256 {}
 
-/// An id that the platform gives: a UUID v7 in its canonical text.
+/// Declares an id that the platform allocates: a UUID v7 in its canonical text.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident,)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct $name(uuid::Uuid);
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                <String as serde::Deserialize>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
 
         impl $name {
             pub fn new() -> Self {
@@ -189,7 +207,7 @@ macro_rules! ids {
 ids! {
     /// The id of an upload.
     UploadId,
-    /// The id of a job, in the order in which jobs are made.
+    /// The id of a job, in the order of creation.
     JobId,
 }
 
@@ -198,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_collection_id_cannot_reach_into_another_key() {
+    fn collection_id_with_a_delimiter_is_refused() {
         for text in ["", "_a", "-a", "a::b", "a#b", "a b", "a\n", "é", &"a".repeat(64)] {
             assert!(text.parse::<CollectionId>().is_err(), "{text:?}");
         }
@@ -207,13 +225,13 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_of_a_type_is_no_type() {
+    fn prefix_of_a_type_is_refused() {
         assert!("camp".parse::<FacilityType>().is_err());
         assert_eq!("campground".parse(), Ok(FacilityType::Campground));
     }
 
     #[test]
-    fn an_upload_has_one_spelling() {
+    fn other_spellings_of_an_upload_id_are_refused() {
         let id = UploadId::new().to_string();
         assert!(id.parse::<UploadId>().is_ok());
         assert!(id.to_uppercase().parse::<UploadId>().is_err() || id == id.to_uppercase());

@@ -1,4 +1,4 @@
-//! The days on which a product is open, and the ranges as which they are stored.
+//! The days on which a product is open, stored as ranges.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::days::{Day, Days};
 
-/// The most days from the first to the last that a product may have. Every second of them open makes 750 ranges.
-pub const RANGE: usize = 1500;
+/// The limit of days in the range of a product. If every second day is open, they are 750 ranges.
+pub const MAX_DAYS: usize = 1500;
 
-/// A set of days. As JSON a list of `from/to`: each range as long as can be, in order, with a closed day between.
+/// A set of days. In JSON it is a list of `from/to`: the longest possible ranges in order, with a closed day in between.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenDays(BTreeSet<Day>);
 
@@ -26,7 +26,7 @@ impl OpenDays {
         self.0.contains(&day)
     }
 
-    /// Opens the day, or closes it.
+    /// Opens or closes a day.
     pub fn set(&mut self, day: Day, open: bool) {
         if open {
             self.0.insert(day);
@@ -35,17 +35,17 @@ impl OpenDays {
         }
     }
 
-    /// The days of these ranges; none if one is no range or they are more than a product may have.
+    /// The days of these ranges. None if one is not a range, or if they are too many.
     pub fn of_ranges<T: AsRef<str>>(ranges: impl IntoIterator<Item = T>) -> Option<Self> {
         let mut open = BTreeSet::new();
         for range in ranges {
             let days: Days = range.as_ref().parse().ok()?;
-            // Before the days are made: a range may say centuries.
-            if days.count() > RANGE {
+            // Before the days are listed: a range may span centuries.
+            if days.count() > MAX_DAYS {
                 return None;
             }
             open.extend(days.each());
-            if open.len() > RANGE {
+            if open.len() > MAX_DAYS {
                 return None;
             }
         }
@@ -59,9 +59,10 @@ impl OpenDays {
     pub fn ranges(&self) -> Vec<Days> {
         let mut ranges: Vec<Days> = Vec::new();
         for day in self.each() {
-            match ranges.last_mut() {
-                Some(last) if last.to().after() == Some(day) => *last = Days::new(last.from(), day).unwrap_or(*last),
-                _ => ranges.extend(Days::new(day, day)),
+            let last = ranges.last_mut().filter(|last| last.to().after() == Some(day));
+            match last.and_then(|last| Days::new(last.from(), day).map(|longer| (last, longer))) {
+                Some((last, longer)) => *last = longer,
+                None => ranges.extend(Days::new(day, day)),
             }
         }
         ranges
@@ -84,7 +85,7 @@ impl<'de> Deserialize<'de> for OpenDays {
 impl PartialSchema for OpenDays {
     fn schema() -> RefOr<Schema> {
         let range = ObjectBuilder::new().schema_type(Type::String).examples(["2025-12-24/2025-12-26"]);
-        ArrayBuilder::new().items(range).max_items(Some(RANGE / 2)).into()
+        ArrayBuilder::new().items(range).max_items(Some(MAX_DAYS / 2)).into()
     }
 }
 
@@ -129,7 +130,7 @@ mod tests {
     fn the_most_ranges_are_every_second_day() {
         let mut open = OpenDays::default();
         let all = Days::new(day("2025-01-01"), Day::LAST).unwrap();
-        all.each().take(RANGE).step_by(2).for_each(|day| open.set(day, true));
+        all.each().take(MAX_DAYS).step_by(2).for_each(|day| open.set(day, true));
         assert_eq!(open.ranges().len(), 750);
     }
 }

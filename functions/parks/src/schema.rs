@@ -20,6 +20,9 @@ pub static SYSTEM: System = System {
     ],
 };
 
+/// The alias of the documents in search.
+pub const ALIAS: &str = "parks";
+
 /// The bucket of shapes and uploads.
 pub const BUCKET: &str = "parks";
 
@@ -61,7 +64,7 @@ pub static PARKS: Table = Table {
     ],
 };
 
-/// What lists show to administrators. `rev` and `updatedAt` stay out, so that an edit of a description writes no index.
+/// The attributes of lists for administrators. Without `rev` and `updatedAt` an update of a description writes no index.
 const SUMMARY: &[&str] = &[
     "entity",
     "globalId",
@@ -77,7 +80,7 @@ const SUMMARY: &[&str] = &[
     "envelope",
 ];
 
-/// The same for visitors: nothing here is an administrators' attribute.
+/// The attributes of lists for visitors, without those for administrators.
 const PUBLIC_SUMMARY: &[&str] = &[
     "entity",
     "globalId",

@@ -1,13 +1,13 @@
-//! Shapes of items: checked as they come, stored inline or in S3, counted, and answered.
+//! Shapes of items: checked, stored inline or in S3, counted by their uses, and embedded in responses.
 
-mod answer;
-mod incoming;
+mod embed;
+mod new;
 mod store;
 mod sweep;
 mod uses;
 
-pub use answer::{describe, embed, link, text};
-pub use incoming::{Incoming, check, kind};
+pub use embed::{describe, embed, link, text};
+pub use new::{NewShapes, check, kind};
 pub use store::{
     GEOMETRY_UNAVAILABLE, Geometry, GeometryStatus, PREFIX, coarse_object, fine_object, key, object, store,
     store_object,
@@ -19,6 +19,9 @@ use geometry::{Envelope, Shape};
 
 use crate::item::{Item, StoredShape};
 use crate::names::ShapeName;
+
+/// The limit of a body with shapes: 4 MiB.
+pub const MAX_BODY: usize = 4 * 1024 * 1024;
 
 /// The envelope of both of an item's shapes: `[west, south, east, north]`.
 pub fn envelope(item: &Item) -> Option<[f64; 4]> {

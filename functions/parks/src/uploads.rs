@@ -1,49 +1,49 @@
-//! Files that administrators send to S3 themselves: announced, checked when they have arrived, then shapes or refused.
+//! Uploads: files of shapes that clients put into S3 by a signed link. The platform checks a file when it has arrived.
 
 mod check;
-mod routes;
+pub mod create;
+pub mod get;
 
 pub use check::check_upload;
-pub use routes::{NewUpload, UploadLink, UploadPath, UploadView, create_upload, get_upload};
 
 use geometry::ShapeType;
 use serde::{Deserialize, Serialize};
-use table::{EntityKey, Key};
+use table::EntityKey;
 use utoipa::ToSchema;
-use web::{Fault, Kind, Problem, Request};
+use web::{Context, Fault, Kind, Problem};
 
 use crate::access;
 use crate::item::{INLINE_BYTES, StoredShape};
 use crate::keys::UploadKey;
-use crate::names::ShapeName;
+use crate::names::{ShapeName, UploadId};
 use crate::schema::PARKS;
 use crate::shapes::{self, Geometry};
 
 pub const NOT_READY: Kind = Kind::new(409, "upload-not-ready", "The upload is no shape yet");
 
-/// What the table holds of an upload.
+/// An upload as the table stores it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Upload {
     pub status: Status,
-    /// As declared, and checked against what arrived.
+    /// The declared size, which the file must have.
     pub bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     pub created_at: String,
-    /// Epoch seconds after which its link takes no file.
+    /// When its link expires, in epoch seconds.
     pub link_until: i64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<UploadFault>,
-    /// Of all faults, the named ones included.
+    /// The number of all faults, also of those that are not listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault_count: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<String>,
-    /// The hash of the shape that it has become.
+    /// The hash of its shape.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geometry: Option<String>,
-    /// Epoch seconds after which it is gone: seven days.
+    /// The time to live, in epoch seconds: seven days.
     pub expires: i64,
 }
 
@@ -54,11 +54,11 @@ pub enum Status {
     Awaiting,
     /// A file has arrived and is being checked.
     Checking,
-    /// It is a shape and can be attached.
+    /// The file is a valid shape and can be attached.
     Ready,
-    /// It breaks rules; `faults` says which.
+    /// The file is invalid; `faults` lists the reasons.
     Rejected,
-    /// No file arrived while the link took one.
+    /// No file arrived before the link expired.
     Expired,
 }
 
@@ -69,31 +69,28 @@ pub struct UploadFault {
     pub detail: String,
 }
 
-/// Where files lie in the bucket, each under the id of its upload.
+/// The prefix of the files in the bucket, each under the id of its upload.
 pub const PREFIX: &str = "uploads/";
 
-fn key(upload: &str) -> Option<Key> {
-    Some(UploadKey { upload: upload.parse().ok()? }.key())
-}
-
-/// The shape that an upload has become, where it lies already, if it can stand in this attribute.
-pub async fn ready(request: &Request, upload: &str, name: ShapeName) -> Result<(StoredShape, Vec<String>), Problem> {
-    let unknown = || Problem::unprocessable(vec![Fault::pointer("/uploadId", "names no upload")]);
-    let parks = request.access().table(&access::ITEM, &PARKS);
-    let stored = parks.get_consistent(key(upload).ok_or_else(unknown)?).await?.ok_or_else(unknown)?;
+/// The stored shape of an upload that is ready, with its repairs. 422 if an attribute of this name cannot have it.
+pub async fn ready(cx: &Context, upload: &str, name: ShapeName) -> Result<(StoredShape, Vec<String>), Problem> {
+    let unknown = || Problem::unprocessable(vec![Fault::pointer("/uploadId", "is the id of no upload")]);
+    let upload: UploadId = upload.parse().map_err(|_| unknown())?;
+    let parks = cx.access().table(&access::ITEM, &PARKS);
+    let stored = parks.get_consistent(UploadKey { upload }.key()).await?.ok_or_else(unknown)?;
     let upload: Upload = stored.read()?;
     let Some(sha256) = upload.geometry.filter(|_| upload.status == Status::Ready) else {
-        return Err(NOT_READY.because("Wait until the upload is `ready`; what was `rejected` must be sent anew."));
+        return Err(NOT_READY.because("Wait until the upload is `ready`. If it was `rejected`, create another upload."));
     };
     let stored = parks.get_consistent(shapes::key(&sha256)?).await?.ok_or_else(|| {
-        NOT_READY.because("The shape was unused for too long and has been removed; send the file anew.")
+        NOT_READY.because("The shape was unused for too long and has been removed. Create another upload.")
     })?;
     let geometry: Geometry = stored.read()?;
     let of = ShapeType::parse(&geometry.shape_type);
     if of.is_some_and(|of| shapes::kind(name).allows(of)) {
-        let object = StoredShape::Object(geometry.reference(request.access(), &sha256));
+        let object = StoredShape::Object(geometry.reference(cx.access(), &sha256));
         let small = geometry.bytes <= INLINE_BYTES as u64;
-        let shape = if small { StoredShape::Inline(shapes::text(request.access(), &object).await?) } else { object };
+        let shape = if small { StoredShape::Inline(shapes::text(cx.access(), &object).await?) } else { object };
         Ok((shape, upload.repairs))
     } else {
         let detail = format!("holds a {}, and a {name} must be a {}", geometry.shape_type, shapes::kind(name).types());

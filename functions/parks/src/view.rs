@@ -1,34 +1,38 @@
-//! Items as they are answered: a visitor's view and an administrator's.
+//! Items in responses: the visitors' view and the administrators'.
 
 use http::header;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-use web::{Answer, EntityTag, Request};
+use web::{Answer, Context, EntityTag, Respond, Route, Who};
 
 use crate::days::Day;
-use crate::geojson::Geometry;
 use crate::item::Item;
 use crate::names::{ActivityType, FacilityType, Kind};
 use crate::open_days::OpenDays;
 
-/// The role that sees and changes everything.
+/// The role that may read and write everything.
 pub const ADMINISTRATOR: &str = "parks-admin";
 
-/// Whose view of an item an answer gives.
+pub const ADMINISTRATORS: Who = Who::Role(ADMINISTRATOR);
+
+/// Every caller; administrators get their own view.
+pub const EVERYONE: Who = Who::Views { fuller: ADMINISTRATOR };
+
+/// The attributes and items that a response shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
-    /// What is visible and not deleted, without administrators' attributes.
+    /// Visible items that are not deleted, without the attributes for administrators.
     Visitor,
     Administrator,
 }
 
 impl View {
-    /// An administrator's own view, unless the request asks for the visitors' with `view=public`.
-    pub fn of(request: &Request, asked: Option<AskedView>) -> Self {
-        if request.principal().has_role(ADMINISTRATOR) && asked.is_none() { Self::Administrator } else { Self::Visitor }
+    /// The administrators' view for an administrator, unless the query has `view=public`.
+    pub fn of(cx: &Context, parameter: Option<ViewParameter>) -> Self {
+        if cx.principal().has_role(ADMINISTRATOR) && parameter.is_none() { Self::Administrator } else { Self::Visitor }
     }
 
-    /// The answer with what caches may do with it.
+    /// Adds the header fields for caches.
     pub fn cached(self, answer: Answer) -> Answer {
         let answer = answer.header(header::VARY, "Authorization, Accept");
         match self {
@@ -45,20 +49,46 @@ impl View {
         }
     }
 
-    /// Whether the item exists as far as this view goes.
+    /// Whether this view shows the item.
     pub fn shows(self, item: &Item) -> bool {
         self == Self::Administrator || (item.visible() && !item.deleted())
     }
 }
 
-/// `view=public` shows an administrator what visitors see.
+/// A response with the header fields of [`View::cached`].
+#[derive(Debug)]
+pub struct Cached<R>(pub View, pub R);
+
+impl<R: Respond> Respond for Cached<R> {
+    fn declare(route: Route) -> Route {
+        R::declare(route)
+    }
+
+    fn into_answer(self) -> Answer {
+        let Self(view, response) = self;
+        view.cached(response.into_answer())
+    }
+}
+
+/// `view=public` shows an administrator the visitors' view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub enum AskedView {
+pub enum ViewParameter {
     Public,
 }
 
-/// An item. What only administrators see is absent from a visitor's view.
+/// The form of shapes in a response: links by default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum GeometryParameter {
+    #[default]
+    Link,
+    /// Embedded up to 1 MiB; a larger shape keeps its link.
+    Full,
+    None,
+}
+
+/// An item. The visitors' view lacks the attributes for administrators.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Item)]
@@ -118,7 +148,7 @@ pub struct ItemView {
     pub boundary: Option<ShapeView>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<ShapeView>,
-    /// For administrators only, as is all that follows.
+    /// For administrators, as are all following attributes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_deleted: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -137,27 +167,38 @@ pub struct ItemView {
     pub deleted_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_by: Option<String>,
-    /// The deletion of what it lay in that took it along.
+    /// The deletion of an ancestor that cascaded to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deleted_with: Option<String>,
-    /// Whether a job is at work on it or below it.
+    /// Whether a job is working on it or on its children.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<bool>,
 }
 
-/// One of an item's shapes: the shape itself where the request asked for it and it is small enough, else a link.
+/// A GeoJSON geometry in the API description.
+#[derive(Debug, ToSchema)]
+#[serde(tag = "type")]
+pub enum Geometry {
+    Point { coordinates: Vec<f64> },
+    LineString { coordinates: Vec<Vec<f64>> },
+    MultiLineString { coordinates: Vec<Vec<Vec<f64>>> },
+    Polygon { coordinates: Vec<Vec<Vec<f64>>> },
+    MultiPolygon { coordinates: Vec<Vec<Vec<Vec<f64>>>> },
+}
+
+/// One of an item's shapes: a link to it, or the shape itself if the request asks for it and it is small enough.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Shape)]
 pub struct ShapeView {
-    /// GeoJSON's name of its type.
+    /// The GeoJSON type.
     #[serde(rename = "type")]
     pub shape_type: String,
-    /// The size of its canonical form.
+    /// The size of the canonical form.
     pub bytes: u64,
     pub positions: u64,
     pub parts: u64,
-    /// Of its canonical form, in hexadecimal.
+    /// The hash of the canonical form, in hexadecimal.
     pub sha256: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
@@ -206,7 +247,7 @@ impl ItemView {
             admin_notes: administrators(item.admin_notes),
             created_at: administrators(item.created_at),
             created_by: administrators(item.created_by),
-            // A change of the notes moves these, and a visitor must not see that.
+            // An update of the notes changes these, so visitors must not see them.
             updated_at: administrators(item.updated_at),
             updated_by: administrators(item.updated_by),
             deleted_at: administrators(item.deleted_at),
@@ -217,7 +258,7 @@ impl ItemView {
     }
 }
 
-/// An item in a list: what the list's index holds of it.
+/// An item in a list, with the attributes of the list's index.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -237,7 +278,7 @@ pub struct Summary {
     pub sub_type: Option<String>,
     pub display_name: String,
     pub is_visible: bool,
-    /// For administrators only.
+    /// For administrators.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_deleted: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -64,6 +64,7 @@ impl Kind {
             members: Map::new(),
             headers: HeaderMap::new(),
             cause: None,
+            is_lost_race: false,
         }))
     }
 }
@@ -81,6 +82,8 @@ struct Content {
     headers: HeaderMap,
     /// The internal reason, for the log only.
     cause: Option<String>,
+    /// Whether another attempt may succeed.
+    is_lost_race: bool,
 }
 
 impl Problem {
@@ -132,6 +135,14 @@ impl Problem {
     /// 409 after the retries of a transaction that conflicts with other requests.
     pub fn conflict() -> Self {
         CONFLICT.because("Other requests are changing the same items. Send the request again.").retry_after(1)
+    }
+
+    /// 409 `conflict`: another request has changed an item whose revision `If-Match` does not state. Unlike after 412,
+    /// [`retry_stale`](crate::Context::retry_stale) attempts again also for a client that sent the header.
+    pub fn lost_race() -> Self {
+        let mut problem = Self::conflict();
+        problem.0.is_lost_race = true;
+        problem
     }
 
     /// 412 for an `If-Match` that does not match.
@@ -241,6 +252,10 @@ impl Problem {
     /// Returns all faults.
     pub fn listed(&self) -> &[Fault] {
         &self.0.faults
+    }
+
+    pub(crate) fn is_lost_race(&self) -> bool {
+        self.0.is_lost_race
     }
 
     pub(crate) fn cause(&self) -> Option<&str> {

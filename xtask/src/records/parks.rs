@@ -1,7 +1,7 @@
 //! A morning in a park: a collection and a geozone are made, a campground is shown, a trail's item is removed by hand,
 //! a product opens for some days, and a count that search never shows goes up.
 
-use parks::dependents::COUNT;
+use parks::cascade::counters::COUNT;
 use parks::item::Item;
 use parks::keys::{CollectionKey, FacilityKey, GeozoneKey, LiveKey, Parent, ProductKey};
 use parks::names::{ActivityType, CollectionId, FacilityType, Kind};
@@ -89,7 +89,7 @@ fn made(key: Key, item: Item) -> Write {
 
 /// The item as the table keeps it.
 fn stored(key: &Key, mut item: Item, rev: u64) -> Value {
-    item.place(key.clone(), MADE);
+    item.set_key(key.clone(), MADE);
     if matches!(item.kind(), Some(Kind::Collection | Kind::Product)) {
         item.location = None;
     }

@@ -1,61 +1,69 @@
-//! `GET` of the dates of a product, in pages.
+//! `GET` of the dates of a product
 
 use serde::Deserialize;
 use table::{EntityKey, Position};
 use utoipa::ToSchema;
-use web::{Answer, Fault, Limit, Order, Page, Problem, Request};
+use web::{Context, Fault, Limit, Order, Page, Path, Problem, Query, Route, Sample, problem};
 
-use super::{ProductDateView, ReadDate, among};
-use crate::access;
+use super::{ALL, LoadedDate, ProductDateView, among};
+use crate::access::{DATES, ITEM};
 use crate::days::{Day, Days};
 use crate::entity::{ItemPath, Product};
-use crate::items;
-use crate::view::{AskedView, View};
+use crate::items::LoadedItem;
+use crate::view::{Cached, EVERYONE, View, ViewParameter};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DatesQuery {
-    /// The first day; from the beginning without it.
+    /// The first day; by default the first of all.
     #[serde(default)]
     #[schema(nullable = false)]
-    pub from: Option<Day>,
-    /// The last day; to the end without it.
+    from: Option<Day>,
+    /// The last day; by default the last of all.
     #[serde(default)]
     #[schema(nullable = false)]
-    pub to: Option<Day>,
+    to: Option<Day>,
     #[serde(default)]
-    pub order: Order,
+    order: Order,
     #[serde(default)]
-    pub limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false)]
-    pub cursor: Option<String>,
-    /// `public` shows an administrator what visitors see.
+    limit: Limit,
     #[serde(default)]
     #[schema(nullable = false)]
-    pub view: Option<AskedView>,
+    cursor: Option<String>,
+    /// `public` shows an administrator the visitors' view.
+    #[serde(default)]
+    #[schema(nullable = false)]
+    view: Option<ViewParameter>,
 }
 
-/// Dates are seen exactly where their product is.
-pub async fn list(request: Request) -> Result<Answer, Problem> {
-    let path: ItemPath<Product> = request.path()?;
-    let query: DatesQuery = request.query()?;
-    let view = View::of(&request, query.view);
+pub fn route() -> Route {
+    Route::get("listProductDates", ALL, EVERYONE, list)
+        .summary("List the dates of a product in order")
+        .patterns(&[&ITEM, &DATES])
+        .problems(&[problem::NOT_FOUND])
+        .sample(Sample::new("/parks/products/bcparks_1/dayuse/1/1/dates?from=2025-12-01&to=2025-12-31"))
+}
+
+/// A view shows the dates of a product if it shows the product and that is not deleted.
+async fn list(
+    cx: Context,
+    Path(path): Path<ItemPath<Product>>,
+    Query(query): Query<DatesQuery>,
+) -> Result<Cached<Page<ProductDateView>>, Problem> {
+    let view = View::of(&cx, query.view);
     let (from, to) = (query.from.unwrap_or(Day::FIRST), query.to.unwrap_or(Day::LAST));
     let days = Days::new(from, to).ok_or_else(|| {
-        Problem::faults(vec![Fault::parameter("to", format!("must not lie before `from`, which is {from}"))])
+        Problem::faults(vec![Fault::parameter("to", format!("must not be before `from`, which is {from}"))])
     })?;
-    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let product = Product::at(&path.parts).ok_or_else(Problem::not_found)?;
-    let read = items::read(&request, &access::ITEM, Some(product.key()), view).await?;
-    if read.item.deleted() {
+    let after: Option<Position> = cx.cursor(query.cursor.as_deref())?;
+    if LoadedItem::load(&cx, &ITEM, path.key.key(), view).await?.item.deleted() {
         return Err(Problem::not_found());
     }
-    let dates = among(request.access(), &product, days).after(after);
+    let dates = among(cx.access(), &path.key, days)?.after(after);
     let dates = if view == View::Administrator { dates.consistent() } else { dates };
     let dates = if query.order == Order::Desc { dates.backward() } else { dates };
-    let page = dates.page(query.limit.0).await?;
-    let read = page.items.into_iter().filter_map(|stored| ReadDate::new(stored).transpose());
-    let items: Vec<ProductDateView> = read.map(|date| Ok(date?.view(view))).collect::<Result<_, Problem>>()?;
-    let next_cursor = page.next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(view.cached(Answer::ok(&Page { items, next_cursor })))
+    let found = dates.page(query.limit.0).await?;
+    let dates = found.items.into_iter().filter_map(|stored| LoadedDate::new(stored).transpose());
+    let items = dates.map(|date| Ok(date?.view(view))).collect::<Result<_, Problem>>()?;
+    let next_cursor = found.next.map(|position| cx.next_cursor(&position)).transpose()?;
+    Ok(Cached(view, Page { items, next_cursor }))
 }

@@ -1,4 +1,4 @@
-//! The parameters of the paths of a kind of item: those that its path's template names, and those of what lies below.
+//! The paths of a kind of item: the parameters of its templates, and those of the paths that start with them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -8,37 +8,45 @@ use std::str::FromStr;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+use table::{EntityKey, Key};
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::Entity;
+use crate::keys::Parent;
 
-/// The texts in the places of a template's names.
+/// The texts of the parameters of a template.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts(BTreeMap<String, String>);
 
 /// The path of a list.
 #[derive(Debug)]
 pub struct ListPath<E> {
-    pub parts: Parts,
+    /// None for a path that no list can have.
+    pub parent: Option<Parent>,
     of: PhantomData<fn() -> E>,
 }
 
-/// The path of an item, or of something below it that has parameters `B` of its own.
+/// The path of an item, or a longer path with the parameters `B` besides. A path that no item can have does not parse.
 #[derive(Debug)]
-pub struct ItemPath<E, B = Itself> {
-    pub parts: Parts,
+pub struct ItemPath<E: Entity, B = NoMore> {
+    pub key: E::Key,
     pub below: B,
-    of: PhantomData<fn() -> E>,
 }
 
-/// Nothing below the item.
+/// No further parameters.
 #[derive(Debug, Deserialize, ToSchema)]
-pub struct Itself {}
+pub struct NoMore {}
+
+impl<E: Entity, B> ItemPath<E, B> {
+    pub fn key(&self) -> Key {
+        self.key.key()
+    }
+}
 
 impl Parts {
-    /// The part of this name as its type; nothing if it is none.
+    /// Parses a parameter. None if its text does not parse.
     pub fn part<T: FromStr>(&self, name: &str) -> Option<T> {
         self.0.get(name)?.parse().ok()
     }
@@ -55,7 +63,7 @@ fn names(template: &str) -> impl Iterator<Item = &str> {
     template.split(['{', '}']).skip(1).step_by(2)
 }
 
-/// The members that the template names, taken out of the others.
+/// Takes the parameters of the template out of the path.
 fn take(template: &str, path: &mut Map<String, Value>) -> Result<Parts, serde_json::Error> {
     let taken = names(template).filter_map(|name| path.remove_entry(name));
     taken.map(|(name, text)| Ok((name, serde_json::from_value(text)?))).collect::<Result<_, _>>().map(Parts)
@@ -77,7 +85,8 @@ fn schema(template: &str) -> Object {
 impl<'de, E: Entity> Deserialize<'de> for ListPath<E> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut path = Map::deserialize(deserializer)?;
-        Ok(Self { parts: take(E::LIST, &mut path).map_err(D::Error::custom)?, of: PhantomData })
+        let parts = take(E::LIST, &mut path).map_err(D::Error::custom)?;
+        Ok(Self { parent: E::parent(&parts), of: PhantomData })
     }
 }
 
@@ -85,8 +94,9 @@ impl<'de, E: Entity, B: DeserializeOwned> Deserialize<'de> for ItemPath<E, B> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut path = Map::deserialize(deserializer)?;
         let parts = take(E::ITEM, &mut path).map_err(D::Error::custom)?;
+        let key = E::key(&parts).ok_or_else(|| D::Error::custom("no item can have this path"))?;
         let below = serde_json::from_value(Value::Object(path)).map_err(D::Error::custom)?;
-        Ok(Self { parts, below, of: PhantomData })
+        Ok(Self { key, below })
     }
 }
 
@@ -115,7 +125,7 @@ impl<E: Entity> ToSchema for ListPath<E> {
 
 impl<E: Entity, B: ToSchema> ToSchema for ItemPath<E, B> {
     fn name() -> Cow<'static, str> {
-        format!("{}{}Path", E::KIND, B::name()).into()
+        format!("{}{}", E::KIND, B::name()).into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
@@ -126,17 +136,18 @@ impl<E: Entity, B: ToSchema> ToSchema for ItemPath<E, B> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use table::Number;
 
     use super::super::{Collection, Product};
     use super::*;
-    use crate::items::geometry::OfShape;
+    use crate::items::geometry::ShapePath;
 
     #[test]
-    fn a_path_is_what_its_template_names_and_what_lies_below() {
+    fn path_has_the_parameters_of_its_template_and_further_ones() {
         let path =
             json!({"collection": "a", "activityType": "dayuse", "activity": "1", "number": "2", "shape": "path"});
-        let read: ItemPath<Product, OfShape> = serde_json::from_value(path).unwrap();
-        assert_eq!((read.parts.part("activity"), read.parts.part("number")), (Some(1), Some(2)));
+        let read: ItemPath<Product, ShapePath> = serde_json::from_value(path).unwrap();
+        assert_eq!((read.key.activity, read.key.number), (Number(1), Number(2)));
         assert_eq!(read.below.shape.as_str(), "path");
         assert_eq!(names(Product::LIST).collect::<Vec<_>>(), ["collection", "activityType", "activity"]);
         assert_eq!(names(Collection::LIST).count(), 0);

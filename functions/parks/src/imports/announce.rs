@@ -1,30 +1,31 @@
-//! `POST /parks/imports`: a file is announced; the answer says where to send it, and names the job.
+//! `POST /parks/imports`: creates the job of an import and the signed link for its file.
 
 use serde::{Deserialize, Serialize};
 use table::objects::{Declared, Gathered};
 use table::{Engines, EntityKey};
 use utoipa::ToSchema;
-use web::{Answer, Fault, Problem, Request};
+use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Sample, problem};
 
-use super::rows::At;
+use super::rows::FilePosition;
 use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan, Unknown};
-use crate::access;
+use crate::access::IMPORT;
+use crate::audit::Audit;
 use crate::item::Item;
-use crate::items::stamp;
 use crate::jobs::{Counts, Job, JobKind, JobStatus, href};
 use crate::keys::CollectionKey;
 use crate::names::{CollectionId, JobId};
 use crate::schema::{BUCKET, PARKS};
+use crate::view::ADMINISTRATORS;
 
 const LINK_SECONDS: i64 = 15 * 60;
-/// A job whose file never comes is kept as long as the file would be.
-const KEPT_SECONDS: i64 = 7 * 24 * 3600;
+/// The time for which a job without a file is kept, as its file would be.
+const RETENTION_SECONDS: i64 = 7 * 24 * 3600;
 
-/// A file that is about to be sent.
+/// A file to import.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewImport {
-    /// The collection that the items lie in.
+    /// The collection of the items.
     #[schema(pattern = "^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$")]
     pub collection_id: String,
     #[schema(inline)]
@@ -39,30 +40,44 @@ pub struct NewImport {
     pub unknown: Unknown,
 }
 
-/// Where to send the file, and the job that goes on when it has arrived.
+/// The link for the file, and the job that imports it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportLink {
     pub job_id: String,
     pub status: JobStatus,
-    /// Takes one `PUT` for 15 minutes.
+    /// Accepts one `PUT` within 15 minutes.
     pub link: String,
-    /// Header fields that the `PUT` must carry.
+    /// The header fields of the `PUT`.
     pub headers: std::collections::BTreeMap<String, String>,
 }
 
-pub async fn create_import(request: Request) -> Result<Answer, Problem> {
-    let new: NewImport = request.json()?;
-    if let Some(answer) = request.earlier(&access::IMPORT, &PARKS).await? {
-        return Ok(answer);
+const TEMPLATE: &str = "/parks/imports";
+
+pub fn route() -> Route {
+    Route::post("createImport", TEMPLATE, ADMINISTRATORS, create)
+        .summary("Create an import of a file of up to 100 MiB and 50 000 rows: a signed link for the file, and its job")
+        .patterns(&[&IMPORT])
+        .problems(&[problem::TOO_LARGE, problem::UNPROCESSABLE])
+        .sample(
+            Sample::new(TEMPLATE)
+                .body(r#"{"collectionId":"bcparks_1","entity":"facility","format":"geojson","bytes":5000000}"#),
+        )
+}
+
+async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -> Result<Created<ImportLink>, Problem> {
+    if let Some(earlier) = once.earlier(&cx, &IMPORT, &PARKS).await? {
+        return Ok(earlier);
     }
     if new.bytes > LARGEST {
-        return Err(Problem::too_large(format!("A file to import has at most {LARGEST} bytes; cut it into several.")));
+        return Err(Problem::too_large(format!(
+            "A file to import has at most {LARGEST} bytes; split it into several files."
+        )));
     }
     let unknown = || Problem::unprocessable(vec![Fault::pointer("/collectionId", "names no collection")]);
     let collection: CollectionId = new.collection_id.parse().map_err(|_| unknown())?;
     let root = CollectionKey { collection }.key();
-    let stored = request.access().table(&access::IMPORT, &PARKS).get_consistent(root.clone()).await?;
+    let stored = cx.access().table(&IMPORT, &PARKS).get_consistent(root.clone()).await?;
     if stored.ok_or_else(unknown)?.read::<Item>()?.deleted() {
         return Err(unknown());
     }
@@ -74,11 +89,11 @@ pub async fn create_import(request: Request) -> Result<Answer, Problem> {
         bytes: new.bytes,
         unknown: new.unknown,
         phase: Phase::Counting,
-        at: At::default(),
+        at: FilePosition::default(),
         repeated: Vec::new(),
         faults: Gathered::default(),
     };
-    let (now, who) = stamp(&request);
+    let audit = Audit::now(&cx);
     let mut job = Job {
         kind: JobKind::Import,
         root: root.document_id(),
@@ -86,16 +101,16 @@ pub async fn create_import(request: Request) -> Result<Answer, Problem> {
         counts: Counts::default(),
         checkpoint: serde_json::to_value(plan).map_err(Problem::internal)?,
         lease_until: None,
-        created_at: now,
-        created_by: who,
+        created_at: audit.at,
+        created_by: audit.by,
         ended_at: None,
         reason: None,
-        expires: Some(request.engines().clock.seconds() + KEPT_SECONDS),
+        expires: Some(cx.engines().clock.seconds() + RETENTION_SECONDS),
         list_pk: None,
         list_sk: None,
     };
     let id = JobId::new();
-    let objects = request.access().objects(&access::IMPORT, BUCKET, PREFIX);
+    let objects = cx.access().objects(&IMPORT, BUCKET, PREFIX);
     let link = objects.put_link(&id.to_string(), Declared { bytes: new.bytes, sha256: None }).await?;
     let view = ImportLink {
         job_id: id.to_string(),
@@ -103,10 +118,10 @@ pub async fn create_import(request: Request) -> Result<Answer, Problem> {
         link: link.url,
         headers: link.headers.into_iter().collect(),
     };
-    Ok(request.create_once(&access::IMPORT, &PARKS, vec![job.create(id)?], href(id), &view).await?)
+    Ok(once.create(&cx, &IMPORT, &PARKS, vec![job.create(id)?], href(id), &view).await?)
 }
 
-/// Whether the job waits for a file that its link does not take any more.
+/// Whether the job waits for a file although its link has expired.
 pub fn is_late(engines: &Engines, job: &Job) -> bool {
     let made = job.created_at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
     job.status == JobStatus::Waiting && made + LINK_SECONDS < engines.clock.seconds()

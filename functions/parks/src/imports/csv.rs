@@ -3,7 +3,7 @@
 use sheet::{Records, cells};
 
 use super::Unknown;
-use super::rows::{Found, Place};
+use super::parser::{Parsed, ParserState};
 
 /// The columns that a file may have.
 pub const COLUMNS: [&str; 17] = [
@@ -30,7 +30,7 @@ pub const COLUMNS: [&str; 17] = [
 const OTHER_SEPARATORS: [(char, &str); 3] = [(';', "semicolons"), ('\t', "tabs"), ('|', "vertical bars")];
 
 /// The most fields of a record that are looked at: enough to say by how many it is wrong.
-pub const MOST_FIELDS: usize = 100;
+pub const MAX_FIELDS: usize = 100;
 
 const REQUIRED: [&str; 2] = ["externalId", "displayName"];
 
@@ -44,20 +44,20 @@ pub struct Csv {
 }
 
 impl Csv {
-    pub fn at(place: Place, unknown: Unknown) -> Self {
-        let ended = place == Place::End;
+    pub fn at(place: ParserState, unknown: Unknown) -> Self {
+        let ended = place == ParserState::End;
         let columns = match place {
-            Place::Columns(columns) => Some(columns),
+            ParserState::Columns(columns) => Some(columns),
             _ => None,
         };
         Self { columns, unknown, ended, records: Records::default() }
     }
 
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ParserState {
         match &self.columns {
-            _ if self.ended => Place::End,
-            Some(columns) => Place::Columns(columns.clone()),
-            None => Place::Start,
+            _ if self.ended => ParserState::End,
+            Some(columns) => ParserState::Columns(columns.clone()),
+            None => ParserState::Start,
         }
     }
 
@@ -66,29 +66,29 @@ impl Csv {
     }
 
     /// The record that begins here; its line break belongs to it.
-    pub fn find(&mut self, rest: &[u8], at_end: bool) -> Found {
+    pub fn find(&mut self, rest: &[u8], at_end: bool) -> Parsed {
         let (end, taken) = match self.records.find(rest, at_end) {
             sheet::Found::Record { end, taken } => (end, taken),
-            sheet::Found::More => return Found::More,
-            sheet::Found::Unclosed => return Found::Broken("a quote is never closed".to_owned()),
+            sheet::Found::More => return Parsed::More,
+            sheet::Found::Unclosed => return Parsed::Broken("a quote is never closed".to_owned()),
             sheet::Found::End if self.columns.is_none() => {
-                return Found::Broken("it has no header with the names of its columns".to_owned());
+                return Parsed::Broken("it has no header with the names of its columns".to_owned());
             }
             sheet::Found::End => {
                 self.ended = true;
-                return Found::End;
+                return Parsed::End;
             }
         };
         let record = rest.get(..end).unwrap_or_default();
         match &self.columns {
-            Some(_) if record.is_empty() => Found::Nothing(taken),
-            Some(_) => Found::Row { begin: 0, end: record.len(), taken },
+            Some(_) if record.is_empty() => Parsed::Nothing(taken),
+            Some(_) => Parsed::Row { begin: 0, end: record.len(), taken },
             None => match header(record, self.unknown) {
                 Ok(columns) => {
                     self.columns = Some(columns);
-                    Found::Nothing(taken)
+                    Parsed::Nothing(taken)
                 }
-                Err(reason) => Found::Broken(reason),
+                Err(reason) => Parsed::Broken(reason),
             },
         }
     }
@@ -100,7 +100,7 @@ impl Csv {
 }
 
 fn header(record: &[u8], unknown: Unknown) -> Result<Vec<String>, String> {
-    let columns = cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record), MOST_FIELDS);
+    let columns = cells(record.strip_prefix("\u{feff}".as_bytes()).unwrap_or(record), MAX_FIELDS);
     let columns = columns.map_err(|reason| format!("its header {reason}"))?;
     let columns: Vec<String> = columns.into_iter().map(|cell| cell.text).collect();
     let known = COLUMNS.join(", ");
@@ -130,19 +130,19 @@ mod tests {
 
     /// The records of a file that comes in pieces of this size.
     fn records(file: &str, piece: usize) -> Result<Vec<Vec<String>>, String> {
-        let (mut csv, mut from, mut to, mut records) = (Csv::at(Place::Start, Unknown::Refuse), 0, 0, Vec::new());
+        let (mut csv, mut from, mut to, mut records) = (Csv::at(ParserState::Start, Unknown::Refuse), 0, 0, Vec::new());
         loop {
             match csv.find(&file.as_bytes()[from..to], to == file.len()) {
-                Found::Nothing(taken) => from += taken,
-                Found::Row { begin, end, taken } => {
-                    let record = cells(&file.as_bytes()[from + begin..from + end], MOST_FIELDS)?;
+                Parsed::Nothing(taken) => from += taken,
+                Parsed::Row { begin, end, taken } => {
+                    let record = cells(&file.as_bytes()[from + begin..from + end], MAX_FIELDS)?;
                     records.push(record.into_iter().map(|cell| cell.text).collect());
                     from += taken;
                 }
-                Found::More => to = (to + piece).min(file.len()),
-                Found::End => return Ok(records),
-                Found::Broken(reason) => return Err(reason),
-                Found::Refused { detail, .. } => return Err(detail.to_owned()),
+                Parsed::More => to = (to + piece).min(file.len()),
+                Parsed::End => return Ok(records),
+                Parsed::Broken(reason) => return Err(reason),
+                Parsed::Refused { detail, .. } => return Err(detail.to_owned()),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What was wrong with rows: kept batch by batch, and in the end one object that a job links to.
+//! The faults of rows: stored batch by batch and gathered into one object at the end of the job.
 
 use serde_json::{Value, json};
 use table::objects::Objects;
@@ -14,16 +14,16 @@ use crate::schema::BUCKET;
 
 const PREFIX: &str = "faults/";
 
-/// The most faults that are kept; the rest are counted.
-const MOST: u64 = 10_000;
+/// The limit of stored faults; the rest is counted.
+const MAX_FAULTS: u64 = 10_000;
 
-/// Keeps the faults of a batch, over those that an earlier try of the same batch has kept.
+/// Stores the faults of a batch. They overwrite those of an earlier attempt at the same batch.
 pub async fn keep(access: &Access, id: JobId, plan: &mut Plan, faults: &[RowFault]) -> Result<(), Problem> {
     let told: Vec<Value> = faults.iter().map(|fault| told(plan.format, fault)).collect();
-    Ok(plan.faults.add(objects(access, &access::KEEP_FAULTS), &id.to_string(), MOST, &told).await?)
+    Ok(plan.faults.add(objects(access, &access::KEEP_FAULTS), &id.to_string(), MAX_FAULTS, &told).await?)
 }
 
-/// Keeps the one fault of a file that is refused whole.
+/// Stores the fault of a refused file.
 pub async fn keep_of_file(
     access: &Access,
     id: JobId,
@@ -32,17 +32,17 @@ pub async fn keep_of_file(
     detail: &str,
 ) -> Result<(), Problem> {
     let told = [json!({ "pointer": pointer, "detail": detail })];
-    Ok(plan.faults.add(objects(access, &access::KEEP_FAULTS), &id.to_string(), MOST, &told).await?)
+    Ok(plan.faults.add(objects(access, &access::KEEP_FAULTS), &id.to_string(), MAX_FAULTS, &told).await?)
 }
 
-/// Puts together what was kept. Doing it again makes the same.
+/// Gathers the stored faults. To repeat it has the same result.
 pub async fn gather(access: &Access, id: JobId, plan: &mut Plan) -> Result<(), Problem> {
     let count = plan.faults.entries;
     let whole = |faults| json!({ "faults": Value::Array(faults), "faultCount": count });
     Ok(plan.faults.gather(objects(access, &access::KEEP_FAULTS), &id.to_string(), whole).await?)
 }
 
-/// Where the faults of a job that has ended can be fetched; nothing if it has none.
+/// A signed link to the faults of a job that has ended. None if it has no faults.
 pub async fn link(access: &Access, id: JobId, job: &Job) -> Result<Option<String>, Problem> {
     if job.kind != JobKind::Import || job.ended_at.is_none() {
         return Ok(None);

@@ -1,6 +1,6 @@
 //! A GeoJSON FeatureCollection, read feature by feature: only the brackets round them are looked at here.
 
-use super::rows::{Found, Place};
+use super::parser::{Parsed, ParserState};
 
 /// What may lie before or after the features must fit so many bytes.
 const AROUND: usize = 1024 * 1024;
@@ -8,7 +8,7 @@ const AROUND: usize = 1024 * 1024;
 /// Reads feature after feature.
 #[derive(Debug)]
 pub struct FeatureCollection {
-    place: Place,
+    place: ParserState,
     /// How much of the present feature was scanned, with what stands before it, and how it stands there.
     scanned: usize,
     begin: usize,
@@ -16,26 +16,26 @@ pub struct FeatureCollection {
 }
 
 impl FeatureCollection {
-    pub fn at(place: Place) -> Self {
+    pub fn at(place: ParserState) -> Self {
         Self { place, scanned: 0, begin: 0, value: Value::default() }
     }
 
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ParserState {
         self.place.clone()
     }
 
-    pub fn find(&mut self, rest: &[u8], at_end: bool) -> Found {
+    pub fn find(&mut self, rest: &[u8], at_end: bool) -> Parsed {
         let found = match self.place {
-            Place::Features { any, typed } => self.feature(rest, any, typed),
-            Place::End => Ok(Found::End),
+            ParserState::Features { any, typed } => self.feature(rest, any, typed),
+            ParserState::End => Ok(Parsed::End),
             _ => self.around(rest, at_end),
         };
         match found {
             Ok(found) => found,
-            Err(Stop::Short) if at_end => Found::Broken("the file ends before the FeatureCollection does".to_owned()),
-            Err(Stop::Short) => Found::More,
-            Err(Stop::Wrong(reason)) => Found::Broken(reason),
-            Err(Stop::Refused(pointer, detail)) => Found::Refused { pointer, detail },
+            Err(Stop::Short) if at_end => Parsed::Broken("the file ends before the FeatureCollection does".to_owned()),
+            Err(Stop::Short) => Parsed::More,
+            Err(Stop::Wrong(reason)) => Parsed::Broken(reason),
+            Err(Stop::Refused(pointer, detail)) => Parsed::Refused { pointer, detail },
         }
     }
 
@@ -45,14 +45,14 @@ impl FeatureCollection {
         std::mem::take(&mut self.scanned)
     }
 
-    fn feature(&mut self, rest: &[u8], any: bool, typed: bool) -> Result<Found, Stop> {
+    fn feature(&mut self, rest: &[u8], any: bool, typed: bool) -> Result<Parsed, Stop> {
         if !self.value.begun() {
             let mut text = Text { rest, at: 0 };
             let first = text.peek()?;
             match first {
                 b']' => {
-                    self.place = Place::Tail { typed };
-                    return Ok(Found::Nothing(text.at + 1));
+                    self.place = ParserState::Tail { typed };
+                    return Ok(Parsed::Nothing(text.at + 1));
                 }
                 b',' if any => text.at += 1,
                 _ if any => return Err(wrong("the features are not between commas")),
@@ -66,9 +66,9 @@ impl FeatureCollection {
         match self.value.end(rest, self.scanned) {
             Some(end) => {
                 let begin = self.begin;
-                self.place = Place::Features { any: true, typed };
+                self.place = ParserState::Features { any: true, typed };
                 (self.scanned, self.begin, self.value) = (0, 0, Value::default());
-                Ok(Found::Row { begin, end, taken: end })
+                Ok(Parsed::Row { begin, end, taken: end })
             }
             None => {
                 self.scanned = rest.len();
@@ -78,10 +78,10 @@ impl FeatureCollection {
     }
 
     /// What lies before the list of features, or after it.
-    fn around(&mut self, rest: &[u8], at_end: bool) -> Result<Found, Stop> {
+    fn around(&mut self, rest: &[u8], at_end: bool) -> Result<Parsed, Stop> {
         let mut text = Text { rest, at: 0 };
         let (mut typed, tail) = match self.place {
-            Place::Tail { typed } => (typed, true),
+            ParserState::Tail { typed } => (typed, true),
             _ => (false, false),
         };
         let result = text.members(&mut typed, tail);
@@ -89,8 +89,8 @@ impl FeatureCollection {
             return Err(wrong("what lies round its features is too much"));
         }
         if result? {
-            self.place = Place::Features { any: false, typed };
-            return Ok(Found::Nothing(text.at));
+            self.place = ParserState::Features { any: false, typed };
+            return Ok(Parsed::Nothing(text.at));
         }
         if !typed {
             return Err(wrong("its `type` is not FeatureCollection"));
@@ -101,8 +101,8 @@ impl FeatureCollection {
         match text.peek() {
             Ok(_) => Err(wrong("something follows the FeatureCollection")),
             Err(_) if at_end => {
-                self.place = Place::End;
-                Ok(Found::End)
+                self.place = ParserState::End;
+                Ok(Parsed::End)
             }
             Err(stop) => Err(stop),
         }
@@ -264,20 +264,22 @@ mod tests {
 
     /// The features of a file that comes in pieces of this size, each read by a reader made anew.
     fn features(file: &str, piece: usize) -> Result<Vec<String>, String> {
-        let (mut reader, mut from, mut to, mut features) = (FeatureCollection::at(Place::Start), 0, 0, Vec::new());
+        let (mut reader, mut from, mut to, mut features) =
+            (FeatureCollection::at(ParserState::Start), 0, 0, Vec::new());
         loop {
             match reader.find(&file.as_bytes()[from..to], to == file.len()) {
-                Found::Nothing(taken) => from += taken,
-                Found::Row { begin, end, taken } => {
+                Parsed::Nothing(taken) => from += taken,
+                Parsed::Row { begin, end, taken } => {
                     features.push(file.get(from + begin..from + end).unwrap().to_owned());
                     from += taken;
-                    let place: Place = serde_json::from_str(&serde_json::to_string(&reader.place()).unwrap()).unwrap();
+                    let place: ParserState =
+                        serde_json::from_str(&serde_json::to_string(&reader.place()).unwrap()).unwrap();
                     reader = FeatureCollection::at(place);
                 }
-                Found::More => to = (to + piece).min(file.len()),
-                Found::End => return Ok(features),
-                Found::Broken(reason) => return Err(reason),
-                Found::Refused { pointer, detail } => return Err(format!("{pointer} {detail}")),
+                Parsed::More => to = (to + piece).min(file.len()),
+                Parsed::End => return Ok(features),
+                Parsed::Broken(reason) => return Err(reason),
+                Parsed::Refused { pointer, detail } => return Err(format!("{pointer} {detail}")),
             }
         }
     }

@@ -4,12 +4,12 @@ use serde_json::{Map, json};
 use web::Fault;
 
 use super::Unknown;
-use super::csv::{COLUMNS, MOST_FIELDS};
-use super::row::{Draft, Reading};
+use super::csv::{COLUMNS, MAX_FIELDS};
+use super::row::{ParsedRow, RowParser};
 
-impl Reading {
-    pub(super) fn record(&self, text: &[u8], columns: &[String], faults: &mut Vec<Fault>) -> Option<Draft> {
-        let cells = match sheet::cells(text, MOST_FIELDS) {
+impl RowParser {
+    pub(super) fn record(&self, text: &[u8], columns: &[String], faults: &mut Vec<Fault>) -> Option<ParsedRow> {
+        let cells = match sheet::cells(text, MAX_FIELDS) {
             Ok(cells) if cells.len() == columns.len() => cells,
             Ok(cells) => {
                 let detail = format!("has {} fields, and the header names {}", cells.len(), columns.len());

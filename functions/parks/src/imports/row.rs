@@ -1,4 +1,4 @@
-//! A row as fields and a shape, or what is wrong with it.
+//! Parses a row into fields and a shape, or its faults.
 
 use geometry::{Kind, Limits};
 use serde::Deserialize;
@@ -6,47 +6,47 @@ use serde_json::{Map, Value};
 use web::fault::{Place, pointer_step};
 use web::{Fault, Schema};
 
-use super::csv::MOST_FIELDS;
+use super::csv::MAX_FIELDS;
 use super::rows::Row;
 use super::{Format, Layer, Unknown};
 use crate::names::ShapeName;
 
-/// What is wrong with one row: a JSON pointer into the feature, or the column.
+/// A fault of a row, at a JSON pointer into the feature or at a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowFault {
     pub number: u64,
-    /// The row's external id, where it says one.
+    /// The row's external id, if it has one.
     pub external_id: Option<String>,
     pub pointer: String,
     pub detail: String,
 }
 
-/// A row that says by itself nothing wrong.
+/// A row after parsing.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct ParsedRow {
     pub number: u64,
     pub external_id: String,
-    /// What stands in the key, where the kind has types.
+    /// The type in the key, if the kind has types.
     pub of_type: Option<String>,
-    /// Those of an item, `null` where the item is to have none.
+    /// The fields of an item; `null` removes a field.
     pub fields: Map<String, Value>,
     pub shape: Option<(ShapeName, geometry::Shape)>,
 }
 
-/// How the rows of a file are to be understood.
+/// Parses the rows of a file.
 #[derive(Debug)]
-pub struct Reading {
+pub struct RowParser {
     pub format: Format,
     pub layer: Layer,
     pub unknown: Unknown,
     pub schema: Schema,
 }
 
-/// The most faults of one row that are told.
-const MOST: usize = 100;
+/// The limit of reported faults of a row.
+const MAX_FAULTS: usize = 100;
 
-/// The longest external id that is told, in characters: none is longer.
-const LONGEST_ID: usize = 128;
+/// The limit of a reported external id, in characters. No valid one is longer.
+const MAX_EXTERNAL_ID: usize = 128;
 
 const EXTERNAL_ID: &str = "externalId";
 
@@ -65,9 +65,9 @@ struct Geometry {
     geometry_type: Option<String>,
 }
 
-impl Reading {
+impl RowParser {
     /// `columns` are those of a CSV file.
-    pub fn read(&self, row: &Row, columns: &[String]) -> Result<Draft, Vec<RowFault>> {
+    pub fn read(&self, row: &Row, columns: &[String]) -> Result<ParsedRow, Vec<RowFault>> {
         let mut faults = Vec::new();
         let draft = match (&row.text, self.format) {
             (None, _) => {
@@ -78,7 +78,7 @@ impl Reading {
             (Some(text), Format::Csv) => self.record(text, columns, &mut faults),
         };
         match draft {
-            Some(draft) if faults.is_empty() => Ok(Draft { number: row.number, ..draft }),
+            Some(draft) if faults.is_empty() => Ok(ParsedRow { number: row.number, ..draft }),
             _ => Err(told(row.number, self.external_id(row, columns).as_deref(), faults)),
         }
     }
@@ -93,10 +93,10 @@ impl Reading {
             }
             Format::Csv => {
                 let place = columns.iter().position(|column| column == EXTERNAL_ID)?;
-                sheet::cells(text, MOST_FIELDS).ok()?.into_iter().nth(place)?.text
+                sheet::cells(text, MAX_FIELDS).ok()?.into_iter().nth(place)?.text
             }
         };
-        (!said.is_empty() && said.chars().count() <= LONGEST_ID).then_some(said)
+        (!said.is_empty() && said.chars().count() <= MAX_EXTERNAL_ID).then_some(said)
     }
 
     /// What is told of a row whose external id the row of this number has.
@@ -111,13 +111,13 @@ impl Reading {
     }
 
     /// Faults with their place in an item as faults of the row that it comes from.
-    pub fn told_of_item(&self, draft: &Draft, faults: Vec<Fault>) -> Vec<RowFault> {
+    pub fn told_of_item(&self, draft: &ParsedRow, faults: Vec<Fault>) -> Vec<RowFault> {
         let faults = faults.into_iter().map(|fault| self.placed(fault)).collect();
         told(draft.number, Some(&draft.external_id), faults)
     }
 
     /// One fault of a field.
-    pub fn field(&self, draft: &Draft, name: &str, detail: &str) -> Vec<RowFault> {
+    pub fn field(&self, draft: &ParsedRow, name: &str, detail: &str) -> Vec<RowFault> {
         self.told_of_item(draft, vec![Fault::pointer(pointer_step(name), detail)])
     }
 
@@ -135,7 +135,7 @@ impl Reading {
         Fault::pointer(pointer, fault.detail)
     }
 
-    fn feature(&self, text: &[u8], faults: &mut Vec<Fault>) -> Option<Draft> {
+    fn feature(&self, text: &[u8], faults: &mut Vec<Fault>) -> Option<ParsedRow> {
         let feature: Feature = match serde_json::from_slice(text) {
             Ok(feature) => feature,
             Err(error) => {
@@ -178,7 +178,7 @@ impl Reading {
         fields: Map<String, Value>,
         shape: Option<(ShapeName, geometry::Shape)>,
         faults: &mut Vec<Fault>,
-    ) -> Option<Draft> {
+    ) -> Option<ParsedRow> {
         let value = Value::Object(fields);
         let placed = self.schema.faults(&value).into_iter().map(|fault| self.placed(fault));
         faults.extend(placed);
@@ -191,12 +191,12 @@ impl Reading {
             return None;
         };
         let of_type = self.layer.type_field().and_then(|name| fields.get(name)?.as_str()).map(str::to_owned);
-        Some(Draft { number: 0, external_id, of_type, fields, shape })
+        Some(ParsedRow { number: 0, external_id, of_type, fields, shape })
     }
 }
 
 fn told(number: u64, external_id: Option<&str>, faults: Vec<Fault>) -> Vec<RowFault> {
-    let told = faults.into_iter().take(MOST).map(|fault| {
+    let told = faults.into_iter().take(MAX_FAULTS).map(|fault| {
         let (Place::Pointer(pointer) | Place::Parameter(pointer) | Place::Header(pointer)) = fault.place;
         RowFault { number, external_id: external_id.map(str::to_owned), pointer, detail: fault.detail }
     });
@@ -232,9 +232,9 @@ pub mod tests {
     use super::super::csv::COLUMNS;
     use super::*;
 
-    pub fn read(format: Format, layer: Layer, text: &str) -> Result<Draft, Vec<String>> {
+    pub fn read(format: Format, layer: Layer, text: &str) -> Result<ParsedRow, Vec<String>> {
         let columns = COLUMNS.map(str::to_owned)[..7].to_vec();
-        let reading = Reading { format, layer, unknown: Unknown::Refuse, schema: layer.schema().unwrap() };
+        let reading = RowParser { format, layer, unknown: Unknown::Refuse, schema: layer.schema().unwrap() };
         let read = reading.read(&Row { number: 1, text: Some(text.as_bytes().to_vec()) }, &columns);
         read.map_err(|faults| faults.into_iter().map(|fault| fault.pointer).collect())
     }

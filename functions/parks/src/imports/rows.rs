@@ -1,4 +1,4 @@
-//! The rows of a file in order, from any of them on.
+//! The rows of a file in order, from any position.
 
 use serde::{Deserialize, Serialize};
 use table::Access;
@@ -7,90 +7,48 @@ use web::Problem;
 
 use super::csv::Csv;
 use super::feature_collection::FeatureCollection;
+use super::parser::{Parsed, ParserState};
 use super::{Format, PREFIX, Plan};
 use crate::access;
 use crate::schema::BUCKET;
 
-/// The largest row: 32 MiB, as the largest shape.
-const LARGEST_ROW: usize = 32 * 1024 * 1024;
+/// The limit of a row, which is that of a shape: 32 MiB.
+const MAX_ROW_BYTES: usize = 32 * 1024 * 1024;
 
-/// One row or feature as it stands in the file.
+/// A row or feature as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Features count from 1; rows as a spreadsheet counts them, in which the header is the first.
+    /// Features are numbered from 1. Rows are numbered as in a spreadsheet, where the header is row 1.
     pub number: u64,
-    /// None if it is larger than a row may be.
+    /// None if it exceeds the limit of a row.
     pub text: Option<Vec<u8>>,
 }
 
-/// Between two rows: where the reading of a file goes on.
+/// A position between two rows of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct At {
+pub struct FilePosition {
     offset: u64,
     /// The number of the row before.
     number: u64,
-    place: Place,
+    place: ParserState,
 }
 
-impl At {
+impl FilePosition {
     /// The number of the last row before it.
     pub fn number(&self) -> u64 {
         self.number
     }
 }
 
-/// What is known of the file there.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Place {
-    #[default]
-    Start,
-    /// In the list of features: whether one came, and whether the collection's type did.
-    Features {
-        any: bool,
-        typed: bool,
-    },
-    /// After the list.
-    Tail {
-        typed: bool,
-    },
-    /// After the header with these columns.
-    Columns(Vec<String>),
-    End,
-}
-
-/// What a reader finds at the begin of what is at hand.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Found {
-    /// So many bytes hold no row.
-    Nothing(usize),
-    /// A row: where it begins and ends, and how many bytes it takes with what is round it.
-    Row {
-        begin: usize,
-        end: usize,
-        taken: usize,
-    },
-    /// It takes more than is at hand.
-    More,
-    End,
-    /// This is no file of the format.
-    Broken(String),
-    /// The file is refused for what it says here, by a JSON pointer into it.
-    Refused {
-        pointer: &'static str,
-        detail: &'static str,
-    },
-}
-
-/// What comes next.
+/// The next element of a file.
 #[derive(Debug)]
 pub enum Next {
     Row(Row),
     End,
-    /// The file cannot be read on, for this reason.
+    /// The rest of the file cannot be parsed, for this reason.
     Broken(String),
-    /// It is refused for what it says at this JSON pointer.
+    /// The file is refused for the value at this JSON pointer.
     Refused(&'static str, &'static str),
 }
 
@@ -108,7 +66,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub fn new(name: String, plan: &Plan, at: &At) -> Self {
+    pub fn new(name: String, plan: &Plan, at: &FilePosition) -> Self {
         let place = at.place.clone();
         let reader = match plan.format {
             Format::Geojson => Reader::Features(FeatureCollection::at(place)),
@@ -117,21 +75,21 @@ impl Rows {
         Self { file: Blocks::new(name, plan.bytes, at.offset), reader, number: at.number }
     }
 
-    /// Where it goes on after the last row that was given.
-    pub fn at(&self) -> At {
+    /// The position after the last row.
+    pub fn at(&self) -> FilePosition {
         let place = match &self.reader {
             Reader::Features(features) => features.place(),
             Reader::Csv(csv) => csv.place(),
         };
-        At { offset: self.file.offset(), number: self.number, place }
+        FilePosition { offset: self.file.offset(), number: self.number, place }
     }
 
-    /// How many bytes lie before it.
+    /// The number of bytes before this position.
     pub fn offset(&self) -> u64 {
         self.file.offset()
     }
 
-    /// The columns of a CSV file, once its header was read.
+    /// The columns of a CSV file whose header has been parsed.
     pub fn columns(&self) -> &[String] {
         match &self.reader {
             Reader::Features(_) => &[],
@@ -148,21 +106,21 @@ impl Rows {
                 Reader::Csv(csv) => csv.find(rest, end),
             };
             match found {
-                Found::Nothing(taken) => {
+                Parsed::Nothing(taken) => {
                     self.number += u64::from(matches!(self.reader, Reader::Csv(_)));
                     self.file.take(taken);
                 }
-                Found::Row { begin, end, taken } => {
-                    let text = (!dropped).then(|| rest.get(begin..end).unwrap_or_default().to_vec());
+                Parsed::Row { begin, end, taken } => {
+                    let text = (!dropped).then(|| slice(rest, begin, end).to_vec());
                     self.file.take(taken);
                     self.number += 1;
                     return Ok(Next::Row(Row { number: self.number, text }));
                 }
-                Found::End => return Ok(Next::End),
-                Found::Broken(reason) => return Ok(Next::Broken(reason)),
-                Found::Refused { pointer, detail } => return Ok(Next::Refused(pointer, detail)),
-                Found::More => {
-                    if rest.len() > LARGEST_ROW {
+                Parsed::End => return Ok(Next::End),
+                Parsed::Broken(reason) => return Ok(Next::Broken(reason)),
+                Parsed::Refused { pointer, detail } => return Ok(Next::Refused(pointer, detail)),
+                Parsed::More => {
+                    if rest.len() > MAX_ROW_BYTES {
                         dropped = true;
                         let scanned = match &mut self.reader {
                             Reader::Features(features) => features.drop_scanned(),
@@ -177,4 +135,12 @@ impl Rows {
             }
         }
     }
+}
+
+/// The bytes of a row in those that are loaded.
+fn slice(bytes: &[u8], begin: usize, end: usize) -> &[u8] {
+    bytes.get(begin..end).unwrap_or_else(|| {
+        table::never!("a row from {begin} to {end} in {} bytes", bytes.len());
+        &[]
+    })
 }

@@ -1,5 +1,5 @@
-//! The job of an import: first the whole file is looked through and its rows are counted, so that nothing is written of
-//! a file that is none; then its rows become items, batch by batch.
+//! The job of an import. The first phase parses the whole file and counts its rows, so that nothing is written of an invalid
+//! file. The second phase writes the rows batch by batch.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use table::{Access, EntityKey};
 use web::Problem;
 
-use super::row::{Draft, Reading, RowFault};
-use super::rows::{At, Next, Row, Rows};
+use super::row::{ParsedRow, RowFault, RowParser};
+use super::rows::{FilePosition, Next, Row, Rows};
 use super::write::{self, Written};
-use super::{MOST_ROWS, Phase, Plan, faults};
+use super::{MAX_ROWS, Phase, Plan, faults};
 use crate::access::IMPORT_ROWS;
 use crate::item::Item;
 use crate::jobs::{Counts, Held, Step, Then, Work};
@@ -19,37 +19,35 @@ use crate::keys::CollectionKey;
 use crate::names::CollectionId;
 use crate::schema::PARKS;
 
-/// How much of a file is looked through before the count is written down.
-const LOOKED_THROUGH: u64 = 8 * 1024 * 1024;
-/// And how long that may take.
-const AT_MOST: Duration = Duration::from_millis(500);
+/// The limits of a step of counting, in bytes and in time.
+const COUNT_BYTES: u64 = 8 * 1024 * 1024;
+const COUNT_TIME: Duration = Duration::from_millis(500);
 
-/// The most rows with the external id of an earlier one: the job's item has room for so many.
-const MOST_REPEATED: usize = 10_000;
+/// The limit of rows with the external id of an earlier one, which the job's item has to hold.
+const MAX_REPEATED: usize = 10_000;
 
-/// The most rows of a batch.
-const ROWS: usize = 30;
-/// The most bytes of a batch's rows, unless one alone is larger: a transaction has at most 4 MB.
-const BYTES: usize = 1024 * 1024;
+/// The limits of a batch in rows and in bytes, unless one row alone is larger: a transaction has at most 4 MB.
+const BATCH_ROWS: usize = 30;
+const BATCH_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug)]
 pub struct Import {
     plan: Plan,
     collection: CollectionId,
-    /// Whether the collection was there, and not deleted, when this run began.
+    /// Whether the collection existed and was not deleted when this run started.
     live: bool,
     rows: Rows,
-    reading: Arc<Reading>,
+    reading: Arc<RowParser>,
     counted: Counted,
-    /// Rows that were read and belong to a later batch, with their places.
-    ahead: VecDeque<(At, Row)>,
+    /// Rows that were read and belong to a later batch, with their positions.
+    ahead: VecDeque<(FilePosition, Row)>,
 }
 
-/// What a file was seen to hold so far. It is kept in memory alone: whoever goes on counts from the begin.
+/// The result of counting so far. It is only in memory: a run that resumes counts from the start.
 #[derive(Debug, Default)]
 struct Counted {
     rows: u64,
-    /// By external id the number of the row that has it first.
+    /// The number of the first row with each external id.
     first: HashMap<String, u64>,
     repeated: Vec<(u64, u64)>,
 }
@@ -61,10 +59,10 @@ impl Work for Import {
         let key = CollectionKey { collection: collection.clone() }.key();
         let stored = access.table(&IMPORT_ROWS, &PARKS).get_consistent(key).await?;
         let live = stored.map(|stored| stored.read::<Item>()).transpose()?.is_some_and(|item| !item.deleted());
-        let at = if plan.phase == Phase::Counting { At::default() } else { plan.at.clone() };
+        let at = if plan.phase == Phase::Counting { FilePosition::default() } else { plan.at.clone() };
         let rows = Rows::new(held.id.to_string(), &plan, &at);
         let (format, layer, unknown, schema) = (plan.format, plan.layer, plan.unknown, plan.layer.schema()?);
-        let reading = Arc::new(Reading { format, layer, unknown, schema });
+        let reading = Arc::new(RowParser { format, layer, unknown, schema });
         let (counted, ahead) = (Counted::default(), VecDeque::new());
         Ok(Self { plan, collection, live, rows, reading, counted, ahead })
     }
@@ -81,10 +79,10 @@ impl Work for Import {
 impl Import {
     async fn count(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
         let (began, from) = (Instant::now(), self.rows.offset());
-        while began.elapsed() < AT_MOST && self.rows.offset() - from < LOOKED_THROUGH {
+        while began.elapsed() < COUNT_TIME && self.rows.offset() - from < COUNT_BYTES {
             match self.rows.next(access).await? {
-                Next::Row(_) if self.counted.rows == MOST_ROWS => {
-                    let reason = format!("it has more than {MOST_ROWS} rows; cut it into several files");
+                Next::Row(_) if self.counted.rows == MAX_ROWS => {
+                    let reason = format!("it has more than {MAX_ROWS} rows; cut it into several files");
                     return Ok(Step::failed(held, reason));
                 }
                 Next::Row(row) => self.counted.add(&row, self.reading.external_id(&row, self.rows.columns())),
@@ -99,9 +97,9 @@ impl Import {
                     faults::keep_of_file(access, held.id, &mut self.plan, pointer, detail).await?;
                     return self.end(access, held, Then::Failed(format!("`{pointer}`: {detail}"))).await;
                 }
-                Next::End if self.counted.repeated.len() > MOST_REPEATED => {
+                Next::End if self.counted.repeated.len() > MAX_REPEATED => {
                     let reason = format!(
-                        "more than {MOST_REPEATED} of its rows have the externalId of an earlier row; each needs its own"
+                        "more than {MAX_REPEATED} of its rows have the externalId of an earlier row; each needs its own"
                     );
                     return Ok(Step::failed(held, reason));
                 }
@@ -127,7 +125,7 @@ impl Import {
         let (reading, columns) = (Arc::clone(&self.reading), self.rows.columns().to_vec());
         let earlier: Vec<Option<u64>> = rows.iter().map(|(_, row)| self.plan.repeats(row.number)).collect();
         let read = move || {
-            let read = |((at, row), earlier): ((At, Row), Option<u64>)| {
+            let read = |((at, row), earlier): ((FilePosition, Row), Option<u64>)| {
                 let mut draft = reading.read(&row, &columns);
                 if let Some(earlier) = earlier {
                     let mut faults = reading.repeats(&row, &columns, earlier);
@@ -140,14 +138,14 @@ impl Import {
         };
         let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
 
-        let (mut drafts, mut told, mut failed) = (Vec::<Draft>::new(), Vec::<RowFault>::new(), Vec::new());
+        let (mut parsed, mut told, mut failed) = (Vec::<ParsedRow>::new(), Vec::<RowFault>::new(), Vec::new());
         let (layer, mut room) = (self.plan.layer, write::ROOM);
-        let (mut taken, mut later) = (VecDeque::<(At, Row)>::new(), VecDeque::new());
+        let (mut taken, mut later) = (VecDeque::<(FilePosition, Row)>::new(), VecDeque::new());
         for (at, row, text) in read {
             match row {
                 Ok(draft) if later.is_empty() && write::cost(layer, &draft) <= room => {
                     room -= write::cost(layer, &draft);
-                    drafts.push(draft);
+                    parsed.push(draft);
                 }
                 Err(faults) if later.is_empty() => {
                     failed.push(text.number);
@@ -161,13 +159,13 @@ impl Import {
             taken.push_back((at, text));
         }
         if let [(_, only)] = taken.make_contiguous() {
-            // It is this batch's in any case, and may be large.
+            // It belongs to this batch in any case, and may be large.
             only.text = None;
         }
 
         let who = held.job.created_by.clone();
         let Written { actions, faults: found, failed: refused, next } =
-            write::rows(access, &self.reading, &self.collection, who, drafts).await?;
+            write::rows(access, &self.reading, &self.collection, who, parsed).await?;
         told.extend(found);
         if let Some(next) = next {
             told.retain(|fault| fault.number < next);
@@ -190,10 +188,10 @@ impl Import {
         Step::more(actions, &self.plan, counts)
     }
 
-    /// The next rows with their places; none at the end.
-    async fn batch(&mut self, access: &Access) -> Result<Result<Vec<(At, Row)>, String>, Problem> {
+    /// The next rows with their positions; none at the end.
+    async fn batch(&mut self, access: &Access) -> Result<Result<Vec<(FilePosition, Row)>, String>, Problem> {
         let (mut rows, mut bytes) = (Vec::new(), 0);
-        while rows.len() < ROWS {
+        while rows.len() < BATCH_ROWS {
             let (at, row) = match self.ahead.pop_front() {
                 Some(ahead) => ahead,
                 None => {
@@ -207,7 +205,7 @@ impl Import {
                 }
             };
             bytes += row.text.as_ref().map_or(0, Vec::len);
-            if !rows.is_empty() && bytes > BYTES {
+            if !rows.is_empty() && bytes > BATCH_BYTES {
                 self.ahead.push_front((at, row));
                 break;
             }
@@ -216,7 +214,7 @@ impl Import {
         Ok(Ok(rows))
     }
 
-    /// The faults are where the job links to before it has ended.
+    /// Ends the job. Its faults are stored first.
     async fn end(&mut self, access: &Access, held: &Held, then: Then) -> Result<Step, Problem> {
         faults::gather(access, held.id, &mut self.plan).await?;
         Ok(Step { then, ..Step::more(Vec::new(), &self.plan, held.job.counts)? })
@@ -228,8 +226,8 @@ impl Counted {
         self.rows += 1;
         let Some(external_id) = external_id else { return };
         let first = *self.first.entry(external_id).or_insert(row.number);
-        // One more than there may be says that there are too many.
-        if first != row.number && self.repeated.len() <= MOST_REPEATED {
+        // One more than the limit shows that there are too many.
+        if first != row.number && self.repeated.len() <= MAX_REPEATED {
             self.repeated.push((row.number, first));
         }
     }

@@ -1,4 +1,5 @@
-//! Rows as writes: the external id decides whether an item is made or changed, and what is as the row says stays alone.
+//! Writes rows. The external id decides whether a row creates an item or updates one. An item that equals its row is not
+//! written.
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use serde::Deserialize;
@@ -7,47 +8,46 @@ use table::{Access, Action, EntityKey, Escaped, Key, Stored};
 use web::{Fault, Problem};
 
 use super::Layer;
-use super::row::{Draft, Reading, RowFault};
+use super::row::{ParsedRow, RowFault, RowParser};
 use crate::access::{IMPORT_ROWS, NEXT_NUMBER};
-use crate::change::Change;
+use crate::audit::Audit;
+use crate::cascade::{self, TransactionBuilder, Visibility, work};
 use crate::item::{INLINE_BYTES, Item, StoredShape};
-use crate::items::create::{first, sequences};
-use crate::items::live;
-use crate::keys::{CollectionKey, ExternalIdKey, Parent, SequenceKey};
+use crate::items::check_live;
+use crate::items::create::{new_item, sequences};
+use crate::keys::{CollectionKey, ExternalIdKey, ItemRef, Parent, SequenceKey};
 use crate::names::{ActivityType, CollectionId, FacilityType, ShapeName};
-use crate::relationships::End;
+use crate::patch::FieldsPatch;
 use crate::schema::PARKS;
 use crate::shapes::{self, Uses};
-use crate::structure::{self, Plan, Visibility, work};
 use crate::{checks, dependents, external_id};
 
-/// How many actions a batch of rows may take; the rest of a transaction's 100 are the collection's, its count's and the
-/// job's.
+/// The limit of actions of a batch of rows. The rest of a transaction's 100 are those of the collection, its count and the
+/// job.
 pub const ROOM: usize = 96;
 
-/// How many large shapes are stored at once.
-const AT_ONCE: usize = 8;
+/// The number of large shapes that are stored concurrently.
+const CONCURRENCY: usize = 8;
 
-/// What a batch of rows comes to.
+/// The result of a batch of rows.
 #[derive(Debug)]
 pub struct Written {
     pub actions: Vec<Action>,
     pub faults: Vec<RowFault>,
-    /// How many rows the faults are of.
+    /// The number of rows with faults.
     pub failed: usize,
-    /// The number of the first row that a later batch has to do: this one has no room for it, or moves a relationship
-    /// that it moves as well.
+    /// The number of the first row of the next batch: this one has no room for it, or writes the same relationship.
     pub next: Option<u64>,
 }
 
-/// What one row makes.
+/// The result of one row.
 struct Outcome {
     item: Item,
-    /// What it was; none for a new item.
+    /// The item before. None for a new item.
     before: Option<(Stored, Item)>,
     shape: Option<(ShapeName, geometry::Shape)>,
-    /// What becomes of its relationships where it is hidden or shown.
-    along: Plan,
+    /// The updates of its relationships if it is shown or hidden.
+    cascade: TransactionBuilder,
 }
 
 #[derive(Deserialize)]
@@ -55,36 +55,36 @@ struct Guard {
     item: Key,
 }
 
-/// The most actions that a row may take by itself: its item, the guard of its external id or the proof of how many
-/// relationships it has, the uses of its shapes, before and after, and the sequence of what will lie in it.
-pub fn cost(layer: Layer, draft: &Draft) -> usize {
-    let shapes = if draft.shape.is_some() { 2 } else { 0 };
+/// The limit of actions of a row by itself: its item, the guard of its external id or the counter of its relationships, the
+/// uses of its shapes before and after, and the sequence of its children.
+pub fn cost(layer: Layer, row: &ParsedRow) -> usize {
+    let shapes = if row.shape.is_some() { 2 } else { 0 };
     let sequences = if layer == Layer::Activity { 1 } else { 0 };
     2 + shapes + sequences
 }
 
-/// Reads what is there, and says what to write. No two rows may have one external id.
+/// Loads the items of the rows and returns the writes. No two rows may have the same external id.
 pub async fn rows(
     access: &Access,
-    reading: &Reading,
+    reading: &RowParser,
     collection: &CollectionId,
     who: Option<String>,
-    drafts: Vec<Draft>,
+    parsed: Vec<ParsedRow>,
 ) -> Result<Written, Problem> {
-    let now = table::clock::rfc3339(access.engines().clock.now());
-    let held = holders(access, reading, collection, &drafts).await?;
+    let audit = Audit::of(access, who);
+    let held = holders(access, reading, collection, &parsed).await?;
     let (mut outcomes, mut faults, mut failed) = (Vec::<Outcome>::new(), Vec::new(), 0);
     let (mut room, mut next) = (ROOM, None);
-    for (draft, held) in drafts.into_iter().zip(held) {
-        let (number, cost) = (draft.number, cost(reading.layer, &draft));
+    for (row, held) in parsed.into_iter().zip(held) {
+        let (number, cost) = (row.number, cost(reading.layer, &row));
         let outcome = match held {
-            None => create(reading, collection, &now, who.clone(), draft)?,
-            Some(stored) => change(access, reading, collection, (&now, &who), draft, stored).await?,
+            None => create(reading, collection, &audit, row)?,
+            Some(stored) => update(access, reading, collection, &audit, row, stored).await?,
         };
         match outcome {
             Ok(outcome) => {
-                let cost = cost + outcome.along.size().saturating_sub(1);
-                let met = outcomes.iter().any(|before| before.along.meets(&outcome.along));
+                let cost = cost + outcome.cascade.size().saturating_sub(1);
+                let met = outcomes.iter().any(|before| before.cascade.overlaps(&outcome.cascade));
                 if !outcomes.is_empty() && (cost > room || met) {
                     next = Some(number);
                     break;
@@ -98,24 +98,24 @@ pub async fn rows(
             }
         }
     }
-    let actions = actions(access, reading, collection, outcomes, (&now, &who)).await?;
+    let actions = actions(access, reading, collection, outcomes, &audit).await?;
     Ok(Written { actions, faults, failed, next })
 }
 
-/// The items that hold the rows' external ids. They may be read late: then the transaction fails, and is made anew.
+/// The items with the rows' external ids. If one has changed since, the transaction fails and the batch is repeated.
 async fn holders(
     access: &Access,
-    reading: &Reading,
+    reading: &RowParser,
     collection: &CollectionId,
-    drafts: &[Draft],
+    parsed: &[ParsedRow],
 ) -> Result<Vec<Option<Stored>>, Problem> {
     let parks = access.table(&IMPORT_ROWS, &PARKS);
-    let guard = |draft: &Draft| {
-        let external_id = Escaped::new(&draft.external_id).map_err(Problem::internal)?;
+    let guard = |row: &ParsedRow| {
+        let external_id = Escaped::new(&row.external_id).map_err(Problem::internal)?;
         let (entity, collection) = (reading.layer.kind(), collection.clone());
         Ok(ExternalIdKey { entity, collection, external_id }.key())
     };
-    let guards: Result<Vec<Key>, Problem> = drafts.iter().map(guard).collect();
+    let guards: Result<Vec<Key>, Problem> = parsed.iter().map(guard).collect();
     let guards = parks.batch_get(&guards?).await?;
     let held: Result<Vec<Option<Key>>, table::Error> =
         guards.iter().map(|guard| guard.as_ref().map(|guard| Ok(guard.read::<Guard>()?.item)).transpose()).collect();
@@ -128,7 +128,7 @@ async fn holders(
             None => None,
             Some(key) => match items.next().flatten() {
                 Some(item) => Some(item),
-                // The guard was there and its item was not seen yet: both are written together.
+                // The guard was visible before its item, although both were written together.
                 None => parks.get_consistent(key).await?,
             },
         });
@@ -137,83 +137,83 @@ async fn holders(
 }
 
 fn create(
-    reading: &Reading,
+    reading: &RowParser,
     collection: &CollectionId,
-    now: &str,
-    who: Option<String>,
-    draft: Draft,
+    audit: &Audit,
+    row: ParsedRow,
 ) -> Result<Result<Outcome, Vec<RowFault>>, Problem> {
-    // The number comes when it is known that there will be an item.
-    let Some(key) = reading.layer.key(collection, draft.of_type.as_deref(), 0) else {
-        return Ok(Err(reading.field(&draft, reading.layer.type_field().unwrap_or_default(), "is no type")));
+    // The number is allocated when the batch is known to create the item.
+    let Some(key) = reading.layer.key(collection, row.of_type.as_deref(), 0) else {
+        return Ok(Err(reading.field(&row, reading.layer.type_field().unwrap_or_default(), "is no type")));
     };
-    let mut item = first(&draft.fields, &key, now, who)?;
+    let mut item = new_item(&row.fields, &key, audit)?;
     let needs_location = reading.layer != Layer::Activity;
-    if let (true, None, Some((_, shape))) = (needs_location, &item.location, &draft.shape) {
+    if let (true, None, Some((_, shape))) = (needs_location, &item.location, &row.shape) {
         item.location = Some(shape.representative_point().to_vec());
     }
     let faults = checks::faults(&item);
     if !faults.is_empty() {
-        return Ok(Err(reading.told_of_item(&draft, faults)));
+        return Ok(Err(reading.told_of_item(&row, faults)));
     }
-    Ok(Ok(Outcome { item, before: None, shape: draft.shape, along: Plan::default() }))
+    Ok(Ok(Outcome { item, before: None, shape: row.shape, cascade: TransactionBuilder::default() }))
 }
 
-async fn change(
+async fn update(
     access: &Access,
-    reading: &Reading,
+    reading: &RowParser,
     collection: &CollectionId,
-    (now, who): (&str, &Option<String>),
-    draft: Draft,
+    audit: &Audit,
+    row: ParsedRow,
     stored: Stored,
 ) -> Result<Result<Outcome, Vec<RowFault>>, Problem> {
     let before: Item = stored.read()?;
-    if before.external_id.as_deref() != Some(draft.external_id.as_str()) {
-        // Its guard was read before the item was given another.
-        return Ok(Err(reading.field(&draft, "externalId", "goes from one item to another; send the row again")));
+    if before.external_id.as_deref() != Some(row.external_id.as_str()) {
+        // The item got another external id after its guard was read.
+        return Ok(Err(reading.field(&row, "externalId", "goes from one item to another; send the row again")));
     }
     if before.deleted() {
-        return Ok(Err(reading.field(&draft, "externalId", "is that of a deleted item; restore it first")));
+        return Ok(Err(reading.field(&row, "externalId", "is that of a deleted item; restore it first")));
     }
-    let key = reading.layer.key(collection, draft.of_type.as_deref(), before.number.unwrap_or_default());
+    let key = reading.layer.key(collection, row.of_type.as_deref(), before.number.unwrap_or_default());
     if key.as_ref() != Some(&stored.key) {
         let field = reading.layer.type_field().unwrap_or("externalId");
         let detail = format!("differs from that of its item `{}`, which never changes by an import", before.sk);
-        return Ok(Err(reading.field(&draft, field, &detail)));
+        return Ok(Err(reading.field(&row, field, &detail)));
     }
-    let change: Change<()> = serde_json::from_value(Value::Object(draft.fields.clone())).map_err(Problem::internal)?;
-    let mut item = change.apply(&before).map_err(Problem::internal)?;
-    item.complete(now);
+    let patch: FieldsPatch<()> =
+        serde_json::from_value(Value::Object(row.fields.clone())).map_err(Problem::internal)?;
+    let mut item = patch.apply(&before).map_err(Problem::internal)?;
+    item.complete(&audit.at);
     let mut faults = checks::faults(&item);
     let turned = item.visible() != before.visible();
     if turned && before.busy() {
-        let detail = "cannot change while a job is at work on the item; send the row again when it has ended";
+        let detail = "cannot be updated while a job is working on the item; send the row again when the job has ended";
         faults.push(Fault::pointer("/isVisible", detail));
     }
     if !faults.is_empty() {
-        return Ok(Err(reading.told_of_item(&draft, faults)));
+        return Ok(Err(reading.told_of_item(&row, faults)));
     }
-    let shape = draft.shape.filter(|(name, shape)| !is_same(before.shape(*name).as_ref(), shape));
+    let shape = row.shape.filter(|(name, shape)| !is_same(before.shape(*name).as_ref(), shape));
     if item != before {
-        (item.updated_at, item.updated_by) = (Some(now.to_owned()), who.clone());
+        item.set_updated(audit);
     }
-    let along = match End::of(&item.pk, &item.sk).filter(|_| turned) {
-        Some(end) => along(access, &end, &mut item).await?,
-        None => Plan::default(),
+    let cascade = match item.reference().filter(|_| turned) {
+        Some(reference) => cascade(access, &reference, &mut item).await?,
+        None => TransactionBuilder::default(),
     };
-    Ok(Ok(Outcome { item, before: Some((stored, before)), shape, along }))
+    Ok(Ok(Outcome { item, before: Some((stored, before)), shape, cascade }))
 }
 
-/// What becomes of the relationships of an item that is hidden or shown; where they are too many for a transaction, the
-/// job that does it, and as much of it as comes first.
-async fn along(access: &Access, end: &End, item: &mut Item) -> Result<Plan, Problem> {
-    match structure::visibility(access, end, item.visible()).await? {
-        Visibility::Plan(plan) => Ok(plan),
+/// The updates of the relationships of an item that is shown or hidden. If they are too many for one transaction, the
+/// action that creates a job for them.
+async fn cascade(access: &Access, reference: &ItemRef, item: &mut Item) -> Result<TransactionBuilder, Problem> {
+    match cascade::set_visibility(access, reference, item.visible()).await? {
+        Visibility::Transaction(transaction) => Ok(transaction),
         Visibility::TooMany(count) => {
-            let (_, _, made) = work::show(access, item, count)?;
-            let mut plan = Plan::default();
-            plan.push(made);
-            Ok(plan)
+            let (_, _, create) = work::set_visibility(access, item, count)?;
+            let mut transaction = TransactionBuilder::default();
+            transaction.push(create);
+            Ok(transaction)
         }
     }
 }
@@ -229,13 +229,13 @@ fn is_same(stored: Option<&StoredShape>, shape: &geometry::Shape) -> bool {
     }
 }
 
-/// Stores the shapes, takes the numbers, and makes the actions.
+/// Stores the shapes, allocates the numbers, and returns the actions.
 async fn actions(
     access: &Access,
-    reading: &Reading,
+    reading: &RowParser,
     collection: &CollectionId,
     outcomes: Vec<Outcome>,
-    (now, who): (&str, &Option<String>),
+    audit: &Audit,
 ) -> Result<Vec<Action>, Problem> {
     let made = outcomes.iter().filter(|outcome| outcome.before.is_none()).count() as u32;
     let mut numbers = None;
@@ -244,16 +244,16 @@ async fn actions(
         let sequence = SequenceKey { partition: parent.partition(reading.layer.kind()) }.key();
         numbers = Some(access.table(&NEXT_NUMBER, &PARKS).next_numbers(sequence, made).await?);
     }
-    let stored = stream::iter(outcomes).map(|outcome| with_shape(access, outcome)).buffered(AT_ONCE);
+    let stored = stream::iter(outcomes).map(|outcome| with_shape(access, outcome)).buffered(CONCURRENCY);
     let stored: Vec<(Outcome, Option<(ShapeName, StoredShape)>)> = stored.try_collect().await?;
 
     let (mut actions, mut uses, mut counted) = (Vec::new(), Uses::default(), None);
-    for (Outcome { mut item, before, along, .. }, shape) in stored {
+    for (Outcome { mut item, before, cascade, .. }, shape) in stored {
         if let Some((name, shape)) = shape {
             uses.replace(item.shape(name).as_ref(), Some(&shape));
             item.set_shape(name, Some(shape));
             item.envelope = shapes::envelope(&item);
-            (item.updated_at, item.updated_by) = (Some(now.to_owned()), who.clone());
+            item.set_updated(audit);
         }
         match before {
             None => {
@@ -261,7 +261,7 @@ async fn actions(
                 let of_type = facility_type.or(item.activity_type.map(ActivityType::as_str));
                 let number = numbers.as_mut().and_then(Iterator::next);
                 let key = number.and_then(|number| reading.layer.key(collection, of_type, number));
-                item.place(key.ok_or_else(|| Problem::internal("a row without a number"))?, now);
+                item.set_key(key.ok_or_else(|| Problem::internal("a row without a number"))?, &audit.at);
                 actions.push(Action::create(&PARKS, item.key(), &item)?);
                 actions.extend(item.item_key().iter().flat_map(sequences));
                 actions.extend(external_id::hold(&item)?);
@@ -273,12 +273,12 @@ async fn actions(
                     continue;
                 }
                 actions.push(Action::update(&PARKS, stored.key.clone(), changes).if_unchanged(&stored));
-                actions.extend(along.into_actions());
+                actions.extend(cascade.into_actions());
             }
         }
     }
     if let Some(item) = counted {
-        actions.extend(live(&Parent::Collection(CollectionKey { collection: collection.clone() })));
+        actions.extend(check_live(&Parent::Collection(CollectionKey { collection: collection.clone() })));
         actions.extend(dependents::count(&item, i64::from(made)));
     }
     actions.extend(uses.actions(access, &IMPORT_ROWS).await?);

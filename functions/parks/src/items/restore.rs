@@ -1,72 +1,78 @@
-//! `POST …/restore` of a deleted item, as it was, with all that its deletion took along.
+//! `POST …/restore` of a deleted item, with the items that its deletion cascaded to.
 
-use table::{Backoff, Error};
-use web::{Answer, Kind, Problem, Request};
+use web::{Accepted, Context, Either, Kind as ProblemKind, Path, Problem, Route, Tagged, problem};
 
-use super::{administrators_answer, lost, read, stamp};
+use super::LoadedItem;
+use crate::access::{BY_GLOBAL_ID, CASCADED, DELETE_OR_RESTORE, DETACHED, ITEM};
+use crate::audit::Audit;
+use crate::cascade::{self, BUSY, work};
 use crate::entity::{Entity, ItemPath};
 use crate::item::Item;
-use crate::jobs::{self, JobKind};
-use crate::names::JobId;
-use crate::structure::{self, BUSY, work};
-use crate::view::View;
-use crate::{access, names};
+use crate::jobs::{self, JobKind, JobView};
+use crate::names::{JobId, Kind};
+use crate::view::{ADMINISTRATORS, ItemView, View};
 
-pub const NOT_DELETED: Kind = Kind::new(409, "not-deleted", "It is not deleted");
-pub const PARENT_DELETED: Kind = Kind::new(409, "parent-deleted", "What it lies in is deleted");
+pub const NOT_DELETED: ProblemKind = ProblemKind::new(409, "not-deleted", "It is not deleted");
+pub const PARENT_DELETED: ProblemKind = ProblemKind::new(409, "parent-deleted", "Its parent is deleted");
 
-/// Whether what the item lies in is deleted.
-async fn in_deleted(request: &Request, item: &Item) -> Result<bool, Problem> {
-    let Some(parent) = item.item_key().and_then(|key| key.parent().key()) else { return Ok(false) };
-    Ok(read(request, &access::ITEM, Some(parent), View::Administrator).await?.item.deleted())
+pub fn route<E: Entity>(name: &'static str, summary: &'static str) -> Route {
+    let route = Route::post(name, format!("{}/restore", E::ITEM), ADMINISTRATORS, restore::<E>)
+        .summary(summary)
+        .sample(E::SAMPLES.restore);
+    let route = if E::KIND.has_children() {
+        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &CASCADED, &DETACHED, &BY_GLOBAL_ID])
+    } else {
+        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &DETACHED, &BY_GLOBAL_ID])
+    };
+    if E::KIND == Kind::Collection {
+        route.problems(&[problem::NOT_FOUND, NOT_DELETED, BUSY, problem::CONFLICT])
+    } else {
+        route.problems(&[problem::NOT_FOUND, NOT_DELETED, PARENT_DELETED, BUSY, problem::CONFLICT])
+    }
 }
 
-pub async fn restore<E: Entity>(request: Request) -> Result<Answer, Problem> {
-    let path: ItemPath<E> = request.path()?;
-    let mut backoff = Backoff::new();
-    loop {
-        let before =
-            read(&request, &access::ITEM, E::key(&path.parts).map(|key| key.key()), View::Administrator).await?;
+async fn restore<E: Entity>(
+    cx: Context,
+    Path(path): Path<ItemPath<E>>,
+) -> Result<Either<Tagged<ItemView>, Accepted<JobView>>, Problem> {
+    cx.retry(|| async {
+        let before = LoadedItem::load(&cx, &ITEM, path.key(), View::Administrator).await?;
         if !before.item.deleted() {
-            return Err(NOT_DELETED.because("Only what was deleted can be restored."));
+            return Err(NOT_DELETED.because("Only a deleted item can be restored."));
         }
         if before.item.busy() {
-            return Err(BUSY.because("It is still being deleted."));
+            return Err(BUSY.because("A job is still deleting it."));
         }
-        if before.item.deleted_with.is_some() && !in_deleted(&request, &before.item).await? {
-            return Err(BUSY.because("What it was deleted with is still being restored."));
+        if before.item.deleted_with.is_some() && !is_parent_deleted(&cx, &before.item).await? {
+            return Err(BUSY.because("A job is still restoring the item that it was deleted with."));
         }
-        let (stamp, id) = (stamp(&request), JobId::new());
-        let (actions, after, job) = match structure::restoration(request.access(), &before, &stamp).await? {
-            Some((plan, after)) => (plan.into_actions(), after, None),
+        let audit = Audit::now(&cx);
+        let (actions, after, job) = match cascade::restore_with_children(cx.access(), &before, &audit).await? {
+            Some((transaction, after)) => (transaction.into_actions(), after, None),
             None => {
-                let (job, made) = work::begin(
-                    request.access(),
-                    JobKind::Restore,
-                    id,
-                    &before.item,
-                    before.item.took.unwrap_or(0),
-                    stamp.1.clone(),
-                )?;
-                let (after, mut actions) = structure::back_first(&before, &stamp)?;
-                actions.push(made);
-                (actions, after, Some(job))
+                let (id, total) = (JobId::new(), before.item.cascaded_count.unwrap_or(0));
+                let by = audit.by.clone();
+                let (job, create) = work::begin(cx.access(), JobKind::Restore, id, &before.item, total, by)?;
+                let (after, mut actions) = cascade::restore_alone(&before, &audit)?;
+                actions.push(create);
+                (actions, after, Some((id, job)))
             }
         };
-        let error = match request.access().transact(&access::DELETE_OR_RESTORE, &actions).await {
-            Ok(rev) => {
-                return Ok(match job {
-                    Some(job) => jobs::accepted(id, job),
-                    None => administrators_answer(&before.changed(after, rev)),
-                });
+        match cx.access().transact(&DELETE_OR_RESTORE, &actions).await {
+            Ok(rev) => Ok(match job {
+                Some((id, job)) => Either::Second(jobs::accepted(id, job)),
+                None => Either::First(before.updated(after, rev).tagged()),
+            }),
+            Err(error) if E::KIND != Kind::Collection && !cascade::is_stale(&error) && error.failed(1).is_some() => {
+                Err(PARENT_DELETED.because("Restore its parent first."))
             }
-            Err(error) => error,
-        };
-        if before.item.kind() != Some(names::Kind::Collection) && !lost(&error) && error.failed(1).is_some() {
-            return Err(PARENT_DELETED.because("Restore what it lies in first."));
+            Err(error) => Err(cascade::refusal(error)),
         }
-        if !matches!(error, Error::ConditionFailed(_)) || !backoff.wait().await {
-            return Err(structure::unsettled(error));
-        }
-    }
+    })
+    .await
+}
+
+async fn is_parent_deleted(cx: &Context, item: &Item) -> Result<bool, Problem> {
+    let Some(parent) = item.item_key().and_then(|key| key.parent().key()) else { return Ok(false) };
+    Ok(LoadedItem::load(cx, &ITEM, parent, View::Administrator).await?.item.deleted())
 }

@@ -1,152 +1,160 @@
-//! `POST …/retype`: another type for a facility or an activity, which keeps its number and its global id. Its key and
-//! its path change with it, and its relationships and its external id follow.
+//! `POST …/retype`: a new type for a facility or an activity. Its key and its path change; its number, its global id, its
+//! relationships and its external id stay.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use table::{Action, Backoff, Cause, Condition, EntityKey, Error, item};
+use table::{Action, Cause, Condition, EntityKey, item};
 use utoipa::ToSchema;
-use web::{Answer, Kind, Problem, Request};
+use web::{Context, IfMatch, Json, Kind, Path, Problem, Route, Sample, Tagged, problem};
 
-use super::{Read, administrators_answer, again, live, lost, read, stamp};
+use super::{LoadedItem, check_live};
+use crate::access::{ALL_RELATIONSHIPS, ITEM, RETYPE};
+use crate::audit::Audit;
+use crate::cascade::{self, BUSY, TOO_MANY, TransactionBuilder, counters};
 use crate::entity::{Activity, Entity, Facility, ItemPath};
+use crate::external_id;
 use crate::item::Item;
 use crate::keys::{ActivityKey, FacilityKey, ItemKey, SequenceKey};
 use crate::names::{ActivityType, FacilityType};
-use crate::relationships::{End, Joined};
+use crate::relationships::RelatedItem;
 use crate::schema::PARKS;
-use crate::structure::{self, BUSY, Plan, TOO_MANY, counters};
-use crate::view::View;
-use crate::{access, external_id};
+use crate::view::{ADMINISTRATORS, ItemView};
 
-/// An activity that ever had a product: its type stands in the keys of its products.
+/// Of an activity that has or had products: its type is part of their keys.
 pub const HAS_HAD_PRODUCTS: Kind = Kind::new(409, "has-had-products", "Its products are named by its type");
 
-/// The most relationships that can move in one transaction with everything else.
-const MOST: usize = 40;
+/// The limit of relationships, which move in the same transaction.
+const MAX_RELATIONSHIPS: usize = 40;
 
-/// A kind of item whose type stands in its key.
+/// A kind of item whose type is part of its key.
 pub trait Typed: Entity {
-    /// The body that names the new type.
-    type NewType: DeserializeOwned + Serialize + ToSchema + Send + 'static;
+    /// The body with the new type.
+    type NewType: DeserializeOwned + Serialize + ToSchema + Send + Sync + 'static;
+
+    const SAMPLE: Sample;
 
     /// The key with another type.
-    fn retyped(key: &ItemKey, to: &Self::NewType) -> Option<ItemKey>;
+    fn retyped(key: &Self::Key, to: &Self::NewType) -> Self::Key;
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewFacilityType {
-    pub facility_type: FacilityType,
+    facility_type: FacilityType,
 }
 
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewActivityType {
-    pub activity_type: ActivityType,
+    activity_type: ActivityType,
 }
 
 impl Typed for Facility {
     type NewType = NewFacilityType;
+    const SAMPLE: Sample =
+        Sample::new("/parks/facilities/bcparks_1/campground/1/retype").body(r#"{"facilityType":"dayUseArea"}"#);
 
-    fn retyped(key: &ItemKey, to: &NewFacilityType) -> Option<ItemKey> {
-        let ItemKey::Facility(FacilityKey { collection, number, .. }) = key else { return None };
-        let (collection, facility_type) = (collection.clone(), to.facility_type);
-        Some(ItemKey::Facility(FacilityKey { collection, facility_type, number: *number }))
+    fn retyped(key: &FacilityKey, to: &NewFacilityType) -> FacilityKey {
+        FacilityKey { facility_type: to.facility_type, ..key.clone() }
     }
 }
 
 impl Typed for Activity {
     type NewType = NewActivityType;
+    const SAMPLE: Sample =
+        Sample::new("/parks/activities/bcparks_1/dayuse/1/retype").body(r#"{"activityType":"hiking"}"#);
 
-    fn retyped(key: &ItemKey, to: &NewActivityType) -> Option<ItemKey> {
-        let ItemKey::Activity(ActivityKey { collection, number, .. }) = key else { return None };
-        let (collection, activity_type) = (collection.clone(), to.activity_type);
-        Some(ItemKey::Activity(ActivityKey { collection, activity_type, number: *number }))
+    fn retyped(key: &ActivityKey, to: &NewActivityType) -> ActivityKey {
+        ActivityKey { activity_type: to.activity_type, ..key.clone() }
     }
 }
 
-pub async fn retype<E: Typed>(request: Request) -> Result<Answer, Problem> {
-    let path: ItemPath<E> = request.path()?;
-    let to: E::NewType = request.json()?;
-    let key = E::key(&path.parts).ok_or_else(Problem::not_found)?;
-    let new_key = E::retyped(&key, &to).ok_or_else(Problem::not_found)?;
-    let mut backoff = Backoff::new();
-    loop {
-        let before = read(&request, &access::ITEM, Some(key.key()), View::Administrator).await?;
-        if before.item.deleted() {
-            return Err(Problem::not_found());
-        }
+pub fn route<E: Typed>(name: &'static str, summary: &'static str) -> Route {
+    Route::post(name, format!("{}/retype", E::ITEM), ADMINISTRATORS, retype::<E>)
+        .summary(summary)
+        .patterns(&[&ITEM, &RETYPE, &ALL_RELATIONSHIPS])
+        .problems(&[problem::NOT_FOUND, HAS_HAD_PRODUCTS, BUSY, TOO_MANY, problem::CONFLICT])
+        .sample(E::SAMPLE)
+}
+
+async fn retype<E: Typed>(
+    cx: Context,
+    Path(path): Path<ItemPath<E>>,
+    tag: IfMatch,
+    Json(to): Json<E::NewType>,
+) -> Result<Tagged<ItemView>, Problem> {
+    let (old, new): (ItemKey, ItemKey) = (path.key.clone().into(), E::retyped(&path.key, &to).into());
+    let tagged = |item: &LoadedItem| item.tagged().map(|answer| answer.location(new.href()));
+    cx.retry_stale(&tag, || async {
+        let before = LoadedItem::load_live(&cx, old.key()).await?;
         if before.item.busy() {
-            return Err(BUSY.because("A job is still at work on it."));
+            return Err(BUSY.because("Wait until the job that works on the item has ended."));
         }
-        request.if_match().check(before.tag())?;
-        if key == new_key {
-            return Ok(administrators_answer(&before).location(new_key.href()));
+        tag.check(before.tag())?;
+        if old == new {
+            return Ok(tagged(&before));
         }
         let mut after = before.item.clone();
-        let (now, who) = stamp(&request);
-        after.place(new_key.key(), &now);
-        (after.updated_at, after.updated_by) = (Some(now), who);
+        let audit = Audit::now(&cx);
+        after.set_key(new.key(), &audit.at);
+        after.set_updated(&audit);
 
-        let (plan, sequences) = moved(&request, &key, &before, &new_key, &after).await?;
-        let error = match request.access().transact(&access::RETYPE, &plan.into_actions()).await {
-            Ok(rev) => return Ok(administrators_answer(&before.changed(after, rev)).location(new_key.href())),
+        let (transaction, sequences) = move_item(&cx, &old, &before, &new, &after).await?;
+        let error = match cx.access().transact(&RETYPE, &transaction.into_actions()).await {
+            Ok(rev) => return Ok(tagged(&before.updated(after, rev))),
             Err(error) => error,
         };
-        if error.failed(1).is_some() {
-            return Err(Problem::not_found());
-        }
-        if sequences.into_iter().any(|at| error.failed(at).is_some_and(|failed| failed.cause == Cause::Unmet)) {
-            return Err(HAS_HAD_PRODUCTS.because("Make another activity of the type that you want."));
-        }
-        if lost(&error) {
-            again(&request)?;
-        }
-        if !matches!(error, Error::ConditionFailed(_)) || !backoff.wait().await {
-            return Err(structure::unsettled(error));
-        }
-    }
+        let is_used = |index| error.failed(index).is_some_and(|failed| failed.cause == Cause::Unmet);
+        Err(if error.failed(1).is_some() {
+            Problem::not_found()
+        } else if sequences.into_iter().any(is_used) {
+            HAS_HAD_PRODUCTS.because("Create another activity of the type that you want.")
+        } else {
+            cascade::refusal(error)
+        })
+    })
+    .await
 }
 
-/// Everything that bears the old key, under the new one: the item first, what it lies in second. With the places of the
-/// sequences that nobody may have used.
-async fn moved(
-    request: &Request,
-    key: &ItemKey,
-    before: &Read,
-    new_key: &ItemKey,
+/// The transaction that moves everything with the old key to the new one, the item first and its parent second, and the
+/// positions of the sequences that must be unused.
+async fn move_item(
+    cx: &Context,
+    old: &ItemKey,
+    before: &LoadedItem,
+    new: &ItemKey,
     after: &Item,
-) -> Result<(Plan, Vec<usize>), Problem> {
-    let mut plan = Plan::default();
-    plan.push(Action::delete(&PARKS, key.key()).if_unchanged(&before.stored));
-    plan.push(live(&key.parent()).ok_or_else(Problem::not_found)?);
-    plan.push(Action::create(&PARKS, new_key.key(), after)?);
+) -> Result<(TransactionBuilder, Vec<usize>), Problem> {
+    let mut transaction = TransactionBuilder::default();
+    transaction.push(Action::delete(&PARKS, old.key()).if_unchanged(&before.stored));
+    transaction.push(check_live(&old.parent()).ok_or_else(Problem::not_found)?);
+    transaction.push(Action::create(&PARKS, new.key(), after)?);
     let mut sequences = Vec::new();
-    for ((_, old), (_, new)) in key.children().into_iter().zip(new_key.children()) {
-        sequences.push(plan.size());
+    for ((_, old), (_, new)) in old.children().into_iter().zip(new.children()) {
+        sequences.push(transaction.size());
         let unused = Condition::Equals("value", item::number(0));
-        plan.push(Action::delete(&PARKS, SequenceKey { partition: old }.key()).when(unused));
-        plan.push(Action::create_sequence(&PARKS, SequenceKey { partition: new }.key()));
+        transaction.push(Action::delete(&PARKS, SequenceKey { partition: old }.key()).when(unused));
+        transaction.push(Action::create_sequence(&PARKS, SequenceKey { partition: new }.key()));
     }
     if let Some(moved) = external_id::moved(&before.item, after)? {
-        plan.push(moved);
+        transaction.push(moved);
     }
-    let (Some(end), Some(new_end)) = (End::of(&before.item.pk, &before.item.sk), End::of(&after.pk, &after.sk)) else {
+    let (Some(old), Some(new)) = (before.item.reference(), after.reference()) else {
         return Err(Problem::not_found());
     };
-    let related = structure::relationships(request.access(), &end).await?;
-    if related.all.len() > MOST {
-        return Err(TOO_MANY.because(format!("It has more than {MOST} relationships.")));
+    let related = cascade::relationships(cx.access(), &old).await?;
+    if related.all.len() > MAX_RELATIONSHIPS {
+        return Err(TOO_MANY.because(format!("It has more than {MAX_RELATIONSHIPS} relationships.")));
     }
+    let count = related.counter.count;
     for relationship in related.all {
-        // As it was read: the other end may be hidden or shown meanwhile.
-        plan.push(relationship.delete_as_read());
-        plan.push(relationship.with(&end, Joined::of(new_end.clone(), after)).create()?);
+        // The other item may be shown or hidden concurrently.
+        transaction.push(relationship.delete_unchanged());
+        transaction.push(relationship.with(&old, RelatedItem::new(new.clone(), after)).create()?);
     }
-    let count = i64::try_from(related.counter.count).unwrap_or(i64::MAX);
-    plan.push(related.counter.delete());
+    transaction.push(related.counter.delete());
     if count > 0 {
-        plan.count(counters::of_relationships(&new_end), count);
+        transaction.add_count(counters::of_relationships(&new), i64::try_from(count).map_err(Problem::internal)?);
     }
-    Ok((plan, sequences))
+    Ok((transaction, sequences))
 }

@@ -3,14 +3,15 @@
 use serde::{Deserialize, Serialize};
 use table::{EntityKey, Key, Position};
 use utoipa::ToSchema;
-use web::{Answer, Limit, Page, Problem, Request};
+use web::{Accepted, Answer, Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem};
 
 use super::{Counts, Job, JobKind, JobStatus, OPEN, href, run};
+use crate::access::{ITEM, OPEN_JOBS, READ_FAULTS};
+use crate::imports;
 use crate::keys::JobKey;
 use crate::names::JobId;
 use crate::schema::PARKS;
-use crate::view::View;
-use crate::{access, imports};
+use crate::view::{ADMINISTRATORS, Cached, View};
 
 /// A job, as administrators see it.
 #[derive(Debug, Serialize, ToSchema)]
@@ -41,16 +42,8 @@ pub struct JobView {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobPath {
-    pub job_id: String,
-}
-
-#[derive(Debug, Deserialize, ToSchema)]
-pub struct JobsQuery {
-    #[serde(default)]
-    pub limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false)]
-    pub cursor: Option<String>,
+    #[schema(value_type = String)]
+    job_id: JobId,
 }
 
 impl JobView {
@@ -70,16 +63,21 @@ impl JobView {
     }
 }
 
-/// 202: the job goes on after the answer.
-pub fn accepted(id: JobId, job: Job) -> Answer {
-    View::Administrator.cached(Answer::accepted(&JobView::new(id, job)).location(href(id)).retry_after(1))
+/// The response with a job that works after it.
+pub fn accepted(id: JobId, job: Job) -> Accepted<JobView> {
+    Accepted::new(href(id), &JobView::new(id, job)).map(|answer| View::Administrator.cached(answer).retry_after(1))
 }
 
-/// The open jobs, the oldest first.
-pub async fn list_jobs(request: Request) -> Result<Answer, Problem> {
-    let query: JobsQuery = request.query()?;
-    let after: Option<Position> = request.cursor(query.cursor.as_deref())?;
-    let parks = request.access().table(&access::OPEN_JOBS, &PARKS);
+pub fn list_route() -> Route {
+    Route::get("listJobs", "/parks/jobs", ADMINISTRATORS, list)
+        .summary("List the open jobs, oldest first")
+        .patterns(&[&OPEN_JOBS])
+        .sample(Sample::new("/parks/jobs"))
+}
+
+async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Cached<Page<JobView>>, Problem> {
+    let after: Option<Position> = cx.cursor(query.cursor.as_deref())?;
+    let parks = cx.access().table(&OPEN_JOBS, &PARKS);
     let page = parks.query(OPEN).index("list").after(after).page(query.limit.0).await?;
     let keys: Vec<Key> = page.items.iter().map(|listed| listed.key.clone()).collect();
     let mut items = Vec::new();
@@ -87,22 +85,30 @@ pub async fn list_jobs(request: Request) -> Result<Answer, Problem> {
         let Some(id) = run::id_of(&stored.key.pk) else { continue };
         items.push(JobView::new(id, stored.read()?));
     }
-    let next_cursor = page.next.map(|position| request.next_cursor(&position)).transpose()?;
-    Ok(View::Administrator.cached(Answer::ok(&Page { items, next_cursor })))
+    let next_cursor = page.next.map(|position| cx.next_cursor(&position)).transpose()?;
+    Ok(Cached(View::Administrator, Page { items, next_cursor }))
 }
 
-pub async fn get_job(request: Request) -> Result<Answer, Problem> {
-    let JobPath { job_id } = request.path()?;
-    let id: JobId = job_id.parse().map_err(|_| Problem::not_found())?;
-    let stored = request.access().table(&access::ITEM, &PARKS).get_consistent(JobKey { job: id }.key()).await?;
+pub fn get_route() -> Route {
+    Route::get("getJob", "/parks/jobs/{jobId}", ADMINISTRATORS, get)
+        .summary("Get a job's progress and, once it has ended, a link to its faults")
+        .patterns(&[&ITEM, &READ_FAULTS])
+        .answers::<JobView>(200)
+        .problems(&[problem::NOT_FOUND])
+        .sample(Sample::new("/parks/jobs/01890a5d-ac96-774b-bcce-b302099a8057").expects(404))
+}
+
+async fn get(cx: Context, Path(path): Path<JobPath>) -> Result<Answer, Problem> {
+    let id = path.job_id;
+    let stored = cx.access().table(&ITEM, &PARKS).get_consistent(JobKey { job: id }.key()).await?;
     let job: Job = stored.ok_or_else(Problem::not_found)?.read()?;
-    let faults = imports::faults_link(request.access(), id, &job).await?;
-    let late = imports::is_late(request.engines(), &job);
+    let faults = imports::faults_link(cx.access(), id, &job).await?;
+    let is_late = imports::is_late(cx.engines(), &job);
     let mut view = JobView { faults, ..JobView::new(id, job) };
-    if late {
+    if is_late {
         view.status = JobStatus::Expired;
     }
-    let pending = matches!(view.status, JobStatus::Waiting | JobStatus::Running);
+    let is_pending = matches!(view.status, JobStatus::Waiting | JobStatus::Running);
     let answer = View::Administrator.cached(Answer::ok(&view));
-    Ok(if pending { answer.retry_after(1) } else { answer })
+    Ok(if is_pending { answer.retry_after(1) } else { answer })
 }

@@ -10,10 +10,10 @@ use web::{Due, Problem};
 
 use super::{Held, Job, JobKind, OPEN, Step, Then, Work, lease};
 use crate::access;
+use crate::cascade::work::{Deletion, Restoration, Showing};
 use crate::imports::Import;
 use crate::names::JobId;
 use crate::schema::PARKS;
-use crate::structure::work::{Deletion, Restoration, Showing};
 
 /// How many jobs one run of the worker goes on with at once.
 const AT_ONCE: usize = 4;

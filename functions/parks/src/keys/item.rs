@@ -1,11 +1,11 @@
-//! The key of an item of any kind: what the item lies in, what lies in it, and where it is served.
+//! The key of an item of any kind: its parent, its children and its path.
 
 use table::{EntityKey, Key};
 
 use super::{ActivityKey, CollectionKey, FacilityKey, GeozoneKey, Partition, ProductKey};
 use crate::names::{CollectionId, Kind};
 
-/// The key of an item that people look for.
+/// The key of an item of any kind.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ItemKey {
     Collection(CollectionKey),
@@ -15,16 +15,16 @@ pub enum ItemKey {
     Product(ProductKey),
 }
 
-/// What items lie in.
+/// The parent of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Parent {
-    /// Collections lie in nothing.
+    /// The parent of collections, which is no item.
     Root,
     Collection(CollectionKey),
     Activity(ActivityKey),
 }
 
-/// The same of the key of whichever kind.
+/// Evaluates an expression for the key of each kind.
 macro_rules! of_each {
     ($item:expr, $key:ident => $value:expr) => {
         match $item {
@@ -38,7 +38,7 @@ macro_rules! of_each {
 }
 
 impl ItemKey {
-    /// The key as one of its kind; none for what is no key of an item.
+    /// Parses a key. None for a key of no kind of item.
     pub fn parse(key: &Key) -> Option<Self> {
         match key.pk.split("::").next()?.parse().ok()? {
             Kind::Collection => CollectionKey::parse(key).map(Self::Collection),
@@ -58,12 +58,12 @@ impl ItemKey {
         of_each!(self, key => key.list_sk())
     }
 
-    /// The collection that it is or lies in.
+    /// The collection of the item; of a collection, itself.
     pub fn collection(&self) -> &CollectionId {
         of_each!(self, key => &key.collection)
     }
 
-    /// What it lies in.
+    /// The parent of the item.
     pub fn parent(&self) -> Parent {
         let collection = || Parent::Collection(CollectionKey { collection: self.collection().clone() });
         match self {
@@ -77,7 +77,7 @@ impl ItemKey {
         }
     }
 
-    /// What lies in it: the partitions of its children, each with its name for people.
+    /// The partitions of its children, each with its name in problems.
     pub fn children(&self) -> Vec<(&'static str, Partition)> {
         match self {
             Self::Collection(key) => {
@@ -91,7 +91,7 @@ impl ItemKey {
         }
     }
 
-    /// The path at which it is served.
+    /// The path of the item.
     pub fn href(&self) -> String {
         match self {
             Self::Collection(CollectionKey { collection }) => format!("/parks/collections/{collection}"),
@@ -109,6 +109,24 @@ impl ItemKey {
     }
 }
 
+macro_rules! from_each {
+    ($($key:ident $kind:ident,)+) => {$(
+        impl From<$key> for ItemKey {
+            fn from(key: $key) -> Self {
+                Self::$kind(key)
+            }
+        }
+    )+};
+}
+
+from_each! {
+    CollectionKey Collection,
+    GeozoneKey Geozone,
+    FacilityKey Facility,
+    ActivityKey Activity,
+    ProductKey Product,
+}
+
 impl Parent {
     /// The partition of its children of one kind.
     pub fn partition(&self, kind: Kind) -> Partition {
@@ -121,7 +139,7 @@ impl Parent {
         })
     }
 
-    /// The key of the item that it is.
+    /// The key of the parent. None for the root.
     pub fn key(&self) -> Option<Key> {
         match self {
             Self::Root => None,

@@ -1,4 +1,4 @@
-//! What counters count.
+//! The partitions of counters and sequences.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use table::part::NotAPart;
 
 use crate::names::Kind;
 
-/// What a counter counts: the items of a partition, or the relationships of one item.
+/// The items of a partition, or the relationships of an item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Partition(String);
 
@@ -27,8 +27,9 @@ impl FromStr for Partition {
     type Err = NotAPart;
 
     fn from_str(text: &str) -> Result<Self, NotAPart> {
-        let kind = text.strip_prefix("rel::").unwrap_or(text).split("::").next().unwrap_or_default();
-        kind.parse::<Kind>().map(|_| Self(text.to_owned())).map_err(|_| NotAPart("the partition key of an entity"))
+        let kind = text.strip_prefix("rel::").unwrap_or(text).split("::").next();
+        let kind = kind.and_then(|kind| kind.parse::<Kind>().ok());
+        kind.map(|_| Self(text.to_owned())).ok_or(NotAPart("the partition key of an entity"))
     }
 }
 
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_counter_counts_what_has_a_kind() {
+    fn partition_of_an_unknown_kind_is_refused() {
         for text in ["geozone::bcparks_1", "rel::facility::bcparks_1::campground::1", "product::a::dayuse::1"] {
             assert_eq!(text.parse::<Partition>().unwrap().to_string(), text);
         }

@@ -1,16 +1,17 @@
-//! `GET /parks/relationships/{pk}/{sk}`: what an item is related to, in pages.
+//! `GET /parks/relationships/{pk}/{sk}`: the relationships of an item.
 
 use serde::{Deserialize, Serialize};
 use table::{Key, Position, Query};
 use utoipa::ToSchema;
-use web::{Answer, Limit, Page, Problem, Request};
+use web::{Context, Limit, Page, Path, Problem, Route, Sample};
 
-use super::{End, Relationship, RelationshipView};
-use crate::access;
+use super::{Relationship, RelationshipView};
+use crate::access::{RELATED_ITEMS, RELATIONSHIPS, REVERSE};
 use crate::item::Item;
+use crate::keys::ItemRef;
 use crate::names::Kind;
 use crate::schema::PARKS;
-use crate::view::{AskedView, Summary, View};
+use crate::view::{Cached, EVERYONE, Summary, View, ViewParameter};
 
 /// The key of an item.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -21,7 +22,8 @@ pub struct RelationshipsPath {
     pub sk: String,
 }
 
-/// From an item: `forward` to the later ends of relationships, `reverse` to the earlier ones.
+/// The direction of relationships from an item: `forward` if the item is the first of the pair, `reverse` if it is the
+/// second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
@@ -45,20 +47,20 @@ pub struct RelationshipsQuery {
     #[serde(default)]
     #[schema(nullable = false)]
     pub entity: Option<Kind>,
-    /// Whether each comes with the item at its other end.
+    /// Adds the other item to each relationship.
     #[serde(default)]
     pub expand: bool,
-    /// `public` shows an administrator what visitors see.
+    /// `public` shows an administrator the visitors' view.
     #[serde(default)]
     #[schema(nullable = false)]
-    pub view: Option<AskedView>,
+    pub view: Option<ViewParameter>,
 }
 
-/// A relationship as one of its ends sees it.
+/// A relationship from the point of view of one of its items.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Related {
-    /// `forward` if the item that was asked for is the earlier end, else `reverse`.
+    /// `forward` if the item of the path is the first of the pair, else `reverse`.
     pub direction: Direction,
     pub pk1: String,
     pub sk1: String,
@@ -66,70 +68,78 @@ pub struct Related {
     pub pk2: String,
     pub sk2: String,
     pub entity2: Kind,
-    /// What is at the other end, where it was asked for with `expand`.
+    /// With `expand`, the other item.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item: Option<Summary>,
 }
 
-/// Where a page ended.
+/// The end of a page.
 #[derive(Debug, Serialize, Deserialize)]
-enum Place {
+enum PageEnd {
     Forward(Option<Position>),
     Reverse(Option<Position>),
 }
 
-pub async fn list(request: Request) -> Result<Answer, Problem> {
-    let path: RelationshipsPath = request.path()?;
-    let query: RelationshipsQuery = request.query()?;
-    let view = View::of(&request, query.view);
-    let place: Option<Place> = request.cursor(query.cursor.as_deref())?;
-    let Some(end) = End::of(&path.pk, &path.sk) else {
-        let items: Vec<Related> = Vec::new();
-        return Ok(view.cached(Answer::ok(&Page { items, next_cursor: None })));
-    };
-    let (pairs, next) = page(&request, &end, &query, view, place).await?;
-    let summaries = if query.expand { summaries(&request, &end, &pairs, view).await? } else { Vec::new() };
-    let mut summaries = summaries.into_iter();
-    let related = |relationship: &Relationship| Related::new(relationship, &end, summaries.next().flatten());
-    let items: Vec<Related> = pairs.iter().map(related).collect();
-    let next_cursor = next.map(|place| request.next_cursor(&place)).transpose()?;
-    Ok(view.cached(Answer::ok(&Page { items, next_cursor })))
+pub fn route() -> Route {
+    Route::get("listRelationships", "/parks/relationships/{pk}/{sk}", EVERYONE, list)
+        .summary("List the relationships of an item, in both directions or one")
+        .patterns(&[&RELATIONSHIPS, &REVERSE, &RELATED_ITEMS])
+        .sample(Sample::new("/parks/relationships/geozone::bcparks_1/1?expand=true"))
 }
 
-/// Forward first, then in reverse, under one limit.
+async fn list(
+    cx: Context,
+    Path(path): Path<RelationshipsPath>,
+    web::Query(query): web::Query<RelationshipsQuery>,
+) -> Result<Cached<Page<Related>>, Problem> {
+    let view = View::of(&cx, query.view);
+    let after: Option<PageEnd> = cx.cursor(query.cursor.as_deref())?;
+    let Some(item) = ItemRef::of(&path.pk, &path.sk) else {
+        return Ok(Cached(view, Page { items: Vec::new(), next_cursor: None }));
+    };
+    let (relationships, next) = page(&cx, &item, &query, view, after).await?;
+    let summaries = if query.expand { summaries(&cx, &item, &relationships, view).await? } else { Vec::new() };
+    let mut summaries = summaries.into_iter();
+    let related = |relationship: &Relationship| Related::new(relationship, &item, summaries.next().flatten());
+    let items = relationships.iter().map(related).collect();
+    let next_cursor = next.map(|end| cx.next_cursor(&end)).transpose()?;
+    Ok(Cached(view, Page { items, next_cursor }))
+}
+
+/// A page with relationships forward first, then in reverse.
 async fn page(
-    request: &Request,
-    end: &End,
+    cx: &Context,
+    item: &ItemRef,
     query: &RelationshipsQuery,
     view: View,
-    place: Option<Place>,
-) -> Result<(Vec<Relationship>, Option<Place>), Problem> {
+    after: Option<PageEnd>,
+) -> Result<(Vec<Relationship>, Option<PageEnd>), Problem> {
     let limit = query.limit.0;
-    let place = place.unwrap_or(match query.direction {
-        Direction::Reverse => Place::Reverse(None),
-        Direction::Forward | Direction::Both => Place::Forward(None),
+    let after = after.unwrap_or(match query.direction {
+        Direction::Reverse => PageEnd::Reverse(None),
+        Direction::Forward | Direction::Both => PageEnd::Forward(None),
     });
     let mut found = Vec::new();
-    let after = match place {
-        Place::Reverse(after) => after,
-        Place::Forward(after) => {
-            let page = forward(request, end, query.entity, view).after(after).page(limit).await?;
+    let after = match after {
+        PageEnd::Reverse(after) => after,
+        PageEnd::Forward(after) => {
+            let page = forward(cx, item, query.entity, view).after(after).page(limit).await?;
             found.extend(page.items);
             if page.next.is_some() || query.direction == Direction::Forward {
-                let next = page.next.map(|position| Place::Forward(Some(position)));
+                let next = page.next.map(|position| PageEnd::Forward(Some(position)));
                 return Ok((read(&found)?, next));
             }
             None
         }
     };
-    let missing = limit.saturating_sub(u32::try_from(found.len()).unwrap_or(limit));
-    let reverse = reverse(request, end, query.entity, view).after(after);
+    let missing = limit.saturating_sub(found.len() as u32);
+    let reverse = reverse(cx, item, query.entity, view).after(after);
     let next = if missing == 0 {
-        reverse.first().await?.map(|_| Place::Reverse(None))
+        reverse.first().await?.map(|_| PageEnd::Reverse(None))
     } else {
         let page = reverse.page(missing).await?;
         found.extend(page.items);
-        page.next.map(|position| Place::Reverse(Some(position)))
+        page.next.map(|position| PageEnd::Reverse(Some(position)))
     };
     Ok((read(&found)?, next))
 }
@@ -138,9 +148,9 @@ fn read(found: &[table::Stored]) -> Result<Vec<Relationship>, Problem> {
     found.iter().map(|stored| Relationship::read(stored).map_err(Problem::from)).collect()
 }
 
-fn forward<'a>(request: &'a Request, end: &End, entity: Option<Kind>, view: View) -> Query<'a> {
-    let parks = request.access().table(&access::RELATIONSHIPS, &PARKS);
-    let all = parks.query(format!("rel::{end}"));
+fn forward<'a>(cx: &'a Context, item: &ItemRef, entity: Option<Kind>, view: View) -> Query<'a> {
+    let parks = cx.access().table(&RELATIONSHIPS, &PARKS);
+    let all = parks.query(format!("rel::{item}"));
     of_entity(
         match view {
             View::Visitor => all.index("publicList"),
@@ -150,16 +160,16 @@ fn forward<'a>(request: &'a Request, end: &End, entity: Option<Kind>, view: View
     )
 }
 
-fn reverse<'a>(request: &'a Request, end: &End, entity: Option<Kind>, view: View) -> Query<'a> {
-    let parks = request.access().table(&access::REVERSE, &PARKS);
+fn reverse<'a>(cx: &'a Context, item: &ItemRef, entity: Option<Kind>, view: View) -> Query<'a> {
+    let parks = cx.access().table(&REVERSE, &PARKS);
     let index = match view {
         View::Visitor => "publicReverse",
         View::Administrator => "reverse",
     };
-    of_entity(parks.query(format!("rel::{end}")).index(index), entity)
+    of_entity(parks.query(format!("rel::{item}")).index(index), entity)
 }
 
-/// With the delimiter, so that no kind stands for another that begins like it.
+/// Filters by kind, with the delimiter, so that a kind does not match another one that starts with it.
 fn of_entity(query: Query<'_>, entity: Option<Kind>) -> Query<'_> {
     match entity {
         Some(entity) => query.begins_with(format!("{entity}::")),
@@ -167,15 +177,15 @@ fn of_entity(query: Query<'_>, entity: Option<Kind>) -> Query<'_> {
     }
 }
 
-/// What is at the other end of each; nothing where the view does not show it.
+/// The other item of each relationship. None if the view does not show it.
 async fn summaries(
-    request: &Request,
-    end: &End,
+    cx: &Context,
+    item: &ItemRef,
     found: &[Relationship],
     view: View,
 ) -> Result<Vec<Option<Summary>>, Problem> {
-    let keys: Vec<Key> = found.iter().map(|relationship| relationship.other(end).end.key()).collect();
-    let items = request.access().table(&access::OTHER_ENDS, &PARKS).batch_get(&keys).await?;
+    let keys: Vec<Key> = found.iter().map(|relationship| relationship.other(item).item.key()).collect();
+    let items = cx.access().table(&RELATED_ITEMS, &PARKS).batch_get(&keys).await?;
     items
         .into_iter()
         .map(|stored| {
@@ -186,11 +196,11 @@ async fn summaries(
 }
 
 impl Related {
-    fn new(relationship: &Relationship, end: &End, item: Option<Summary>) -> Self {
-        let forward = relationship.first.end == *end;
+    fn new(relationship: &Relationship, of: &ItemRef, other: Option<Summary>) -> Self {
+        let forward = relationship.first.item == *of;
         let RelationshipView { pk1, sk1, entity1, pk2, sk2, entity2, .. } =
             RelationshipView::new(relationship, View::Visitor);
         let direction = if forward { Direction::Forward } else { Direction::Reverse };
-        Self { direction, pk1, sk1, entity1, pk2, sk2, entity2, item }
+        Self { direction, pk1, sk1, entity1, pk2, sk2, entity2, item: other }
     }
 }

@@ -1,39 +1,40 @@
-//! What the table stores for a relationship, live or detached.
+//! A relationship as the table stores it, live or detached.
 
 use serde::{Deserialize, Serialize};
 use table::{Action, Changes, Condition, EntityKey, Error, Key, Stored, item};
 
-use super::End;
+use crate::audit::Audit;
 use crate::item::Item;
-use crate::keys::{DetachedKey, RelationshipKey};
+use crate::keys::{DetachedKey, ItemRef, RelationshipKey};
 use crate::names::Kind;
 use crate::schema::PARKS;
 
-/// What is told of two ends that nothing may join.
-pub const NOT_ALLOWED: &str = "cannot be related to the other end: nothing is related to itself, \
+/// The fault of two items that cannot be related.
+pub const NOT_ALLOWED: &str = "cannot be related to the other item: an item is not related to itself, \
                                nor a product to its own activity, which its key names";
 
-/// Two ends in the order of directions: geozone, facility, activity, product; of one kind, the smaller key first.
+/// The two items of a relationship in their order: geozone, facility, activity, product; of one kind, the smaller key
+/// first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pair {
-    pub first: End,
-    pub second: End,
+    pub first: ItemRef,
+    pub second: ItemRef,
 }
 
 impl Pair {
-    /// The pair of these, whichever is named first; none if nothing may join them.
-    pub fn new(one: End, other: End) -> Option<Self> {
+    /// The pair of two items in either order. None if they cannot be related.
+    pub fn new(one: ItemRef, other: ItemRef) -> Option<Self> {
         let (first, second) = if one < other { (one, other) } else { (other, one) };
-        (first != second && !second.lies_in(&first)).then_some(Self { first, second })
+        (first != second && !second.is_child_of(&first)).then_some(Self { first, second })
     }
 
     pub fn key(&self) -> Key {
         RelationshipKey { end1: self.first.clone(), end2: self.second.clone() }.key()
     }
 
-    /// The end that is not this one.
-    pub fn other(&self, end: &End) -> &End {
-        if self.first == *end { &self.second } else { &self.first }
+    /// The item that is not this one.
+    pub fn other(&self, item: &ItemRef) -> &ItemRef {
+        if self.first == *item { &self.second } else { &self.first }
     }
 
     fn of_key(key: &Key) -> Option<Self> {
@@ -43,20 +44,20 @@ impl Pair {
     }
 }
 
-/// A relationship. Detached, it has no say in who is shown.
+/// A relationship. While it is detached, nobody sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relationship {
-    pub first: Joined,
-    pub second: Joined,
+    pub first: RelatedItem,
+    pub second: RelatedItem,
     pub created_at: Option<String>,
     pub created_by: Option<String>,
 }
 
-/// One end of a relationship, and what is known of its item.
+/// One of the items of a relationship, with what the relationship stores of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Joined {
-    pub end: End,
-    /// By it the item is found again where its key has changed while the relationship was detached.
+pub struct RelatedItem {
+    pub item: ItemRef,
+    /// Finds the item again if it was retyped while the relationship was detached.
     pub global_id: Option<String>,
     /// Whether the item is visible and live. Visitors see the relationship while both are.
     pub shown: bool,
@@ -85,25 +86,26 @@ struct Attributes {
     public_gsipk: Option<String>,
 }
 
-impl Joined {
-    pub fn of(end: End, item: &Item) -> Self {
-        Self { end, global_id: item.global_id.clone(), shown: item.visible() && !item.deleted() }
+impl RelatedItem {
+    pub fn new(item: ItemRef, loaded: &Item) -> Self {
+        Self { item, global_id: loaded.global_id.clone(), shown: loaded.visible() && !loaded.deleted() }
     }
 }
 
 impl Relationship {
-    /// A new one between these, in whichever order.
-    pub fn new(one: Joined, other: Joined, created_at: String, created_by: Option<String>) -> Self {
-        let (first, second) = if one.end < other.end { (one, other) } else { (other, one) };
-        Self { first, second, created_at: Some(created_at), created_by }
+    /// A new relationship of two items in either order.
+    pub fn new(one: RelatedItem, other: RelatedItem, audit: Audit) -> Self {
+        let (first, second) = if one.item < other.item { (one, other) } else { (other, one) };
+        Self { first, second, created_at: Some(audit.at), created_by: audit.by }
     }
 
-    /// As it was read, live or detached.
+    /// Reads a live or detached relationship.
     pub fn read(stored: &Stored) -> Result<Self, Error> {
         let pair = Pair::of_key(&stored.key).ok_or_else(|| Error::Misfit("a key of no relationship".to_owned()))?;
         let Attributes { global_id1, is_visible1, global_id2, is_visible2, created_at, created_by, .. } =
             stored.read()?;
-        let joined = |end, global_id, shown: Option<bool>| Joined { end, global_id, shown: shown.unwrap_or(false) };
+        let joined =
+            |item, global_id, shown: Option<bool>| RelatedItem { item, global_id, shown: shown.unwrap_or(false) };
         Ok(Self {
             first: joined(pair.first, global_id1, is_visible1),
             second: joined(pair.second, global_id2, is_visible2),
@@ -113,7 +115,7 @@ impl Relationship {
     }
 
     pub fn pair(&self) -> Pair {
-        Pair { first: self.first.end.clone(), second: self.second.end.clone() }
+        Pair { first: self.first.item.clone(), second: self.second.item.clone() }
     }
 
     pub fn key(&self) -> Key {
@@ -125,26 +127,26 @@ impl Relationship {
         self.first.shown && self.second.shown
     }
 
-    /// The end that is not this one.
-    pub fn other(&self, end: &End) -> &Joined {
-        if self.first.end == *end { &self.second } else { &self.first }
+    /// The item that is not this one.
+    pub fn other(&self, item: &ItemRef) -> &RelatedItem {
+        if self.first.item == *item { &self.second } else { &self.first }
     }
 
-    pub fn own(&self, end: &End) -> &Joined {
-        if self.first.end == *end { &self.first } else { &self.second }
+    pub fn own(&self, item: &ItemRef) -> &RelatedItem {
+        if self.first.item == *item { &self.first } else { &self.second }
     }
 
-    /// The same with another item, or the same one under another key, at this end.
-    pub fn with(self, end: &End, joined: Joined) -> Self {
-        let other = self.other(end).clone();
-        let (first, second) = if joined.end < other.end { (joined, other) } else { (other, joined) };
+    /// The relationship with another item, or the same item under a new key, in the place of this one.
+    pub fn with(self, item: &ItemRef, joined: RelatedItem) -> Self {
+        let other = self.other(item).clone();
+        let (first, second) = if joined.item < other.item { (joined, other) } else { (other, joined) };
         Self { first, second, ..self }
     }
 
-    /// Puts it where none is.
+    /// Creates it.
     pub fn create(&self) -> Result<Action, Error> {
         let key = self.key();
-        let (pk1, gsipk) = (key.pk.clone(), format!("rel::{}", self.second.end));
+        let (pk1, gsipk) = (key.pk.clone(), format!("rel::{}", self.second.item));
         let public = self.public();
         let attributes = Attributes {
             is_visible1: Some(self.first.shown),
@@ -153,59 +155,60 @@ impl Relationship {
             public_pk: public.then_some(pk1),
             public_gsipk: public.then(|| gsipk.clone()),
             gsipk: Some(gsipk),
-            gsisk: Some(self.first.end.to_string()),
+            gsisk: Some(self.first.item.to_string()),
             ..self.attributes()
         };
         Action::create(&PARKS, key, &attributes)
     }
 
-    /// Ends it, as long as both ends are as shown as they were when it was read.
-    pub fn delete_as_read(&self) -> Action {
+    /// Deletes it. Fails if one of the items has been shown or hidden since it was read.
+    pub fn delete_unchanged(&self) -> Action {
         let as_read = |shown: bool| if shown { Condition::Equals } else { Condition::Differs };
         Action::delete(&PARKS, self.key())
             .when(as_read(self.first.shown)("isVisible1", item::flag(true)))
             .when(as_read(self.second.shown)("isVisible2", item::flag(true)))
     }
 
-    /// Puts it beside the deleted end, where a restore finds it.
-    pub fn detach(&self, deleted: &End) -> Result<Action, Error> {
+    /// Creates its detached form in the partition of the deleted item, where a restoration finds it.
+    pub fn detach(&self, deleted: &ItemRef) -> Result<Action, Error> {
         Action::create(&PARKS, self.detached_key(deleted), &self.attributes())
     }
 
-    pub fn detached_key(&self, deleted: &End) -> Key {
-        DetachedKey { deleted: deleted.clone(), other: self.other(deleted).end.clone() }.key()
+    pub fn detached_key(&self, deleted: &ItemRef) -> Key {
+        DetachedKey { deleted: deleted.clone(), other: self.other(deleted).item.clone() }.key()
     }
 
-    /// Tells it that the item at this end is shown from now on, or is not.
+    /// Records that this item is shown, or is not.
     ///
-    /// What the other end said when this was read is a condition: the keys that visitors see it by depend on both.
-    pub fn show(&self, end: &End, shown: bool) -> Action {
+    /// The visibility of the other item, as it was read, is a condition: the keys by which visitors see the relationship
+    /// depend on both.
+    pub fn show(&self, item: &ItemRef, shown: bool) -> Action {
         let first = ("isVisible1", "isVisible2");
-        let (own, other) = if self.first.end == *end { first } else { (first.1, first.0) };
+        let (own, other) = if self.first.item == *item { first } else { (first.1, first.0) };
         let changes = Changes::new().set(own, item::flag(shown));
         if !shown {
             return Action::update(&PARKS, self.key(), changes.remove("publicPk").remove("publicGsipk"));
         }
-        let changes = if self.other(end).shown {
-            let of = format!("rel::{}", self.second.end);
+        let changes = if self.other(item).shown {
+            let of = format!("rel::{}", self.second.item);
             changes.set("publicPk", item::text(self.key().pk)).set("publicGsipk", item::text(of))
         } else {
             changes
         };
-        let as_read = if self.other(end).shown { Condition::Equals } else { Condition::Differs };
+        let as_read = if self.other(item).shown { Condition::Equals } else { Condition::Differs };
         Action::update(&PARKS, self.key(), changes).when(as_read(other, item::flag(true)))
     }
 
     fn attributes(&self) -> Attributes {
         let (first, second) = (&self.first, &self.second);
         Attributes {
-            pk1: first.end.pk().to_owned(),
-            sk1: first.end.sk().to_owned(),
-            entity1: Some(first.end.kind()),
+            pk1: first.item.pk().to_owned(),
+            sk1: first.item.sk().to_owned(),
+            entity1: Some(first.item.kind()),
             global_id1: first.global_id.clone(),
-            pk2: second.end.pk().to_owned(),
-            sk2: second.end.sk().to_owned(),
-            entity2: Some(second.end.kind()),
+            pk2: second.item.pk().to_owned(),
+            sk2: second.item.sk().to_owned(),
+            entity2: Some(second.item.kind()),
             global_id2: second.global_id.clone(),
             created_at: self.created_at.clone(),
             created_by: self.created_by.clone(),
@@ -218,8 +221,8 @@ impl Relationship {
 mod tests {
     use super::*;
 
-    fn end(pk: &str, sk: &str) -> End {
-        End::of(pk, sk).unwrap()
+    fn end(pk: &str, sk: &str) -> ItemRef {
+        ItemRef::of(pk, sk).unwrap()
     }
 
     #[test]
@@ -249,12 +252,13 @@ mod tests {
 
     #[test]
     fn another_key_at_one_end_may_change_the_order() {
-        let joined = |end: End| Joined { end, global_id: None, shown: true };
+        let joined = |item: ItemRef| RelatedItem { item, global_id: None, shown: true };
         let (tenth, second) = (end("facility::a", "trail::10"), end("facility::a", "parking::2"));
-        let relationship = Relationship::new(joined(tenth.clone()), joined(second), String::new(), None);
-        assert_eq!(relationship.first.end.sk(), "parking::2");
+        let relationship =
+            Relationship::new(joined(tenth.clone()), joined(second), Audit { at: String::new(), by: None });
+        assert_eq!(relationship.first.item.sk(), "parking::2");
         let moved = relationship.with(&tenth, joined(end("facility::a", "campground::10")));
-        assert_eq!(moved.first.end.sk(), "campground::10");
-        assert_eq!(moved.second.end.sk(), "parking::2");
+        assert_eq!(moved.first.item.sk(), "campground::10");
+        assert_eq!(moved.second.item.sk(), "parking::2");
     }
 }

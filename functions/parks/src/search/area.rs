@@ -1,11 +1,11 @@
-//! What extents are compared with: a shape drawn by the caller, or the boundary of an item.
+//! The shape of a search, to which the extents of items are compared: a drawn shape, or the boundary of an item.
 
 use geometry::{Kind, Limits, Shape};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
-use super::extent::{any, has, of_shape, without_shape};
-use super::form::Relation;
+use super::clauses::{any, has, of_shape, without_shape};
 
 /// What a shape in a request may be; beyond, the rules are those of every boundary.
 const LIMITS: Limits = Limits { bytes: 64 * 1024, positions: 1000, parts: 100, rings: 100, ..Limits::BODY };
@@ -26,6 +26,19 @@ pub enum Compared {
         index: String,
         id: String,
     },
+}
+
+/// The relation of an item's extent to the shape.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Relation {
+    /// A part of the extent is in the shape.
+    #[default]
+    Intersects,
+    /// The whole extent is in the shape.
+    Within,
+    /// The whole shape is in the item's boundary.
+    Contains,
 }
 
 /// Polygons on one side of ±180 each, in the order and direction of GeoJSON.

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use super::extent::{EARTH_RADIUS, Point};
+use super::point::{EARTH_RADIUS, Point};
 
 /// How far the polygon may be from the circle: this part of the radius, and two centimetres, since search holds positions
 /// to the centimetre.

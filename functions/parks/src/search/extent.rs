@@ -1,16 +1,11 @@
-//! Where items are asked to be. An item's extent is its boundary and its path or, where it has neither, its location.
+//! Queries by place. An item's extent is its boundary and its path or, if it has neither, its location.
 
 use serde_json::{Value, json};
 
 use super::area::Area;
 use super::circle;
-
-/// Degrees.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Point {
-    pub longitude: f64,
-    pub latitude: f64,
-}
+use super::clauses::{any, of_shape, without_shape};
+use super::point::Point;
 
 /// Degrees; west lies beyond east where it runs across ±180.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,9 +23,6 @@ pub struct Near {
     pub radius: Option<f64>,
 }
 
-/// Metres of the sphere that OpenSearch measures on.
-pub const EARTH_RADIUS: f64 = 6_371_008.771_4;
-
 /// The name of the clause that items fit whose boundary or path holds the point.
 pub const INSIDE: &str = "inside";
 
@@ -40,31 +32,6 @@ const MAP_LATITUDE: f64 = 85.051_128_779_806_6;
 /// Search holds positions to the centimetre, and misses one on the very side of a box; it also refuses boxes without
 /// height. So each side moves outwards by so many degrees.
 const TOUCH: f64 = 1e-7;
-
-impl Point {
-    /// Reads `longitude, latitude`.
-    pub fn parse(numbers: &[f64]) -> Result<Self, String> {
-        let &[longitude, latitude] = numbers else { return Err(Self::EXPECTED.to_owned()) };
-        if latitude.abs() > 90.0 && longitude.abs() <= 90.0 && latitude.abs() <= 180.0 {
-            let swapped = format!("these look swapped, {latitude},{longitude} may be meant");
-            return Err(format!("{}; {swapped}", Self::EXPECTED));
-        }
-        if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
-            return Err(Self::EXPECTED.to_owned());
-        }
-        Ok(Self { longitude, latitude })
-    }
-
-    const EXPECTED: &str = "must be longitude first, -180 to 180, then latitude, -90 to 90";
-
-    /// Metres to another point, along the sphere.
-    pub fn distance(self, other: Self) -> f64 {
-        let half = |from: f64, to: f64| ((to - from).to_radians() / 2.0).sin().powi(2);
-        let parallel = self.latitude.to_radians().cos() * other.latitude.to_radians().cos();
-        let haversine = half(self.latitude, other.latitude) + parallel * half(self.longitude, other.longitude);
-        2.0 * EARTH_RADIUS * haversine.sqrt().min(1.0).asin()
-    }
-}
 
 impl Bounds {
     /// Reads `west, south, east, north`.
@@ -196,37 +163,11 @@ impl Near {
     }
 }
 
-pub(super) fn of_shape(field: &str, shape: &Value, relation: &str) -> Value {
-    json!({ "geo_shape": { field: { "shape": shape, "relation": relation } } })
-}
-
-/// The clause, for items that have nothing but their location.
-pub(super) fn without_shape(location: Value) -> Value {
-    json!({ "bool": { "filter": [location], "must_not": [has("boundary"), has("path")] } })
-}
-
-pub(super) fn has(field: &str) -> Value {
-    json!({ "exists": { "field": field } })
-}
-
-pub(super) fn any(clauses: impl IntoIterator<Item = Value>) -> Value {
-    let clauses: Vec<Value> = clauses.into_iter().collect();
-    json!({ "bool": { "should": clauses, "minimum_should_match": 1 } })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const WORLD: Bounds = Bounds { west: -180.0, south: -90.0, east: 180.0, north: 90.0 };
-
-    #[test]
-    fn longitude_comes_first() {
-        assert!(Point::parse(&[-123.12, 49.28]).is_ok());
-        let fault = Point::parse(&[49.28, -123.12]).unwrap_err();
-        assert!(fault.contains("longitude first") && fault.contains("swapped"), "{fault}");
-        assert!(Point::parse(&[181.0, 0.0]).is_err());
-    }
 
     #[test]
     fn a_box_has_two_sides_and_is_not_upside_down() {
@@ -267,14 +208,5 @@ mod tests {
         }
         let tiny = Near { point: Point { longitude: 1.0, latitude: 2.0 }, radius: Some(0.001) };
         assert_eq!(tiny.circle(0.001)["type"], "Point");
-    }
-
-    #[test]
-    fn distances_are_along_the_sphere() {
-        let from = Point { longitude: -125.51, latitude: 49.6 };
-        let to = Point { longitude: -125.5, latitude: 49.6 };
-        assert!((from.distance(to) - 721.0).abs() < 4.0);
-        let antipode = Point { longitude: 54.49, latitude: -49.6 };
-        assert!((from.distance(antipode) - 20_015_114.0).abs() < 2.0);
     }
 }

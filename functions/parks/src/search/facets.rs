@@ -1,4 +1,4 @@
-//! Counts per value, each under every filter but its own.
+//! Facets: counts by value, each under every filter except its own.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::extent::Bounds;
 
-/// The most values of a facet, and the most tiles of a grid.
-const VALUES: u32 = 50;
-const TILES: u64 = 1000;
+/// The limits of values of a facet and of tiles of a grid.
+const MAX_VALUES: u32 = 50;
+const MAX_TILES: u64 = 1000;
 
 /// A field that is filtered and counted by its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,9 +40,9 @@ pub enum Facet {
     Grid(u8),
 }
 
-/// The values that are asked for, per field; any of a field's may fit.
+/// The values of the filters by field. An item matches if it has one of the values of each field.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Chosen(BTreeMap<Field, Vec<String>>);
+pub struct ChosenValues(BTreeMap<Field, Vec<String>>);
 
 impl Facet {
     /// Reads `type` or `grid:8`. A grid may have so many tiles only, in the box that is asked for or in the world.
@@ -53,8 +53,10 @@ impl Facet {
         let zoom = text.strip_prefix("grid:").and_then(|zoom| zoom.parse().ok()).filter(|zoom| *zoom <= 12);
         let zoom: u8 = zoom.ok_or("must be entity, collectionId, type, subType or grid:{0-12}")?;
         match bbox.unwrap_or(WORLD).tiles(zoom) {
-            0..=TILES => Ok(Self::Grid(zoom)),
-            many => Err(format!("would have {many} tiles; take a lower zoom or a smaller `bbox`, for at most {TILES}")),
+            0..=MAX_TILES => Ok(Self::Grid(zoom)),
+            many => {
+                Err(format!("would have {many} tiles; take a lower zoom or a smaller `bbox`, for at most {MAX_TILES}"))
+            }
         }
     }
 
@@ -65,16 +67,19 @@ impl Facet {
         }
     }
 
-    fn request(self, chosen: &Chosen, bbox: Option<Bounds>) -> Value {
+    fn request(self, chosen: &ChosenValues, bbox: Option<Bounds>) -> Value {
         match self {
             Self::Values(field) => counted(
                 chosen.filters(Some(field)),
-                json!({ "terms": { "field": field.name(), "size": VALUES, "order": [{ "_count": "desc" }, { "_key": "asc" }] } }),
+                json!({ "terms": { "field": field.name(), "size": MAX_VALUES, "order": [{ "_count": "desc" }, { "_key": "asc" }] } }),
             ),
             Self::Grid(zoom) => {
                 let mut filters = chosen.filters(None);
                 filters.extend(bbox.map(Bounds::holds_location));
-                counted(filters, json!({ "geotile_grid": { "field": "location", "precision": zoom, "size": TILES } }))
+                counted(
+                    filters,
+                    json!({ "geotile_grid": { "field": "location", "precision": zoom, "size": MAX_TILES } }),
+                )
             }
         }
     }
@@ -82,8 +87,8 @@ impl Facet {
 
 const WORLD: Bounds = Bounds { west: -180.0, south: -90.0, east: 180.0, north: 90.0 };
 
-impl Chosen {
-    pub fn choose(&mut self, field: Field, values: Vec<String>) {
+impl ChosenValues {
+    pub fn set(&mut self, field: Field, values: Vec<String>) {
         if !values.is_empty() {
             self.0.insert(field, values);
         }
@@ -106,7 +111,7 @@ pub fn counted(filters: Vec<Value>, values: Value) -> Value {
 }
 
 /// What OpenSearch is asked to count. The hits themselves are filtered after counting, by `post_filter`.
-pub fn request(facets: &[Facet], chosen: &Chosen, bbox: Option<Bounds>) -> Map<String, Value> {
+pub fn request(facets: &[Facet], chosen: &ChosenValues, bbox: Option<Bounds>) -> Map<String, Value> {
     facets.iter().map(|facet| (facet.name().to_owned(), facet.request(chosen, bbox))).collect()
 }
 
@@ -114,11 +119,11 @@ pub fn request(facets: &[Facet], chosen: &Chosen, bbox: Option<Bounds>) -> Map<S
 mod tests {
     use super::*;
 
-    fn chosen() -> Chosen {
-        let mut chosen = Chosen::default();
-        chosen.choose(Field::Type, vec!["trail".to_owned()]);
-        chosen.choose(Field::Entity, vec!["facility".to_owned()]);
-        chosen.choose(Field::SubType, Vec::new());
+    fn chosen() -> ChosenValues {
+        let mut chosen = ChosenValues::default();
+        chosen.set(Field::Type, vec!["trail".to_owned()]);
+        chosen.set(Field::Entity, vec!["facility".to_owned()]);
+        chosen.set(Field::SubType, Vec::new());
         chosen
     }
 
@@ -133,7 +138,7 @@ mod tests {
     #[test]
     fn a_grid_counts_only_in_the_box() {
         let bbox = Bounds::parse(&[170.0, -20.0, -170.0, -10.0]).ok();
-        let request = request(&[Facet::Grid(6)], &Chosen::default(), bbox);
+        let request = request(&[Facet::Grid(6)], &ChosenValues::default(), bbox);
         assert!(request["grid"]["filter"].to_string().contains("geo_bounding_box"));
     }
 

@@ -6,13 +6,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use web::Request;
+use web::Context;
 use web::search::Count;
 
-use super::answer::{Found, FoundItem};
-use super::form::ShapeAs;
-use super::question::Source;
-use crate::geojson::{CONTENT_TYPE, CollectionType, FeatureType, Geometry, Properties};
+use super::parsed_query::Source;
+use super::query::ShapeAs;
+use super::response::{Found, FoundItem};
+use crate::geojson::{CONTENT_TYPE, CollectionType, FeatureType, Properties};
+use crate::view::Geometry;
 
 /// A page of hits as a FeatureCollection.
 #[derive(Debug, Serialize, ToSchema)]
@@ -22,12 +23,12 @@ pub struct FoundFeatures {
     #[schema(value_type = CollectionType)]
     pub collection_type: &'static str,
     pub features: Vec<FoundFeature>,
-    /// Absent where counting stopped before the end.
+    /// Absent if counting stopped before the end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub number_matched: Option<u64>,
     pub number_returned: usize,
-    /// Whether nothing has all words, and these items have most of them.
+    /// Whether no item has all words, so that these have most of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(value_type = Option<bool>, nullable = false)]
     pub relaxed: bool,
@@ -42,11 +43,11 @@ pub struct FoundFeatures {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub shape_tolerance: Option<f64>,
-    /// With `rel` `next` where there is another page.
+    /// A link with the `rel` `next` if there is another page.
     pub links: Vec<Link>,
 }
 
-/// Those of a hit.
+/// The properties of a hit.
 pub type FoundItemProperties = Properties<FoundItem>;
 
 /// A hit whose `id` is the item's global id and whose properties are the rest of the item.
@@ -66,7 +67,7 @@ pub struct FoundFeature {
     pub properties: FoundItemProperties,
 }
 
-/// Where to go on. A POST is repeated with this `body` merged into its own.
+/// A link to the next page. A POST is repeated with this `body` merged into its own.
 #[derive(Debug, PartialEq, Serialize, ToSchema)]
 pub struct Link {
     pub rel: &'static str,
@@ -86,7 +87,7 @@ pub struct Link {
 
 impl FoundFeatures {
     pub fn new(found: Found, shape_as: ShapeAs, time_stamp: String, next: Option<Link>) -> Self {
-        // What has no place cannot be drawn.
+        // An item without a place cannot be drawn.
         let placed = found.items.into_iter().filter(|item| item.location.is_some() || item.envelope.is_some());
         let features: Vec<_> = placed.map(|item| FoundFeature::new(item, shape_as)).collect();
         Self {
@@ -105,18 +106,18 @@ impl FoundFeatures {
 }
 
 impl Link {
-    /// The page that begins at this cursor.
-    pub fn next(request: &Request, cursor: &str, source: Source) -> Self {
+    /// The link to the page at this cursor.
+    pub fn next(cx: &Context, cursor: &str, source: Source) -> Self {
         let link = Self {
             rel: "next",
             content_type: CONTENT_TYPE,
-            href: request.raw_path().to_owned(),
+            href: cx.raw_path().to_owned(),
             method: None,
             body: None,
             merge: None,
         };
         match source {
-            Source::Query => Self { href: request.target_from(cursor), ..link },
+            Source::Query => Self { href: cx.target_from(cursor), ..link },
             Source::Body => {
                 Self { method: Some("POST"), body: Some(json!({ "cursor": cursor })), merge: Some(true), ..link }
             }
@@ -186,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn a_feature_is_drawn_as_asked() {
+    fn geometry_of_a_feature_follows_shape_as() {
         assert_eq!(drawn(ShapeAs::Point)["geometry"], json!({"type": "Point", "coordinates": [179.75, -16.75]}));
         assert_eq!(drawn(ShapeAs::Envelope)["geometry"]["type"], "MultiPolygon");
         assert_eq!(drawn(ShapeAs::Outline)["geometry"]["type"], "Point");
     }
 
     #[test]
-    fn its_id_is_the_global_id_and_the_rest_are_properties() {
+    fn properties_of_a_feature_lack_its_id() {
         let feature = drawn(ShapeAs::Point);
         assert_eq!((&feature["id"], &feature["bbox"]), (&json!("g"), &json!([179.5, -17.0, -179.8, -16.5])));
         assert_eq!(feature["properties"]["displayName"], "Fiji");

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use web::search::One;
 
-use super::extent::Point;
+use super::point::Point;
 
 pub type SearchResponse = web::search::SearchResponse<Fields>;
 pub type Hit = web::search::Hit<Fields>;

@@ -1,19 +1,19 @@
-//! Days on which something is offered.
+//! Queries by the days on which products are open.
 
 use serde_json::{Value, json};
 
-use super::extent::any;
-use super::form::OpenMatch;
+use super::clauses::any;
+use super::query::OpenMatch;
 use crate::days::Days;
 
-/// The most days of which each, or any, must be open.
-const ALL: usize = 31;
-const ANY: usize = 366;
+/// The limits of days that all, or any of which, must be open.
+const MAX_DAYS_ALL: usize = 31;
+const MAX_DAYS_ANY: usize = 366;
 
-/// The most activities that are taken from the products found.
-pub const ACTIVITIES: usize = 10_000;
+/// The limit of activities of the products that are found.
+pub const MAX_ACTIVITIES: usize = 10_000;
 
-/// From the first day to the last, and whether all of them or any must be open.
+/// A range of days, all or any of which must be open.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Open {
     days: Days,
@@ -21,20 +21,20 @@ pub struct Open {
 }
 
 impl Open {
-    /// Reads `from/to`.
+    /// Parses `from/to`.
     pub fn parse(text: &str, matching: OpenMatch) -> Result<Self, String> {
         let days: Days = text.parse().map_err(|_| format!("must be {}", Days::EXPECTED))?;
-        let (most, name) = match matching {
-            OpenMatch::All => (ALL, "all"),
-            OpenMatch::Any => (ANY, "any"),
+        let (max, name) = match matching {
+            OpenMatch::All => (MAX_DAYS_ALL, "all"),
+            OpenMatch::Any => (MAX_DAYS_ANY, "any"),
         };
-        if days.count() > most {
-            return Err(format!("must be at most {most} days for `openMatch={name}`"));
+        if days.count() > max {
+            return Err(format!("must be at most {max} days for `openMatch={name}`"));
         }
         Ok(Self { days, matching })
     }
 
-    /// Whether it asks for this day.
+    /// Whether this is one of the days.
     pub fn has(&self, date: &str) -> bool {
         self.days.each().any(|day| day.to_string() == date)
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_written_in_full_and_in_order() {
+    fn other_spellings_of_days_are_refused() {
         assert!(Open::parse("2025-12-24/2025-12-26", OpenMatch::All).is_ok());
         for wrong in [
             "2025-12-24",
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn all_of_a_month_or_any_of_a_year() {
+    fn all_is_limited_to_a_month_and_any_to_a_year() {
         assert!(Open::parse("2025-12-01/2025-12-31", OpenMatch::All).is_ok());
         assert!(Open::parse("2025-12-01/2026-01-01", OpenMatch::All).is_err());
         assert!(Open::parse("2024-01-01/2024-12-31", OpenMatch::Any).is_ok());
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn all_days_are_asked_one_by_one_and_any_as_a_range() {
+    fn all_is_a_term_for_each_day_and_any_is_a_range() {
         let filters = |matching| {
             let open = Open::parse("2025-12-24/2025-12-26", matching).unwrap();
             open.products()["bool"]["filter"].as_array().unwrap().len()

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use web::Order;
 
-use super::extent::Point;
-use super::form::Sort;
+use super::point::Point;
+use super::query::Sort;
 
 /// What hits are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

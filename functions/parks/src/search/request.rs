@@ -5,12 +5,12 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use web::search::{COUNTED, Marks};
 
-use super::facets::{self, Chosen, Field};
-use super::form::Deleted;
+use super::facets::{self, ChosenValues, Field};
 use super::highlight;
-use super::open::ACTIVITIES;
+use super::open::MAX_ACTIVITIES;
 use super::order::Ordering;
-use super::question::Question;
+use super::parsed_query::ParsedQuery;
+use super::query::Deleted;
 use super::words::{Closeness, Words};
 use crate::view::View;
 
@@ -84,9 +84,9 @@ const VALUES: &[&str] = &[
     "pathTolerance",
 ];
 
-impl Question {
+impl ParsedQuery {
     /// One page: the hits after these sort values, and one more that tells whether there is another page. Facets are
-    /// counted for the first page only. `activities` are those that [`Question::join`] found.
+    /// counted for the first page only. `activities` are those that [`ParsedQuery::join`] found.
     pub fn request<'a>(
         &self,
         after: Option<&'a RawValue>,
@@ -143,15 +143,15 @@ impl Question {
         let open = self.open.as_ref().filter(|_| activities)?;
         let mut filters = seen(self.view, None, Deleted::False);
         filters.push(open.products());
-        let mut shared = Chosen::default();
+        let mut shared = ChosenValues::default();
         for field in [Field::CollectionId, Field::Type] {
-            shared.choose(field, self.chosen.values(field).to_vec());
+            shared.set(field, self.chosen.values(field).to_vec());
         }
         filters.extend(shared.filters(None));
         Some(SearchRequest {
             aggs: json!({ "activities": facets::counted(
                 Vec::new(),
-                json!({ "terms": { "field": "activityKey", "size": ACTIVITIES + 1 } }),
+                json!({ "terms": { "field": "activityKey", "size": MAX_ACTIVITIES + 1 } }),
             ) }),
             ..SearchRequest::of(None, None, filters)
         })
@@ -205,7 +205,7 @@ impl SearchRequest<'_> {
 }
 
 /// The best names for what has been typed so far, each name once.
-pub fn suggestions(words: &Words, chosen: &Chosen, view: View, count: usize) -> SearchRequest<'static> {
+pub fn suggestions(words: &Words, chosen: &ChosenValues, view: View, count: usize) -> SearchRequest<'static> {
     let mut filters = seen(view, None, Deleted::False);
     filters.extend(chosen.filters(None));
     SearchRequest {
@@ -238,14 +238,14 @@ fn seen(view: View, visible: Option<bool>, deleted: Deleted) -> Vec<Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::form::SearchForm;
-    use super::super::question::Source;
+    use super::super::parsed_query::Source;
+    use super::super::query::SearchQuery;
     use super::*;
 
     fn asked(form: Value, view: View, after: Option<&RawValue>) -> Value {
-        let form: SearchForm = serde_json::from_value(form).unwrap();
-        let question = Question::of(form, None, view, Source::Query).unwrap();
-        json!(question.request(after, &[], &Marks::random(), Closeness::AsTyped))
+        let form: SearchQuery = serde_json::from_value(form).unwrap();
+        let query = ParsedQuery::new(form, None, view, Source::Query).unwrap();
+        json!(query.request(after, &[], &Marks::random(), Closeness::AsTyped))
     }
 
     fn filters(request: &Value) -> String {
@@ -286,8 +286,8 @@ mod tests {
     #[test]
     fn activities_are_joined_only_where_they_are_asked_for() {
         let joined = |form: Value| {
-            let form: SearchForm = serde_json::from_value(form).unwrap();
-            Question::of(form, None, View::Visitor, Source::Query)
+            let form: SearchQuery = serde_json::from_value(form).unwrap();
+            ParsedQuery::new(form, None, View::Visitor, Source::Query)
                 .unwrap()
                 .join()
                 .map(|request| json!(request).to_string())

@@ -1,28 +1,30 @@
-//! Names for what has been typed so far.
+//! `GET /parks/suggest`: autocomplete.
 
 use serde::Serialize;
 use utoipa::ToSchema;
-use web::{Answer, Fault, Problem, Request};
+use web::{Context, Fault, Json, Problem, Query, Route, Sample, problem};
 
-use super::extent::Point;
-use super::form::SuggestForm;
+use super::TIMEOUT;
 use super::hits::{Hit, SearchResponse};
+use super::point::Point;
+use super::query::SuggestQuery;
 use super::request::suggestions;
 use super::words::Words;
-use super::{ALIAS, SEARCH};
+use crate::access::SEARCH;
 use crate::names::Kind;
-use crate::view::View;
+use crate::schema::ALIAS;
+use crate::view::{Cached, EVERYONE, View};
 
-/// The most names of an answer.
-const NAMES: usize = 10;
+/// The limit of names in a response.
+const MAX_NAMES: usize = 10;
 
-/// The best names first, each once.
+/// Distinct names, the best first.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Suggestions {
     pub items: Vec<Suggestion>,
 }
 
-/// A name, with the best item that has it.
+/// A name with the best item of this name.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
@@ -47,26 +49,34 @@ pub struct Suggestion {
     pub envelope: Option<[f64; 4]>,
 }
 
-pub async fn suggest(request: Request) -> Result<Answer, Problem> {
-    let form: SuggestForm = request.query()?;
-    let view = View::of(&request, form.view);
-    let words = Words::parse(&form.q).map_err(|detail| Problem::faults(vec![Fault::parameter("q", detail)]))?;
-    let asked = suggestions(&words, &form.chosen(), view, NAMES);
-    let response: SearchResponse = request.access().search(&SEARCH, ALIAS, &asked).await?;
-    let suggestions = Suggestions::read(response).ok_or_else(|| Problem::internal("a hit lacks its keys"))?;
-    Ok(view.cached(Answer::ok(&suggestions)))
+pub fn route() -> Route {
+    Route::get("suggest", "/parks/suggest", EVERYONE, suggest)
+        .summary("Search item names that start with the given prefix, the best first, for autocomplete")
+        .patterns(&[&SEARCH])
+        .timeout(TIMEOUT)
+        .problems(&[problem::SEARCH_UNAVAILABLE])
+        .sample(Sample::new("/parks/suggest?q=bed"))
+}
+
+async fn suggest(cx: Context, Query(query): Query<SuggestQuery>) -> Result<Cached<Json<Suggestions>>, Problem> {
+    let view = View::of(&cx, query.view);
+    let words = Words::parse(&query.q).map_err(|detail| Problem::faults(vec![Fault::parameter("q", detail)]))?;
+    let request = suggestions(&words, &query.chosen(), view, MAX_NAMES);
+    let response: SearchResponse = cx.access().search(&SEARCH, ALIAS, &request).await?;
+    let suggestions = Suggestions::new(response).ok_or_else(|| Problem::internal("a hit lacks its keys"))?;
+    Ok(Cached(view, Json(suggestions)))
 }
 
 impl Suggestions {
-    /// Nothing if a hit lacks what every document has.
-    pub fn read(response: SearchResponse) -> Option<Self> {
-        let items: Option<_> = response.hits().into_iter().map(Suggestion::read).collect();
+    /// None if a hit lacks a field that every document has.
+    fn new(response: SearchResponse) -> Option<Self> {
+        let items: Option<_> = response.hits().into_iter().map(Suggestion::new).collect();
         Some(Self { items: items? })
     }
 }
 
 impl Suggestion {
-    fn read(Hit { fields, .. }: Hit) -> Option<Self> {
+    fn new(Hit { fields, .. }: Hit) -> Option<Self> {
         let location = fields.location().map(|Point { longitude, latitude }| [longitude, latitude]);
         let envelope = fields.envelope();
         Some(Self {

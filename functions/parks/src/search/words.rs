@@ -230,7 +230,7 @@ fn typos(field: &str, text: &str, from: &str, operator: &str) -> Value {
 }
 
 fn any(clauses: impl IntoIterator<Item = Value>) -> Value {
-    super::extent::any(clauses)
+    super::clauses::any(clauses)
 }
 
 /// The score of the best of these.

@@ -1,4 +1,4 @@
-//! Shapes in S3, under the hash of their canonical form, each with an item that counts its uses.
+//! Shapes in S3, named by the hash of their canonical form, each with an item that counts its uses.
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use crate::item::{INLINE_BYTES, ShapeRef, StoredShape, Tolerances};
 use crate::keys::GeometryKey;
 use crate::schema::{BUCKET, PARKS};
 
-pub const GEOMETRY_UNAVAILABLE: Kind = Kind::new(503, "geometry-unavailable", "The shape cannot be had now");
+pub const GEOMETRY_UNAVAILABLE: Kind = Kind::new(503, "geometry-unavailable", "The shape is not available now");
 
-/// Where shapes lie in the bucket.
+/// The prefix of shapes in the bucket.
 pub const PREFIX: &str = "geometries/";
 
 /// The partition that lists shapes without uses, by the time since.
 pub const UNREFERENCED: &str = "geometry::unreferenced";
 
-/// How long to wait for a sweep of the same shape to end.
-const FOR_A_SWEEP: Duration = Duration::from_secs(3);
-const AGAIN: Duration = Duration::from_millis(100);
+/// The time limit for the end of a sweep of the same shape.
+const SWEEP_TIMEOUT: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(100);
 
-/// What the table holds of a shape in S3.
+/// The item of a shape in S3.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Geometry {
@@ -39,9 +39,9 @@ pub struct Geometry {
     pub envelope: [f64; 4],
     pub tolerances: Tolerances,
     pub status: GeometryStatus,
-    /// How many items use it.
+    /// The number of items that use it.
     pub refs: u64,
-    /// While it is being swept: epoch seconds until which one run has it.
+    /// The lease of the run that sweeps it, in epoch seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_until: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,11 +54,11 @@ pub struct Geometry {
 #[serde(rename_all = "lowercase")]
 pub enum GeometryStatus {
     Stored,
-    /// Being swept: its objects may be gone.
+    /// Being swept: its objects may be deleted.
     Deleting,
 }
 
-/// A shape ready to be attached: inline if it is small, else in S3 from now on, unused.
+/// Stores a shape so that it can be attached: inline if it is small, else in S3.
 pub async fn store(access: &Access, shape: Shape) -> Result<StoredShape, Problem> {
     let canonical = shape.canonical();
     if canonical.len() <= INLINE_BYTES {
@@ -67,7 +67,7 @@ pub async fn store(access: &Access, shape: Shape) -> Result<StoredShape, Problem
     Ok(StoredShape::Object(store_object(access, shape, canonical).await?))
 }
 
-/// Puts a shape and its simplified forms into S3, whatever its size, and the item that counts its uses into the table.
+/// Stores a shape of any size with its simplified forms in S3, and the item that counts its uses.
 pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> Result<ShapeRef, Problem> {
     let sha256 = geometry::sha256(canonical.as_bytes());
     let bytes = canonical.len();
@@ -92,8 +92,8 @@ pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> R
         list_sk: Some(table::clock::rfc3339(access.engines().clock.now())),
     };
     let reference = reference(access, &sha256, &geometry);
-    // The item first: from then on no sweep takes it for one that nobody wants. Whoever finds the item puts the objects
-    // all the same, so that a shape is whole before anybody attaches it, and one that was lost is healed.
+    // The item is written first, which keeps the sweep from deleting the objects in between. The objects are always put,
+    // even if the item exists: this restores lost objects.
     register(access, key(&sha256)?, &geometry).await?;
     put_object(access, &object(&sha256), canonical.into()).await?;
     if let Some(fine) = fine {
@@ -103,16 +103,16 @@ pub async fn store_object(access: &Access, shape: Shape, canonical: String) -> R
     Ok(reference)
 }
 
-/// The forms beside a shape of so many bytes: a fine one where search does not take the whole, and a coarse one.
+/// The derived forms of a shape of this size in bytes: a fine one if search does not take the whole, and a coarse one.
 fn simplified(shape: &Shape, bytes: usize) -> (Option<Simplified>, Simplified) {
     let is_whole = is_indexed_in_full(shape.positions(), bytes);
     let fine = (!is_whole).then(|| shape.simplify_to(MAX_FULL_POSITIONS));
     (fine, shape.simplify_to(MAX_COARSE_POSITIONS))
 }
 
-/// Makes the item of a shape, or, where nobody uses the one that is there, counts its unused time from now on.
+/// Creates the item of a shape. If it exists and has no uses, its unused time starts again.
 async fn register(access: &Access, key: Key, geometry: &Geometry) -> Result<(), Problem> {
-    let given_up = Instant::now() + FOR_A_SWEEP;
+    let deadline = Instant::now() + SWEEP_TIMEOUT;
     loop {
         match access.write(&access::STORE_SHAPE, Action::create(&PARKS, key.clone(), geometry)?).await {
             Ok(_) => return Ok(()),
@@ -122,9 +122,9 @@ async fn register(access: &Access, key: Key, geometry: &Geometry) -> Result<(), 
         let Some(stored) = access.table(&access::STORE_SHAPE, &PARKS).get_consistent(key.clone()).await? else {
             continue;
         };
-        let there: Geometry = stored.read()?;
-        match there.status {
-            GeometryStatus::Stored if there.refs > 0 => return Ok(()),
+        let existing: Geometry = stored.read()?;
+        match existing.status {
+            GeometryStatus::Stored if existing.refs > 0 => return Ok(()),
             GeometryStatus::Stored => {
                 let since = table::clock::rfc3339(access.engines().clock.now());
                 let wanted = Changes::new().set("listPk", item::text(UNREFERENCED)).set("listSk", item::text(since));
@@ -135,19 +135,19 @@ async fn register(access: &Access, key: Key, geometry: &Geometry) -> Result<(), 
                     Err(error) => return Err(error.into()),
                 }
             }
-            // It is being swept, and comes anew when that is done.
-            GeometryStatus::Deleting if Instant::now() < given_up => tokio::time::sleep(AGAIN).await,
+            // It is created again after the sweep.
+            GeometryStatus::Deleting if Instant::now() < deadline => tokio::time::sleep(PAUSE).await,
             GeometryStatus::Deleting => return Err(Problem::conflict()),
         }
     }
 }
 
-/// Puts an object where none is, or where one is that holds something else: objects are named by what they hold. It is
-/// asked for first, because S3 may refuse what it has before it has read it, and cut off the client that still sends.
+/// Puts an object, unless it exists with this content. It is read first, because S3 may refuse an existing object before it
+/// has received the body, and close the connection of the client that is still sending.
 async fn put_object(access: &Access, name: &str, body: Bytes) -> Result<(), Problem> {
     let objects = access.objects(&access::STORE_SHAPE, BUCKET, PREFIX);
     let put = match objects.get(name).await {
-        Ok(there) if there == body => return Ok(()),
+        Ok(existing) if existing == body => return Ok(()),
         Ok(_) => objects.put(name, body, crate::geojson::CONTENT_TYPE).await,
         Err(Error::NotFound) => objects.put_new(name, body, crate::geojson::CONTENT_TYPE).await,
         Err(error) => Err(error),
@@ -158,7 +158,7 @@ async fn put_object(access: &Access, name: &str, body: Bytes) -> Result<(), Prob
     }
 }
 
-/// The bytes of a stored shape, whose hash is what the reference says.
+/// Loads a shape from S3 and checks its hash.
 pub async fn fetch(access: &Access, reference: &ShapeRef) -> Result<String, Problem> {
     let objects = access.objects(&access::READ_SHAPE, BUCKET, PREFIX);
     let unavailable = |why: String| GEOMETRY_UNAVAILABLE.because("Try again shortly.").retry_after(1).caused_by(why);
@@ -174,17 +174,17 @@ pub fn key(sha256: &str) -> Result<Key, Problem> {
     Ok(GeometryKey { sha256: sha256.parse().map_err(Problem::internal)? }.key())
 }
 
-/// The name of a shape below [`PREFIX`].
+/// The name of a shape's object under [`PREFIX`].
 pub fn object(sha256: &str) -> String {
     format!("{sha256}.geojson")
 }
 
-/// The name of its form of at most 50 000 positions, from which search takes huge shapes.
+/// The name of the form of at most 50 000 positions, which search takes of larger shapes.
 pub fn fine_object(sha256: &str) -> String {
     format!("{sha256}/{MAX_FULL_POSITIONS}.geojson")
 }
 
-/// The name of its form of at most 10 000 positions, which search takes where it refuses what has more.
+/// The name of the form of at most 10 000 positions, which search takes if it refuses larger ones.
 pub fn coarse_object(sha256: &str) -> String {
     format!("{sha256}/{MAX_COARSE_POSITIONS}.geojson")
 }
@@ -204,7 +204,7 @@ fn reference(access: &Access, sha256: &str, geometry: &Geometry) -> ShapeRef {
 }
 
 impl Geometry {
-    /// What an item that uses it keeps of it.
+    /// The reference that items store.
     pub fn reference(&self, access: &Access, sha256: &str) -> ShapeRef {
         reference(access, sha256, self)
     }

@@ -1,43 +1,44 @@
-//! The end of shapes that nobody uses: after seven days they are marked, so that nobody attaches them any more, then
-//! their objects go, then their items. Whoever dies in between leaves a mark, and `runWork` goes on from it.
+//! The removal of shapes without uses. After seven days they are marked, so that no request attaches them any more; then
+//! their objects are deleted, and last their items. `runWork` resumes a removal that a run has not finished.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use jiff::SignedDuration;
-use table::{Access, Action, Changes, Error, Stored, item};
+use table::{Access, Action, Changes, EntityKey, Error, Stored, item};
 use tokio::time::Instant;
 use web::{Due, Event, EventFailure, Problem};
 
 use super::store::{Geometry, GeometryStatus, PREFIX, UNREFERENCED, coarse_object, fine_object, object};
 use crate::access::SWEEP;
+use crate::keys::GeometryKey;
 use crate::schema::{BUCKET, PARKS};
 
-/// How long a shape without uses is kept.
-const KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
+/// The time for which a shape without uses is kept.
+const RETENTION: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// The partition that lists shapes whose removal has begun.
+/// The partition that lists shapes whose removal has started.
 const DELETING: &str = "geometry::deleting";
 
-/// What must be left of a run's time for one more shape.
-const FOR_ONE: Duration = Duration::from_secs(2);
+/// The remaining time that a run needs to start another removal.
+const TIME_FOR_ONE: Duration = Duration::from_secs(2);
 
 const PAGE: u32 = 100;
 
-/// Every day: marks and removes the shapes that have been without uses for seven days.
+/// Marks and removes the shapes that have had no uses for seven days; every day.
 pub async fn sweep_geometries(event: Event) -> Result<Bytes, EventFailure> {
     let now = event.engines().clock.now();
-    let before = table::clock::rfc3339(now.saturating_sub(KEPT).unwrap_or(now));
+    let before = table::clock::rfc3339(now.saturating_sub(RETENTION).unwrap_or(now));
     let due = remove(event.access(), UNREFERENCED, Some(&before), event.deadline).await.map_err(EventFailure::new)?;
     event.went_on(due)
 }
 
-/// Removes what others have marked and not finished.
+/// Resumes the removals that other runs have not finished.
 pub async fn finish(access: &Access, until: Instant) -> Result<Due, Problem> {
     remove(access, DELETING, None, until).await
 }
 
-/// One that fails stops no other.
+/// Removes the listed shapes. A failed removal does not block the others.
 async fn remove(access: &Access, listed: &str, before: Option<&str>, until: Instant) -> Result<Due, Problem> {
     let (mut after, mut due) = (None, Due::default());
     loop {
@@ -45,14 +46,14 @@ async fn remove(access: &Access, listed: &str, before: Option<&str>, until: Inst
         let query = if let Some(before) = before { query.below(before) } else { query };
         let page = query.page(PAGE).await?;
         for stored in page.items {
-            let over = until.saturating_duration_since(Instant::now()) < FOR_ONE;
+            let over = until.saturating_duration_since(Instant::now()) < TIME_FOR_ONE;
             if over || access.engines().is_winding_down() {
                 return Ok(due);
             }
             let went = remove_one(access, &stored, before).await;
             due.count(went.is_err());
             if let Err(problem) = went {
-                tracing::error!(geometry.key = ?stored.key, %problem, "a shape was left where it is; the next run goes on");
+                tracing::error!(geometry.key = ?stored.key, %problem, "removal of a shape failed; the next run will resume it");
             }
         }
         match page.next {
@@ -68,7 +69,7 @@ async fn remove_one(access: &Access, listed: &Stored, before: Option<&str>) -> R
     let engines = access.engines();
     let now = engines.clock.seconds();
     let free = match geometry.status {
-        // The index may be late: what counts is the item.
+        // The index may lag behind the item.
         GeometryStatus::Stored => {
             geometry.refs == 0 && before.is_some_and(|before| geometry.list_sk.as_deref().is_some_and(|sk| sk < before))
         }
@@ -85,14 +86,17 @@ async fn remove_one(access: &Access, listed: &Stored, before: Option<&str>) -> R
     let mark = Action::update(&PARKS, stored.key.clone(), mark).if_unchanged(&stored);
     let rev = match access.write(&SWEEP, mark).await {
         Ok(rev) => rev,
-        // Somebody uses it now, or removes it.
+        // Another request has attached it, or another run removes it.
         Err(Error::Stale { .. } | Error::NotFound) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let sha256 = stored.key.pk.strip_prefix("geometry::").unwrap_or_default();
+    let Some(GeometryKey { sha256 }) = GeometryKey::parse(&stored.key) else {
+        return Err(Problem::internal(format!("{:?} is the key of no shape", stored.key)));
+    };
+    let sha256 = sha256.as_str();
     let objects = access.objects(&SWEEP, BUCKET, PREFIX);
     for name in [fine_object(sha256), coarse_object(sha256), object(sha256)] {
-        // At the lease's end another run may remove it, and somebody store it again; a call takes some time, too.
+        // After the lease another run may remove the shape and a request store it again, and a call takes some time.
         if engines.clock.seconds() >= now.midpoint(until) {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! How many items use each shape in S3: counted in the transactions that attach and detach.
+//! The number of items that use each shape in S3, counted by the transactions that attach and detach shapes.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::store::{self, Geometry, UNREFERENCED};
 use crate::item::StoredShape;
 use crate::schema::PARKS;
 
-/// By how much the uses of each shape change.
+/// The change of the number of uses of each shape.
 #[derive(Debug, Default)]
 pub struct Uses(BTreeMap<String, i64>);
 
 impl Uses {
-    /// One shape of an item in the place of another.
+    /// Records that a shape of an item replaces another.
     pub fn replace(&mut self, before: Option<&StoredShape>, after: Option<&StoredShape>) {
         for (shape, by) in [(before, -1), (after, 1)] {
             if let Some(StoredShape::Object(reference)) = shape {
@@ -23,8 +23,8 @@ impl Uses {
         }
     }
 
-    /// The actions that count them. Attaching a shape that is being swept fails; so does letting go of one whose uses
-    /// another has changed since they were read here, and then it is done again.
+    /// The actions that count the uses. They fail if an attached shape is being swept, or if another request has changed the
+    /// uses of a detached one since they were read.
     pub async fn actions(&self, access: &Access, pattern: &'static AccessPattern) -> Result<Vec<Action>, Problem> {
         let mut actions = Vec::new();
         for (sha256, by) in &self.0 {

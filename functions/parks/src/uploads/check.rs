@@ -1,27 +1,29 @@
-//! The handler `checkUpload`: a file has arrived. It is checked and stored as a shape, or refused with its faults.
-//! A settled upload is left alone, so an event that comes twice changes nothing.
+//! The handler `checkUpload` of the event that a file has arrived: checks the file and stores its shape, or the faults. A
+//! checked upload does not change any more, so an event may be delivered twice.
 
 use bytes::Bytes;
 use geometry::{InvalidShape, Kind, Limits};
-use table::{Access, Action, Error, Stored};
+use table::{Access, Action, EntityKey, Error, Stored};
 use web::notification::arrived;
 use web::{Event, EventFailure, Problem};
 
-use super::{PREFIX, Status, Upload, UploadFault, key};
+use super::{PREFIX, Status, Upload, UploadFault};
+use crate::keys::UploadKey;
 use crate::schema::{BUCKET, PARKS};
 use crate::{access, shapes};
 
 pub async fn check_upload(event: Event) -> Result<Bytes, EventFailure> {
     for object in arrived(&event.payload).map_err(EventFailure::new)? {
-        settle(event.access(), &object).await.map_err(EventFailure::new)?;
+        check(event.access(), &object).await.map_err(EventFailure::new)?;
     }
     Ok(Bytes::from_static(b"{}"))
 }
 
-/// Takes one object from arrived to ready or rejected.
-async fn settle(access: &Access, object: &str) -> Result<(), Problem> {
+/// Checks one file.
+async fn check(access: &Access, object: &str) -> Result<(), Problem> {
     let Some(name) = object.strip_prefix(PREFIX) else { return Ok(()) };
-    let Some(key) = key(name) else { return Ok(()) };
+    let Ok(upload) = name.parse() else { return Ok(()) };
+    let key = UploadKey { upload }.key();
     let parks = access.table(&access::CHECK_UPLOAD, &PARKS);
     let Some(stored) = parks.get_consistent(key.clone()).await? else { return Ok(()) };
     let upload: Upload = stored.read()?;
@@ -30,9 +32,9 @@ async fn settle(access: &Access, object: &str) -> Result<(), Problem> {
     }
     let checking = Upload { status: Status::Checking, ..upload.clone() };
     if upload.status != Status::Checking {
-        match access.write(&access::CHECK_UPLOAD, change(&stored, &upload, &checking)?).await {
+        match access.write(&access::CHECK_UPLOAD, update(&stored, &upload, &checking)?).await {
             Ok(_) => {}
-            // Another delivery of the same event is at it.
+            // Another delivery of the same event checks it.
             Err(Error::Stale { .. }) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
@@ -42,7 +44,7 @@ async fn settle(access: &Access, object: &str) -> Result<(), Problem> {
         Err(Error::NotFound) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let settled = match checked(access, &checking, bytes).await? {
+    let result = match checked(access, &checking, bytes).await? {
         Ok((geometry, repairs)) => {
             Upload { status: Status::Ready, geometry: Some(geometry), repairs, ..checking.clone() }
         }
@@ -58,13 +60,13 @@ async fn settle(access: &Access, object: &str) -> Result<(), Problem> {
         },
     };
     let Some(stored) = parks.get_consistent(key).await? else { return Ok(()) };
-    match access.write(&access::CHECK_UPLOAD, change(&stored, &checking, &settled)?).await {
+    match access.write(&access::CHECK_UPLOAD, update(&stored, &checking, &result)?).await {
         Ok(_) | Err(Error::Stale { .. } | Error::NotFound) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// The hash of the shape that the file has become and how it was mended, or what is wrong with it.
+/// The hash of the file's shape and the repairs, or the faults.
 async fn checked(
     access: &Access,
     upload: &Upload,
@@ -72,12 +74,12 @@ async fn checked(
 ) -> Result<Result<(String, Vec<String>), InvalidShape>, Problem> {
     let faults: Vec<geometry::Fault> = [
         (file.len() as u64 != upload.bytes)
-            .then(|| fault("/bytes", format!("{} were announced and {} arrived", upload.bytes, file.len()))),
+            .then(|| fault("/bytes", format!("{} were declared and {} arrived", upload.bytes, file.len()))),
         upload
             .sha256
             .as_ref()
-            .filter(|announced| **announced != geometry::sha256(&file))
-            .map(|_| fault("/sha256", "the file has another hash than was announced".to_owned())),
+            .filter(|declared| **declared != geometry::sha256(&file))
+            .map(|_| fault("/sha256", "the file has another hash than was declared".to_owned())),
     ]
     .into_iter()
     .flatten()
@@ -100,7 +102,7 @@ fn fault(pointer: &str, detail: String) -> geometry::Fault {
     geometry::Fault { pointer: pointer.to_owned(), detail }
 }
 
-fn change(stored: &Stored, before: &Upload, after: &Upload) -> Result<Action, Error> {
+fn update(stored: &Stored, before: &Upload, after: &Upload) -> Result<Action, Error> {
     let changes = table::Changes::between(before, after)?;
     Ok(Action::update(&PARKS, stored.key.clone(), changes).if_unchanged(stored))
 }

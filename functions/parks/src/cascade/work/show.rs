@@ -1,0 +1,50 @@
+//! Shows or hides an item with more relationships than fit into one transaction. When it is hidden its relationships are
+//! updated first, when it is shown the item is.
+
+use table::Access;
+use web::Problem;
+
+use super::super::{TransactionBuilder, relationships};
+use super::{Checkpoint, checkpoint, load, max_actions};
+use crate::jobs::{Held, JobKind, Step, Work};
+
+#[derive(Debug)]
+pub struct Showing {
+    checkpoint: Checkpoint,
+}
+
+impl Work for Showing {
+    async fn resume(_: &Access, held: &Held) -> Result<Self, Problem> {
+        Ok(Self { checkpoint: checkpoint(held)? })
+    }
+
+    async fn step(&mut self, access: &Access, held: &Held) -> Result<Step, Problem> {
+        let shown = held.job.kind == JobKind::Show;
+        let found = load(access, &self.checkpoint.root).await?;
+        let item = found.as_ref().and_then(|root| root.item.reference());
+        let Some((root, item)) = found.zip(item) else {
+            return Ok(Step::failed(held, "its item does not exist any more"));
+        };
+        let related = relationships(access, &item).await?;
+        let mut left: Vec<_> = related.all.into_iter().filter(|one| one.own(&item).shown != shown).collect();
+        // The item and the counter take two more.
+        let last = left.len() <= max_actions(access) - 2;
+        left.truncate(max_actions(access) - 2);
+        let mut transaction = TransactionBuilder::default();
+        for relationship in &left {
+            transaction.push(relationship.show(&item, shown));
+        }
+        let mut counts = held.job.counts;
+        counts.done += left.len() as u64;
+        counts.total = counts.total.max(counts.done);
+        if !last {
+            return Step::more(transaction.into_actions(), &self.checkpoint, counts);
+        }
+        let mut after = root.item.clone();
+        (after.is_visible, after.busy) = (Some(shown), None);
+        after.index();
+        transaction.push(root.update_to(&after)?);
+        transaction.assert_count(related.counter);
+        Ok(Step::last(transaction.into_actions(), held, counts))
+    }
+}

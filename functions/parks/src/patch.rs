@@ -1,0 +1,59 @@
+//! Merge patches of stored items: each field is optional, and `null` removes it if the item may lack it.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::Schema;
+use utoipa::{PartialSchema, ToSchema};
+
+/// A JSON merge patch (RFC 7396) of the fields `F`, checked against the schema of `F`.
+#[derive(Clone, Debug)]
+pub struct FieldsPatch<F> {
+    fields: Map<String, Value>,
+    of: PhantomData<fn() -> F>,
+}
+
+impl<F> FieldsPatch<F> {
+    /// Applies the patch to a stored item. It has no fields outside `F`, so keys and shapes stay.
+    pub fn apply<T: Serialize + DeserializeOwned>(&self, stored: &T) -> Result<T, serde_json::Error> {
+        let mut document = serde_json::to_value(stored)?;
+        if let Some(document) = document.as_object_mut() {
+            for (name, value) in &self.fields {
+                match value {
+                    Value::Null => document.remove(name),
+                    value => document.insert(name.clone(), value.clone()),
+                };
+            }
+        }
+        serde_json::from_value(document)
+    }
+}
+
+impl<'de, F> Deserialize<'de> for FieldsPatch<F> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self { fields: Map::deserialize(deserializer)?, of: PhantomData })
+    }
+}
+
+impl<F: PartialSchema> PartialSchema for FieldsPatch<F> {
+    fn schema() -> RefOr<Schema> {
+        let RefOr::T(Schema::Object(mut object)) = F::schema() else { return F::schema() };
+        // Optional fields are nullable in `F` already. Required ones may be absent from a patch.
+        object.required.clear();
+        RefOr::T(Schema::Object(object))
+    }
+}
+
+impl<F: ToSchema> ToSchema for FieldsPatch<F> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Patch", F::name().trim_end_matches("Fields")).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        F::schemas(schemas);
+    }
+}

@@ -1,0 +1,62 @@
+//! Shapes in requests.
+
+use geometry::{Checked, InvalidShape, Kind, Limits};
+use serde_json::Value;
+use table::Access;
+use web::{Fault, Problem};
+
+use crate::item::{Item, StoredShape};
+use crate::names::ShapeName;
+
+/// The checked shapes of a new item, not yet stored.
+#[derive(Debug)]
+pub struct NewShapes(Vec<(ShapeName, Checked)>);
+
+impl NewShapes {
+    /// Checks shapes. A fault points into the body.
+    pub async fn check(sent: Vec<(ShapeName, Value)>) -> Result<(Self, Vec<Fault>), Problem> {
+        let (mut passed, mut faults) = (Vec::new(), Vec::new());
+        for (name, document) in sent {
+            let text = document.to_string();
+            match check(text.into_bytes(), kind(name), Limits::BODY).await? {
+                Ok(checked) => passed.push((name, checked)),
+                Err(refused) => faults.extend(
+                    refused
+                        .faults
+                        .into_iter()
+                        .map(|fault| Fault::pointer(format!("/{name}{}", fault.pointer), fault.detail)),
+                ),
+            }
+        }
+        Ok((Self(passed), faults))
+    }
+
+    /// Sets the location of an item that needs one and has none to a point in or on its first shape.
+    pub fn locate(&self, item: &mut Item) {
+        if let (None, true, Some((_, checked))) = (&item.location, item.needs_location(), self.0.first()) {
+            item.location = Some(checked.shape.representative_point().to_vec());
+        }
+    }
+
+    /// Stores the shapes, in S3 those that are too large for the item.
+    pub async fn store(self, access: &Access) -> Result<Vec<(ShapeName, StoredShape)>, Problem> {
+        let mut stored = Vec::new();
+        for (name, checked) in self.0 {
+            stored.push((name, super::store(access, checked.shape).await?));
+        }
+        Ok(stored)
+    }
+}
+
+/// The types of shapes that an attribute takes.
+pub fn kind(name: ShapeName) -> Kind {
+    match name {
+        ShapeName::Boundary => Kind::Boundary,
+        ShapeName::Path => Kind::Path,
+    }
+}
+
+/// Checks a document on a thread for blocking work: a large one takes a while.
+pub async fn check(document: Vec<u8>, kind: Kind, limits: Limits) -> Result<Result<Checked, InvalidShape>, Problem> {
+    tokio::task::spawn_blocking(move || geometry::check(&document, kind, &limits)).await.map_err(Problem::internal)
+}
