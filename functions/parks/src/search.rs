@@ -27,7 +27,7 @@ use serde_json::value::RawValue;
 use table::clock;
 use table::search::SearchError;
 use web::search::Marks;
-use web::{Answer, Context, Json, Kind, Problem, Query, Route, Sample, Valid, problem};
+use web::{Answer, Context, Json, Kind, Problem, Query, Route, Sample, problem};
 
 use crate::access::{BY_GLOBAL_ID, READ_SHAPE, SEARCH};
 use crate::geojson;
@@ -62,6 +62,8 @@ pub const TIMEOUT: Duration = Duration::from_secs(25);
 pub fn route() -> Route {
     representations(Route::get("search", TEMPLATE, EVERYONE, search))
         .summary("Search items by words, place, kind and days")
+        // The handler checks the same rules together with those between parameters, and names parameters.
+        .rules::<SearchQuery>()
         .problems(&[problem::FORBIDDEN, NARROW_SEARCH, GEOMETRY_UNAVAILABLE, problem::SEARCH_UNAVAILABLE])
         .sample(Sample::new("/parks/search?q=bedwel%20lak&facets=type,entity"))
 }
@@ -69,6 +71,7 @@ pub fn route() -> Route {
 pub fn by_shape_route() -> Route {
     representations(Route::post("searchByShape", TEMPLATE, EVERYONE, search_by_shape))
         .summary("Search items by a drawn shape and the other parameters of a search")
+        .rules::<ShapeSearch>()
         .body_limit(MAX_BODY)
         .problems(&[
             problem::FORBIDDEN,
@@ -88,11 +91,11 @@ fn representations(route: Route) -> Route {
         .answers_as::<FoundFeatures>(200, geojson::CONTENT_TYPE)
 }
 
-async fn search(cx: Context, Valid(Query(query)): Valid<Query<SearchQuery>>) -> Result<Answer, Problem> {
+async fn search(cx: Context, Query(query): Query<SearchQuery>) -> Result<Answer, Problem> {
     find(&cx, query, None, Source::Query).await
 }
 
-async fn search_by_shape(cx: Context, Valid(Json(search)): Valid<Json<ShapeSearch>>) -> Result<Answer, Problem> {
+async fn search_by_shape(cx: Context, Json(search): Json<ShapeSearch>) -> Result<Answer, Problem> {
     find(&cx, search.query, search.shape, Source::Body).await
 }
 
