@@ -8,23 +8,22 @@ use std::sync::Arc;
 use http::{Method, Request};
 use parks::access::NEXT_NUMBER;
 use web::who::Who;
-use web::{Answer, App, Problem, Route, Sample};
+use web::{App, Context, Json, Problem, Route, Sample};
 use xtask::systems::Declared;
 use xtask::{artefacts_of, drift, root, systems};
 
 /// Files with generated blocks.
 const WRITTEN: [&str; 2] = ["docs/parks.md", "Cargo.toml"];
 
-async fn count(_: web::Request) -> Result<Answer, Problem> {
-    Ok(Answer::ok(&"counted"))
+async fn count(_: Context) -> Result<Json<String>, Problem> {
+    Ok(Json("counted".to_owned()))
 }
 
 /// The declaration of the new route.
 fn route() -> Route {
     Route::post("countVisit", "/parks/visits", Who::SignedIn, count)
-        .summary("Counts a visit")
+        .summary("Count a visit")
         .patterns(&[&NEXT_NUMBER])
-        .answers::<String>(200)
         .sample(Sample::new("/parks/visits"))
 }
 
@@ -57,7 +56,7 @@ fn new_route_is_in_all_generated_files() {
         ("infra/parks.yaml", "  CountVisitRole:\n"),
         ("infra/declaration.json", r#""name": "countVisit""#),
         ("events/parks/countVisit.json", r#""routeKey": "POST /parks/visits""#),
-        ("docs/parks.md", "| countVisit | `POST /parks/visits` | signed in | Counts a visit |"),
+        ("docs/parks.md", "| countVisit | `POST /parks/visits` | signed in | Count a visit |"),
         ("docs/parks.md", "countVisit"),
         ("Cargo.toml", r#""/parks/visits" = [{ function = "parks", method = "POST" }]"#),
     ] {

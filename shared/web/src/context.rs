@@ -11,7 +11,6 @@ use tokio::time::Instant;
 
 use crate::fault::pointer_step;
 use crate::integers;
-use crate::shape::Shape;
 use crate::{Condition, Fault, Principal, Problem};
 
 /// A handler's access to its request. Parameters, headers and body have been checked against the route's declaration.
@@ -40,10 +39,8 @@ pub struct Context {
 pub(crate) struct Declared {
     /// The name of the operation.
     pub operation: &'static str,
-    pub path: Option<Shape>,
-    pub query: Option<Shape>,
-    /// The shape of a JSON body.
-    pub json: Option<Shape>,
+    /// Whether the route takes a JSON body.
+    pub takes_json: bool,
 }
 
 impl Context {
@@ -64,25 +61,6 @@ impl Context {
     /// Returns the caller, who is anonymous or known: a request with an invalid token never reaches a handler.
     pub fn principal(&self) -> &Principal {
         &self.principal
-    }
-
-    /// Returns the path's parameters, as the type given to [`Route::path`](crate::Route::path).
-    pub fn path<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
-        declared::<T>(self.declared.path)?;
-        parameters(&self.path)
-    }
-
-    /// Returns the query string, as the type given to [`Route::query`](crate::Route::query).
-    pub fn query<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
-        declared::<T>(self.declared.query)?;
-        parameters(&self.query)
-    }
-
-    /// Returns the JSON body, as the type given to [`Route::takes`](crate::Route::takes),
-    /// [`Route::takes_patch`](crate::Route::takes_patch) or [`Route::takes_as`](crate::Route::takes_as).
-    pub fn json<T: DeserializeOwned + 'static>(&self) -> Result<T, Problem> {
-        declared::<T>(self.declared.json)?;
-        json(&self.body)
     }
 
     /// Returns 422 unless the person's issuer is configured. A person of another issuer could never sign in.
@@ -115,16 +93,6 @@ impl Context {
         &self.headers
     }
 
-    /// Returns `If-Match`, or an absent condition if the route does not honour it.
-    pub fn if_match(&self) -> &Condition {
-        &self.if_match
-    }
-
-    /// Returns `If-None-Match`, or an absent condition if the route does not honour it.
-    pub fn if_none_match(&self) -> &Condition {
-        &self.if_none_match
-    }
-
     /// Returns the content type of the route that `Accept` prefers.
     pub fn content_type(&self) -> &'static str {
         self.content_type
@@ -133,14 +101,6 @@ impl Context {
     /// Returns the time when the handler is stopped, 500 ms before the function's timeout.
     pub fn deadline(&self) -> Instant {
         self.deadline
-    }
-}
-
-/// Fails if a handler reads another type than its route declares. Any test that calls the handler finds that.
-fn declared<T: 'static>(shape: Option<Shape>) -> Result<(), Problem> {
-    match shape {
-        Some(shape) if shape.is::<T>() => Ok(()),
-        _ => Err(Problem::internal(format!("the route does not declare `{}`", std::any::type_name::<T>()))),
     }
 }
 

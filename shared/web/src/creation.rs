@@ -88,39 +88,3 @@ fn stored(rev: Rev, first: FirstAnswer) -> Answer {
         None => answer,
     }
 }
-
-/// Variants for handlers without the extractor.
-impl Context {
-    pub async fn earlier(
-        &self,
-        pattern: &'static AccessPattern,
-        table: &'static Table,
-    ) -> Result<Option<Answer>, Problem> {
-        let earlier = IdempotencyKey(self.idempotency()).earlier::<Created<()>>(self, pattern, table).await?;
-        Ok(earlier.map(|created| created.answer()))
-    }
-
-    pub async fn create_once(
-        &self,
-        pattern: &'static AccessPattern,
-        table: &'static Table,
-        actions: Vec<Action>,
-        location: String,
-        created: &impl Serialize,
-    ) -> Result<Answer, Error> {
-        let key = IdempotencyKey(self.idempotency());
-        key.create(self, pattern, table, actions, location, created).await.map(Created::answer)
-    }
-
-    pub async fn accept_once(
-        &self,
-        pattern: &'static AccessPattern,
-        table: &'static Table,
-        actions: Vec<Action>,
-        location: String,
-        job: &impl Serialize,
-    ) -> Result<Answer, Error> {
-        let key = IdempotencyKey(self.idempotency());
-        key.accept(self, pattern, table, actions, location, job).await.map(|accepted| accepted.answer())
-    }
-}

@@ -51,19 +51,17 @@ impl Context {
     }
 
     fn body_value(&self) -> Result<Value, Problem> {
-        match self.declared.json {
-            Some(_) => serde_json::from_slice(&self.body).map_err(Problem::internal),
-            None => Ok(Value::Null),
+        if self.declared.takes_json {
+            serde_json::from_slice(&self.body).map_err(Problem::internal)
+        } else {
+            Ok(Value::Null)
         }
     }
 
     fn invalid_cursor(&self) -> Fault {
         let detail = "is not a cursor of this route, these parameters and this caller; send the request without it to \
             get the first page";
-        match self.declared.json {
-            Some(_) => Fault::pointer("/cursor", detail),
-            None => Fault::parameter("cursor", detail),
-        }
+        if self.declared.takes_json { Fault::pointer("/cursor", detail) } else { Fault::parameter("cursor", detail) }
     }
 }
 

@@ -55,6 +55,13 @@ pub struct IfNoneMatch(pub Condition);
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey(pub(crate) Option<Idempotency>);
 
+impl IdempotencyKey {
+    /// Returns the key with the fingerprint of its request, if the header was sent.
+    pub fn idempotency(&self) -> Option<&Idempotency> {
+        self.0.as_ref()
+    }
+}
+
 /// An extractor of a type that may have [`Rules`].
 pub trait Validate: Extract {
     type Value: Rules + 'static;

@@ -23,7 +23,7 @@ pub(crate) fn parse(headers: &HeaderMap) -> Result<Option<String>, Fault> {
 
 impl Context {
     /// Returns the key and the fingerprint of a request with an `Idempotency-Key`, if its route honours the header.
-    pub fn idempotency(&self) -> Option<Idempotency> {
+    pub(crate) fn idempotency(&self) -> Option<Idempotency> {
         let key = self.idempotency_key.clone()?;
         let mut fingerprint = Sha256::new();
         for part in [self.raw_path.as_bytes(), self.query.to_string().as_bytes(), &self.body] {

@@ -52,8 +52,6 @@ pub mod who;
 pub use answer::Answer;
 pub use app::{App, Deadline, RequestId};
 pub use context::Context;
-/// The old name of [`Context`].
-pub use context::Context as Request;
 pub use deployment::deployment;
 pub use entity_tag::{Condition, EntityTag};
 pub use event::{Due, Event, EventFailure, EventHandler};

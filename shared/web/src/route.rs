@@ -127,14 +127,14 @@ impl Route {
     }
 
     /// Declares the type of the path's parameters: an object with one property per `{name}`.
-    pub fn path<T: ToSchema + 'static>(mut self) -> Self {
+    pub(crate) fn path<T: ToSchema + 'static>(mut self) -> Self {
         self.path = Some(Shape::closed::<T>());
         self
     }
 
     /// Declares the type of the query string: an object with one property per parameter. An array is sent with commas
     /// (`bbox=1,2,3,4`) or by repeating the parameter; any other parameter is sent once.
-    pub fn query<T: ToSchema + 'static>(mut self) -> Self {
+    pub(crate) fn query<T: ToSchema + 'static>(mut self) -> Self {
         self.query = Some(Shape::closed::<T>());
         self
     }
@@ -150,17 +150,17 @@ impl Route {
     }
 
     /// Declares a JSON body, which is checked before the handler is called.
-    pub fn takes<T: ToSchema + 'static>(self) -> Self {
+    pub(crate) fn takes<T: ToSchema + 'static>(self) -> Self {
         self.takes_as::<T>(JSON)
     }
 
     /// Declares a JSON merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`.
-    pub fn takes_patch<T: ToSchema + 'static>(self) -> Self {
+    pub(crate) fn takes_patch<T: ToSchema + 'static>(self) -> Self {
         self.takes_as::<T>(MERGE_PATCH)
     }
 
     /// Declares a JSON body of other content types.
-    pub fn takes_as<T: ToSchema + 'static>(mut self, types: &'static [&'static str]) -> Self {
+    pub(crate) fn takes_as<T: ToSchema + 'static>(mut self, types: &'static [&'static str]) -> Self {
         self.body = Body::Json { types, shape: Shape::closed::<T>() };
         self
     }
@@ -209,19 +209,19 @@ impl Route {
     }
 
     /// Honours `Idempotency-Key`. [`Context::idempotency`] returns the item that the transaction needs.
-    pub fn creates(mut self) -> Self {
+    pub(crate) fn creates(mut self) -> Self {
         self.creates = true;
         self
     }
 
     /// Honours `If-Match`. Other routes ignore the header.
-    pub fn if_match(mut self) -> Self {
+    pub(crate) fn if_match(mut self) -> Self {
         self.if_match = true;
         self
     }
 
     /// Honours `If-None-Match`: the route may respond with 304, and its responses of 200 have an `ETag`.
-    pub fn if_none_match(mut self) -> Self {
+    pub(crate) fn if_none_match(mut self) -> Self {
         (self.if_none_match, self.tagged) = (true, true);
         self
     }
@@ -281,11 +281,7 @@ impl Route {
 
     /// Returns the part of the declaration that a context refers to.
     pub(crate) fn declared(&self) -> Declared {
-        let json = match &self.body {
-            Body::Json { shape, .. } => Some(*shape),
-            Body::None | Body::Bytes { .. } => None,
-        };
-        Declared { operation: self.name, path: self.path, query: self.query, json }
+        Declared { operation: self.name, takes_json: matches!(self.body, Body::Json { .. }) }
     }
 
     /// Returns the content types of the responses. The first one is the default.

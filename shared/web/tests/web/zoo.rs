@@ -13,7 +13,8 @@ use table::{AccessPattern, Call, Clock, Config, Engines, Rev};
 use utoipa::ToSchema;
 use web::token::{Claims, SigningKey};
 use web::{
-    Answer, App, Event, EventFailure, EventHandler, Format, Limit, Page, Patch, Problem, Request, Route, Sample, Who,
+    Answer, App, Context, Created, Event, EventFailure, EventHandler, Format, IdempotencyKey, IfMatch, IfNoneMatch,
+    Json, Limit, MergePatch, NoContent, Page, Patch, Path, Problem, Query, Route, Sample, Tagged, Who,
 };
 
 pub static SYSTEM: System = System {
@@ -126,106 +127,101 @@ pub fn routes() -> Vec<Route> {
     vec![
         Route::get("listAnimals", "/zoo/animals/{enclosure}", Who::Views { fuller: "zoo-keeper" }, list_animals)
             .summary("List the animals of an enclosure")
-            .path::<EnclosurePath>()
-            .query::<ListQuery>()
             .answers::<Page<Animal>>(200)
             .answers_as::<String>(200, "text/csv")
             .sample(Sample::new("/zoo/animals/aviary?diet=plants&limit=5")),
         Route::post("createAnimal", "/zoo/animals/{enclosure}", Who::Role("zoo-keeper"), create_animal)
             .summary("Create an animal in an enclosure")
-            .path::<EnclosurePath>()
-            .takes::<NewAnimal>()
             .body_limit(10_000)
-            .creates()
-            .answers::<Animal>(201)
             .sample(Sample::new("/zoo/animals/aviary").body(r#"{"name": "Polly", "diet": "plants"}"#)),
         Route::get("getAnimal", "/zoo/animals/{enclosure}/{number}", Who::Public, get_animal)
-            .path::<AnimalPath>()
-            .if_none_match()
             .answers::<Animal>(200)
             .problems(&[web::problem::NOT_FOUND])
             .sample(Sample::new("/zoo/animals/aviary/1")),
         Route::patch("updateAnimal", "/zoo/animals/{enclosure}/{number}", Who::SignedIn, update_animal)
-            .path::<AnimalPath>()
-            .takes_patch::<AnimalPatch>()
-            .if_match()
-            .tagged()
-            .answers::<Animal>(200)
             .sample(Sample::new("/zoo/animals/aviary/1").body(r#"{"species": null}"#)),
         Route::put("putPhoto", "/zoo/photos/{enclosure}", Who::Role("zoo-keeper"), put_photo)
-            .path::<EnclosurePath>()
             .takes_bytes::<String>(&["image/png", "image/jpeg"])
-            .answers_empty(204)
             .sample(Sample::new("/zoo/photos/aviary").body("PNG")),
         Route::post("feed", "/zoo/feedings", Who::AnyRole(&["zoo-keeper", "zoo-visitor"]), feed)
-            .answers_empty(204)
             .timeout(Duration::from_millis(900))
             .sample(Sample::new("/zoo/feedings")),
     ]
 }
 
-async fn list_animals(request: Request) -> Result<Answer, Problem> {
-    let _: EnclosurePath = request.path()?;
-    let query: ListQuery = request.query()?;
-    request.access().record(&LIST_ANIMALS, ASKED, (1.5, 0.0));
-    let first = request.cursor::<u64>(query.cursor.as_deref())?.unwrap_or(1);
-    if request.content_type() == "text/csv" {
+async fn list_animals(
+    cx: Context,
+    Path(_): Path<EnclosurePath>,
+    Query(query): Query<ListQuery>,
+) -> Result<Answer, Problem> {
+    cx.access().record(&LIST_ANIMALS, ASKED, (1.5, 0.0));
+    let first = cx.cursor::<u64>(query.cursor.as_deref())?.unwrap_or(1);
+    if cx.content_type() == "text/csv" {
         return Ok(Answer::bytes(StatusCode::OK, "text/csv", format!("{first}")));
     }
-    let name = if request.principal().has_role("zoo-keeper") { "Polly (bites)" } else { "Polly" };
+    let name = if cx.principal().has_role("zoo-keeper") { "Polly (bites)" } else { "Polly" };
     let read = format!("{} {:?} {:?}", query.diet.len(), query.near, query.is_tame);
     let end = first + u64::from(query.limit.0);
     let animal = |number| Animal { number, name: name.into(), species: Some(read.clone()) };
-    let next_cursor = (end < 100).then(|| request.next_cursor(&end)).transpose()?;
-    let link = next_cursor.as_deref().map(|cursor| format!("<{}>; rel=\"next\"", request.target_from(cursor)));
+    let next_cursor = (end < 100).then(|| cx.next_cursor(&end)).transpose()?;
+    let link = next_cursor.as_deref().map(|cursor| format!("<{}>; rel=\"next\"", cx.target_from(cursor)));
     let answer = Answer::ok(&Page { items: (first..end).map(animal).collect(), next_cursor }).public_for(30);
     Ok(link.into_iter().fold(answer, |answer, link| answer.header(header::LINK, link)))
 }
 
-async fn create_animal(request: Request) -> Result<Answer, Problem> {
-    let path: EnclosurePath = request.path()?;
-    let new: NewAnimal = request.json()?;
+async fn create_animal(
+    _: Context,
+    Path(path): Path<EnclosurePath>,
+    once: IdempotencyKey,
+    Json(new): Json<NewAnimal>,
+) -> Result<Created<Animal>, Problem> {
     let keepers = new.keepers.iter().map(|keeper| format!("{} since {}", keeper.name, keeper.since));
     let keepers: Vec<String> = keepers.collect();
     let species = new.species.or_else(|| Some(format!("{:?}, kept by {}", new.diet, keepers.join(" and "))));
     let animal = Animal { number: 1, name: new.name, species };
-    let answer = Answer::created(format!("/zoo/animals/{}/1", path.enclosure), rev(8), &animal);
-    Ok(match request.idempotency() {
+    let created = Created::new(format!("/zoo/animals/{}/1", path.enclosure), rev(8), &animal);
+    Ok(match once.idempotency() {
         Some(once) => {
             let text = format!("{} {} {} {}", once.caller, once.operation, once.key, once.fingerprint);
-            answer.header(HeaderName::from_static("x-once"), text)
+            created.map(|answer| answer.header(HeaderName::from_static("x-once"), text))
         }
-        None => answer,
+        None => created,
     })
 }
 
-async fn get_animal(request: Request) -> Result<Answer, Problem> {
-    let AnimalPath { enclosure, number } = request.path()?;
+async fn get_animal(
+    _: Context,
+    Path(AnimalPath { enclosure, number }): Path<AnimalPath>,
+    known: IfNoneMatch,
+) -> Result<Answer, Problem> {
     match number {
         404 => Err(Problem::not_found()),
         500 => panic!("secret of {}", enclosure.0),
         501 => Err(Problem::internal("é".repeat(100_000))),
-        _ if request.if_none_match().has(rev(8)) => Ok(Answer::not_modified(rev(8))),
+        _ if known.has(rev(8)) => Ok(Answer::not_modified(rev(8))),
         _ => Ok(Answer::ok(&Animal { number, name: "Polly".into(), species: None }).etag(rev(8))),
     }
 }
 
-async fn update_animal(request: Request) -> Result<Answer, Problem> {
-    let AnimalPath { number, .. } = request.path()?;
-    let patch: AnimalPatch = request.json()?;
-    request.if_match().check(rev(8))?;
+async fn update_animal(
+    _: Context,
+    Path(AnimalPath { number, .. }): Path<AnimalPath>,
+    tag: IfMatch,
+    MergePatch(patch): MergePatch<AnimalPatch>,
+) -> Result<Tagged<Animal>, Problem> {
+    tag.check(rev(8))?;
     let name = patch.name.unwrap_or_else(|| "Polly".into());
-    Ok(Answer::ok(&Animal { number, name, species: patch.species.apply(Some("Ara ararauna".into())) }).etag(rev(10)))
+    Ok(Tagged::new(&Animal { number, name, species: patch.species.apply(Some("Ara ararauna".into())) }, rev(10)))
 }
 
-async fn put_photo(request: Request) -> Result<Answer, Problem> {
-    assert_eq!(request.body_type(), "image/png");
-    assert!(!request.bytes().is_empty());
-    Ok(Answer::no_content())
+async fn put_photo(cx: Context, Path(_): Path<EnclosurePath>) -> Result<NoContent, Problem> {
+    assert_eq!(cx.body_type(), "image/png");
+    assert!(!cx.bytes().is_empty());
+    Ok(NoContent)
 }
 
 /// Exceeds the timeout of its function.
-async fn feed(_: Request) -> Result<Answer, Problem> {
+async fn feed(_: Context) -> Result<NoContent, Problem> {
     std::future::pending().await
 }
 
