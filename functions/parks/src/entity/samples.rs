@@ -19,8 +19,9 @@ pub struct Samples {
 const BOUNDARY: &str =
     r#"{"type":"Polygon","coordinates":[[[-125.7,49.4],[-125.5,49.4],[-125.5,49.6],[-125.7,49.6],[-125.7,49.4]]]}"#;
 
+/// The samples of a kind: the path and the query of its lists, the path of an item, a new item and a patch.
 macro_rules! samples {
-    (list: $list:literal, query: $query:literal, item: $item:literal, new: $new:literal, patch: $patch:literal $(,)?) => {
+    ($list:literal, $query:literal, $item:literal, $new:literal, $patch:literal $(,)?) => {
         Samples {
             list: Sample::new(concat!($list, $query)),
             create: Sample::new($list).body($new),
@@ -34,45 +35,45 @@ macro_rules! samples {
     };
 }
 
-pub const COLLECTION: Samples = samples! {
-    list: "/parks/collections",
-    query: "",
-    item: "/parks/collections/bcparks_1",
-    new: r#"{"collectionId":"bcparks_2","displayName":"Garibaldi Park","isVisible":true}"#,
-    patch: r#"{"description":"The oldest of them."}"#,
-};
+pub const COLLECTION: Samples = samples!(
+    "/parks/collections",
+    "",
+    "/parks/collections/bcparks_1",
+    r#"{"collectionId":"bcparks_2","displayName":"Garibaldi Park","isVisible":true}"#,
+    r#"{"description":"The oldest of them."}"#,
+);
 
-pub const GEOZONE: Samples = samples! {
-    list: "/parks/geozones/bcparks_1",
-    query: "?limit=2",
-    item: "/parks/geozones/bcparks_1/1",
-    new: "{\"displayName\":\"Bedwell Lakes\",\"location\":[-125.589,49.498],\"searchTerms\":[\"cream lake\"],\
+pub const GEOZONE: Samples = samples!(
+    "/parks/geozones/bcparks_1",
+    "?limit=2",
+    "/parks/geozones/bcparks_1/1",
+    "{\"displayName\":\"Bedwell Lakes\",\"location\":[-125.589,49.498],\"searchTerms\":[\"cream lake\"],\
           \"isVisible\":true}",
-    patch: r#"{"description":"Two lakes below Big Interior."}"#,
-};
+    r#"{"description":"Two lakes below Big Interior."}"#,
+);
 
-pub const FACILITY: Samples = samples! {
-    list: "/parks/facilities/bcparks_1",
-    query: "?type=campground",
-    item: "/parks/facilities/bcparks_1/campground/1",
-    new: "{\"facilityType\":\"campground\",\"displayName\":\"Baby Bedwell\",\"location\":[-125.594,49.489],\
+pub const FACILITY: Samples = samples!(
+    "/parks/facilities/bcparks_1",
+    "?type=campground",
+    "/parks/facilities/bcparks_1/campground/1",
+    "{\"facilityType\":\"campground\",\"displayName\":\"Baby Bedwell\",\"location\":[-125.594,49.489],\
           \"isVisible\":true,\"isOpen\":true}",
-    patch: r#"{"description":"Nine pads on a ridge."}"#,
-};
+    r#"{"description":"Nine pads on a ridge."}"#,
+);
 
-pub const ACTIVITY: Samples = samples! {
-    list: "/parks/activities/bcparks_1",
-    query: "?type=dayuse",
-    item: "/parks/activities/bcparks_1/dayuse/1",
-    new: "{\"activityType\":\"dayuse\",\"displayName\":\"Day use at Buttle Lake\",\"location\":[-125.5,49.6],\
+pub const ACTIVITY: Samples = samples!(
+    "/parks/activities/bcparks_1",
+    "?type=dayuse",
+    "/parks/activities/bcparks_1/dayuse/1",
+    "{\"activityType\":\"dayuse\",\"displayName\":\"Day use at Buttle Lake\",\"location\":[-125.5,49.6],\
           \"isVisible\":true}",
-    patch: r#"{"description":"Docks and a beach."}"#,
-};
+    r#"{"description":"Docks and a beach."}"#,
+);
 
-pub const PRODUCT: Samples = samples! {
-    list: "/parks/products/bcparks_1/dayuse/1",
-    query: "",
-    item: "/parks/products/bcparks_1/dayuse/1/1",
-    new: r#"{"displayName":"Day pass","rangeStart":"2025-12-01","rangeEnd":"2026-11-30","isVisible":true}"#,
-    patch: r#"{"maxStayDays":3}"#,
-};
+pub const PRODUCT: Samples = samples!(
+    "/parks/products/bcparks_1/dayuse/1",
+    "",
+    "/parks/products/bcparks_1/dayuse/1/1",
+    r#"{"displayName":"Day pass","rangeStart":"2025-12-01","rangeEnd":"2026-11-30","isVisible":true}"#,
+    r#"{"maxStayDays":3}"#,
+);
