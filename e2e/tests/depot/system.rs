@@ -6,11 +6,11 @@ use ::mirror::{Document, Found, Image, Mapping, NoShapes, Unfit};
 use local::Served;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use table::access::{AccessPattern, Call, TableAction};
+use table::access::{AccessPattern, Call, OnTable};
 use table::schema::{Entity, EventSource, System, Table};
 use table::{Access, Action, Changes, Engines, EntityKey, Error, Escaped, Key, Number};
 use utoipa::ToSchema;
-use web::{Answer, App, Problem, Request, Route, Sample, Who};
+use web::{App, Context, Created, Either, Json, NoContent, Path, Problem, Query, Route, Sample, Who};
 
 table::key! {
     pub struct CrateKey { room: Escaped, shelf: Number, number: Number }
@@ -56,23 +56,22 @@ pub static SYSTEM: System = System {
     sources: &[EventSource::Streams { handler: "mirror", filtered: false }],
 };
 
-const fn on(table: &'static str, action: TableAction) -> Call {
-    Call::Table { table, action }
-}
+const ON_CRATES: OnTable = OnTable("depot-Crates");
+const ON_LABELS: OnTable = OnTable("depot-Labels");
 
-const ITEMS: AccessPattern = AccessPattern {
-    name: "items",
-    calls: &[
-        on("depot-Crates", TableAction::GetItem),
-        on("depot-Crates", TableAction::PutItem),
-        on("depot-Crates", TableAction::UpdateItem),
-        on("depot-Crates", TableAction::DeleteItem),
-        on("depot-Labels", TableAction::GetItem),
-        on("depot-Labels", TableAction::PutItem),
-        on("depot-Labels", TableAction::UpdateItem),
-        on("depot-Labels", TableAction::DeleteItem),
+const ITEMS: AccessPattern = AccessPattern::new(
+    "items",
+    &[
+        ON_CRATES.get(),
+        ON_CRATES.put(),
+        ON_CRATES.update(),
+        ON_CRATES.delete(),
+        ON_LABELS.get(),
+        ON_LABELS.put(),
+        ON_LABELS.update(),
+        ON_LABELS.delete(),
     ],
-};
+);
 
 const SEARCH: AccessPattern = AccessPattern { name: "search", calls: &[Call::Search { alias: "depot" }] };
 
@@ -91,37 +90,21 @@ fn routes() -> Vec<Route> {
     vec![
         Route::put("putCrate", CRATE, Who::Public, put::<CratePath>)
             .patterns(&[&ITEMS])
-            .path::<CratePath>()
-            .takes::<Goods>()
-            .answers::<Value>(200)
-            .answers::<Value>(201)
             .sample(Sample::new("/depot/crates/east/3/12")),
         Route::get("getCrate", CRATE, Who::Public, get::<CratePath>)
             .patterns(&[&ITEMS])
-            .path::<CratePath>()
-            .answers::<Value>(200)
             .sample(Sample::new("/depot/crates/east/3/12")),
         Route::delete("deleteCrate", CRATE, Who::Public, delete::<CratePath>)
             .patterns(&[&ITEMS])
-            .path::<CratePath>()
-            .answers_empty(204)
             .sample(Sample::new("/depot/crates/east/3/12")),
         Route::put("putLabel", LABEL, Who::Public, put::<LabelPath>)
             .patterns(&[&ITEMS])
-            .path::<LabelPath>()
-            .takes::<Goods>()
-            .answers::<Value>(200)
-            .answers::<Value>(201)
             .sample(Sample::new("/depot/labels/copper")),
         Route::delete("deleteLabel", LABEL, Who::Public, delete::<LabelPath>)
             .patterns(&[&ITEMS])
-            .path::<LabelPath>()
-            .answers_empty(204)
             .sample(Sample::new("/depot/labels/copper")),
         Route::get("search", "/depot/search", Who::Public, search)
             .patterns(&[&SEARCH])
-            .query::<Query>()
-            .answers::<Value>(200)
             .sample(Sample::new("/depot/search?q=copper")),
     ]
 }
@@ -146,12 +129,12 @@ struct Goods {
 }
 
 #[derive(Deserialize, ToSchema)]
-struct Query {
+struct Words {
     q: String,
 }
 
 /// A path to an item.
-trait Place: for<'de> Deserialize<'de> + 'static {
+trait Place: for<'de> Deserialize<'de> + ToSchema + Send + 'static {
     fn table() -> &'static Table;
     fn key(self) -> Option<Key>;
 }
@@ -177,48 +160,45 @@ impl Place for LabelPath {
     }
 }
 
-fn key<P: Place>(request: &Request) -> Result<Key, Problem> {
-    request.path::<P>()?.key().ok_or_else(Problem::not_found)
-}
-
-async fn put<P: Place>(request: Request) -> Result<Answer, Problem> {
-    let key = key::<P>(&request)?;
-    let goods: Goods = request.json()?;
+async fn put<P: Place>(
+    cx: Context,
+    Path(path): Path<P>,
+    Json(goods): Json<Goods>,
+) -> Result<Either<Json<Value>, Created<Value>>, Problem> {
+    let key = path.key().ok_or_else(Problem::not_found)?;
     let answer = json!({ "pk": key.pk, "sk": key.sk });
-    let read = request.access().table(&ITEMS, P::table()).get_consistent(key.clone()).await?;
+    let read = cx.access().table(&ITEMS, P::table()).get_consistent(key.clone()).await?;
     let Some(stored) = read else {
-        let rev = request.access().write(&ITEMS, Action::create(P::table(), key, &goods)?).await?;
-        return Ok(Answer::created(request.raw_path(), rev, &answer));
+        let rev = cx.access().write(&ITEMS, Action::create(P::table(), key, &goods)?).await?;
+        return Ok(Either::Second(Created::new(cx.raw_path(), rev, &answer)));
     };
     let changes = Changes::new().set("content", table::item::text(goods.content));
     let change = Action::update(P::table(), key, changes).if_unchanged(&stored);
-    request.access().write(&ITEMS, change).await?;
-    Ok(Answer::ok(&answer))
+    cx.access().write(&ITEMS, change).await?;
+    Ok(Either::First(Json(answer)))
 }
 
-async fn get<P: Place>(request: Request) -> Result<Answer, Problem> {
-    let key = key::<P>(&request)?;
-    let stored =
-        request.access().table(&ITEMS, P::table()).get_consistent(key).await?.ok_or_else(Problem::not_found)?;
-    Ok(Answer::ok(&stored.read::<Goods>()?))
+async fn get<P: Place>(cx: Context, Path(path): Path<P>) -> Result<Json<Value>, Problem> {
+    let key = path.key().ok_or_else(Problem::not_found)?;
+    let stored = cx.access().table(&ITEMS, P::table()).get_consistent(key).await?.ok_or_else(Problem::not_found)?;
+    Ok(Json(json!(stored.read::<Goods>()?)))
 }
 
-async fn delete<P: Place>(request: Request) -> Result<Answer, Problem> {
-    let key = key::<P>(&request)?;
-    match request.access().write(&ITEMS, Action::delete(P::table(), key)).await {
-        Ok(_) => Ok(Answer::no_content()),
+async fn delete<P: Place>(cx: Context, Path(path): Path<P>) -> Result<NoContent, Problem> {
+    let key = path.key().ok_or_else(Problem::not_found)?;
+    match cx.access().write(&ITEMS, Action::delete(P::table(), key)).await {
+        Ok(_) => Ok(NoContent),
         Err(Error::NotFound) => Err(Problem::not_found()),
         Err(error) => Err(error.into()),
     }
 }
 
-async fn search(request: Request) -> Result<Answer, Problem> {
-    let Query { q } = request.query()?;
+async fn search(cx: Context, Query(Words { q }): Query<Words>) -> Result<Json<Value>, Problem> {
     let asked = json!({ "query": { "match": { "content": q } }, "sort": ["pk", { "sk": { "missing": "_first" } }] });
-    let found: Value = request.access().search(&SEARCH, "depot", &asked).await?;
+    let found: Value = cx.access().search(&SEARCH, "depot", &asked).await?;
     let hits = found["hits"]["hits"].as_array().cloned().unwrap_or_default();
     let ids: Vec<Value> = hits.iter().map(|hit| hit["_id"].clone()).collect();
-    Ok(Answer::ok(&json!({ "ids": ids })))
+    Ok(Json(json!({ "ids": ids })))
 }
 
 #[derive(Default)]
