@@ -192,7 +192,7 @@ async fn deployment_keeps_an_index_that_serves() {
         cairn.visitor().search("q=strathcona").await.are(&["Strathcona Park"]);
     }
     let answer = cairn.event("parks", CREATE_INDEX, &json!({ "RequestType": "Rename" })).await;
-    assert_eq!(answer.unwrap_err(), "`RequestType` has to be Create, Update or Delete, not `Rename`");
+    assert_eq!(answer.unwrap_err(), "`RequestType` must be Create, Update or Delete, not `Rename`");
     // By hand, with nobody to be told.
     let answer = cairn.event("parks", CREATE_INDEX, &json!({ "RequestType": "Create" })).await.unwrap();
     assert_eq!((&answer["Status"], &answer["Data"]), (&json!("SUCCESS"), &json!({ "Index": index })));

@@ -106,7 +106,7 @@ async fn dismiss_removes_a_marker_that_no_write_clears() {
 async fn dismiss_refuses_a_valid_marker() {
     let cairn = with_poison().await;
     let complaint = complained(&cairn, &["dismiss", POISON]).await;
-    assert!(complaint.contains("was not dismissed") && complaint.contains("fix it"), "{complaint}");
+    assert!(complaint.contains("Dismissing") && complaint.contains("fix it"), "{complaint}");
     assert_eq!(cairn.quarantined().await.len(), 2);
     // Fixed, its next write clears the marker.
     let name = json!({ "displayName": "Mended" });
@@ -138,7 +138,7 @@ async fn dismiss_removes_the_stale_marker_of_an_item_that_is_gone() {
     let marker = marker.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     cairn.table_of(&STATE).put(marker).await;
     let listed = printed(&cairn, &["ls"]).await;
-    assert!(listed.starts_with(POISON) && listed.ends_with("  (stale: its item is gone)\n"), "{listed}");
+    assert!(listed.starts_with(POISON) && listed.ends_with("  (stale: its item is deleted)\n"), "{listed}");
     let listed: Value = serde_json::from_str(&printed(&cairn, &["ls", "--json"]).await).unwrap();
     assert_eq!(listed["stale"], "gone");
     printed(&cairn, &["dismiss", POISON]).await;

@@ -62,9 +62,10 @@ impl Measured {
         let (measured, recorded) = (lines(&measured), lines(&recorded));
         let new: Vec<_> = measured.iter().filter(|line| !recorded.contains(line)).collect();
         let gone: Vec<_> = recorded.iter().filter(|line| !measured.contains(line)).collect();
+        let differs = format!("measured {new:#?}; recorded {gone:#?}");
         assert!(
             measured == recorded,
-            "costs differ; if they are right, run `CAIRN_RECORD=1 cargo test --test e2e costs::`; measured {new:#?}; recorded {gone:#?}"
+            "{differs}; if this is right, run `CAIRN_RECORD=1 cargo test --test e2e costs::`"
         );
     }
 
