@@ -19,10 +19,10 @@ mod turns;
 
 pub use begin::{Begun, Start, begin, begin_work};
 pub use delete_project::mark as mark_project;
-pub use held::{Held, lease, take_due};
+pub use held::{Held, take_due};
 pub use job::carry_on;
 pub use limits::{Places, TOO_MANY_JOBS, imports_are_open, new_job};
-pub use line::Due;
+pub use line::{Due, lease};
 pub use pages::issue_of;
 pub use retype::as_text;
 pub use run::run_work;

@@ -1,12 +1,11 @@
 //! Beginning work, in the transaction that marks what it works on.
 
-use std::time::Duration;
-
 use serde_json::Value;
 use table::clock::rfc3339;
 use table::{Access, Action, EntityKey, Error};
 
-use super::{Counts, Due, Kind, Work, WorkState, lease, line};
+use super::line::{self, in_seconds, lease};
+use super::{Counts, Due, Kind, Work, WorkState};
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::names::{AttributeId, ProjectId, TenantId, WorkId};
 use crate::schema::TRACKER;
@@ -80,10 +79,4 @@ impl Work {
             expires: None,
         }
     }
-}
-
-/// The time in so many seconds, as due rows have it.
-pub fn in_seconds(access: &Access, seconds: u64) -> String {
-    let now = access.engines().clock.now();
-    rfc3339(now.checked_add(Duration::from_secs(seconds)).unwrap_or(now))
 }

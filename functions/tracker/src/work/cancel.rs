@@ -4,7 +4,7 @@
 use table::{Access, Action, Changes, EntityKey, Error, item};
 use web::{Accepted, Context, Either, Kind as ProblemKind, NoContent, Path, Problem, Route, Sample, problem};
 
-use super::begin::in_seconds;
+use super::line::in_seconds;
 use super::routes::{ONE, WorkPath, WorkView, accepted};
 use super::{KEPT, Kind, Work, WorkState};
 use crate::access::{CANCEL_WORK, MEMBERSHIP};

@@ -2,8 +2,8 @@
 
 use table::{Access, Action, Changes, Condition, EntityKey, Error, Key, item};
 
-use super::begin::in_seconds;
-use super::{Begun, Due, KEPT, SHOWN, Step, Then, Work, WorkState, line};
+use super::line::{self, in_seconds, lease};
+use super::{Begun, Due, KEPT, SHOWN, Step, Then, Work, WorkState};
 use crate::access::DUE;
 use crate::keys::{WorkDueKey, WorkKey};
 use crate::names::{TenantId, WorkId};
@@ -16,11 +16,6 @@ pub struct Held {
     pub work: Work,
     /// Where its due row stands, which nobody else moves while it is there.
     due: String,
-}
-
-/// The time to which a lease that is taken or renewed now moves its due row.
-pub fn lease(access: &Access) -> String {
-    in_seconds(access, access.engines().config.lease.as_secs())
 }
 
 /// Takes what a due row waits for, by moving the row on to the end of the lease; gives its owner and where it stands then.

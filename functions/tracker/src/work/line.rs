@@ -2,15 +2,27 @@
 //! much that is, is passed over to see what the next one has. Imports that wait for their files stand apart, by time alone.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use table::clock::rfc3339;
 use table::{Access, Error, Key, Stored};
 
 use super::WorkState;
-use super::begin::in_seconds;
 use crate::access::DUE;
 use crate::names::TenantId;
 use crate::schema::{DATA, INDEX, TRACKER};
+
+/// The time in so many seconds, as due rows have it.
+pub fn in_seconds(access: &Access, seconds: u64) -> String {
+    let now = access.engines().clock.now();
+    rfc3339(now.checked_add(Duration::from_secs(seconds)).unwrap_or(now))
+}
+
+/// The time at which a lease ends that is acquired or renewed now.
+pub fn lease(access: &Access) -> String {
+    in_seconds(access, access.engines().config.lease.as_secs())
+}
 
 /// The line's partition.
 const LINE: &str = "due";
