@@ -87,7 +87,7 @@ fn name_of(resource: &Value, all: &Map<String, Value>, deployment: &Deployment) 
             "DomainName"
         }
     };
-    let name = &resource["Properties"][property];
+    let name = resource.pointer(&format!("/Properties/{property}")).unwrap_or(&Value::Null);
     if let Some(bucket) = name["Ref"].as_str().and_then(|bucket| all.get(bucket)) {
         return (property, name_of(bucket, all, deployment).1);
     }

@@ -51,7 +51,8 @@ impl Crate {
             let path = path.strip_suffix("::mod").unwrap_or(&path);
             let in_tests = path.split("::").any(|part| matches!(part, "bin" | "simulation" | "tests"));
             // A library's program is a crate of its own.
-            if !in_tests && !(path == "main" && modules.contains_key("")) {
+            let is_second_root = path == "main" && modules.contains_key("");
+            if !in_tests && !is_second_root {
                 let path = if matches!(path, "lib" | "main") { "" } else { path };
                 modules.insert(path.to_owned(), Module::of(&text));
             }
