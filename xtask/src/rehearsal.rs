@@ -71,6 +71,10 @@ pub struct Stage<'a> {
 impl Stage<'_> {
     /// Runs the steps. Returns the responses to the sample events in order.
     pub async fn rehearse(&self, steps: &[Step]) -> Result<Vec<Answered>, Failure> {
+        if !steps.iter().any(|step| matches!(step, Step::Others)) {
+            let system = self.app.system().name;
+            return Err(Failure::new(format!("the rehearsal of {system} lacks a step for all other operations")));
+        }
         let mut answers = Vec::new();
         let mut names = Names::default();
         for step in steps {

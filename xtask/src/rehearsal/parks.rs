@@ -1,10 +1,8 @@
 //! The rehearsal of parks.
 
-use super::Step::{self, Request, Sample, Until};
+use super::Step::{self, Others, Request, Sample, Until};
 
 pub const STEPS: &[Step] = &[
-    Sample("getHealth"),
-    Sample("getApiDescription"),
     Request(
         "POST",
         "/parks/collections",
@@ -32,24 +30,7 @@ pub const STEPS: &[Step] = &[
     Until("search"),
     Until("searchByShape"),
     Until("suggest"),
-    Sample("listCollections"),
-    Sample("getCollection"),
-    Sample("listGeozones"),
-    Sample("getGeozone"),
-    Sample("getGeozoneGeometry"),
-    Sample("listFacilities"),
-    Sample("getFacility"),
-    Sample("getFacilityGeometry"),
-    Sample("listActivities"),
-    Sample("getActivity"),
-    Sample("getActivityGeometry"),
-    Sample("listProducts"),
-    Sample("getProduct"),
-    Sample("listProductDates"),
-    Sample("getProductDate"),
-    Sample("getItem"),
-    Sample("listRelationships"),
-    Sample("getRelationship"),
+    Others,
     Sample("updateCollection"),
     Sample("updateGeozone"),
     Sample("updateFacility"),
