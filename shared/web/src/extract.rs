@@ -51,7 +51,7 @@ pub struct IfMatch(pub Condition);
 #[derive(Clone, Debug, Default)]
 pub struct IfNoneMatch(pub Condition);
 
-/// The `Idempotency-Key` header of a route that creates an item: see [`Context::create_once`].
+/// The `Idempotency-Key` header of a route that creates an item: see [`IdempotencyKey::create`].
 #[derive(Clone, Debug)]
 pub struct IdempotencyKey(pub(crate) Option<Idempotency>);
 
