@@ -39,7 +39,7 @@ pub struct Json<T>(pub T);
 #[derive(Clone, Debug)]
 pub struct MergePatch<T>(pub T);
 
-/// A [`Query`], [`Json`] or [`MergePatch`] whose value also satisfies the [`Rules`] of its type.
+/// A [`Json`] or [`MergePatch`] whose value also satisfies the [`Rules`] of its type.
 #[derive(Clone, Debug)]
 pub struct Valid<E>(pub E);
 
@@ -118,14 +118,6 @@ impl<E: Validate> Extract for Valid<E> {
         let valid = E::extract(cx)?;
         let faults = valid.value().faults();
         if faults.is_empty() { Ok(Self(valid)) } else { Err(Problem::faults(faults)) }
-    }
-}
-
-impl<T: DeserializeOwned + ToSchema + Rules + Send + 'static> Validate for Query<T> {
-    type Value = T;
-
-    fn value(&self) -> &T {
-        &self.0
     }
 }
 
