@@ -9,7 +9,7 @@ use futures::FutureExt;
 use table::never;
 
 use crate::document::{Found, ShapeSource};
-use crate::documents::{Documents, Obstacle, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+use crate::documents::{DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes};
 use crate::generation::TargetId;
 use crate::group::{GroupId, Groups};
 use crate::image::Image;
@@ -126,17 +126,17 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     };
     open_document(lines, identity, write.version, versioning, document.fields());
     for (place, (field, source)) in document.shapes().iter().enumerate() {
-        if write.rungs.len() == place {
-            write.rungs.push((field, Rung::Full));
+        if write.levels.len() == place {
+            write.levels.push((field, DetailLevel::Full));
         }
-        let Some((_, rung)) = write.rungs.get_mut(place) else { continue };
-        let shape = match *rung {
-            Rung::None => Shape::NONE,
+        let Some((_, level)) = write.levels.get_mut(place) else { continue };
+        let shape = match *level {
+            DetailLevel::None => Shape::NONE,
             asked => read_shape(materials.shapes, source, asked).await?,
         };
         match shape.status {
-            // The next rung is below the one that was given, which may be lower than the one that was asked for.
-            ShapeStatus::At(given) => *rung = given,
+            // The next level is below the one that was given, which may be lower than the one that was asked for.
+            ShapeStatus::At(given) => *level = given,
             ShapeStatus::Missing => built.missing += 1,
         }
         write_shape(lines, field, &shape);
@@ -145,8 +145,8 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     Ok(())
 }
 
-async fn read_shape(shapes: &impl Shapes, source: &ShapeSource, rung: Rung) -> Result<Shape, Unwritten> {
-    match AssertUnwindSafe(shapes.shape(source, rung)).catch_unwind().await {
+async fn read_shape(shapes: &impl Shapes, source: &ShapeSource, level: DetailLevel) -> Result<Shape, Unwritten> {
+    match AssertUnwindSafe(shapes.shape(source, level)).catch_unwind().await {
         Ok(Ok(shape)) => Ok(shape),
         Ok(Err(unavailable)) if unavailable.obstacle == Obstacle::Lasting => {
             Err(Unwritten::Unfit(unavailable.to_string()))

@@ -31,7 +31,7 @@ pub struct Mapping {
 
 /// How much of a shape a document holds, from best to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rung {
+pub enum DetailLevel {
     Full,
     Fine,
     Coarse,
@@ -55,7 +55,7 @@ pub struct Shape {
 /// What a document says of its shape, in `<field>Status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeStatus {
-    At(Rung),
+    At(DetailLevel),
     /// The object is really gone; the shape is its envelope.
     Missing,
 }
@@ -82,9 +82,13 @@ pub enum Obstacle {
 
 /// Where shapes come from.
 pub trait Shapes: Sync {
-    /// The shape at this rung, or at a lower one where it has none that high (too many positions for
-    /// [`Rung::Full`]). Deterministic in the source and the rung. [`Rung::None`] is never asked for.
-    fn shape(&self, source: &ShapeSource, rung: Rung) -> impl Future<Output = Result<Shape, ShapeUnavailable>> + Send;
+    /// The shape at this level, or at a lower one where it has none that high (too many positions for
+    /// [`DetailLevel::Full`]). Deterministic in the source and the level. [`DetailLevel::None`] is never asked for.
+    fn shape(
+        &self,
+        source: &ShapeSource,
+        level: DetailLevel,
+    ) -> impl Future<Output = Result<Shape, ShapeUnavailable>> + Send;
 }
 
 /// For a system without shapes.
@@ -92,14 +96,15 @@ pub trait Shapes: Sync {
 pub struct NoShapes;
 
 impl Shapes for NoShapes {
-    async fn shape(&self, _: &ShapeSource, _: Rung) -> Result<Shape, ShapeUnavailable> {
+    async fn shape(&self, _: &ShapeSource, _: DetailLevel) -> Result<Shape, ShapeUnavailable> {
         Ok(Shape::NONE)
     }
 }
 
 impl Shape {
     /// Nothing of the shape.
-    pub const NONE: Self = Self { status: ShapeStatus::At(Rung::None), json: None, tolerance: None, outline: None };
+    pub const NONE: Self =
+        Self { status: ShapeStatus::At(DetailLevel::None), json: None, tolerance: None, outline: None };
 }
 
 impl ShapeUnavailable {
@@ -108,7 +113,7 @@ impl ShapeUnavailable {
     }
 }
 
-impl Rung {
+impl DetailLevel {
     /// The next one down the ladder.
     pub const fn below(self) -> Self {
         match self {
@@ -124,11 +129,11 @@ impl ShapeStatus {
     /// The value of `<field>Status`.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::At(Rung::Full) => "full",
-            Self::At(Rung::Fine) => "fine",
-            Self::At(Rung::Coarse) => "coarse",
-            Self::At(Rung::Envelope) => "envelope",
-            Self::At(Rung::None) => "none",
+            Self::At(DetailLevel::Full) => "full",
+            Self::At(DetailLevel::Fine) => "fine",
+            Self::At(DetailLevel::Coarse) => "coarse",
+            Self::At(DetailLevel::Envelope) => "envelope",
+            Self::At(DetailLevel::None) => "none",
             Self::Missing => "missing",
         }
     }

@@ -45,7 +45,9 @@ mod work;
 
 pub use create_index::{CREATE_INDEX, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
-pub use documents::{Documents, Mapping, NoShapes, Obstacle, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+pub use documents::{
+    DetailLevel, Documents, Mapping, NoShapes, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes,
+};
 pub use first_index::{Progress, create_first_index};
 pub use generation::{Generation, Generations};
 pub use grants::{grants, index_grants, sweep_grants};

@@ -129,7 +129,7 @@ mod tests {
     use table::schema::Search;
 
     use super::*;
-    use crate::documents::{Rung, ShapeStatus};
+    use crate::documents::{DetailLevel, ShapeStatus};
 
     static LEAF: Entity = Entity { name: "leaf", pk: "LEAF#{tree}", sk: Some("{n}"), search: Search::Document };
 
@@ -143,7 +143,7 @@ mod tests {
         let identity = Identity { entity: &LEAF, key: Key::new("LEAF#a\"b", "1"), id: "LEAF#a\"b#1".to_owned() };
         let point = r#"{"type":"Point"}"#.to_owned();
         let area = Shape {
-            status: ShapeStatus::At(Rung::Coarse),
+            status: ShapeStatus::At(DetailLevel::Coarse),
             json: Some(point.clone()),
             tolerance: Some("1.5".to_owned()),
             outline: Some(point.clone()),

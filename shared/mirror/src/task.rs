@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use crate::documents::Rung;
+use crate::documents::DetailLevel;
 use crate::generation::TargetId;
 use crate::group::GroupId;
 use crate::item::Item;
@@ -29,8 +29,8 @@ pub(crate) struct Write<'a> {
     pub(crate) target: TargetId,
     pub(crate) version: u64,
     pub(crate) content: Content<'a>,
-    /// The rung of the ladder that each of its shapes has come down to.
-    pub(crate) rungs: Vec<(&'static str, Rung)>,
+    /// The level of the ladder that each of its shapes has come down to.
+    pub(crate) levels: Vec<(&'static str, DetailLevel)>,
     /// The revision of the poison that this tombstone hides. A document at that very revision is hidden, too.
     pub(crate) hides: Option<u64>,
 }
@@ -149,7 +149,7 @@ pub(crate) struct Tasks<'a> {
 
 impl<'a> Write<'a> {
     pub(crate) const fn index(group: GroupId, target: TargetId, version: u64, content: Content<'a>) -> Self {
-        Self { group, target, version, content, rungs: Vec::new(), hides: None }
+        Self { group, target, version, content, levels: Vec::new(), hides: None }
     }
 
     pub(crate) const fn tombstone(group: GroupId, target: TargetId, version: u64, versioning: Versioning) -> Self {

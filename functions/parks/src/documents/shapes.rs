@@ -1,8 +1,8 @@
-//! Shapes as search holds them: read by their hash, rounded, and coarser from rung to rung.
+//! Shapes as search holds them: read by their hash, rounded, and coarser from level to level.
 
 use bytes::Bytes;
 use geometry::{Envelope, MAX_COARSE_POSITIONS, MAX_FULL_POSITIONS, Shape};
-use mirror::{Obstacle, Rung, ShapeSource, ShapeStatus, ShapeUnavailable, Shapes, StoredShape};
+use mirror::{DetailLevel, Obstacle, ShapeSource, ShapeStatus, ShapeUnavailable, Shapes, StoredShape};
 use table::access::{AccessPattern, Call, ObjectAction};
 use table::{Access, Error};
 
@@ -65,75 +65,78 @@ impl BucketShapes {
 }
 
 impl Shapes for BucketShapes {
-    async fn shape(&self, source: &ShapeSource, rung: Rung) -> Result<mirror::Shape, ShapeUnavailable> {
+    async fn shape(&self, source: &ShapeSource, level: DetailLevel) -> Result<mirror::Shape, ShapeUnavailable> {
         let stored = match source {
-            ShapeSource::Inline(text) => return Ok(inline(text, rung)),
+            ShapeSource::Inline(text) => return Ok(inline(text, level)),
             ShapeSource::Object(stored) => stored,
         };
-        let (rung, text, tolerance) = match (rung.max(first(stored)), &stored.fine_tolerance) {
-            (Rung::Full, _) => (Rung::Full, self.original(stored).await?, None),
-            (Rung::Fine, Some(tolerance)) => {
+        let (level, text, tolerance) = match (level.max(first(stored)), &stored.fine_tolerance) {
+            (DetailLevel::Full, _) => (DetailLevel::Full, self.original(stored).await?, None),
+            (DetailLevel::Fine, Some(tolerance)) => {
                 let text = self.simplified(stored, &fine_object(&stored.sha256)).await?;
-                (Rung::Fine, text, Some(tolerance.clone()))
+                (DetailLevel::Fine, text, Some(tolerance.clone()))
             }
             // A shape that search takes whole, or that was stored before there were fine forms, has none.
-            (Rung::Fine, None) | (Rung::Coarse, _) => {
+            (DetailLevel::Fine, None) | (DetailLevel::Coarse, _) => {
                 let text = self.simplified(stored, &coarse_object(&stored.sha256)).await?;
-                (Rung::Coarse, text, Some(stored.coarse_tolerance.clone()))
+                (DetailLevel::Coarse, text, Some(stored.coarse_tolerance.clone()))
             }
-            (Rung::Envelope | Rung::None, _) => return Ok(boxed(stored, ShapeStatus::At(Rung::Envelope))),
+            (DetailLevel::Envelope | DetailLevel::None, _) => {
+                return Ok(boxed(stored, ShapeStatus::At(DetailLevel::Envelope)));
+            }
         };
         let missing = || boxed(stored, ShapeStatus::Missing);
         let Some(text) = text else { return Ok(missing()) };
         // Large shapes take a while, and other records wait on this thread.
-        let read = tokio::task::spawn_blocking(move || read(&text, rung));
+        let read = tokio::task::spawn_blocking(move || read(&text, level));
         // It ends early only by a panic, which the next attempt would meet again.
         let read = read.await.map_err(|panic| ShapeUnavailable::new(Obstacle::Lasting, panic))?;
         Ok(read.map_or_else(missing, |shape| mirror::Shape { tolerance, ..shape }))
     }
 }
 
-/// The highest rung that has room for the shape.
-fn first(stored: &StoredShape) -> Rung {
+/// The highest level that has room for the shape.
+fn first(stored: &StoredShape) -> DetailLevel {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let is_full = geometry::is_indexed_in_full(size(stored.positions), size(stored.bytes));
-    if is_full { Rung::Full } else { Rung::Fine }
+    if is_full { DetailLevel::Full } else { DetailLevel::Fine }
 }
 
 /// A shape on the item itself is small, so its coarse form is the whole, and it has no fine one.
-fn inline(text: &str, rung: Rung) -> mirror::Shape {
-    match rung {
-        Rung::Full => read(text, rung),
-        Rung::Fine | Rung::Coarse => read(text, Rung::Coarse),
-        Rung::Envelope => Shape::parse_canonical(text).ok().map(|shape| at(rung, &boxes(shape.envelope()))),
-        Rung::None => None,
+fn inline(text: &str, level: DetailLevel) -> mirror::Shape {
+    match level {
+        DetailLevel::Full => read(text, level),
+        DetailLevel::Fine | DetailLevel::Coarse => read(text, DetailLevel::Coarse),
+        DetailLevel::Envelope => Shape::parse_canonical(text).ok().map(|shape| at(level, &boxes(shape.envelope()))),
+        DetailLevel::None => None,
     }
     .unwrap_or_else(nothing)
 }
 
 /// A canonical text in the form that search takes, or as its boxes where nothing of it is left. No text but one
 /// written past the platform is not canonical.
-fn read(text: &str, rung: Rung) -> Option<mirror::Shape> {
+fn read(text: &str, level: DetailLevel) -> Option<mirror::Shape> {
     let shape = Shape::parse_canonical(text).ok()?;
-    let most = if rung == Rung::Coarse { MAX_COARSE_POSITIONS } else { MAX_FULL_POSITIONS };
+    let most = if level == DetailLevel::Coarse { MAX_COARSE_POSITIONS } else { MAX_FULL_POSITIONS };
     if shape.positions() > most {
         return None;
     }
     Some(match shape.search_form() {
         Some(json) => mirror::Shape {
-            status: ShapeStatus::At(rung),
+            status: ShapeStatus::At(level),
             json: Some(json),
             tolerance: None,
             outline: shape.outline(OUTLINE_POSITIONS).search_form(),
         },
-        None => at(Rung::Envelope, &boxes(shape.envelope())),
+        None => at(DetailLevel::Envelope, &boxes(shape.envelope())),
     })
 }
 
 fn boxed(stored: &StoredShape, status: ShapeStatus) -> mirror::Shape {
     let degrees: Result<Vec<f64>, _> = stored.envelope.iter().map(|degrees| degrees.parse()).collect();
     let envelope = degrees.ok().and_then(|degrees| <[f64; 4]>::try_from(degrees).ok());
-    envelope.map_or_else(nothing, |envelope| mirror::Shape { status, ..at(Rung::Envelope, &boxes(envelope.into())) })
+    envelope
+        .map_or_else(nothing, |envelope| mirror::Shape { status, ..at(DetailLevel::Envelope, &boxes(envelope.into())) })
 }
 
 /// The envelope with positions as search takes them, so that what rounding makes thin becomes a line or a point.
@@ -142,12 +145,12 @@ fn boxes(envelope: Envelope) -> Shape {
     Envelope::from(rounded).to_shape()
 }
 
-fn at(rung: Rung, shape: &Shape) -> mirror::Shape {
-    mirror::Shape { status: ShapeStatus::At(rung), json: shape.search_form(), tolerance: None, outline: None }
+fn at(level: DetailLevel, shape: &Shape) -> mirror::Shape {
+    mirror::Shape { status: ShapeStatus::At(level), json: shape.search_form(), tolerance: None, outline: None }
 }
 
 fn nothing() -> mirror::Shape {
-    mirror::Shape { status: ShapeStatus::At(Rung::None), json: None, tolerance: None, outline: None }
+    mirror::Shape { status: ShapeStatus::At(DetailLevel::None), json: None, tolerance: None, outline: None }
 }
 
 fn text(body: Bytes) -> Option<String> {
@@ -173,21 +176,24 @@ mod tests {
 
     #[test]
     fn an_inline_shape_goes_down_to_its_box_and_then_to_nothing() {
-        for (rung, status) in
-            [(Rung::Full, "full"), (Rung::Fine, "coarse"), (Rung::Coarse, "coarse"), (Rung::Envelope, "envelope")]
-        {
-            let shape = inline(BOX, rung);
+        for (level, status) in [
+            (DetailLevel::Full, "full"),
+            (DetailLevel::Fine, "coarse"),
+            (DetailLevel::Coarse, "coarse"),
+            (DetailLevel::Envelope, "envelope"),
+        ] {
+            let shape = inline(BOX, level);
             assert_eq!((shape.status.name(), shape.json.as_deref()), (status, Some(BOX)));
         }
-        assert_eq!(inline(BOX, Rung::None), nothing());
-        assert_eq!(inline("no shape", Rung::Full), nothing());
+        assert_eq!(inline(BOX, DetailLevel::None), nothing());
+        assert_eq!(inline("no shape", DetailLevel::Full), nothing());
     }
 
     #[test]
     fn a_huge_shape_begins_fine() {
         let envelope = ["1", "2", "3", "4"];
-        assert_eq!(first(&stored(50_000, envelope)), Rung::Full);
-        assert_eq!(first(&stored(50_001, envelope)), Rung::Fine);
+        assert_eq!(first(&stored(50_000, envelope)), DetailLevel::Full);
+        assert_eq!(first(&stored(50_001, envelope)), DetailLevel::Fine);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use futures::future::join;
 use super::{Batch, brief};
 use crate::build::{Built, Bulk, MAX_BYTES, build};
 use crate::classify::{Answer, Class, answers, failure};
-use crate::documents::{Documents, Obstacle, Rung};
+use crate::documents::{DetailLevel, Documents, Obstacle};
 use crate::ports::{Fault, Ports, Reply, Time};
 use crate::quarantine::Code;
 use crate::requests::send;
@@ -140,9 +140,11 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
             }
             Class::Quarantine => {
                 let failure = failure(answer.error);
-                let refused =
-                    write.rungs.iter_mut().filter(|(field, rung)| *rung != Rung::None && failure.names(field));
-                let degraded = refused.map(|(_, rung)| *rung = rung.below()).count();
+                let refused = write
+                    .levels
+                    .iter_mut()
+                    .filter(|(field, level)| *level != DetailLevel::None && failure.names(field));
+                let degraded = refused.map(|(_, level)| *level = level.below()).count();
                 if degraded > 0 {
                     self.tally.degraded += degraded;
                     self.tasks.writes.push_front(write);

@@ -87,8 +87,8 @@ fn wanted(key: &Key, item: &Attributes, rev: u64) -> Option<Value> {
     let mut document = json!({"pk": key.pk, "sk": key.sk, "entity": "leaf", "rev": rev, "name": item["name"]["S"]});
     if let Some(area) = item.get("area").and_then(|area| area["S"].as_str()) {
         let first = |bytes| area.get(..bytes).unwrap_or(area);
-        let rungs = [("full", area), ("coarse", first(2)), ("envelope", first(1))];
-        match rungs.iter().find(|(_, text)| !text.contains('x')) {
+        let levels = [("full", area), ("coarse", first(2)), ("envelope", first(1))];
+        match levels.iter().find(|(_, text)| !text.contains('x')) {
             Some((status, text)) => {
                 document["area"] = json!({"type": text});
                 document["areaStatus"] = json!(status);

@@ -3,7 +3,7 @@
 use table::schema::{Entity, Search, System, Table};
 
 use crate::document::{Document, Found, ShapeSource};
-use crate::documents::{Documents, Mapping, Obstacle, Rung, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+use crate::documents::{DetailLevel, Documents, Mapping, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes};
 use crate::image::{Image, Unfit};
 
 pub(crate) static TREES: Table = Table {
@@ -60,7 +60,7 @@ impl Documents for Leaves {
 pub(crate) struct Areas;
 
 impl Shapes for Areas {
-    async fn shape(&self, source: &ShapeSource, rung: Rung) -> Result<Shape, ShapeUnavailable> {
+    async fn shape(&self, source: &ShapeSource, level: DetailLevel) -> Result<Shape, ShapeUnavailable> {
         let ShapeSource::Inline(whole) = source else { return Ok(Shape::NONE) };
         assert!(whole != "panics", "an area panics");
         match whole.as_str() {
@@ -70,13 +70,13 @@ impl Shapes for Areas {
             _ => {}
         }
         // It has no fine form.
-        let rung = if rung == Rung::Fine { Rung::Coarse } else { rung };
-        let kept = match rung {
-            Rung::Full => whole.len(),
-            Rung::Fine | Rung::Coarse => whole.len() / 2,
-            Rung::Envelope | Rung::None => 1,
+        let level = if level == DetailLevel::Fine { DetailLevel::Coarse } else { level };
+        let kept = match level {
+            DetailLevel::Full => whole.len(),
+            DetailLevel::Fine | DetailLevel::Coarse => whole.len() / 2,
+            DetailLevel::Envelope | DetailLevel::None => 1,
         };
         let json = whole.get(..kept).map(|text| format!(r#"{{"type":"{text}"}}"#));
-        Ok(Shape { status: ShapeStatus::At(rung), json, tolerance: Some("1".to_owned()), outline: None })
+        Ok(Shape { status: ShapeStatus::At(level), json, tolerance: Some("1".to_owned()), outline: None })
     }
 }
