@@ -24,5 +24,5 @@ pub fn handlers() -> Vec<EventHandler> {
 /// Resumes the unfinished deletions, every minute.
 async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
     let due = deletion::resume_all(event.access(), event.deadline).await.map_err(EventFailure::new)?;
-    event.went_on(due)
+    event.finish(due)
 }

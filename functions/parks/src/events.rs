@@ -58,5 +58,5 @@ pub fn handlers() -> Vec<EventHandler> {
 async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
     let (access, until) = (event.access(), event.deadline);
     let (jobs, removals) = futures::join!(jobs::go_on(access, until), finish_removals(access, until));
-    event.went_on(jobs.map_err(EventFailure::new)? + removals.map_err(EventFailure::new)?)
+    event.finish(jobs.map_err(EventFailure::new)? + removals.map_err(EventFailure::new)?)
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use table::{EntityKey, Key};
 use utoipa::ToSchema;
-use web::search::{COUNTED, Highlights, Hit, Marks, One, Piece, SearchResponse, Total};
+use web::search::{Highlights, Hit, MAX_COUNT, Marks, One, Piece, SearchResponse, Total};
 use web::{Context, Fault, Json, Limit, Path, Problem, Query, Route, Sample, problem};
 
 use crate::access::{ALIAS, ISSUES, MEMBERSHIP, PROJECT, SEARCH};
@@ -141,7 +141,7 @@ async fn search(
         "fields": ["pk", "projectId"],
         "stored_fields": ["name"],
         "highlight": marks.request(json!({ "name": { "number_of_fragments": 0 }, "texts": {} }), words.highlighted()),
-        "track_total_hits": COUNTED,
+        "track_total_hits": MAX_COUNT,
     });
     if let (Some(after), Some(request)) = (after, request.as_object_mut()) {
         request.insert("search_after".to_owned(), json!(after));

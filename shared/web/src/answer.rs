@@ -32,7 +32,7 @@ impl Answer {
     }
 
     /// 202 without a body: background work finishes after the response, and the same request again resumes it.
-    pub fn going_on() -> Self {
+    pub fn unfinished() -> Self {
         Self::empty(StatusCode::ACCEPTED)
     }
 

@@ -135,7 +135,7 @@ impl Event {
 
     /// Finishes a scheduled run. The run fails if any due work failed, after the rest is done, so that work that keeps
     /// failing raises an alarm. The next run retries it.
-    pub fn went_on(&self, Due { found, failed }: Due) -> Result<Bytes, EventFailure> {
+    pub fn finish(&self, Due { found, failed }: Due) -> Result<Bytes, EventFailure> {
         if found == 0 {
             self.found_nothing();
         }

@@ -134,7 +134,7 @@ impl Respond for Unfinished {
     }
 
     fn into_answer(self) -> Answer {
-        Answer::going_on()
+        Answer::unfinished()
     }
 }
 

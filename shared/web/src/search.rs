@@ -12,10 +12,10 @@ pub use highlight::{Marks, Piece};
 pub use hits::{Counted, Hit, One, SearchResponse};
 
 /// The most words of a query.
-pub const MOST_WORDS: usize = 20;
+pub const MAX_WORDS: usize = 20;
 
 /// The number of hits up to which a total is exact.
-pub const COUNTED: u32 = 10_000;
+pub const MAX_COUNT: u32 = 10_000;
 
 /// The fragments of each field in pieces, which concatenate to the text.
 pub type Highlights = BTreeMap<String, Vec<Vec<Piece>>>;
@@ -40,8 +40,8 @@ pub fn words(text: &str) -> Result<Vec<String>, String> {
         text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).map(str::to_owned).collect();
     match words.len() {
         0 => Err("must contain a letter or a digit".to_owned()),
-        1..=MOST_WORDS => Ok(words),
-        many => Err(format!("must have at most {MOST_WORDS} words and has {many}")),
+        1..=MAX_WORDS => Ok(words),
+        many => Err(format!("must have at most {MAX_WORDS} words and has {many}")),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use web::search::{COUNTED, Marks};
+use web::search::{MAX_COUNT, Marks};
 
 use super::query::ParsedQuery;
 use super::scope::Scope;
@@ -68,7 +68,7 @@ impl<'a> SearchRequest<'a> {
                 Value::Null
             },
             highlight: words.map(|words| words.highlighted(marks)).unwrap_or_default(),
-            track_total_hits: COUNTED,
+            track_total_hits: MAX_COUNT,
             _source: false,
             docvalue_fields: ["pk", "sk"],
             timeout: TIMEOUT,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use web::search::{COUNTED, Marks};
+use web::search::{MAX_COUNT, Marks};
 
 use super::facets::{self, ChosenValues, Field};
 use super::highlight;
@@ -195,7 +195,7 @@ impl SearchRequest<'_> {
             aggs: Value::Null,
             highlight: Value::Null,
             collapse: Value::Null,
-            track_total_hits: COUNTED,
+            track_total_hits: MAX_COUNT,
             _source: false,
             stored_fields: &[],
             docvalue_fields: &[],

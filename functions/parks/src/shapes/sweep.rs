@@ -30,7 +30,7 @@ pub async fn sweep_geometries(event: Event) -> Result<Bytes, EventFailure> {
     let now = event.engines().clock.now();
     let before = table::clock::rfc3339(now.saturating_sub(RETENTION).unwrap_or(now));
     let due = remove(event.access(), UNREFERENCED, Some(&before), event.deadline).await.map_err(EventFailure::new)?;
-    event.went_on(due)
+    event.finish(due)
 }
 
 /// Resumes the removals that other runs have not finished.

@@ -82,7 +82,7 @@ pub async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
     run.last().await;
     match run.blind {
         Some(error) => Err(EventFailure::new(error)),
-        None => event.went_on(run.due),
+        None => event.finish(run.due),
     }
 }
 
