@@ -43,7 +43,7 @@ pub struct Event {
 
 /// The work that was due when a scheduled event ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Due {
+pub struct RunSummary {
     /// The number of due jobs and other pieces of work.
     pub found: usize,
     /// The number of those that failed, each with its reason in the log.
@@ -135,7 +135,7 @@ impl Event {
 
     /// Finishes a scheduled run. The run fails if any due work failed, after the rest is done, so that work that keeps
     /// failing raises an alarm. The next run retries it.
-    pub fn finish(&self, Due { found, failed }: Due) -> Result<Bytes, EventFailure> {
+    pub fn finish(&self, RunSummary { found, failed }: RunSummary) -> Result<Bytes, EventFailure> {
         if found == 0 {
             self.found_nothing();
         }
@@ -154,7 +154,7 @@ impl Event {
     }
 }
 
-impl Due {
+impl RunSummary {
     /// Counts a piece of due work that succeeded or failed.
     pub fn count(&mut self, failed: bool) {
         self.found += 1;
@@ -162,7 +162,7 @@ impl Due {
     }
 }
 
-impl Add for Due {
+impl Add for RunSummary {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {

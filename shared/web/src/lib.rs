@@ -54,7 +54,7 @@ pub use app::{App, Deadline, RequestId};
 pub use context::Context;
 pub use deployment::deployment;
 pub use entity_tag::{Condition, EntityTag};
-pub use event::{Due, Event, EventFailure, EventHandler};
+pub use event::{Event, EventFailure, EventHandler, RunSummary};
 pub use extract::{IdempotencyKey, IfMatch, IfNoneMatch, Json, MergePatch, Path, Query, Valid};
 pub use fault::Fault;
 pub use format::Format;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use table::{Access, Action, Condition, Error, Key, item};
 use tokio::time::Instant;
-use web::Due;
+use web::RunSummary;
 
 use crate::access::{DELETION, UNFINISHED_DELETIONS};
 use crate::item::{Agency, DELETING};
@@ -51,26 +51,26 @@ pub async fn finish(access: &Access, agency: &AgencyId, until: Instant) -> Resul
 }
 
 /// Resumes the unfinished deletions, oldest first. A failed one does not block the others.
-pub async fn resume_all(access: &Access, until: Instant) -> Result<Due, Error> {
-    let mut due = Due::default();
+pub async fn resume_all(access: &Access, until: Instant) -> Result<RunSummary, Error> {
+    let mut summary = RunSummary::default();
     let mut marked = access.table(&UNFINISHED_DELETIONS, &AGENCIES).query(DELETING).index(BY_TYPE);
     loop {
         let page = marked.page(DELETIONS).await?;
         for stored in page.items {
             if is_over(access, until) {
-                return Ok(due);
+                return Ok(summary);
             }
             let outcome = match stored.read::<Agency>() {
                 Ok(agency) => finish(access, &agency.agency_id, until).await.map(|_| ()),
                 Err(error) => Err(error),
             };
-            due.count(outcome.is_err());
+            summary.count(outcome.is_err());
             if let Err(error) = outcome {
                 tracing::error!(agency.key = ?stored.key, %error, "deletion failed; the next run will resume it");
             }
         }
         if page.next.is_none() {
-            return Ok(due);
+            return Ok(summary);
         }
         marked = marked.after(page.next);
     }

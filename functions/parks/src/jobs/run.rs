@@ -6,7 +6,7 @@ use futures::future::ready;
 use futures::{StreamExt, stream};
 use table::{Access, AccessPattern, Error};
 use tokio::time::{Instant, timeout_at};
-use web::{Due, Problem};
+use web::{Problem, RunSummary};
 
 use super::{Held, Job, JobKind, OPEN, Step, Then, Work, lease};
 use crate::access;
@@ -29,7 +29,7 @@ const FOR_RELEASE: Duration = Duration::from_millis(1500);
 const TRIES: u64 = 10;
 
 /// Goes on with all open jobs that are nobody's. One that fails stops no other.
-pub async fn go_on(access: &Access, until: Instant) -> Result<Due, Problem> {
+pub async fn go_on(access: &Access, until: Instant) -> Result<RunSummary, Problem> {
     let open = access.table(&access::OPEN_JOBS, &PARKS).query(OPEN).index("list").all().await?;
     let went = stream::iter(open).map(|listed| async move {
         let Some(id) = id_of(&listed.key.pk) else { return false };
@@ -43,7 +43,7 @@ pub async fn go_on(access: &Access, until: Instant) -> Result<Due, Problem> {
         }
         went.is_err()
     });
-    let due = went.buffer_unordered(AT_ONCE).fold(Due::default(), |mut due, failed| {
+    let due = went.buffer_unordered(AT_ONCE).fold(RunSummary::default(), |mut due, failed| {
         due.count(failed);
         ready(due)
     });

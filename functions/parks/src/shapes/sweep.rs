@@ -7,7 +7,7 @@ use bytes::Bytes;
 use jiff::SignedDuration;
 use table::{Access, Action, Changes, EntityKey, Error, Stored, item};
 use tokio::time::Instant;
-use web::{Due, Event, EventFailure, Problem};
+use web::{Event, EventFailure, Problem, RunSummary};
 
 use super::store::{Geometry, GeometryStatus, PREFIX, UNREFERENCED, coarse_object, fine_object, object};
 use crate::access::SWEEP;
@@ -34,13 +34,13 @@ pub async fn sweep_geometries(event: Event) -> Result<Bytes, EventFailure> {
 }
 
 /// Resumes the removals that other runs have not finished.
-pub async fn finish(access: &Access, until: Instant) -> Result<Due, Problem> {
+pub async fn finish(access: &Access, until: Instant) -> Result<RunSummary, Problem> {
     remove(access, DELETING, None, until).await
 }
 
 /// Removes the listed shapes. A failed removal does not block the others.
-async fn remove(access: &Access, listed: &str, before: Option<&str>, until: Instant) -> Result<Due, Problem> {
-    let (mut after, mut due) = (None, Due::default());
+async fn remove(access: &Access, listed: &str, before: Option<&str>, until: Instant) -> Result<RunSummary, Problem> {
+    let (mut after, mut due) = (None, RunSummary::default());
     loop {
         let query = access.table(&SWEEP, &PARKS).query(listed).index("list").after(after);
         let query = if let Some(before) = before { query.below(before) } else { query };

@@ -8,7 +8,7 @@ use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use table::{Access, EntityKey, Error, Key};
 use tokio::time::Instant;
-use web::{Due, Event, EventFailure, Problem};
+use web::{Event, EventFailure, Problem, RunSummary};
 
 use super::Held;
 use super::job::{Job, Turn, has_time};
@@ -60,7 +60,7 @@ struct Run<'a> {
     /// Whether something is due that waits for no turn yet.
     more: bool,
     blind: Option<Error>,
-    due: Due,
+    due: RunSummary,
 }
 
 /// Every minute: goes on with what was begun and is nobody's now.
@@ -77,7 +77,7 @@ pub async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
         looking: false,
         more: false,
         blind: None,
-        due: Due::default(),
+        due: RunSummary::default(),
     };
     run.last().await;
     match run.blind {
