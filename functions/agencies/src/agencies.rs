@@ -45,15 +45,12 @@ pub struct AgencyView {
     pub modified_by: String,
     /// The caller's own role.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub role: Option<Role>,
     /// The number of members; only for administrators.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub members: Option<u64>,
     /// The number of members with the role `admin`; only for administrators.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub admins: Option<u64>,
 }
 

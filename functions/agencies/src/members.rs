@@ -49,7 +49,6 @@ pub struct MemberView {
     pub idpid: Idpid,
     pub role: Role,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub display_name: Option<String>,
     pub created: String,
     pub created_by: String,

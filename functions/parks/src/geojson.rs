@@ -117,7 +117,6 @@ pub struct ShapeFeature {
 pub struct ShapeProperties {
     /// Of a simplified shape: the greatest distance of a position of the original, in metres.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub tolerance: Option<f64>,
 }
 

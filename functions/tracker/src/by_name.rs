@@ -15,14 +15,12 @@ use crate::schema::{DATA, INDEX, TRACKER};
 pub struct NameQuery {
     #[serde(default)]
     pub limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     pub cursor: Option<String>,
     #[serde(default)]
     pub order: Order,
     /// Only names that start with this; case and accents are ignored.
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200)]
     pub prefix: Option<String>,
 }
 

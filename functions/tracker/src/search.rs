@@ -42,19 +42,14 @@ pub struct SearchQuery {
     q: String,
     #[serde(default)]
     entity: Searched,
-    #[serde(default)]
-    #[schema(nullable = false)]
     project_id: Option<ProjectId>,
-    #[serde(default)]
-    #[schema(nullable = false)]
     state: Option<State>,
     /// Filters as on the grid. They need a `projectId`.
     #[serde(default)]
     filter: Vec<String>,
     #[serde(default)]
     limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     cursor: Option<String>,
 }
 
@@ -80,10 +75,8 @@ struct FoundProject {
 #[derive(Serialize, ToSchema)]
 struct FoundHit {
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     issue: Option<FoundIssue>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     project: Option<FoundProject>,
     score: f64,
     /// The fragments by field, each in pieces whose concatenation is the text.
@@ -98,7 +91,6 @@ pub struct FoundPage {
     items: Vec<FoundHit>,
     total: Total,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 

@@ -21,11 +21,9 @@ use crate::values::Type;
 pub struct AuditView {
     pub created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub created_by: Option<String>,
     pub updated_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub updated_by: Option<String>,
 }
 
@@ -182,7 +180,6 @@ pub struct IssueView {
     pub values: BTreeMap<String, ValueView>,
     /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub import: Option<WorkId>,
     #[serde(flatten)]
     pub audit: AuditView,
@@ -213,6 +210,5 @@ pub struct GridRow {
     pub values: BTreeMap<String, ValueView>,
     /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub import: Option<WorkId>,
 }

@@ -25,8 +25,7 @@ pub struct Page<T> {
 pub struct PageQuery {
     #[serde(default)]
     pub limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     pub cursor: Option<String>,
 }
 

@@ -17,16 +17,11 @@ use crate::schema::{AGENCIES, BY_TYPE};
 pub struct AgenciesQuery {
     #[serde(default)]
     limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     cursor: Option<String>,
     /// Only agencies created at this time or later: RFC 3339, such as `2026-01-01T00:00:00Z`.
-    #[serde(default)]
-    #[schema(nullable = false)]
     from: Option<String>,
     /// Only agencies created at this time or earlier.
-    #[serde(default)]
-    #[schema(nullable = false)]
     to: Option<String>,
     #[serde(default = "newest_first")]
     #[schema(default = "desc")]

@@ -21,27 +21,20 @@ pub enum Searched {
 #[serde(rename_all = "camelCase")]
 pub struct SearchQuery {
     /// Words of a name. The last word may be a prefix; typos are tolerated.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 200, nullable = false)]
+    #[schema(min_length = 1, max_length = 200)]
     pub q: Option<String>,
     #[serde(default)]
     pub entity: Searched,
     /// Only this agency.
-    #[serde(default)]
-    #[schema(min_length = 1, max_length = 64, nullable = false)]
+    #[schema(min_length = 1, max_length = 64)]
     pub agency_id: Option<String>,
     /// Only agencies of this status.
-    #[serde(default)]
-    #[schema(nullable = false)]
     pub status: Option<Status>,
     /// Only members in this role.
-    #[serde(default)]
-    #[schema(nullable = false)]
     pub role: Option<Role>,
     #[serde(default)]
     pub limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     pub cursor: Option<String>,
 }
 

@@ -35,10 +35,8 @@ pub struct Found {
     pub total: Total,
     /// On the first page, the counts by status of agencies or by role of members.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub facets: Option<BTreeMap<String, Vec<Count>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub next_cursor: Option<String>,
 }
 
@@ -46,10 +44,8 @@ pub struct Found {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FoundItem {
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub agency: Option<AgencyView>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub member: Option<MemberView>,
     pub score: f64,
     /// The fragments by field, each in pieces whose concatenation is the text.

@@ -14,8 +14,6 @@ use crate::view::{EVERYONE, View, ViewParameter};
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DateQuery {
     /// `public` shows an administrator the visitors' view.
-    #[serde(default)]
-    #[schema(nullable = false)]
     view: Option<ViewParameter>,
 }
 

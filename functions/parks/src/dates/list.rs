@@ -15,23 +15,15 @@ use crate::view::{Cached, EVERYONE, View, ViewParameter};
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DatesQuery {
     /// The first day; by default the first of all.
-    #[serde(default)]
-    #[schema(nullable = false)]
     from: Option<Day>,
     /// The last day; by default the last of all.
-    #[serde(default)]
-    #[schema(nullable = false)]
     to: Option<Day>,
     #[serde(default)]
     order: Order,
     #[serde(default)]
     limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false)]
     cursor: Option<String>,
     /// `public` shows an administrator the visitors' view.
-    #[serde(default)]
-    #[schema(nullable = false)]
     view: Option<ViewParameter>,
 }
 

@@ -14,11 +14,7 @@ use crate::view::{EVERYONE, GeometryParameter, ItemView, View, ViewParameter};
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ItemQuery {
     /// `public` shows an administrator the visitors' view.
-    #[serde(default)]
-    #[schema(nullable = false)]
     view: Option<ViewParameter>,
-    #[serde(default)]
-    #[schema(nullable = false)]
     geometry: Option<GeometryParameter>,
 }
 

@@ -38,21 +38,15 @@ pub enum Direction {
 pub struct RelationshipsQuery {
     #[serde(default)]
     pub limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false)]
     pub cursor: Option<String>,
     #[serde(default)]
     pub direction: Direction,
     /// Only relationships to items of this entity.
-    #[serde(default)]
-    #[schema(nullable = false)]
     pub entity: Option<Kind>,
     /// Adds the other item to each relationship.
     #[serde(default)]
     pub expand: bool,
     /// `public` shows an administrator the visitors' view.
-    #[serde(default)]
-    #[schema(nullable = false)]
     pub view: Option<ViewParameter>,
 }
 

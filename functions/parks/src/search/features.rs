@@ -25,23 +25,19 @@ pub struct FoundFeatures {
     pub features: Vec<FoundFeature>,
     /// Absent if counting stopped before the end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub number_matched: Option<u64>,
     pub number_returned: usize,
     /// Whether no item has all words, so that these have most of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schema(value_type = Option<bool>, nullable = false)]
+    #[schema(value_type = Option<bool>)]
     pub relaxed: bool,
     /// RFC 3339.
     pub time_stamp: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub facets: Option<BTreeMap<String, Vec<Count>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub shape_status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub shape_tolerance: Option<f64>,
     /// A link with the `rel` `next` if there is another page.
     pub links: Vec<Link>,
@@ -59,7 +55,6 @@ pub struct FoundFeature {
     pub id: String,
     /// `[west, south, east, north]`; west lies beyond east across 180 degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub bbox: Option<[f64; 4]>,
     /// As `shapeAs` says, or null.
     #[schema(value_type = Option<Geometry>, required)]
@@ -75,13 +70,11 @@ pub struct Link {
     pub content_type: &'static str,
     pub href: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub method: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Object, nullable = false)]
+    #[schema(value_type = Object)]
     pub body: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub merge: Option<bool>,
 }
 

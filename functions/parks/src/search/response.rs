@@ -24,22 +24,18 @@ pub struct Found {
     pub total: Total,
     /// Whether no item has all words, so that these have most of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schema(value_type = Option<bool>, nullable = false)]
+    #[schema(value_type = Option<bool>)]
     pub relaxed: bool,
     /// On the first page, the counts by value of each facet. A tile of a grid is `{zoom}/{x}/{y}`, as in URLs of web maps.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub facets: Option<BTreeMap<String, Vec<Count>>>,
     /// If the shape is an item's boundary, the detail level of the boundary in search, as in `boundaryStatus`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub shape_status: Option<String>,
     /// If the shape is an item's boundary, its tolerance in metres. Absent for an envelope.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub shape_tolerance: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub next_cursor: Option<String>,
 }
 
@@ -52,66 +48,50 @@ pub struct FoundItem {
     pub pk: String,
     pub sk: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub collection_id: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub item_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub sub_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub number: Option<i64>,
     pub display_name: String,
     /// `[longitude, latitude]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub location: Option<[f64; 2]>,
     /// `[west, south, east, north]` of its shapes; west lies beyond east across 180 degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub envelope: Option<[f64; 4]>,
     /// The detail level of its boundary in search: `full`, `fine`, `coarse`, `envelope`, `none`, or `missing` if its object is
     /// missing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub boundary_status: Option<String>,
     /// The tolerance of a `fine` or `coarse` boundary, in metres.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub boundary_tolerance: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub path_status: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub path_tolerance: Option<f64>,
     /// The distance from `near` to its location, along the sphere, rounded to a decimetre.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub distance_metres: Option<f64>,
     /// Whether its boundary or its path contains `near`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schema(value_type = Option<bool>, nullable = false)]
+    #[schema(value_type = Option<bool>)]
     pub inside: bool,
     /// With `fields=card`, its first 300 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub description: Option<String>,
     /// With `fields=card`, the first of its images.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub image_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub address: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub is_open: Option<bool>,
     /// With `fields=card`, the days of `open` on which a product is open.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub open_days: Option<Vec<String>>,
     /// The fragments by field, each in pieces whose concatenation is the text.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -34,18 +34,14 @@ pub struct Suggestion {
     pub pk: String,
     pub sk: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub collection_id: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub item_type: Option<String>,
     /// `[longitude, latitude]`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub location: Option<[f64; 2]>,
     /// `[west, south, east, north]` of its shapes; west lies beyond east across 180 degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub envelope: Option<[f64; 4]>,
 }
 

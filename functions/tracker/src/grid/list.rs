@@ -35,13 +35,11 @@ pub struct GridQuery {
     #[serde(default)]
     filter: Vec<String>,
     /// The ids of the attributes in the response; all if absent.
-    #[serde(default)]
-    #[schema(nullable = false, max_items = 100)]
+    #[schema(max_items = 100)]
     columns: Option<Vec<AttributeId>>,
     #[serde(default)]
     limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     cursor: Option<String>,
     /// Whether to count all issues that match the filters.
     #[serde(default)]
@@ -64,10 +62,8 @@ pub struct Grid {
     served_by: ServedBy,
     /// Only with `count=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     total: Option<Counted>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     next_cursor: Option<String>,
 }
 

@@ -17,20 +17,15 @@ use crate::views::TenantEntry;
 pub struct TenantsQuery {
     #[serde(default)]
     limit: Limit,
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1)]
+    #[schema(min_length = 1)]
     cursor: Option<String>,
     /// The order of names. Not with `q`, which sorts by relevance.
-    #[serde(default)]
-    #[schema(nullable = false)]
     order: Option<Order>,
     /// Only names that start with this; case and accents are ignored. Not with `q`.
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200)]
     prefix: Option<String>,
     /// Words of the name, at most 20; typos are tolerated.
-    #[serde(default)]
-    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    #[schema(min_length = 1, max_length = 200)]
     q: Option<String>,
 }
 

@@ -39,21 +39,17 @@ pub struct WorkView {
     pub state: WorkState,
     pub counts: Counts,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub project: Option<ProjectId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub attribute: Option<AttributeId>,
     /// The reason why it ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub reason: Option<String>,
     /// The first 20 faults of the rows of a file.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<RowFault>,
     pub created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub ended_at: Option<String>,
 }
 
@@ -65,11 +61,9 @@ pub struct WorkDetail {
     pub work: WorkView,
     /// The link to the file of an export that is done, valid for 5 minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub link: Option<String>,
     /// The link to the faults of an import that has ended, at most 10 000, valid for 5 minutes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
     pub faults_link: Option<String>,
 }
 

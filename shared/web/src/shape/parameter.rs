@@ -85,6 +85,10 @@ fn resolved<'a>(schema: &'a Value, components: &'a BTreeMap<String, Value>, dept
 
 /// Removes null from the types of optional members: a response omits a member without a value.
 pub(super) fn remove_null(object: &mut Value) {
+    // A flattened type is a part of the whole.
+    if let Some(Value::Array(parts)) = object.get_mut("allOf") {
+        parts.iter_mut().for_each(remove_null);
+    }
     let required = object.get("required").and_then(Value::as_array).cloned().unwrap_or_else(Vec::new);
     let Some(Value::Object(properties)) = object.get_mut("properties") else { return };
     for (_, schema) in properties.iter_mut().filter(|(name, _)| !required.iter().any(|own| own == name.as_str())) {

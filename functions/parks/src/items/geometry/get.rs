@@ -21,16 +21,12 @@ const MAX_BYTES: u64 = 5 * 1024 * 1024;
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ShapeQuery {
     /// Simplifies the shape. No position of the original is farther from it than this distance in metres.
-    #[serde(default)]
-    #[schema(minimum = 0.1, maximum = 100_000, nullable = false)]
+    #[schema(minimum = 0.1, maximum = 100_000)]
     tolerance: Option<f64>,
     /// Simplifies the shape for maps at this zoom.
-    #[serde(default)]
-    #[schema(maximum = 22, nullable = false)]
+    #[schema(maximum = 22)]
     zoom: Option<u8>,
     /// `public` shows an administrator the visitors' view.
-    #[serde(default)]
-    #[schema(nullable = false)]
     view: Option<ViewParameter>,
 }
 
