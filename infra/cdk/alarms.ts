@@ -1,4 +1,4 @@
-// What wakes somebody: per system, and where wanted per route.
+// The alarms of a system and, if enabled, of its routes.
 import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
 
 import { polls, type Operation, type System } from './declaration.ts';
@@ -36,8 +36,8 @@ export class Alarms {
       metricName: '5xx',
       dimensions: { ApiId: apiId },
     });
-    // The mirror's failures are seen as lag, an event of an object that fails is given up within minutes, and a deployment
-    // fails itself. What is called once an hour or less only tidies up, and what it leaves waits for the next time: the
+    // A failing mirror shows as lag, a failing object event is discarded within minutes, and a deployment
+    // fails itself. Handlers that run once an hour or less only clean up, and the next run repeats a failed one: the
     // dashboard shows it.
     for (const { name } of system.functions.filter(({ name }) => polls(system, name))) {
       const about = 'Invocations failed or ran out of time; what they were to do waits for the next.';
@@ -47,7 +47,7 @@ export class Alarms {
         dimensions: this.ofFunction(name),
         evaluationPeriods: 3,
       });
-      const notInvoked = 'EventBridge has not invoked it for ten minutes: what outlives its request stands still.';
+      const notInvoked = 'EventBridge has not invoked it for ten minutes: no job makes progress.';
       this.add(id(name, 'NotInvokedAlarm'), `${name} is not invoked`, notInvoked, {
         namespace: 'AWS/Lambda',
         metricName: 'Invocations',
@@ -72,7 +72,7 @@ export class Alarms {
   }
 
   private mirror(name: string): void {
-    // Lambda's own metric: it grows for as long as a batch is sent again, whatever the mirror dies of.
+    // Lambda's own metric. It grows while a batch is retried, whatever the cause.
     const late = 'Records of the tables have waited for the mirror for more than a minute, for ten minutes.';
     this.add(id(name, 'LagAlarm'), 'search lags', late, {
       namespace: 'AWS/Lambda',
@@ -93,7 +93,7 @@ export class Alarms {
       dimensions: this.ofFunction(name),
       evaluationPeriods: 3,
     });
-    // Told while it can still be stopped.
+    // Rings while the loss can still be prevented.
     const expiry = 'Lambda discards records of the tables within the hour and writes them to the bucket of failures.';
     this.add(id(name, 'ExpiryAlarm'), 'stream records expire soon', expiry, {
       namespace: 'AWS/Lambda',
@@ -104,7 +104,7 @@ export class Alarms {
     });
   }
 
-  // The alarm of a route, which costs more than it is worth to many.
+  // The alarm of a route. It is optional, since it costs more than most deployments gain.
   route(operation: Operation): void {
     const alarm = this.add(id(operation.name, 'Alarm'), `${operation.name} answers 5xx`, 'The route answered 5xx.', {
       metricName: 'ServerErrors',

@@ -1,4 +1,4 @@
-// The HTTP API of a system: one API description, whose operations are handed each to a function of its own.
+// The HTTP API of a system: one API description with one function per operation.
 import { CfnOutput } from 'aws-cdk-lib';
 import { CfnApi, CfnStage } from 'aws-cdk-lib/aws-apigatewayv2';
 import { type CfnFunction, CfnPermission } from 'aws-cdk-lib/aws-lambda';
@@ -8,7 +8,7 @@ import { type Operation, declaration } from './declaration.ts';
 import { TAG, id, regional } from './names.ts';
 import type { SystemStack } from './system.ts';
 
-// One line of JSON a request. The path is left out: it may hold names of people.
+// One line of JSON per request, without the path, which may contain names of people.
 const ACCESS_LOG = {
   'request.id': '$context.requestId',
   route: '$context.routeKey',
@@ -19,10 +19,10 @@ const ACCESS_LOG = {
 
 export class Api {
   readonly api: CfnApi;
-  // Of the API description, which is complete when all operations have been added.
+  // The paths of the API description, complete when all operations have been added.
   private readonly paths: Record<string, Record<string, unknown>> = {};
 
-  // CloudFormation takes nothing else about an API that has a body, neither its name nor its tags.
+  // CloudFormation refuses other properties of an API with a body, such as its name and its tags.
   constructor(private readonly stack: SystemStack) {
     const { names, parameters } = stack;
     this.api = new CfnApi(stack, 'Api', {
@@ -39,7 +39,7 @@ export class Api {
         },
         paths: this.paths,
       },
-      // Else a route that API Gateway does not understand would be left out.
+      // Otherwise API Gateway silently drops routes that it cannot read.
       failOnWarnings: true,
     });
     const calls = logGroup(stack, 'AccessLogs', names.accessLogGroup);
@@ -57,8 +57,8 @@ export class Api {
     new CfnOutput(stack, 'ApiUrl', { description: 'Where the API is.', value: this.api.attrApiEndpoint });
   }
 
-  // Has API Gateway hand a route's requests to its function. The function verifies the token: an authorizer's answers
-  // would be no problem details. API Gateway waits for 30 s, the longest that it can; the function answers for itself
+  // Integrates a route with its function. The function verifies the token, since the responses of an authorizer
+  // are not problem details. API Gateway waits for its maximum of 30 s; the function responds
   // before its own timeout.
   add(operation: Operation, { method, path }: NonNullable<Operation['route']>, lambda: CfnFunction): void {
     const named = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => ({

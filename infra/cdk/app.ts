@@ -1,4 +1,4 @@
-// Cairn for those who deploy with CDK: the shared stack, and one stack per system, made of what the systems declare.
+// Cairn as a CDK app: the shared stack, and one stack per system, from the declarations of the systems.
 import { App, DefaultStackSynthesizer, Validations } from 'aws-cdk-lib';
 
 import { declaration } from './declaration.ts';
@@ -6,11 +6,11 @@ import { SharedStack } from './shared.ts';
 import { SystemStack } from './system.ts';
 
 const app = new App();
-// Another deployment in the same account has stacks of its own.
+// Another deployment in the same account has other stack names.
 const deployment: string = app.node.tryGetContext('deployment') ?? 'cairn';
 const stack = (name: string) => ({
   stackName: `${deployment}-${name}`,
-  // A parameter of its own for the bootstrap's version would be one more than the templates have.
+  // The templates have no parameter for the version of the bootstrap.
   synthesizer: new DefaultStackSynthesizer({ generateBootstrapVersionRule: false }),
 });
 const shared = new SharedStack(app, stack('shared'));
@@ -18,7 +18,7 @@ Validations.of(shared).acknowledge({
   id: 'CloudFormation-Validate::W1001',
   reason: 'The outputs name the domain only where the condition that makes it holds.',
 });
-// CDK wants the zips of all stacks that it makes, also where one is deployed: -c systems=parks,tracker makes no other.
+// CDK needs the zips of all stacks that it synthesizes. -c systems=parks,tracker limits them.
 const chosen: string[] | undefined = app.node.tryGetContext('systems')?.split(',');
 const unknown = chosen?.find((name) => !declaration.systems.some((system) => system.name === name));
 if (unknown !== undefined) {

@@ -1,4 +1,4 @@
-// What the systems declare: infra/declaration.json, which `cargo xtask generate` makes. Names are logical.
+// The declarations of the systems, infra/declaration.json, which `cargo xtask generate` writes. Names are logical.
 import { readFileSync } from 'node:fs';
 
 export interface Declaration {
@@ -19,7 +19,7 @@ export interface Table {
   pk: string;
   sk: string | null;
   stream: boolean;
-  // What a filtered event source of its stream hands on, as Lambda wants it.
+  // The filter of an event source of its stream, in Lambda's form.
   documents: string[];
   indexes: Index[];
 }
@@ -34,7 +34,7 @@ export interface Index {
 
 export interface Bucket {
   name: string;
-  // An object goes so many days after it was made.
+  // Objects expire this many days after their creation.
   expiring: { prefix: string; days: number }[];
 }
 
@@ -44,7 +44,7 @@ export type Source =
   | { kind: 'schedule'; handler: string; everyMinutes: number }
   | { kind: 'deployment'; handler: string };
 
-// A route, or a handler of events: one function.
+// A route or an event handler: one function.
 export interface Operation {
   name: string;
   route: { method: string; path: string } | null;
@@ -54,21 +54,21 @@ export interface Operation {
   grants: Grant[];
 }
 
-// One action on one resource; which, the members beside the action say.
+// One action on one resource, which the other members name.
 export interface Grant {
   action: string;
   table?: string;
   index?: string;
   attributes?: string[];
   bucket?: string;
-  // The objects below this prefix.
+  // The objects under this prefix.
   objects?: string;
-  // The names below this prefix.
+  // The names under this prefix.
   names?: string;
   searchPath?: string;
 }
 
-// Whether a clock calls the function several times an hour, mostly in vain.
+// Whether a schedule invokes the function several times an hour, mostly without work.
 export function polls(system: System, name: string): boolean {
   return system.sources.some((source) => source.kind === 'schedule' && source.handler === name && source.everyMinutes < 60);
 }

@@ -48,7 +48,7 @@ export class Functions {
       timeout: operation.timeoutSeconds,
       memorySize: this.memory.findInMap(parameters.text('MemoryClass'), `Mb${operation.memory}`) as unknown as number,
       role: role(this.stack, operation, statements(this.stack, this.system, operation)).attrArn,
-      // Each call of what polls would be the first of a second, which X-Ray samples: 44 000 traces a month of nothing.
+      // X-Ray samples the first request of each second, so a polling function would produce 44 000 empty traces a month.
       tracingConfig: { mode: polls(this.system, operation.name) ? 'PassThrough' : 'Active' },
       loggingConfig: { logGroup: logs.ref },
       environment: {

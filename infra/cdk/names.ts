@@ -15,7 +15,7 @@ function capital(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1);
 }
 
-// What whoever pays sees at each resource that can be tagged.
+// The tags of each resource that can have tags, for cost allocation.
 export const TAG = 'cairn:system';
 
 // The same where CloudFormation wants a list.
@@ -23,7 +23,7 @@ export function tagList(system: string): CfnTag[] {
   return [{ key: TAG, value: system }];
 }
 
-// A bucket's name is unique in the world by the account and the region.
+// The account and the region make a bucket's name globally unique.
 export const BUCKET_SUFFIX = `-${Aws.ACCOUNT_ID}-${Aws.REGION}`;
 
 export class Names {
@@ -42,13 +42,13 @@ export class Names {
     return `/cairn/${this.deployed}`;
   }
 
-  // API Gateway writes it by CloudWatch's delivery of logs, which adds to a policy of the account for each group of another
-  // name until that is full.
+  // API Gateway writes it by CloudWatch's log delivery, which adds an entry to a policy of the account for each group
+  // with another name prefix, until the policy is full.
   get accessLogGroup(): string {
     return `/aws/vendedlogs/cairn/${this.deployed}/access`;
   }
 
-  // Where Lambda puts what it gave up.
+  // The prefix of events that Lambda has discarded.
   get failures(): string {
     return `${this.system}-failures`;
   }
@@ -78,12 +78,12 @@ export class Names {
   }
 }
 
-// In Parameter Store, by which the shared stack tells the systems where search is.
+// The names in Parameter Store under which the shared stack publishes the search domain.
 export function keptAs(prefix: string, name: string): string {
   return `/cairn/${prefix}search/${name}`;
 }
 
-// The beginning of an ARN of this account and region.
+// The prefix of an ARN of this account and region.
 export function regional(service: string): string {
   return `arn:${Aws.PARTITION}:${service}:${Aws.REGION}:${Aws.ACCOUNT_ID}`;
 }

@@ -1,4 +1,4 @@
-// What whoever deploys may choose: the same parameters as those of the SAM templates.
+// The parameters of a deployment, the same as those of the SAM templates.
 import { CfnCondition, CfnParameter, type CfnParameterProps, Fn, type IResolvable, type Stack, Token } from 'aws-cdk-lib';
 
 import { keptAs } from './names.ts';
@@ -23,7 +23,7 @@ const oneOf = (description: string, allowedValues: string[]): Choice =>
 const flag = (description: string, byDefault: boolean): Choice =>
   parameter({ type: 'String', description, default: `${byDefault}`, allowedValues: ['true', 'false'] });
 
-// The value that Parameter Store has under this name, as of each deployment.
+// The value in Parameter Store under this name, read at each deployment.
 const kept = (description: string, name: string): Choice =>
   parameter({ type: 'AWS::SSM::Parameter::Value<String>', description, default: keptAs('cairn-', name) });
 
@@ -33,7 +33,7 @@ export const prefix = text(
   '^([a-z][a-z0-9-]{0,14})?$',
 );
 
-// CloudWatch Logs takes no other number (PutRetentionPolicy).
+// The numbers that CloudWatch Logs accepts (PutRetentionPolicy).
 const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
@@ -53,7 +53,7 @@ const choices = {
     ['small', 'medium', 'large'],
   ),
   LogRetentionDays: logRetentionDays,
-  // A number might have a fraction, which the functions refuse.
+  // The type Number allows fractions, which the functions refuse.
   TombstoneRetentionHours: text(
     'How long search remembers deletes, in hours: 25 or more.',
     '25',
@@ -85,7 +85,7 @@ const choices = {
   AlarmTopicArn: text('The SNS topic that alarms tell; none if empty.', '', '^(arn:[a-z-]+:sns:.+)?$'),
 } satisfies Record<string, Choice>;
 
-// The parameters of a system's stack, and what follows from them.
+// The parameters of a system's stack, and values derived from them.
 export class Parameters {
   private readonly chosen: Record<keyof typeof choices, CfnParameter>;
   readonly hasRouteAlarms: CfnCondition;
@@ -116,7 +116,7 @@ export class Parameters {
     return this.chosen[name].valueAsNumber;
   }
 
-  // As a property that is true or false.
+  // The value as a boolean property.
   flag(name: 'DeletionProtection'): IResolvable {
     return this.chosen[name].value;
   }
@@ -125,12 +125,12 @@ export class Parameters {
     return this.chosen.CorsOrigins.valueAsList;
   }
 
-  // Whether requests have metrics for each route, as functions read it.
+  // Whether requests have metrics per route, in the form that functions read.
   get routeMetrics(): string {
     return Token.asString(Fn.conditionIf(this.hasRouteMetrics.logicalId, 'true', 'false'));
   }
 
-  // Whom alarms tell.
+  // The SNS topic of alarms.
   get alarmActions(): string[] {
     return Token.asList(Fn.conditionIf(this.hasAlarmTopic.logicalId, [this.text('AlarmTopicArn')], []));
   }

@@ -1,11 +1,11 @@
-// The policy of a function's role: what it declares, its log stream and its traces, and nothing else.
+// The policy of a function's role: its declared calls, its log stream and its traces, and nothing else.
 import { CfnRole, PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 
 import type { Grant, Operation } from './declaration.ts';
 import { id, sid } from './names.ts';
 import type { SystemStack } from './system.ts';
 
-// The role that a function runs under.
+// The role of a function.
 export function role(stack: SystemStack, operation: Operation, more: PolicyStatement[]): CfnRole {
   const trusted = new PolicyStatement({
     principals: [new ServicePrincipal('lambda.amazonaws.com')],
@@ -23,7 +23,7 @@ export function allow(sid: string, actions: string[], resource: string, conditio
   return new PolicyStatement({ sid, actions, resources: [resource], conditions });
 }
 
-// Nobody may make a log group: one that a function made would be kept for ever.
+// No function may create a log group, since such a group has no retention.
 function always(stack: SystemStack): PolicyStatement[] {
   return [
     allow('Logs', ['logs:CreateLogStream', 'logs:PutLogEvents'], `${stack.names.logGroupArn}:*`),
@@ -31,7 +31,7 @@ function always(stack: SystemStack): PolicyStatement[] {
   ];
 }
 
-// One statement for each resource, with all that is allowed on it.
+// One statement per resource, with all actions that are allowed on it.
 function declared(stack: SystemStack, grants: Grant[]): PolicyStatement[] {
   const byResource = new Map<string, Grant[]>();
   for (const grant of grants) {
@@ -48,7 +48,7 @@ function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
   if (table !== undefined && attributes !== undefined) {
     return allow(sid('Stamp', table), actions, stack.names.tableArn(table), {
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
-      // Else an answer could show what may not be named.
+      // Otherwise a list could reveal names outside the prefix.
       StringEqualsIfExists: { 'dynamodb:ReturnValues': ['NONE', 'UPDATED_OLD', 'UPDATED_NEW'] },
     });
   }
@@ -66,7 +66,7 @@ function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
     return allow(sid('Names', `${bucket} ${names}`), actions, stack.names.bucketArn(bucket), prefix);
   }
   if (searchPath !== undefined) {
-    // Indexes and aliases in a path have the prefix.
+    // Indexes and aliases in a path start with the prefix.
     const { prefix } = stack.names;
     const path = `${prefix}${searchPath.replace('/_alias/', `/_alias/${prefix}`)}`;
     return allow(sid('Search', searchPath), actions, `${stack.parameters.text('SearchDomainArn')}/${path}`);

@@ -1,4 +1,4 @@
-// What all systems share: the search domain, unless one exists, and the dashboard. As infra/shared.yaml.
+// The shared stack, like infra/shared.yaml: the search domain, unless one exists, and the dashboard.
 import { Aws, CfnCondition, CfnOutput, Fn, Stack, type StackProps, Token } from 'aws-cdk-lib';
 import { CfnDashboard } from 'aws-cdk-lib/aws-cloudwatch';
 import { CfnDomain } from 'aws-cdk-lib/aws-opensearchservice';
@@ -27,7 +27,7 @@ export class SharedStack extends Stack {
     const makesDomain = new CfnCondition(this, 'MakesDomain', {
       expression: Fn.conditionEquals(chosen.ExistingSearchEndpoint.valueAsString, ''),
     });
-    // What the domain itself warns of and fails in. It asks whether it may write its log when it is told to.
+    // The domain's own warnings and errors. OpenSearch Service checks the permission when logging is enabled.
     const logGroupName = `/cairn/${chosen.Prefix.valueAsString}search`;
     const retentionInDays = chosen.LogRetentionDays.valueAsNumber;
     const logs = new CfnLogGroup(this, 'SearchLogs', { logGroupName, retentionInDays, tags: tagList('shared') });
@@ -35,8 +35,8 @@ export class SharedStack extends Stack {
       policyName: `${chosen.Prefix.valueAsString}search-logs`,
       policyDocument: JSON.stringify(writesTo(logGroupName)),
     });
-    // It takes signed requests over TLS only, and only such as name their index in the path: the policies of the
-    // functions are about paths.
+    // It accepts only signed requests over TLS that name their index in the path, since the policies of the
+    // functions allow paths.
     const domain = new CfnDomain(this, 'Domain', {
       domainName: `${chosen.Prefix.valueAsString}search`,
       engineVersion: 'OpenSearch_2.19',
@@ -57,7 +57,7 @@ export class SharedStack extends Stack {
       made.cfnOptions.condition = makesDomain;
     }
     retained(domain);
-    // Else another version would be another domain, of the same name.
+    // Otherwise another engine version replaces the domain by one of the same name.
     domain.cfnOptions.updatePolicy = { enableVersionUpgrade: true };
     new CfnDashboard(this, 'Dashboard', {
       dashboardName: `${chosen.Prefix.valueAsString}cairn`,
@@ -69,8 +69,8 @@ export class SharedStack extends Stack {
     const arn = either(domain.attrArn, chosen.ExistingSearchDomainArn.valueAsString);
     new CfnOutput(this, 'SearchEndpoint', { description: 'The URL of OpenSearch.', value: endpoint });
     new CfnOutput(this, 'SearchDomainArn', { description: 'The ARN of the search domain.', value: arn });
-    // For the stacks of the systems, which look here at each deployment. What a stack exports could not be changed while
-    // another imports it, and so no system could move to another domain.
+    // The stacks of the systems read it at each deployment. An exported value cannot change while another stack
+    // imports it, so no system could move to another domain.
     const kept = { SearchEndpointParameter: ['endpoint', endpoint], SearchDomainArnParameter: ['arn', arn] } as const;
     for (const [id, [name, value]] of Object.entries(kept)) {
       const parameter = { name: keptAs(chosen.Prefix.valueAsString, name), type: 'String', value };
@@ -94,7 +94,7 @@ function writesTo(logGroup: string) {
   };
 }
 
-// Every system is found by the metrics that it sends: nothing is listed here.
+// The dashboard finds every system by its metrics.
 function widgets() {
   const shown: [title: string, metric: string, statistic: string][] = [
     ['Requests that failed', 'ServerErrors', 'Sum'],

@@ -1,4 +1,4 @@
-// What calls a system besides HTTP: streams, objects, schedules, deployments.
+// The event sources of a system: streams, objects, schedules, deployments.
 import { Aws, CfnResource } from 'aws-cdk-lib';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
@@ -10,10 +10,10 @@ import { id } from './names.ts';
 import { allow } from './policy.ts';
 import type { SystemStack } from './system.ts';
 
-// How old a stream record may grow.
+// The maximum age of a stream record.
 export const GIVEN_UP_SECONDS = 20 * 3600;
 
-// What the role of a function needs so that its event source can read for it and put aside what it gives up.
+// The permissions that an event source needs in the role of its function: to read, and to store discarded records.
 export function statements(stack: SystemStack, system: System, operation: Operation): PolicyStatement[] {
   const own = system.sources.find(({ kind, handler }) => ['streams', 'objects'].includes(kind) && handler === operation.name);
   if (own === undefined) {
@@ -37,7 +37,7 @@ export function statements(stack: SystemStack, system: System, operation: Operat
   ];
 }
 
-// Everything that invokes a function besides HTTP, and its right to do so.
+// The event sources of a function and their permissions to invoke it.
 export function sources(stack: SystemStack, system: System, operation: Operation, lambda: CfnFunction): void {
   for (const source of system.sources.filter(({ handler }) => handler === operation.name)) {
     switch (source.kind) {
@@ -57,7 +57,7 @@ export function sources(stack: SystemStack, system: System, operation: Operation
   }
 }
 
-// One mapping for each table with a stream, as the mirror's rules want it.
+// One mapping per table with a stream, with the settings that the mirror requires.
 function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction, filtered: boolean): void {
   for (const { name, table, documents } of stack.streamed) {
     new CfnEventSourceMapping(stack, id(operation.name, '') + id(name, 'Source'), {
@@ -68,7 +68,7 @@ function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction, 
       parallelizationFactor: 2,
       functionResponseTypes: ['ReportBatchItemFailures'],
       bisectBatchOnFunctionError: true,
-      // By age, below the 24 h that a stream keeps its records, and by no count of tries.
+      // Limited by age, below the 24 h retention of a stream, and not by attempts.
       maximumRecordAgeInSeconds: GIVEN_UP_SECONDS,
       destinationConfig: putAside(stack),
       filterCriteria: filtered ? { filters: documents.map((pattern) => ({ pattern })) } : undefined,
@@ -76,13 +76,13 @@ function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction, 
   }
 }
 
-// Where goes what was given up.
+// The destination of discarded events.
 function putAside(stack: SystemStack) {
   return { onFailure: { destination: stack.failures.attrArn } };
 }
 
-// The bucket says itself whom it tells. S3 asks whether it may call a function when it is told to. Nobody tells it again
-// what Lambda has given up, so that is put aside, too; a schedule comes again by itself.
+// The bucket configures its notifications, and S3 checks the permission to invoke the function then. S3 does not repeat
+// an event that Lambda has discarded, so it is stored, too. A schedule repeats by itself.
 function objects(
   stack: SystemStack,
   operation: Operation,
@@ -121,12 +121,12 @@ function schedule(stack: SystemStack, operation: Operation, lambda: CfnFunction,
     targets: [{ id: operation.name, arn: lambda.attrArn }],
     tags: stack.tagList,
   });
-  // EventBridge invokes no function whose permission names an account.
+  // EventBridge does not invoke a function whose permission names an account.
   permission(stack, operation, lambda, 'events.amazonaws.com', { sourceArn: rule.attrArn });
 }
 
-// A resource that the function makes once everything is there that it works on. Nobody but CloudFormation calls it, as
-// whoever deploys.
+// A custom resource that the function creates after everything that it uses. Only CloudFormation invokes the function, with
+// the permissions of the deployment.
 function deployment(stack: SystemStack, operation: Operation, lambda: CfnFunction): void {
   const made = new CfnResource(stack, id(operation.name, 'Resource'), {
     type: `Custom::${id(operation.name, '')}`,

@@ -38,11 +38,11 @@ function key({ pk, sk }: { pk: string; sk: string | null }): CfnTable.KeySchemaP
   return [{ attributeName: pk, keyType: 'HASH' }, ...range];
 }
 
-// A bucket that the system declares; it is told who hears of new objects when the functions are there.
+// A bucket of the system. Its notifications are added when the functions exist.
 export function bucket(stack: SystemStack, declared: Bucket): CfnBucket {
-  // As far back as a table can be restored; what its items name must be there then.
+  // As long as a table can be restored, since its items name these objects.
   const made = privateBucket(stack, declared.name, declared.expiring, 35);
-  // Signed links are used from pages as well.
+  // Web pages use signed links, too.
   made.corsConfiguration = {
     corsRules: [
       {
@@ -57,9 +57,9 @@ export function bucket(stack: SystemStack, declared: Bucket): CfnBucket {
   return made;
 }
 
-// Where Lambda puts the stream records that the mirror could not handle in their time.
+// The bucket of stream records that the mirror could not handle in time.
 export function failures(stack: SystemStack): CfnBucket {
-  // What was dealt with, and so deleted, is not counted for long among what was given up.
+  // Deleted entries soon leave the count of discarded records.
   return privateBucket(stack, stack.names.failures, [{ prefix: '', days: 90 }], 1);
 }
 
@@ -112,7 +112,7 @@ function privateBucket(stack: SystemStack, name: string, expiring: Bucket['expir
   return kept(made);
 }
 
-// Deleting a stack loses no data. What a first deployment that failed has made is empty, and would be in the way of the next.
+// Deleting a stack loses no data. A failed first deployment deletes its empty resources, which would block the next.
 export function kept<Kind extends CfnResource>(resource: Kind): Kind {
   resource.cfnOptions.deletionPolicy = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE;
   resource.cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;

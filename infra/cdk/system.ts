@@ -1,4 +1,4 @@
-// The stack of one system, whole in itself, as infra/{system}.yaml is.
+// The self-contained stack of one system, like infra/{system}.yaml.
 import { type CfnTag, Stack, type StackProps } from 'aws-cdk-lib';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
@@ -21,7 +21,7 @@ export class SystemStack extends Stack {
   // The log group of all its functions.
   readonly logs: CfnLogGroup;
   readonly tables: CfnTable[] = [];
-  // Those with a stream.
+  // The tables with a stream.
   readonly streamed: { name: string; table: CfnTable; documents: string[] }[] = [];
   readonly failures: CfnBucket;
   readonly buckets = new Map<string, CfnBucket>();

@@ -1,4 +1,4 @@
-// The comparison finds every property that changes on one side, by name: each is changed in turn on a copy.
+// The comparison finds every property that differs, by name: each is changed in turn on a copy.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -57,7 +57,7 @@ test('a text is not taken for a reference', () => {
   assert.deepEqual(ofResource('Toy', sam, cdk).map(({ property }) => property), ['Name']);
 });
 
-// The value with one leaf changed, for each leaf; a leaf taken away, for each member of a list.
+// Copies of the value with each leaf changed, and with each member of a list removed.
 function variants(value: Json): Json[] {
   if (Array.isArray(value)) {
     const shorter = value.map((_, at) => value.toSpliced(at, 1));

@@ -1,8 +1,8 @@
-// What two templates say differently, resource by resource and property by property.
+// The differences of two templates, by resource and property.
 import { type Json, type Members, type Template, normal, resource } from './normal.ts';
 
 export interface Difference {
-  // Its logical id; or the section, with the name in it.
+  // The logical id, or the section with the name in it.
   resource: string;
   // AWS::Lambda::Function; or the section.
   type: string;
@@ -19,7 +19,7 @@ export interface Ignored {
   reason: string;
 }
 
-// What they differ in although nothing says that they may, and what may differ but does not.
+// Differences that are not listed as allowed, and listed ones that do not occur.
 export interface Findings {
   differences: Difference[];
   stale: Ignored[];
@@ -27,7 +27,7 @@ export interface Findings {
 
 const SECTIONS = ['Parameters', 'Conditions', 'Mappings', 'Outputs'] as const;
 
-// Of all stacks: by name, what SAM makes and what CDK makes.
+// By stack name, the templates of SAM and of CDK.
 export function compare(stacks: Record<string, [sam: Template, cdk: Template]>, ignored: Ignored[]): Findings {
   const all = Object.entries(stacks).flatMap(([stack, [sam, cdk]]) =>
     templates(sam, cdk).map((difference) => ({ ...difference, resource: `${stack}: ${difference.resource}` })),
@@ -56,7 +56,7 @@ function templates(sam: Template, cdk: Template): Difference[] {
   return [...resources, ...sections];
 }
 
-// What one resource says differently.
+// The differences of one resource.
 export function ofResource(name: string, sam: Json | undefined, cdk: Json | undefined): Difference[] {
   const type = (sam ?? cdk) as { Type?: string };
   const found: Difference = { resource: name, type: type.Type ?? '', property: '', sam: undefined, cdk: undefined };

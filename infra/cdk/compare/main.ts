@@ -1,4 +1,4 @@
-// Says what the stacks of SAM and of CDK differ in, and fails if they differ in what is not to be ignored.
+// Prints the differences between the stacks of SAM and of CDK, and fails unless each is listed as ignored.
 import { compare } from './differences.ts';
 import { folders, ignored, stacks } from './stacks.ts';
 

@@ -1,4 +1,4 @@
-// One form for templates that say the same: what SAM makes of infra/{system}.yaml, and what CDK makes of this app.
+// The normal form of templates: equal for what SAM makes of infra/{system}.yaml and what CDK makes of this app.
 
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type Members = { [name: string]: Json };
@@ -11,10 +11,10 @@ export interface Template {
   Outputs?: Members;
 }
 
-// Lists whose order says nothing become members: of these, the first that all entries have names each.
+// Lists without an order become objects, keyed by the first of these members that all entries have.
 const NAMING = ['Sid', 'Key', 'PolicyName', 'IndexName', 'AttributeName', 'Name'];
 
-// What a resource says, without what only tools read.
+// A resource without the members that only tools read.
 export function resource(resource: Json): Json {
   const { Metadata: _, ...told } = resource as Members;
   return normal(told, '');
@@ -38,7 +38,7 @@ export function normal(value: Json, name: string): Json {
   return Object.fromEntries(members);
 }
 
-// References and texts put together are one text, in the form of Fn::Sub.
+// References and joined texts become one text in the form of Fn::Sub.
 function asText(value: Json): string | undefined {
   if (typeof value === 'string') {
     return escaped(value);
@@ -64,12 +64,12 @@ function asText(value: Json): string | undefined {
   return texts.every((text) => text !== undefined) ? texts.join('') : undefined;
 }
 
-// So that a text is not taken for a reference: outside Fn::Sub, `${Name}` names nothing.
+// Escapes a text outside Fn::Sub, where `${Name}` is no reference.
 function escaped(text: string): string {
   return text.replaceAll('${', '${!');
 }
 
-// Properties that are JSON as text: the order of its members says nothing.
+// Properties with JSON as text, whose members have no order.
 function isJson(name: string, text: string): boolean {
   return ['DashboardBody', 'PolicyDocument', 'Format'].includes(name) && text.startsWith('{');
 }

@@ -1,4 +1,4 @@
-// The templates to compare: those that SAM made of `infra/`, and those that CDK made of this app.
+// The templates to compare: those of SAM from `infra/`, and those of CDK from this app.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ import type { Template } from './normal.ts';
 
 const SYNTHESISED = '.template.json';
 
-// By the stacks' names. The folders hold `{stack}.json` and `{stack}.template.json`.
+// By stack name. The folders contain `{stack}.json` and `{stack}.template.json`.
 export function stacks(expanded: string, synthesised: string): Record<string, [sam: Template, cdk: Template]> {
   const sam = names(expanded, '.json');
   const cdk = names(synthesised, SYNTHESISED);
@@ -21,7 +21,7 @@ export function stacks(expanded: string, synthesised: string): Record<string, [s
 
 export const ignored: Ignored[] = JSON.parse(readFileSync(new URL('ignored.json', import.meta.url), 'utf8'));
 
-// From the environment, since the test is given no arguments.
+// From the environment, since the test runner passes no arguments.
 export function folders(): [expanded: string, synthesised: string] {
   const { EXPANDED, SYNTHESISED } = process.env;
   if (EXPANDED === undefined || SYNTHESISED === undefined) {

@@ -83,7 +83,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                 handler.resource("NotInvokedAlarm"),
                 Alarm {
                     name: format!("{name} {} is not invoked", handler.name),
-                    about: "EventBridge has not invoked it for ten minutes: what outlives its request stands still.",
+                    about: "EventBridge has not invoked it for ten minutes: no job makes progress.",
                     namespace: "AWS/Lambda",
                     metric: "Invocations",
                     dimensions: of_handler(handler),
@@ -197,7 +197,7 @@ impl Alarm<'_> {
             Rings::Above(limit) => ("GreaterThanThreshold", limit, "notBreaching"),
             Rings::Below(limit) => ("LessThanThreshold", limit, "breaching"),
         };
-        let told = map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] };
+        let actions = map! { "Fn::If" => list!["HasAlarmTopic", list![reference("AlarmTopicArn")], list![]] };
         let properties = map! {
             "AlarmName" => sub(format!("${{Prefix}}{}", self.name)),
             "AlarmDescription" => self.about,
@@ -210,7 +210,7 @@ impl Alarm<'_> {
             "Threshold" => threshold,
             "ComparisonOperator" => comparison,
             "TreatMissingData" => missing,
-            "AlarmActions" => told,
+            "AlarmActions" => actions,
             "Tags" => names::tag_list(system),
         };
         let mut resource: Map = vec![("Type".to_owned(), "AWS::CloudWatch::Alarm".into())];
