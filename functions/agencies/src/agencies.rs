@@ -82,9 +82,3 @@ impl From<Agency> for AgencyView {
         }
     }
 }
-
-/// The fault of a name without a visible character, or with a control character.
-fn name_fault(name: &str) -> Option<web::Fault> {
-    let is_readable = web::visible::is_readable(name) && !name.chars().any(char::is_control);
-    (!is_readable).then(|| web::Fault::pointer("/name", "must have a visible character and no control characters"))
-}

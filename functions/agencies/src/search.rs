@@ -43,6 +43,6 @@ async fn search(cx: Context, Query(query): Query<SearchQuery>) -> Result<Json<Fo
     let request = SearchRequest::new(&query, &scope, after.as_deref(), &marks);
     let response: SearchResponse = cx.access().search(&SEARCH, ALIAS, &request).await?;
     let (mut found, last) = Found::load(&cx, &query, &scope, response, &marks).await?;
-    found.next_cursor = last.map(|last| cx.next_cursor(&last)).transpose()?;
+    found.next_cursor = cx.cursor_to(last)?;
     Ok(Json(found))
 }

@@ -63,14 +63,11 @@ pub fn busy() -> Problem {
 
 /// The fault of a name by itself.
 fn name_fault(name: &str) -> Option<Fault> {
-    let folded = folded(name);
-    if folded.is_empty() || !web::visible::is_readable(name) || name.chars().any(char::is_control) {
-        Some(Fault::pointer("/name", "must have a visible character and no control characters"))
-    } else if RESERVED.contains(&folded.as_str()) {
-        Some(Fault::pointer("/name", "is a column of every project; choose another name"))
-    } else {
-        None
-    }
+    let reserved = || {
+        let is_reserved = RESERVED.contains(&folded(name).as_str());
+        is_reserved.then(|| Fault::pointer("/name", "is a column of every project; choose another name"))
+    };
+    web::visible::name_fault("/name", name).or_else(reserved)
 }
 
 /// The fault of a name that another attribute has, compared without case. An attribute that is being deleted keeps its

@@ -49,5 +49,5 @@ pub async fn page<K: EntityKey, T>(
         async { Ok::<_, Problem>(views) }
     };
     let (items, next) = entries.after(after).page_of(query.limit.0, matching).await?;
-    Ok(Page { items, next_cursor: next.map(|position| cx.next_cursor(&position)).transpose()? })
+    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }

@@ -161,7 +161,7 @@ async fn search(
         };
         items.extend(found.map(|(issue, project)| FoundHit { issue, project, score, highlights }));
     }
-    let next_cursor = next.map(|next| cx.next_cursor(&next)).transpose()?;
+    let next_cursor = cx.cursor_to(next)?;
     Ok(Json(FoundPage { items, total, next_cursor }))
 }
 

@@ -11,7 +11,7 @@ pub mod update;
 use serde::Deserialize;
 use table::{Cause, EntityKey, Error, Stored};
 use utoipa::ToSchema;
-use web::{Context, Fault, Problem};
+use web::{Context, Problem};
 
 use crate::access::TENANT;
 use crate::items::Tenant;
@@ -51,12 +51,6 @@ async fn load(cx: &Context, tenant: TenantId) -> Result<(Stored, Tenant), Proble
     let stored = stored.ok_or_else(Problem::not_found)?;
     let tenant: Tenant = stored.read()?;
     if tenant.deleting.is_some() { Err(Problem::not_found()) } else { Ok((stored, tenant)) }
-}
-
-/// The fault of a name without a visible character, or with a control character. The schema checks its length.
-pub fn name_fault(pointer: &str, name: &str) -> Option<Fault> {
-    let is_readable = web::visible::is_readable(name) && !name.chars().any(char::is_control);
-    (!is_readable).then(|| Fault::pointer(pointer, "must have a visible character and no control characters"))
 }
 
 /// The problem of an update whose first action has failed: 412 for another revision, 404 for any other condition.

@@ -23,6 +23,11 @@ impl Context {
         }
     }
 
+    /// Returns the cursor of the next page, if there is one, for `nextCursor`.
+    pub fn cursor_to(&self, next: Option<impl Serialize>) -> Result<Option<String>, Problem> {
+        next.map(|position| self.next_cursor(&position)).transpose()
+    }
+
     /// Returns the cursor that continues after this position, for `nextCursor`.
     pub fn next_cursor(&self, position: &impl Serialize) -> Result<String, Problem> {
         cursor::seal(&self.engines.config.cursor_secrets, &self.binding()?, position).map_err(Problem::internal)

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
 use table::idempotency::Idempotency;
+use table::{Action, Stored};
 use utoipa::ToSchema;
 
 use crate::context::{self, Context};
@@ -164,6 +165,21 @@ impl Extract for IdempotencyKey {
 
     fn extract(cx: &Context) -> Result<Self, Problem> {
         Ok(Self(cx.idempotency()))
+    }
+}
+
+impl IfMatch {
+    /// Returns the action with the revision of the header as its condition, if the header was sent.
+    pub fn require(&self, action: Action) -> Result<Action, Problem> {
+        Ok(match self.rev()? {
+            Some(rev) => action.if_rev(rev),
+            None => action,
+        })
+    }
+
+    /// Returns the action with the condition that its item is unchanged since it was read, if the header was sent.
+    pub fn guard(&self, action: Action, read: &Stored) -> Action {
+        if self.is_absent() { action } else { action.if_unchanged(read) }
     }
 }
 

@@ -36,7 +36,7 @@ impl Context {
         found: table::Page,
         view: impl FnMut(Stored) -> Result<T, Problem>,
     ) -> Result<Page<T>, Problem> {
-        let next_cursor = found.next.map(|position| self.next_cursor(&position)).transpose()?;
+        let next_cursor = self.cursor_to(found.next)?;
         Ok(Page { items: found.items.into_iter().map(view).collect::<Result<_, _>>()?, next_cursor })
     }
 }

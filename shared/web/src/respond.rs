@@ -57,6 +57,13 @@ impl<T: Serialize> Created<T> {
     }
 }
 
+impl<T> Created<T> {
+    /// Whether this is its `Location`: a response that was stored for an earlier request has the location of that one.
+    pub fn is_at(&self, location: &str) -> bool {
+        self.0.is_at(location)
+    }
+}
+
 impl<T: Serialize> Accepted<T> {
     /// `location` is the path of the job.
     pub fn new(location: impl AsRef<str>, body: &T) -> Self {

@@ -3,6 +3,8 @@
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 
+use crate::Fault;
+
 /// A Braille cell without dots, which is no white space by its properties but looks like it.
 const BLANK_CELL: char = '\u{2800}';
 
@@ -15,6 +17,12 @@ pub fn is_invisible(letter: char) -> bool {
 pub fn is_readable(text: &str) -> bool {
     let blank = |letter: char| letter.is_whitespace() || letter.is_control() || letter == BLANK_CELL;
     text.chars().any(|letter| !blank(letter) && !is_invisible(letter))
+}
+
+/// The fault of a name without a visible character, or with a control character. The schema checks its length.
+pub fn name_fault(pointer: &str, name: &str) -> Option<Fault> {
+    let is_valid = is_readable(name) && !name.chars().any(char::is_control);
+    (!is_valid).then(|| Fault::pointer(pointer, "must have a visible character and no control characters"))
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use table::{Action, Idpid};
 use utoipa::ToSchema;
+use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Rules, Sample, Valid, problem};
 
-use super::{AgencyView, LIST, name_fault};
+use super::{AgencyView, LIST};
 use crate::access::CREATE_AGENCY;
 use crate::audit::Audit;
 use crate::authorization::PLATFORM_ADMINS;
@@ -46,7 +47,7 @@ impl NewAgency {
 
 impl Rules for NewAgency {
     fn faults(&self) -> Vec<Fault> {
-        name_fault(&self.name).into_iter().chain(self.admin_person().err()).collect()
+        name_fault("/name", &self.name).into_iter().chain(self.admin_person().err()).collect()
     }
 }
 

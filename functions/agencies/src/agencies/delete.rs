@@ -76,10 +76,7 @@ async fn mark(cx: &Context, access: &AgencyAccess, tag: &IfMatch, cascade: bool)
         .set("type", item::text(DELETING))
         .set("modified", item::text(&audit.at))
         .set("modifiedBy", item::text(&audit.by));
-    let mut marked = Action::update(&AGENCIES, agency_key(id), changes);
-    if !tag.is_absent() {
-        marked = marked.if_unchanged(&access.stored);
-    }
+    let marked = tag.guard(Action::update(&AGENCIES, agency_key(id), changes), &access.stored);
     let closed = Changes::new().set("closed", item::flag(true));
     let mut gate = Action::update(&AGENCIES, gate_key(id), closed);
     if !cascade {

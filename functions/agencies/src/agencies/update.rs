@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use table::{Action, Changes};
 use utoipa::ToSchema;
+use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
-use super::{AgencyPath, AgencyView, ONE, SAMPLE, name_fault};
+use super::{AgencyPath, AgencyView, ONE, SAMPLE};
 use crate::access::{AUTHORIZATION, UPDATE_AGENCY};
 use crate::audit::Audit;
 use crate::authorization::{AGENCY_INACTIVE, AgencyAccess, SIGNED_IN};
@@ -22,7 +23,7 @@ pub struct AgencyPatch {
 
 impl Rules for AgencyPatch {
     fn faults(&self) -> Vec<Fault> {
-        self.name.as_deref().and_then(name_fault).into_iter().collect()
+        self.name.as_deref().and_then(|name| name_fault("/name", name)).into_iter().collect()
     }
 }
 

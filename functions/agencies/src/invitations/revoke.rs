@@ -30,11 +30,8 @@ async fn revoke(cx: Context, Path(path): Path<InvitationPath>, tag: IfMatch) -> 
         return Err(already_settled());
     }
     let revoked = settled(InvitationStatus::Revoked, &Audit::now(&cx)?);
-    let mut action = Action::update(&AGENCIES, key, revoked).when(is_pending());
-    if !tag.is_absent() {
-        action = action.if_unchanged(&stored);
-    }
-    match cx.access().write(&SETTLE_INVITATION, action).await {
+    let action = tag.guard(Action::update(&AGENCIES, key, revoked), &stored);
+    match cx.access().write(&SETTLE_INVITATION, action.when(is_pending())).await {
         Ok(_) => Ok(NoContent),
         Err(Error::ConditionFailed(_)) => Err(already_settled()),
         Err(error) => Err(error.into()),

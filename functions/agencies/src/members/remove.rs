@@ -32,11 +32,9 @@ async fn remove(cx: Context, Path(path): Path<MemberPath>, tag: IfMatch) -> Resu
         let stored = members.get_consistent(member_key(&agency, &person)).await?.ok_or_else(Problem::not_found)?;
         tag.check(stored.rev)?;
         let member: Member = stored.read()?;
-        let mut delete = Action::delete(&AGENCIES, stored.key.clone())
+        let delete = tag
+            .guard(Action::delete(&AGENCIES, stored.key.clone()), &stored)
             .when(Condition::Equals("role", item::text(member.role.as_str())));
-        if !tag.is_absent() {
-            delete = delete.if_unchanged(&stored);
-        }
         let mut gate = count(&agency, -1, -member.role.admins());
         if let Some(active) = access.active_condition().filter(|_| !leaves) {
             gate = gate.when(active);

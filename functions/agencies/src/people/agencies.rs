@@ -47,5 +47,5 @@ async fn list(cx: &Context, person: &Idpid, query: PageQuery) -> Result<Page<Mem
         Ok::<_, Problem>(members.into_iter().map(named).collect())
     };
     let (items, next) = memberships.page_of(query.limit.0, named).await?;
-    Ok(Page { items, next_cursor: next.map(|position| cx.next_cursor(&position)).transpose()? })
+    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }

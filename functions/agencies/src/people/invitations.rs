@@ -43,7 +43,7 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyInvi
         Ok::<_, Problem>(invitations.into_iter().map(named).collect())
     };
     let (items, next) = invitations.index(BY_PERSON).after(after).page_of(query.limit.0, named).await?;
-    Ok(Page { items, next_cursor: next.map(|position| cx.next_cursor(&position)).transpose()? })
+    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }
 
 /// The last removals of a person from these agencies.

@@ -38,10 +38,12 @@ pub async fn load(access: &Access, pattern: &'static AccessPattern, counter: Key
         None => 0,
         Some(stored) => match stored.item.get(COUNT) {
             None => 0,
+            // Relationships that were written outside the platform, and deleted on it, may have made the count negative.
             Some(count) => count
                 .as_n()
                 .ok()
-                .and_then(|count| count.parse().ok())
+                .and_then(|count| count.parse::<i64>().ok())
+                .map(|count| usize::try_from(count).unwrap_or(0))
                 .ok_or_else(|| Error::Misfit(format!("the counter {counter:?} has no count")))?,
         },
     };

@@ -56,6 +56,6 @@ async fn list(
     let found = dates.page(query.limit.0).await?;
     let dates = found.items.into_iter().filter_map(|stored| LoadedDate::new(stored).transpose());
     let items = dates.map(|date| Ok(date?.view(view))).collect::<Result<_, Problem>>()?;
-    let next_cursor = found.next.map(|position| cx.next_cursor(&position)).transpose()?;
+    let next_cursor = cx.cursor_to(found.next)?;
     Ok(Cached(view, Page { items, next_cursor }))
 }

@@ -85,7 +85,7 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Cached<Page
         let Some(id) = run::id_of(&stored.key.pk) else { continue };
         items.push(JobView::new(id, stored.read()?));
     }
-    let next_cursor = page.next.map(|position| cx.next_cursor(&position)).transpose()?;
+    let next_cursor = cx.cursor_to(page.next)?;
     Ok(Cached(View::Administrator, Page { items, next_cursor }))
 }
 

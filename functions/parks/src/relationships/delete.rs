@@ -19,12 +19,8 @@ pub fn route() -> Route {
 
 async fn delete(cx: Context, Path(path): Path<RelationshipPath>, tag: IfMatch) -> Result<NoContent, Problem> {
     let pair = path.existing_pair()?;
-    let mut delete = Action::delete(&PARKS, pair.key());
-    if let Some(rev) = tag.rev()? {
-        delete = delete.if_rev(rev);
-    }
     let actions = [
-        delete,
+        tag.require(Action::delete(&PARKS, pair.key()))?,
         counters::add(counters::of_relationships(&pair.first), -1),
         counters::add(counters::of_relationships(&pair.second), -1),
     ];

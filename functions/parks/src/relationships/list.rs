@@ -96,7 +96,7 @@ async fn list(
     let mut summaries = summaries.into_iter();
     let related = |relationship: &Relationship| Related::new(relationship, &item, summaries.next().flatten());
     let items = relationships.iter().map(related).collect();
-    let next_cursor = next.map(|end| cx.next_cursor(&end)).transpose()?;
+    let next_cursor = cx.cursor_to(next)?;
     Ok(Cached(view, Page { items, next_cursor }))
 }
 

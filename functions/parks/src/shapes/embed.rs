@@ -22,6 +22,11 @@ pub async fn embed(
     parameter: GeometryParameter,
 ) -> Result<bool, Problem> {
     let mut has_signed_link = false;
+    // Only a write outside the platform can have stored an item whose key is of no kind. It is shown without its shapes,
+    // which have no path.
+    if item.item_key().is_none() {
+        return Ok(has_signed_link);
+    }
     for name in ShapeName::ALL {
         let Some(stored) = item.shape(*name).filter(|_| parameter != GeometryParameter::None) else { continue };
         // Only a write outside the platform can have stored a text that is no shape. The rest of the item is shown.

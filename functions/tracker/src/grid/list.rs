@@ -116,7 +116,7 @@ async fn list(
         import: issue.import,
     };
     let Page { rows, next } = source.page(cx.access(), &schema, &parsed, checkpoint, query.limit.0, row).await?;
-    let next_cursor = next.map(|next| cx.next_cursor(&next)).transpose()?;
+    let next_cursor = cx.cursor_to(next)?;
     let total = if query.count {
         Some(total(cx.access(), &schema, &parsed.filters).await?.map_or(Counted::Unknown, Counted::Known))
     } else {
@@ -170,13 +170,6 @@ pub async fn total(access: &Access, schema: &Schema, filters: &[Filter]) -> Resu
         Some(State::Open) => gates.open(),
         Some(State::Closed) => gates.live() - gates.open(),
     };
-    Ok(Some(Total { value: counted(value)?, exact: true }))
-}
-
-/// A sum of the gates' counts, which is never negative.
-fn counted(value: i64) -> Result<u64, Problem> {
-    u64::try_from(value).map_err(|_| {
-        table::never!("the gates count {value} issues");
-        Problem::internal(format!("the gates count {value} issues"))
-    })
+    // Each write chooses a gate, so a sum of gates that were read one after the other may be negative for a moment.
+    Ok(Some(Total { value: u64::try_from(value).unwrap_or(0), exact: true }))
 }

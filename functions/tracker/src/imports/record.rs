@@ -9,9 +9,9 @@ use crate::issues::MAX_NUMBER;
 use crate::items::{Issue, State, Value};
 use crate::names::AttributeId;
 use crate::project::{Attribute, Schema};
-use crate::tenants::name_fault;
 use crate::values::{Input, Plain, Type, folded};
 use crate::work::RowFault;
+use web::visible::name_fault;
 
 /// Characters of an issue's name.
 const MAX_NAME: usize = 255;

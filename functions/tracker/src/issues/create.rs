@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use utoipa::ToSchema;
+use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Kind, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::allocation::Allocation;
@@ -23,7 +24,6 @@ use crate::names::{AttributeId, IssueId};
 use crate::project::Consistency;
 use crate::projects::ProjectPath;
 use crate::schema::TRACKER;
-use crate::tenants::name_fault;
 use crate::values::{Input, distinct, number_key};
 use crate::views::IssueView;
 
@@ -137,12 +137,7 @@ impl Creation<'_> {
         match self.once.create(cx, &CREATE_ISSUE, &TRACKER, actions, location.clone(), &view).await {
             Ok(created) => {
                 // The response may be that of the same request sent before, which has created another issue.
-                let mut is_own = false;
-                let created = created.map(|answer| {
-                    is_own = answer.is_at(&location);
-                    answer
-                });
-                if is_own {
+                if created.is_at(&location) {
                     self.number.mark_used();
                 }
                 if !prepared.settled {

@@ -6,7 +6,7 @@ use web::{Context, EntityTag, IfMatch, Problem, Tagged, problem};
 
 use super::settle::{settle, settle_or_leave};
 use super::write::Write;
-use super::{IssuePath, LoadedIssue, check_size, cleaned};
+use super::{IssuePath, LoadedIssue, UNKNOWN_ATTRIBUTE, UNKNOWN_OPTION, WRONG_TYPE, check_size, cleaned};
 use crate::items::Issue;
 use crate::names::IssueId;
 use crate::project::{Consistency, Schema};
@@ -32,7 +32,7 @@ pub async fn edit(
 /// Whether a consistent read of the project may avoid this problem: it was refused by a gate, or for values that do not
 /// fit the attributes.
 pub fn may_be_outdated(problem: &Problem) -> bool {
-    problem.kind() == problem::STALE || problem.kind().status == 422
+    [problem::STALE, WRONG_TYPE, UNKNOWN_ATTRIBUTE, UNKNOWN_OPTION].contains(&problem.kind())
 }
 
 /// None if the issue is not the one that the client of `If-Match` has seen. 412, which retries, for any other lost race.

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use utoipa::ToSchema;
+use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::edit::edit;
@@ -9,7 +10,6 @@ use super::{ISSUE_TOO_LARGE, IssuePath, ONE, SAMPLE};
 use crate::access::{ISSUE, ISSUE_ROWS, MEMBERSHIP, PROJECT, UPDATE_ISSUE};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{Issue, State};
-use crate::tenants::name_fault;
 use crate::views::IssueView;
 
 /// The fields of an issue that can be updated. Its values have operations of their own.

@@ -27,7 +27,9 @@ async fn list(
     TenantAccess::load_also_platform(&cx, path.tenant_id).await?;
     let after = cx.cursor(query.cursor.as_deref())?;
     let members = cx.access().table(&OF_TENANT, &TRACKER).query(path.tenant_id.id()).begins_with("user-");
-    let page = members.after(after).page(query.limit.0).await?;
+    let mut page = members.after(after).page(query.limit.0).await?;
+    // An item that was written outside the platform under another key is no member.
+    page.items.retain(|stored| MemberKey::parse(&stored.key).is_some());
     cx.page(page, |stored| {
         let key = MemberKey::parse(&stored.key).ok_or_else(|| Problem::internal("a member without a member's key"))?;
         Ok(MemberView::new(key.user, &stored.read()?))

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use table::{Action, Changes, Condition};
 use utoipa::ToSchema;
+use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::{LIST, ProjectPath, SAMPLE_LIST, counter};
@@ -14,7 +15,7 @@ use crate::keys::{GateKey, ProjectKey, TenantKey};
 use crate::listed;
 use crate::names::{GateNumber, ProjectId};
 use crate::schema::TRACKER;
-use crate::tenants::{TenantPath, name_fault};
+use crate::tenants::TenantPath;
 use crate::views::ProjectView;
 
 /// A new project.

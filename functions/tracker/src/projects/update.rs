@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use table::{Action, Changes, Condition};
 use utoipa::ToSchema;
+use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::{ONE, ProjectPath, SAMPLE};
@@ -12,7 +13,7 @@ use crate::items::Project;
 use crate::listed;
 use crate::project::{Consistency, Schema};
 use crate::schema::TRACKER;
-use crate::tenants::{name_fault, refusal};
+use crate::tenants::refusal;
 use crate::views::ProjectView;
 
 /// The fields of a project that can be updated.
@@ -54,10 +55,7 @@ async fn update(
     let after = Project { data: Some(listed::entry(&name)), audit: before.audit.updated(&cx)?, ..before.clone() };
     let update = Action::update(&TRACKER, schema.key(), Changes::between(before, &after)?);
     let update = update.when(Condition::Present("Data"));
-    let update = match tag.rev()? {
-        Some(rev) => update.if_rev(rev),
-        None => update,
-    };
+    let update = tag.require(update)?;
     let rev = cx.access().transact(&UPDATE_PROJECT, &[update]).await.map_err(refusal)?;
     Ok(Tagged::new(&ProjectView::of(&Schema { project: after, ..schema })?, rev))
 }

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use table::{Action, Idpid};
 use utoipa::ToSchema;
+use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Rules, Sample, Valid, problem};
 
-use super::{LIST, href, name_fault};
+use super::{LIST, href};
 use crate::access::CREATE_TENANT;
 use crate::audit::Audit;
 use crate::authorization::{PLATFORM_ADMINS, me};

@@ -47,9 +47,7 @@ async fn delete(
     if !query.cascade {
         mark = mark.when(Condition::Equals("Projects", item::number(tenant.projects)));
     }
-    if !tag.is_absent() {
-        mark = mark.if_unchanged(&stored);
-    }
+    let mark = tag.guard(mark, &stored);
     let members = cx.access().table(&OF_TENANT, &TRACKER).query(tenant_id.id()).begins_with("user-").consistent();
     let members = members.page(MAX_MEMBERS).await?.items;
     let removals = members.into_iter().map(|stored| Action::delete(&TRACKER, stored.key).or_absent());

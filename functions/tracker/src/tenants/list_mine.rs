@@ -40,5 +40,5 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyTena
     };
     let memberships = mine.query(format!("user-{me}")).index(INDEX).after(after);
     let (items, next) = memberships.page_of(query.limit.0, load).await?;
-    Ok(Page { items, next_cursor: next.map(|position| cx.next_cursor(&position)).transpose()? })
+    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }

@@ -38,6 +38,6 @@ pub async fn search(cx: &Context, q: &str, limit: u32, cursor: Option<&str>) -> 
     let (hits, next) = response.page(limit);
     let entry = |fields: Fields| Some((TenantId::parse_id(&fields.tenant_id.get()?)?, fields.name.get()?));
     let items = hits.into_iter().filter_map(|hit| entry(hit.fields)).map(|(id, name)| TenantEntry { id, name });
-    let next_cursor = next.map(|next| cx.next_cursor(&next)).transpose()?;
+    let next_cursor = cx.cursor_to(next)?;
     Ok(Page { items: items.collect(), next_cursor })
 }

@@ -3,9 +3,10 @@
 use serde::Deserialize;
 use table::{Action, Changes, Condition, item};
 use utoipa::ToSchema;
+use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
-use super::{ONE, SAMPLE, TenantPath, load, name_fault, refusal};
+use super::{ONE, SAMPLE, TenantPath, load, refusal};
 use crate::access::{MEMBERSHIP, TENANT, UPDATE_TENANT};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::Tenant;
@@ -53,10 +54,7 @@ async fn update(
     // The counts of projects and administrators are updated independently, so another revision alone is no conflict.
     let update = Action::update(&TRACKER, TenantKey { tenant }, Changes::between(&before, &after)?)
         .when(Condition::Absent("Deleting"));
-    let update = match tag.rev()? {
-        Some(rev) => update.if_rev(rev),
-        None => update,
-    };
+    let update = tag.require(update)?;
     let entry = Changes::new().set(DATA, item::text(listed::entry(&after.name)));
     let directory = Action::update(&TRACKER, DirectoryKey { tenant }, entry);
     let rev = cx.access().transact(&UPDATE_TENANT, &[update, directory]).await.map_err(refusal)?;

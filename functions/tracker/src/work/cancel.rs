@@ -48,8 +48,12 @@ async fn cancel(cx: Context, Path(path): Path<WorkPath>) -> Result<Either<NoCont
             let cancelling = Changes::new().set("State", item::text("cancelling"));
             let update = Action::update(&TRACKER, stored.key.clone(), cancelling).if_unchanged(&stored);
             return match access.write(&CANCEL_WORK, update).await {
-                // The next attempt reads the job again, which its worker may have ended.
-                Ok(_) | Err(Error::ConditionFailed(_) | Error::NotFound) => Err(Problem::stale()),
+                Ok(_) => {
+                    let cancelling = Work { state: WorkState::Cancelling, ..before };
+                    Ok(Either::Second(accepted(path.tenant_id, path.work_id, cancelling)))
+                }
+                // The job was written since it was read.
+                Err(Error::ConditionFailed(_) | Error::NotFound) => Err(Problem::stale()),
                 Err(error) => Err(error.into()),
             };
         }

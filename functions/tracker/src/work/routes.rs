@@ -115,7 +115,9 @@ async fn list(
     }
     let after = cx.cursor(query.cursor.as_deref())?;
     let jobs = cx.access().table(&OF_TENANT, &TRACKER).query(path.tenant_id.id()).begins_with("xwork-").backward();
-    let page = jobs.after(after).page(query.limit.0).await?;
+    let mut page = jobs.after(after).page(query.limit.0).await?;
+    // An item that was written outside the platform under another key is no job.
+    page.items.retain(|stored| WorkKey::parse(&stored.key).is_some());
     cx.page(page, |stored| {
         let key = WorkKey::parse(&stored.key).ok_or_else(|| Problem::internal("a job without a job's key"))?;
         Ok(WorkView::new(key.work, stored.read()?, member))
