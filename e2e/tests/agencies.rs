@@ -1,4 +1,4 @@
-//! Agencies, a file for each theme.
+//! The tests of agencies, one file for each theme.
 
 mod costs;
 mod deletion;

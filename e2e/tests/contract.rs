@@ -1,4 +1,4 @@
-//! What the mirror relies on in the engines: the same steps that its simulated table and index are held to.
+//! The contract between the mirror and the engines: the test that its simulated table and index also pass.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ tests! { contract:
     tables_keep_the_mirror_s_contract,
 }
 
-/// The same engines under names of their own, which nothing mirrors.
+/// Returns these engines with other names of tables and indexes, which no mirror uses.
 fn apart(cairn: &Cairn) -> (Arc<Engines>, &'static System) {
     let config = &cairn.engines().config;
     let config = Config { prefix: format!("{}contract-", config.prefix), ..config.clone() };

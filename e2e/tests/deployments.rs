@@ -1,4 +1,4 @@
-//! The first index as a deployment makes it: CloudFormation calls the function, and is told how that went.
+//! The first index of a deployment: CloudFormation calls the function and receives its result.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,7 +32,7 @@ tests! { deployments:
     deployment_waits_for_search_to_start,
 }
 
-/// Where CloudFormation waits for answers.
+/// The server to which functions send their responses for CloudFormation.
 struct CloudFormation {
     server: Server,
     told: Arc<Mutex<Vec<Value>>>,
@@ -47,7 +47,7 @@ impl CloudFormation {
             async move {
                 assert_eq!(request.method(), "PUT");
                 assert_eq!(request.uri().query(), Some("signed=yes"));
-                // The link is signed for a request without one.
+                // The link is signed for a request without a content type.
                 assert_eq!(request.headers().get("content-type"), None);
                 let body = request.into_body().collect().await.unwrap().to_bytes();
                 keep.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
@@ -58,7 +58,7 @@ impl CloudFormation {
         Self { server, told }
     }
 
-    /// What it is told by the function, which is called for a resource that is made, changed or deleted.
+    /// Calls the function for a resource that is created, changed or deleted. Returns its response to CloudFormation.
     async fn asks(&self, cairn: &Cairn, system: &str, kind: &str) -> Value {
         let request = json!({
             "RequestType": kind, "RequestId": "request-1", "StackId": "stack-1", "ResourceType": "Custom::CreateIndex",
@@ -79,7 +79,7 @@ fn success(data: &Value) -> Value {
     })
 }
 
-/// As before the first deployment: no index, and nothing that remembers one.
+/// Restores the state before the first deployment: no index and no config item.
 async fn forget(cairn: &Cairn, system: &str) -> String {
     forget_state(cairn, system).await;
     let index = index(cairn, system, 1);
@@ -87,7 +87,7 @@ async fn forget(cairn: &Cairn, system: &str) -> String {
     index
 }
 
-/// As after a deployment that was rolled back, tables included, over a search domain that stays.
+/// Restores the state after a deployment that was rolled back: the tables are empty, and the search domain is kept.
 pub async fn forget_state(cairn: &Cairn, system: &str) {
     let tables = systems::named(system).unwrap().system.tables;
     let state = tables.iter().find(|table| table.name == format!("{system}-mirror")).unwrap();
@@ -101,7 +101,7 @@ fn index(cairn: &Cairn, system: &str, number: u32) -> String {
     format!("{}-{number:06}", cairn.engines().config.search_name(system))
 }
 
-/// The indexes that readers search, with what they are asked by.
+/// Returns the indexes of the readers' alias, with their filters.
 async fn behind(cairn: &Cairn, system: &str) -> Vec<(String, Value)> {
     let alias = cairn.engines().config.search_name(system);
     let behind = cairn.search_engine(Method::GET, &format!("/{alias}/_alias"), &Value::Null).await;
@@ -122,7 +122,7 @@ async fn first_deployment_creates_and_fills_the_index() {
     let mut unstamped = copy(&item, 3, &[("displayName", AttributeValue::S("Unstamped".to_owned()))]);
     unstamped.remove("rev");
     cairn.caught_up().await;
-    // The mirror gets no further than this one, which is gone when the deployment reads the table.
+    // The mirror stops at this item, which is deleted before the deployment reads the table.
     let last = copy(&item, 4, &[]);
     proxy.hold("facility::bcparks_1#campground::4");
     table.put(last.clone()).await;
@@ -142,7 +142,7 @@ async fn first_deployment_creates_and_fills_the_index() {
     assert_eq!(document["boundaryStatus"], "full");
     let markers = cairn.quarantined().await;
     assert_eq!(markers.len(), 1, "{markers:?}");
-    // Its stream record goes into the new index as well.
+    // Its stream record is also applied to the new index.
     let admin = cairn.administrator().await;
     admin.patch("/parks/facilities/bcparks_1/campground/1", json!({ "displayName": "Renamed" })).await.is(200);
     visitor.search("q=renamed").await.are(&["Renamed"]);
@@ -165,7 +165,7 @@ async fn deployment_creates_the_index_of_each_system() {
 async fn alias_leaves_the_index_of_an_earlier_deployment() {
     let cairn = Cairn::with_strathcona().await;
     campground(&cairn).await;
-    // A shape that is gone keeps no item from being found.
+    // An item with a lost shape can still be found.
     std::fs::remove_dir_all(cairn.bucket("parks").join("geometries")).unwrap();
     forget_state(&cairn, "parks").await;
     let cloud_formation = CloudFormation::start().await;
@@ -193,12 +193,12 @@ async fn deployment_keeps_an_index_that_serves() {
     }
     let answer = cairn.event("parks", CREATE_INDEX, &json!({ "RequestType": "Rename" })).await;
     assert_eq!(answer.unwrap_err(), "`RequestType` must be Create, Update or Delete, not `Rename`");
-    // By hand, with nobody to be told.
+    // An operator calls the function, so that there is no URL for a response.
     let answer = cairn.event("parks", CREATE_INDEX, &json!({ "RequestType": "Create" })).await.unwrap();
     assert_eq!((&answer["Status"], &answer["Data"]), (&json!("SUCCESS"), &json!({ "Index": index })));
 }
 
-/// What a new role may is not known everywhere at once.
+/// A new role takes effect after some time.
 async fn deployment_waits_for_search_to_start() {
     let cairn = Cairn::with_strathcona().await;
     cairn.caught_up().await;

@@ -1,5 +1,5 @@
-//! A second system, made up: keys in capitals with `#` between their parts, two tables, one of them without sort key.
-//! What holds for it holds for any system, whatever the habits of the first.
+//! A system that exists only in tests. Its keys are in capitals with `#` between their parts, and one of its two tables
+//! has no sort key. Its tests show that the platform does not depend on the conventions of the other systems.
 
 mod system;
 
@@ -25,7 +25,7 @@ async fn with_depot() -> (Cairn, User) {
     (cairn, user)
 }
 
-/// The ids that a search finds, in order.
+/// Returns the ids that a search finds, in order.
 async fn found(cairn: &Cairn, user: &User, q: &str) -> Vec<String> {
     cairn.caught_up().await;
     let answer = user.get(&format!("/depot/search?q={q}")).await.is(200);
@@ -54,11 +54,11 @@ async fn two_tables_are_mirrored_into_one_index() {
 
 async fn equal_keys_of_two_tables_are_distinct() {
     let (cairn, user) = with_depot().await;
-    // The delimiter in a part is escaped, so that no room is taken for a shelf of another.
+    // A delimiter within a part is escaped, so that a room cannot be mistaken for a shelf of another room.
     user.put("/depot/crates/a%23b/3/1", json!({ "content": "moss" })).await.is(201);
     user.put("/depot/crates/a/3/1", json!({ "content": "moss" })).await.is(201);
     assert_eq!(found(&cairn, &user, "moss").await, ["SHELF#a#3#CRATE#1", "SHELF#a~23b#3#CRATE#1"]);
-    // A key that fits a template of the other table only is a stranger here.
+    // A key that fits only a template of the other table goes to quarantine.
     put(&cairn, "depot-Crates", &[("PK", "LABEL#moss"), ("SK", "CRATE#1"), ("content", "moss")]).await;
     put(&cairn, "depot-Labels", &[("PK", "SHELF#a#3"), ("content", "moss")]).await;
     assert_eq!(found(&cairn, &user, "moss").await.len(), 2);
@@ -87,12 +87,12 @@ async fn made_up_system_gets_tombstones_and_quarantine() {
     for id in ["LABEL#fern", "SHELF#east#1#CRATE#1"] {
         assert_eq!(cairn.document("depot", id).await.unwrap()["deleted"], true);
     }
-    // What is empty is not to be found, without being deleted.
+    // An empty crate is hidden from search without being deleted.
     user.put("/depot/labels/fern", json!({ "content": "" })).await.is(201);
     assert_eq!(cairn.document("depot", "LABEL#fern").await.unwrap()["deleted"], true);
     user.put("/depot/labels/fern", json!({ "content": "fern again" })).await.is(200);
     assert_eq!(found(&cairn, &user, "fern").await, ["LABEL#fern"]);
-    // Counters are never searched; an item of the wrong type waits alone until it is mended.
+    // Counters are never searchable. An item with an attribute of the wrong type stays in quarantine until it is fixed.
     put(&cairn, "depot-Crates", &[("PK", "COUNT#east"), ("SK", "COUNT"), ("content", "fern")]).await;
     let mut poison = item(&[("PK", "LABEL#sorrel")]);
     poison.insert("content".to_owned(), AttributeValue::N("7".to_owned()));
@@ -124,7 +124,7 @@ async fn put(cairn: &Cairn, table: &str, attributes: &[(&str, &str)]) {
     put_item(cairn, table, item(attributes)).await;
 }
 
-/// Past the platform.
+/// Writes an item directly into the table.
 async fn put_item(cairn: &Cairn, table: &str, item: HashMap<String, AttributeValue>) {
     let put = cairn.engines().dynamodb().put_item().table_name(cairn.engines().config.table(table));
     put.set_item(Some(item)).send().await.unwrap();

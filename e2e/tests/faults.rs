@@ -1,4 +1,4 @@
-//! Search that fails: what is written meanwhile is found afterwards, and nothing else is.
+//! Faults of search: after them, search shows exactly the items of the table.
 
 use std::future::IntoFuture;
 
@@ -20,7 +20,7 @@ tests! { faults:
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
 
-/// A platform whose search engine fails on command.
+/// Starts a platform whose search engine fails on demand.
 pub async fn with_proxy() -> (Cairn, Proxy) {
     let proxy = Proxy::before(engines::search().await).await;
     let cairn = Cairn::with(Setup { search: Some(proxy.url.clone()), ..Setup::default() }).await;
@@ -36,14 +36,14 @@ fn zone(name: &str) -> Value {
 async fn refused_document_is_quarantined_and_recovers() {
     let (cairn, proxy) = with_proxy().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
-    // Its envelope holds more than the triangle itself.
+    // The envelope of the triangle is larger than the triangle.
     let triangle = json!({ "type": "Polygon", "coordinates": [[[10, 10], [12, 10], [10, 12], [10, 10]]] });
     for name in ["Before", "Refused", "After"] {
         admin.post(ZONES, zone(name)).await.is(201);
     }
     cairn.caught_up().await;
     proxy.refuse("geozone::bcparks_1#2", "boundary", 2);
-    // Three changes at once, so that they meet in one batch.
+    // Three concurrent changes, which are in one batch.
     let describe =
         |number: u32| admin.patch(&format!("{ZONES}/{number}"), json!({ "description": "changed" })).into_future();
     let attach = admin.put(&format!("{ZONES}/2/geometry/boundary"), triangle).into_future();
@@ -57,7 +57,7 @@ async fn refused_document_is_quarantined_and_recovers() {
     visitor.search("bbox=11.8,11.8,11.9,11.9").await.are(&["Refused"]);
     visitor.search("bbox=12.1,12.1,12.2,12.2").await.is_nothing();
     visitor.search("q=changed").await.are(&["Before", "After"]);
-    // The only shapes that search refuses in the whole run.
+    // No other shape is refused in the whole run.
     assert_eq!(metrics::shapes_degraded(), 2);
     assert_eq!(cairn.quarantined().await, Vec::new());
 }
@@ -75,7 +75,7 @@ async fn refusals_throttling_and_lost_responses_lose_no_write() {
         visitor.search(&format!("q={tree}")).await.are(&names.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(proxy.left(), 0, "{fault:?}");
     }
-    // All of them at once, in the order in which they come.
+    // All of them are created concurrently.
     proxy.fail_next(&faults);
     for number in 0..20 {
         admin.patch(&format!("{ZONES}/{}", number + 1), json!({ "description": "changed" })).await.is(200);
@@ -87,7 +87,7 @@ async fn refusals_throttling_and_lost_responses_lose_no_write() {
 async fn bulk_request_that_is_too_large_is_split() {
     let (cairn, proxy) = with_proxy().await;
     let (admin, visitor) = (cairn.administrator().await, cairn.visitor());
-    // More than one of these documents, fewer than all.
+    // The limit is larger than one of these documents and smaller than all of them.
     proxy.take_at_most(25_000);
     let long = "lorem ".repeat(1600);
     let writes = (0..40).map(|number| {
@@ -166,6 +166,6 @@ async fn search_outage_affects_only_search() {
         assert!(!refused.header("retry-after").is_empty(), "{}", refused.told());
         assert!(!refused.told().contains("127.0.0.1"), "{}", refused.told());
     }
-    // What is asked wrongly is told all the same.
+    // An invalid query is still answered with its faults.
     visitor.get("/parks/search?lat=1").await.faulty(&["lat"]);
 }

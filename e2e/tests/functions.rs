@@ -1,4 +1,4 @@
-//! The program of a system as Lambda runs it: what it does before its first event, with one, and with a wrong name.
+//! The program of a system as Lambda runs it: before its first event, with an event, and with an unknown handler.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn request(path: &str) -> Value {
     })
 }
 
-/// What comes with the keys of a function's role.
+/// The session token of a function's role.
 const SESSION: &str = "session-of-the-role";
 
 /// The engines of a platform, each behind a relay.
@@ -42,7 +42,7 @@ struct Relayed {
     dynamodb: Relay,
     s3: Relay,
     search: Relay,
-    /// Where the issuer's keys are said to be.
+    /// The configured URL of the issuer's keys.
     issuer: Relay,
 }
 
@@ -62,7 +62,7 @@ impl Relayed {
         self.start(handler, ["CAIRN_DYNAMODB_ENDPOINT", "CAIRN_S3_ENDPOINT"]).await
     }
 
-    /// As on AWS, with the role's session.
+    /// Returns the environment of a function on AWS, with the role's session.
     async fn function_with_role(&self, handler: &str) -> Function {
         self.start(handler, ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"]).await
     }
@@ -85,14 +85,14 @@ impl Relayed {
         Function::start("parks", handler, &environment).await
     }
 
-    /// What was asked of engines and of the issuer since this was asked last.
+    /// Returns the requests to the engines and to the issuer since the last call.
     fn asked(&self) -> Vec<String> {
         let relays = [&self.dynamodb, &self.s3, &self.search, &self.issuer];
         relays.iter().flat_map(|relay| relay.seen()).map(|seen| seen.request).collect()
     }
 }
 
-/// The remote ends of a process's sockets, as `/proc` shows them: those of UDP, too.
+/// Returns the remote addresses of a process's TCP and UDP sockets, from `/proc`.
 fn sockets(process: u32) -> Vec<String> {
     let folder = Path::new("/proc").join(process.to_string());
     let open = std::fs::read_dir(folder.join("fd")).unwrap();
@@ -160,7 +160,7 @@ async fn the_first_event_takes_the_connections_that_are_there() {
     }
 }
 
-/// As under `cargo lambda watch`: which of its routes will be asked, nobody knows.
+/// Starts a function as `cargo lambda watch` does, which may receive requests of any route.
 async fn function_of_a_whole_system_opens_no_connection_at_start() {
     let relayed = Relayed::open().await;
     let mut function = relayed.function("bootstrap").await;
@@ -176,7 +176,7 @@ async fn function_of_a_whole_system_opens_no_connection_at_start() {
 }
 
 async fn unreachable_engine_at_start_does_not_block_events() {
-    // It takes connections, and says nothing.
+    // The server accepts connections and does not respond.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("http://{}", listener.local_addr().unwrap());
     for dead in [silent.as_str(), "http://127.0.0.1:1"] {
@@ -209,7 +209,7 @@ async fn each_invocation_has_its_trace() {
         let seen = [relayed.dynamodb.seen(), relayed.search.seen()].concat();
         assert!(!seen.is_empty(), "{path} asked no engine");
         for seen in seen {
-            // The client of AWS takes it from the process's environment, and may not say it a second time.
+            // The client of AWS reads the region from the process's environment, and must not set it again.
             let told: Vec<&str> =
                 seen.headers.get_all(trace::HEADER).iter().map(|told| told.to_str().unwrap()).collect();
             assert_eq!(told, [given], "{}", seen.request);
@@ -224,7 +224,7 @@ async fn each_invocation_has_its_trace() {
     assert_eq!((metrics, complained.as_str()), (3, ""));
 }
 
-/// The local OpenSearch takes what is not signed as well; a domain answers 403.
+/// The local OpenSearch also accepts unsigned requests. A domain answers them 403.
 async fn each_request_to_search_is_signed_as_the_role() {
     let relayed = Relayed::open().await;
     let table = format!(":table/{}/", relayed.cairn.engines().config.table("parks"));

@@ -1,5 +1,5 @@
-//! Requests made at random from the API description: none is answered with a 5xx, or with what the description does
-//! not promise, and what it forbids is refused.
+//! Random requests from the API description. None is answered 5xx, every response conforms to the description, and
+//! requests that violate it are refused.
 
 use futures::StreamExt;
 use jsonschema::Validator;
@@ -19,18 +19,18 @@ tests! { generated:
 
 const AT_ONCE: usize = 8;
 
-/// The longest path and query in bytes: the client sends no more than 65 534, and API Gateway takes less than 10 240.
+/// The longest path and query in bytes. The client sends at most 65 534, and API Gateway accepts less than 10 240.
 const LONGEST_URL: usize = 60_000;
 
-/// The longest value in a path, in characters: encoded, four of them leave room in a URL.
+/// The longest value in a path, in characters. A URL has room for four of them after encoding.
 const LONGEST_STEP: usize = 1000;
 
-/// One operation of the description.
+/// An operation of the description.
 struct Operation {
     method: Method,
     template: String,
     parameters: Vec<Value>,
-    /// Content types and the schema of the body.
+    /// The content types and the schema of the body.
     bodies: Vec<(String, Value, Validator)>,
 }
 
@@ -41,12 +41,12 @@ struct Generated {
     content_type: String,
     body: Vec<u8>,
     user: usize,
-    /// The body breaks the description.
+    /// Whether the body violates the description.
     forbidden: bool,
 }
 
 async fn no_request_breaks_the_platform_or_its_description() {
-    // Requests to each operation.
+    // The number of requests to each operation.
     let each = sized(48, 256);
     let cairn = Cairn::with_strathcona().await;
     recorder::OF_THE_RUN.at_random(cairn.engines());
@@ -70,7 +70,7 @@ async fn no_request_breaks_the_platform_or_its_description() {
     let mut taken = 0;
     let operations = operations(&description);
     for operation in &operations {
-        // The one before may have deleted what the examples name.
+        // The preceding request may have deleted the items that the examples name.
         for deleted in [
             "collections/bcparks_1",
             "geozones/bcparks_1/1",
@@ -85,7 +85,7 @@ async fn no_request_breaks_the_platform_or_its_description() {
         let statuses: Vec<u16> = sent.buffer_unordered(AT_ONCE).collect().await;
         taken += statuses.iter().filter(|status| **status < 400).count();
     }
-    // Requests that are all refused at the door would show little.
+    // Some requests must pass the validation, since otherwise the test would show little.
     assert!(taken > operations.len() * each / 10, "{taken}");
     users[1].get("/parks/health").await.is(200);
 }

@@ -1,4 +1,4 @@
-//! What the tests are written with: a platform of one's own, its users, and what they are answered.
+//! The harness of the tests: a platform for each test, its users and the responses to them.
 
 mod answer;
 mod cairn;

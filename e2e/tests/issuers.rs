@@ -1,4 +1,4 @@
-//! Tokens of an existing issuer, whose keys are fetched by URL.
+//! Tokens of an external issuer, whose keys are fetched by URL.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -31,7 +31,7 @@ tests! { issuers:
 const COLLECTIONS: &str = "/parks/collections";
 const ZONES: &str = "/parks/geozones/bcparks_1";
 
-/// A platform that trusts these issuers, beside its own.
+/// Starts a platform that trusts these issuers in addition to its own.
 async fn trusting(issuers: &[&TestIssuer]) -> Front {
     let cairn = Cairn::with_strathcona().await;
     let mut config = cairn.engines().config.clone();
@@ -129,13 +129,14 @@ async fn key_rotation_fails_no_request() {
     assert_eq!(issuer.fetched(), 2);
 }
 
-/// As issuers do it: a new key is published beside the old one, signs from then on, and the old one is withdrawn.
+/// Rotates keys as issuers do: a new key is published in addition to the old one, signs from then on, and the old one
+/// is withdrawn.
 async fn three_key_rotations_fail_no_request() {
     let keys = [1, 2, 3, 4].map(|number| KeyPair::es256(["1", "2", "3", "4"][number - 1], number as u8));
     let issuer = TestIssuer::publishing("office", &[&keys[0]]).await;
     let front = trusting(&[&issuer]).await;
     let clock = &front.cairn.clock;
-    // The key that signs, how many requests of each client were answered, and whether that is enough.
+    // The signing key, the number of answered requests of each client, and whether that is enough.
     let (signs, over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let answered: [AtomicUsize; 8] = Default::default();
     let client = |number: usize| {
@@ -143,14 +144,14 @@ async fn three_key_rotations_fail_no_request() {
         let (late, answered) = (number % 2, &answered[number]);
         async move {
             while !over.load(Ordering::SeqCst) {
-                // Half of the clients come with a token that the key before has signed.
+                // Half of the clients use a token that was signed by the preceding key.
                 let key = &keys[signs.load(Ordering::SeqCst).saturating_sub(late)];
                 front.user("ada", &issuer.token(key, clock)).get(COLLECTIONS).await.is(200);
                 answered.fetch_add(1, Ordering::SeqCst);
             }
         }
     };
-    // Five of each client: none is left that came with the token of an earlier key.
+    // After five requests of each client no request with the token of an earlier key is pending.
     let more = async || {
         let counts = || answered.each_ref().map(|count| count.load(Ordering::SeqCst));
         let (before, end) = (counts(), tokio::time::Instant::now() + Duration::from_secs(60));
@@ -164,7 +165,7 @@ async fn three_key_rotations_fail_no_request() {
         for new in 1..keys.len() {
             issuer.publish(Published::of(&[&keys[new - 1], &keys[new]]));
             more().await;
-            // Keys that are not known are asked for once a minute.
+            // Unknown keys are requested once a minute.
             clock.advance(Duration::from_secs(61));
             signs.store(new, Ordering::SeqCst);
             more().await;
@@ -202,7 +203,7 @@ async fn unreachable_key_set_returns_503() {
             assert!(!refused.told().contains("127.0.0.1") && !refused.told().contains(&token), "{}", refused.told());
         }
         assert_eq!(issuer.fetched(), 1, "{name}");
-        // What cannot be good is told so without the keys.
+        // Tokens that cannot be valid are refused without the keys.
         let expired = Claims { exp: 1, ..issuer.claims(&front.cairn.clock) };
         front.user(name, &key.sign(&expired)).get(COLLECTIONS).await.refused(401, "not-signed-in");
         front.visitor().get(COLLECTIONS).await.is(200);
@@ -231,7 +232,7 @@ async fn cached_keys_outlive_an_outage_of_the_issuer() {
         known_works().await;
     }
     assert_eq!(issuer.fetched(), 2);
-    // Also when they are old.
+    // This also holds if the keys are old.
     clock.advance(Duration::from_secs(2 * 3600));
     known_works().await;
     known_works().await;
@@ -261,7 +262,7 @@ async fn forged_tokens_are_refused() {
     let claims = issuer.claims(&front.cairn.clock);
     front.user("ada", &rsa.sign(&claims)).post(ZONES, lakes()).await.is(201);
     let mut forged = Vec::new();
-    // Key confusion: the public key, which everybody has, as the secret of a hash.
+    // Key confusion: the public key is used as the secret of a hash.
     for key in [&rsa, &ec, &ed] {
         let public = key.public();
         let modulus = public["n"].as_str().or(public["x"].as_str()).unwrap().to_owned();
@@ -274,20 +275,20 @@ async fn forged_tokens_are_refused() {
             forged.push(jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(secret)).unwrap());
         }
     }
-    // No signature at all.
+    // The token has no signature.
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
     for algorithm in ["none", "None", "NONE", ""] {
         let header = part(&json!({ "alg": algorithm, "kid": "r" }));
         forged.push(format!("{header}.{}.", part(&json!(claims))));
     }
-    // A good signature, but of another key than the one that is named; and that of another algorithm.
+    // The signature is valid, but of another key than the named one, or of another algorithm.
     let others = [(&rsa, "e"), (&rsa, "d"), (&ec, "r"), (&ec, "d"), (&ed, "r"), (&ed, "e")];
     forged.extend(others.map(|(key, id)| key.sign_as(id, &claims)));
     forged.push(KeyPair::es256("e", 9).sign(&claims));
-    // A good signature, under a header that wants to be understood.
+    // The signature is valid, and the header has a critical extension.
     let (kid, crit) = (Some("e".to_owned()), Some(vec!["exp".to_owned()]));
     forged.push(ec.sign_under(&Header { kid, crit, ..Header::new(Algorithm::ES256) }, &claims));
-    // The token brings its own key.
+    // The token contains its own key.
     let stranger = KeyPair::es256("e", 9);
     let signed = stranger.sign(&claims);
     let (_, rest) = signed.split_once('.').unwrap();
@@ -315,7 +316,7 @@ async fn token_is_accepted_within_30_seconds_of_its_expiry() {
     clock.advance(Duration::from_secs(11));
     ada.get(COLLECTIONS).await.refused(401, "not-signed-in");
     ada.post(ZONES, lakes()).await.refused(401, "not-signed-in");
-    // Nor is a token valid long before it says so.
+    // A token is not valid long before its `nbf`.
     let soon = |seconds: i64| Claims { nbf: clock.seconds() + seconds, exp: clock.seconds() + 600, ..claims.clone() };
     let early = front.user("ada", &key.sign(&soon(60)));
     early.get(COLLECTIONS).await.refused(401, "not-signed-in");

@@ -1,4 +1,4 @@
-//! The whole process dies, or search alone does: afterwards search has what the table has, and nothing that is gone.
+//! The whole process or only search is killed. Afterwards search shows exactly the items of the table.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,17 +20,18 @@ tests! { kill:
 
 const ZONES: &str = "/parks/geozones/bcparks_1";
 
-/// What a user has been told is done.
+/// The writes that were confirmed to a user.
 #[derive(Default)]
 struct Told {
-    /// The last name of each item that was given one, by its path; none once it was deleted.
+    /// The last name of each item by its path, or `None` after its deletion.
     names: BTreeMap<String, Option<String>>,
     uploads: Vec<String>,
     rounds: u32,
 }
 
 impl Told {
-    /// Makes, changes, deletes and uploads until the platform is gone. What was not answered may be done or not.
+    /// Creates, changes, deletes and uploads until the platform is killed. A request without a response may have been
+    /// carried out.
     async fn work(&mut self, admin: &User) {
         while self.round(admin).await.is_some() {}
     }
@@ -46,7 +47,7 @@ impl Told {
         let path = made.header("location").to_owned();
         self.names.insert(path.clone(), Some(name.clone()));
         if self.rounds.is_multiple_of(2) {
-            // Until the answer is there either name may be the right one.
+            // Until the response arrives, either name may be the present one.
             self.names.remove(&path);
             let changed = format!("{name} changed");
             admin.patch(&path, json!({ "displayName": changed })).or_gone().await?.is(200);
@@ -62,14 +63,14 @@ impl Told {
             let file = format!(r#"{{"type":"Polygon","coordinates":[{ring}]}}"#);
             let announced =
                 admin.post("/parks/geometries/uploads", json!({ "bytes": file.len() })).or_gone().await?.is(201);
-            // S3 keeps a file whose sender never hears of it.
+            // S3 may keep a file without a response to its sender.
             self.uploads.push(announced.header("location").to_owned());
             send_file_or_gone(&announced, &file).await.ok()?;
         }
         Some(())
     }
 
-    /// What was told is still so.
+    /// Asserts that all confirmed writes are still there.
     async fn holds(&self, admin: &User) {
         for (path, name) in &self.names {
             let read = admin.get(path).await.is(200);
@@ -81,7 +82,7 @@ impl Told {
         for upload in &self.uploads {
             until("an upload is not settled", async || {
                 let upload = admin.get(upload).await.is(200);
-                // One whose file never reached S3 waits for it.
+                // An upload without a file waits for it.
                 (upload["status"] == "ready" || upload["status"] == "awaiting").then_some(())
             })
             .await;
@@ -89,7 +90,7 @@ impl Told {
     }
 }
 
-/// Asks again and again, for at most a minute.
+/// Retries for at most a minute.
 async fn until<T>(what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
     let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
     loop {
@@ -120,7 +121,7 @@ async fn settled(process: &Process) -> BTreeMap<String, Value> {
     documents.await
 }
 
-/// The live documents of an index, by id.
+/// Returns the live documents of an index, by id.
 async fn documents(process: &Process) -> BTreeMap<String, Value> {
     let url = format!("{}/parks", process.search);
     HTTP.post(format!("{url}/_refresh")).send().await.unwrap();
@@ -152,7 +153,7 @@ async fn platform_killed_at_failpoints_and_at_random_loses_nothing() {
         let process = Process::start(&state, None).await;
         let admin = process.administrator();
         let killed = Duration::from_millis(random.u64(300..2300));
-        // A kill in the middle of whatever is going on.
+        // The process is killed while requests are pending.
         let _ = tokio::time::timeout(killed, told.work(&admin)).await;
         process.kill().await;
     }
@@ -160,7 +161,7 @@ async fn platform_killed_at_failpoints_and_at_random_loses_nothing() {
     let process = Process::start(&state, None).await;
     told.holds(&process.administrator()).await;
     let by_stream = settled(&process).await;
-    // How much was done until the platform died depends on how the records were cut into batches.
+    // The number of applied records depends on their division into batches.
     assert!(told.names.len() > 3 && by_stream.len() >= told.names.len(), "{} of {}", by_stream.len(), told.names.len());
     process.stop().await;
 
@@ -170,7 +171,7 @@ async fn platform_killed_at_failpoints_and_at_random_loses_nothing() {
     left_nothing(&state);
 }
 
-/// Filled anew from the table alone, the index is the same.
+/// Asserts that an index which is filled from the table is the same.
 async fn filled_anew_is_the_same(state: &Path, by_stream: &BTreeMap<String, Value>) {
     if engines::set() != Set::WithoutJava {
         std::fs::remove_dir_all(state.join("opensearch")).unwrap();
@@ -183,7 +184,7 @@ async fn filled_anew_is_the_same(state: &Path, by_stream: &BTreeMap<String, Valu
     process.stop().await;
 }
 
-/// No process of the platform still has the folder.
+/// Asserts that no process of the platform uses the folder any more.
 fn left_nothing(state: &Path) {
     let state = state.display().to_string();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().filter_map(Result::ok);
@@ -212,7 +213,7 @@ async fn search_restart_revives_no_deleted_document() {
         old.push(table.get(zone.text("pk"), zone.text("sk")).await.unwrap());
     }
     assert_eq!(visitor.search("q=fleeting").await.total(), 12);
-    // Half of them are deleted by their administrators, half by hand.
+    // Half of them are deleted by their administrators, the others directly in the table.
     for (number, zone) in made.iter().enumerate() {
         if number % 2 == 0 {
             admin.delete(zone.header("location")).await.is(204);
@@ -222,12 +223,12 @@ async fn search_restart_revives_no_deleted_document() {
     }
     visitor.search("q=fleeting").await.is_nothing();
 
-    // A clean stop, and a start on the same data.
+    // A normal stop, and a start on the same data.
     search.stop().await;
     visitor.get("/parks/search?q=fleeting").may_fail().await.refused(503, "search-unavailable");
     let (search, url) = engines::own_search(folder.path()).await;
     proxy.move_to(url);
-    // Every record of before comes once more, late.
+    // Every earlier record is delivered again.
     let records: Vec<Value> = old.iter().enumerate().map(|(at, item)| table.insert_record(item, at)).collect();
     let answer = cairn.event("parks", "mirror", &json!({ "Records": records })).await.unwrap();
     assert_eq!(answer, json!({ "batchItemFailures": [] }));

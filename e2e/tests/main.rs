@@ -1,7 +1,8 @@
-//! Cairn as its users meet it: over HTTP and by its events, on real engines.
+//! End-to-end tests of Cairn, over HTTP and by its events, on real engines.
 //!
-//! `cargo test -p e2e` runs on dynoxide and one OpenSearch; `CAIRN_ENGINES=real` takes DynamoDB Local instead of
-//! dynoxide, `CAIRN_ENGINES=without-java` osmem instead of OpenSearch. `differences.md` says what a set cannot do.
+//! `cargo test -p e2e` runs on dynoxide and one OpenSearch. `CAIRN_ENGINES=real` uses DynamoDB Local instead of
+//! dynoxide, and `CAIRN_ENGINES=without-java` uses osmem instead of OpenSearch. `differences.md` lists the tests that a
+//! set cannot pass.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

@@ -1,4 +1,4 @@
-//! What happens past the platform: items written straight into the table, and what the mirror makes of them.
+//! Direct writes to the table, and their documents in search.
 
 pub mod each_system;
 
@@ -31,7 +31,7 @@ fn number(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
-/// The item under another number, and with other attributes.
+/// Returns a copy of the item with another number and other attributes.
 pub fn copy(item: &Item, number: u32, changes: &[(&str, AttributeValue)]) -> Item {
     let mut copy = item.clone();
     copy.insert("sk".to_owned(), text(&format!("campground::{number}")));
@@ -42,14 +42,14 @@ pub fn copy(item: &Item, number: u32, changes: &[(&str, AttributeValue)]) -> Ite
     copy
 }
 
-/// A platform with a campground 1 that has every attribute, and its item.
+/// Starts a platform with a campground 1 that has every attribute. Returns it with the item.
 async fn with_campground() -> (Cairn, Item) {
     let cairn = Cairn::with_strathcona().await;
     let item = campground(&cairn).await;
     (cairn, item)
 }
 
-/// Makes campground 1 in `bcparks_1`, with every attribute; its item.
+/// Creates campground 1 in `bcparks_1` with every attribute. Returns its item.
 pub async fn campground(cairn: &Cairn) -> Item {
     let admin = cairn.administrator().await;
     let ring: Value = serde_json::from_str(&ellipse([-125.5, 49.6], [0.1, 0.1], 1000, 7)).unwrap();
@@ -67,13 +67,13 @@ pub async fn campground(cairn: &Cairn) -> Item {
     item
 }
 
-/// Waits until what was written has been stamped; the stamps' own records, which do the indexing, are waited for by
-/// whoever looks.
+/// Waits until the written items are stamped. The caller must wait for the stream records of the stamps, which index
+/// the items.
 async fn stamped(cairn: &Cairn) {
     cairn.caught_up().await;
 }
 
-/// Keys of what is in quarantine, with the reasons.
+/// Returns the keys of the items in quarantine, with the reasons.
 fn by_key(markers: Vec<Marker>) -> BTreeMap<String, Marker> {
     let key = |marker: Marker| match &marker.subject {
         Subject::Item { key: Key { pk, sk }, .. } => (format!("{pk}#{}", sk.clone().unwrap_or_default()), marker),
@@ -91,7 +91,7 @@ async fn poison_record_delays_no_other_and_recovers() {
         let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
         copy(item, 1, &[poison[0].clone(), ("rev", number(rev + 2))])
     };
-    // The first was found before; the second never was good.
+    // The first item was visible before. The second was never valid.
     table.put(poisoned(&item)).await;
     table.put(copy(&item, 2, &poison)).await;
     let neighbours = (3..40).map(|at| copy(&item, at, &[("displayName", text(&format!("Neighbour {at}")))]));
@@ -99,7 +99,7 @@ async fn poison_record_delays_no_other_and_recovers() {
         table.put(neighbour).await;
     }
     assert_eq!(visitor.search("q=neighbour").await.total(), 37);
-    // No stale content of the first stays visible.
+    // The stale document of the first item is hidden.
     visitor.search("q=model").await.is_nothing();
     let markers = by_key(cairn.quarantined().await);
     assert_eq!(
@@ -116,7 +116,7 @@ async fn poison_record_delays_no_other_and_recovers() {
         assert!(kept["reason"].as_str().unwrap().contains("displayName") && kept["record"].is_object(), "{kept}");
     }
 
-    // One is mended by the platform, one past it.
+    // The platform fixes one item, the other is fixed directly in the table.
     let url = format!("{FACILITIES}/campground/1");
     admin.patch(&url, json!({ "displayName": "Mended" })).await.is(200);
     visitor.search("q=mended").await.are(&["Mended"]);
@@ -143,7 +143,7 @@ async fn attribute_of_a_wrong_type_quarantines_its_item_alone() {
         AttributeValue::Bs(vec![Blob::new("x")]),
         AttributeValue::B(Blob::new("x")),
     ];
-    // Keys of the table and its indexes cannot be of another type; the others say nothing in search.
+    // The keys of the table and its indexes cannot have another type, and the others are not searchable.
     let unread = ["pk", "sk", "rev", "entity", "globalId", "listPk", "listSk", "publicPk", "imageUrls", "timezone"];
     let mut poison = BTreeMap::new();
     let mut number = 1000;
@@ -151,14 +151,14 @@ async fn attribute_of_a_wrong_type_quarantines_its_item_alone() {
     names.sort();
     for name in names {
         for wrong in &types {
-            // A list of the wrong things, a map without the right ones and a number for another are wrong as well.
+            // Lists with invalid elements, maps without required members and invalid numbers are also refused.
             let same = std::mem::discriminant(wrong) == std::mem::discriminant(&item[name]);
             if same && !matches!(wrong, AttributeValue::L(_) | AttributeValue::M(_)) {
                 continue;
             }
             number += 1;
             let mut poisoned = copy(&item, number, &[]);
-            // An item has its shape either on itself or by reference.
+            // An item contains its shape or a reference to it.
             poisoned.insert(name.clone(), wrong.clone());
             table.put(poisoned).await;
             poison.insert(format!("facility::bcparks_1#campground::{number}"), name.clone());
@@ -176,7 +176,7 @@ async fn attribute_of_a_wrong_type_quarantines_its_item_alone() {
     assert!(missing.is_empty(), "not in quarantine: {missing:?}");
     assert_eq!(markers.len(), poison.len());
     for (key, marker) in &markers {
-        // Of a reference it is a member that is missing.
+        // The reference lacks a member.
         let named = if poison[key] == "boundaryRef" { "" } else { poison[key].as_str() };
         assert!(marker.code == Code::Unfit && marker.reason.contains(named), "{key}: {marker:?}");
     }
@@ -198,7 +198,7 @@ async fn write_past_the_platform_is_stamped_and_indexed() {
         AttributeValue::Null(true),
         AttributeValue::L(vec![]),
     ];
-    // The same item again and again, each time with a revision that does not grow.
+    // The item is written several times with a revision that does not grow.
     for (round, rev) in revs.iter().enumerate() {
         let name = ["Amber", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel", "Iris"][round];
         table.put(copy(&item, 1, &[("rev", rev.clone()), ("displayName", text(name))])).await;
@@ -208,7 +208,7 @@ async fn write_past_the_platform_is_stamped_and_indexed() {
         let stamped: u64 = stamped["rev"].as_n().unwrap().parse().unwrap();
         assert!(stamped > 0 && stamped.is_multiple_of(2), "{stamped}");
     }
-    // And without one: data from before.
+    // Older data has no revision.
     let mut before = copy(&item, 1, &[("displayName", text("Juniper"))]);
     before.remove("rev");
     table.put(before.clone()).await;
@@ -218,12 +218,12 @@ async fn write_past_the_platform_is_stamped_and_indexed() {
     table.put(before).await;
     stamped(&cairn).await;
     visitor.search("entity=facility").await.are(&["Juniper", "Juniper"]);
-    // A tag that the mirror has moved on is stale for the client, whose content is not.
+    // After a stamp the client's entity tag is stale, although its content is not.
     let tag = visitor.get(&format!("{FACILITIES}/campground/1")).await.is(200).tag();
     let admin = cairn.administrator().await;
     admin.patch(&format!("{FACILITIES}/campground/1"), json!({ "displayName": "Kelp" })).if_match(&tag).await.is(200);
     visitor.search("q=kelp").await.are(&["Kelp"]);
-    // Nothing but the revision was changed.
+    // Only the revision has changed.
     let after = table.get("facility::bcparks_1", "campground::2").await.unwrap();
     let others = |item: &Item| -> Vec<String> {
         let mut names: Vec<String> = item.keys().filter(|name| *name != "rev").cloned().collect();
@@ -243,15 +243,15 @@ async fn delete_past_the_platform_writes_a_tombstone() {
     let tombstone = cairn.document("parks", "facility::bcparks_1#campground::1").await.unwrap();
     assert_eq!((&tombstone["deleted"], tombstone.get("name")), (&json!(true), None));
     assert!(tombstone["deletedAt"].is_string() || tombstone["deletedAt"].is_number(), "{tombstone}");
-    // The old record comes once more, late: nothing rises again.
+    // The old record is delivered again, and the deleted item is not restored.
     let late = json!({ "Records": [table.insert_record(&item, 5)] });
     assert_eq!(cairn.event("parks", "mirror", &late).await.unwrap(), json!({ "batchItemFailures": [] }));
     visitor.search("entity=facility").await.is_nothing();
-    // Made again by a clock that is behind, it is found.
+    // The item is found after it was created again with a slow clock.
     table.put(copy(&item, 1, &[("rev", number(2)), ("displayName", text("Again"))])).await;
     stamped(&cairn).await;
     visitor.search("entity=facility").await.are(&["Again"]);
-    // A delete that comes once more takes nothing with it.
+    // A repeated delete removes nothing.
     let late = json!({ "Records": [table.remove_record(&item, 6)] });
     cairn.event("parks", "mirror", &late).await.unwrap();
     stamped(&cairn).await;
@@ -267,7 +267,7 @@ async fn delete_and_recreate_converges_in_any_order() {
     }
     visitor.search("q=before&limit=1").await;
     let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
-    // One after the other without waiting, so that many meet in one batch. Even ones end live, odd ones gone.
+    // The writes do not wait, so that many are in one batch. Items with even numbers end live, the others deleted.
     for at in 2..30 {
         table.delete("facility::bcparks_1", &format!("campground::{at}")).await;
         let again = [("displayName", text("Reborn")), ("rev", number(if at % 4 < 2 { rev + 10 } else { rev - 10 }))];
@@ -329,7 +329,7 @@ async fn records_of_unsearched_entities_are_skipped() {
         table.put(item).await;
         assert_eq!(cairn.document("parks", &format!("{pk}#{sk}")).await, None);
     }
-    // Whatever its event is called.
+    // The event's name does not matter.
     let unknown = json!({ "Records": [{
         "eventName": "EXPIRE", "eventSource": "aws:dynamodb", "eventSourceARN": table.stream_arn(),
         "dynamodb": {

@@ -1,4 +1,4 @@
-//! Parks, a file for each theme.
+//! The tests of parks, one file for each theme.
 
 mod activities;
 mod cascade_time;

@@ -1,4 +1,5 @@
-//! Least privilege: what functions do stays within what their policies grant, and what S3 refuses is not taken as gone.
+//! Least privilege: the calls of functions are within the grants of their policies, and objects that S3 refuses are not
+//! treated as absent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -32,7 +33,7 @@ tests! { privilege:
     shape_that_s3_refuses_alone_goes_to_quarantine_after_15_minutes,
 }
 
-/// Two functions, with what each is allowed.
+/// Two functions with their grants.
 fn grants() -> Grants {
     let grants = json!({ "systems": [{ "name": "toys", "functions": [
         { "name": "read", "grants": [
@@ -74,7 +75,7 @@ fn used(by: &str, uses: impl IntoIterator<Item = (&'static str, Resource)>) -> U
     BTreeMap::from([(by.to_owned(), uses.collect())])
 }
 
-/// What each function may do, and nothing else.
+/// Asserts that each function may make exactly these calls.
 fn all() -> Used {
     let mut all = used(
         "toys-read",
@@ -141,7 +142,7 @@ async fn calls_of_another_platform_are_not_counted() {
         let request = reqwest::Client::new().post(url).header("x-amz-target", "DynamoDB_20120810.DescribeTable");
         request.header("authorization", "AWS4-HMAC-SHA256").body(json!({ "TableName": table }).to_string()).send()
     };
-    // One that has not heard yet that its ports are others' now asks for a table of its own.
+    // The last requests of a stopped platform may arrive at a reused port, for a table of that platform.
     let (dynamodb, s3) = (config.dynamodb.unwrap(), config.s3.unwrap());
     for url in [&dynamodb, &s3, &config.search] {
         ask(url, "stopped-toys".to_owned()).await.unwrap_err();
@@ -151,7 +152,7 @@ async fn calls_of_another_platform_are_not_counted() {
     assert_eq!(calls(), BTreeSet::from([Use::new("dynamodb:DescribeTable", table_of("toys"))]));
 }
 
-/// An S3 of which nothing may be read.
+/// Starts an S3 that refuses every read.
 async fn forbidding() -> Server {
     Server::start(|_: Request<Incoming>| async {
         let denied = "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>";
@@ -161,7 +162,7 @@ async fn forbidding() -> Server {
     .await
 }
 
-/// An S3 that refuses one object alone: it has no other, says so, and takes new ones.
+/// Starts an S3 that refuses only one object. It has no other object and accepts new ones.
 async fn forbidding_one() -> Server {
     Server::start(|request: Request<Incoming>| async move {
         let status: u16 = match *request.method() {
@@ -174,20 +175,20 @@ async fn forbidding_one() -> Server {
     .await
 }
 
-/// A platform with a geozone whose boundary is in S3.
+/// Starts a platform with a geozone whose boundary is in S3.
 async fn with_boundary() -> Cairn {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let zone = json!({ "displayName": "Lakes", "location": [-125.5, 49.5], "isVisible": true });
     admin.post("/parks/geozones/bcparks_1", zone).await.is(201);
-    // More than an item has room for.
+    // The shape is too large for an item.
     let boundary = format!(r#"{{"type":"Polygon","coordinates":[{}]}}"#, ellipse([-125.5, 49.6], [0.4, 0.25], 2000, 7));
     let boundary: Value = serde_json::from_str(&boundary).unwrap();
     admin.put("/parks/geozones/bcparks_1/1/geometry/boundary", boundary).await.is(200);
     cairn
 }
 
-/// The record of a later write of the geozone, which needs its shape again.
+/// Returns the record of a later write of the geozone, which reads its shape again.
 async fn later(cairn: &Cairn) -> Value {
     let mut item = cairn.table().get("geozone::bcparks_1", "1").await.unwrap();
     let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
@@ -197,7 +198,7 @@ async fn later(cairn: &Cairn) -> Value {
     record
 }
 
-/// Hands a record to the mirror on this S3: its answer, and its metrics.
+/// Sends a record to the mirror on this S3. Returns its response and its metrics.
 async fn mirrored(cairn: &Cairn, s3: &Server, record: &Value) -> (Value, Value) {
     let config = Config { s3: Some(s3.url.clone()), ..cairn.engines().config.clone() };
     let told = Arc::new(Mutex::new(Value::Null));
@@ -219,7 +220,7 @@ async fn forbidden_object_is_retried_and_not_taken_as_missing() {
     let before = cairn.document("parks", "geozone::bcparks_1#1").await.unwrap();
     assert_eq!(before["boundaryStatus"], "full");
     let (record, s3) = (later(&cairn).await, forbidding().await);
-    // Where S3 refuses everything, that is no fault of one record, however old it is.
+    // If S3 refuses every object, the record is not at fault, even if it is old.
     for _ in 0..2 {
         let (answer, told) = mirrored(&cairn, &s3, &record).await;
         assert_eq!(answer, reported(&record));

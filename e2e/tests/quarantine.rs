@@ -1,4 +1,4 @@
-//! What an operator sees of the quarantine and does about it: `cairn quarantine ls`, `show` and `dismiss`.
+//! The operator's commands for the quarantine: `cairn quarantine ls`, `show` and `dismiss`.
 
 use std::collections::HashMap;
 use std::process::Output;
@@ -27,7 +27,7 @@ static STATE: table::schema::Table = ::mirror::schema::state_table("parks-mirror
 const POISON: &str = "parks/facility::bcparks_1#campground::1";
 const STRANGER: &str = "parks/stranger#1";
 
-/// Runs the command on the engines of this platform.
+/// Runs a command on the engines of this platform.
 async fn quarantine(cairn: &Cairn, arguments: &[&str]) -> Output {
     cairn.caught_up().await;
     let config = &cairn.engines().config;
@@ -40,21 +40,21 @@ async fn quarantine(cairn: &Cairn, arguments: &[&str]) -> Output {
     command.output().await.unwrap()
 }
 
-/// What the command has printed. It must succeed.
+/// Runs a command that must succeed. Returns its output.
 async fn printed(cairn: &Cairn, arguments: &[&str]) -> String {
     let output = quarantine(cairn, arguments).await;
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What the command says as it fails.
+/// Runs a command that must fail. Returns its error.
 async fn complained(cairn: &Cairn, arguments: &[&str]) -> String {
     let output = quarantine(cairn, arguments).await;
     assert!(!output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// A platform with a campground whose name is no text, and an item whose key fits no template.
+/// Starts a platform with a campground whose name is not a string, and an item whose key fits no template.
 async fn with_poison() -> Cairn {
     let cairn = Cairn::with_strathcona().await;
     let item = campground(&cairn).await;
@@ -108,14 +108,14 @@ async fn dismiss_refuses_a_valid_marker() {
     let complaint = complained(&cairn, &["dismiss", POISON]).await;
     assert!(complaint.contains("Dismissing") && complaint.contains("fix it"), "{complaint}");
     assert_eq!(cairn.quarantined().await.len(), 2);
-    // Fixed, its next write clears the marker.
+    // After the fix, the item's next write clears the marker.
     let name = json!({ "displayName": "Mended" });
     cairn.administrator().await.patch("/parks/facilities/bcparks_1/campground/1", name).await.is(200);
     let listed = printed(&cairn, &["ls"]).await;
     assert!(listed.starts_with(STRANGER) && listed.lines().count() == 1, "{listed}");
 }
 
-/// A function that dies may leave a marker behind, after another one has handled the item's end.
+/// A function that is killed may leave a marker after another one has handled the item's deletion.
 async fn dismiss_removes_the_stale_marker_of_an_item_that_is_gone() {
     let cairn = Cairn::with_strathcona().await;
     let generations = ::mirror::generations(&::parks::SYSTEM, cairn.engines()).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! The samples, as `cargo local --sample` loads them: a few of each system, through the gateway.
+//! The samples that `cargo local --sample` loads through the gateway, a few of each system.
 
 mod agencies;
 mod judged;

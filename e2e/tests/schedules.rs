@@ -1,4 +1,4 @@
-//! What a clock calls, whether there is anything to do or not.
+//! Scheduled events, with and without anything to do.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +14,7 @@ tests! { schedules:
     idle_schedule_writes_no_metrics,
 }
 
-/// A metric costs by the hours in which it is written, and these are called in every one.
+/// The price of a metric depends on the hours in which it is written, and schedules run in every hour.
 async fn idle_schedule_writes_no_metrics() {
     for served in systems::ALL {
         let cairn = Cairn::with(Setup::of(served.system.name)).await;

@@ -1,7 +1,7 @@
-//! Who may do what, and who learns what: every operation of every system crossed with every kind of principal.
+//! Authorization and confidentiality: every operation of every system with every kind of principal.
 //!
-//! The operations come from the route declarations, what each principal is answered from `e2e/tenancy.md`. A system's
-//! stage says who its principals are, and what stands for the names in its paths.
+//! The operations are read from the route declarations, and the expected responses from `e2e/tenancy.md`. A system's
+//! stage defines its principals and the values of path parameters.
 
 mod expectations;
 mod foreign;
@@ -51,7 +51,7 @@ fn named(served: &Served, what: &str) -> String {
     format!("tenancy::{}_{what}", served.system.name)
 }
 
-/// A system with something of each kind, its owners and others.
+/// A system with items of each kind, their owners and other principals.
 async fn of(served: &'static Served) -> Stage {
     match served.system.name {
         "parks" => of_parks::stage(served).await,

@@ -1,4 +1,4 @@
-//! How long search remembers deletes.
+//! The retention of tombstones in search.
 
 use std::time::Duration;
 
@@ -34,7 +34,8 @@ async fn tombstones_are_swept_after_a_day() {
     sweep().await;
     assert_eq!(tombstone().await, None);
     visitor.search("entity=facility").await.are(&["Another"]);
-    // Made again by the present clock it is found at once: OpenSearch itself remembers the delete for a minute more.
+    // An item that is created again with the present clock is found at once, although OpenSearch remembers the delete
+    // for another minute.
     let rev = AttributeValue::N((2 * cairn.clock.micros()).to_string());
     table.put(copy(&item, 1, &[("displayName", text("Again")), ("rev", rev)])).await;
     cairn.caught_up().await;

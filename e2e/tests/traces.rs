@@ -1,4 +1,4 @@
-//! Traces: the id with which a request comes stands in its log line and on each request to an engine that it leads to.
+//! Traces: the trace id of a request is in its log line and in each of its requests to engines.
 
 use http::HeaderMap;
 use serde_json::json;
@@ -21,7 +21,7 @@ const ZONE: &str = "/parks/geozones/bcparks_1/1";
 const BOUNDARY: &str = "/parks/geozones/bcparks_1/1/geometry/boundary";
 const SEARCH: &str = "/parks/search?q=lakes";
 
-/// Parks with a relay before each of its engines.
+/// Starts parks with a relay in front of each engine.
 struct Relayed {
     front: Front,
     dynamodb: Relay,
@@ -31,7 +31,7 @@ struct Relayed {
 }
 
 impl Relayed {
-    /// With a geozone, "Lakes".
+    /// Creates a geozone, "Lakes".
     async fn start() -> Self {
         let cairn = Cairn::with_strathcona().await;
         let zone = json!({ "displayName": "Lakes", "location": [-125.5, 49.5], "isVisible": true });
@@ -55,7 +55,7 @@ impl Relayed {
     }
 }
 
-/// The one trace id of a request, whatever that went to.
+/// Returns the trace id, which all requests of one operation share.
 fn trace_of(headers: &HeaderMap) -> String {
     let values: Vec<&str> = headers.get_all(trace::HEADER).iter().map(|value| value.to_str().unwrap()).collect();
     assert_eq!(values.len(), 1, "{headers:?}");

@@ -1,4 +1,4 @@
-//! Tracker, a file for each theme.
+//! The tests of tracker, one file for each theme.
 
 mod cancelled;
 mod concurrent;

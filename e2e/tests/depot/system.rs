@@ -1,4 +1,4 @@
-//! The made-up system: crates on shelves, and labels.
+//! The system for tests: crates on shelves, and labels.
 
 use std::sync::Arc;
 
@@ -133,7 +133,7 @@ struct Words {
     q: String,
 }
 
-/// A path to an item.
+/// Returns the path of an item.
 trait Place: for<'de> Deserialize<'de> + ToSchema + Send + 'static {
     fn table() -> &'static Table;
     fn key(self) -> Option<Key>;
@@ -225,7 +225,7 @@ impl ::mirror::Documents for Depot {
         Mapping { version: 1, body: BODY }
     }
 
-    /// What has no content is not to be found.
+    /// Hides empty crates from search.
     fn document(&self, _: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
         let content = image.text("content")?;
         if content.is_empty() {

@@ -1,4 +1,4 @@
-//! What a user is answered, with assertions that tell the whole answer when they fail.
+//! The response to a user, with assertions that print the whole response when they fail.
 
 use std::ops::Index;
 
@@ -6,7 +6,7 @@ use bytes::Bytes;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-/// An answer to a request.
+/// The response to a request.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// `GET /parks/health as visitor`
@@ -14,7 +14,7 @@ pub struct Answer {
     pub status: u16,
     pub headers: HeaderMap,
     pub bytes: Bytes,
-    /// The body as JSON; null where it is none.
+    /// The body as JSON, or null if it is not JSON.
     pub body: Value,
 }
 
@@ -29,7 +29,7 @@ impl Answer {
         self
     }
 
-    /// A problem of this kind.
+    /// Asserts that the response is a problem of this type.
     #[track_caller]
     pub fn refused(self, status: u16, slug: &str) -> Self {
         let answer = self.is(status);
@@ -39,13 +39,14 @@ impl Answer {
         answer
     }
 
-    /// A 400 with faults at exactly these places: pointers, parameters or header names, in any order.
+    /// Asserts that the response is a 400 with faults at exactly these pointers, parameters or header names, in any
+    /// order.
     #[track_caller]
     pub fn faulty(self, places: &[&str]) -> Self {
         self.refused(400, "bad-request").at(places)
     }
 
-    /// Its faults are at exactly these places, in any order.
+    /// Asserts that its faults are at exactly these places, in any order.
     #[track_caller]
     pub fn at(self, places: &[&str]) -> Self {
         let (mut found, mut expected) = (self.places(), places.to_vec());
@@ -56,7 +57,7 @@ impl Answer {
         self
     }
 
-    /// Pointers, parameters and header names of the faults, in order.
+    /// Returns the pointers, parameters and header names of the faults, in order.
     pub fn places(&self) -> Vec<String> {
         let place = |fault: &Value| {
             let place = ["pointer", "parameter", "header"].into_iter().find_map(|kind| fault.get(kind));
@@ -65,7 +66,7 @@ impl Answer {
         self["errors"].as_array().into_iter().flatten().map(place).collect()
     }
 
-    /// What the fault at this place says.
+    /// Returns the detail of the fault at this place.
     #[track_caller]
     pub fn fault(&self, place: &str) -> &str {
         let at = self.places().iter().position(|found| found == place);
@@ -73,7 +74,7 @@ impl Answer {
         self["errors"][at]["detail"].as_str().unwrap_or_default()
     }
 
-    /// A header field; empty where it is absent.
+    /// Returns a header field, or an empty string if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
@@ -85,7 +86,7 @@ impl Answer {
         tag.to_owned()
     }
 
-    /// The revision that the entity tag of an item begins with, whichever representation it names.
+    /// Returns the revision with which the entity tag of an item starts, for any representation.
     #[track_caller]
     pub fn rev(&self) -> u64 {
         let tag = self.tag();
@@ -93,28 +94,28 @@ impl Answer {
         revision.parse().unwrap_or_else(|_| panic!("no revision: {}", self.told()))
     }
 
-    /// The text at this key.
+    /// Returns the text at this key.
     #[track_caller]
     pub fn text(&self, key: &str) -> &str {
         self[key].as_str().unwrap_or_else(|| panic!("no text at `{key}`: {}", self.told()))
     }
 
-    /// One attribute of each item of a page.
+    /// Returns one attribute of each item of a page.
     pub fn each(&self, key: &str) -> Vec<&Value> {
         self["items"].as_array().into_iter().flatten().map(|item| &item[key]).collect()
     }
 
-    /// The sort keys of the items of a page.
+    /// Returns the sort keys of the items of a page.
     pub fn sks(&self) -> Vec<&str> {
         self.each("sk").into_iter().filter_map(Value::as_str).collect()
     }
 
-    /// The cursor of the next page.
+    /// Returns the cursor of the next page.
     pub fn next(&self) -> Option<&str> {
         self["nextCursor"].as_str()
     }
 
-    /// Status, header fields and body but for what names this one request or its moment.
+    /// Returns the status, the header fields and the body, without ids and times of this request.
     pub fn but_for_the_request(&self) -> (u16, Vec<(String, String)>, Value) {
         let varies = ["date", "apigw-requestid"];
         let fields = self.headers.iter().filter(|(name, _)| !varies.contains(&name.as_str()));
@@ -127,7 +128,7 @@ impl Answer {
         (self.status, fields, body)
     }
 
-    /// All of it, for the message of a failed assertion.
+    /// Returns the whole response, for the message of a failed assertion.
     pub fn told(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let body: String = text.chars().take(2000).collect();
@@ -144,13 +145,13 @@ impl Index<&str> for Answer {
 }
 
 impl Found {
-    /// `pk#sk` of the hits, in order.
+    /// Returns `pk#sk` of the hits, in order.
     pub fn ids(&self) -> Vec<String> {
         let items = self.0["items"].as_array().into_iter().flatten();
         items.map(|item| format!("{}#{}", item["pk"].as_str().unwrap(), item["sk"].as_str().unwrap())).collect()
     }
 
-    /// The names of the hits, in order.
+    /// Returns the names of the hits, in order.
     pub fn names(&self) -> Vec<&str> {
         self.0.each("displayName").into_iter().filter_map(Value::as_str).collect()
     }
@@ -159,7 +160,7 @@ impl Found {
         self.0["total"]["value"].as_u64().unwrap()
     }
 
-    /// Exactly these hits, in any order.
+    /// Asserts that the hits are exactly these, in any order.
     #[track_caller]
     pub fn are(&self, names: &[&str]) {
         let (mut found, mut expected) = (self.names(), names.to_vec());
@@ -174,7 +175,7 @@ impl Found {
         self.are(&[]);
     }
 
-    /// How often a facet has this value.
+    /// Returns the count of a value in a facet.
     pub fn count(&self, facet: &str, value: &str) -> u64 {
         let counts = self.0["facets"][facet].as_array().into_iter().flatten();
         counts.filter(|count| count["value"] == value).filter_map(|count| count["count"].as_u64()).sum()

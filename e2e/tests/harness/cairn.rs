@@ -1,4 +1,4 @@
-//! A running platform of one test's own.
+//! The running platform of one test.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,20 +26,20 @@ use super::suite::RUNTIME;
 use super::table::Table;
 use super::{User, engines, recorder};
 
-/// A platform; gone when dropped.
+/// A platform, which is stopped when dropped.
 pub struct Cairn {
     pub clock: Clock,
     shared: Arc<Shared>,
 }
 
-/// How a platform differs from the usual one.
+/// The differences of a platform from the default one.
 pub struct Setup {
     pub systems: Vec<Served>,
-    /// The search engine, if it is not the one that all tests share.
+    /// The search engine, unless it is the one that all tests share.
     pub search: Option<String>,
 }
 
-/// What a platform and its users share.
+/// The state that a platform and its users share.
 pub struct Shared {
     url: String,
     platform: RwLock<Option<Platform>>,
@@ -49,9 +49,9 @@ pub struct Shared {
     folder: Mutex<Option<TempDir>>,
 }
 
-/// Platforms that are being stopped.
+/// The platforms that are being stopped.
 static STOPPING: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
-/// Under these names platforms issue tokens.
+/// The names of the platforms' token issuers.
 const ISSUERS: [&str; 3] = [ISSUER, "idp", "acme"];
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
@@ -63,19 +63,19 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// With this system alone.
+    /// Returns the setup of a platform with only this system.
     pub fn of(system: &str) -> Self {
         Self { systems: vec![*systems::named(system).unwrap()], search: None }
     }
 }
 
 impl Cairn {
-    /// An empty platform.
+    /// Starts an empty platform.
     pub async fn start() -> Self {
         Self::with(Setup::default()).await
     }
 
-    /// One with the visible collection `bcparks_1`, "Strathcona Park", with which most tests start.
+    /// Starts a platform with the visible collection `bcparks_1`, "Strathcona Park", which most tests need.
     pub async fn with_strathcona() -> Self {
         let cairn = Self::start().await;
         cairn.collection("bcparks_1", "Strathcona Park").await;
@@ -96,12 +96,12 @@ impl Cairn {
         options.dynamodb = url.map_or(Dynamodb::InMemory, Dynamodb::Url);
         options.prefix = format!("t{}-", STARTED.fetch_add(1, Ordering::SeqCst));
         options.clock = clock.clone();
-        // Rare polls save CPU time: `caught_up` has a stream read at once.
+        // Rare polls save CPU time. `caught_up` triggers a read of a stream.
         options.sources.poll = Duration::from_millis(250);
         options.issuers = ISSUERS.map(str::to_owned).to_vec();
         options.through = |system, engines| match systems::named(system.name) {
             Some(_) => recorder::OF_THE_RUN.before(engines),
-            // What is made up for a test declares nothing to compare with.
+            // A system that exists only in tests has no declaration to compare with.
             None => Arc::clone(engines),
         };
         let platform = Platform::start(options, &Progress::silent()).await.unwrap();
@@ -121,7 +121,7 @@ impl Cairn {
         cairn
     }
 
-    /// The gateway's address.
+    /// Returns the gateway's address.
     pub fn url(&self) -> &str {
         self.shared.url()
     }
@@ -135,62 +135,62 @@ impl Cairn {
         self.user("administrator", &format!("Bearer {token}"))
     }
 
-    /// Somebody who sends this as `Authorization`.
+    /// Returns a user with this `Authorization` header.
     pub fn user(&self, name: &'static str, authorization: &str) -> User {
         User::new(Arc::clone(&self.shared), name, Some(authorization.to_owned()))
     }
 
-    /// A bearer token of the platform's own issuer.
+    /// Returns a bearer token of the platform's own issuer.
     pub async fn token(&self, subject: &str, roles: &[&str]) -> String {
         self.platform(|platform| platform.identity.token(subject, roles, &self.clock).unwrap()).await
     }
 
-    /// Somebody with a name of their own.
+    /// Returns a user with this display name.
     pub async fn person(&self, name: &'static str, person: Person<'_>) -> User {
         let token = self.platform(|platform| platform.identity.token_of(&person, &self.clock).unwrap()).await;
         self.user(name, &format!("Bearer {token}"))
     }
 
-    /// A token that says this, signed by the platform's own issuer.
+    /// Returns a token with these claims, signed by the platform's own issuer.
     pub fn sign(&self, claims: &Claims) -> String {
         let key = std::fs::read(self.state().join("identity.pk8")).unwrap();
         SigningKey::from_pkcs8(key).unwrap().sign(claims).unwrap()
     }
 
-    /// Makes a visible collection.
+    /// Creates a visible collection.
     pub async fn collection(&self, id: &str, name: &str) {
         let new = json!({ "collectionId": id, "displayName": name, "isVisible": true });
         self.administrator().await.post("/parks/collections", new).await.is(201);
     }
 
-    /// Waits until everything that was written before this call can be found.
+    /// Waits until search shows every write from before this call.
     pub async fn caught_up(&self) {
         self.shared.caught_up().await;
     }
 
-    /// The engines themselves, for what happens past the platform.
+    /// Returns the engines, for direct access that bypasses the platform.
     pub fn engines(&self) -> &Arc<Engines> {
         &self.shared.engines
     }
 
-    /// From now on this part of the platform's writes meets others at the same items.
+    /// Lets this share of the platform's later writes conflict with concurrent writes.
     pub fn conflicts(&self, rate: f64) -> Arc<Conflicts> {
         let conflicts = Arc::new(Conflicts::at(rate));
         recorder::OF_THE_RUN.conflicts(self.engines(), Arc::clone(&conflicts));
         conflicts
     }
 
-    /// The table of parks, past the platform.
+    /// Returns the table of parks, for direct access.
     pub fn table(&self) -> Table {
         self.table_of(&::parks::schema::PARKS)
     }
 
-    /// A table, past the platform.
+    /// Returns a table, for direct access.
     pub fn table_of(&self, table: &'static table::schema::Table) -> Table {
         Table { engines: Arc::clone(self.engines()), table }
     }
 
-    /// What of parks is in quarantine, as the operator's command lists it.
+    /// Returns the quarantine of parks, as the operator's command lists it.
     pub async fn quarantined(&self) -> Vec<Marker> {
         self.quarantined_of(&::parks::SYSTEM).await
     }
@@ -201,7 +201,7 @@ impl Cairn {
         found.into_iter().map(|(_, marker)| marker).collect()
     }
 
-    /// What the operator's command makes of an item's document.
+    /// Repairs an item's document, as the operator's command does.
     pub async fn repair(&self, pk: &str, sk: &str) -> Vec<Repaired> {
         self.caught_up().await;
         let shapes = BucketShapes::new(Access::new(Arc::clone(self.engines()), &[&SHAPE]));
@@ -218,7 +218,7 @@ impl Cairn {
         answer.map(|answer| serde_json::from_slice(&answer).unwrap()).map_err(|failure| failure.to_string())
     }
 
-    /// The folder in which the local S3 keeps a bucket.
+    /// Returns the folder in which the local S3 stores a bucket.
     pub fn bucket(&self, name: &str) -> PathBuf {
         self.state().join("objects").join(self.engines().config.bucket(name))
     }
@@ -227,7 +227,7 @@ impl Cairn {
         self.shared.folder.lock().unwrap().as_ref().unwrap().path().join("state")
     }
 
-    /// The document of an item as the index has it, tombstones included; none if there is none.
+    /// Returns the document of an item from the index, if there is one. It may be a tombstone.
     pub async fn document(&self, system: &str, id: &str) -> Option<Value> {
         self.caught_up().await;
         let index = format!("{}-000001", self.engines().config.search_name(system));
@@ -238,7 +238,7 @@ impl Cairn {
         hits.first().map(|hit| hit["_source"].clone())
     }
 
-    /// Asks the search engine itself.
+    /// Sends a request to the search engine.
     pub async fn search_engine(&self, method: Method, path: &str, body: &Value) -> Value {
         self.shared.search_engine(method, path, body).await
     }
@@ -256,7 +256,7 @@ impl Shared {
     pub async fn caught_up(&self) {
         if let Some(platform) = self.platform.read().await.as_ref() {
             platform.caught_up().await;
-            // What was written past the platform is stamped first; the stamp is a write of its own.
+            // An item that was written directly is stamped first, and the stamp is another write.
             platform.caught_up().await;
         }
         for system in &self.systems {
@@ -265,11 +265,11 @@ impl Shared {
         }
     }
 
-    /// Deletes its indexes: each costs the engine a little for as long as it is there.
+    /// Deletes the platform's indexes, since each of them costs the engine some time.
     async fn forget(&self) {
         for system in &self.systems {
             let index = format!("{}-000001", self.engines.config.search_name(system));
-            // An engine of the test's own may be gone already.
+            // A test's own engine may have been stopped already.
             let _ = HTTP.delete(format!("{}/{index}", self.engines.config.search)).send().await;
         }
     }

@@ -1,5 +1,5 @@
-//! Transaction conflicts, which the engines of one machine never have by themselves: DynamoDB refuses a write that meets
-//! another at the same item, and nothing of it is carried out.
+//! Transaction conflicts, which local engines do not have by themselves. DynamoDB refuses a write that conflicts with a
+//! concurrent write of the same item, and carries out none of it.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,34 +9,33 @@ use http_body_util::Full;
 use hyper::Response;
 use serde_json::{Value, json};
 
-/// Refuses writes at a rate, and counts them.
+/// A filter that refuses a share of the writes and counts them.
 pub struct Conflicts {
     rate: f64,
-    /// Every write that says this is refused.
+    /// Every write that contains this text is refused.
     always: Option<&'static str>,
     random: Mutex<fastrand::Rng>,
     refused: AtomicUsize,
 }
 
 impl Conflicts {
-    /// 0.2 refuses every fifth write, at random.
+    /// Creates a filter with this rate. 0.2 refuses every fifth write, at random.
     pub fn at(rate: f64) -> Self {
         let random = Mutex::new(fastrand::Rng::with_seed(7));
         Self { rate, always: None, random, refused: AtomicUsize::new(0) }
     }
 
-    /// Besides refuses every write that says this, however often it is tried.
+    /// Also refuses every write that contains this text, including its retries.
     pub fn always(self, word: &'static str) -> Self {
         Self { always: Some(word), ..self }
     }
 
-    /// How many writes were refused.
+    /// Returns the number of writes that were refused.
     pub fn count(&self) -> usize {
         self.refused.load(Ordering::SeqCst)
     }
 
-    /// What DynamoDB answers to a write that meets another; none where it meets none. `target` is the request's
-    /// `X-Amz-Target`.
+    /// Returns DynamoDB's response if the write is to conflict. `target` is the request's `X-Amz-Target`.
     pub fn refusal(&self, target: &str, body: &Bytes) -> Option<Response<Full<Bytes>>> {
         let operation = target.rsplit('.').next().unwrap_or_default();
         let refuse = match operation {
@@ -56,7 +55,7 @@ impl Conflicts {
     }
 }
 
-/// A transaction, of which one item is in another that is under way.
+/// Returns the response to a transaction with an item of a concurrent transaction.
 fn cancelled(random: &mut fastrand::Rng, request: &Value) -> Value {
     let items = request["TransactItems"].as_array().unwrap().len();
     let met = random.usize(..items);
@@ -72,7 +71,7 @@ fn cancelled(random: &mut fastrand::Rng, request: &Value) -> Value {
     })
 }
 
-/// A single write to an item that is in a transaction under way.
+/// Returns the response to a single write of an item of a concurrent transaction.
 fn rejected(_: &mut fastrand::Rng, _: &Value) -> Value {
     json!({
         "__type": "com.amazonaws.dynamodb.v20120810#TransactionConflictException",

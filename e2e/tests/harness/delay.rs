@@ -1,4 +1,4 @@
-//! A DynamoDB that takes its time over transactions: a proxy that holds each of them for a while.
+//! A slow DynamoDB: a proxy that delays each transaction.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use super::relay::pass_on;
 use super::server::Server;
 use super::stopper::Moment;
 
-/// The proxy; gone when dropped.
+/// The proxy, which is stopped when dropped.
 pub struct Delay {
     pub url: String,
     transactions: Arc<AtomicUsize>,
@@ -23,7 +23,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    /// In front of this DynamoDB. Each transaction is held so long: before DynamoDB sees it, or when it is done.
+    /// Starts a proxy for this DynamoDB. Each transaction is delayed by this time, before or after it is carried out.
     pub async fn before(target: String, time: Duration, moment: Moment) -> Self {
         let transactions = Arc::<AtomicUsize>::default();
         let held = Arc::new(Mutex::new(Some((time, moment))));
@@ -55,12 +55,12 @@ impl Delay {
         Self { url: server.url.clone(), transactions, held, _server: server }
     }
 
-    /// How many transactions were sent.
+    /// Returns the number of transactions that were sent.
     pub fn transactions(&self) -> usize {
         self.transactions.load(Ordering::SeqCst)
     }
 
-    /// From now on it passes everything on at once.
+    /// Ends the delay of later transactions.
     pub fn end(&self) {
         *self.held.lock().unwrap() = None;
     }

@@ -1,4 +1,4 @@
-//! The system's own OpenAPI description: no answer in any test may break it.
+//! The system's OpenAPI description, against which every response of every test is checked.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::RwLock;
@@ -10,44 +10,44 @@ use serde_json::{Value, json};
 
 use super::answer::Answer;
 
-/// The description of one system, made ready to check answers.
+/// The description of one system, compiled to check responses.
 pub struct Description {
     operations: Vec<Operation>,
 }
 
 struct Operation {
     method: String,
-    /// The steps of the path; those in braces stand for any.
+    /// The segments of the path. Those in braces match any segment.
     template: Vec<String>,
-    /// By status and content type what the body must be; none where there is no body.
+    /// The schema of the body by status and content type. `None` if there is no body.
     answers: HashMap<(String, String), Option<Validator>>,
-    /// By status the header fields that are always there.
+    /// The required header fields by status.
     headers: HashMap<String, Vec<String>>,
 }
 
-/// By the system's name.
+/// The descriptions by the system's name.
 static ALL: RwLock<BTreeMap<String, &'static Description>> = RwLock::new(BTreeMap::new());
 
 impl Description {
-    /// Whether a system's description is kept.
+    /// Whether a system's description is stored.
     pub fn is_kept(system: &str) -> bool {
         ALL.read().unwrap().contains_key(system)
     }
 
-    /// Keeps the description of a system that a platform serves, once a run: it is the same on every platform.
+    /// Stores the description of a system once a run, since it is the same on every platform.
     pub fn keep(system: &str, document: &Value) {
         ALL.write().unwrap().entry(system.to_owned()).or_insert_with(|| Box::leak(Box::new(Self::read(document))));
     }
 
-    /// Fails on an answer that the description does not promise.
+    /// Asserts that the response conforms to the description.
     #[track_caller]
     pub fn check(method: &Method, path: &str, answer: &Answer) {
         let system = path.split(['/', '?']).nth(1).unwrap_or_default();
         let Some(description) = ALL.read().unwrap().get(system).copied() else { return };
-        // API Gateway hands paths over decoded, and matches them so.
+        // API Gateway decodes paths before it matches and forwards them.
         let path = percent_decode_str(path.split('?').next().unwrap_or_default()).decode_utf8_lossy();
         let Some(operation) = description.operation(method, &path) else { return };
-        // Such answers are API Gateway's own.
+        // API Gateway sends these responses itself.
         if ["Not Found", "Request Entity Too Large"].iter().any(|message| answer.body == json!({ "message": message }))
         {
             return;
@@ -89,7 +89,7 @@ impl Description {
         Self { operations }
     }
 
-    /// The operation with this path, the one with the fewest parameters before others.
+    /// Returns the operation that matches this path and has the fewest parameters.
     fn operation(&self, method: &Method, path: &str) -> Option<&Operation> {
         let steps: Vec<&str> = path.split('/').collect();
         let parameters =
@@ -107,7 +107,7 @@ impl Operation {
     }
 }
 
-/// The responses by status, each as it stands among the components.
+/// Returns the responses by status, with references resolved among the components.
 fn responses<'a>(document: &'a Value, responses: &'a Value) -> HashMap<String, &'a Value> {
     let resolved = |response: &'a Value| {
         response["$ref"].as_str().map_or(response, |path| {
@@ -118,7 +118,7 @@ fn responses<'a>(document: &'a Value, responses: &'a Value) -> HashMap<String, &
     responses.map(|(status, response)| (status.clone(), resolved(response))).collect()
 }
 
-/// The header fields that a response always has.
+/// Returns the header fields that a response always has.
 fn headers(response: &Value) -> Vec<String> {
     let headers = response["headers"].as_object().into_iter().flatten();
     headers.filter(|(_, header)| header["required"] == true).map(|(name, _)| name.clone()).collect()
@@ -139,7 +139,7 @@ fn answers(document: &Value, responses: &HashMap<String, &Value>) -> HashMap<(St
     answers
 }
 
-/// A schema with everything that it may refer to.
+/// Returns a schema together with the components that it may refer to.
 pub fn validator(components: &Value, schema: &Value) -> Validator {
     let document = json!({ "allOf": [schema], "components": components });
     jsonschema::options().with_draft(Draft::Draft202012).build(&document).unwrap()

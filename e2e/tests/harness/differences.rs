@@ -1,4 +1,4 @@
-//! What a set of engines cannot do, by test: the table in `e2e/differences.md`, and nothing else.
+//! The tests that a set of engines cannot pass, which are the table in `e2e/differences.md`.
 
 use super::Test;
 use super::engines::Set;
@@ -20,13 +20,13 @@ impl Differences {
         Self(rows.map(Difference::read).collect())
     }
 
-    /// Why this set cannot pass the test, if it cannot.
+    /// Returns the reason why this set cannot pass the test, if there is one.
     pub fn reason(&self, set: Set, test: &str) -> Option<&str> {
         let difference = self.0.iter().find(|difference| difference.set == set && difference.test == test);
         difference.map(|difference| difference.reason.as_str())
     }
 
-    /// Rows that name no test.
+    /// Returns the rows that do not name a test.
     pub fn unknown(&self, tests: &[Test]) -> Vec<String> {
         let known = |difference: &&Difference| tests.iter().any(|test| test.name == difference.test);
         self.0.iter().filter(|row| !known(row)).map(|row| row.test.clone()).collect()

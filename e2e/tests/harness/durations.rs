@@ -1,4 +1,4 @@
-//! How long each test of a run took. The slowest are printed at the end of the run.
+//! The duration of each test of a run. The slowest tests are printed at its end.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -9,7 +9,7 @@ pub static OF_THE_RUN: Durations = Durations(Mutex::new(Vec::new()));
 /// Names and durations of tests, in the order in which the tests ended.
 pub struct Durations(Mutex<Vec<(String, Duration)>>);
 
-/// How many tests are printed.
+/// The number of tests that are printed.
 const PRINTED: usize = 10;
 
 impl Durations {

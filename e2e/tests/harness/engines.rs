@@ -1,5 +1,5 @@
-//! The engines of a run. All tests share one search engine, each under a prefix of its own; each platform has a DynamoDB
-//! of its own, since DynamoDB Local looks through the stream records of all its tables each time that it is asked for some.
+//! The engines of a run. All tests share one search engine, each with its own prefix. Each platform has its own
+//! DynamoDB, since DynamoDB Local scans the stream records of all its tables for each request for records.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use tokio::sync::{OnceCell, RwLock};
 
 use super::suite::RUNTIME;
 
-/// Which engines a run is on.
+/// The set of engines of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     /// dynoxide and OpenSearch.
@@ -25,14 +25,14 @@ pub enum Set {
     WithoutJava,
 }
 
-/// The engines of a run, once a test has needed them.
+/// The engines of a run, which the first test that needs them starts.
 struct Engines {
     search: String,
     process: Process,
     folder: TempDir,
 }
 
-/// The set, and OpenSearch's program where the set has it.
+/// The set, and OpenSearch's program if the set has it.
 static CHOSEN: LazyLock<(Set, Option<Installed>)> = LazyLock::new(|| RUNTIME.block_on(choose()));
 static STARTED: RwLock<OnceCell<Engines>> = RwLock::const_new(OnceCell::const_new());
 
@@ -47,17 +47,17 @@ impl Set {
     }
 }
 
-/// The set that `CAIRN_ENGINES` names, `embedded` where it is not set.
+/// Returns the set that `CAIRN_ENGINES` names, or `embedded` if it is not set.
 pub fn set() -> Set {
     CHOSEN.0
 }
 
-/// The endpoint of the run's search engine.
+/// Returns the endpoint of the run's search engine.
 pub async fn search() -> String {
     with(|engines| engines.search.clone()).await
 }
 
-/// A DynamoDB Local with its log in this folder; none where a platform has dynoxide.
+/// Starts a DynamoDB Local with its log in this folder. Returns `None` if platforms use dynoxide.
 pub async fn own_dynamodb(folder: &Path) -> Option<(Process, String)> {
     if set() != Set::Real {
         return None;
@@ -67,12 +67,12 @@ pub async fn own_dynamodb(folder: &Path) -> Option<(Process, String)> {
     Some(dynamodb_local::start(&installed, None, &folder.join("dynamodb.log")).await.unwrap())
 }
 
-/// A search engine of one test's own, of the same kind as the run's.
+/// Starts a search engine for one test, of the same kind as the run's.
 pub async fn own_search(folder: &Path) -> (Process, String) {
     start_search(folder).await
 }
 
-/// Ends what was started.
+/// Stops the engines that were started.
 pub async fn stop() {
     if let Some(engines) = STARTED.write().await.take() {
         engines.process.stop().await;

@@ -1,4 +1,4 @@
-//! Parks once more, on the engines of a running platform, with a configuration and a gateway of its own.
+//! A second instance of parks on the engines of a running platform, with its own configuration and gateway.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 
 use super::{Cairn, User};
 
-/// A gateway; gone when dropped.
+/// A gateway, which is stopped when dropped.
 pub struct Front {
     pub cairn: Cairn,
     url: String,
@@ -33,7 +33,7 @@ impl Front {
         Self { cairn, url, begun, _gateway: gateway }
     }
 
-    /// Somebody with this bearer token.
+    /// Returns a user with this bearer token.
     pub fn user(&self, name: &'static str, token: &str) -> User {
         User::outside(&self.url, name, Some(format!("Bearer {token}")))
     }
@@ -42,7 +42,7 @@ impl Front {
         User::outside(&self.url, "visitor", None)
     }
 
-    /// How many requests have reached the system.
+    /// Returns the number of requests that have reached the system.
     pub fn begun(&self) -> usize {
         self.begun.load(Ordering::SeqCst)
     }

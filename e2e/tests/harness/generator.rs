@@ -1,18 +1,18 @@
-//! Values at random from the schemas of an API description: most as it says, some broken on purpose.
+//! Random values from the schemas of an API description. Most of them are valid, some deliberately invalid.
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
 
-/// Makes the same values again from the same seed.
+/// A generator whose values depend only on its seed.
 pub struct Generator<'a> {
     pub random: Rng,
     description: &'a Value,
 }
 
-/// One value in so many is something else than its schema says.
+/// One of this many values is not of its schema's type.
 const BROKEN: usize = 40;
 
-/// Texts that mean something to some field.
+/// Texts that are valid for some field.
 const WORDS: [&str; 16] = [
     "bcparks_1",
     "1",
@@ -32,7 +32,7 @@ const WORDS: [&str; 16] = [
     "true",
 ];
 
-/// Texts that no field expects.
+/// Texts that are valid for no field.
 const TRAPS: [&str; 16] = [
     "",
     " ",
@@ -57,7 +57,7 @@ impl<'a> Generator<'a> {
         Self { random, description }
     }
 
-    /// True once in so many times.
+    /// Returns true once in this many calls on average.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.random.usize(..times) == 0
     }
@@ -66,7 +66,7 @@ impl<'a> Generator<'a> {
         from[self.random.usize(..from.len())].clone()
     }
 
-    /// A text as it stands in a path, a query or a header.
+    /// Returns a value as the text of a path, a query or a header.
     pub fn text(&mut self, schema: &Value) -> String {
         if let Some(example) = example(schema).as_str().filter(|_| !self.once_in(10)) {
             return example.to_owned();
@@ -166,7 +166,7 @@ impl<'a> Generator<'a> {
         ])
     }
 
-    /// Something that hardly any schema allows.
+    /// Returns a value that hardly any schema allows.
     pub fn broken(&mut self) -> Value {
         let trap = self.pick(&TRAPS);
         let deep = (0..60).fold(json!(1), |inner, _| json!([inner]));
@@ -188,7 +188,7 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// What a schema gives as an example; null if nothing.
+/// Returns the example of a schema, or null if it has none.
 fn example(schema: &Value) -> &Value {
     if schema["examples"].is_null() { &schema["example"] } else { &schema["examples"][0] }
 }

@@ -1,4 +1,4 @@
-//! An issuer of bearer tokens that publishes its keys by URL, and fails on command.
+//! An issuer of bearer tokens that publishes its keys by URL and fails on demand.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ use web::token::{Claims, SigningKey};
 
 use super::server::Server;
 
-/// The issuer; its URL is gone when it is dropped.
+/// The issuer, whose server is stopped when it is dropped.
 pub struct TestIssuer {
     name: &'static str,
     url: String,
@@ -27,13 +27,13 @@ pub struct TestIssuer {
     _server: Server,
 }
 
-/// What the URL answers.
+/// The response of the URL.
 #[derive(Clone, Debug)]
 pub enum Published {
     Keys(Vec<Value>),
     Text(String),
     Status(u16),
-    /// It never answers.
+    /// The URL does not respond.
     Nothing,
 }
 
@@ -46,14 +46,14 @@ pub struct KeyPair {
 
 pub const AUDIENCE: &str = "https://cairn.test";
 
-/// PKCS #8 of a P-256 key (RFC 5915) up to the 32 bytes of the key itself.
+/// The PKCS #8 encoding of a P-256 key (RFC 5915) up to the 32 bytes of the key itself.
 const P256_HEAD: [u8; 35] = [
     0x30, 0x41, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x04, 0x27, 0x30, 0x25, 0x02, 0x01, 0x01, 0x04, 0x20,
 ];
 
 impl TestIssuer {
-    /// Of this configured name, which publishes these keys.
+    /// Starts an issuer with this configured name and these keys.
     pub async fn publishing(name: &'static str, keys: &[&KeyPair]) -> Self {
         let published = Arc::new(Mutex::new(Published::of(keys)));
         let fetched = Arc::<AtomicUsize>::default();
@@ -72,28 +72,28 @@ impl TestIssuer {
         Self { name, url: format!("{}/jwks", server.url), published, fetched, held, _server: server }
     }
 
-    /// As a platform is to trust it.
+    /// Returns the configuration with which a platform trusts the issuer.
     pub fn trusted(&self) -> Issuer {
         let keys = Keys::At(self.url.clone());
         Issuer::new(self.name, &self.iss(), AUDIENCE, keys)
     }
 
-    /// From now on its URL answers so.
+    /// Sets the later responses of its URL.
     pub fn publish(&self, published: Published) {
         *self.published.lock().unwrap() = published;
     }
 
-    /// From now on its URL lets everybody wait, or no longer does.
+    /// Sets whether later requests to its URL must wait.
     pub fn hold(&self, held: bool) {
         self.held.send_replace(held);
     }
 
-    /// How often its keys were fetched.
+    /// Returns the number of times that its keys were fetched.
     pub fn fetched(&self) -> usize {
         self.fetched.load(Ordering::SeqCst)
     }
 
-    /// What it says of an administrator of parks for the next ten minutes.
+    /// Returns the claims of an administrator of parks for the next ten minutes.
     pub fn claims(&self, clock: &Clock) -> Claims {
         let now = clock.seconds();
         Claims {
@@ -108,7 +108,7 @@ impl TestIssuer {
         }
     }
 
-    /// A token that says so.
+    /// Returns a token with these claims.
     pub fn token(&self, key: &KeyPair, clock: &Clock) -> String {
         key.sign(&self.claims(clock))
     }
@@ -130,31 +130,31 @@ impl Published {
             Self::Status(status) => (status, String::new()),
             Self::Nothing => std::future::pending().await,
         };
-        // For statuses that lead elsewhere: the same place, which would do.
+        // The target of redirects is the same URL, which would respond well.
         Response::builder().status(status).header("location", "/jwks").body(Full::new(body.into())).unwrap()
     }
 }
 
 impl KeyPair {
-    /// The one RSA key of the tests.
+    /// The only RSA key of the tests.
     pub fn rs256(id: &'static str) -> Self {
         let key = include_bytes!("../../../shared/web/src/trust/rs256-test-key.der");
         Self { id, algorithm: Algorithm::RS256, key: EncodingKey::from_rsa_der(key) }
     }
 
-    /// The key of this number.
+    /// Returns the key with this number.
     pub fn es256(id: &'static str, number: u8) -> Self {
         let key = EncodingKey::from_ec_der(&[P256_HEAD.as_slice(), &[number; 32]].concat());
         Self { id, algorithm: Algorithm::ES256, key }
     }
 
-    /// A new key.
+    /// Creates a key.
     pub fn eddsa(id: &'static str) -> Self {
         let key = EncodingKey::from_ed_der(SigningKey::generate().unwrap().to_pkcs8());
         Self { id, algorithm: Algorithm::EdDSA, key }
     }
 
-    /// The public key as a key set has it.
+    /// Returns the public key as an entry of a key set.
     pub fn public(&self) -> Value {
         let mut jwk = Jwk::from_encoding_key(&self.key, self.algorithm).unwrap();
         jwk.common.key_id = Some(self.id.to_owned());
@@ -165,12 +165,12 @@ impl KeyPair {
         self.sign_as(self.id, claims)
     }
 
-    /// A token that names another key.
+    /// Returns a token that names another key.
     pub fn sign_as(&self, id: &str, claims: &impl Serialize) -> String {
         self.sign_under(&Header { kid: Some(id.to_owned()), ..Header::new(self.algorithm) }, claims)
     }
 
-    /// A token with this header.
+    /// Returns a token with this header.
     pub fn sign_under(&self, header: &Header, claims: &impl Serialize) -> String {
         jsonwebtoken::encode(header, claims, &self.key).unwrap()
     }

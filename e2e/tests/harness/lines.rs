@@ -1,4 +1,4 @@
-//! What the log lines of requests and events say: what each consumed of DynamoDB's capacity, and its trace.
+//! The consumed DynamoDB capacity and the trace ids in the log lines of requests and events.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -9,13 +9,13 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// Where a platform logs a line for each request and event.
+/// The targets of the log lines of requests and events.
 pub const TARGET: &str = "web::log";
 
-/// Read and write units by the name of the access pattern.
+/// The read and write units by the name of the access pattern.
 pub type Units = BTreeMap<String, (f64, f64)>;
 
-/// Lines by `request.id` and by `trace.id`; the last one of an event by `operation`, too.
+/// The lines by `request.id` and by `trace.id`. The last line of an event is also stored by `operation`.
 #[derive(Clone, Default)]
 pub struct Lines(Arc<Mutex<HashMap<String, Line>>>);
 
@@ -38,7 +38,7 @@ impl Lines {
         self.0.lock().unwrap().get(key).cloned().unwrap_or_else(|| panic!("{key} has no log line"))
     }
 
-    /// Which function had this `request.id` or `trace.id`: `{system}-{operation}`.
+    /// Returns the function that logged this `request.id` or `trace.id`: `{system}-{operation}`.
     pub fn function_of(&self, key: &str) -> Option<String> {
         self.0.lock().unwrap().get(key).map(|line| format!("{}-{}", line.system, line.operation))
     }

@@ -1,4 +1,4 @@
-//! The capacity units that uses of a system consume, compared with its recorded costs.
+//! The capacity units that requests and events of a system consume, compared with its recorded costs.
 
 use std::fs;
 use std::path::Path;
@@ -15,22 +15,23 @@ use web::App;
 use super::lines::{Lines, OF_THE_RUN, Units};
 use super::{Answer, Cairn};
 
-/// The first line of a record, and what a failing test asks for.
+/// The first line of a record, which says how to record the costs again.
 const RECORD: &str = "Recorded by `CAIRN_RECORD=1 cargo test --test e2e costs::`";
 
-/// The uses that were measured, in order.
+/// The measured uses, in order.
 #[derive(Default)]
 pub struct Measured(Vec<(&'static str, Units)>);
 
 impl Measured {
-    /// The answer to a request, and what it consumed.
+    /// Sends a request. Returns its response, and records the consumed units.
     pub async fn of(&mut self, what: &'static str, call: impl IntoFuture<Output = Answer>, status: u16) -> Answer {
         let answer = call.await.is(status);
         self.0.push((what, OF_THE_RUN.of(answer.header("apigw-requestid")).consumed()));
         answer
     }
 
-    /// The same of an event that comes so much later, on a clock of its own: the platform's schedule stays behind.
+    /// Sends an event at a later time, and records the consumed units. The event has its own clock, so that the
+    /// platform's schedule is not affected.
     pub async fn of_event(
         &mut self,
         what: &'static str,
@@ -49,7 +50,7 @@ impl Measured {
         self.0.push((what, lines.of(handler).consumed()));
     }
 
-    /// Asserts that the uses consumed what `functions/{system}/costs.json` records. With `CAIRN_RECORD` set it writes
+    /// Asserts that the consumed units are those in `functions/{system}/costs.json`. With `CAIRN_RECORD` set, it writes
     /// that file instead.
     pub fn match_record(&self, system: &str) {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../functions/{system}/costs.json"));
@@ -69,7 +70,7 @@ impl Measured {
         );
     }
 
-    /// One line for each use and pattern.
+    /// Returns one line for each use and access pattern.
     fn record(&self) -> String {
         let costs = self.0.iter().flat_map(|(of, units)| {
             units.iter().map(move |(pattern, (read, write))| {

@@ -1,4 +1,4 @@
-//! What the platforms of a run say in their metrics lines.
+//! The metrics lines of the platforms of a run.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,15 +9,16 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// Where a platform logs its metrics lines.
+/// The target of metrics lines.
 pub const TARGET: &str = "metrics";
 
-/// Counts as lines come.
+/// Counts the shapes of each line.
 pub struct Counted;
 
 static DEGRADED: AtomicU64 = AtomicU64::new(0);
 
-/// Shapes that search refused and that were given more coarsely, on all platforms of the run so far.
+/// Returns the number of shapes that search refused and that were indexed at a coarser detail level, on all platforms
+/// of the run so far.
 pub fn shapes_degraded() -> u64 {
     DEGRADED.load(Ordering::SeqCst)
 }

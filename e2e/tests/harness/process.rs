@@ -1,4 +1,4 @@
-//! `cairn local` as a process of its own, that can be killed and started again on its state folder.
+//! `cairn local` as a separate process, which can be killed and restarted on its state folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 use super::engines::{self, Set};
 use super::{Description, User};
 
-/// A running `cairn local`; killed when dropped.
+/// A running `cairn local`, which is killed when dropped.
 pub struct Process {
     child: Child,
     url: String,
@@ -20,12 +20,12 @@ pub struct Process {
     token: String,
 }
 
-/// The folder of programs, once they are built.
+/// The folder of the compiled programs.
 static PROGRAMS: OnceCell<PathBuf> = OnceCell::const_new();
 
 impl Process {
-    /// Starts it on the folder and waits until it is ready. It dies at the failpoint, where one is named. What a dead one
-    /// has begun is gone on with after a second.
+    /// Starts a process on the folder and waits until it is ready. It aborts at the failpoint, if there is one. The
+    /// jobs of a killed process are resumed after a second.
     pub async fn start(state: &Path, failpoint: Option<&str>) -> Self {
         let (search, dynamodb) = match engines::set() {
             Set::Embedded => ("opensearch", "dynoxide"),
@@ -36,7 +36,7 @@ impl Process {
         command
             .args(["local", "--port", "0", "--search", search, "--dynamodb", dynamodb, "--lease", "1", "--state"])
             .arg(state);
-        // It lives for seconds, too short for Java's second compiler to pay.
+        // The process lives only for seconds, too short for Java's second compiler.
         command.env("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         match failpoint {
@@ -58,7 +58,7 @@ impl Process {
             }
             url = line.strip_prefix("ready ").map(str::to_owned);
         }
-        // Read on, or it stops when the pipe is full.
+        // The output must be read, since the process blocks when the pipe is full.
         tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
         let url = url.unwrap();
         let token =
@@ -77,19 +77,19 @@ impl Process {
         User::outside(&self.url, "visitor", None)
     }
 
-    /// As a power cut would: it writes nothing more.
+    /// Kills the process, which writes nothing more, as after a power cut.
     pub async fn kill(mut self) {
         self.child.kill().await.unwrap();
     }
 
-    /// Waits until it has died of itself.
+    /// Waits until the process has aborted.
     pub async fn died(mut self) {
         let end = tokio::time::timeout(Duration::from_secs(60), self.child.wait()).await;
         let end = end.expect("it did not come to its failpoint").unwrap();
         assert!(!end.success(), "{end}");
     }
 
-    /// As Ctrl-C does.
+    /// Stops the process as Ctrl-C does.
     pub async fn stop(mut self) {
         let id = self.child.id().unwrap().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().await.unwrap().success());
@@ -97,15 +97,15 @@ impl Process {
     }
 }
 
-/// A program as `cargo` builds it: the command, or that of a system.
+/// Returns the path of a compiled program: the command, or the program of a system.
 pub async fn program(name: &str) -> PathBuf {
     let build = async || {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut build = Command::new(cargo);
-        // As the tests are built: another choice of packages would build the dependencies anew.
+        // The packages are those of the tests, since another selection would compile the dependencies again.
         build.args(["build", "--quiet", "--workspace", "--bins", "--tests"]).current_dir(env!("CARGO_MANIFEST_DIR"));
         assert!(build.status().await.unwrap().success(), "the programs do not build");
-        // Beside the folder in which this test is.
+        // The programs are next to the folder of the test's program.
         let tests = std::env::current_exe().unwrap();
         tests.parent().and_then(Path::parent).unwrap().to_owned()
     };

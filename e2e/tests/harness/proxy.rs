@@ -1,4 +1,4 @@
-//! A search engine that fails on command: a proxy in front of the real one.
+//! A search engine that fails on demand: a proxy in front of the real one.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -17,47 +17,47 @@ use tokio::time::timeout;
 use super::relay::HTTP;
 use super::server::Server;
 
-/// The proxy; gone when dropped.
+/// The proxy, which is stopped when dropped.
 pub struct Proxy {
     pub url: String,
     shared: Arc<Shared>,
     _server: Server,
 }
 
-/// What becomes of a bulk request.
+/// The fault of a bulk request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// 429 for all of it.
+    /// The whole request is answered 429.
     Busy,
-    /// 429 for every second operation; the others are carried out.
+    /// Every second operation is answered 429, and the others are carried out.
     HalfBusy,
-    /// 503 for all of it.
+    /// The whole request is answered 503.
     Unavailable,
-    /// No answer, and nothing was carried out.
+    /// There is no response, and the request is not carried out.
     LostBefore,
-    /// No answer, and everything was carried out.
+    /// There is no response, and the request is carried out.
     LostAfter,
-    /// An answer with an operation too few, and everything was carried out.
+    /// The response lacks one operation, and the request is carried out.
     Short,
 }
 
 struct Shared {
     target: Mutex<String>,
     faults: Mutex<VecDeque<Fault>>,
-    /// A field that is refused in a document whose id begins so, and how often yet.
+    /// A field that is refused in documents whose ids start with this text, and the remaining number of refusals.
     refused: Mutex<Option<(String, String, u32)>>,
-    /// Every search is answered as one that ran out of time.
+    /// Whether every search times out.
     partial: Mutex<bool>,
-    /// The most bytes of a bulk request, and how many had more.
+    /// The maximum size of a bulk request in bytes, and the number of larger requests.
     limit: Mutex<(usize, u32)>,
-    /// Bulk requests with a document of this id wait.
+    /// The id of the document whose bulk requests must wait.
     held: watch::Sender<Option<String>>,
-    /// One of them has come.
+    /// Notified when such a request arrives.
     holds: Notify,
 }
 
 impl Proxy {
-    /// In front of this search engine, honest as yet.
+    /// Starts a proxy for this search engine, without faults.
     pub async fn before(target: String) -> Self {
         let shared = Arc::new(Shared {
             target: Mutex::new(target),
@@ -73,58 +73,58 @@ impl Proxy {
         Self { url: server.url.clone(), shared, _server: server }
     }
 
-    /// From now on in front of another search engine.
+    /// Replaces the search engine.
     pub fn move_to(&self, target: String) {
         *self.shared.target.lock().unwrap() = target;
     }
 
-    /// The next bulk requests fail so, one after the other; those after them do not.
+    /// Sets the faults of the next bulk requests, one each.
     pub fn fail_next(&self, faults: &[Fault]) {
         self.shared.faults.lock().unwrap().extend(faults.iter().cloned());
     }
 
-    /// Refuses the document with this id as often as this, with a 400 that names the field.
+    /// Refuses the document with this id this number of times, with a 400 that names the field.
     pub fn refuse(&self, id: &str, field: &str, times: u32) {
         *self.shared.refused.lock().unwrap() = Some((id.to_owned(), field.to_owned(), times));
     }
 
-    /// From now on searches run out of time, or no longer do.
+    /// Sets whether later searches time out.
     pub fn searches_are_partial(&self, partial: bool) {
         *self.shared.partial.lock().unwrap() = partial;
     }
 
-    /// From now on bulk requests with the document of this id wait, and with them whoever sent them.
+    /// Holds later bulk requests with the document of this id.
     pub fn hold(&self, id: &str) {
         self.shared.held.send_replace(Some(id.to_owned()));
     }
 
-    /// Waits until one of them waits.
+    /// Waits until such a request is held.
     pub async fn holds(&self) {
         timeout(Duration::from_secs(60), self.shared.holds.notified()).await.expect("no such bulk request");
     }
 
-    /// Lets them go on.
+    /// Continues the requests that are held.
     pub fn release(&self) {
         self.shared.held.send_replace(None);
     }
 
-    /// Faults that no bulk request has met yet.
+    /// Returns the number of faults that are not used yet.
     pub fn left(&self) -> usize {
         self.shared.faults.lock().unwrap().len()
     }
 
-    /// From now on larger bulk requests are answered 413.
+    /// Answers later bulk requests that are larger than this with 413.
     pub fn take_at_most(&self, bytes: usize) {
         self.shared.limit.lock().unwrap().0 = bytes;
     }
 
-    /// How many bulk requests were too large.
+    /// Returns the number of bulk requests that were too large.
     pub fn too_large(&self) -> u32 {
         self.shared.limit.lock().unwrap().1
     }
 }
 
-/// The connection is closed without an answer.
+/// An error that closes the connection without a response.
 #[derive(Debug)]
 struct Lost;
 
@@ -207,7 +207,7 @@ impl Shared {
         exceeds
     }
 
-    /// What is refused of a bulk, by operation.
+    /// Returns the refused operations of a bulk request with their responses.
     fn refusals(&self, operations: &[Operation]) -> Vec<Option<Value>> {
         let mut refused = self.refused.lock().unwrap();
         let refusal = |operation: &Operation| {
@@ -226,7 +226,7 @@ impl Shared {
         operations.iter().map(refusal).collect()
     }
 
-    /// Forwards the operations that are not answered here, and puts all answers in their order.
+    /// Forwards the operations that are not refused, and merges all results in their order.
     async fn carry_out(&self, path: &str, operations: &[Operation], own: impl Fn(usize) -> Option<Value>) -> Answer {
         let forwarded: String = operations
             .iter()

@@ -1,8 +1,8 @@
-//! What each function asks of the engines, over all tests, beside what its policy grants.
+//! The calls of each function to the engines in all tests, compared with the grants of its policy.
 //!
-//! The usual platform's handlers reach DynamoDB, S3 and search through relays. Each request is told as the actions that
-//! IAM would check, and belongs to the operation that logged its trace id. A signed link is the action that it allows,
-//! of the operation that answered with it. Event sources, commands and the tests themselves do not come by here.
+//! The handlers of the default platform reach DynamoDB, S3 and search through relays. Each request is recorded as the
+//! actions that IAM would check, for the operation that logged its trace id. A signed link is recorded as the action
+//! that it allows, for the operation that returned it. The calls of event sources, commands and tests are not recorded.
 
 pub mod grants;
 mod wire;
@@ -27,22 +27,22 @@ use super::server::Server;
 use grants::{Grants, Kept};
 pub use grants::{Use, Used};
 
-/// What was recorded of all platforms of the run.
+/// The record of all platforms of the run.
 pub static OF_THE_RUN: LazyLock<Recorder> = LazyLock::new(Recorder::default);
 
 #[derive(Default)]
 pub struct Recorder {
-    /// By trace id; empty where a request has none.
+    /// The calls by trace id, which is empty for a request without one.
     calls: Mutex<HashMap<String, BTreeSet<Use>>>,
-    /// The prefixes of platforms that are asked at random, and the traces of what they were asked: what another run may
-    /// not ask shows no need of a grant.
+    /// The prefixes of platforms with random requests, and the traces of these requests. They do not prove that a grant
+    /// is needed, since another run may not send them.
     random: Mutex<HashSet<String>>,
     by_chance: Mutex<HashSet<String>>,
-    /// What links allow, by the id of the request that was answered with them.
+    /// The actions of signed links, by the id of the request that returned them.
     links: Mutex<HashMap<String, BTreeSet<Use>>>,
-    /// The relays of each platform that runs, by its prefix.
+    /// The relays of each running platform, by its prefix.
     relays: Mutex<HashMap<String, Vec<Server>>>,
-    /// The conflicts that a platform's writes meet, by its prefix.
+    /// The conflicts of a platform's writes, by its prefix.
     conflicts: Mutex<HashMap<String, Arc<Conflicts>>>,
 }
 
@@ -54,7 +54,7 @@ enum Engine {
 }
 
 impl Recorder {
-    /// The same engines, with a relay before each.
+    /// Returns these engines with a relay in front of each.
     pub fn before(&'static self, engines: &Engines) -> Arc<Engines> {
         let config = &engines.config;
         let mut relays = Vec::new();
@@ -75,23 +75,23 @@ impl Recorder {
         recorded
     }
 
-    /// From now on these engines are asked at random.
+    /// Marks the later requests to these engines as random.
     pub fn at_random(&self, engines: &Engines) {
         self.random.lock().unwrap().insert(engines.config.prefix.clone());
     }
 
-    /// From now on the writes that these engines are asked for meet conflicts.
+    /// Adds conflicts to the later writes of these engines.
     pub fn conflicts(&self, engines: &Engines, conflicts: Arc<Conflicts>) {
         self.conflicts.lock().unwrap().insert(engines.config.prefix.clone(), conflicts);
     }
 
-    /// Nothing is asked of these engines any more.
+    /// Removes the relays of these engines.
     pub fn stop(&self, engines: &Engines) {
         self.conflicts.lock().unwrap().remove(&engines.config.prefix);
         self.relays.lock().unwrap().remove(&engines.config.prefix);
     }
 
-    /// Keeps the links that a user was answered with.
+    /// Records the links of a response.
     pub fn saw(&self, answer: &Answer) {
         let signed = |text: &str| text.contains("X-Amz-Signature=");
         let mut links = vec![answer.header("location")];
@@ -116,7 +116,7 @@ impl Recorder {
         let (parts, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
         let url = format!("{target}{}", parts.uri.path_and_query().map_or("/", |path| path.as_str()));
-        // Links lead here, too: whoever follows one has no credentials.
+        // Requests to signed links arrive here, too, without credentials.
         if matches!(engine, Engine::S3) && !parts.headers.contains_key("authorization") {
             return Ok(pass_on(url, parts, body).await?);
         }
@@ -156,12 +156,12 @@ impl Recorder {
         }
     }
 
-    /// What each function used, and the calls that belong to none.
+    /// Returns the calls of each function, and the calls that do not belong to a function.
     pub fn by_function(&self, lines: &Lines) -> (Used, BTreeSet<Use>) {
         self.of_those(lines, |_| true)
     }
 
-    /// What each function used in requests that every run makes.
+    /// Returns the calls of each function in requests that are not random.
     fn certainly(&self, lines: &Lines) -> Used {
         let by_chance = self.by_chance.lock().unwrap().clone();
         self.of_those(lines, |trace| !by_chance.contains(trace)).0
@@ -176,7 +176,7 @@ impl Recorder {
             }
         }
         for (request, uses) in self.links.lock().unwrap().iter() {
-            // A platform that is a process of its own keeps its lines to itself.
+            // The lines of a platform in a separate process are not available.
             if let Some(operation) = lines.function_of(request) {
                 used.entry(operation).or_insert_with(BTreeSet::new).extend(uses.iter().cloned());
             }
@@ -185,8 +185,8 @@ impl Recorder {
     }
 }
 
-/// Tells each call of the run that no grant covers, and, where the run was complete, each grant that nothing used.
-/// Returns whether all is well.
+/// Prints each call of the run that no grant covers and, after a complete run, each unused grant. Returns whether there
+/// is none of either.
 pub fn judge(complete: bool) -> bool {
     let (used, strays) = OF_THE_RUN.by_function(&lines::OF_THE_RUN);
     let (grants, kept) = (Grants::declared(), Kept::read());

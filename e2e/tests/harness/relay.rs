@@ -1,4 +1,4 @@
-//! A relay in front of an engine: it passes everything on as it is, and keeps what it saw.
+//! A relay in front of an engine, which forwards every request unchanged and records it.
 
 use std::mem::take;
 use std::sync::{Arc, LazyLock, Mutex};
@@ -13,14 +13,14 @@ use reqwest::Client;
 
 use super::server::Server;
 
-/// The relay; gone when dropped.
+/// The relay, which is stopped when dropped.
 pub struct Relay {
     pub url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
     _server: Server,
 }
 
-/// A request that passed.
+/// A recorded request.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// `POST /alias/_search?...`
@@ -47,16 +47,16 @@ impl Relay {
         Self { url: server.url.clone(), seen, _server: server }
     }
 
-    /// What passed since this was asked last.
+    /// Returns the requests since the last call.
     pub fn seen(&self) -> Vec<Seen> {
         take(&mut self.seen.lock().unwrap())
     }
 }
 
-/// The client of everything that stands before an engine. To make one takes long: it reads the machine's certificates.
+/// The client that all proxies share. Creating one is slow, since it reads the machine's certificates.
 pub static HTTP: LazyLock<Client> = LazyLock::new(|| Client::builder().no_proxy().build().unwrap());
 
-/// Sends a request on to this URL, and gives back what that answers. The `Host` stays as it is, too: signatures cover it.
+/// Forwards a request to this URL. Returns its response. The `Host` header does not change, since signatures cover it.
 pub async fn pass_on(url: String, parts: Parts, body: Bytes) -> Result<Response<Full<Bytes>>, reqwest::Error> {
     let answer = HTTP.request(parts.method, url).headers(parts.headers).body(body).send().await?;
     let mut response = Response::builder().status(answer.status());

@@ -1,4 +1,4 @@
-//! A function of a system as Lambda runs it: the system's program, and a Runtime API that gives it invocations.
+//! A function of a system as Lambda runs it: the system's program, and a Runtime API that sends it invocations.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -9,18 +9,18 @@ use tokio::process::{Child, Command};
 
 use super::process::program;
 
-/// The function; killed when dropped.
+/// The function, which is killed when dropped.
 pub struct Function {
     process: Child,
-    /// Where it asks for invocations.
+    /// The endpoint of the Runtime API.
     pub runtime_api: RuntimeApi,
 }
 
-/// Longer than anything takes that the tests wait for.
+/// A timeout that is longer than any step of the tests.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Function {
-    /// Starts the program of this system with this handler and these variables, and nothing of this process's own.
+    /// Starts the program of this system with this handler and only these environment variables.
     pub async fn start(system: &'static str, handler: &str, environment: &[(&str, &str)]) -> Self {
         let runtime_api = RuntimeApi::start().await.unwrap();
         let mut command = Command::new(program(system).await);
@@ -29,7 +29,7 @@ impl Function {
         Self { process: command.spawn().unwrap(), runtime_api }
     }
 
-    /// Waits until it has started and asks for its first invocation.
+    /// Waits until the function has started and requests its first invocation.
     pub async fn ready(&mut self) {
         tokio::time::timeout(PATIENCE, self.runtime_api.asked()).await.expect("it never asks for an invocation");
     }
@@ -38,19 +38,19 @@ impl Function {
         self.process.id().unwrap()
     }
 
-    /// What it says of an invocation of this trace.
+    /// Invokes the function with this trace. Returns its response.
     pub async fn invoke(&mut self, payload: Value, trace: &str) -> Value {
         let said = self.runtime_api.invoke(payload.to_string(), trace);
         tokio::time::timeout(PATIENCE, said).await.expect("it says nothing of its invocation").unwrap()
     }
 
-    /// Ends it; what it has written to its standard output and error.
+    /// Stops the function. Returns its standard output and error.
     pub async fn end(mut self) -> (String, String) {
         self.process.start_kill().unwrap();
         self.output().await.1
     }
 
-    /// Waits until it has ended of itself: whether that was well, and what it has written.
+    /// Waits until the function has exited. Returns whether it succeeded, and its output.
     pub async fn ended(self) -> (bool, (String, String)) {
         tokio::time::timeout(PATIENCE, self.output()).await.expect("it does not end")
     }

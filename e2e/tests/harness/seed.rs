@@ -1,4 +1,4 @@
-//! The seed of a run, from which every random test draws.
+//! The seed of a run, which every random test uses.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::LazyLock;
@@ -10,12 +10,12 @@ static SEED: LazyLock<u64> = LazyLock::new(|| match std::env::var("CAIRN_SEED") 
     Err(_) => fastrand::u64(..),
 });
 
-/// The seed that `CAIRN_SEED` gives, another for each run where it is not set.
+/// Returns the seed in `CAIRN_SEED`, or a random one if it is not set.
 pub fn of_the_run() -> u64 {
     *SEED
 }
 
-/// The random numbers of one test: the same whenever the seed is, whichever other tests run.
+/// Returns the random numbers of one test, which depend only on the seed and the test.
 pub fn random(test: &str) -> Rng {
     let mut hasher = DefaultHasher::new();
     (of_the_run(), test).hash(&mut hasher);

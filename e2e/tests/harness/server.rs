@@ -1,4 +1,4 @@
-//! HTTP servers that stand before engines.
+//! HTTP servers in front of engines.
 
 use std::error::Error;
 
@@ -12,14 +12,14 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
-/// A server on a port of its own; gone when dropped.
+/// A server on its own port, which is stopped when dropped.
 pub struct Server {
     pub url: String,
     accepting: AbortHandle,
 }
 
 impl Server {
-    /// Every request is answered so; an error closes its connection without an answer.
+    /// Starts a server with this handler. An error closes the connection without a response.
     pub async fn start<A, F, E>(answer: A) -> Self
     where
         A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
@@ -29,7 +29,7 @@ impl Server {
         Self::at_once(answer)
     }
 
-    /// The same where nothing can be waited for, on a runtime's thread.
+    /// Starts a server from a thread of a runtime, which must not block.
     pub fn at_once<A, F, E>(answer: A) -> Self
     where
         A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,

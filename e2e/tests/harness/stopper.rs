@@ -1,4 +1,4 @@
-//! A DynamoDB in front of which a worker stops: a proxy that holds one of its writes for ever.
+//! A DynamoDB in front of which a worker stops: a proxy that never answers one of its writes.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -17,25 +17,25 @@ use tokio::sync::Notify;
 use super::relay::pass_on;
 use super::server::Server;
 
-/// The proxy; gone when dropped.
+/// The proxy, which is stopped when dropped.
 pub struct Stopper {
     pub url: String,
     shared: Arc<Shared>,
     _server: Server,
 }
 
-/// Which writes are counted, and may be held.
+/// The writes that are counted and may be held.
 pub const TRANSACTIONS: &[&str] = &["TransactWriteItems"];
 pub const WRITES: &[&str] = &["TransactWriteItems", "BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"];
 
-/// When the write is held.
+/// The moment at which a write is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Moment {
-    /// DynamoDB never sees it.
+    /// DynamoDB does not receive the write.
     BeforeItIsSent,
-    /// Half of a batch is done, in the order of its keys, and the rest never: it is no transaction.
+    /// Half of a batch is carried out, in the order of its keys, since a batch is not a transaction.
     HalfDone,
-    /// It is done, and its answer never comes.
+    /// The write is carried out, and its response is lost.
     AfterItIsDone,
 }
 
@@ -43,15 +43,15 @@ impl Moment {
     pub const BOTH: [Self; 2] = [Self::BeforeItIsSent, Self::AfterItIsDone];
 }
 
-/// Writes at which workers have stopped.
+/// The writes at which workers have stopped.
 #[derive(Clone)]
 pub struct Met {
     held: Arc<Mutex<HashSet<(Write, Moment)>>>,
-    /// Whether a key is another whenever its write is tried again: it says nothing of a write that has others, too.
+    /// Whether a retry of the write has another key. Such a key does not identify a write that also has others.
     at_random: fn(&str) -> bool,
 }
 
-/// What a write does to which items, in order: by this it is known when it is tried again.
+/// The operations of a write with their items, in order, by which a retry is recognized.
 type Write = Vec<String>;
 
 struct Shared {
@@ -60,33 +60,33 @@ struct Shared {
     holds: Holds,
     writes: AtomicUsize,
     stopped: Notify,
-    /// Whether a write was held: whoever sent it sends nothing any more.
+    /// Whether a write was held. Its sender sends no further requests.
     dead: AtomicBool,
-    /// Whether that was a batch of several.
+    /// Whether the held write is a batch of several items.
     batch: AtomicBool,
 }
 
-/// Which write is held, and when.
+/// The choice of the write that is held, and of the moment.
 enum Holds {
-    /// The one of this number, counted from 0.
+    /// The write with this number, counted from 0.
     Numbered(Option<(usize, Moment)>),
-    /// The first at which none has stopped.
+    /// The first write at which no worker has stopped.
     Unmet(Met),
 }
 
 impl Stopper {
-    /// In front of this DynamoDB. Without a place it only counts.
+    /// Starts a proxy for this DynamoDB. Without a choice it only counts.
     pub async fn before(target: String, held: Option<(usize, Moment)>) -> Self {
         Self::of(TRANSACTIONS, target, held).await
     }
 
-    /// The same with these operations.
+    /// Starts a proxy that counts these operations.
     pub async fn of(operations: &'static [&'static str], target: String, held: Option<(usize, Moment)>) -> Self {
         Self::start(operations, target, Holds::Numbered(held)).await
     }
 
-    /// One that holds the first write that none of those with the same `met` has held: before it is sent, the next time
-    /// half done if it is a batch, and then with its answer lost.
+    /// Starts a proxy that holds the first write that no earlier proxy with the same `met` has held: first before it is
+    /// sent, then half carried out if it is a batch, then with its response lost.
     pub async fn at_unmet(met: &Met, target: String) -> Self {
         Self::start(WRITES, target, Holds::Unmet(met.clone())).await
     }
@@ -100,7 +100,7 @@ impl Stopper {
         Self { url: server.url.clone(), shared, _server: server }
     }
 
-    /// How many of them have come.
+    /// Returns the number of counted writes.
     pub fn writes(&self) -> usize {
         self.shared.writes.load(Ordering::SeqCst)
     }
@@ -110,7 +110,7 @@ impl Stopper {
         self.shared.stopped.notified().await;
     }
 
-    /// Whether the write that is held can be half done.
+    /// Whether the held write can be half carried out.
     pub fn holds_a_batch(&self) -> bool {
         self.shared.batch.load(Ordering::SeqCst)
     }
@@ -165,12 +165,12 @@ impl Holds {
 }
 
 impl Met {
-    /// None yet.
+    /// Creates an empty set.
     pub fn new(at_random: fn(&str) -> bool) -> Self {
         Self { held: Arc::default(), at_random }
     }
 
-    /// When a write is held; never, where that was done at each moment.
+    /// Returns the next moment at which a write is held. Returns `None` if it was held at each of them.
     fn moment(&self, operation: &str, body: &[u8]) -> Option<Moment> {
         let (random, mut known): (Vec<_>, Vec<_>) =
             items(operation, body).into_iter().partition(|(_, key)| (self.at_random)(key));
@@ -188,7 +188,7 @@ impl Met {
     }
 }
 
-/// The first half of a batch, at least one of its writes.
+/// Returns the first half of a batch, with at least one write.
 fn half(parts: &mut Parts, body: &[u8]) -> Bytes {
     let mut batch: Value = serde_json::from_slice(body).unwrap();
     for writes in batch["RequestItems"].as_object_mut().unwrap().values_mut() {
@@ -199,7 +199,7 @@ fn half(parts: &mut Parts, body: &[u8]) -> Bytes {
     batch.to_string().into()
 }
 
-/// What a write does to which items: `Delete`, and the item's key.
+/// Returns the operations of a write, such as `Delete`, with the keys of their items.
 fn items(operation: &str, body: &[u8]) -> Vec<(String, String)> {
     let body: Value = serde_json::from_slice(body).unwrap();
     let parts: Vec<&Value> = match operation {

@@ -36,11 +36,11 @@ pub struct Test {
 
 type Running = Pin<Box<dyn Future<Output = ()>>>;
 
-/// Everything asynchronous of all tests runs here.
+/// The runtime of all tests.
 pub static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap());
 
-/// A test that takes longer hangs.
+/// The timeout of a test.
 const LIMIT: Duration = Duration::from_secs(600);
 
 impl Test {
@@ -57,12 +57,12 @@ impl Test {
         Trial::test(self.name, move || timed(&name, || passes((self.run)())).map_err(Failed::from))
     }
 
-    /// A test that this set of engines cannot pass: it is shown as ignored.
+    /// Returns a test that this set of engines cannot pass, as an ignored one.
     fn ignored(self, reason: String) -> Trial {
         Trial::ignorable_test(self.name, move || Ok(Completion::ignored_with(reason)))
     }
 
-    /// The other side of an ignored test: it fails when the difference has disappeared.
+    /// Returns the counterpart of an ignored test, which fails when the test passes on this set of engines.
     fn still_differs(self) -> Trial {
         Trial::test(format!("differences::still::{}", self.name), move || {
             let outcome = timed(&self.name, || SILENT.sync_scope(true, || passes((self.run)())));
@@ -75,7 +75,7 @@ impl Test {
 }
 
 tokio::task_local! {
-    /// Whether a panic is expected and need not be told.
+    /// Whether a panic is expected and is not printed.
     static SILENT: bool;
 }
 
@@ -109,7 +109,7 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
         match differences.reason(set, &test.name) {
             None if tier.has(set, &test.name) => trials.push(test.trial()),
             None => {}
-            // Each difference is looked at in every tier.
+            // Each difference is checked in every tier.
             Some(reason) => {
                 let name = test.name.clone();
                 trials.push(test.still_differs());
@@ -132,12 +132,13 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
     if kept { conclusion.exit_code() } else { ExitCode::FAILURE }
 }
 
-/// More than there are cores: a test waits for engines, leases and refreshes a good part of its time.
+/// The number of concurrent tests. It is higher than the number of cores, since tests often wait for engines, leases
+/// and refreshes.
 fn tests_at_once() -> usize {
     2 * std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Runs a test to its end. The error is what it panicked with.
+/// Runs a test to its end. The error is the message of its panic.
 fn passes(test: Running) -> Result<(), String> {
     let outcome = RUNTIME.block_on(async {
         let test = AssertUnwindSafe(test).catch_unwind();
@@ -162,7 +163,7 @@ fn told(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked").to_owned()
 }
 
-/// What a test panics with is told in the end, with its name; here only where it was.
+/// Prints the location of a panic. Its message is printed at the end, with the name of the test.
 fn expected_panics_are_silent() {
     std::panic::set_hook(Box::new(|panic| {
         if !SILENT.try_with(|silent| *silent).unwrap_or(false) {
@@ -171,7 +172,8 @@ fn expected_panics_are_silent() {
     }));
 }
 
-/// Metrics lines are counted, and the lines of requests and events and what tracker warns of are kept; `RUST_LOG=info cargo test -p e2e NAME` shows what the platform says meanwhile.
+/// Installs the subscriber that counts metrics lines, and keeps the lines of requests and events and the warnings of
+/// tracker. `RUST_LOG=info cargo test -p e2e NAME` prints the platform's log.
 fn logs() {
     let shown = std::env::var_os("RUST_LOG").map(|_| {
         let filter = tracing_subscriber::EnvFilter::from_default_env();

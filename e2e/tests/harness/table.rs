@@ -1,4 +1,4 @@
-//! The table itself, as somebody with the console has it: past the platform, and past its rules.
+//! Direct access to a table, as through the AWS console, without the platform and its rules.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ impl Table {
         self.engines.dynamodb().put_item().table_name(self.name()).set_item(Some(item)).send().await.unwrap();
     }
 
-    /// Puts many, with no regard to what is there.
+    /// Puts many items without conditions.
     pub async fn put_all(&self, items: Vec<Item>) {
         for batch in items.chunks(25) {
             let put = |item: &Item| PutRequest::builder().set_item(Some(item.clone())).build().unwrap();
@@ -49,7 +49,7 @@ impl Table {
         delete.set_key(Some(self.key(pk, sk))).send().await.unwrap();
     }
 
-    /// Deletes what has this item's key.
+    /// Deletes the item with this item's key.
     pub async fn delete_item(&self, item: &Item) {
         let names = [Some(self.table.pk), self.table.sk];
         let key = names.into_iter().flatten().map(|name| (name.to_owned(), item[name].clone())).collect();
@@ -57,7 +57,7 @@ impl Table {
         delete.set_key(Some(key)).send().await.unwrap();
     }
 
-    /// An item's key in words.
+    /// Returns an item's key as text.
     pub fn name_of(&self, item: &Item) -> String {
         let names = [Some(self.table.pk), self.table.sk];
         let parts = names.into_iter().flatten().map(|name| item[name].as_s().unwrap().as_str());
@@ -68,7 +68,7 @@ impl Table {
         table::item::key_item(self.table, &table::Key::new(pk, sk))
     }
 
-    /// All items.
+    /// Returns all items.
     pub async fn items(&self) -> Vec<Item> {
         let (mut items, mut start) = (Vec::new(), None);
         loop {
@@ -82,22 +82,22 @@ impl Table {
         }
     }
 
-    /// The partition keys of all items.
+    /// Returns the partition keys of all items.
     pub async fn partitions(&self) -> Vec<String> {
         self.items().await.iter().map(|item| item[self.table.pk].as_s().unwrap().clone()).collect()
     }
 
-    /// The table's stream, by a name as streams have.
+    /// Returns a name for the table's stream, in the form of stream ARNs.
     pub fn stream_arn(&self) -> String {
         format!("arn:aws:dynamodb:local:000000000000:table/{}/stream/2026-01-01T00:00:00.000", self.name())
     }
 
-    /// The stream's record of the item's creation.
+    /// Returns the stream record of the item's creation.
     pub fn insert_record(&self, item: &Item, sequence: usize) -> Value {
         self.record("INSERT", "NewImage", item, sequence)
     }
 
-    /// The stream's record of the item's end.
+    /// Returns the stream record of the item's removal.
     pub fn remove_record(&self, item: &Item, sequence: usize) -> Value {
         self.record("REMOVE", "OldImage", item, sequence)
     }
@@ -115,7 +115,7 @@ impl Table {
     }
 }
 
-/// An item as a stream has it.
+/// Returns an item in the form of a stream record.
 fn dynamodb_json(item: &Item) -> Value {
     fn value(attribute: &AttributeValue) -> Value {
         match attribute {

@@ -1,21 +1,21 @@
-//! The tier of a run: which tests it has, and how large the long ones are.
+//! The tier of a run, which decides which tests run and the size of the long ones.
 
 use std::sync::LazyLock;
 
 use super::engines::Set;
 
-/// `CAIRN_TIER` chooses it.
+/// The tier, which `CAIRN_TIER` sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tier {
-    /// What a contributor runs before each commit: each behaviour once, at the smallest size that shows it.
+    /// The tests that a contributor runs before each commit: each behaviour once, at the smallest size that shows it.
     Ordinary,
-    /// Of that, the tests whose outcome depends on the engines: for the sets of engines that are not the default.
+    /// The tests whose outcome depends on the engines, for the sets of engines other than the default.
     Engines,
-    /// Everything at full size: each crash at each step, and large collections.
+    /// All tests at full size: each crash at each step, and large collections.
     Nightly,
 }
 
-/// Themes that tell one DynamoDB from another: conditions, transactions, pages and streams.
+/// Themes with behaviour that may differ between DynamoDB engines: conditions, transactions, pages and streams.
 const DYNAMODB: [&str; 9] = [
     "contract",
     "costs",
@@ -28,7 +28,7 @@ const DYNAMODB: [&str; 9] = [
     "tracker_concurrent",
 ];
 
-/// Themes that tell one search engine from another: shapes, words, orders and versions of documents.
+/// Themes with behaviour that may differ between search engines: shapes, words, orders and versions of documents.
 const SEARCH: [&str; 9] =
     ["contract", "agency_search", "geometry", "mirror", "places", "search", "tombstones", "tracker_search", "uploads"];
 
@@ -40,12 +40,12 @@ static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var("CAIRN_TIER")
 });
 
 impl Tier {
-    /// The tier that `CAIRN_TIER` names, `ordinary` where it is not set.
+    /// Returns the tier that `CAIRN_TIER` names, or `ordinary` if it is not set.
     pub fn of_the_run() -> Self {
         *TIER
     }
 
-    /// Whether a run of this tier on these engines has the test.
+    /// Whether the test is part of a run of this tier on these engines.
     pub fn has(self, set: Set, test: &str) -> bool {
         let theme = test.split("::").next().unwrap_or_default();
         match self {
@@ -59,7 +59,7 @@ impl Tier {
     }
 }
 
-/// The size of a test: the second in the nightly tier, else the first.
+/// Returns the size of a test: the second in the nightly tier, otherwise the first.
 pub fn sized<T>(ordinary: T, nightly: T) -> T {
     match Tier::of_the_run() {
         Tier::Ordinary | Tier::Engines => ordinary,

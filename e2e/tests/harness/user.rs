@@ -1,4 +1,4 @@
-//! People who use a platform over HTTP.
+//! The users of a platform, over HTTP.
 
 use std::future::IntoFuture;
 use std::pin::Pin;
@@ -13,17 +13,17 @@ use super::cairn::Shared;
 use super::description::Description;
 use super::recorder;
 
-/// Somebody with a token, or without.
+/// A user with or without a token.
 #[derive(Clone)]
 pub struct User {
     url: String,
-    /// The platform, where it runs in this process.
+    /// The platform, if it runs in this process.
     shared: Option<Arc<Shared>>,
     name: &'static str,
     authorization: Option<String>,
 }
 
-/// A request that is sent when it is awaited.
+/// A request, which is sent when it is awaited.
 pub struct Call {
     user: User,
     method: Method,
@@ -41,12 +41,12 @@ impl User {
         Self { url: shared.url().to_owned(), shared: Some(shared), name, authorization }
     }
 
-    /// A user of a platform that is a process of its own.
+    /// Creates a user of a platform in a separate process.
     pub fn outside(url: &str, name: &'static str, authorization: Option<String>) -> Self {
         Self { url: url.to_owned(), shared: None, name, authorization }
     }
 
-    /// Whether it sends no token at all.
+    /// Whether the request has no token.
     pub fn is_anonymous(&self) -> bool {
         self.authorization.is_none()
     }
@@ -71,20 +71,20 @@ impl User {
         self.call(Method::DELETE, path)
     }
 
-    /// A request without a body.
+    /// Creates a request without a body.
     pub fn call(&self, method: Method, path: &str) -> Call {
         let mut headers = Vec::new();
         headers.extend(self.authorization.iter().map(|token| ("authorization".to_owned(), token.clone().into_bytes())));
         Call { user: self.clone(), method, path: path.to_owned(), headers, body: Bytes::new(), expects_failure: false }
     }
 
-    /// Searches once everything that was written before can be found.
+    /// Searches after search shows all earlier writes.
     pub async fn search(&self, query: &str) -> Found {
         self.caught_up().await;
         Found(self.get(&format!("/parks/search?{query}")).await.is(200))
     }
 
-    /// The same with the body of a POST.
+    /// Searches by POST after search shows all earlier writes.
     pub async fn search_by(&self, body: Value) -> Found {
         self.caught_up().await;
         Found(self.post("/parks/search", body).await.is(200))
@@ -96,7 +96,7 @@ impl User {
         }
     }
 
-    /// All pages of a list, from the first; each but the last has to be full.
+    /// Reads all pages of a list. Each page except the last must be full.
     pub async fn pages(&self, path: &str, limit: usize) -> Vec<Answer> {
         let separator = if path.contains('?') { '&' } else { '?' };
         let mut pages = vec![self.get(&format!("{path}{separator}limit={limit}")).await.is(200)];
@@ -142,13 +142,13 @@ impl Call {
         self.header("accept", "application/geo+json")
     }
 
-    /// The test brings about that the platform cannot answer as it should; anywhere else a 5xx fails the test.
+    /// Allows a 5xx response, for tests that cause a failure. Otherwise a 5xx fails the test.
     pub fn may_fail(mut self) -> Self {
         self.expects_failure = true;
         self
     }
 
-    /// The answer; none if the platform was gone before it had given one.
+    /// Returns the response, or `None` if the platform ended before it responded.
     pub async fn or_gone(self) -> Option<Answer> {
         self.send().await.ok()
     }
@@ -173,23 +173,23 @@ pub async fn fetch(url: &str) -> Answer {
     outside(HTTP.get(url), format!("GET {url}")).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Sends a file to any link; returns the status.
+/// Sends a file to any link. Returns the status.
 pub async fn send_to(link: &str, file: &'static str) -> u16 {
     let sent = outside(HTTP.put(link).body(file), format!("PUT {link}")).await;
     sent.unwrap_or_else(|error| panic!("{error}")).status
 }
 
-/// Sends a file to the link that an upload was answered with; returns the status.
+/// Sends a file to the link of an upload. Returns the status.
 pub async fn send_file(announced: &Answer, file: &str) -> u16 {
     send_file_or_gone(announced, file).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same where S3 may be gone before it has answered.
+/// Sends a file to a link. Returns `None` if S3 ended before it responded.
 pub async fn send_file_or_gone(announced: &Answer, file: &str) -> Result<u16, String> {
     let link = announced.text("link");
     let mut call = HTTP.put(link).body(file.to_owned());
     for (name, value) in announced["headers"].as_object().into_iter().flatten() {
-        // The client counts the bytes itself, as browsers do.
+        // The client sets the content length itself, as browsers do.
         if !name.eq_ignore_ascii_case("content-length") {
             call = call.header(name, value.as_str().unwrap());
         }
@@ -205,7 +205,7 @@ async fn outside(call: reqwest::RequestBuilder, request: String) -> Result<Answe
     Ok(Answer { request, status, headers, bytes, body })
 }
 
-/// The same with whole numbers written as such, so that 1.0 equals 1.
+/// Returns the value with whole numbers as integers, so that 1.0 equals 1.
 pub fn plain(value: Value) -> Value {
     match value {
         Value::Number(number) => match number.as_f64() {

@@ -1,4 +1,4 @@
-//! What handlers warn of while they answer, by the request.
+//! The warnings of handlers, by request.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// Warnings by the `request.id` that they name; those that name none are not kept.
+/// The warnings by `request.id`. Warnings without one are discarded.
 #[derive(Clone, Default)]
 pub struct Warnings(Arc<Mutex<HashMap<String, Vec<Warning>>>>);
 
@@ -17,18 +17,18 @@ pub struct Warnings(Arc<Mutex<HashMap<String, Vec<Warning>>>>);
 #[derive(Clone, Debug, Default)]
 pub struct Warning(BTreeMap<&'static str, String>);
 
-/// Tracker's warnings on all platforms of the run.
+/// The warnings of tracker on all platforms of the run.
 pub static OF_THE_RUN: LazyLock<Warnings> = LazyLock::new(Warnings::default);
 
 impl Warnings {
-    /// What a request was warned of, in order.
+    /// Returns the warnings of a request, in order.
     pub fn of(&self, request: &str) -> Vec<Warning> {
         self.0.lock().unwrap().get(request).cloned().unwrap_or_default()
     }
 }
 
 impl Warning {
-    /// A field that is a number.
+    /// Returns the value of a numeric field.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.0.get(name)?.parse().ok()
     }

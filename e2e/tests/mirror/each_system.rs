@@ -1,5 +1,5 @@
-//! What happens past the platform in each of the systems, whose roles differ: what comes straight into a table is stamped,
-//! found, put aside and found again, by the mirror and by a deployment.
+//! Direct writes to the tables of each system, whose roles differ. The items are stamped, indexed, quarantined and
+//! indexed again, by the mirror and by a deployment.
 
 use ::mirror::{CREATE_INDEX, Marker};
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -26,9 +26,9 @@ struct Shown {
     system: &'static str,
     cairn: Cairn,
     table: Table,
-    /// Three items that search shows.
+    /// Three items that are searchable.
     items: [Item; 3],
-    /// The attribute that search shows as `name`.
+    /// The attribute that search returns as `name`.
     name: &'static str,
 }
 
@@ -56,7 +56,8 @@ impl Shown {
         Self { system, cairn, table, items, name }
     }
 
-    /// Puts an item, with this name and so much added to its revision; without a revision if there is nothing to add.
+    /// Puts an item with this name and with this number added to its revision, or without a revision if there is no
+    /// number.
     async fn put(&self, item: &Item, name: AttributeValue, later: Option<u64>) {
         let mut item = item.clone();
         item.insert(self.name.to_owned(), name);
@@ -65,7 +66,7 @@ impl Shown {
         self.table.put(item).await;
     }
 
-    /// The name by which readers find an item.
+    /// Returns the name with which search shows an item.
     async fn found(&self, item: &Item) -> Option<String> {
         self.cairn.caught_up().await;
         let alias = self.cairn.engines().config.search_name(self.system);
@@ -91,7 +92,7 @@ async fn tracker_items_written_past_the_platform_are_indexed_or_quarantined() {
 
 async fn found_or_put_aside(shown: Shown) {
     let [item, ..] = &shown.items;
-    // At the revision that is there, and at none.
+    // One item has the present revision, the other has none.
     for (name, later) in [("Amber", Some(0)), ("Birch", None)] {
         shown.put(item, text(name), later).await;
         assert_eq!(shown.found(item).await.as_deref(), Some(name));
@@ -103,7 +104,7 @@ async fn found_or_put_aside(shown: Shown) {
     shown.put(&item, text("Cedar"), Some(4)).await;
     assert_eq!(shown.found(&item).await.as_deref(), Some("Cedar"));
     assert_eq!(shown.quarantined().await, Vec::new());
-    // Put back from a backup after its deletion: search remembers a higher revision.
+    // The item is restored from a backup after its deletion, so that search has a higher version.
     shown.table.delete_item(&item).await;
     assert_eq!(shown.found(&item).await, None);
     shown.put(&item, text("Elder"), Some(0)).await;
@@ -124,7 +125,7 @@ async fn a_deployment_finds(shown: Shown, proxy: &Proxy) {
     let [unstamped, poisoned, held] = &shown.items;
     shown.put(poisoned, AttributeValue::Bool(true), Some(2)).await;
     assert_eq!(shown.quarantined().await.len(), 1);
-    // The mirror gets no further than this one.
+    // The mirror stops at this item.
     proxy.hold(&shown.table.name_of(held));
     shown.put(held, text("Dogwood"), Some(2)).await;
     proxy.holds().await;

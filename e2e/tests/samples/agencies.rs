@@ -1,4 +1,4 @@
-//! Made-up agencies: some of those with few members.
+//! The samples of agencies: some of those with few members.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ tests! { samples_agencies:
     world_after_small_creates_the_missing_agencies,
 }
 
-/// The first three have an administrator and a member each, and Moorland one who is invited.
+/// The first three have an administrator and a member each, and Moorland has an invitation.
 const SOME: [(&str, &str); 4] = [
     ("Foothills Rescue", "inactive"),
     ("Moorland Avalanche Service", "active"),
@@ -40,7 +40,7 @@ impl Stage {
         Self { root: cairn.person("root", root).await, cairn }
     }
 
-    /// How much was made, and how much was there.
+    /// Returns the numbers of requests that created an item, and that found it.
     async fn load(&self) -> (u64, u64) {
         self.load_of(Size::World).await
     }
@@ -52,7 +52,7 @@ impl Stage {
         load_these(&some, self.cairn.url(), &token, &Progress::silent()).await.unwrap()
     }
 
-    /// Each agency by its name.
+    /// Returns the agencies by their names.
     async fn agencies(&self) -> BTreeMap<String, Value> {
         let all = self.root.get("/agencies?limit=100").await.is(200);
         let named = |agency: &Value| (agency["name"].as_str().unwrap().to_owned(), agency.clone());
@@ -72,7 +72,7 @@ impl Stage {
         assert_eq!(statuses, expected);
     }
 
-    /// Members and administrators.
+    /// Returns the numbers of members and administrators.
     async fn counts(&self, path: &str) -> (u64, u64) {
         let read = self.root.get(path).await.is(200);
         (read["members"].as_u64().unwrap(), read["admins"].as_u64().unwrap())
@@ -92,7 +92,7 @@ async fn second_load_creates_no_agency() {
     assert_eq!(stage.load().await, (0, ALL));
     assert_eq!(stage.agencies().await, before);
 
-    // Somebody of each kind that the local platform gives a token.
+    // One person of each kind for which the local platform issues a token.
     let moorland = stage.path("Moorland Avalanche Service").await;
     assert_eq!(stage.counts(&moorland).await, (2, 1));
     for (kind, role) in [("agency-admin", "admin"), ("agency-member", "member")] {
@@ -133,7 +133,7 @@ async fn changed_sample_agencies_are_kept() {
 
 async fn interrupted_load_of_agencies_is_completed() {
     let stage = Stage::new().await;
-    // Before anybody joined, before the administrator did, and before the status was set.
+    // Loading stops before any member has joined, before the administrator has joined, and before the status is set.
     for name in ["Moorland Avalanche Service", "Peninsula Patrol", "Foothills First Aid"] {
         stage.root.post("/agencies", json!({ "name": name })).await.is(201);
     }

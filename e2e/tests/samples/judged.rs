@@ -1,4 +1,4 @@
-//! The searches of `samples/judged.tsv` whose names the small sample has; `cargo xtask judge` asks all of them.
+//! The searches of `samples/judged.tsv` whose items are in the small sample. `cargo xtask judge` runs all of them.
 
 use local::Progress;
 use local::sample::judged::{Asked, Judged};

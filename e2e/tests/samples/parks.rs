@@ -1,4 +1,4 @@
-//! Real places, and what a rule makes of them: a few of each kind.
+//! The samples of parks: a few real places of each kind, and the items that are derived from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ const SOME: [&str; 9] = [
     "/parks/facilities/iceland_travel iceaddr:69309",
 ];
 
-/// What is in the table then.
+/// The items in the table afterwards.
 const ITEMS: [(&str, usize); 7] = [
     ("activity", 5),
     ("collection", 7),
@@ -67,7 +67,7 @@ async fn send(cairn: &Cairn, samples: &Samples, progress: &Progress) -> Loaded {
     load_these(samples.clone(), cairn.url(), &token, progress).await.unwrap()
 }
 
-/// Loads until so many requests are answered, and no further.
+/// Loads until this number of requests is answered, then stops.
 async fn break_off(cairn: &Cairn, samples: &Samples, after: usize) {
     let (enough, answered) = (Arc::new(Notify::new()), AtomicUsize::new(0));
     let tell = Arc::clone(&enough);
@@ -83,7 +83,7 @@ async fn break_off(cairn: &Cairn, samples: &Samples, after: usize) {
     }
 }
 
-/// How many items of each kind are in the table.
+/// Returns the number of items of each kind in the table.
 async fn items(cairn: &Cairn) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for pk in cairn.table().partitions().await {
@@ -151,9 +151,9 @@ async fn items_of_a_deleted_collection_are_skipped() {
 
 async fn interrupted_load_is_completed_by_the_next() {
     let (cairn, samples) = (Cairn::start().await, some());
-    // One answer for each item but for the dates, which come with one for each product.
+    // One response for each item, except the dates, which have one response for each product.
     let answers: usize = ITEMS.iter().map(|(_, count)| count).sum::<usize>() - 2 * 139 + 2;
-    // The last ones are sent at once, and may all be answered by the time that it is broken off.
+    // The last requests are concurrent, and may all be answered before loading stops.
     for after in 1..=answers - 8 {
         break_off(&cairn, &samples, after).await;
     }

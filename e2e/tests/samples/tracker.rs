@@ -1,4 +1,4 @@
-//! Made-up tenants: the small part of one, and another part in the place of its large one.
+//! The samples of tracker: the small part of one tenant, and a smaller project instead of its large one.
 
 use local::Progress;
 use local::identity::Person;
@@ -40,7 +40,7 @@ const PARTS: &[Part] = &[
 
 struct Stage {
     cairn: Cairn,
-    /// As whom the samples are loaded: an administrator of the tenants.
+    /// The user who loads the samples: an administrator of the tenants.
     root: User,
     ada: User,
 }
@@ -53,13 +53,13 @@ impl Stage {
         Self { root, ada: cairn.person("ada", Person::new("ada")).await, cairn }
     }
 
-    /// How much was made, and how much was there.
+    /// Returns the numbers of requests that created an item, and that found it.
     async fn load(&self) -> (u64, u64) {
         let tenant = TENANTS.iter().find(|tenant| tenant.name == TENANT).unwrap();
         self.load_tenant(*tenant, Size::Small).await
     }
 
-    /// The same with a smaller project in the place of the large one.
+    /// Returns the samples with a smaller project instead of the large one.
     async fn load_of(&self, size: Size) -> (u64, u64) {
         self.load_tenant(Tenant { name: TENANT, parts: PARTS }, size).await
     }
@@ -101,7 +101,7 @@ async fn second_load_creates_no_tenant() {
     let project = stage.root.get(&stage.project().await).await.is(200);
     assert_eq!(project["attributes"].as_array().unwrap().len(), 6);
 
-    // Somebody of each kind that the local platform gives a token.
+    // One person of each kind for which the local platform issues a token.
     for (kind, role) in [("tenant-admin", "admin"), ("tenant-editor", "editor"), ("tenant-viewer", "viewer")] {
         let (kind, person) = PEOPLE.into_iter().find(|(other, _)| *other == kind).unwrap();
         let mine = stage.cairn.person(kind, person).await.get("/tracker/me/tenants").await.is(200);
@@ -140,7 +140,7 @@ async fn deleted_sample_tenant_is_not_recreated() {
 
 async fn interrupted_load_of_tenants_is_completed() {
     let stage = Stage::new().await;
-    // A tenant, a project with one of its attributes, and an import whose file never came.
+    // A tenant, a project with one of its attributes, and an import without a file.
     stage.root.post("/tracker/tenants", json!({ "name": TENANT })).await.is(201);
     stage.root.post(&format!("{}/projects", stage.tenant().await), json!({ "name": PROJECT })).await.is(201);
     let project = stage.project().await;

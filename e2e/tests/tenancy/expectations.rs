@@ -1,4 +1,4 @@
-//! The table of who is answered what: `e2e/tenancy.md`, and nothing else.
+//! The expected status of each operation for each principal: the table `e2e/tenancy.md`.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ impl Expectations {
         self.systems.get(system).into_iter().flat_map(|table| table.principals.iter().map(String::as_str)).collect()
     }
 
-    /// What the principals are answered, in the order of the columns; none where nothing is stated.
+    /// The status for each principal, in the order of the columns. `None` if the table states none.
     pub fn of(&self, system: &str, operation: &str) -> Option<&[u16]> {
         self.systems.get(system)?.rows.get(operation).map(Vec::as_slice)
     }

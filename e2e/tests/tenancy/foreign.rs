@@ -1,4 +1,5 @@
-//! What is foreign is answered as what is absent: in status, header fields and body, whatever is sent along.
+//! Requests for foreign items have the same response as requests for absent items, in status, header fields and body,
+//! with any headers and body of the request.
 
 use reqwest::Method;
 use serde_json::Value;
@@ -25,7 +26,7 @@ pub async fn as_if_absent(stage: &Stage) {
     assert_eq!(stage.restore().await, Vec::<String>::new(), "something was changed");
 }
 
-/// Below the first names, which are the caller's own, the others are foreign, or absent.
+/// The first names of a path are the caller's own, and the others are foreign or absent.
 async fn below_ones_own(stage: &Stage, operation: &Operation, user: &User) {
     let own = stage.values(operation, |thing| &thing.own);
     let foreign = stage.values(operation, |thing| &thing.foreign);
@@ -39,18 +40,18 @@ async fn below_ones_own(stage: &Stage, operation: &Operation, user: &User) {
     }
 }
 
-/// How a request asks for what is foreign.
+/// The variants of a request for a foreign item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
-    /// As the sample does.
+    /// The sample request.
     Plainly,
-    /// With conditions, too, and with faults.
+    /// The sample request with conditions and with faults.
     Oddly,
-    /// The same, below what is the caller's own: an answer may speak of that.
+    /// The same for items below the caller's own, which the response may name.
     BelowOnesOwn,
 }
 
-/// The same is answered for both paths.
+/// Asserts that both paths have the same response.
 async fn equal(stage: &Stage, operation: &Operation, user: &User, paths: (&str, &str), asked: Asked) {
     for (what, change) in requests(stage, operation, user).await {
         if what != "as it stands" && asked == Asked::Plainly {
@@ -59,7 +60,7 @@ async fn equal(stage: &Stage, operation: &Operation, user: &User, paths: (&str, 
         let [foreign, absent] = [paths.0, paths.1].map(|path| change(operation.call(user, path)));
         let (foreign, absent) = (foreign.await, absent.await);
         let told = format!("{what}: {}\nand {}", foreign.told(), absent.told());
-        // A list of what is not there is empty.
+        // A list below an absent item is empty.
         assert!(foreign.status >= 400 || operation.only_reads(), "{told}");
         let of_what_is_stored = [304, 409, 412, 422].contains(&foreign.status);
         assert!(!of_what_is_stored || asked == Asked::BelowOnesOwn, "it tells what is stored, {told}");
@@ -69,7 +70,7 @@ async fn equal(stage: &Stage, operation: &Operation, user: &User, paths: (&str, 
 
 type Change = Box<dyn Fn(Call) -> Call>;
 
-/// The sample's request, and others made of it.
+/// Returns the sample request and its variants.
 async fn requests(stage: &Stage, operation: &Operation, user: &User) -> Vec<(&'static str, Change)> {
     let tag = tag(stage, operation).await;
     let mut requests: Vec<(&'static str, Change)> = vec![("as it stands", Box::new(|call| call))];
@@ -106,7 +107,7 @@ async fn requests(stage: &Stage, operation: &Operation, user: &User) -> Vec<(&'s
     requests
 }
 
-/// The entity tag of what the sample's path names, as who may see it reads it.
+/// Returns the entity tag of the item in the sample's path, read by a principal with access.
 async fn tag(stage: &Stage, operation: &Operation) -> String {
     let reads = |other: &&Operation| other.method == Method::GET && other.template == operation.template;
     let Some(reading) = stage.operations.iter().find(reads) else { return "\"4\"".to_owned() };
@@ -114,7 +115,7 @@ async fn tag(stage: &Stage, operation: &Operation) -> String {
     if read.header("etag").is_empty() { "\"4\"".to_owned() } else { read.tag() }
 }
 
-/// Bodies that name what is foreign are answered as those that name what is absent.
+/// Asserts that bodies with foreign names have the same response as bodies with absent names.
 async fn named_in_bodies(stage: &Stage) {
     for (name, body) in &stage.parts.bodies {
         let operation = stage.operations.iter().find(|operation| operation.name == *name).unwrap();

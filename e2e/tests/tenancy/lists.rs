@@ -1,4 +1,4 @@
-//! A cursor is of use to its caller alone, and for its own list alone.
+//! A cursor is valid only for its caller and its list.
 
 use super::stage::Stage;
 
@@ -12,7 +12,7 @@ pub async fn keep_cursors(stage: &Stage) {
             let mut query = "limit=1".to_owned();
             let mut page = user.get(&format!("{path}?{query}")).await;
             if page.status == 400 {
-                // It needs what its sample has.
+                // The operation needs the query string of its sample.
                 query = format!("{}&limit=1", list.query);
                 page = user.get(&format!("{path}?{query}")).await;
             }
@@ -30,13 +30,13 @@ pub async fn keep_cursors(stage: &Stage) {
             assert_eq!(answer.places(), ["cursor"], "{name} used the cursor of {owner}: {}", answer.told());
             answer.faulty(&["cursor"]);
         }
-        // In the list of the same name that somebody else owns.
+        // The list of the same name that belongs to another principal.
         let (elsewhere, other) = (stage.foreign(list), stage.user(stage.parts.others));
         let plain = query.split("&cursor=").next().unwrap();
         if elsewhere != path && other.get(&format!("{elsewhere}?{plain}")).await.status == 200 {
             other.get(&format!("{elsewhere}?{query}")).await.faulty(&["cursor"]);
         }
-        // Who may not see the list learns nothing by a cursor of it.
+        // A principal without access to the list gets no information through its cursor.
         for name in stage.parts.outsiders.iter().filter(|name| readers.iter().all(|(reader, _)| reader != *name)) {
             let outsider = stage.user(name);
             let foreign = outsider.get(&format!("{path}?{query}")).await;

@@ -1,4 +1,4 @@
-//! Agencies' stage: the fixture, in which North Rescue is one's own and Coast Watch is foreign.
+//! The stage of agencies: the fixture, in which North Rescue is the principals' own agency and Coast Watch is foreign.
 
 use local::Served;
 use serde_json::json;

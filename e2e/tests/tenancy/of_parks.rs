@@ -1,4 +1,4 @@
-//! Parks' stage: a visible collection with something of each kind, each once more hidden, and a hidden collection.
+//! The stage of parks: a visible collection with a visible and a hidden item of each kind, and a hidden collection.
 
 use local::Served;
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ pub async fn stage(served: &'static Served) -> Stage {
     Stage::new(cairn, served, parts).await
 }
 
-/// Two jobs that nobody does: the deletions of collections that are too large for one transaction.
+/// Creates two jobs without a worker: the deletions of collections that are too large for one transaction.
 pub async fn open_jobs(stage: &Stage) {
     let admin = stage.user("administrator");
     let zone = json!({ "displayName": "Going", "location": [1, 2] });
@@ -82,7 +82,7 @@ pub async fn open_jobs(stage: &Stage) {
     }
 }
 
-/// One of each kind with this number, related to one another; the id of the geozone.
+/// Creates an item of each kind with this number, and relationships between them. Returns the id of the geozone.
 async fn all_kinds(admin: &User, collection: &str, number: u32, name: &str, visible: bool) -> String {
     let make = async |path: String, more: Value| {
         let mut new = json!({ "displayName": name, "isVisible": visible });

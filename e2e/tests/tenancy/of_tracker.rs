@@ -1,4 +1,4 @@
-//! Tracker's stage: the fixture, whose two tenants have an issue, an attribute, a member and work each.
+//! The stage of tracker: the fixture, whose two tenants have an issue, an attribute, a member and a job each.
 
 use local::Served;
 use serde_json::json;
@@ -29,7 +29,7 @@ pub async fn stage(served: &'static Served) -> Stage {
         work.each("state").iter().all(|state| *state != "running")
     };
     fixture.until(async || still(&fixture.ada, TENANT).await && still(&ada2, OTHER_TENANT).await).await;
-    // What a request begins stays begun: the stage puts the table back as it is now, and no worker may write to it then.
+    // Jobs stay queued: the stage restores the present state of the table, and no worker may write to it then.
     fixture.cairn.engines().wind_down();
     let second = second.rsplit('/').next().unwrap().to_owned();
     let parts = Parts {
@@ -75,7 +75,7 @@ pub async fn stage(served: &'static Served) -> Stage {
     Stage::new(fixture.cairn, served, parts).await
 }
 
-/// An import that waits for its file; the id of its work.
+/// Creates an import that waits for its file. Returns the id of its job.
 async fn announced(user: &User, project: &str) -> String {
     let new = json!({ "bytes": 100, "mode": "create", "onError": "stop", "columns": { "Priority": null } });
     let made = user.post(&format!("{project}/imports"), new).await.is(201);

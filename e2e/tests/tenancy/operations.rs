@@ -1,4 +1,4 @@
-//! The operations of a system as requests, made from its route declarations and their samples.
+//! The operations of a system as requests, from its route declarations and their samples.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use web::operation::sample_event;
 
 use crate::harness::{Answer, Call, User};
 
-/// One operation with its sample request.
+/// An operation with its sample request.
 pub struct Operation {
     pub name: &'static str,
     pub method: Method,
-    /// Whom the route serves.
+    /// The principals that the route serves.
     pub who: Who,
     /// The path with `{name}` for parameters.
     pub template: String,
-    /// What comes after the path's question mark.
+    /// The query string.
     pub query: String,
     body: Option<String>,
     headers: Vec<(String, String)>,
@@ -28,13 +28,13 @@ pub struct Operation {
     pub takes_a_body: bool,
 }
 
-/// The names of all operations of a system.
+/// Returns the names of all operations of a system.
 pub fn names(served: &Served) -> Vec<&'static str> {
     let engines = Engines::new(Config::new("local", "http://127.0.0.1:1"), Clock::system());
     (served.app)(engines).routes().map(web::Route::name).collect()
 }
 
-/// All of them, those that change nothing first. `texts` are words of the samples, and what takes their place.
+/// Returns all operations, reads first. `texts` are the texts of samples to replace, with their replacements.
 pub fn all(served: &Served, engines: &Arc<Engines>, description: &Value, texts: &[(&str, String)]) -> Vec<Operation> {
     let app = (served.app)(Arc::clone(engines));
     let mut operations: Vec<Operation> = app
@@ -83,25 +83,25 @@ impl Operation {
         self.parameters.iter().any(|known| known.eq_ignore_ascii_case(parameter))
     }
 
-    /// The names in the path, in order.
+    /// Returns the names of the path parameters, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.template.split('/').filter_map(|step| step.strip_prefix('{')?.strip_suffix('}'))
     }
 
-    /// The path with these values for its names, from the first on.
+    /// Returns the path with these values for its first parameters.
     pub fn path(&self, values: &[String]) -> String {
         let mut values = values.iter();
         let step = |step: &str| if step.starts_with('{') { values.next().unwrap().clone() } else { step.to_owned() };
         self.template.split('/').map(step).collect::<Vec<_>>().join("/")
     }
 
-    /// The sample's request to this path, its query string included.
+    /// Sends the sample request to this path, with the sample's query string.
     pub fn call(&self, user: &User, path: &str) -> Call {
         let separator = if self.query.is_empty() { "" } else { "?" };
         self.call_to(user, &format!("{path}{separator}{}", self.query))
     }
 
-    /// The sample's body and headers to this target.
+    /// Sends the sample's body and headers to this target.
     pub fn call_to(&self, user: &User, target: &str) -> Call {
         let mut call = user.call(self.method.clone(), target);
         for (name, value) in &self.headers {
@@ -113,7 +113,7 @@ impl Operation {
         }
     }
 
-    /// The sample's request with another body.
+    /// Sends the sample request with another body.
     pub async fn with_body(&self, user: &User, path: &str, content_type: &str, body: &str) -> Answer {
         self.call(user, path).bytes(content_type, body.to_owned()).await
     }

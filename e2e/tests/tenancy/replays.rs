@@ -1,4 +1,5 @@
-//! An idempotency key is its caller's own: to others it repeats nothing, and to who has lost the right it repeats nothing.
+//! An idempotency key belongs to its caller. Its response is not repeated to other callers, nor to a caller who has
+//! lost the right.
 
 use super::operations::Operation;
 use super::stage::Stage;
@@ -23,7 +24,7 @@ pub async fn of_others(stage: &Stage) {
             let answer = creation.call(other, &path).once(KEY).await;
             assert!(made(&answer) != made(&first), "{name} gets the answer of {owner}: {}", answer.told());
             let stated = stage.stated(creation, name);
-            // What one has made may stand in the way of another.
+            // An item of one principal may conflict with that of another.
             assert!(answer.status == stated || (stated, answer.status) == (done, 409), "{}", answer.told());
             if stage.parts.outsiders.contains(name) {
                 let absent = creation.call(other, &stage.absent(creation)).once(KEY).await;
@@ -36,7 +37,7 @@ pub async fn of_others(stage: &Stage) {
     assert!(repeated > 2, "{repeated} creations");
 }
 
-/// Who is no administrator any more is refused, and not told again what was made.
+/// Asserts that a former administrator is refused, and that the response is not repeated.
 async fn removed(stage: &Stage, creation: &Operation) {
     let done = stage.stated(creation, "administrator");
     let Some(removal) = stage.parts.removal.filter(|_| done < 300) else { return };
@@ -49,7 +50,7 @@ async fn removed(stage: &Stage, creation: &Operation) {
     assert_eq!(answer.but_for_the_request(), absent.but_for_the_request());
 }
 
-/// What tells one creation from another.
+/// The members that differ between two creations.
 fn made(answer: &Answer) -> (u16, String, String) {
     (answer.status, answer.header("location").to_owned(), answer.header("etag").to_owned())
 }

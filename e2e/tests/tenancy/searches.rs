@@ -1,16 +1,16 @@
-//! Search, its facets and its suggestions find nothing foreign: not by words that nothing else has, not by naming it.
+//! Search, facets and suggestions do not find foreign items, neither by unique words nor by their names.
 
 use web::Who;
 
 use super::operations::Operation;
 use super::stage::Stage;
 
-/// A word that nothing has, nor anything like it.
+/// A word that no item has, nor any similar one.
 const NOTHING: &str = "zzyzxq";
 
 pub async fn find_nothing(stage: &Stage) {
     let word = stage.parts.word;
-    // To who runs the platform, nothing is foreign there.
+    // No item is foreign to an administrator of the platform.
     let open = |operation: &&Operation| operation.who != Who::Role("platform-admin");
     let searches =
         stage.operations.iter().filter(|operation| operation.only_reads() && operation.takes("q")).filter(open);
@@ -18,7 +18,7 @@ pub async fn find_nothing(stage: &Stage) {
     for search in searches {
         let facets = if search.takes("facets") { "&facets=entity,type" } else { "" };
         let ask = |path: &str, q: &str| format!("{path}?q={q}{facets}");
-        // Who may, does.
+        // A principal with access finds the item.
         let found = stage.user(stage.parts.others).get(&ask(&stage.foreign(search), word)).await.is(200);
         assert!(!found["items"].as_array().unwrap().is_empty(), "{}", found.told());
         for name in stage.parts.insiders {
@@ -33,7 +33,7 @@ pub async fn find_nothing(stage: &Stage) {
     named(stage).await;
 }
 
-/// What a query names and is foreign is answered as what is absent.
+/// Asserts that a query with foreign names has the same response as one with absent names.
 async fn named(stage: &Stage) {
     let reads = stage.operations.iter().filter(|operation| operation.only_reads());
     for operation in reads {

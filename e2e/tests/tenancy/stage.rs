@@ -1,4 +1,4 @@
-//! A system with its principals, and with things of their own and of others.
+//! A system with its principals, and with items of their own and of others.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -17,37 +17,37 @@ use crate::harness::{Cairn, User};
 pub struct Stage {
     pub cairn: Cairn,
     pub system: &'static str,
-    /// By the names of the columns in `e2e/tenancy.md`.
+    /// The principals by the names of the columns in `e2e/tenancy.md`.
     pub principals: Vec<(&'static str, User)>,
     pub operations: Vec<Operation>,
     pub parts: Parts,
     tables: Vec<(Table, HashMap<String, Item>)>,
 }
 
-/// What a system says of its stage.
+/// A system's declaration of its stage.
 pub struct Parts {
-    /// By the names of the columns in `e2e/tenancy.md`: `none` and `expired` are added.
+    /// The principals by the names of the columns in `e2e/tenancy.md`. `none` and `expired` are added.
     pub principals: Vec<(&'static str, User)>,
     /// The subject of the token that has expired, and its roles.
     pub expired: (&'static str, &'static [&'static str]),
     pub things: Vec<Thing>,
-    /// Words of the samples, and what takes their place.
+    /// Texts of the samples with their replacements.
     pub texts: Vec<(&'static str, String)>,
-    /// Those to whom what the first column of things names is foreign.
+    /// The principals to whom the items in the first column are foreign.
     pub outsiders: &'static [&'static str],
-    /// Who sees what the first column names, and is to learn nothing of the second.
+    /// The principal who sees the items in the first column and must learn nothing about those in the second.
     pub insiders: &'static [&'static str],
-    /// Who sees what the second column names.
+    /// The principal who sees the items in the second column.
     pub others: &'static str,
-    /// Bodies that name things: the operation, and a body with names in braces.
+    /// The bodies that name items: the operation, and a body with names in braces.
     pub bodies: Vec<(&'static str, &'static str)>,
-    /// A word that is found only by who may see a foreign thing.
+    /// A word that only principals with access to a foreign item can find.
     pub word: &'static str,
-    /// Where an administrator's rights end, by a platform administrator's DELETE.
+    /// The path with which a platform administrator revokes an administrator's rights by DELETE.
     pub removal: Option<&'static str>,
 }
 
-/// What stands for a name in paths, queries and bodies.
+/// The values of a name in paths, queries and bodies.
 pub struct Thing {
     name: &'static str,
     pub own: String,
@@ -60,14 +60,14 @@ impl Thing {
         Self { name, own: own.to_owned(), foreign: foreign.to_owned(), absent: absent.to_owned() }
     }
 
-    /// One of which nobody owns anything.
+    /// A value that does not exist.
     pub fn same(name: &'static str, value: &str) -> Self {
         Self::new(name, value, value, value)
     }
 }
 
 impl Stage {
-    /// Made of what a system says, once it has settled.
+    /// Creates the stage from a system's declaration, after search shows all writes.
     pub async fn new(cairn: Cairn, served: &'static Served, parts: Parts) -> Self {
         cairn.caught_up().await;
         let description = cairn.visitor().get(&format!("/{}/openapi.json", served.system.name)).await.is(200).body;
@@ -103,7 +103,7 @@ impl Stage {
         &self.principals.iter().find(|(known, _)| *known == name).unwrap().1
     }
 
-    /// What a principal is stated to be answered.
+    /// Returns the expected status for a principal.
     pub fn stated(&self, operation: &Operation, principal: &str) -> u16 {
         let place = self.principals.iter().position(|(name, _)| *name == principal).unwrap();
         let expectations = Expectations::read();
@@ -111,7 +111,7 @@ impl Stage {
         row.unwrap_or_else(|| panic!("e2e/tenancy.md says nothing of {}", operation.name))[place]
     }
 
-    /// The values of an operation's names.
+    /// Returns the values of an operation's names.
     pub fn values(&self, operation: &Operation, of: impl Fn(&Thing) -> &String) -> Vec<String> {
         operation.names().map(|name| of(self.thing(name, operation.name)).clone()).collect()
     }
@@ -133,12 +133,12 @@ impl Stage {
         found.unwrap_or_else(|| panic!("the stage of {} has nothing for `{name}` of {operation}", self.system))
     }
 
-    /// The names that things go by.
+    /// Returns the names of items.
     pub fn named(&self) -> impl Iterator<Item = (&'static str, &Thing)> {
         self.parts.things.iter().map(|thing| (thing.name, thing))
     }
 
-    /// Puts the tables back to what they were when the stage was made; returns the keys of what had changed.
+    /// Restores the tables of the stage. Returns the keys of the items that had changed.
     pub async fn restore(&self) -> Vec<String> {
         let mut changed = Vec::new();
         let end = tokio::time::Instant::now() + Duration::from_secs(20);
@@ -147,7 +147,7 @@ impl Stage {
             for (table, kept) in &self.tables {
                 self.restore_table(table, kept, &mut changed).await;
             }
-            // Work may have been under way: its next step fails, since what it goes by is gone.
+            // A job may have been running. Its next step fails, since its items were replaced.
             if changed.len() == before {
                 return changed;
             }
@@ -179,19 +179,19 @@ impl Stage {
     }
 }
 
-/// An item but for its revision.
+/// Returns an item without its revision.
 fn content(item: &Item) -> Vec<(&String, &AttributeValue)> {
     let mut content: Vec<_> = item.iter().filter(|(name, _)| *name != "rev").collect();
     content.sort_by_key(|(name, _)| name.as_str());
     content
 }
 
-/// A body with the things of one kind in the places of their names.
+/// Returns a body with the values of one column instead of the names.
 pub fn filled(stage: &Stage, body: &str, of: impl Fn(&Thing) -> &String) -> String {
     stage.named().fold(body.to_owned(), |body, (name, thing)| body.replace(&format!("{{{name}}}"), of(thing)))
 }
 
-/// An answer's body with the foreign ids in it replaced by the absent ones: faults repeat what was sent.
+/// Returns a response's body with the foreign ids replaced by the absent ones, since faults repeat the sent values.
 pub fn absent_for_foreign(stage: &Stage, body: &Value) -> Value {
     let told = stage.named().filter(|(_, thing)| thing.foreign.len() > 4);
     let text = told.fold(body.to_string(), |text, (_, thing)| text.replace(&thing.foreign, &thing.absent));

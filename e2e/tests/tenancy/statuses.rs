@@ -1,4 +1,4 @@
-//! Each operation, asked for by each principal, is answered with the status that is stated.
+//! The status of each operation for each principal equals the expected one.
 
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
-//! The driver of a batch: it carries out the tasks of its groups, by bulk requests and by single requests, until each
-//! group is handled in every generation. What follows from a result, the group decides (`machine.rs`). Bulk requests are
-//! in `batch/writes.rs`.
+//! The driver of a batch. It carries out the tasks of its groups, by bulk requests and by single requests, until each
+//! group is handled in every generation. The group decides which tasks follow from a result (`machine.rs`). Bulk
+//! requests are in `batch/writes.rs`.
 
 mod writes;
 
@@ -8,6 +8,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use futures::stream::{self, StreamExt};
+use table::never;
 
 use crate::context::Context;
 use crate::documents::Documents;
@@ -16,50 +17,60 @@ use crate::group::{Group, GroupId, Groups};
 use crate::ports::{Fault, Ports, Time};
 use crate::quarantine::Code;
 use crate::requests::{
-    CONCURRENCY, Given, clear_markers, give_revision, keep_and_mark, open_markers, read_item, read_versions,
+    CONCURRENCY, StampResult, clear_markers, keep_and_mark, open_markers, read_item, read_versions, stamp_item,
 };
 use crate::rules::Rules;
 use crate::task::{Blame, Compare, Event, Settle, Task, Tasks, Write};
 
-/// The state of a batch. Whatever is not handled when its time is up is reported.
+/// The state of a batch. Groups that are not handled when its time is up are reported.
 pub(crate) struct Batch<'c, 'a, P, D> {
     pub(crate) context: Context<'c, P, D>,
     pub(crate) groups: Groups<'a>,
     pub(crate) tally: Tally,
     tasks: Tasks<'a>,
-    /// The most bytes of the next bulk request.
+    /// The maximum size of the next bulk request, in bytes.
     size: usize,
-    /// Whether a task of this round has to be tried again.
+    /// Whether a task of this round must be retried.
     retry: bool,
 }
 
-/// What a batch cost, for its metrics.
+/// The counts of a batch, for its metrics.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) bytes: usize,
     pub(crate) retried: usize,
-    /// Shapes that OpenSearch refused and that were written more coarsely.
+    /// The number of shapes that OpenSearch refused and that were indexed at a coarser detail level.
     pub(crate) degraded: usize,
-    /// Shapes whose object does not exist.
+    /// The number of shapes whose object does not exist.
     pub(crate) missing: usize,
-    /// Whether S3 refuses a shape that it may give later.
+    /// Whether S3 refuses a shape and a retry may help.
     pub(crate) refused: bool,
     pub(crate) first_error: Option<String>,
 }
 
-/// The size of a first request, in bytes; it grows from here.
+impl Tally {
+    /// Returns the reason why a batch has groups that are not handled.
+    pub(crate) fn into_reason(self) -> String {
+        self.first_error.unwrap_or_else(|| {
+            never!("a group of a batch without errors is not handled");
+            "a group was not handled".to_owned()
+        })
+    }
+}
+
+/// The size of a batch's first bulk request, in bytes. It grows with each success.
 const FIRST_BYTES: usize = 1_000_000;
 
-/// How many documents' versions are read by one request, and how many items are held at once.
+/// The number of versions that one request reads, and of items that are in memory at a time.
 const PAGE: usize = 500;
 
 impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
-    /// A batch that brings every generation to what its groups say.
+    /// Creates a batch that applies its groups to every generation.
     pub(crate) fn new<R: Rules>(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
         Self::start(context, groups, Group::start::<R>)
     }
 
-    /// A batch that repairs the documents of its groups in every generation.
+    /// Creates a batch that repairs the documents of its groups in every generation.
     pub(crate) fn repair<R: Rules>(context: Context<'c, P, D>, groups: Groups<'a>) -> Self {
         Self::start(context, groups, Group::start_repair::<R>)
     }
@@ -76,7 +87,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         Self { context, groups, tasks, tally: Tally::default(), size: FIRST_BYTES, retry: false }
     }
 
-    /// Works until no task is left. The caller ends it when the time is up.
+    /// Carries out tasks until none is left. The caller stops it when the time is up.
     pub(crate) async fn run<R: Rules>(&mut self) {
         let mut retries = 0_u32;
         while !self.tasks.is_empty() {
@@ -94,7 +105,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         }
     }
 
-    /// Reads the documents' versions, then the items: never the other way round.
+    /// Reads the documents' versions, then the items, never in the opposite order.
     async fn settle<R: Rules>(&mut self) {
         let mut settles = std::mem::take(&mut self.tasks.settles);
         settles.sort_by_key(|settle| settle.target);
@@ -106,7 +117,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         }
     }
 
-    /// All of them in one generation.
+    /// Reads the versions of documents of one generation.
     async fn read_versions<R: Rules>(&mut self, settles: &[Settle]) {
         match read_versions(&self.context, &self.groups, settles).await {
             Ok(versions) => {
@@ -114,7 +125,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                     self.end::<R>(settle.group, Event::Version(*settle, version));
                 }
             }
-            Err(fault) if self.again(&fault) => self.tasks.settles.extend(settles),
+            Err(fault) if self.should_retry(&fault) => self.tasks.settles.extend(settles),
             Err(fault) => settles.iter().for_each(|settle| self.fail::<R>(settle.group, &fault)),
         }
     }
@@ -128,8 +139,8 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
             let Compare { settle, .. } = compare;
             match item {
                 Ok(item) => self.end::<R>(settle.group, Event::Item(compare, item)),
-                // Begins with the version again.
-                Err(fault) if self.again(&fault) => self.tasks.settles.push(settle),
+                // The version must be read again before the item.
+                Err(fault) if self.should_retry(&fault) => self.tasks.settles.push(settle),
                 Err(fault) => self.fail::<R>(settle.group, &fault),
             }
         }
@@ -138,21 +149,21 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     async fn stamp<R: Rules>(&mut self) {
         let stamps = std::mem::take(&mut self.tasks.stamps);
         let (context, groups) = (&self.context, &self.groups);
-        let given: Vec<_> = stamps.iter().map(|stamp| give_revision(context, &groups[stamp.group], stamp)).collect();
+        let given: Vec<_> = stamps.iter().map(|stamp| stamp_item(context, &groups[stamp.group], stamp)).collect();
         let given: Vec<_> = stream::iter(given).buffered(CONCURRENCY).collect().await;
         for (stamp, given) in stamps.into_iter().zip(given) {
             match given {
-                Ok(Given::Sent { written }) => self.end::<R>(stamp.group, Event::Stamped { stamp, written }),
-                Ok(Given::Impossible { rev, code, reason }) => {
+                Ok(StampResult::Sent { written }) => self.end::<R>(stamp.group, Event::Stamped { stamp, written }),
+                Ok(StampResult::Impossible { rev, code, reason }) => {
                     self.end::<R>(stamp.group, Event::Unstampable { rev, code, reason: brief(&reason).to_owned() });
                 }
-                Err(fault) if self.again(&fault) => self.tasks.stamps.push(stamp),
+                Err(fault) if self.should_retry(&fault) => self.tasks.stamps.push(stamp),
                 Err(fault) => self.fail::<R>(stamp.group, &fault),
             }
         }
     }
 
-    /// Finds out which items with a refused shape are in quarantine already.
+    /// Looks up which items with a refused shape are in quarantine already.
     async fn find_markers<R: Rules>(&mut self) {
         let mut refused = std::mem::take(&mut self.tasks.refused);
         refused.sort_by_key(|refused| refused.write.target);
@@ -169,7 +180,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
                         self.end::<R>(refused.write.group, Event::Marker { refused, is_open });
                     }
                 }
-                Err(fault) if self.again(&fault) => self.tasks.refused.extend(of_target),
+                Err(fault) if self.should_retry(&fault) => self.tasks.refused.extend(of_target),
                 Err(fault) => of_target.iter().for_each(|refused| self.fail::<R>(refused.write.group, &fault)),
             }
         }
@@ -183,7 +194,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         for (task, kept) in quarantines.into_iter().zip(kept) {
             match kept {
                 Ok(()) => self.end::<R>(task.group, Event::Quarantined(task)),
-                Err(fault) if self.again(&fault) => self.tasks.quarantines.push(task),
+                Err(fault) if self.should_retry(&fault) => self.tasks.quarantines.push(task),
                 Err(fault) => self.fail::<R>(task.group, &fault),
             }
         }
@@ -195,7 +206,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         for of_target in clears.chunk_by(|one, other| one.target == other.target) {
             match clear_markers(&self.context, &self.groups, of_target).await {
                 Ok(()) => of_target.iter().for_each(|clear| self.end::<R>(clear.group, Event::Cleared)),
-                Err(fault) if self.again(&fault) => self.tasks.clears.extend(of_target),
+                Err(fault) if self.should_retry(&fault) => self.tasks.clears.extend(of_target),
                 Err(fault) => of_target.iter().for_each(|clear| self.fail::<R>(clear.group, &fault)),
             }
         }
@@ -214,13 +225,13 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
         self.end::<R>(write.group, Event::Rejected { write, code, reason: brief(reason).to_owned(), blame });
     }
 
-    /// Ends a task without a result. The group is not handled, and its records come again.
+    /// Ends a task without a result. The group is not handled, and its records are reported.
     fn fail<R: Rules>(&mut self, group: GroupId, why: &dyn Display) {
         self.end::<R>(group, Event::Failed(brief(&why.to_string()).to_owned()));
     }
 
-    /// Whether it is worth asking the engine again.
-    fn again(&mut self, fault: &Fault) -> bool {
+    /// Notes the fault, and returns whether the task is to be retried.
+    fn should_retry(&mut self, fault: &Fault) -> bool {
         self.note_error(fault);
         self.retry |= fault.passing;
         fault.passing
@@ -231,7 +242,7 @@ impl<'c, 'a, P: Ports, D: Documents> Batch<'c, 'a, P, D> {
     }
 }
 
-/// An engine's answer may be of any length.
+/// Truncates an engine's message, which may have any length.
 fn brief(text: &str) -> &str {
     text.get(..text.floor_char_boundary(1000)).unwrap_or(text)
 }

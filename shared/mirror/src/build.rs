@@ -1,5 +1,5 @@
-//! Building bulk requests: documents from items, one request at a time, each shape fetched and written before the
-//! next.
+//! Building bulk requests: documents from items, one request at a time. Each shape is read and written before the next
+//! is read.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -25,40 +25,41 @@ pub(crate) struct Bulk<'a> {
     pub(crate) writes: Vec<Write<'a>>,
 }
 
-/// A request, and what was found out of place while it was built.
+/// A request, and the writes that could not be part of it.
 #[derive(Debug)]
 pub(crate) struct Built<'a> {
     pub(crate) bulk: Bulk<'a>,
     pub(crate) unfit: Vec<(Write<'a>, String)>,
     pub(crate) unavailable: Vec<(Write<'a>, ShapeUnavailable)>,
-    /// Groups whose items are not to be found in their present state.
+    /// The groups whose items are hidden from search in their present state.
     pub(crate) hidden: Vec<GroupId>,
-    /// Shapes whose object is really gone.
+    /// The number of shapes whose object does not exist.
     pub(crate) missing: usize,
 }
 
-/// Why a document could not be written.
+/// The reason why a document could not be written.
 enum Unwritten {
     Unfit(String),
     Unavailable(ShapeUnavailable),
 }
 
-/// The most that a request may hold, in bytes, unless one document alone is larger.
+/// The maximum size of a request in bytes, unless one document alone is larger.
 pub(crate) const MAX_BYTES: usize = 5_000_000;
 
-/// What a document takes as a rule, in bytes.
-const USUAL: usize = 2048;
+/// The size in bytes that is expected of a document.
+const TYPICAL_DOCUMENT_BYTES: usize = 2048;
 
-/// What documents are made of beside their items.
+/// The inputs of documents other than their items.
 #[derive(Debug)]
 pub(crate) struct Materials<'c, S, D> {
     pub(crate) documents: &'c D,
     pub(crate) shapes: &'c S,
-    /// Microseconds since 1970-01-01T00:00:00Z: tombstones say when they were written.
+    /// The time that tombstones contain, in microseconds since 1970-01-01T00:00:00Z.
     pub(crate) now: i64,
 }
 
-/// Takes writes for one target from the queue until the request has this size. None when the queue is empty.
+/// Builds a request from the queue's first writes, all for one generation, until it has this size. Returns `None` if
+/// the queue is empty.
 pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
     materials: Materials<'_, S, D>,
     groups: &Groups<'_>,
@@ -66,15 +67,15 @@ pub(crate) async fn build<'a, R: Rules, S: Shapes, D: Documents>(
     size: usize,
 ) -> Option<Built<'a>> {
     let target = queue.front()?.target;
-    let expected = queue.len().saturating_mul(USUAL).min(size).min(MAX_BYTES);
+    let expected = queue.len().saturating_mul(TYPICAL_DOCUMENT_BYTES).min(size).min(MAX_BYTES);
     let bulk = Bulk { target, lines: String::with_capacity(expected), writes: Vec::new() };
     let mut built = Built { bulk, unfit: Vec::new(), unavailable: Vec::new(), hidden: Vec::new(), missing: 0 };
     while built.bulk.lines.len() < size
         && let Some(mut write) = queue.pop_front_if(|write| write.target == target)
     {
         let Some(identity) = groups[write.group].identity() else {
-            never!("a write of a group that can have no document");
-            built.unfit.push((write, "its key can have no document".to_owned()));
+            never!("a write of a group that cannot have a document");
+            built.unfit.push((write, "its key cannot have a document".to_owned()));
             continue;
         };
         let before = built.bulk.lines.len();
@@ -112,12 +113,12 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
         Content::Item(item, versioning) => (item, *versioning),
     };
     let image = Image::parse(item).map_err(|fault| Unwritten::Unfit(fault.to_string()))?;
-    // A panic costs its own item only, and no other record of the batch.
+    // A panic affects its own item only, and no other record of the batch.
     let found = catch_unwind(AssertUnwindSafe(|| materials.documents.document(identity.entity, &image)));
     let found = found.map_err(|panic| Unwritten::Unfit(panicked(panic.as_ref())))?;
     let document = match found.map_err(|fault| Unwritten::Unfit(fault.to_string()))? {
         Found::Document(document) => document,
-        // At its own revision: it is the item's present state, and not a delete.
+        // The tombstone has the item's own revision, since it is the item's present state and not a delete.
         Found::Hidden => {
             R::write_tombstone(lines, identity, write.version, versioning, materials.now);
             built.hidden.push(write.group);
@@ -132,11 +133,11 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
         let Some((_, level)) = write.levels.get_mut(place) else { continue };
         let shape = match *level {
             DetailLevel::None => Shape::NONE,
-            asked => read_shape(materials.shapes, source, asked).await?,
+            requested => read_shape(materials.shapes, source, requested).await?,
         };
         match shape.status {
-            // The next level is below the one that was given, which may be lower than the one that was asked for.
-            ShapeStatus::At(given) => *level = given,
+            // The next level is coarser than the returned one, which may be coarser than the requested one.
+            ShapeStatus::At(returned) => *level = returned,
             ShapeStatus::Missing => built.missing += 1,
         }
         write_shape(lines, field, &shape);
@@ -156,8 +157,8 @@ async fn read_shape(shapes: &impl Shapes, source: &ShapeSource, level: DetailLev
     }
 }
 
-/// What a panic said.
+/// Returns the error text for a panic, with its message.
 fn panicked(panic: &(dyn Any + Send)) -> String {
-    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("its document could not be made: the code panicked: {}", said.unwrap_or("it did not say why"))
+    let message = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("its document could not be created: the code panicked: {}", message.unwrap_or("without a message"))
 }

@@ -1,24 +1,24 @@
-//! What the answer to a bulk request says of each of its operations.
+//! Classifying the result of each operation of a bulk request.
 
 use std::borrow::Cow;
 
 use crate::json::{Malformed, Reader};
 
-/// What becomes of an operation.
+/// The class of an operation's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Done,
     /// The index has an equal or a higher version.
     Conflict,
-    /// The engine could not take it just now.
+    /// The engine refuses the operation temporarily.
     Retry,
     /// The document is at fault.
     Quarantine,
-    /// Something is missing, closed or forbidden: nothing that the record could help, and never done.
+    /// Something is missing, closed or forbidden. The record is not at fault, and is reported.
     Report,
 }
 
-/// One operation's answer.
+/// The result of one operation.
 #[derive(Clone, Debug, Default)]
 pub struct Answer<'a> {
     pub status: u16,
@@ -26,7 +26,7 @@ pub struct Answer<'a> {
     pub error: Option<&'a str>,
 }
 
-/// What the error object says, its causes included.
+/// The content of an error object, including its causes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) kind: String,
@@ -40,14 +40,14 @@ pub fn classify(answer: &Answer<'_>) -> Class {
         200..=299 => Class::Done,
         409 => Class::Conflict,
         429 | 500..=599 => Class::Retry,
-        // A closed index answers 400 to every document.
+        // A closed index responds 400 to every document.
         400 if failure(answer.error).kind == "index_closed_exception" => Class::Report,
         400 => Class::Quarantine,
         _ => Class::Report,
     }
 }
 
-/// The answers in the order of the operations; none where the body is no answer to a bulk request.
+/// Returns the results in the order of the operations, or `None` if the body is not a response to a bulk request.
 pub(crate) fn answers(body: &[u8]) -> Option<Vec<Answer<'_>>> {
     let mut answers = None;
     let mut reader = Reader::new(str::from_utf8(body).ok()?);
@@ -87,10 +87,10 @@ fn answer<'a>(reader: &mut Reader<'a>) -> Result<Answer<'a>, Malformed> {
     Ok(answer)
 }
 
-/// Reads an error object; what is not understood is left out.
+/// Reads an error object. Members that cannot be read are omitted.
 pub(crate) fn failure(error: Option<&str>) -> Failure {
     let mut failure = Failure::default();
-    // What was read before a fault is still worth telling.
+    // If the object is malformed, the members before the fault are kept.
     let _ = read_failure(&mut Reader::new(error.unwrap_or_default()), &mut failure);
     failure
 }
@@ -115,9 +115,9 @@ impl Failure {
     }
 
     pub(crate) fn reason(&self) -> String {
-        let mut said = self.reasons.clone();
-        said.dedup();
-        if said.is_empty() { self.kind.clone() } else { said.join(": ") }
+        let mut reasons = self.reasons.clone();
+        reasons.dedup();
+        if reasons.is_empty() { self.kind.clone() } else { reasons.join(": ") }
     }
 }
 
@@ -132,7 +132,7 @@ mod tests {
         {"index":{"_id":"c","status":400,"error":{"type":"index_closed_exception","reason":"closed"}}}]}"#;
 
     #[test]
-    fn each_operation_has_its_answer() {
+    fn each_operation_has_its_result() {
         let answers = answers(BODY.as_bytes()).unwrap();
         assert_eq!(answers.iter().map(classify).collect::<Vec<_>>(), [Class::Done, Class::Quarantine, Class::Report]);
         let failure = failure(answers[1].error);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn every_status_has_its_class() {
+    fn status_decides_the_class() {
         for (status, class) in [
             (200, Class::Done),
             (201, Class::Done),
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_without_items_is_no_answer() {
+    fn body_without_items_is_not_a_bulk_response() {
         for body in ["", "{}", "[]", r#"{"items":[{"index":{"status":"x"}}]}"#] {
             assert!(answers(body.as_bytes()).is_none(), "{body}");
         }

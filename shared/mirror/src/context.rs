@@ -1,4 +1,4 @@
-//! What stays the same while a batch, or a scanned page, is worked through.
+//! The context of a batch or a scanned page, which does not change while it is processed.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use crate::documents::Documents;
 use crate::generation::Targets;
 use crate::ports::{Fault, Ports, Time};
 
-/// Nobody uses what was read or received longer ago than this: whatever forgets deletes may rely on it.
-pub(crate) const FRESH: Duration = Duration::from_mins(15);
+/// The age after which data that was read or received is not used any more. The sweep of tombstones relies on it.
+pub(crate) const MAX_READ_AGE: Duration = Duration::from_mins(15);
 
 pub(crate) struct Context<'c, P, D> {
     pub(crate) ports: &'c P,
@@ -24,18 +24,18 @@ impl<'c, P: Ports, D: Documents> Context<'c, P, D> {
         Materials { documents: self.documents, shapes: self.ports.shapes(), now: self.ports.time().micros() }
     }
 
-    /// To be asked before every write.
+    /// Checks that the received data may still be used. Every write calls it first.
     pub(crate) fn fresh(&self) -> Result<(), Fault> {
         fresh(self.ports.time(), self.received)
     }
 }
 
-/// Whether what was received or read at this time may still be used.
+/// Checks that data which was received or read at this time may still be used.
 pub(crate) fn fresh(time: &impl Time, received: i64) -> Result<(), Fault> {
     let age = time.micros().saturating_sub(received);
-    if u128::try_from(age).unwrap_or_default() < FRESH.as_micros() {
+    if u128::try_from(age).unwrap_or_default() < MAX_READ_AGE.as_micros() {
         Ok(())
     } else {
-        Err(Fault::lasting("mirror", "what was read more than 15 minutes ago is not used"))
+        Err(Fault::lasting("mirror", "data that was read more than 15 minutes ago is not used"))
     }
 }

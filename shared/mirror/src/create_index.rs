@@ -1,4 +1,4 @@
-//! A system's first index as a custom resource of its stack.
+//! The custom resource that creates a system's first index when its stack is deployed.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -11,83 +11,83 @@ use crate::first_index::{Progress, create_first_index};
 use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::Fault;
 
-/// The name of the handler, in every system.
+/// The handler's name in every system.
 pub const CREATE_INDEX: &str = "createIndex";
 
-/// How long the deployment waits for a step forward. What a role of the same deployment allows is known everywhere
-/// before.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a deployment waits for progress. A role of the same deployment takes effect sooner.
+const STALL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// In MB: what Lambda gives a whole processor with ("Configure Lambda function memory").
-const WHOLE_PROCESSOR: u64 = 1769;
+/// The memory in MB at which Lambda allocates one vCPU ("Configure Lambda function memory").
+const ONE_VCPU_MEMORY: u64 = 1769;
 
-/// After a fault.
+/// The pause after a fault.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The event handler by which a deployment makes the first index. Where an index serves already, nothing changes.
+/// Creates the event handler by which a deployment creates the first index. It does nothing if an index serves already.
 pub fn create_index<M: Mirrored>() -> EventHandler {
     let handler = web::deployment(CREATE_INDEX, on_deployment::<M>).patterns(M::PATTERNS).engines(ENGINES);
-    handler.timeout(Duration::from_secs(15 * 60)).memory(WHOLE_PROCESSOR)
+    handler.timeout(Duration::from_secs(15 * 60)).memory(ONE_VCPU_MEMORY)
 }
 
 async fn on_deployment<M: Mirrored>(event: Event) -> Result<Value, EventFailure> {
     let (documents, shapes) = (M::default(), M::shapes(event.access().clone()));
-    let forward = Forward::default();
+    let last_progress = LastProgress::default();
     let step = |progress| {
-        // The others come with each attempt.
+        // Each attempt reports the other steps, so they are not progress.
         if let Progress::Scanned { .. } = progress {
-            forward.went();
+            last_progress.note();
         }
     };
-    let made = persist(&forward, || create_first_index(&documents, &shapes, event.engines(), step)).await;
-    made.map(|generation| json!({ "Index": generation.index })).map_err(EventFailure::new)
+    let created =
+        retry_until_stalled(&last_progress, || create_first_index(&documents, &shapes, event.engines(), step)).await;
+    created.map(|generation| json!({ "Index": generation.index })).map_err(EventFailure::new)
 }
 
-/// What an attempt makes, the next after each that fails; or the last fault, once nothing went forward any more.
-async fn persist<T, A, F>(forward: &Forward, attempt: A) -> Result<T, String>
+/// Retries until an attempt succeeds. Returns the last fault if there is no progress for [`STALL_TIMEOUT`].
+async fn retry_until_stalled<T, A, F>(last_progress: &LastProgress, attempt: A) -> Result<T, String>
 where
     A: Fn() -> F,
     F: Future<Output = Result<T, Fault>>,
 {
-    let mut reason = format!("an engine has not answered for {} s", PATIENCE.as_secs());
+    let mut reason = format!("an engine has not answered for {} s", STALL_TIMEOUT.as_secs());
     let attempts = async {
         loop {
             match attempt().await {
-                Ok(made) => return made,
+                Ok(created) => return created,
                 Err(fault) => {
-                    tracing::warn!(%fault, "the first index is not there yet");
+                    tracing::warn!(%fault, "creating the first index failed; will retry");
                     reason = fault.to_string();
                 }
             }
             sleep(PAUSE).await;
         }
     };
-    let made = tokio::select! {
-        made = attempts => Some(made),
-        () = forward.stuck() => None,
+    let created = tokio::select! {
+        created = attempts => Some(created),
+        () = last_progress.stalled() => None,
     };
-    made.ok_or(reason)
+    created.ok_or(reason)
 }
 
-/// When something last went forward.
+/// The time of the last progress.
 #[derive(Debug)]
-struct Forward(Mutex<Instant>);
+struct LastProgress(Mutex<Instant>);
 
-impl Default for Forward {
+impl Default for LastProgress {
     fn default() -> Self {
         Self(Mutex::new(Instant::now()))
     }
 }
 
-impl Forward {
-    fn went(&self) {
+impl LastProgress {
+    fn note(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Ends when nothing has gone forward for too long.
-    async fn stuck(&self) {
+    /// Completes when there was no progress for [`STALL_TIMEOUT`].
+    async fn stalled(&self) {
         loop {
-            let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner) + PATIENCE;
+            let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner) + STALL_TIMEOUT;
             if until <= Instant::now() {
                 return;
             }
@@ -108,28 +108,28 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_fails_for_good_is_told() {
-        let begun = Instant::now();
-        let made: Result<(), _> = persist(&Forward::default(), async || Err(refused())).await;
-        assert_eq!((made, begun.elapsed()), (Err(refused().to_string()), PATIENCE));
+    async fn permanent_fault_is_returned_after_the_timeout() {
+        let started = Instant::now();
+        let created: Result<(), _> = retry_until_stalled(&LastProgress::default(), async || Err(refused())).await;
+        assert_eq!((created, started.elapsed()), (Err(refused().to_string()), STALL_TIMEOUT));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_never_answers_is_given_up() {
-        let made: Result<(), _> = persist(&Forward::default(), pending).await;
-        assert_eq!(made, Err("an engine has not answered for 120 s".to_owned()));
+    async fn attempt_without_a_response_fails_after_the_timeout() {
+        let created: Result<(), _> = retry_until_stalled(&LastProgress::default(), pending).await;
+        assert_eq!(created, Err("an engine has not answered for 120 s".to_owned()));
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_goes_forward_is_waited_for() {
-        let (forward, attempts) = (Forward::default(), AtomicU32::default());
-        let begun = Instant::now();
-        let made = persist(&forward, async || {
-            sleep(PATIENCE / 2).await;
-            forward.went();
-            if attempts.fetch_add(1, Ordering::SeqCst) < 9 { Err(refused()) } else { Ok("made") }
+    async fn attempts_continue_while_there_is_progress() {
+        let (last_progress, attempts) = (LastProgress::default(), AtomicU32::default());
+        let started = Instant::now();
+        let created = retry_until_stalled(&last_progress, async || {
+            sleep(STALL_TIMEOUT / 2).await;
+            last_progress.note();
+            if attempts.fetch_add(1, Ordering::SeqCst) < 9 { Err(refused()) } else { Ok("created") }
         });
-        assert_eq!(made.await, Ok("made"));
-        assert!(begun.elapsed() > 4 * PATIENCE);
+        assert_eq!(created.await, Ok("created"));
+        assert!(started.elapsed() > 4 * STALL_TIMEOUT);
     }
 }

@@ -1,25 +1,25 @@
-//! What an item looks like in search: written field by field, so that nothing is indexed that was not named.
+//! The search document of an item. It is written field by field, so that only named fields are indexed.
 
 use crate::json::{write_member, write_text};
 use crate::number::Number;
 
-/// What the item maps to in its present state.
+/// The result of mapping an item in its present state.
 #[derive(Debug)]
 pub enum Found {
-    /// Not to be found: a tombstone at the item's own revision.
+    /// The item is hidden from search: a tombstone is written at the item's own revision.
     Hidden,
     Document(Document),
 }
 
-/// The fields of one document, in the order in which they were written. The keys, the entity and the revision are
-/// added by the mirror; so are `<field>Status`, `<field>Tolerance` and `<field>Outline` of each shape.
+/// The fields of one document, in the order in which they were written. The mirror adds the keys, the entity and the
+/// revision, and `<field>Status`, `<field>Tolerance` and `<field>Outline` of each shape.
 #[derive(Debug, Default)]
 pub struct Document {
     fields: String,
     shapes: Vec<(&'static str, ShapeSource)>,
 }
 
-/// Where a shape is to be had.
+/// The source of a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShapeSource {
     /// GeoJSON text on the item itself.
@@ -28,7 +28,7 @@ pub enum ShapeSource {
     Object(StoredShape),
 }
 
-/// What the item says of a shape that lies in S3.
+/// An item's description of a shape that is stored in S3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredShape {
     /// SHA-256 of the object's bytes, in lower-case hex.
@@ -37,47 +37,47 @@ pub struct StoredShape {
     pub positions: u64,
     /// West, south, east, north in degrees, as decimal text.
     pub envelope: [String; 4],
-    /// How far the object's fine form may be from it, in metres, as decimal text; none where it has no such form.
+    /// The tolerance of the object's fine form in metres, as decimal text. `None` if it has no such form.
     pub fine_tolerance: Option<String>,
-    /// How far the object's coarse form may be from it.
+    /// The tolerance of the object's coarse form in metres, as decimal text.
     pub coarse_tolerance: String,
 }
 
-/// The longest keyword that OpenSearch takes, in bytes of UTF-8.
+/// The longest keyword that OpenSearch accepts, in bytes of UTF-8.
 pub const KEYWORD_BYTES: usize = 32_766;
 
-/// Absent values write nothing: every method takes a value or an `Option` of one.
+/// Every method takes a value or an `Option` of one. `None` writes nothing.
 impl Document {
     pub fn new() -> Self {
         Self { fields: String::with_capacity(1024), shapes: Vec::new() }
     }
 
-    /// A string, whole.
+    /// Writes a string without truncating it.
     pub fn text<'v>(&mut self, field: &str, value: impl Into<Option<&'v str>>) -> &mut Self {
         self.member(field, value, write_text)
     }
 
-    /// A string for a keyword field: cut where the field could not hold it.
+    /// Writes a string for a keyword field, truncated to [`KEYWORD_BYTES`].
     pub fn keyword<'v>(&mut self, field: &str, value: impl Into<Option<&'v str>>) -> &mut Self {
         self.member(field, value, |out, value| write_text(out, cut(value)))
     }
 
-    /// Strings, in the order given.
+    /// Writes strings in the given order.
     pub fn texts<T: AsRef<str>>(&mut self, field: &str, values: impl IntoIterator<Item = T>) -> &mut Self {
         self.array(field, values, |out, value| write_text(out, value.as_ref()))
     }
 
-    /// Strings for a keyword field, each cut where the field could not hold it.
+    /// Writes strings for a keyword field, each truncated to [`KEYWORD_BYTES`].
     pub fn keywords<T: AsRef<str>>(&mut self, field: &str, values: impl IntoIterator<Item = T>) -> &mut Self {
         self.array(field, values, |out, value| write_text(out, cut(value.as_ref())))
     }
 
-    /// A number, digit for digit.
+    /// Writes a number, digit for digit.
     pub fn number<'v>(&mut self, field: &str, value: impl Into<Option<Number<'v>>>) -> &mut Self {
         self.member(field, value, |out, value| out.push_str(value.as_str()))
     }
 
-    /// Numbers, in the order given.
+    /// Writes numbers in the given order.
     pub fn numbers<'v>(&mut self, field: &str, values: impl IntoIterator<Item = Number<'v>>) -> &mut Self {
         self.array(field, values, |out, value| out.push_str(value.as_str()))
     }
@@ -90,18 +90,18 @@ impl Document {
         self.member(field, value, |out, value| out.push_str(if value { "true" } else { "false" }))
     }
 
-    /// JSON text that is already one: the caller answers for it.
+    /// Writes a value that is JSON text already. The caller is responsible for its validity.
     pub fn json<'v>(&mut self, field: &str, value: impl Into<Option<&'v str>>) -> &mut Self {
         self.member(field, value, String::push_str)
     }
 
-    /// A shape, which the mirror fetches and, where OpenSearch refuses it, gives more coarsely.
+    /// Adds a shape. The mirror reads it, and indexes it at a coarser detail level if OpenSearch refuses it.
     pub fn shape(&mut self, field: &'static str, source: impl Into<Option<ShapeSource>>) -> &mut Self {
         self.shapes.extend(source.into().map(|source| (field, source)));
         self
     }
 
-    /// The fields as the inside of a JSON object.
+    /// Returns the members of the JSON object, without its braces.
     pub fn fields(&self) -> &str {
         &self.fields
     }
@@ -137,7 +137,7 @@ impl Document {
     }
 }
 
-/// The longest beginning that a keyword field can hold.
+/// Truncates a text to the longest prefix that a keyword field can hold.
 fn cut(text: &str) -> &str {
     text.get(..text.floor_char_boundary(KEYWORD_BYTES)).unwrap_or(text)
 }
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_stand_in_their_order_and_absent_ones_nowhere() {
+    fn fields_are_written_in_order_and_absent_values_are_omitted() {
         let mut document = Document::new();
         document
             .text("name", "a \"b\"")
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyword_is_cut_between_characters_and_text_is_not() {
+    fn long_keyword_is_truncated_between_characters_and_long_text_is_not() {
         let long = "é".repeat(KEYWORD_BYTES);
         let mut document = Document::new();
         document.keyword("k", long.as_str()).text("t", long.as_str());

@@ -1,4 +1,4 @@
-//! The system's side of the mirror: which tables it reads, what its documents look like, where its shapes come from.
+//! The interface that each system implements for the mirror: its tables, its documents and the source of its shapes.
 
 use std::future::Future;
 
@@ -7,29 +7,29 @@ use table::schema::{Entity, System};
 use crate::document::{Found, ShapeSource};
 use crate::image::{Image, Unfit};
 
-/// One place in each system that says what its items look like in search.
+/// The search documents of a system.
 pub trait Documents: Sync {
-    /// The system whose tables' streams are mirrored, all into one index.
+    /// Returns the system. The streams of all its tables are mirrored into one index.
     fn tables(&self) -> &'static System;
 
     fn mapping(&self) -> Mapping;
 
-    /// The document of an item, made from nothing but the item: no other item, no clock. The entity is the one whose
-    /// key templates the item's key fits, and is searchable.
+    /// Creates the document of an item. It must depend only on the item, not on other items or on a clock. The entity
+    /// is searchable, and its key templates match the item's key.
     fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit>;
 }
 
-/// How the index holds the documents.
+/// The mapping of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mapping {
-    /// Grows whenever the mapping or what is written into it changes.
+    /// The version, raised with every change of the mapping or of the documents.
     pub version: u32,
     /// JSON text `{"settings":{...},"mappings":{"properties":{...}}}`. The mirror makes it strict, and adds the
     /// fields that it writes into every document: `pk`, `sk`, `entity`, `rev`, `deleted`, `deletedAt`.
     pub body: &'static str,
 }
 
-/// How much of a shape a document holds, from best to nothing.
+/// How finely a shape is indexed, from full detail to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DetailLevel {
     Full,
@@ -39,28 +39,28 @@ pub enum DetailLevel {
     None,
 }
 
-/// A shape as it goes into a document.
+/// A shape as it is written into a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub status: ShapeStatus,
-    /// GeoJSON text; absent where nothing is left of the shape.
+    /// GeoJSON text. `None` if the shape is not indexed.
     pub json: Option<String>,
-    /// How far it may be from the original, in metres, as decimal text.
+    /// The maximum distance from the original in metres, as decimal text.
     pub tolerance: Option<String>,
-    /// A form of few positions that maps can draw at once, as GeoJSON text: a string in `<field>Outline`, stored and
+    /// An outline with few positions, for maps, as GeoJSON text. It is the string `<field>Outline`, which is stored and
     /// not indexed.
     pub outline: Option<String>,
 }
 
-/// What a document says of its shape, in `<field>Status`.
+/// The status of a shape, in `<field>Status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeStatus {
     At(DetailLevel),
-    /// The object is really gone; the shape is its envelope.
+    /// The object does not exist. The document contains the shape's envelope.
     Missing,
 }
 
-/// A shape could not be read. Its document is not degraded for that.
+/// The reason why a shape could not be read. Its detail level is not lowered.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("a shape could not be read: {reason}")]
 pub struct ShapeUnavailable {
@@ -68,22 +68,23 @@ pub struct ShapeUnavailable {
     pub obstacle: Obstacle,
 }
 
-/// Whether asking for a shape again may help.
+/// Whether a retry may help to read a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// S3 is slow, or refuses every object: the record is reported until that has passed.
+    /// S3 is slow or refuses every object. The record is reported until S3 has recovered.
     Passing,
-    /// S3 refuses this object and no other (403). That may pass, too, as after a change of policy: the record is reported
+    /// S3 refuses only this object (403). This may be temporary, as after a change of a policy. The record is reported
     /// for 15 minutes, then its item goes to quarantine.
     Refused,
-    /// Asking again does not help: the item goes to quarantine.
+    /// A retry does not help. The item goes to quarantine.
     Lasting,
 }
 
-/// Where shapes come from.
+/// The source of shapes.
 pub trait Shapes: Sync {
-    /// The shape at this level, or at a lower one where it has none that high (too many positions for
-    /// [`DetailLevel::Full`]). Deterministic in the source and the level. [`DetailLevel::None`] is never asked for.
+    /// Reads the shape at this level, or at the next coarser one that it has. A shape with too many positions has no
+    /// [`DetailLevel::Full`]. The result must depend only on the source and the level. The level is never
+    /// [`DetailLevel::None`].
     fn shape(
         &self,
         source: &ShapeSource,
@@ -91,7 +92,7 @@ pub trait Shapes: Sync {
     ) -> impl Future<Output = Result<Shape, ShapeUnavailable>> + Send;
 }
 
-/// For a system without shapes.
+/// The source of shapes of a system that has none.
 #[derive(Clone, Copy, Debug)]
 pub struct NoShapes;
 
@@ -102,7 +103,7 @@ impl Shapes for NoShapes {
 }
 
 impl Shape {
-    /// Nothing of the shape.
+    /// A shape that is not indexed.
     pub const NONE: Self =
         Self { status: ShapeStatus::At(DetailLevel::None), json: None, tolerance: None, outline: None };
 }
@@ -114,7 +115,7 @@ impl ShapeUnavailable {
 }
 
 impl DetailLevel {
-    /// The next one down the ladder.
+    /// Returns the next coarser level.
     pub const fn below(self) -> Self {
         match self {
             Self::Full => Self::Fine,
@@ -126,7 +127,7 @@ impl DetailLevel {
 }
 
 impl ShapeStatus {
-    /// The value of `<field>Status`.
+    /// Returns the value of `<field>Status`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::At(DetailLevel::Full) => "full",

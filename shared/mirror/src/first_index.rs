@@ -1,5 +1,5 @@
-//! Making a system's first index as a rebuild makes one: a generation, the config item, a consistent scan of the
-//! tables, a refresh, and the alias. It can be stopped anywhere and begun again.
+//! Creating a system's first index: a generation, the config item, a consistent scan of the tables, a refresh and the
+//! alias. It can be stopped at any point, and resumes with the next call.
 
 use std::time::Duration;
 
@@ -13,41 +13,41 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::fold::{Change, Presence};
 use crate::generation::{Generation, Generations, Targets, index_name, write_alias};
-use crate::group::{Group, GroupKey, after, place};
+use crate::group::{Group, GroupKey, after, group_key};
 use crate::item::{Item, presence, rev_value};
 use crate::mapping::index_body;
 use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Segment, State, Time};
-use crate::record::{Side, Strange};
-use crate::rules::{AsWritten, Rules};
+use crate::record::{RecordError, Side};
+use crate::rules::{ProductionRules, Rules};
 
-/// How far the making of an index has come.
+/// The progress of creating an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Its index and config item are there: from now on the stream function writes it, too.
+    /// The index and the config item exist. From now on the stream function also writes the index.
     Published,
     /// A page of a table was written.
     Scanned { table: &'static str, items: usize },
-    /// It is what readers search.
+    /// The readers' alias names the index.
     Serving,
 }
 
-/// Into how many segments a table is scanned, all at once.
+/// The number of segments of a table, which are scanned concurrently.
 const SEGMENTS: u32 = 4;
 
-/// How often a page is read again before the call gives up.
+/// How often a page is retried before the call fails.
 const ATTEMPTS: u64 = 5;
 
-/// How long a segment waits in all for shapes that S3 refuses, before their items go to quarantine: less than a deployment
-/// waits for a step forward.
-const REFUSABLE: Duration = Duration::from_secs(60);
+/// How long a segment waits in total for shapes that S3 refuses, before their items go to quarantine. Must be less than
+/// a deployment waits for progress.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The longest pause before a page is read again of which S3 refuses a shape.
+/// The longest pause before a page with a refused shape is retried.
 const PAUSE_REFUSED: Duration = Duration::from_secs(5);
 
-/// Makes the system's first index and fills it from the tables, or goes on where an earlier call was stopped; with an
-/// index that serves already, does nothing. Returns the generation. `progress` is called after every step.
+/// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
+/// nothing if an index serves already. Returns the generation. `progress` is called after every step.
 ///
-/// Poison does not keep the index from serving: there is no older one that would serve better.
+/// The index serves even with items in quarantine, since there is no older index to keep.
 pub async fn create_first_index(
     documents: &impl Documents,
     shapes: &impl Shapes,
@@ -57,7 +57,7 @@ pub async fn create_first_index(
     let system = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
     let alias = engines.config.search_name(system.name);
-    create::<AsWritten, _, _>(&ports, documents, &alias, &progress).await
+    create::<ProductionRules, _, _>(&ports, documents, &alias, &progress).await
 }
 
 pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
@@ -69,10 +69,10 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
     let generations = published(ports, documents, alias).await?;
     progress(Progress::Published);
     let [generation] = generations.written.as_slice() else {
-        return Err(Fault::lasting("mirror", "more than the first generation is being written"));
+        return Err(Fault::lasting("mirror", "more than one generation is written, so this is not the first index"));
     };
     if !generation.filled {
-        // Its strict mapping would refuse the documents of another version, one after the other.
+        // The strict mapping of the index would refuse each document of another version.
         let known = documents.mapping().version;
         if generation.mapping != known {
             return Err(Fault::lasting("mirror", generation.unknown_mapping(known)));
@@ -84,14 +84,14 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
         let epoch = generations.epoch + 1;
         let serving = Generations { epoch, alias: generations.alias.clone(), written: vec![filled] };
         if !ports.state().publish(&serving).await? {
-            return Err(Fault::passing("mirror", "somebody else has changed the generations"));
+            return Err(Fault::passing("mirror", "the generations were changed concurrently"));
         }
     }
     progress(Progress::Serving);
     Ok(generation.clone())
 }
 
-/// The config item, made with a new index where there is none.
+/// Returns the config item, after creating it and an index if there is none.
 async fn published<P: Ports, D: Documents>(ports: &P, documents: &D, alias: &str) -> Result<Generations, Fault> {
     if let Some(generations) = ports.state().generations().await? {
         return Ok(generations);
@@ -100,7 +100,7 @@ async fn published<P: Ports, D: Documents>(ports: &P, documents: &D, alias: &str
     let mut number = 1;
     let index = loop {
         let index = index_name(alias, number);
-        // A name that was used before, even by an index without config item, may hold anything.
+        // An index that exists already, even one without a config item, may have any content.
         if ports.index().create(&index, &index_body(mapping, &write_alias(&index))?).await? {
             break index;
         }
@@ -111,9 +111,9 @@ async fn published<P: Ports, D: Documents>(ports: &P, documents: &D, alias: &str
     if ports.state().publish(&generations).await? {
         return Ok(generations);
     }
-    // Somebody else was quicker: theirs is filled by both.
-    let theirs = ports.state().generations().await?;
-    theirs.ok_or_else(|| Fault::passing("mirror", "the generations are there and not to be read"))
+    // A concurrent call has published its index. Both calls fill that one.
+    let published = ports.state().generations().await?;
+    published.ok_or_else(|| Fault::passing("mirror", "the generations exist and could not be read"))
 }
 
 async fn scan_tables<R: Rules, P: Ports, D: Documents>(
@@ -140,8 +140,8 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
     progress: &(impl Fn(Progress) + Sync),
 ) -> Result<(), Fault> {
     let mut checkpoint = ports.state().checkpoint(&generation.index, table, segment).await?;
-    let mut vain = 0;
-    // Of this segment: what is refused for good makes it wait once, however many items it is.
+    let mut failures = 0;
+    // The segment waits only once, even if many shapes are refused permanently.
     let mut refused_since = None;
     loop {
         let last = match &checkpoint {
@@ -152,69 +152,69 @@ async fn scan_segment<R: Rules, P: Ports, D: Documents>(
         let received = ports.time().micros();
         let Page { items, next } = ports.items().scan(table, segment, last).await?;
         let context = Context { ports, documents, targets: Targets::new(std::slice::from_ref(generation)), received };
-        let refusable_until = after(refused_since.unwrap_or(received), REFUSABLE);
-        match write_page::<R, _, _>(context, table, &items, refusable_until).await {
+        let refusal_deadline = after(refused_since.unwrap_or(received), REFUSAL_TIMEOUT);
+        match write_page::<R, _, _>(context, table, &items, refusal_deadline).await {
             Ok(()) => {
-                vain = 0;
+                failures = 0;
                 ports.state().save(&generation.index, table, segment, next.as_ref()).await?;
                 progress(Progress::Scanned { table: table.name, items: items.len() });
                 checkpoint = next.map_or(Checkpoint::Done, Checkpoint::After);
             }
-            // The page is thrown away and read again: it may have grown too old, or S3 be slow.
+            // The page is discarded and read again: it may be too old, or S3 may be slow.
             Err(unwritten) if unwritten.refused => {
                 refused_since.get_or_insert(received);
                 ports.time().pause(PAUSE_REFUSED).await;
             }
-            Err(_) if vain < ATTEMPTS => {
-                vain += 1;
-                ports.time().pause(Duration::from_secs(vain)).await;
+            Err(_) if failures < ATTEMPTS => {
+                failures += 1;
+                ports.time().pause(Duration::from_secs(failures)).await;
             }
             Err(unwritten) => return Err(unwritten.fault),
         }
     }
 }
 
-/// Why a page was not written as a whole.
+/// The reason why a page was not fully written.
 struct Unwritten {
     fault: Fault,
-    /// Whether S3 refuses a shape that it may give later.
+    /// Whether S3 refuses a shape and a retry may help.
     refused: bool,
 }
 
-/// Writes each item at its revision, as its stream record would, and stamps those without one.
+/// Writes each item at its revision, as its stream record would, and stamps items without a revision.
 async fn write_page<R: Rules, P: Ports, D: Documents>(
     context: Context<'_, P, D>,
     table: &'static Table,
     items: &[Item],
-    refusable_until: i64,
+    refusal_deadline: i64,
 ) -> Result<(), Unwritten> {
     let groups = items.iter().enumerate().filter_map(|(at, item)| scanned::<R>(table, item, at));
-    let groups = groups.map(|group| Group { refusable_until: Some(refusable_until), ..group }).collect();
+    let groups = groups.map(|group| Group { refusal_deadline: Some(refusal_deadline), ..group }).collect();
     let mut batch = Batch::new::<R>(context, groups);
     batch.run::<R>().await;
     if batch.groups.iter().all(Group::handled) {
         Ok(())
     } else {
-        let fault = Fault::passing("mirror", batch.tally.first_error.unwrap_or_default());
-        Err(Unwritten { fault, refused: batch.tally.refused })
+        let refused = batch.tally.refused;
+        Err(Unwritten { fault: Fault::passing("mirror", batch.tally.into_reason()), refused })
     }
 }
 
-/// An item as a group of its own; none if it is never searchable.
+/// Creates a group of one item. Returns `None` if the item is never searchable.
 fn scanned<'i, R: Rules>(table: &'static Table, item: &'i Item, at: usize) -> Option<Group<'i>> {
     let text = item.as_str();
     let key = item.image().ok().and_then(|image| image.key(table).ok());
     let Some(key) = key else {
-        return Some(Group { strange: Some(Strange::Keys), ..Group::new(GroupKey::Record, text, at) });
+        return Some(Group { record_error: Some(RecordError::Keys), ..Group::new(GroupKey::Record, text, at) });
     };
     let rev = rev_value(text);
     let change = Change { old: Presence::Absent, new: presence(rev) };
-    let group = Group::new(place(table, key)?, text, at);
+    let group = Group::new(group_key(table, key)?, text, at);
     Some(Group { fold: Some(R::fold(None, change)), image: Some(Side { text, rev }), scanned: true, ..group })
 }
 
-/// The tables that may have documents.
+/// Returns the tables that may have documents.
 pub(crate) fn searchable(system: &'static System) -> impl Iterator<Item = &'static Table> {
-    let may = |table: &&'static Table| table.entities.iter().any(|entity| entity.search == Search::Document);
-    system.tables.iter().copied().filter(may)
+    let has_documents = |table: &&'static Table| table.entities.iter().any(|entity| entity.search == Search::Document);
+    system.tables.iter().copied().filter(has_documents)
 }

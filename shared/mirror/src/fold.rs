@@ -1,12 +1,12 @@
-//! Folding the records of one key: what all of them together ask of the index.
+//! Folding the stream records of one key into the one decision that they require of the index.
 
 use table::Rev;
 
-/// What an image, or an item, says of its revision.
+/// The presence and the revision of an item, in an image of a stream record or in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     Absent,
-    /// There, with no valid revision.
+    /// The item exists and has no valid revision.
     Unrevised,
     At(Rev),
 }
@@ -18,16 +18,16 @@ pub struct Change {
     pub new: Presence,
 }
 
-/// The records of one key up to here.
+/// The state of one key after the records that were folded so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
-    /// The highest number before the last image.
+    /// The highest revision before the last image.
     pub top: Option<u64>,
     /// The last image.
     pub last: Presence,
 }
 
-/// What a folded group asks for.
+/// The decision for a folded group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Index(u64),
@@ -35,12 +35,13 @@ pub enum Decision {
     Stamp {
         above: Option<u64>,
     },
-    /// The group ends lower than it began: what it began with must not stay visible until the stamp's own record.
+    /// The group ends at a lower revision than it started with. The older document must not stay visible until the
+    /// record of the stamp arrives.
     TombstoneAndStamp {
         version: u64,
         above: u64,
     },
-    /// Nothing says which version to write: the table and the index are asked.
+    /// The records do not determine a version. The table and the index must be read.
     Settle,
 }
 
@@ -53,24 +54,24 @@ impl Presence {
     }
 }
 
-/// Adds the next record of the key, in order of sequence number. A removal counts as the old revision + 1.
+/// Adds the next record of the key, in the order of sequence numbers. A removal counts as the old revision + 1.
 pub fn fold(before: Option<Fold>, change: Change) -> Fold {
     let earlier = before.and_then(|fold| fold.top.max(fold.last.number()));
     let removed = u64::from(change.new == Presence::Absent);
     Fold { top: earlier.max(change.old.number().map(|old| old + removed)), last: change.new }
 }
 
-/// What to do with a group.
+/// Decides how a folded group is indexed.
 pub fn decide(fold: Fold) -> Decision {
     match (fold.last, fold.top) {
         (Presence::Absent, None) => Decision::Settle,
         (Presence::Absent, Some(top)) => Decision::Tombstone(top | 1),
         (Presence::Unrevised, None) => Decision::Stamp { above: None },
-        (Presence::At(rev), top) if top.is_none_or(|top| rev.number() > top) => Decision::Index(rev.number()),
+        (Presence::At(rev), None) => Decision::Index(rev.number()),
+        (Presence::At(rev), Some(top)) if rev.number() > top => Decision::Index(rev.number()),
         (Presence::At(rev), Some(top)) if rev.number() == top => Decision::Stamp { above: Some(top) },
-        (Presence::At(_) | Presence::Unrevised, top) => {
-            let above = top.unwrap_or_default();
-            Decision::TombstoneAndStamp { version: above | 1, above }
+        (Presence::At(_) | Presence::Unrevised, Some(top)) => {
+            Decision::TombstoneAndStamp { version: top | 1, above: top }
         }
     }
 }
@@ -87,7 +88,8 @@ mod tests {
         }
     }
 
-    /// Each record is its old and its new image: -1 for none, 0 for one without a revision.
+    /// Checks the decision for records, each given as the revisions of its old and new image: -1 for no image, 0 for an
+    /// image without a revision.
     #[track_caller]
     fn check(records: &[(i64, i64)], expected: Decision) {
         let folded = records
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deleted_item_is_a_tombstone_above_everything_before() {
+    fn deleted_item_becomes_a_tombstone_above_all_earlier_revisions() {
         check(&[(10, -1)], Decision::Tombstone(11));
         check(&[(-1, 10), (10, 14), (14, -1)], Decision::Tombstone(15));
         check(&[(20, -1), (-1, 10), (10, -1)], Decision::Tombstone(21));
@@ -105,13 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn a_deleted_item_that_never_had_a_revision_is_settled() {
+    fn deleted_item_without_a_revision_is_settled() {
         check(&[(0, -1)], Decision::Settle);
         check(&[(-1, 0), (0, -1)], Decision::Settle);
     }
 
     #[test]
-    fn an_item_that_has_risen_is_indexed() {
+    fn item_with_a_higher_revision_is_indexed() {
         check(&[(-1, 10)], Decision::Index(10));
         check(&[(10, 12), (12, 14)], Decision::Index(14));
         check(&[(10, -1), (-1, 12)], Decision::Index(12));
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_stands_still_is_stamped() {
+    fn item_with_an_unchanged_revision_is_stamped() {
         check(&[(10, 10)], Decision::Stamp { above: Some(10) });
         check(&[(10, 8), (8, 10)], Decision::Stamp { above: Some(10) });
         check(&[(-1, 0)], Decision::Stamp { above: None });
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_has_fallen_is_hidden_and_stamped() {
+    fn item_with_a_lower_revision_is_hidden_and_stamped() {
         check(&[(10, 8)], Decision::TombstoneAndStamp { version: 11, above: 10 });
         check(&[(10, 0)], Decision::TombstoneAndStamp { version: 11, above: 10 });
         check(&[(10, -1), (-1, 8)], Decision::TombstoneAndStamp { version: 11, above: 11 });

@@ -1,25 +1,25 @@
-//! Generations: the concrete indexes behind a system's alias, and the config item that lists them.
+//! Generations: the indexes of a system, one of which its alias names, and the config item that lists them.
 
 use std::ops::Index;
 
 /// The config item. It is read consistently for every batch, after the batch was received, and never cached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generations {
-    /// Grows by one with every change.
+    /// The number of the version of this item, raised by one with every change.
     pub epoch: u64,
     /// The alias that readers search.
     pub alias: String,
-    /// Every generation that is written: a record is handled when all of them have handled it.
+    /// Every generation that is written. A record is handled when it is handled in each of them.
     pub written: Vec<Generation>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generation {
-    /// Its index: `{alias}-000002`. A name is never used twice.
+    /// The name of its index, such as `{alias}-000002`. A name is never used twice.
     pub index: String,
-    /// The version of the mapping that it was made with.
+    /// The version of the mapping with which the index was created.
     pub mapping: u32,
-    /// Whether it has been scanned and stood behind the alias.
+    /// Whether the index was filled from the tables and has served the alias.
     pub filled: bool,
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct Target {
     pub(crate) alias: String,
 }
 
-/// The place of a generation among those that a batch writes.
+/// The position of a generation among those that a batch writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TargetId(usize);
 
 impl TargetId {
-    /// The first generation. Tasks that concern the item alone are done once, with it.
+    /// The first generation. Tasks that concern only the item are done once, for this generation.
     pub(crate) const FIRST: Self = Self(0);
 }
 
@@ -66,16 +66,16 @@ impl Index<TargetId> for Targets {
 }
 
 impl Generation {
-    /// The alias through which it is written, so that a bulk request can demand one.
+    /// Returns the alias through which the index is written, so that a bulk request can require an alias.
     pub fn write_alias(&self) -> String {
         write_alias(&self.index)
     }
 
-    /// Says that code which knows this version of the mapping cannot write the index, and what to do.
+    /// Returns the error text for code that has another version of the mapping, which cannot write the index.
     pub(crate) fn unknown_mapping(&self, known: u32) -> String {
         let Self { index, mapping, .. } = self;
-        let remedy = if *mapping > known { "deploy the code that made it" } else { "rebuild the index" };
-        format!("{index} has mapping {mapping} and this code knows {known}: {remedy}")
+        let remedy = if *mapping > known { "deploy the code that created it" } else { "rebuild the index" };
+        format!("{index} has version {mapping} of the mapping and this code has version {known}: {remedy}")
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn write_alias(index: &str) -> String {
     format!("{index}-write")
 }
 
-/// The name of an alias's n-th generation.
+/// Returns the name of an alias's n-th generation.
 pub(crate) fn index_name(alias: &str, number: u32) -> String {
     format!("{alias}-{number:06}")
 }

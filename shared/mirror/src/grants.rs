@@ -1,5 +1,5 @@
-//! What the policies of a system's mirror function, of the one that makes its first index and of the one that sweeps have
-//! to allow, beside the patterns by which shapes are read.
+//! The grants of a system's functions that mirror, create the first index and sweep tombstones. The access patterns
+//! that read shapes are granted separately.
 
 use table::grant::{Grant, Resource};
 use table::rev;
@@ -8,12 +8,12 @@ use table::schema::{System, Table};
 use crate::first_index::searchable;
 use crate::schema::state_table_name;
 
-/// A generation's number has six digits, and `?` is one character. `*` would match paths of any length, and a list of
-/// any indexes.
+/// The number of a generation in a policy: six digits, where `?` matches one character. `*` would match paths of any
+/// length and lists of indexes.
 const GENERATION: &str = "??????";
 
-/// Everything that a batch may do: read items and set their `rev` and nothing else, keep its own state, keep what is
-/// quarantined, and write and read versions through the write aliases of the system's generations.
+/// Returns the grants of a batch: read items and set only their `rev`, write the state table and the quarantine, and
+/// write documents and read versions through the write aliases of the system's generations.
 pub fn grants(system: &System) -> Vec<Grant> {
     let state = |action| Grant { action, resource: Resource::Table(state_table_name(system.name)) };
     let search = |path| Grant {
@@ -38,8 +38,8 @@ pub fn grants(system: &System) -> Vec<Grant> {
     grants
 }
 
-/// Everything that making the first index may do: what a batch does, for it writes each item as its record would, and
-/// reading the tables, making the index, and giving it to the readers.
+/// Returns the grants of the function that creates the first index: those of a batch, to write each item as its record
+/// would, and those to scan the tables, create the index and move the alias.
 pub fn index_grants(system: &'static System) -> Vec<Grant> {
     let search = |action, path: String| Grant { action, resource: Resource::Search { path } };
     let index = format!("{}-{GENERATION}", system.name);
@@ -57,8 +57,7 @@ pub fn index_grants(system: &'static System) -> Vec<Grant> {
     grants
 }
 
-/// Everything that a sweep may do: find tombstones and delete them, through the write aliases that the config item
-/// names.
+/// Returns the grants of a sweep: find and delete tombstones through the write aliases that the config item names.
 pub fn sweep_grants(system: &System) -> Vec<Grant> {
     let search = |path| Grant {
         action: "es:ESHttpPost",
@@ -68,7 +67,7 @@ pub fn sweep_grants(system: &System) -> Vec<Grant> {
     vec![Grant { action: "dynamodb:GetItem", resource: state }, search("_search"), search("_bulk")]
 }
 
-/// A stamp names the key, in the request and in its condition, and `rev`.
+/// Returns the resource of a stamp, which names the key attributes, in the request and in its condition, and `rev`.
 fn stamped(table: &Table) -> Resource {
     let attributes = [Some(table.pk), table.sk, Some(rev::ATTRIBUTE)].into_iter().flatten();
     Resource::Attributes { table: table.name.to_owned(), attributes: attributes.map(str::to_owned).collect() }

@@ -1,4 +1,4 @@
-//! Gathering a batch: the records of each key, folded into one group.
+//! The groups of a batch: the records of each key are folded into one group.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,42 +12,42 @@ use table::schema::{Search, Table};
 use crate::fold::{Change, Fold};
 use crate::lines::Identity;
 use crate::quarantine::Subject;
-use crate::record::{Record, Side, Strange, Tables};
+use crate::record::{Record, RecordError, Side, Tables};
 use crate::report::{Outcome, RepairOutcome, Unhandled};
 use crate::rules::Rules;
 
-/// A unit that is handled as a whole, or not at all: the records of one key, one record of no known key, or one item
-/// of a scanned page.
+/// A unit that is handled as a whole or not at all: the records of one key, one record without a readable key, or one
+/// item of a scanned page.
 #[derive(Debug)]
 pub(crate) struct Group<'a> {
-    /// Its place among the groups of its batch.
+    /// Its position among the groups of its batch.
     pub(crate) id: GroupId,
     pub(crate) key: GroupKey,
-    /// The text that quarantine would keep: a record, or the item.
+    /// The text that the quarantine keeps: a record or the item.
     pub(crate) evidence: Cow<'a, str>,
     pub(crate) fold: Option<Fold>,
     /// The last image.
     pub(crate) image: Option<Side<'a>>,
-    /// Why its records cannot be followed.
-    pub(crate) strange: Option<Strange>,
-    /// Whether it was read from the table: then no record of its own is on the way.
+    /// The reason why one of its records cannot be applied.
+    pub(crate) record_error: Option<RecordError>,
+    /// Whether the item was read from the table, so that no stream record of it is expected.
     pub(crate) scanned: bool,
     pub(crate) places: Unhandled,
     pub(crate) outcome: Outcome,
-    /// The number of its tasks that have not ended.
+    /// The number of its unfinished tasks.
     pub(crate) open: usize,
-    /// The first reason why it cannot be handled now. Its records come again.
+    /// The first reason why the group cannot be handled now. Its records are reported.
     pub(crate) failed: Option<String>,
-    /// The time up to which a refusal of its shape may pass, in microseconds since 1970-01-01T00:00:00Z. None for a
-    /// repair: its caller learns of the refusal, and nothing else waits.
-    pub(crate) refusable_until: Option<i64>,
-    /// How often it was settled.
+    /// The time until which a shape that S3 refuses is retried, in microseconds since 1970-01-01T00:00:00Z. `None` for
+    /// a repair, whose caller receives the refusal.
+    pub(crate) refusal_deadline: Option<i64>,
+    /// The number of times that it was settled.
     pub(crate) rounds: usize,
-    /// The result of a repair so far; none where this is no repair.
+    /// The result of a repair so far. `None` if this is not a repair.
     pub(crate) repaired: Option<RepairOutcome>,
 }
 
-/// The place of a group among those of its batch.
+/// The position of a group among those of its batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GroupId(usize);
 
@@ -55,18 +55,18 @@ pub(crate) struct GroupId(usize);
 #[derive(Debug, Default)]
 pub(crate) struct Groups<'a>(Vec<Group<'a>>);
 
-/// The item that a group is about.
+/// The item of a group.
 #[derive(Debug)]
 pub(crate) enum GroupKey {
     /// An item that may have a document.
     Item { table: &'static Table, identity: Identity },
-    /// A key that fits no template.
+    /// A key that does not fit any template of its table.
     Unknown { table: &'static Table, key: Key },
     /// A single record whose key cannot be read.
     Record,
 }
 
-/// The groups of a batch, and which of them each record is in: none for a key that is never searchable.
+/// The groups of a batch, and the group of each record. A record whose key is never searchable has none.
 #[derive(Debug)]
 pub(crate) struct Gathered<'a> {
     pub(crate) groups: Groups<'a>,
@@ -120,9 +120,9 @@ impl<'a> IndexMut<GroupId> for Groups<'a> {
     }
 }
 
-/// How old a record may grow whose shape S3 refuses: a change of policy is known everywhere long before, and whoever has
-/// made a mistake in one is told by the age of the mirror's records.
-const REFUSABLE: Duration = Duration::from_mins(15);
+/// The age at which a record whose shape S3 refuses goes to quarantine. A change of a policy takes effect much sooner.
+/// A mistake in a policy raises the alarm on the age of the mirror's records.
+const REFUSAL_TIMEOUT: Duration = Duration::from_mins(15);
 
 impl<'a> Group<'a> {
     pub(crate) fn new(key: GroupKey, evidence: impl Into<Cow<'a, str>>, place: usize) -> Self {
@@ -132,13 +132,13 @@ impl<'a> Group<'a> {
             evidence: evidence.into(),
             fold: None,
             image: None,
-            strange: None,
+            record_error: None,
             scanned: false,
             places: Unhandled { first: place, last: place },
             outcome: Outcome::Applied,
             open: 0,
             failed: None,
-            refusable_until: None,
+            refusal_deadline: None,
             rounds: 0,
             repaired: None,
         }
@@ -159,7 +159,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Where its item is, if it has one.
+    /// Returns the table and the key of its item, if they are known.
     pub(crate) const fn item(&self) -> Option<(&'static Table, &Key)> {
         match &self.key {
             GroupKey::Item { table, identity } => Some((*table, &identity.key)),
@@ -175,37 +175,37 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The highest revision that its images have; 0 where none has one.
+    /// Returns the highest revision of its images, or 0 if they have none.
     pub(crate) fn highest(&self) -> u64 {
         let highest = self.fold.and_then(|fold| fold.top.max(fold.last.number()));
         // A removal counts as one more than the revision that was removed.
         highest.unwrap_or_default() & !1
     }
 
-    /// Folds the next record in.
-    fn take<R: Rules>(&mut self, place: usize, record: &Record<'a>) {
+    /// Adds the next record.
+    fn add<R: Rules>(&mut self, place: usize, record: &Record<'a>) {
         let change = record.change();
         let [old, new] = record.images();
         self.fold = Some(R::fold(self.fold, Change { old, new }));
         self.image = record.new;
         self.places.last = place;
-        // Of its first record: the others do not make it wait longer.
+        // The first record sets the deadline. Later records do not extend it.
         let created = record.created.unwrap_or_default().saturating_mul(1_000_000);
-        self.refusable_until.get_or_insert(after(created, REFUSABLE));
-        if self.strange.is_none() {
-            self.strange = change.err();
+        self.refusal_deadline.get_or_insert(after(created, REFUSAL_TIMEOUT));
+        if self.record_error.is_none() {
+            self.record_error = change.err();
             self.evidence = Cow::Borrowed(record.text);
         }
     }
 }
 
-/// Microseconds, so much later.
+/// Adds a duration to a time in microseconds.
 pub(crate) fn after(micros: i64, time: Duration) -> i64 {
     micros.saturating_add(i64::try_from(time.as_micros()).unwrap_or(i64::MAX))
 }
 
-/// Tests a key against the templates of its table. None where it is never searchable.
-pub(crate) fn place(table: &'static Table, key: Key) -> Option<GroupKey> {
+/// Matches a key with the templates of its table. Returns `None` if the key is never searchable.
+pub(crate) fn group_key(table: &'static Table, key: Key) -> Option<GroupKey> {
     match table.entity_of(&key) {
         Some(entity) if entity.search == Search::Never => None,
         Some(entity) => {
@@ -216,7 +216,8 @@ pub(crate) fn place(table: &'static Table, key: Key) -> Option<GroupKey> {
     }
 }
 
-/// Gathers records, which are in order of sequence number. Key templates are tested before the event's name.
+/// Groups records, which must be in the order of their sequence numbers. Key templates are checked before the event's
+/// name.
 pub(crate) fn gather<'a, R: Rules>(records: &[Record<'a>], tables: &Tables) -> Gathered<'a> {
     let mut groups = Groups::default();
     let mut group_of = Vec::with_capacity(records.len());
@@ -230,17 +231,17 @@ pub(crate) fn gather<'a, R: Rules>(records: &[Record<'a>], tables: &Tables) -> G
                 let group = match known.entry((std::ptr::from_ref(table), key)) {
                     Entry::Occupied(entry) => *entry.get(),
                     Entry::Vacant(entry) => {
-                        let key = place(table, entry.key().1.clone());
+                        let key = group_key(table, entry.key().1.clone());
                         *entry.insert(key.map(|key| groups.push(Group::new(key, record.text, at))))
                     }
                 };
                 if let Some(group) = group {
-                    groups[group].take::<R>(at, record);
+                    groups[group].add::<R>(at, record);
                 }
                 group
             }
-            Err(strange) => {
-                Some(groups.push(Group { strange: Some(strange), ..Group::new(GroupKey::Record, record.text, at) }))
+            Err(error) => {
+                Some(groups.push(Group { record_error: Some(error), ..Group::new(GroupKey::Record, record.text, at) }))
             }
         });
     }

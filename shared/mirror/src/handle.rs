@@ -1,4 +1,4 @@
-//! The body of a system's event handler `mirror`.
+//! The handler of stream records: the event handler `mirror` of every system.
 
 use bytes::Bytes;
 use table::Engines;
@@ -8,27 +8,27 @@ use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::record::Tables;
 use crate::report::Ledger;
-use crate::rules::AsWritten;
-use crate::work::{Failure, Worked, work};
+use crate::rules::ProductionRules;
+use crate::work::{Failure, ProcessedBatch, process_batch};
 
-/// A batch, handled as far as its time and the engines allowed.
+/// The result of a batch, which may be handled only in part.
 #[derive(Clone, Debug)]
 pub struct Handled {
-    /// What Lambda is answered: `{"batchItemFailures":[...]}`.
+    /// The response to Lambda: `{"batchItemFailures":[...]}`.
     pub answer: Bytes,
     pub ledger: Ledger,
-    /// Sent to search, before compression.
+    /// The number of bytes that were sent to OpenSearch, before compression.
     pub bytes: usize,
-    /// Age of the oldest record, in milliseconds.
+    /// The age of the oldest record, in milliseconds.
     pub lag: i64,
-    /// Shapes that OpenSearch refused and that were given more coarsely.
+    /// The number of shapes that OpenSearch refused and that were indexed at a coarser detail level.
     pub degraded: usize,
-    /// Shapes whose object is really gone.
+    /// The number of shapes whose object does not exist.
     pub missing: usize,
 }
 
-/// Handles Lambda's event of a DynamoDB stream: brings every generation up to its records, and says with which record
-/// the source has to begin again. What does not fit the time up to the deadline is reported.
+/// Handles Lambda's event of a DynamoDB stream. Applies its records to every generation, and returns the record from
+/// which Lambda must deliver them again. Records that are not handled by the deadline are reported.
 pub async fn handle(
     documents: &impl Documents,
     shapes: &impl Shapes,
@@ -40,9 +40,9 @@ pub async fn handle(
     let ports = Production::new(engines, system, shapes, Some(deadline))?;
     let tables = Tables::new(system, &engines.config);
     let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
-    let worked = work::<AsWritten, _, _>(&ports, documents, &tables, payload).await?;
-    log(system.name, &worked);
-    let Worked { answer, ledger, tally, lag } = worked;
+    let processed = process_batch::<ProductionRules, _, _>(&ports, documents, &tables, payload).await?;
+    log(system.name, &processed);
+    let ProcessedBatch { answer, ledger, tally, lag } = processed;
     Ok(Handled {
         answer: answer.into(),
         ledger,
@@ -53,11 +53,11 @@ pub async fn handle(
     })
 }
 
-/// What a batch met is in its metrics; here is said what went wrong.
-fn log(system: &str, worked: &Worked) {
-    let Worked { ledger, tally, .. } = worked;
+/// Logs the faults of a batch. Its counts are in the metrics.
+fn log(system: &str, processed: &ProcessedBatch) {
+    let ProcessedBatch { ledger, tally, .. } = processed;
     if !ledger.adds_up() {
-        tracing::error!(system, ?ledger, "a record of the batch was passed over");
+        tracing::error!(system, ?ledger, "a record of the batch was not counted");
     }
     if let Some(error) = &tally.first_error {
         tracing::warn!(
@@ -69,6 +69,6 @@ fn log(system: &str, worked: &Worked) {
         );
     }
     if tally.missing > 0 {
-        tracing::error!(system, shapes.missing = tally.missing, "objects of shapes are gone");
+        tracing::error!(system, shapes.missing = tally.missing, "objects of shapes do not exist");
     }
 }

@@ -1,5 +1,5 @@
-//! An item's attributes, read from DynamoDB JSON: what a stream record carries, and what an item that was read from
-//! the table is turned into, so that one item has one document whichever way it came.
+//! An item's attributes, read from DynamoDB JSON. Stream records contain this form, and items that are read from the
+//! table are converted to it, so that both have the same document.
 
 use std::borrow::Cow;
 
@@ -19,12 +19,12 @@ struct Attribute<'a> {
     value: &'a str,
 }
 
-/// An attribute that is absent or of another DynamoDB type than its entity has: the item goes to quarantine alone.
+/// An attribute that is absent or does not have the DynamoDB type of its entity. Only its item goes to quarantine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("attribute `{attribute}` is not {expected}")]
 pub struct Unfit {
     pub attribute: String,
-    /// What it should have been: `a string (S)`.
+    /// The required type, such as `a string (S)`.
     pub expected: &'static str,
 }
 
@@ -47,17 +47,17 @@ impl<'a> Image<'a> {
         if reader.at_end() { Ok(Self { attributes }) } else { Err(NotAnItem("more than one value".to_owned())) }
     }
 
-    /// Whether the attribute is there, whatever its type.
+    /// Whether the item has the attribute, with any type.
     pub fn has(&self, attribute: &str) -> bool {
         self.value(attribute).is_some()
     }
 
-    /// The names of its attributes, in the order in which they came.
+    /// Returns the names of its attributes, in the order of the text.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.attributes.iter().map(|attribute| attribute.name.as_ref())
     }
 
-    /// A string (S).
+    /// Returns a string (S).
     pub fn text(&self, attribute: &str) -> Result<Cow<'a, str>, Unfit> {
         self.required(attribute, TEXT, Self::optional_text)
     }
@@ -69,7 +69,7 @@ impl<'a> Image<'a> {
         self.read(attribute, TEXT, |name, reader| (name == "S").then(|| reader.string()))
     }
 
-    /// A number (N).
+    /// Returns a number (N).
     pub fn number(&self, attribute: &str) -> Result<Number<'a>, Unfit> {
         self.required(attribute, NUMBER, Self::optional_number)
     }
@@ -78,7 +78,7 @@ impl<'a> Image<'a> {
         self.read(attribute, NUMBER, |name, reader| (name == "N").then(|| number(reader)))
     }
 
-    /// A boolean (BOOL).
+    /// Returns a boolean (BOOL).
     pub fn flag(&self, attribute: &str) -> Result<bool, Unfit> {
         self.required(attribute, FLAG, Self::optional_flag)
     }
@@ -87,7 +87,7 @@ impl<'a> Image<'a> {
         self.read(attribute, FLAG, |name, reader| (name == "BOOL").then(|| reader.flag()))
     }
 
-    /// Binary (B), as base64.
+    /// Returns a binary value (B) as base64.
     pub fn binary(&self, attribute: &str) -> Result<Cow<'a, str>, Unfit> {
         self.required(attribute, BINARY, Self::optional_binary)
     }
@@ -96,7 +96,7 @@ impl<'a> Image<'a> {
         self.read(attribute, BINARY, |name, reader| (name == "B").then(|| reader.string()))
     }
 
-    /// A list (L) of strings, in its order.
+    /// Returns a list (L) of strings.
     pub fn texts(&self, attribute: &str) -> Result<Vec<Cow<'a, str>>, Unfit> {
         self.required(attribute, TEXTS, Self::optional_texts)
     }
@@ -105,7 +105,7 @@ impl<'a> Image<'a> {
         self.list(attribute, TEXTS, |name, reader| (name == "S").then(|| reader.string()))
     }
 
-    /// A list (L) of numbers, in its order.
+    /// Returns a list (L) of numbers.
     pub fn numbers(&self, attribute: &str) -> Result<Vec<Number<'a>>, Unfit> {
         self.required(attribute, NUMBERS, Self::optional_numbers)
     }
@@ -114,7 +114,7 @@ impl<'a> Image<'a> {
         self.list(attribute, NUMBERS, |name, reader| (name == "N").then(|| number(reader)))
     }
 
-    /// A string set (SS), sorted.
+    /// Returns a string set (SS), sorted.
     pub fn text_set(&self, attribute: &str) -> Result<Vec<Cow<'a, str>>, Unfit> {
         self.required(attribute, TEXT_SET, Self::optional_text_set)
     }
@@ -126,7 +126,7 @@ impl<'a> Image<'a> {
         Ok(set)
     }
 
-    /// A map (M), with the same ways in.
+    /// Returns a map (M).
     pub fn map(&self, attribute: &str) -> Result<Image<'a>, Unfit> {
         self.required(attribute, MAP, Self::optional_map)
     }
@@ -135,7 +135,7 @@ impl<'a> Image<'a> {
         self.read(attribute, MAP, |name, reader| (name == "M").then(|| map(reader)))
     }
 
-    /// A list (L) of maps, in its order.
+    /// Returns a list (L) of maps.
     pub fn maps(&self, attribute: &str) -> Result<Vec<Image<'a>>, Unfit> {
         self.required(attribute, MAPS, Self::optional_maps)
     }
@@ -144,7 +144,7 @@ impl<'a> Image<'a> {
         self.list(attribute, MAPS, |name, reader| (name == "M").then(|| map(reader)))
     }
 
-    /// The value of an attribute as DynamoDB JSON: `{"N":"1"}`.
+    /// Returns the value of an attribute as DynamoDB JSON: `{"N":"1"}`.
     pub(crate) fn value(&self, attribute: &str) -> Option<&'a str> {
         self.attributes.iter().find(|candidate| candidate.name == attribute).map(|found| found.value)
     }
@@ -185,7 +185,7 @@ const TEXT_SET: &str = "a string set (SS)";
 const MAP: &str = "a map (M)";
 const MAPS: &str = "a list (L) of maps";
 
-/// Reads the value behind a type descriptor; none where the descriptor is another.
+/// Reads the value of a type descriptor. Returns `None` for any other descriptor.
 trait Typed<'a, T>: Copy + Fn(&str, &mut Reader<'a>) -> Option<Result<T, Malformed>> {}
 impl<'a, T, F: Copy + Fn(&str, &mut Reader<'a>) -> Option<Result<T, Malformed>>> Typed<'a, T> for F {}
 
@@ -193,7 +193,7 @@ fn unfit(attribute: &str, expected: &'static str) -> Unfit {
     Unfit { attribute: attribute.to_owned(), expected }
 }
 
-/// Reads `{"S":"..."}`: one descriptor with its value.
+/// Reads one descriptor with its value: `{"S":"..."}`.
 fn one<'a, T>(reader: &mut Reader<'a>, typed: impl Typed<'a, T>) -> Result<T, Malformed> {
     let mut value = None;
     reader.object(|reader, name| {
@@ -216,15 +216,15 @@ fn elements<'a, T>(
     Ok(found)
 }
 
-/// The string of `{"S":"..."}`, where it is written like that and has no escapes: the usual case, read without a
-/// reader.
+/// Returns the string of `{"S":"..."}` without a reader, if it has no white space and no escapes. This is the usual
+/// case.
 fn plain<'a>(value: &'a str, before: &str) -> Option<&'a str> {
     let inside = value.strip_prefix(before)?.strip_suffix(r#""}"#)?;
     let special = inside.bytes().fold(false, |found, byte| found | (byte == b'"') | (byte == b'\\'));
     (!special).then_some(inside)
 }
 
-/// A number stands in a string, without escapes.
+/// Reads a number, which is a string without escapes.
 fn number<'a>(reader: &mut Reader<'a>) -> Result<Number<'a>, Malformed> {
     match reader.string()? {
         Cow::Borrowed(text) => Number::new(text).ok_or(reader.malformed("number")),
@@ -247,7 +247,7 @@ mod tests {
     }"#;
 
     #[test]
-    fn each_type_is_read_as_it_is() {
+    fn attribute_is_read_with_its_own_type() {
         let image = Image::parse(ITEM).unwrap();
         assert_eq!(image.text("name").unwrap(), "café");
         assert_eq!(image.number("count").unwrap().as_str(), "12345678901234567890.5");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wrong_type_is_unfit_and_named() {
+    fn attribute_of_another_type_is_unfit() {
         let image = Image::parse(ITEM).unwrap();
         type Read = fn(&Image<'_>, &str) -> Result<(), Unfit>;
         let reads: [(&str, &str, Read); 9] = [
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_item_is_refused() {
+    fn text_that_is_not_an_item_is_refused() {
         for text in ["", "[]", "{", r#"{"a"}"#, r#"{"a":{"S":"b"}} 1"#] {
             assert!(Image::parse(text).is_err(), "{text}");
         }

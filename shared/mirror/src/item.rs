@@ -1,4 +1,4 @@
-//! An item as read from the table, in the same DynamoDB JSON in which stream records carry it.
+//! An item as read from the table, in the DynamoDB JSON of stream records.
 
 use std::collections::HashMap;
 
@@ -14,17 +14,17 @@ use crate::fold::Presence;
 use crate::image::{Image, NotAnItem, Unfit};
 use crate::json::{Reader, write_member, write_text};
 
-/// One item, as text.
+/// An item as JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item(String);
 
 impl Item {
-    /// From DynamoDB JSON.
+    /// Creates an item from DynamoDB JSON.
     pub const fn new(json: String) -> Self {
         Self(json)
     }
 
-    /// From what the SDK returned. Attributes are written in the order of their names.
+    /// Creates an item from the attributes that the SDK returned. They are written in the order of their names.
     pub fn from_attributes(attributes: &HashMap<String, AttributeValue>) -> Self {
         let mut json = String::with_capacity(1024);
         write_map(&mut json, attributes);
@@ -51,17 +51,17 @@ impl Image<'_> {
     }
 }
 
-/// What the value of `rev`, as DynamoDB JSON, says of the item that has it.
+/// Returns the presence of an existing item by the value of its `rev`, in DynamoDB JSON.
 pub(crate) fn presence(rev: Option<&str>) -> Presence {
     rev.and_then(parse_rev).map_or(Presence::Unrevised, Presence::At)
 }
 
-/// The value of `rev` in an item.
+/// Returns the value of `rev` in an item.
 pub(crate) fn rev_value(item: &str) -> Option<&str> {
     Image::parse(item).ok()?.value(rev::ATTRIBUTE)
 }
 
-/// The attribute value that this DynamoDB JSON stands for.
+/// Parses an attribute value from DynamoDB JSON.
 pub(crate) fn attribute_value(json: &str) -> Option<AttributeValue> {
     from_json(&serde_json::from_str(json).ok()?)
 }
@@ -138,7 +138,7 @@ fn write_value(json: &mut String, value: &AttributeValue) {
         }),
         AttributeValue::L(values) => write_descriptor(json, "L", |json| write_list(json, values, write_value)),
         AttributeValue::M(attributes) => write_descriptor(json, "M", |json| write_map(json, attributes)),
-        // NULL, and what a later DynamoDB may add: no accessor takes it, so the item goes to quarantine.
+        // NULL, and types that DynamoDB may add later. No accessor accepts them, so the item goes to quarantine.
         _ => write_descriptor(json, "NULL", |json| json.push_str("true")),
     }
     json.push('}');
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_item_is_the_same_text_however_its_attributes_come() {
+    fn item_from_attributes_equals_its_json_text() {
         let json = r#"{"a":{"S":"x\"y"},"b":{"N":"1.50"},"c":{"B":"AAE="},"d":{"BOOL":false},"e":{"NULL":true},"f":{"SS":["p","q"]},"g":{"NS":["1"]},"h":{"BS":["AA=="]},"i":{"L":[{"S":""},{"L":[]}]},"j":{"M":{"k":{"N":"2"},"l":{"M":{}}}}}"#;
         let Some(AttributeValue::M(attributes)) = attribute_value(&format!(r#"{{"M":{json}}}"#)) else {
             panic!("not a map");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_valid_revision_counts() {
+    fn invalid_revision_is_unrevised() {
         for value in
             [r#"{"N":"-1"}"#, r#"{"N":"3"}"#, r#"{"N":"3.5"}"#, r#"{"S":"4"}"#, r#"{"N":"99999999999999999999"}"#, "{}"]
         {

@@ -1,4 +1,4 @@
-//! The stream function and library that keep OpenSearch equal to DynamoDB: documents, versions, bulk requests,
+//! The stream function that keeps OpenSearch equal to DynamoDB, and its library: documents, versions, bulk requests,
 //! tombstones, generations and quarantine.
 
 mod batch;

@@ -9,7 +9,7 @@ use table::schema::Entity;
 use crate::documents::Shape;
 use crate::json::{write_member, write_text};
 
-/// Whose document it is.
+/// The identity of a document.
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub entity: &'static Entity,
@@ -18,7 +18,7 @@ pub struct Identity {
     pub id: String,
 }
 
-/// How a write meets what the index has.
+/// The version check of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Versioning {
     /// Refused by an equal or higher version.
@@ -27,7 +27,7 @@ pub enum Versioning {
     ExternalGte,
 }
 
-/// Begins the document of an item at its version; its shapes follow, and then its end.
+/// Writes the action and the first fields of an item's document. [`write_shape`] and [`close_document`] write the rest.
 pub(crate) fn open_document(
     lines: &mut String,
     identity: &Identity,
@@ -64,25 +64,26 @@ pub(crate) fn close_document(lines: &mut String) {
     lines.push_str("}\n");
 }
 
-/// The hidden document that remembers a delete, or an item that is not to be found.
+/// Writes a tombstone: a hidden document for an item that is deleted or hidden from search.
 pub fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, versioning: Versioning, now_micros: i64) {
     write_action(lines, identity, version, versioning);
     write_identity(lines, identity, version);
-    // Infallible: it is written to a string.
+    // Writing to a string cannot fail.
     let _ = writeln!(lines, r#","deleted":true,"deletedAt":{}}}"#, now_micros.div_euclid(1000));
 }
 
-/// An operation that does nothing, for requests of nothing but deletes: for a delete alone with an external version
-/// OpenSearch makes an index that is missing, `require_alias` or not. It is answered 404, `document_missing_exception`.
-pub const WANTS_ALIAS: &str = concat!(r#"{"update":{"_id":"-","require_alias":true}}"#, "\n", r#"{"doc":{}}"#, "\n");
+/// An operation without effect, for requests that otherwise consist of deletes. For a delete with an external version
+/// OpenSearch creates a missing index, even with `require_alias`. The operation is answered 404,
+/// `document_missing_exception`.
+pub const REQUIRE_ALIAS: &str = concat!(r#"{"update":{"_id":"-","require_alias":true}}"#, "\n", r#"{"doc":{}}"#, "\n");
 
-/// Tombstones that were written before this time, in milliseconds, have been kept for long enough.
+/// Returns the time in milliseconds before which a tombstone must have been written to be deleted now.
 pub fn horizon(now_micros: i64, retention: Duration) -> i64 {
     let retention = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
     now_micros.div_euclid(1000).saturating_sub(retention)
 }
 
-/// A tombstone as it was found, and the write that made it: a number of its shard and the term of that shard's primary.
+/// A tombstone, with the write that created it: a sequence number of its shard and the term of the shard's primary.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tombstone {
     pub id: String,
@@ -90,17 +91,17 @@ pub struct Tombstone {
     pub term: u64,
 }
 
-/// The end of a tombstone. Refused where anything else is in its place: a version would not say so, since that of an item
-/// that was put back may be lower.
-pub fn write_forget(lines: &mut String, tombstone: &Tombstone) {
+/// Writes the delete of a tombstone, which OpenSearch refuses if the document was written since. A version could not
+/// express that, since an item that was created again may have a lower one.
+pub fn write_tombstone_delete(lines: &mut String, tombstone: &Tombstone) {
     let Tombstone { id, sequence, term } = tombstone;
     lines.push_str(r#"{"delete":{"_id":"#);
     write_text(lines, id);
     let _ = writeln!(lines, r#","if_seq_no":{sequence},"if_primary_term":{term}}}}}"#);
 }
 
-/// The alias is required in the line and not only in the URL: AWS documents that it ignores the URL parameters of signed
-/// POST requests.
+/// Writes the action line of a document. It requires the alias, as the URL does, since AWS documents that it ignores
+/// the URL parameters of signed POST requests.
 fn write_action(lines: &mut String, identity: &Identity, version: u64, versioning: Versioning) {
     let versioning = match versioning {
         Versioning::External => "external",
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_carries_its_identity_its_fields_and_its_shapes() {
+    fn document_contains_its_identity_its_fields_and_its_shapes() {
         let identity = Identity { entity: &LEAF, key: Key::new("LEAF#a\"b", "1"), id: "LEAF#a\"b#1".to_owned() };
         let point = r#"{"type":"Point"}"#.to_owned();
         let area = Shape {
@@ -165,15 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn a_tombstone_ends_if_it_is_the_one_that_was_found() {
+    fn delete_of_a_tombstone_names_the_write_that_was_found() {
         let mut lines = String::new();
-        write_forget(&mut lines, &Tombstone { id: "LEAF#a\"b#1".to_owned(), sequence: 13, term: 2 });
+        write_tombstone_delete(&mut lines, &Tombstone { id: "LEAF#a\"b#1".to_owned(), sequence: 13, term: 2 });
         let expected = json!({"delete": {"_id": "LEAF#a\"b#1", "if_seq_no": 13, "if_primary_term": 2}});
         assert_eq!(read(&lines), [expected]);
     }
 
     #[test]
-    fn a_tombstone_says_when_it_was_written() {
+    fn tombstone_contains_the_time_of_its_write() {
         let identity = Identity { entity: &LEAF, key: Key::partition("LEAF#a"), id: "LEAF#a".to_owned() };
         let mut lines = String::new();
         write_tombstone(&mut lines, &identity, 13, Versioning::ExternalGte, 5_999);

@@ -1,5 +1,5 @@
-//! The state machine of a group: the tasks that it starts with, and the tasks that follow from the end of each. It
-//! does no IO: the batch carries the tasks out.
+//! The state machine of a group: the tasks that it starts with, and the tasks that follow from the result of each. It
+//! does no IO. The batch carries out the tasks.
 
 use std::borrow::Cow;
 
@@ -16,23 +16,24 @@ use crate::rules::Rules;
 use crate::settle::Resolution;
 use crate::task::{Blame, Clear, Compare, Content, Event, Quarantine, Refused, Settle, Stamp, Task, Write};
 
-/// How often a key is settled in each generation before it is reported: others keep changing it.
+/// How often a key is settled in each generation before its records are reported. Only a key that changes all the time
+/// needs so many rounds.
 const MAX_ROUNDS: usize = 10;
 
 impl<'a> Group<'a> {
     /// Starts the group in one generation.
     pub(crate) fn start<R: Rules>(&mut self, target: TargetId) -> Vec<Task<'a>> {
-        let tasks = match self.unfollowable() {
+        let tasks = match self.initial_poison() {
             Some(poison) => self.quarantine(target, poison),
-            None => self.follow_images::<R>(target),
+            None => self.process_images::<R>(target),
         };
         self.open += tasks.len();
         tasks
     }
 
-    /// Starts a repair in one generation. A key that no document can have goes to quarantine instead.
+    /// Starts a repair in one generation. A key that cannot have a document goes to quarantine instead.
     pub(crate) fn start_repair<R: Rules>(&mut self, target: TargetId) -> Vec<Task<'a>> {
-        let tasks = match self.unfollowable() {
+        let tasks = match self.initial_poison() {
             Some(poison) => self.quarantine(target, poison),
             None => vec![Task::Settle(Settle { repair: true, ..Settle::new(self.id, target) })],
         };
@@ -65,8 +66,9 @@ impl<'a> Group<'a> {
         tasks
     }
 
-    /// The tasks that the images ask for, whether their event names are known or not: so nothing stale stays visible.
-    fn follow_images<R: Rules>(&self, target: TargetId) -> Vec<Task<'a>> {
+    /// Returns the tasks that the images require. Unknown event names make no difference, so that no stale document
+    /// stays visible.
+    fn process_images<R: Rules>(&self, target: TargetId) -> Vec<Task<'a>> {
         let Some(fold) = self.fold else { return Vec::new() };
         let tombstone = |version| Task::Write(Write::tombstone(self.id, target, version, Versioning::External));
         // The item is stamped once, for all generations.
@@ -94,11 +96,13 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The reason why the group cannot be followed at all; none where it can.
-    fn unfollowable(&self) -> Option<Poison> {
-        let (code, reason) = match (&self.key, self.strange) {
+    /// Returns the reason why the group goes to quarantine before any of its records is applied, if there is one.
+    fn initial_poison(&self) -> Option<Poison> {
+        let (code, reason) = match (&self.key, self.record_error) {
             (GroupKey::Unknown { .. }, _) => (Code::UnknownKey, "the key fits no template of its table".to_owned()),
-            (GroupKey::Record | GroupKey::Item { .. }, Some(strange)) => (Code::UnknownRecord, strange.to_string()),
+            (GroupKey::Record | GroupKey::Item { .. }, Some(record_error)) => {
+                (Code::UnknownRecord, record_error.to_string())
+            }
             (GroupKey::Item { identity, .. }, None) => {
                 (Code::KeyTooLong, identity.key.check_length().err()?.to_string())
             }
@@ -109,7 +113,7 @@ impl<'a> Group<'a> {
 
     fn written(&mut self, write: &Write<'a>) -> Vec<Task<'a>> {
         match write.hides {
-            // The marker is at the revision of the poison, and stays.
+            // The marker is at the revision of the poison, and is kept.
             Some(_) => Vec::new(),
             None => self.clear(write.target, write.version),
         }
@@ -122,7 +126,7 @@ impl<'a> Group<'a> {
     }
 
     fn rejected(&mut self, write: Write<'a>, code: Code, reason: String, blame: Blame) -> Vec<Task<'a>> {
-        // Whether the document is at fault is found out by its stream record. A repair then changes nothing.
+        // The stream record of the item will show whether the document is at fault. The repair changes nothing.
         if blame == Blame::Request && self.repaired.is_some() {
             return self.failed_by(&format!("the bulk request was {reason}"));
         }
@@ -135,16 +139,17 @@ impl<'a> Group<'a> {
         self.quarantine(write.target, Poison { rev: write.version, code, reason, evidence, of_content })
     }
 
-    /// A refusal is poison once the record has waited long enough.
+    /// Handles a shape that S3 refuses. It becomes poison once its deadline has passed.
     fn shape_refused(&mut self, refused: Refused<'a>, now: i64) -> Vec<Task<'a>> {
-        if self.refusable_until.is_some_and(|until| until <= now) {
+        if self.refusal_deadline.is_some_and(|until| until <= now) {
             self.rejected(refused.write, Code::Unfit, refused.reason, Blame::Content)
         } else {
             vec![Task::FindMarker(refused)]
         }
     }
 
-    /// An item that is in quarantine already has waited before. The record of any other is reported.
+    /// Handles the result of a marker's look-up. An item that is in quarantine already does not wait again. Other
+    /// records are reported.
     fn marker_found(&mut self, refused: Refused<'a>, is_open: bool) -> Vec<Task<'a>> {
         if is_open {
             self.rejected(refused.write, Code::Unfit, refused.reason, Blame::Content)
@@ -153,7 +158,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// The version alone may decide, so that the item need not be read.
+    /// Handles the version of a document. If the version alone decides, the item is not read.
     fn version(&mut self, settle: Settle, version: Option<u64>) -> Vec<Task<'a>> {
         let Settle { target, own, hides, .. } = settle;
         match version {
@@ -173,7 +178,7 @@ impl<'a> Group<'a> {
         let Compare { settle, version } = compare;
         self.rounds += 1;
         if self.rounds > MAX_ROUNDS * targets.ids().count() {
-            return self.failed_by("the key would not settle");
+            return self.failed_by("the key did not settle: it keeps changing");
         }
         let seen = item.as_ref().and_then(|item| rev_value(item.as_str())).map(str::to_owned);
         let present = if item.is_some() { presence(seen.as_deref()) } else { Presence::Absent };
@@ -184,7 +189,8 @@ impl<'a> Group<'a> {
         };
         self.note_repair(|| RepairOutcome::from(resolution));
         match (resolution, item) {
-            // Where neither is there, the refused write is done, and so is a marker without revision.
+            // If there is neither an item nor a document, the refused write is obsolete, and so is a marker without a
+            // revision.
             (Resolution::Done, _) => self.clear(settle.target, version.or(settle.own).unwrap_or_default()),
             (Resolution::Tombstone(version), _) => {
                 vec![Task::Write(Write::tombstone(self.id, settle.target, version, Versioning::ExternalGte))]
@@ -203,7 +209,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// A stamp that was not written is fine: the change that came first has a stream record of its own.
+    /// Handles a stamp. If its condition failed, the concurrent change has a stream record of its own.
     fn stamped(&mut self, stamp: &Stamp<'a>, written: bool, targets: &Targets) -> Vec<Task<'a>> {
         self.note(Outcome::Stamped);
         if !written {
@@ -224,10 +230,10 @@ impl<'a> Group<'a> {
         let (code, reason) = (poison.code, &poison.reason);
         self.note_repair(|| RepairOutcome::Quarantined { code, reason: reason.clone() });
         match (&self.key, code) {
-            // No document has such an id.
+            // No document can have such an id.
             (GroupKey::Unknown { .. } | GroupKey::Record, _) | (_, Code::KeyTooLong) => Vec::new(),
-            (GroupKey::Item { .. }, Code::UnknownRecord) => self.follow_images::<R>(*target),
-            // Above every older state, and below the cured one.
+            (GroupKey::Item { .. }, Code::UnknownRecord) => self.process_images::<R>(*target),
+            // The version is above every older state, and below that of a later valid write.
             (GroupKey::Item { .. }, _) => {
                 let version = poison.rev.saturating_sub(1);
                 let tombstone = Write::tombstone(self.id, *target, version, Versioning::External);
@@ -257,7 +263,7 @@ impl<'a> Group<'a> {
         self.outcome = self.outcome.max(outcome);
     }
 
-    /// Notes the result of a repair. A batch notes none.
+    /// Notes the result of a repair. Has no effect in other batches.
     fn note_repair(&mut self, outcome: impl FnOnce() -> RepairOutcome) {
         if let Some(repaired) = &mut self.repaired {
             *repaired = outcome();

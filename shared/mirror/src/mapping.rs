@@ -1,16 +1,16 @@
-//! The body with which a generation's index is made.
+//! The body of the request that creates a generation's index.
 
 use serde_json::{Value, json};
 
 use crate::documents::Mapping;
 use crate::ports::Fault;
 
-/// The system's settings and mapping, made strict, with the fields that the mirror writes into every document and the
-/// alias through which the generation is written.
+/// Returns the system's settings and mapping with three changes: the mapping is strict, it has the mirror's own fields,
+/// and the index has the generation's write alias.
 pub(crate) fn index_body(mapping: Mapping, write_alias: &str) -> Result<String, Fault> {
     let unusable = |reason: &str| Fault::lasting("mirror", format_args!("the system's mapping {reason}"));
     let mut body: Value = serde_json::from_str(mapping.body).map_err(|error| unusable(&error.to_string()))?;
-    let mappings = member(&mut body, "mappings").ok_or_else(|| unusable("is no object"))?;
+    let mappings = member(&mut body, "mappings").ok_or_else(|| unusable("is not an object"))?;
     let properties = member(mappings, "properties").ok_or_else(|| unusable("has no `properties` object"))?;
     if let (Value::Object(properties), Value::Object(own)) = (properties, own_fields()) {
         properties.extend(own);
@@ -24,7 +24,7 @@ pub(crate) fn index_body(mapping: Mapping, write_alias: &str) -> Result<String, 
     Ok(body.to_string())
 }
 
-/// What every document and tombstone has.
+/// Returns the fields of every document and tombstone.
 fn own_fields() -> Value {
     json!({
         "pk": { "type": "keyword" },
@@ -36,7 +36,7 @@ fn own_fields() -> Value {
     })
 }
 
-/// An object's member that is an object, made empty where there is none.
+/// Returns a member that is an object, after creating an empty one if it is absent.
 fn member<'v>(value: &'v mut Value, name: &str) -> Option<&'v mut Value> {
     let member = value.as_object_mut()?.entry(name).or_insert_with(|| json!({}));
     member.is_object().then_some(member)
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mirror_s_own_fields_are_added_and_the_mapping_is_strict() {
+    fn index_body_has_the_mirrors_own_fields_and_a_strict_mapping() {
         let mapping = Mapping {
             version: 1,
             body: r#"{"settings":{"number_of_shards":1},"mappings":{"properties":{"name":{"type":"text"}}}}"#,
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapping_that_is_none_is_refused() {
+    fn mapping_that_is_not_an_object_is_refused() {
         for body in ["", "[]", r#"{"mappings":7}"#] {
             assert!(index_body(Mapping { version: 1, body }, "x").is_err(), "{body}");
         }

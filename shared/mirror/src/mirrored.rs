@@ -1,4 +1,4 @@
-//! A system's mirror as one type, from which its event handler, its first index and its operators' commands are made.
+//! The mirror of a system as one type, with its event handler, its first index and the commands for operators.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use table::connect::Engine;
 use table::schema::Table;
-use table::{Access, AccessPattern, Engines, Key};
+use table::{Access, AccessPattern, Engines, Key, never};
 use web::{Batch, Event, EventFailure, EventHandler};
 
 use crate::documents::{Documents, Shapes};
@@ -18,23 +18,23 @@ use crate::handle::{Handled, handle};
 use crate::ports::Fault;
 use crate::repair::{Repaired, repair_key};
 
-/// A system's documents with where their shapes come from.
+/// A system's documents and the source of their shapes.
 pub trait Mirrored: Documents + Default + Send + 'static {
     type Shapes: Shapes + Send;
 
-    /// The access patterns through which shapes are had.
+    /// The access patterns that read shapes.
     const PATTERNS: &'static [&'static AccessPattern];
 
     fn shapes(access: Access) -> Self::Shapes;
 }
 
-/// The name of the handler of stream records, in every system.
+/// The name of the handler of stream records in every system.
 pub const HANDLER: &str = "mirror";
 
-/// Told after every step of the making of an index.
+/// A callback that is called after every step of creating an index.
 pub type Scanned = Box<dyn Fn(Progress) + Send + Sync>;
 
-/// The event handler that brings search up to a batch of stream records.
+/// Creates the event handler that applies a batch of stream records to search.
 pub fn handler<M: Mirrored>() -> EventHandler {
     EventHandler::new(HANDLER, on_event::<M>)
         .patterns(M::PATTERNS)
@@ -43,10 +43,10 @@ pub fn handler<M: Mirrored>() -> EventHandler {
         .memory(1024)
 }
 
-/// What the mirror reaches in each batch beside the objects of shapes.
+/// The engines that the mirror uses in each batch, in addition to the access patterns of shapes.
 pub(crate) const ENGINES: &[Engine] = &[Engine::Dynamodb, Engine::Search];
 
-/// Makes the system's first index and fills it from its tables; where one is, nothing changes.
+/// Creates the system's first index and fills it from its tables. Does nothing if an index serves already.
 pub fn first_index<M: Mirrored>(
     engines: Arc<Engines>,
     scanned: Scanned,
@@ -54,10 +54,10 @@ pub fn first_index<M: Mirrored>(
     async move { create_first_index(&M::default(), &shapes::<M>(&engines), &engines, scanned).await }.boxed()
 }
 
-/// What a repair comes to; none where the key's items have no documents.
+/// The future of a repair. Its output is `None` if the key's items have no documents.
 pub type Repairing = BoxFuture<'static, Result<Option<Vec<Repaired>>, Fault>>;
 
-/// Brings the documents of one key to what its table has.
+/// Repairs the documents of one key in every generation.
 pub fn repair<M: Mirrored>(engines: Arc<Engines>, table: &'static Table, key: Key) -> Repairing {
     async move { repair_key(&M::default(), &shapes::<M>(&engines), &engines, table, &key).await }.boxed()
 }
@@ -88,7 +88,10 @@ impl From<&Handled> for Batch {
             bytes: handled.bytes as u64,
             degraded: handled.degraded as u64,
             missing: handled.missing as u64,
-            lag: Duration::from_millis(handled.lag.try_into().unwrap_or_default()),
+            lag: Duration::from_millis(u64::try_from(handled.lag).unwrap_or_else(|_| {
+                never!("the oldest record of a batch has a negative age: {} ms", handled.lag);
+                0
+            })),
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Numbers as text: digit for digit from the table to the index.
+//! Numbers as text, copied digit for digit from the table to the index.
 
-/// A number as DynamoDB holds it: decimal text of up to 38 digits, and never more than that text.
+/// A number as DynamoDB stores it: decimal text of up to 38 digits. It is never converted to a binary number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number<'a>(&'a str);
 
 impl<'a> Number<'a> {
-    /// The text as a number, if JSON can carry it as it is.
+    /// Creates a number from its text. Returns `None` if the text is not a JSON number.
     pub fn new(text: &'a str) -> Option<Self> {
         is_number(text).then_some(Self(text))
     }
@@ -14,13 +14,13 @@ impl<'a> Number<'a> {
         self.0
     }
 
-    /// The number, where it is a whole one of 64 bits.
+    /// Returns the number as an integer, if it is one of 64 bits.
     pub fn integer(self) -> Option<i64> {
         self.0.parse().ok()
     }
 }
 
-/// Whether the text is a number by JSON's grammar, so that it can stand in a document as it is.
+/// Whether the text is a number by JSON's grammar, so that it can be copied into a document.
 fn is_number(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let unsigned = text.strip_prefix('-').unwrap_or(text);
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_json_s() {
+    fn text_is_a_number_only_by_the_grammar_of_json() {
         for text in ["0", "-0", "10.50", "1e400", "12345678901234567890123456789012345678", "-1.5E-130"] {
             assert!(is_number(text), "{text}");
         }

@@ -1,4 +1,4 @@
-//! What operators ask of the mirror.
+//! The operators' requests to the mirror.
 
 use futures::stream::{self, StreamExt, TryStreamExt};
 use table::Engines;
@@ -12,21 +12,21 @@ use crate::ports::{Fault, Items, State};
 use crate::quarantine::{Marker, Subject};
 use crate::requests::CONCURRENCY;
 
-/// Why a marker has nothing to say any more.
+/// The reason why a marker is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Staleness {
-    /// Its item is gone.
+    /// Its item does not exist.
     Gone,
     /// Its item has a higher revision than the one that was refused.
     Overtaken,
 }
 
-/// The generations that are written; none before the first index.
+/// Returns the generations that are written, or `None` before the first index.
 pub async fn generations(system: &'static System, engines: &Engines) -> Result<Option<Generations>, Fault> {
     DynamoState::new(engines, system).generations().await
 }
 
-/// What is in quarantine, with the index of the generation that could not take it.
+/// Returns the markers of every generation, each with the generation's index.
 pub async fn quarantined(system: &'static System, engines: &Engines) -> Result<Vec<(String, Marker)>, Fault> {
     let state = DynamoState::new(engines, system);
     let mut found = Vec::new();
@@ -37,7 +37,8 @@ pub async fn quarantined(system: &'static System, engines: &Engines) -> Result<V
     Ok(found)
 }
 
-/// Compares markers with their items, in their order. None for a marker that is still true.
+/// Compares markers with their items. Returns one result for each marker, in their order. `None` means that it is not
+/// stale.
 pub async fn stale(
     system: &'static System,
     engines: &Engines,
@@ -48,8 +49,8 @@ pub async fn stale(
     stream::iter(compared).buffered(CONCURRENCY).try_collect().await
 }
 
-/// Clears a marker that no write clears, or that is stale. Any other stays: its item could be neither found nor be seen
-/// to be in quarantine.
+/// Clears a marker that is stale or that no write clears. Any other marker is kept, since without it an item that
+/// search lacks would not be listed in quarantine.
 pub async fn dismiss(
     system: &'static System,
     engines: &Engines,
@@ -57,7 +58,7 @@ pub async fn dismiss(
     marker: &Marker,
 ) -> Result<(), Fault> {
     if marker.is_cleared_by_writes() && staleness(&DynamoItems::new(engines), system, marker).await?.is_none() {
-        let reason = "the item is in the table as it was refused: fix it, and its next write clears the marker";
+        let reason = "the item is unchanged since it was refused: fix it, and its next write clears the marker";
         return Err(Fault::lasting("mirror", reason));
     }
     DynamoState::new(engines, system).clear(generation, &marker.subject.name(), marker.rev).await

@@ -1,5 +1,5 @@
-//! What the mirror asks of the engines. The simulator answers the same questions as the real engines do, and one
-//! contract test holds both to the same answers.
+//! The interface between the mirror and the engines. The real and the simulated engines implement it, and both must
+//! pass one contract test.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -15,7 +15,7 @@ use crate::item::Item;
 use crate::lines::Tombstone;
 use crate::quarantine::Marker;
 
-/// Everything that one run of the mirror has around it.
+/// The engines and the clock of one run of the mirror.
 pub trait Ports: Sync {
     type Index: Index;
     type Items: Items;
@@ -32,19 +32,19 @@ pub trait Ports: Sync {
     fn time(&self) -> &Self::Time;
 }
 
-/// An engine did not do what it was asked: nothing that depends on it is handled.
+/// A request to an engine that failed. Records that depend on it are not handled.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{engine}: {reason}")]
 pub struct Fault {
     pub engine: &'static str,
     pub reason: String,
-    /// Whether asking again may help.
+    /// Whether a retry may help.
     pub passing: bool,
-    /// Whether a single record or item is at fault, and the engine serves all others: it goes to quarantine.
+    /// Whether only a single record or item is at fault, which then goes to quarantine.
     pub poison: bool,
 }
 
-/// An HTTP answer, whatever its status.
+/// An HTTP response with any status.
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub status: u16,
@@ -53,43 +53,42 @@ pub struct Reply {
 
 /// OpenSearch.
 pub trait Index: Sync {
-    /// `POST /{alias}/_bulk`, where each action requires an alias: an index that is missing is never made by a write. A fault means
-    /// that no answer came; the request may have been carried out all the same.
+    /// Sends `POST /{alias}/_bulk`. Each action must require an alias, so that a write never creates a missing index.
+    /// After a fault, the request may still have been carried out.
     fn bulk(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
-    /// The same, and what was written is found by every search that begins after the answer. Deletes alone would make an
-    /// index: `WANTS_ALIAS` stands before them.
-    fn forget(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
+    /// Sends a bulk request of deletes. Every search that starts after the response sees its result. The lines must
+    /// start with `REQUIRE_ALIAS`, since deletes alone would create a missing index.
+    fn delete_tombstones(&self, alias: &str, lines: &str) -> impl Future<Output = Result<Reply, Fault>> + Send;
 
-    /// The tombstones that were written before this time, in milliseconds since 1970-01-01T00:00:00Z: all that are found
-    /// if there are fewer than `most`, else as many.
+    /// Finds at most `limit` tombstones that were written before this time, in milliseconds since
+    /// 1970-01-01T00:00:00Z.
     fn tombstones(
         &self,
         alias: &str,
         before: i64,
-        most: usize,
+        limit: usize,
     ) -> impl Future<Output = Result<Vec<Tombstone>, Fault>> + Send;
 
-    /// The present versions of documents, read in real time; none for one that is not there.
+    /// Reads the present versions of documents in real time. `None` stands for a document that does not exist.
     fn versions(&self, alias: &str, ids: &[&str]) -> impl Future<Output = Result<Vec<Option<u64>>, Fault>> + Send;
 
-    /// Makes an index with this body; false if the name is taken.
+    /// Creates an index with this body. Returns false if the name exists already.
     fn create(&self, index: &str, body: &str) -> impl Future<Output = Result<bool, Fault>> + Send;
 
     fn refresh(&self, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// Gives the index to the readers: puts the alias on it, with a filter that hides tombstones, and takes it from what
-    /// else has it, which nobody writes any more.
+    /// Moves the readers' alias to the index, with a filter that hides tombstones, and removes it from other indexes.
     fn serve(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
 /// The system's tables.
 pub trait Items: Sync {
-    /// A consistent read.
+    /// Reads an item consistently.
     fn read(&self, table: &'static Table, key: &Key) -> impl Future<Output = Result<Option<Item>, Fault>> + Send;
 
-    /// Sets `rev`, and nothing else, if the item exists and its `rev` is still what was seen: an attribute value in
-    /// DynamoDB JSON, or none. False where the condition failed.
+    /// Sets only `rev`, if the item exists and its `rev` still has the value that was seen: an attribute value in
+    /// DynamoDB JSON, or none. Returns false if the condition failed.
     fn stamp(
         &self,
         table: &'static Table,
@@ -98,7 +97,7 @@ pub trait Items: Sync {
         rev: Rev,
     ) -> impl Future<Output = Result<bool, Fault>> + Send;
 
-    /// One page of a segment of the table, read consistently.
+    /// Reads one page of a segment of the table consistently.
     fn scan(
         &self,
         table: &'static Table,
@@ -117,23 +116,23 @@ pub struct Segment {
 #[derive(Clone, Debug)]
 pub struct Page {
     pub items: Vec<Item>,
-    /// Where the next page begins; none after the last.
+    /// The key after which the next page starts. `None` after the last page.
     pub next: Option<Key>,
 }
 
 /// The table `{system}-mirror`.
 pub trait State: Sync {
-    /// The config item, read consistently; none before the first index.
+    /// Reads the config item consistently. Returns `None` before the first index.
     fn generations(&self) -> impl Future<Output = Result<Option<Generations>, Fault>> + Send;
 
-    /// Replaces the config item if its epoch is still the one before this one's; false where it is not.
+    /// Replaces the config item if its epoch precedes the new one. Returns false if the condition failed.
     fn publish(&self, generations: &Generations) -> impl Future<Output = Result<bool, Fault>> + Send;
 
     /// Opens a marker, unless one with a higher revision is open.
     fn mark(&self, generation: &str, marker: &Marker) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// The revisions of the open markers of these subjects, given and returned by name, read consistently. It never
-    /// reads the markers of other subjects, of which there may be any number. No name is given twice.
+    /// Reads the revisions of the open markers of these subjects consistently. Subjects are identified by name, and no
+    /// name may occur twice. The number of other markers must not matter.
     fn open(
         &self,
         generation: &str,
@@ -143,10 +142,10 @@ pub trait State: Sync {
     /// Clears the marker of a subject if its revision is not above this one.
     fn clear(&self, generation: &str, subject: &str, upto: u64) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// A generation's open markers.
+    /// Reads a generation's open markers.
     fn markers(&self, generation: &str) -> impl Future<Output = Result<Vec<Marker>, Fault>> + Send;
 
-    /// How far the scan of a segment for a generation has come.
+    /// Reads the checkpoint of a segment's scan for a generation.
     fn checkpoint(
         &self,
         generation: &str,
@@ -154,7 +153,7 @@ pub trait State: Sync {
         segment: Segment,
     ) -> impl Future<Output = Result<Checkpoint, Fault>> + Send;
 
-    /// Remembers that a segment has been scanned up to this key, or to its end.
+    /// Saves that a segment was scanned up to this key, or to its end.
     fn save(
         &self,
         generation: &str,
@@ -164,7 +163,7 @@ pub trait State: Sync {
     ) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
-/// How far a scan has come.
+/// The checkpoint of a scan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checkpoint {
     Start,
@@ -172,36 +171,36 @@ pub enum Checkpoint {
     Done,
 }
 
-/// The bucket's prefix where quarantined records are kept.
+/// The prefix of the bucket that keeps quarantined records.
 pub trait Quarantine: Sync {
-    /// Writes an object, over an earlier one of the same name.
+    /// Writes an object, and replaces an earlier one of the same name.
     fn keep(&self, name: &str, body: String) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
-/// The clock, and how long this run may go on.
+/// The clock and the time limit of a run.
 pub trait Time: Sync {
-    /// Microseconds since 1970-01-01T00:00:00Z.
+    /// Returns the present time in microseconds since 1970-01-01T00:00:00Z.
     fn micros(&self) -> i64;
 
-    /// Waits a random time up to this one.
+    /// Waits for a random time of at most this duration.
     fn pause(&self, up_to: Duration) -> impl Future<Output = ()> + Send;
 
-    /// Ends when nothing is left of the time of this run.
+    /// Completes when the time of this run is up.
     fn expired(&self) -> impl Future<Output = ()> + Send;
 }
 
 impl Fault {
-    /// A fault that may pass: throttling, a timeout, a server's own trouble.
+    /// Creates a fault that may be temporary: throttling, a timeout, a server error.
     pub fn passing(engine: &'static str, reason: impl ToString) -> Self {
         Self { engine, reason: reason.to_string(), passing: true, poison: false }
     }
 
-    /// A fault that asking again does not cure: something is missing or forbidden.
+    /// Creates a fault for which a retry does not help: something is missing or forbidden.
     pub fn lasting(engine: &'static str, reason: impl ToString) -> Self {
         Self { engine, reason: reason.to_string(), passing: false, poison: false }
     }
 
-    /// A lasting fault of a single record or item, which must not hold up any other.
+    /// Creates a lasting fault of a single record or item, which must not delay any other.
     pub fn poison(engine: &'static str, reason: impl ToString) -> Self {
         Self { poison: true, ..Self::lasting(engine, reason) }
     }

@@ -1,5 +1,5 @@
-//! Quarantine: what cannot be indexed is kept with its reason, marked per generation and subject, and hidden, until
-//! it is cured.
+//! The quarantine. A record that cannot be indexed is kept with the reason, marked per generation and subject, and
+//! hidden from search until a valid write of its item.
 
 use sha2::{Digest, Sha256};
 use table::Key;
@@ -7,20 +7,20 @@ use table::schema::Table;
 
 use crate::json::{write_member, write_text};
 
-/// What is in quarantine.
+/// The subject of a marker: an item, or a record whose item is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// An item of a table.
     Item { table: String, key: Key },
-    /// A record of which not even the item is known, by the SHA-256 of its text.
+    /// A record whose item is not known, by the SHA-256 of its text.
     Record(String),
 }
 
-/// Says that a subject is in quarantine in one generation.
+/// An entry of the state table for a subject that is in quarantine in one generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker {
     pub subject: Subject,
-    /// The revision that could not be indexed; 0 where there was none. A write at or above it clears the marker.
+    /// The revision that could not be indexed, or 0 if there was none. A write at or above it clears the marker.
     pub rev: u64,
     pub code: Code,
     pub reason: String,
@@ -30,27 +30,27 @@ pub struct Marker {
     pub since: i64,
 }
 
-/// Why something is in quarantine.
+/// The reason why a subject is in quarantine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// An attribute has another type than its entity says, the item is none, its document cannot be made, or DynamoDB
-    /// refuses to give it a revision.
+    /// The text is not an item, an attribute does not have the type of its entity, the document cannot be created, or
+    /// DynamoDB refuses to give the item a revision.
     Unfit,
-    /// The key fits no template.
+    /// The key does not fit any template of its table.
     UnknownKey,
     /// The key is longer than a document's id may be.
     KeyTooLong,
-    /// The record's shape or event name is not known.
+    /// The record cannot be read, or its event name is not known.
     UnknownRecord,
-    /// No valid revision is left above what was seen.
+    /// No valid revision is left above those that were seen.
     RevisionsExhausted,
     /// OpenSearch refused the document (400).
     Refused,
-    /// OpenSearch takes no request as large as this one document (413).
+    /// OpenSearch refuses a request as large as this one document (413).
     TooLarge,
 }
 
-/// A group on its way into quarantine.
+/// The content of a quarantined record.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Poison {
     pub(crate) rev: u64,
@@ -58,8 +58,8 @@ pub(crate) struct Poison {
     pub(crate) reason: String,
     /// The record or the item, as JSON text.
     pub(crate) evidence: String,
-    /// Whether the content itself is at fault: then a document at its revision is stale. A request that was refused as a
-    /// whole says nothing of a document that the index has.
+    /// Whether the content itself is at fault, so that a document at its revision is stale. A request that was refused
+    /// as a whole proves nothing about a document in the index.
     pub(crate) of_content: bool,
 }
 
@@ -75,7 +75,7 @@ impl Subject {
         Self::Record(sha256(text))
     }
 
-    /// A name that fits every limit on keys.
+    /// Returns the subject's name, which fits every limit on keys.
     pub fn name(&self) -> String {
         match self {
             Self::Item { table, key } => {
@@ -87,12 +87,12 @@ impl Subject {
 }
 
 impl Poison {
-    /// The object's name: the same for the same record, however often it comes.
+    /// Returns the object's name. A record that is delivered again has the same name.
     pub(crate) fn object(&self, generation: &str) -> String {
         format!("{PREFIX}{generation}/{}.json", sha256(&self.evidence))
     }
 
-    /// The object: the record, the reason and the code.
+    /// Returns the object's content: the record, the reason and the code.
     pub(crate) fn body(&self, generation: &str, subject: &Subject) -> String {
         let mut body = String::with_capacity(self.evidence.len() + 512);
         body.push('{');
@@ -118,7 +118,7 @@ impl Poison {
 }
 
 impl Marker {
-    /// Whether a later write of its item clears it. Others stay until they are dismissed.
+    /// Whether a later write of its item clears the marker. Other markers stay until an operator dismisses them.
     pub const fn is_cleared_by_writes(&self) -> bool {
         match (&self.subject, self.code) {
             (Subject::Record(_), _) | (_, Code::UnknownKey | Code::KeyTooLong | Code::RevisionsExhausted) => false,

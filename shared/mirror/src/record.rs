@@ -1,4 +1,4 @@
-//! Stream records as Lambda hands them over, read in one pass: what the fold needs, and slices of the rest.
+//! Stream records as Lambda delivers them, read in one pass: the values that the fold needs, and slices of the rest.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::json::{Malformed, Reader};
 /// One record of `{"Records":[...]}`.
 #[derive(Clone, Debug)]
 pub(crate) struct Record<'a> {
-    /// The whole record, as it came.
+    /// The whole record, as it was received.
     pub(crate) text: &'a str,
     pub(crate) sequence: Option<Cow<'a, str>>,
     /// Epoch seconds.
@@ -33,19 +33,19 @@ pub(crate) struct Side<'a> {
     pub(crate) rev: Option<&'a str>,
 }
 
-/// A payload that is no stream event at all.
+/// A payload that is not a stream event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a DynamoDB stream event: {0}")]
 pub struct NotAnEvent(String);
 
-/// What a record lacks or has too much of.
+/// The reason why a record cannot be applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Strange {
-    #[error("the record's text is not understood")]
+pub(crate) enum RecordError {
+    #[error("the record's text cannot be read")]
     Text,
-    #[error("the record comes from no table of this system")]
+    #[error("the record does not come from a table of this system")]
     Source,
-    #[error("the record has not the keys of its table")]
+    #[error("the record does not have the keys of its table")]
     Keys,
     #[error("the record's event name is unknown, or its images are not those of its event name")]
     Name,
@@ -69,7 +69,7 @@ impl Tables {
     }
 }
 
-/// Reads an event. A record that is not understood is still one, with its text alone.
+/// Reads an event. A record that cannot be read is kept with only its text.
 pub(crate) fn records(payload: &str) -> Result<Vec<Record<'_>>, NotAnEvent> {
     let mut records = None;
     let mut reader = Reader::new(payload);
@@ -90,22 +90,23 @@ pub(crate) fn records(payload: &str) -> Result<Vec<Record<'_>>, NotAnEvent> {
 }
 
 impl<'a> Record<'a> {
-    /// The table that the record comes from; `before` is the record before it and its table, mostly the same.
+    /// Returns the table that the record comes from. `before` is the preceding record with its table, which is usually
+    /// the same.
     pub(crate) fn table(
         &self,
         tables: &Tables,
         before: Option<(&Self, &'static Table)>,
-    ) -> Result<&'static Table, Strange> {
-        let arn = self.source.as_deref().ok_or(Strange::Text)?;
+    ) -> Result<&'static Table, RecordError> {
+        let arn = self.source.as_deref().ok_or(RecordError::Text)?;
         match before {
             Some((record, table)) if record.source.as_deref() == Some(arn) => Ok(table),
-            _ => tables.of_stream(arn).ok_or(Strange::Source),
+            _ => tables.of_stream(arn).ok_or(RecordError::Source),
         }
     }
 
-    pub(crate) fn key(&self, table: &Table) -> Result<Key, Strange> {
+    pub(crate) fn key(&self, table: &Table) -> Result<Key, RecordError> {
         let (mut pk, mut sk, mut others) = (None, None, false);
-        let mut reader = Reader::new(self.keys.ok_or(Strange::Keys)?);
+        let mut reader = Reader::new(self.keys.ok_or(RecordError::Keys)?);
         let read = reader.object(|reader, name| {
             let part = string_attribute(reader)?;
             match () {
@@ -117,21 +118,21 @@ impl<'a> Record<'a> {
         });
         match (read, pk) {
             (Ok(()), Some(pk)) if !others && sk.is_some() == table.sk.is_some() => Ok(Key { pk, sk }),
-            _ => Err(Strange::Keys),
+            _ => Err(RecordError::Keys),
         }
     }
 
-    /// Both images as the event's name promises them.
-    pub(crate) fn change(&self) -> Result<Change, Strange> {
+    /// Returns both images, if they are those that the event's name requires.
+    pub(crate) fn change(&self) -> Result<Change, RecordError> {
         let change = Change { old: side(self.old), new: side(self.new) };
         let (old, new) = (self.old.is_some(), self.new.is_some());
         match (self.name.as_deref(), old, new) {
             (Some("INSERT"), false, true) | (Some("MODIFY"), true, true) | (Some("REMOVE"), true, false) => Ok(change),
-            _ => Err(Strange::Name),
+            _ => Err(RecordError::Name),
         }
     }
 
-    /// Both images, whatever the event's name.
+    /// Returns the presence in both images, without regard to the event's name.
     pub(crate) fn images(&self) -> [Presence; 2] {
         [side(self.old), side(self.new)]
     }
@@ -145,7 +146,7 @@ fn side(image: Option<Side<'_>>) -> Presence {
     image.map_or(Presence::Absent, |image| presence(image.rev))
 }
 
-/// Reads a record, or steps over it as over any value.
+/// Reads a record, or skips it like any value if it cannot be read.
 fn record_or_text<'a>(reader: &mut Reader<'a>) -> Result<Record<'a>, Malformed> {
     let before = reader.clone();
     if let Ok((text, record)) = reader.spanned(record) {
@@ -193,7 +194,7 @@ fn image<'a>(reader: &mut Reader<'a>) -> Result<Side<'a>, Malformed> {
     Ok(Side { text, rev })
 }
 
-/// `{"S":"..."}`, and nothing else.
+/// Reads `{"S":"..."}`. Any other value is an error.
 fn string_attribute<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, Malformed> {
     let mut text = None;
     reader.object(|reader, name| {
@@ -204,7 +205,8 @@ fn string_attribute<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, str>, Malform
     text.ok_or(reader.malformed("string attribute"))
 }
 
-/// Whole seconds of a number as JSON serialisers write it: `1700000000`, `1700000000.25`, `1.7E9`.
+/// Returns the whole seconds of a number in each form that JSON serialisers use: `1700000000`, `1700000000.25`,
+/// `1.7E9`.
 fn seconds(text: &str) -> Option<i64> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -218,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_creation_time_is_read_in_each_of_its_forms() {
+    fn creation_time_is_read_in_each_of_its_forms() {
         for text in ["1700000000", "1700000000.25", "1.7E9", "1.70000000000E9"] {
             assert_eq!(seconds(text), Some(1_700_000_000), "{text}");
         }
@@ -226,21 +228,21 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_not_understood_is_still_one() {
+    fn record_that_cannot_be_read_is_kept_as_text() {
         let payload = r#"{"other":1,"Records":[7,{"eventName":3,"a":[{}]},{"dynamodb":{"SequenceNumber":"5"}}]}"#;
         let texts: Vec<_> = records(payload).unwrap().iter().map(|record| record.text).collect();
         assert_eq!(texts, ["7", r#"{"eventName":3,"a":[{}]}"#, r#"{"dynamodb":{"SequenceNumber":"5"}}"#]);
     }
 
     #[test]
-    fn what_is_no_event_is_refused() {
+    fn payload_that_is_not_an_event_is_refused() {
         for payload in ["", "[]", "{}", r#"{"Records":{}}"#, r#"{"Records":[{]}"#] {
             assert!(records(payload).is_err(), "{payload}");
         }
     }
 
     #[test]
-    fn the_images_must_be_those_of_the_name() {
+    fn images_that_do_not_fit_the_event_name_are_refused() {
         let change = |name: &str, images: &str| {
             let payload = format!(r#"{{"Records":[{{"eventName":"{name}","dynamodb":{{{images}}}}}]}}"#);
             records(&payload).unwrap()[0].change().map(|change| (change.old.number(), change.new.number()))
@@ -252,7 +254,7 @@ mod tests {
         assert_eq!(change("MODIFY", &both), Ok((Some(2), Some(4))));
         assert_eq!(change("REMOVE", old), Ok((Some(2), None)));
         for (name, images) in [("INSERT", &*both), ("MODIFY", new), ("REMOVE", new), ("REMOVE", ""), ("TTL", old)] {
-            assert_eq!(change(name, images), Err(Strange::Name), "{name} {images}");
+            assert_eq!(change(name, images), Err(RecordError::Name), "{name} {images}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Repair of one key: every generation is brought to what the table has, whatever its document was.
+//! Repair of one key: in every generation its document is made equal to the item in the table.
 
 use table::schema::{System, Table};
 use table::{Engines, Key};
@@ -8,22 +8,22 @@ use crate::context::Context;
 use crate::documents::{Documents, Shapes};
 use crate::engines::Production;
 use crate::generation::{Generation, Targets};
-use crate::group::{Group, GroupKey, place};
+use crate::group::{Group, GroupKey, group_key};
 use crate::json::{write_member, write_text};
 use crate::ports::{Fault, Ports, State, Time};
 use crate::report::RepairOutcome;
-use crate::rules::{AsWritten, Rules};
+use crate::rules::{ProductionRules, Rules};
 
-/// What a generation was brought to.
+/// The result of a repair in one generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
-    /// Its index.
+    /// The generation's index.
     pub generation: String,
     pub outcome: RepairOutcome,
 }
 
-/// Repairs a key in every generation that is written. After a stamp it is the stamp's own stream record that brings the
-/// document. None where the key's items have no documents.
+/// Repairs a key in every generation that is written. After a stamp, the stream record of the stamp indexes the
+/// document. Returns `None` if the key's items have no documents.
 pub async fn repair_key(
     documents: &impl Documents,
     shapes: &impl Shapes,
@@ -33,16 +33,16 @@ pub async fn repair_key(
 ) -> Result<Option<Vec<Repaired>>, Fault> {
     let system: &'static System = documents.tables();
     let ports = Production::new(engines, system, shapes, None)?;
-    in_every_generation::<AsWritten, _, _>(&ports, documents, table, key).await
+    repair_generations::<ProductionRules, _, _>(&ports, documents, table, key).await
 }
 
-pub(crate) async fn in_every_generation<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn repair_generations<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     table: &'static Table,
     key: &Key,
 ) -> Result<Option<Vec<Repaired>>, Fault> {
-    let Some(GroupKey::Item { .. }) = place(table, key.clone()) else { return Ok(None) };
+    let Some(GroupKey::Item { .. }) = group_key(table, key.clone()) else { return Ok(None) };
     let mut repaired = Vec::new();
     let written = ports.state().generations().await?.map(|generations| generations.written).unwrap_or_default();
     if written.is_empty() {
@@ -52,13 +52,13 @@ pub(crate) async fn in_every_generation<R: Rules, P: Ports, D: Documents>(
         if generation.mapping != documents.mapping().version {
             return Err(Fault::lasting("mirror", generation.unknown_mapping(documents.mapping().version)));
         }
-        let outcome = in_one::<R, _, _>(ports, documents, &generation, table, key).await?;
+        let outcome = repair_generation::<R, _, _>(ports, documents, &generation, table, key).await?;
         repaired.push(Repaired { generation: generation.index, outcome });
     }
     Ok(Some(repaired))
 }
 
-async fn in_one<R: Rules, P: Ports, D: Documents>(
+async fn repair_generation<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,
@@ -67,18 +67,18 @@ async fn in_one<R: Rules, P: Ports, D: Documents>(
 ) -> Result<RepairOutcome, Fault> {
     let targets = Targets::new(std::slice::from_ref(generation));
     let context = Context { ports, documents, targets, received: ports.time().micros() };
-    // Quarantine keeps the item as it is read; where it is not read, its key.
-    let group = place(table, key.clone())
+    // The quarantine keeps the item if it was read, otherwise its key.
+    let group = group_key(table, key.clone())
         .map(|at| Group { repaired: Some(RepairOutcome::Nothing), ..Group::new(at, key_json(table, key), 0) });
     let mut batch = Batch::repair::<R>(context, group.into_iter().collect());
     batch.run::<R>().await;
     match batch.groups.iter().next() {
         Some(group @ Group { repaired: Some(outcome), .. }) if group.handled() => Ok(outcome.clone()),
-        _ => Err(Fault::passing("mirror", batch.tally.first_error.unwrap_or_default())),
+        _ => Err(Fault::passing("mirror", batch.tally.into_reason())),
     }
 }
 
-/// The key's attributes in DynamoDB JSON.
+/// Returns the key's attributes in DynamoDB JSON.
 fn key_json(table: &Table, key: &Key) -> String {
     let mut json = "{".to_owned();
     for (name, value) in [(Some(table.pk), Some(&key.pk)), (table.sk, key.sk.as_ref())] {

@@ -1,49 +1,49 @@
-//! What a batch tells Lambda, and the ledger that shows that nothing was lost.
+//! The response of a batch to Lambda, and the ledger that shows that no record was lost.
 
 use crate::quarantine::Code;
 use crate::settle::Resolution;
 
-/// The places, in the batch, of the first and the last record of a group that was not handled.
+/// The positions in the batch of the first and the last record of a group that was not handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unhandled {
     pub first: usize,
     pub last: usize,
 }
 
-/// What became of a record.
+/// The outcome of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
-    /// Its document, or tombstone, was written.
+    /// Its document or tombstone was written.
     Applied,
-    /// The index had a higher version, or a later record of the batch says more.
+    /// The index had a higher version, or a later record of the batch has the same key.
     Superseded,
-    /// Its item was given a revision, whose own record does the indexing.
+    /// Its item was stamped, and the stream record of the stamp will index it.
     Stamped,
     Quarantined,
 }
 
-/// What a repair has done to a document.
+/// The outcome of a repair for one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RepairOutcome {
     /// The document was written at this revision of its item.
     Written(u64),
-    /// The item is not to be found in its present state: a tombstone was written at its revision.
+    /// The item is hidden from search in its present state. A tombstone was written at its revision.
     Hidden(u64),
-    /// The item is gone: a tombstone was written at this version.
+    /// The item does not exist. A tombstone was written at this version.
     Deleted(u64),
-    /// The item was given a revision above its document, whose own stream record brings the document.
+    /// The item was stamped above its document. The stream record of the stamp will index it.
     Stamped,
-    /// The item was changed meanwhile: the stream record of that change brings the document.
+    /// The item was changed concurrently. The stream record of that change will index it.
     Overtaken,
     /// The document cannot be written.
     Quarantined { code: Code, reason: String },
-    /// The document is what its item says already, or there is neither.
+    /// There was nothing to repair: neither the item nor a document exists.
     Nothing,
 }
 
 impl From<Resolution> for RepairOutcome {
-    fn from(settlement: Resolution) -> Self {
-        match settlement {
+    fn from(resolution: Resolution) -> Self {
+        match resolution {
             Resolution::Index(version) => Self::Written(version),
             Resolution::Done => Self::Nothing,
             Resolution::Stamp { .. } => Self::Stamped,
@@ -53,7 +53,7 @@ impl From<Resolution> for RepairOutcome {
 }
 
 impl RepairOutcome {
-    /// What is written of the item is a tombstone.
+    /// Notes that a tombstone is written for the item.
     pub(crate) fn hide(&mut self) {
         if let Self::Written(version) = *self {
             *self = Self::Hidden(version);
@@ -61,7 +61,7 @@ impl RepairOutcome {
     }
 }
 
-/// Every record of a batch, counted once.
+/// The counts of a batch's records. Every record is counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     pub records: usize,
@@ -69,18 +69,18 @@ pub struct Ledger {
     pub superseded: usize,
     pub stamped: usize,
     pub quarantined: usize,
-    /// Of keys that are never searchable.
+    /// Records of keys that are never searchable.
     pub ignored: usize,
-    /// From the checkpoint on: they come again.
+    /// Records from the checkpoint on, which Lambda delivers again.
     pub reported: usize,
 }
 
-/// Where the batch has to begin again: at the first record of the first group that was not handled.
+/// Returns the checkpoint of the batch: the first record of the first group that was not handled.
 pub fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {
     unhandled.map(|group| group.first).min()
 }
 
-/// Lambda's answer: `{"batchItemFailures":[{"itemIdentifier":"{sequence number}"}]}`, or none of them.
+/// Returns the response to Lambda: `{"batchItemFailures":[{"itemIdentifier":"{sequence number}"}]}`, or an empty list.
 pub(crate) fn answer(sequence: Option<&str>) -> String {
     match sequence {
         // Sequence numbers are digits.
@@ -99,7 +99,7 @@ impl Ledger {
         }
     }
 
-    /// Whether every record is in exactly one class. If not, one was passed over: a fault of ours.
+    /// Whether every record is in exactly one class. If not, the mirror has a bug.
     pub fn adds_up(&self) -> bool {
         let classes = self.applied + self.superseded + self.stamped + self.quarantined + self.ignored + self.reported;
         classes == self.records

@@ -1,4 +1,4 @@
-//! The requests to engines that carry out the tasks of a batch.
+//! The requests that carry out the tasks of a batch.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,14 +16,14 @@ use crate::quarantine::{Code, Marker};
 use crate::stamp::stamp;
 use crate::task::{Clear, Quarantine, Settle, Stamp};
 
-/// How many requests of one kind are under way at once.
+/// The number of concurrent requests of one kind.
 pub(crate) const CONCURRENCY: usize = 8;
 
 /// The result of a stamp.
-pub(crate) enum Given {
-    /// The stamp was sent. It was written, or the item had changed before.
+pub(crate) enum StampResult {
+    /// The stamp was sent. It is not written if the item has changed since it was read.
     Sent { written: bool },
-    /// No revision can be given to the item.
+    /// The item cannot be stamped.
     Impossible { rev: u64, code: Code, reason: String },
 }
 
@@ -32,7 +32,7 @@ pub(crate) async fn send<P: Ports, D: Documents>(context: &Context<'_, P, D>, bu
     context.ports.index().bulk(&context.targets[bulk.target].alias, &bulk.lines).await
 }
 
-/// The versions of the documents, all of one generation, in the order of the tasks.
+/// Reads the versions of documents of one generation, in the order of the tasks.
 pub(crate) async fn read_versions<P: Ports, D: Documents>(
     context: &Context<'_, P, D>,
     groups: &Groups<'_>,
@@ -46,7 +46,7 @@ pub(crate) async fn read_versions<P: Ports, D: Documents>(
     if versions.len() == settles.len() {
         Ok(versions)
     } else {
-        Err(Fault::lasting("search", "not one version for each document"))
+        Err(Fault::lasting("search", "the response does not have one version for each document"))
     }
 }
 
@@ -58,12 +58,12 @@ pub(crate) async fn read_item<P: Ports, D: Documents>(
     context.ports.items().read(table, key).await
 }
 
-/// Gives the item a revision above its own, above all that was seen, and not below the clock.
-pub(crate) async fn give_revision<P: Ports, D: Documents>(
+/// Gives the item a revision above its own and above all that were seen, and not below the clock.
+pub(crate) async fn stamp_item<P: Ports, D: Documents>(
     context: &Context<'_, P, D>,
     group: &Group<'_>,
     task: &Stamp<'_>,
-) -> Result<Given, Fault> {
+) -> Result<StampResult, Fault> {
     context.fresh()?;
     let (table, key) = group.item().ok_or_else(no_item)?;
     let seen = task.seen.as_deref();
@@ -73,15 +73,15 @@ pub(crate) async fn give_revision<P: Ports, D: Documents>(
     };
     let Some(rev) = stamp(context.ports.time().micros(), old, task.above) else {
         let rev = (task.above.max(old.map(|old| old.number())).unwrap_or_default() | 1).saturating_add(1);
-        let reason = "no valid revision is left above what was seen".to_owned();
-        return Ok(Given::Impossible { rev, code: Code::RevisionsExhausted, reason });
+        let reason = "no valid revision is left above those that were seen".to_owned();
+        return Ok(StampResult::Impossible { rev, code: Code::RevisionsExhausted, reason });
     };
     match context.ports.items().stamp(table, key, seen, rev).await {
-        Ok(written) => Ok(Given::Sent { written }),
-        // At the revision that it should have: above every state that was seen.
+        Ok(written) => Ok(StampResult::Sent { written }),
+        // The marker has the revision of the stamp, which is above every state that was seen.
         Err(fault) if fault.poison => {
             let reason = format!("no revision can be set: {fault}");
-            Ok(Given::Impossible { rev: rev.number(), code: Code::Unfit, reason })
+            Ok(StampResult::Impossible { rev: rev.number(), code: Code::Unfit, reason })
         }
         Err(fault) => Err(fault),
     }
@@ -104,7 +104,7 @@ pub(crate) async fn keep_and_mark<P: Ports, D: Documents>(
     context.ports.state().mark(&target.index, &marker).await
 }
 
-/// The open markers of these subjects in one generation, by name.
+/// Returns the revisions of the open markers of these subjects in one generation, by the subject's name.
 pub(crate) async fn open_markers<P: Ports, D: Documents>(
     context: &Context<'_, P, D>,
     target: TargetId,
@@ -116,8 +116,8 @@ pub(crate) async fn open_markers<P: Ports, D: Documents>(
     context.ports.state().open(&context.targets[target].index, &names).await
 }
 
-/// Clears markers that a version at or above theirs has overtaken, all in one generation. It looks up the markers of
-/// these groups and no others: a batch must not get slower with what else is in quarantine.
+/// Clears the markers of one generation that are at or below the written versions. Only the markers of these groups are
+/// looked up, so that the number of other markers does not slow down a batch.
 pub(crate) async fn clear_markers<P: Ports, D: Documents>(
     context: &Context<'_, P, D>,
     groups: &Groups<'_>,
@@ -126,7 +126,7 @@ pub(crate) async fn clear_markers<P: Ports, D: Documents>(
     let Some(first) = clears.first() else { return Ok(()) };
     let index = &context.targets[first.target].index;
     let state = context.ports.state();
-    // Of several versions of a key the highest counts.
+    // The highest of several versions of a key counts.
     let mut upto: BTreeMap<String, u64> = BTreeMap::new();
     for clear in clears {
         let highest = upto.entry(groups[clear.group].subject().name()).or_default();

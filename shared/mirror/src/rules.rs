@@ -1,12 +1,12 @@
-//! The rules by which the index follows the table, each in one function. Production has them as they are written;
-//! the tests of the proof replace one at a time and must then fail.
+//! The rules by which the index follows the table, one function each. Production uses the default implementations. The
+//! mutation tests replace one rule at a time and require the simulator to report a broken invariant.
 
 use std::time::Duration;
 
 use crate::classify::{Answer, Class, classify};
 use crate::fold::Presence;
 use crate::fold::{Change, Decision, Fold, decide, fold};
-use crate::lines::{Identity, Tombstone, Versioning, horizon, write_forget, write_tombstone};
+use crate::lines::{Identity, Tombstone, Versioning, horizon, write_tombstone, write_tombstone_delete};
 use crate::report::{Unhandled, report};
 use crate::settle::{Resolution, repair, settle};
 
@@ -39,8 +39,8 @@ pub trait Rules: Send + Sync + 'static {
         horizon(now_micros, retention)
     }
 
-    fn write_forget(lines: &mut String, tombstone: &Tombstone) {
-        write_forget(lines, tombstone);
+    fn write_tombstone_delete(lines: &mut String, tombstone: &Tombstone) {
+        write_tombstone_delete(lines, tombstone);
     }
 
     fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {
@@ -48,8 +48,8 @@ pub trait Rules: Send + Sync + 'static {
     }
 }
 
-/// The rules as they are written.
+/// The rules of production: every default implementation, unchanged.
 #[derive(Clone, Copy, Debug)]
-pub struct AsWritten;
+pub struct ProductionRules;
 
-impl Rules for AsWritten {}
+impl Rules for ProductionRules {}

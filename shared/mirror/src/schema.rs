@@ -1,10 +1,10 @@
-//! The mirror's own table, `{system}-mirror`: a system declares it among its tables.
+//! The mirror's state table `{system}-mirror`, which a system declares among its tables.
 
 use table::schema::{Entity, Search, Table};
 
 use crate::ports::Segment;
 
-/// The declaration of the table, by its whole name: `state_table("toy-mirror")`.
+/// Declares the table by its full name: `state_table("toy-mirror")`.
 pub const fn state_table(name: &'static str) -> Table {
     Table { name, pk: "pk", sk: Some("sk"), indexes: &[], entities: ENTITIES, stream: false }
 }

@@ -1,21 +1,22 @@
-//! Settling a key: the document's version was read first, then the item; together they say what is missing.
+//! Settling a key. The document's version is read first, then the item. Together they determine what must be written.
 
 use crate::fold::Presence;
 
-/// What brings a document to its item.
+/// The write that makes a document equal to its item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// The item is above the document: index it at its revision.
+    /// The item has a higher revision than the document: index it at its revision.
     Index(u64),
-    /// The document is the item's, or neither is there.
+    /// The document has the item's revision, or neither exists.
     Done,
-    /// The item is below the document, or has no revision.
+    /// The item has a lower revision than the document, or none.
     Stamp { above: Option<u64> },
-    /// The item is gone: a tombstone at this version or over an equal one.
+    /// The item does not exist: write a tombstone at this version, also over an equal version.
     Tombstone(u64),
 }
 
-/// Never the other way round: an item that was read first may be older than the document that is compared with it.
+/// Decides what must be written, from the document's version and the item. The version must be read first: an item that
+/// was read before it may be older than the document.
 pub fn settle(version: Option<u64>, item: Presence) -> Resolution {
     match (item, version) {
         (Presence::Absent, None) => Resolution::Done,
@@ -27,12 +28,13 @@ pub fn settle(version: Option<u64>, item: Presence) -> Resolution {
     }
 }
 
-/// What is missing, by the document's version, which was read first, and the item. Other than in a settle, an item at
-/// the document's version is indexed once more: its document may be another's, or be made of a shape that was lost.
+/// Decides what a repair must write, from the document's version, which must be read first, and the item. Unlike
+/// [`settle`], it indexes an item at the document's version again, since the document may have other content or lack a
+/// lost shape.
 pub fn repair(version: Option<u64>, item: Presence) -> Resolution {
     match (item, version) {
         (Presence::Absent, None) => Resolution::Done,
-        // Over an equal one, too: the document at an odd version may be a live one.
+        // A document at an odd version may be live, so the tombstone also replaces an equal version.
         (Presence::Absent, Some(version)) => Resolution::Tombstone(version | 1),
         (Presence::Unrevised, above) => Resolution::Stamp { above },
         (Presence::At(rev), Some(version)) if rev.number() < version => Resolution::Stamp { above: Some(version) },
@@ -47,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_item_decides() {
+    fn version_and_item_decide_the_resolution() {
         let at = |rev| Presence::At(Rev::new(rev).unwrap());
         for (version, item, expected) in [
             (None, Presence::Absent, Resolution::Done),
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_writes_an_item_at_its_own_version_again() {
+    fn repair_indexes_an_item_at_an_equal_version_again() {
         let at = |rev| Presence::At(Rev::new(rev).unwrap());
         for (version, item, expected) in [
             (None, Presence::Absent, Resolution::Done),

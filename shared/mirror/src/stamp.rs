@@ -1,9 +1,9 @@
-//! The stamp: a revision that failed to grow is cured in the table, never in the index.
+//! The stamp: a revision that did not grow is corrected in the table, never in the index.
 
 use table::Rev;
 
-/// The revision to give to an item: `max(2 * now in microseconds, old + 2, above everything seen)`. None where no
-/// valid revision is left above what was seen.
+/// Returns the revision to give to an item: `max(2 * now in microseconds, old + 2, the next one above all that were
+/// seen)`. Returns `None` if no valid revision is left above those that were seen.
 pub fn stamp(now_micros: i64, old: Option<Rev>, above: Option<u64>) -> Option<Rev> {
     let clock = u64::try_from(now_micros).unwrap_or_default().saturating_mul(2);
     let grown = old.map_or(2, |rev| rev.number() + 2);
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_is_above_the_clock_the_item_and_the_index() {
+    fn stamp_is_above_the_clock_the_item_and_the_index() {
         let rev = |number| Rev::new(number);
         for (now, old, above, expected) in [
             (50, None, None, rev(100)),

@@ -1,5 +1,5 @@
-//! Forgetting deletes: a tombstone goes once nothing can need it any more. Records older than the delete have left the
-//! stream by then, and whatever was read before is used by nobody.
+//! The sweep of tombstones. A tombstone is deleted after its retention: by then every record from before the delete has
+//! left the stream, and no run uses data that it read before the delete.
 
 use std::time::Duration;
 
@@ -12,28 +12,29 @@ use crate::classify::{Answer, Class, answers, classify, failure};
 use crate::context::fresh;
 use crate::documents::NoShapes;
 use crate::engines::Production;
-use crate::lines::WANTS_ALIAS;
+use crate::lines::REQUIRE_ALIAS;
 use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::{Fault, Index, Ports, Reply, State, Time};
-use crate::rules::{AsWritten, Rules};
-use crate::work::in_time;
+use crate::rules::{ProductionRules, Rules};
+use crate::work::with_deadline;
 
-/// The name of the handler, in every system.
+/// The handler's name in every system.
 pub const SWEEP: &str = "sweepTombstones";
 
-/// How many tombstones are found, and deleted, by one request.
+/// The number of tombstones that one request finds, and that one request deletes.
 const PAGE: usize = 1000;
 
-/// What a sweep has come to.
+/// The result of a sweep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Swept {
-    /// Tombstones that it deleted.
-    pub gone: usize,
-    /// Tombstones that were not there any more: another sweep was faster, or the item is back and its document stays.
-    pub outlived: usize,
+    /// The number of tombstones that the sweep deleted.
+    pub deleted: usize,
+    /// The number of tombstones that had changed since they were found: another sweep deleted them, or the item was
+    /// created again and its document is kept.
+    pub skipped: usize,
 }
 
-/// The event handler that sweeps, to be called by a schedule.
+/// Creates the event handler that sweeps tombstones on a schedule.
 pub fn sweep<M: Mirrored>() -> EventHandler {
     EventHandler::new(SWEEP, on_schedule::<M>).engines(ENGINES).timeout(Duration::from_secs(300))
 }
@@ -41,18 +42,20 @@ pub fn sweep<M: Mirrored>() -> EventHandler {
 async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
     let swept = sweep_tombstones(&M::default(), event.engines(), event.deadline).await.map_err(EventFailure::new)?;
     match swept {
-        Swept { gone: 0, outlived: 0 } => event.found_nothing(),
-        Swept { gone, outlived } => tracing::info!(gone, outlived, "tombstones were swept"),
+        Swept { deleted: 0, skipped: 0 } => event.found_nothing(),
+        Swept { deleted, skipped } => tracing::info!(deleted, skipped, "tombstones swept"),
     }
     Ok(Bytes::from_static(b"{}"))
 }
 
-/// Deletes the tombstones that were written longer ago than the deployment keeps them, in every generation. What does
-/// not fit the time is left to the next sweep.
+/// Deletes the tombstones of every generation that are older than the deployment's retention. If the time is up first,
+/// the next sweep deletes the rest.
 async fn sweep_tombstones(documents: &impl Mirrored, engines: &Engines, deadline: Instant) -> Result<Swept, Fault> {
     let ports = Production::new(engines, documents.tables(), &NoShapes, Some(deadline))?;
     let mut swept = Swept::default();
-    let ended = in_time(&ports, sweep_generations::<AsWritten, _>(&ports, engines.config.tombstones, &mut swept)).await;
+    let ended =
+        with_deadline(&ports, sweep_generations::<ProductionRules, _>(&ports, engines.config.tombstones, &mut swept))
+            .await;
     ended.unwrap_or(Ok(()))?;
     Ok(swept)
 }
@@ -70,7 +73,7 @@ pub(crate) async fn sweep_generations<R: Rules, P: Ports>(
     Ok(())
 }
 
-/// Whether there may be more to sweep.
+/// Sweeps one page of tombstones. Returns whether there may be more.
 async fn sweep_page<R: Rules, P: Ports>(
     ports: &P,
     alias: &str,
@@ -82,38 +85,41 @@ async fn sweep_page<R: Rules, P: Ports>(
     if found.is_empty() {
         return Ok(false);
     }
-    let mut lines = WANTS_ALIAS.to_owned();
-    found.iter().for_each(|tombstone| R::write_forget(&mut lines, tombstone));
+    let mut lines = REQUIRE_ALIAS.to_owned();
+    found.iter().for_each(|tombstone| R::write_tombstone_delete(&mut lines, tombstone));
     fresh(ports.time(), read)?;
-    let reply = ports.index().forget(alias, &lines).await?;
-    let gone = gone(&reply, found.len())?;
-    swept.gone += gone;
-    swept.outlived += found.len() - gone;
-    Ok(found.len() == PAGE && gone > 0)
+    let reply = ports.index().delete_tombstones(alias, &lines).await?;
+    let deleted = count_deleted(&reply, found.len())?;
+    swept.deleted += deleted;
+    swept.skipped += found.len() - deleted;
+    Ok(found.len() == PAGE && deleted > 0)
 }
 
-/// How many of the tombstones are gone; the others were not there any more.
-fn gone(reply: &Reply, asked: usize) -> Result<usize, Fault> {
+/// Counts the tombstones that were deleted. The others had changed since they were found.
+fn count_deleted(reply: &Reply, asked: usize) -> Result<usize, Fault> {
     let answers = Some(reply).filter(|reply| reply.status == 200).and_then(|reply| answers(&reply.body));
     let Some([first, deletes @ ..]) = answers.as_deref().filter(|answers| answers.len() == asked + 1) else {
-        return Err(Fault::passing("search", format_args!("a sweep was answered {}", reply.status)));
+        return Err(Fault::passing(
+            "search",
+            format_args!("the request that deletes tombstones was answered {}", reply.status),
+        ));
     };
     if failure(first.error).kind != "document_missing_exception" {
         return Err(refusal(first));
     }
-    let mut gone = 0;
+    let mut deleted = 0;
     for answer in deletes {
         match (classify(answer), answer) {
-            (Class::Done, _) => gone += 1,
+            (Class::Done, _) => deleted += 1,
             (Class::Conflict, _) => {}
             (_, answer) => return Err(refusal(answer)),
         }
     }
-    Ok(gone)
+    Ok(deleted)
 }
 
 fn refusal(answer: &Answer<'_>) -> Fault {
-    let reason = format!("a tombstone stays: {} {}", answer.status, failure(answer.error).reason());
+    let reason = format!("a tombstone could not be deleted: {} {}", answer.status, failure(answer.error).reason());
     Fault { passing: classify(answer) == Class::Retry, ..Fault::lasting("search", reason) }
 }
 
@@ -121,24 +127,24 @@ fn refusal(answer: &Answer<'_>) -> Fault {
 mod tests {
     use super::*;
 
-    /// What is read from an answer about two tombstones; of a fault, whether it may pass.
+    /// Counts the deleted tombstones of a response to two deletes. The error says whether a retry may help.
     fn counted(items: &str) -> Result<usize, bool> {
         let first = r#"{"update":{"status":404,"error":{"type":"document_missing_exception"}}}"#;
         whole(&format!(r#"{{"items":[{first},{items}]}}"#))
     }
 
     fn whole(body: &str) -> Result<usize, bool> {
-        gone(&Reply { status: 200, body: body.to_owned().into() }, 2).map_err(|fault| fault.passing)
+        count_deleted(&Reply { status: 200, body: body.to_owned().into() }, 2).map_err(|fault| fault.passing)
     }
 
     #[test]
-    fn what_is_not_there_any_more_is_not_counted() {
+    fn tombstone_changed_since_it_was_found_is_not_counted() {
         assert_eq!(counted(r#"{"delete":{"status":200}},{"delete":{"status":200}}"#), Ok(2));
         assert_eq!(counted(r#"{"delete":{"status":409,"error":{}}},{"delete":{"status":200}}"#), Ok(1));
     }
 
     #[test]
-    fn no_other_answer_is_success() {
+    fn any_other_response_is_a_fault() {
         assert_eq!(counted(r#"{"delete":{"status":200}},{"delete":{"status":429,"error":{}}}"#), Err(true));
         assert_eq!(counted(r#"{"delete":{"status":200}},{"delete":{"status":403,"error":{}}}"#), Err(false));
         assert_eq!(counted(r#"{"delete":{"status":200}}"#), Err(true));

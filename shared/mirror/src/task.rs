@@ -1,4 +1,4 @@
-//! Tasks that a group asks for, and the events that end them. Each task ends in exactly one event.
+//! The tasks of a group, and the events that end them. Each task ends with exactly one event.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -10,7 +10,7 @@ use crate::item::Item;
 use crate::lines::Versioning;
 use crate::quarantine::{Code, Poison};
 
-/// One step towards a handled group. The batch carries it out.
+/// A step in handling a group. The batch carries it out.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Task<'a> {
     Write(Write<'a>),
@@ -29,9 +29,9 @@ pub(crate) struct Write<'a> {
     pub(crate) target: TargetId,
     pub(crate) version: u64,
     pub(crate) content: Content<'a>,
-    /// The level of the ladder that each of its shapes has come down to.
+    /// The detail level of each of its shapes, lowered with each refusal.
     pub(crate) levels: Vec<(&'static str, DetailLevel)>,
-    /// The revision of the poison that this tombstone hides. A document at that very revision is hidden, too.
+    /// The revision of the poison that this tombstone hides. A document at that revision is hidden, too.
     pub(crate) hides: Option<u64>,
 }
 
@@ -47,11 +47,11 @@ pub(crate) enum Content<'a> {
 pub(crate) struct Settle {
     pub(crate) group: GroupId,
     pub(crate) target: TargetId,
-    /// The version that was refused. If the document has it, an earlier delivery wrote it.
+    /// The version that was refused. If the document has this version, an earlier delivery wrote it.
     pub(crate) own: Option<u64>,
-    /// Whether the document is written again even where its version equals the item's.
+    /// Whether the document is written even if its version equals the item's.
     pub(crate) repair: bool,
-    /// The revision of the poison whose tombstone was refused. A document at that very revision is hidden.
+    /// The revision of the poison whose tombstone was refused. A document at that revision is hidden.
     pub(crate) hides: Option<u64>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Compare {
     pub(crate) version: Option<u64>,
 }
 
-/// Gives the item a revision, if it still has the one that was seen.
+/// Stamps the item, if it still has the revision that was seen.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Stamp<'a> {
     pub(crate) group: GroupId,
@@ -74,7 +74,7 @@ pub(crate) struct Stamp<'a> {
     pub(crate) settle: bool,
 }
 
-/// A write whose shape S3 refuses, with its reason. It matters whether the item is in quarantine already.
+/// A write whose shape S3 refuses, with the reason. The next step depends on whether the item is in quarantine already.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Refused<'a> {
     pub(crate) write: Write<'a>,
@@ -106,32 +106,32 @@ pub(crate) enum Event<'a> {
     Conflict(Write<'a>),
     /// The document cannot be indexed.
     Rejected { write: Write<'a>, code: Code, reason: String, blame: Blame },
-    /// S3 refuses the shape of the document, and no other. `now` is in microseconds since 1970-01-01T00:00:00Z.
+    /// S3 refuses only the shape of this document. `now` is in microseconds since 1970-01-01T00:00:00Z.
     ShapeRefused { refused: Refused<'a>, now: i64 },
     /// The marker of the item was looked up.
     Marker { refused: Refused<'a>, is_open: bool },
-    /// The version of the document was read; none where there is no document.
+    /// The version of the document was read. `None` if there is no document.
     Version(Settle, Option<u64>),
-    /// The item was read; none where there is no item.
+    /// The item was read. `None` if there is no item.
     Item(Compare, Option<Item>),
-    /// The stamp was sent. It was written, or the item had changed before.
+    /// The stamp was sent. It is not written if the item has changed since it was read.
     Stamped { stamp: Stamp<'a>, written: bool },
-    /// No stamp can be written, at this revision or at any.
+    /// The item cannot be stamped, at this revision or at any.
     Unstampable { rev: u64, code: Code, reason: String },
     /// The record is kept and its subject marked.
     Quarantined(Quarantine),
-    /// No marker at or below the revision is left.
+    /// There is no marker at or below the revision any more.
     Cleared,
     /// The task cannot be carried out now.
     Failed(String),
 }
 
-/// Which of two things a rejection proves to be wrong.
+/// The cause of a rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blame {
-    /// The document: an equal one in the index is stale.
+    /// The document is at fault. One at its revision in the index is stale.
     Content,
-    /// The bulk request of this write alone. It says nothing of a document that the index has.
+    /// The bulk request of this single write was refused. That proves nothing about a document in the index.
     Request,
 }
 

@@ -1,4 +1,4 @@
-//! From an event's bytes to those of bulk requests, and nothing else: what the mirror computes, to be measured.
+//! The computation of the mirror without IO, from an event's bytes to those of bulk requests, for benchmarks.
 
 use table::Config;
 
@@ -7,12 +7,12 @@ use crate::documents::{Documents, Shapes};
 use crate::generation::TargetId;
 use crate::group::{Gathered, gather};
 use crate::record::{Tables, records};
-use crate::rules::AsWritten;
+use crate::rules::ProductionRules;
 use crate::task::Tasks;
 use crate::work::Failure;
 
-/// The bulk requests, of at most `size` bytes each, that an event asks for in one generation. `request` is called with
-/// each, as production sends them one after the other; `now` is in microseconds.
+/// Builds the bulk requests of an event for one generation, each of at most `size` bytes. `request` is called with
+/// each, in the order in which production sends them. `now` is in microseconds.
 pub async fn transform(
     documents: &impl Documents,
     shapes: &impl Shapes,
@@ -25,11 +25,14 @@ pub async fn transform(
     let payload = str::from_utf8(payload).map_err(|_| Failure::NotText)?;
     let records = records(payload)?;
     let tables = Tables::new(documents.tables(), config);
-    let Gathered { mut groups, .. } = gather::<AsWritten>(&records, &tables);
+    let Gathered { mut groups, .. } = gather::<ProductionRules>(&records, &tables);
     let mut tasks = Tasks::default();
-    groups.iter_mut().flat_map(|group| group.start::<AsWritten>(TargetId::FIRST)).for_each(|task| tasks.push(task));
+    groups
+        .iter_mut()
+        .flat_map(|group| group.start::<ProductionRules>(TargetId::FIRST))
+        .for_each(|task| tasks.push(task));
     let materials = || Materials { documents, shapes, now };
-    while let Some(built) = build::<AsWritten, _, _>(materials(), &groups, &mut tasks.writes, size).await {
+    while let Some(built) = build::<ProductionRules, _, _>(materials(), &groups, &mut tasks.writes, size).await {
         request(&built.bulk.lines);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! One batch from payload to answer: records in, fold, documents, bulk, classify, report.
+//! One batch from payload to response: read records, fold, build documents, send bulk requests, classify, report.
 
 use std::pin::pin;
 
@@ -14,49 +14,49 @@ use crate::record::{NotAnEvent, Record, Tables, records};
 use crate::report::{Ledger, Outcome, answer};
 use crate::rules::Rules;
 
-/// A batch that was worked through.
+/// A batch after it was processed.
 #[derive(Debug)]
-pub(crate) struct Worked {
-    /// Lambda's answer, as JSON.
+pub(crate) struct ProcessedBatch {
+    /// The response to Lambda, as JSON.
     pub(crate) answer: String,
     pub(crate) ledger: Ledger,
     pub(crate) tally: Tally,
-    /// Age of the oldest record, in milliseconds.
+    /// The age of the oldest record, in milliseconds.
     pub(crate) lag: i64,
 }
 
-/// The invocation fails as a whole, and all its records come again.
+/// The reason why an invocation fails as a whole. Lambda then delivers all its records again.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Failure {
     #[error("the payload is not UTF-8")]
     NotText,
     #[error(transparent)]
     NotAnEvent(#[from] NotAnEvent),
-    #[error("a record without sequence number could not be handled")]
+    #[error("a record without a sequence number could not be handled")]
     NoSequence,
     #[error(transparent)]
     Engine(#[from] Fault),
 }
 
 /// Applies a batch of stream records to every generation.
-pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn process_batch<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     tables: &Tables,
     payload: &str,
-) -> Result<Worked, Failure> {
+) -> Result<ProcessedBatch, Failure> {
     let received = ports.time().micros();
     let mut records = records(payload)?;
     // Sequence numbers are compared by length, then by text: they have no leading zeros.
     records.sort_by(|one, other| order(one).cmp(&order(other)));
 
     let Gathered { mut groups, group_of } = gather::<R>(&records, tables);
-    // The config is read after the batch was received, for every batch.
-    let generations = in_time(ports, ports.state().generations()).await;
+    // The config item is read for every batch, after the batch was received.
+    let generations = with_deadline(ports, ports.state().generations()).await;
     let (groups, tally) = match targets(generations, documents) {
         Ok(targets) => {
             let mut batch = Batch::new::<R>(Context { ports, documents, targets, received }, groups);
-            in_time(ports, batch.run::<R>()).await;
+            with_deadline(ports, batch.run::<R>()).await;
             (batch.groups, batch.tally)
         }
         Err(reason) => {
@@ -68,16 +68,16 @@ pub(crate) async fn work<R: Rules, P: Ports, D: Documents>(
     let checkpoint = R::report(groups.iter().filter(|group| !group.handled()).map(|group| group.places));
     let ledger = ledger(&groups, &group_of, checkpoint.unwrap_or(records.len()));
     let answer = answer(checkpoint.map(|place| sequence_at(&records, place)).transpose()?);
-    Ok(Worked { answer, ledger, tally, lag: lag(&records, received) })
+    Ok(ProcessedBatch { answer, ledger, tally, lag: lag(&records, received) })
 }
 
-/// The generations that every record has to reach, or the reason why nothing can be written now.
+/// Returns the generations that every record must reach, or the reason why none can be written now.
 fn targets<D: Documents>(read: Option<Result<Option<Generations>, Fault>>, documents: &D) -> Result<Targets, String> {
     let read = read.ok_or("the time was up before the generations were read")?;
     let written = read.map_err(|fault| fault.to_string())?.map(|generations| generations.written).unwrap_or_default();
     let known = documents.mapping().version;
     if written.is_empty() {
-        return Err("no generation is published yet: make the first index".to_owned());
+        return Err("no generation is published yet: create the first index".to_owned());
     }
     if let Some(other) = written.iter().find(|generation| generation.mapping != known) {
         return Err(other.unknown_mapping(known));
@@ -85,8 +85,8 @@ fn targets<D: Documents>(read: Option<Result<Option<Generations>, Fault>>, docum
     Ok(Targets::new(&written))
 }
 
-/// What the future comes to; none if the time of this run is up first.
-pub(crate) async fn in_time<P: Ports, T>(ports: &P, work: impl Future<Output = T>) -> Option<T> {
+/// Returns the output of the future, or `None` if the time of this run is up first.
+pub(crate) async fn with_deadline<P: Ports, T>(ports: &P, work: impl Future<Output = T>) -> Option<T> {
     match select(pin!(work), pin!(ports.time().expired())).await {
         Either::Left((done, _)) => Some(done),
         Either::Right(_) => None,
@@ -110,7 +110,7 @@ fn ledger(groups: &Groups<'_>, group_of: &[Option<GroupId>], checkpoint: usize) 
     ledger
 }
 
-/// The sequence number at this place, or the nearest one before it.
+/// Returns the sequence number of the record at this position, or of the nearest record before it that has one.
 fn sequence_at<'r>(records: &'r [Record<'_>], place: usize) -> Result<&'r str, Failure> {
     records.iter().take(place + 1).rev().find_map(|record| record.sequence.as_deref()).ok_or(Failure::NoSequence)
 }

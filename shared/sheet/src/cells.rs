@@ -1,15 +1,15 @@
-//! The cells of a record.
+//! Splitting a record into its cells.
 
 /// A cell without its quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     pub text: String,
-    /// How many line breaks of its record come before it.
+    /// The number of line breaks in the record before the cell.
     pub line: u64,
 }
 
-/// The cells of a record, at most so many, or what is wrong with it: completes "the record ...".
-pub fn cells(record: &[u8], most: usize) -> Result<Vec<Cell>, String> {
+/// Splits a record into at limit `limit` cells. The error completes a sentence that starts with "the record".
+pub fn cells(record: &[u8], limit: usize) -> Result<Vec<Cell>, String> {
     let text =
         std::str::from_utf8(record).map_err(|error| format!("is not UTF-8 from byte {} on", error.valid_up_to()))?;
     let (mut cells, mut rest, mut line) = (Vec::new(), text, 0);
@@ -20,15 +20,15 @@ pub fn cells(record: &[u8], most: usize) -> Result<Vec<Cell>, String> {
                 let end = rest.find(',').unwrap_or(rest.len());
                 let (cell, after) = rest.split_at(end);
                 if cell.contains('"') {
-                    return Err("has a quote in a field that does not begin with one".to_owned());
+                    return Err("has a quote in a field that does not start with one".to_owned());
                 }
                 (cell.to_owned(), after)
             }
         };
         let breaks = text.bytes().filter(|byte| *byte == b'\n').count() as u64;
-        // Each takes memory, an empty one, too.
-        if cells.len() == most {
-            return Err(format!("has more than {most} fields"));
+        // Even an empty cell takes memory, so their number is limited.
+        if cells.len() == limit {
+            return Err(format!("has more than {limit} fields"));
         }
         cells.push(Cell { text, line });
         line += breaks;
@@ -40,7 +40,7 @@ pub fn cells(record: &[u8], most: usize) -> Result<Vec<Cell>, String> {
     }
 }
 
-/// A field up to its closing quote, and what follows that.
+/// Reads a field up to its closing quote. Returns it with the rest of the record.
 fn unquoted(text: &str) -> Result<(String, &str), String> {
     let (mut cell, mut rest) = (String::new(), text);
     loop {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_hold_commas_quotes_and_line_breaks() {
+    fn quoted_field_may_contain_commas_quotes_and_line_breaks() {
         let record = "1,\"a, \"\"b\"\"\",\"two\r\nlines\",é,";
         let found = cells(record.as_bytes(), 5).unwrap();
         let texts: Vec<_> = found.iter().map(|cell| cell.text.as_str()).collect();
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_exact_about_its_quotes() {
+    fn record_with_invalid_quotes_is_an_error() {
         for record in ["a\"b".as_bytes(), b"\"a\"b,c", b"\"open", b"\xff"] {
             assert!(cells(record, 9).is_err(), "{record:?}");
         }

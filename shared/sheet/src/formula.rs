@@ -1,32 +1,34 @@
-//! Texts that a spreadsheet could take for a formula: each is written with one more quote before it, and read with one
-//! less, so that none is ever run and all come back as they were.
+//! Texts that a spreadsheet could evaluate as a formula. Such a text is written with a leading quote, which is removed
+//! on reading, so that it is never evaluated and does not change.
 
 use std::borrow::Cow;
 
-/// A text as it is written into a cell.
+/// Adds a leading quote to a text that could be a formula, before it is written into a cell.
 pub fn guarded(text: &str) -> Cow<'_, str> {
     if is_formula(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// A text as it is read from a cell.
+/// Removes the quote that [`guarded`] has added to the text of a cell.
 pub fn unguarded(text: &str) -> &str {
     text.strip_prefix('\'').filter(|rest| is_formula(rest)).unwrap_or(text)
 }
 
-/// What a formula begins with; East Asian spreadsheets take the signs of full width, too.
+/// The signs with which a formula starts. East Asian spreadsheets also accept the full-width signs.
 const SIGNS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// What some spreadsheets pass over at the beginning of a cell.
-const LINE_BEGINS: [char; 3] = ['\t', '\r', '\n'];
+/// The characters that some spreadsheets ignore at the start of a cell.
+const IGNORED_AT_START: [char; 3] = ['\t', '\r', '\n'];
 
-/// Whether, after any number of quotes, it is like `=1+1`, perhaps after spaces, or begins with a tab or a line end.
+/// Whether the text, after any number of quotes, could be a formula: it starts with a tab or a line break, or with a
+/// sign after white space, such as ` =1+1`.
 fn is_formula(text: &str) -> bool {
     let text = text.trim_start_matches('\'');
-    text.starts_with(LINE_BEGINS) || text.trim_start_matches(is_passed_over).starts_with(SIGNS)
+    text.starts_with(IGNORED_AT_START) || text.trim_start_matches(is_ignored).starts_with(SIGNS)
 }
 
-/// White space, and what is as good as it: marks of width zero and of byte order.
-fn is_passed_over(letter: char) -> bool {
+/// Whether a spreadsheet may ignore the character: white space, control characters, zero-width characters and
+/// byte-order marks.
+fn is_ignored(letter: char) -> bool {
     letter.is_whitespace() || letter.is_control() || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
 }
 
@@ -37,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formulas_are_guarded_and_nothing_else() {
+    fn only_formulas_are_guarded() {
         for (text, written) in [
             ("=1+1", "'=1+1"),
             ("'=x", "''=x"),
@@ -64,9 +66,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_comes_back_and_never_runs(text in "['=+@\t\r\n \u{3000}＝＋－＠\\-a]{0,6}") {
+        fn guarded_text_is_no_formula_and_is_read_back(text in "['=+@\t\r\n \u{3000}＝＋－＠\\-a]{0,6}") {
             let written = guarded(&text);
-            prop_assert!(!written.trim_start().starts_with(SIGNS) && !written.starts_with(LINE_BEGINS));
+            prop_assert!(!written.trim_start().starts_with(SIGNS) && !written.starts_with(IGNORED_AT_START));
             prop_assert_eq!(unguarded(&written), text.as_str());
         }
     }

@@ -1,5 +1,5 @@
-//! CSV (RFC 4180) as spreadsheets write and read it, without any IO: records of a file that comes in pieces, the cells of
-//! a record, and cells that no spreadsheet takes for a formula.
+//! CSV (RFC 4180) as spreadsheets write and read it, without IO: the records of a file that is read in pieces, the
+//! cells of a record, and cells that a spreadsheet does not evaluate as formulas.
 
 mod cells;
 mod formula;

@@ -1,48 +1,49 @@
-//! Records between line breaks, which may also stand between quotes.
+//! Splitting a file into records at line breaks, except those between quotes.
 
-/// Finds one record after the other in a file that comes in pieces.
+/// A reader that finds the records of a file that is read in pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Records {
-    /// How much of the present record was scanned, and where that has led.
+    /// The number of bytes of the present record that were scanned, and the position after them.
     scanned: usize,
     within: Within,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Within {
-    /// Where a field begins.
+    /// At the start of a field.
     #[default]
-    Begin,
+    Start,
     Plain,
     Quoted,
-    /// After a quote in a quoted field: its end, unless another quote follows.
+    /// After a quote in a quoted field, which ends the field unless another quote follows.
     Closing,
 }
 
 impl Within {
-    /// Only a quote with which a field begins holds line breaks: a stray one spoils its own record alone.
+    /// Returns the position after this byte. Only a quote at the start of a field may enclose line breaks, so that a
+    /// stray quote affects only its own record.
     fn after(self, byte: u8) -> Self {
         match (self, byte) {
-            (Self::Begin | Self::Closing, b'"') => Self::Quoted,
+            (Self::Start | Self::Closing, b'"') => Self::Quoted,
             (Self::Quoted, b'"') => Self::Closing,
             (Self::Quoted, _) => Self::Quoted,
-            (_, b',' | b'\n') => Self::Begin,
-            // Before the first field there may be a byte-order mark.
-            (Self::Begin, 0xef | 0xbb | 0xbf) => Self::Begin,
+            (_, b',' | b'\n') => Self::Start,
+            // A byte-order mark may precede the first field.
+            (Self::Start, 0xef | 0xbb | 0xbf) => Self::Start,
             _ => Self::Plain,
         }
     }
 }
 
-/// What there is at the begin of what is at hand.
+/// The result of looking for a record at the start of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A record of so many bytes, and how many it takes with its line break. Empty lines are empty records.
+    /// A record of `end` bytes, or `taken` bytes with its line break. Empty lines are empty records.
     Record {
         end: usize,
         taken: usize,
     },
-    /// It takes more than is at hand.
+    /// The record is longer than the buffer.
     More,
     End,
     /// The file ends between quotes.
@@ -50,12 +51,12 @@ pub enum Found {
 }
 
 impl Records {
-    /// The record that begins here. `at_end` says that nothing follows what is at hand.
+    /// Finds the record at the start of the buffer. `at_end` says that the buffer is the rest of the file.
     pub fn find(&mut self, rest: &[u8], at_end: bool) -> Found {
         let new = rest.get(self.scanned..).unwrap_or_default();
         let line_break = new.iter().position(|byte| {
             self.within = self.within.after(*byte);
-            *byte == b'\n' && self.within == Within::Begin
+            *byte == b'\n' && self.within == Within::Start
         });
         let (end, taken) = match line_break {
             Some(at) => (self.scanned + at, self.scanned + at + 1),
@@ -72,7 +73,7 @@ impl Records {
         Found::Record { end: end - usize::from(carriage_return), taken }
     }
 
-    /// Gives up what was scanned of a record that is too large; so many bytes may be dropped.
+    /// Skips the scanned part of a record that is too large. Returns the number of bytes that may be dropped.
     pub fn drop_scanned(&mut self) -> usize {
         std::mem::take(&mut self.scanned)
     }
@@ -82,7 +83,7 @@ impl Records {
 mod tests {
     use super::*;
 
-    /// The records of a file that comes in pieces of this size.
+    /// Returns the records of a file that is read in pieces of this size.
     fn records(file: &str, piece: usize) -> Option<Vec<&str>> {
         let (mut records, mut from, mut to, mut all) = (Records::default(), 0, 0, Vec::new());
         loop {
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn line_breaks_between_quotes_belong_to_their_record() {
+    fn line_break_between_quotes_does_not_end_the_record() {
         let file = "a,b\r\n1,\"two\r\nlines\"\n\n2,x";
         for piece in 1..20 {
             assert_eq!(records(file, piece).unwrap(), ["a,b", "1,\"two\r\nlines\"", "", "2,x"], "{piece}");

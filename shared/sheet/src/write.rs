@@ -1,6 +1,6 @@
-//! Records as they are written.
+//! Writing records.
 
-/// Adds a record with its line break. Quotes stand only where they must.
+/// Appends a record with its line break. Only fields that need quotes get them.
 pub fn write<'a>(cells: impl IntoIterator<Item = &'a str>, file: &mut Vec<u8>) {
     let before = file.len();
     for (place, cell) in cells.into_iter().enumerate() {
@@ -15,7 +15,7 @@ pub fn write<'a>(cells: impl IntoIterator<Item = &'a str>, file: &mut Vec<u8>) {
             file.extend_from_slice(cell.as_bytes());
         }
     }
-    // A record of one empty cell would be an empty line, which is no record to many readers.
+    // A record of one empty cell would be an empty line, which many readers skip.
     if file.len() == before {
         file.extend_from_slice(b"\"\"");
     }
@@ -31,7 +31,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(file in prop::collection::vec(prop::collection::vec("[a,\"\r\n é]{0,4}", 1..4), 0..4)) {
+        fn written_file_is_read_back(file in prop::collection::vec(prop::collection::vec("[a,\"\r\n é]{0,4}", 1..4), 0..4)) {
             let mut written = Vec::new();
             for record in &file {
                 write(record.iter().map(String::as_str), &mut written);

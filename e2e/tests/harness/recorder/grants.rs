@@ -1,4 +1,4 @@
-//! What was used beside what is granted.
+//! The comparison of calls with grants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -6,20 +6,20 @@ use std::fmt;
 use serde::Deserialize;
 use table::grant::Resource;
 
-/// One action on one resource: as a request used it, or as a policy grants it.
+/// An action on a resource, as a request used it or as a policy grants it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
     pub action: String,
     pub resource: Resource,
 }
 
-/// By function: `{system}-{operation}`.
+/// The actions by function: `{system}-{operation}`.
 pub type Used = BTreeMap<String, BTreeSet<Use>>;
 
-/// What the policy of each function grants.
+/// The grants in the policy of each function.
 pub struct Grants(BTreeMap<String, Vec<Use>>);
 
-/// Grants that no test uses and that stay all the same: the table in `e2e/unused.md`, and nothing else.
+/// The grants that are kept although no test uses them, which are the table in `e2e/unused.md`.
 pub struct Kept(BTreeSet<[String; 3]>);
 
 const DECLARATION: &str = include_str!("../../../../infra/declaration.json");
@@ -30,7 +30,7 @@ impl Use {
         Self { action: action.into(), resource }
     }
 
-    /// What has to be granted so that S3 tells that the object is not there.
+    /// Returns the action that must be granted so that S3 responds 404 for an absent object.
     pub fn names(&self) -> Option<Self> {
         match &self.resource {
             Resource::Objects { bucket, prefix } if self.action == "s3:GetObject" => {
@@ -58,7 +58,7 @@ impl Use {
     }
 }
 
-/// `*` stands for digits, `?` for one digit.
+/// Matches a pattern in which `*` stands for digits and `?` for one digit.
 fn matches_path(granted: &str, asked: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let Some(at) = granted.find(['*', '?']) else { return granted == asked };
@@ -75,7 +75,7 @@ impl Grants {
         Self::read(DECLARATION)
     }
 
-    /// From the form of `infra/declaration.json`.
+    /// Parses an entry of `infra/declaration.json`.
     pub fn read(declaration: &str) -> Self {
         let declaration: Declaration = serde_json::from_str(declaration).unwrap();
         let mut grants = BTreeMap::new();
@@ -88,8 +88,8 @@ impl Grants {
         Self(grants)
     }
 
-    /// Calls that no grant of their function covers. To be told that an object is gone is none: whoever may not is told
-    /// that it is forbidden, and does as well with that.
+    /// Returns the calls that no grant of their function covers. The check for an absent object is not one of them:
+    /// without the grant it is answered 403, which the code handles as well.
     pub fn past(&self, used: &Used) -> Vec<String> {
         let mut past = Vec::new();
         for (operation, uses) in used {
@@ -101,7 +101,7 @@ impl Grants {
         past
     }
 
-    /// Grants that no call of their function needs and that are not kept, and those kept that are needed or gone.
+    /// Returns the unused grants that are not listed as kept, and the kept grants that are used or do not exist.
     pub fn unused(&self, used: &Used, kept: &Kept) -> Vec<String> {
         let mut unused = BTreeSet::new();
         for (operation, grants) in &self.0 {
@@ -175,7 +175,7 @@ struct Function {
     grants: Vec<Grant>,
 }
 
-/// An action, and the members that tell its resource.
+/// An action, and the members that name its resource.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Grant {

@@ -1,7 +1,8 @@
-//! Requests to engines as the actions and resources of IAM, in logical names: without the prefix of their platform.
+//! The conversion of requests to engines into the actions and resources of IAM. Names are logical: they do not have the
+//! prefix of their platform.
 //!
-//! A request is `None` where it names nothing of this prefix. Ports are given again: what a platform still asks after it
-//! was stopped may reach another's relay.
+//! The result is `None` if a request names no resource with this prefix. Ports are reused, so that the last requests of
+//! a stopped platform may reach the relay of another.
 
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use table::grant::Resource;
 
 use super::Use;
 
-/// What a request to DynamoDB names. An item of a transaction names the same.
+/// The members of a request to DynamoDB, or of an item of a transaction.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "PascalCase")]
 struct Named {
@@ -25,7 +26,8 @@ struct Named {
     transact_items: Vec<HashMap<String, Named>>,
 }
 
-/// A transaction is checked as its items (DynamoDB, "Using IAM with DynamoDB transactions").
+/// Returns the actions of a transaction, which are those of its items (DynamoDB, "Using IAM with DynamoDB
+/// transactions").
 pub fn dynamodb(prefix: &str, target: &str, body: &[u8]) -> Option<Vec<Use>> {
     let operation = target.rsplit('.').next().unwrap();
     let named: Named = serde_json::from_slice(body).ok()?;
@@ -68,11 +70,11 @@ fn on_item(prefix: &str, operation: &str, named: Named) -> Option<Use> {
     Some(Use::new(format!("dynamodb:{operation}"), resource))
 }
 
-/// Objects are told by the first segment of their names.
+/// Returns the resource of an object, which is identified by the first segment of its name.
 pub fn s3(prefix: &str, method: &Method, path: &str) -> Option<Use> {
     let action = match *method {
         Method::GET | Method::HEAD => "s3:GetObject".to_owned(),
-        // Sending in parts is begun and completed by POST (S3, "Multipart upload API and permissions").
+        // A multipart upload is created and completed by POST (S3, "Multipart upload API and permissions").
         Method::PUT | Method::POST => "s3:PutObject".to_owned(),
         Method::DELETE => "s3:DeleteObject".to_owned(),
         _ => format!("s3:{method}"),
@@ -82,7 +84,7 @@ pub fn s3(prefix: &str, method: &Method, path: &str) -> Option<Use> {
     Some(Use::new(action, Resource::Objects { bucket: logical(prefix, bucket)?, prefix: folder }))
 }
 
-/// What a signed link allows.
+/// Returns the action that a signed link allows.
 pub fn link(link: &Url) -> Use {
     let method = match link.query_pairs().find(|(name, _)| name == "x-id").map(|(_, operation)| operation).as_deref() {
         Some("GetObject") => Method::GET,

@@ -1,4 +1,4 @@
-//! The bulk requests of a batch, and what their answers say of each write.
+//! The bulk requests of a batch, and the handling of their responses.
 
 use std::fmt::Display;
 
@@ -15,12 +15,12 @@ use crate::rules::Rules;
 use crate::task::{Blame, Event, Refused, Tasks, Write};
 
 impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
-    /// Sends every write once, each request while the next is built.
+    /// Sends every write once. Each request is sent while the next is built.
     pub(super) async fn write<R: Rules>(&mut self) {
         let mut again = Vec::new();
         let mut built = self.build::<R>().await;
         while let Some(next) = built {
-            let bulk = self.take_built::<R>(next);
+            let bulk = self.handle_built::<R>(next);
             if bulk.writes.is_empty() {
                 built = self.build::<R>().await;
                 continue;
@@ -32,10 +32,10 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
             .await;
             built = next;
             self.tally.bytes += bulk.lines.len();
-            if let Err(bulk) = self.take_reply::<R>(bulk, reply, &mut again) {
-                // The engine takes no requests now: the one that is already built waits with the rest.
+            if let Err(bulk) = self.handle_reply::<R>(bulk, reply, &mut again) {
+                // The engine accepts no requests now, so the request that is already built is retried with the rest.
                 again.extend(bulk.writes);
-                again.extend(built.into_iter().flat_map(|built| self.take_built::<R>(built).writes));
+                again.extend(built.into_iter().flat_map(|built| self.handle_built::<R>(built).writes));
                 break;
             }
         }
@@ -48,8 +48,8 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         build::<R, _, _>(self.context.materials(), &self.groups, &mut self.tasks.writes, self.size).await
     }
 
-    /// Ends the writes that could not be built, and returns the request of the others.
-    fn take_built<R: Rules>(&mut self, built: Built<'a>) -> Bulk<'a> {
+    /// Ends the writes that could not be built. Returns the request with the others.
+    fn handle_built<R: Rules>(&mut self, built: Built<'a>) -> Bulk<'a> {
         self.tally.missing += built.missing;
         for group in built.hidden {
             if let Some(repaired) = &mut self.groups[group].repaired {
@@ -71,8 +71,8 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         built.bulk
     }
 
-    /// Takes an answer. Returns the request if the engine took nothing of it just now.
-    fn take_reply<R: Rules>(
+    /// Handles a response. Returns the request as an error if all of it is to be retried.
+    fn handle_reply<R: Rules>(
         &mut self,
         bulk: Bulk<'a>,
         reply: Result<Reply, Fault>,
@@ -94,13 +94,13 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
                 Some(answers) if answers.len() == bulk.writes.len() => {
                     self.size = self.size.saturating_mul(2).min(MAX_BYTES);
                     for (write, answer) in bulk.writes.into_iter().zip(answers) {
-                        self.take_answer::<R>(write, &answer, again);
+                        self.handle_answer::<R>(write, &answer, again);
                     }
                 }
-                // No answer can be matched with its operation.
+                // The results cannot be matched with the operations.
                 _ => {
                     self.tasks = Tasks::default();
-                    let reason = "an answer without one item per operation";
+                    let reason = "the response to a bulk request does not have one item per operation";
                     self.note_error(&reason);
                     self.groups.fail_all(reason);
                 }
@@ -109,7 +109,8 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
                 self.note_error(&format_args!("a bulk request was answered {}", reply.status));
                 return Err(bulk);
             }
-            // Too much for one request, or one operation that spoils it: halved until the culprit is alone.
+            // The request is too large, or one operation makes all of it invalid. It is halved until that operation is
+            // alone.
             status @ (413 | 400) => self.halve::<R>(bulk, status, &reply),
             status => self.fail_all::<R>(&bulk, &format_args!("a bulk request was {}", answered(status, &reply))),
         }
@@ -129,7 +130,7 @@ impl<'a, P: Ports, D: Documents> Batch<'_, 'a, P, D> {
         }
     }
 
-    fn take_answer<R: Rules>(&mut self, mut write: Write<'a>, answer: &Answer<'_>, again: &mut Vec<Write<'a>>) {
+    fn handle_answer<R: Rules>(&mut self, mut write: Write<'a>, answer: &Answer<'_>, again: &mut Vec<Write<'a>>) {
         match R::classify(answer) {
             Class::Done => self.end::<R>(write.group, Event::Written(write)),
             Class::Conflict => self.end::<R>(write.group, Event::Conflict(write)),

@@ -1,4 +1,4 @@
-//! OpenSearch: external versions, what is refused and how, real-time versions, aliases.
+//! OpenSearch: external versions, refusals, real-time versions and aliases.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::{Broken, Fixture, same};
 use crate::classify::{answers, failure};
 use crate::documents::Mapping;
 use crate::generation::{index_name, write_alias};
-use crate::lines::{Tombstone, WANTS_ALIAS, write_forget};
+use crate::lines::{REQUIRE_ALIAS, Tombstone, write_tombstone_delete};
 use crate::mapping::index_body;
 use crate::ports::{Fault, Index};
 
@@ -16,7 +16,7 @@ const MAPPING: Mapping = Mapping {
         "name":{"type":"keyword"},"size":{"type":"integer"},"area":{"type":"geo_shape"}}}}"#,
 };
 
-/// Checks an engine; every name that it makes begins with `alias`, which must be new there.
+/// Checks an engine. The name of every index that it creates starts with `alias`, which the engine must not have yet.
 pub async fn index(index: &impl Index, fixture: &impl Fixture, alias: &str) -> Result<(), Broken> {
     let first = index_name(alias, 1);
     let write = write_alias(&first);
@@ -24,8 +24,8 @@ pub async fn index(index: &impl Index, fixture: &impl Fixture, alias: &str) -> R
 
     let missing = bulk(index, &write, &[line("a", 10, "external", "{}")]).await?;
     same("a write to an alias that is missing", missing, vec![(404, "index_not_found_exception".to_owned())])?;
-    same("an index is made", index.create(&first, &body).await?, true)?;
-    same("an index is made again", index.create(&first, &body).await?, false)?;
+    same("an index is created", index.create(&first, &body).await?, true)?;
+    same("an index is created again", index.create(&first, &body).await?, false)?;
 
     versions(index, &write).await?;
     refusals(index, &write).await?;
@@ -47,7 +47,7 @@ async fn versions(index: &impl Index, write: &str) -> Result<(), Broken> {
     }
     same("versions", index.versions(write, &["a#1", "none"]).await?, vec![Some(12), None])?;
 
-    // What was refused leaves no version behind.
+    // A refused document leaves no version behind.
     let refused = bulk(index, write, &[line("b", 20, "external", r#"{"size":3000000000}"#)]).await?;
     same("a document that does not fit", refused.first().map(|(status, _)| *status), Some(400))?;
     let lower = bulk(index, write, &[line("b", 10, "external", "{}")]).await?;
@@ -64,7 +64,8 @@ async fn refusals(index: &impl Index, write: &str) -> Result<(), Broken> {
     ]
     .concat();
     let reply = index.bulk(write, &lines).await?;
-    let answers = answers(&reply.body).ok_or_else(|| Broken("a bulk answer that is none".to_owned()))?;
+    let answers =
+        answers(&reply.body).ok_or_else(|| Broken("the response to a bulk request cannot be read".to_owned()))?;
     let statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
     same("a refused document among good ones", statuses, vec![201, 400, 400, 400, 201])?;
     let failures: Vec<_> = answers.iter().map(|answer| failure(answer.error)).collect();
@@ -107,10 +108,10 @@ async fn tombstones(index: &impl Index, first: &str, write: &str) -> Result<(), 
     index.refresh(first).await?;
     let after = first_found().await?;
 
-    let forget = async |alias: &str, tombstone: &Tombstone| {
-        let mut lines = WANTS_ALIAS.to_owned();
-        write_forget(&mut lines, tombstone);
-        let reply = index.forget(alias, &lines).await?;
+    let delete = async |alias: &str, tombstone: &Tombstone| {
+        let mut lines = REQUIRE_ALIAS.to_owned();
+        write_tombstone_delete(&mut lines, tombstone);
+        let reply = index.delete_tombstones(alias, &lines).await?;
         let answers = answers(&reply.body).unwrap_or_default();
         let answers = answers.iter().map(|answer| (answer.status, failure(answer.error).kind));
         Ok::<_, Fault>(answers.collect::<Vec<_>>())
@@ -118,16 +119,16 @@ async fn tombstones(index: &impl Index, first: &str, write: &str) -> Result<(), 
     for (what, tombstone, status, kind) in [
         ("one that was written since", &before, 409, "version_conflict_engine_exception"),
         ("one that was found", &after, 200, ""),
-        ("one that is gone already", &after, 409, "version_conflict_engine_exception"),
+        ("one that is deleted already", &after, 409, "version_conflict_engine_exception"),
     ] {
         let expected = [(404, "document_missing_exception"), (status, kind)];
-        same(what, forget(write, tombstone).await?, expected.map(|(status, kind)| (status, kind.to_owned())).to_vec())?;
+        same(what, delete(write, tombstone).await?, expected.map(|(status, kind)| (status, kind.to_owned())).to_vec())?;
     }
     let missing = write_alias(&index_name(first, 7));
-    let answer = forget(&missing, &after).await?.into_iter().next();
+    let answer = delete(&missing, &after).await?.into_iter().next();
     same("a sweep of an alias that is missing", answer, Some((404, "index_not_found_exception".to_owned())))?;
-    same("makes no index", index.create(&missing, &index_body(MAPPING, "unused")?).await?, true)?;
-    same("a tombstone that is forgotten", found().await?, named(&["t#2"]))?;
+    same("creates no index", index.create(&missing, &index_body(MAPPING, "unused")?).await?, true)?;
+    same("a tombstone that is deleted", found().await?, named(&["t#2"]))?;
     same("its version", index.versions(write, &["t#1"]).await?, vec![None])
 }
 
@@ -153,11 +154,12 @@ fn line(id: &str, version: u64, kind: &str, source: &str) -> String {
     format!("{{\"index\":{{\"_id\":\"{id}\",\"version\":{version},\"version_type\":\"{kind}\"}}}}\n{source}\n")
 }
 
-/// The status and the error's type of each operation.
+/// Sends a bulk request. Returns the status and the error's type of each operation.
 async fn bulk(index: &impl Index, alias: &str, lines: &[String]) -> Result<Vec<(u16, String)>, Broken> {
     let reply = index.bulk(alias, &lines.concat()).await?;
     same("a bulk request", reply.status, 200)?;
-    let answers = answers(&reply.body).ok_or_else(|| Broken("a bulk answer that is none".to_owned()))?;
+    let answers =
+        answers(&reply.body).ok_or_else(|| Broken("the response to a bulk request cannot be read".to_owned()))?;
     same("one answer for each operation", answers.len(), lines.len())?;
     Ok(answers.iter().map(|answer| (answer.status, failure(answer.error).kind)).collect())
 }

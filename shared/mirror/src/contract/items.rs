@@ -9,7 +9,7 @@ use super::{Broken, Fixture, same};
 use crate::item::{presence, rev_value};
 use crate::ports::{Items, Segment};
 
-/// Checks an engine through an empty table with a sort key.
+/// Checks an engine with an empty table that has a sort key.
 pub async fn items(items: &impl Items, fixture: &impl Fixture, table: &'static Table) -> Result<(), Broken> {
     stamps(items, fixture, table).await?;
     scans(items, fixture, table).await
@@ -20,7 +20,7 @@ async fn stamps(items: &impl Items, fixture: &impl Fixture, table: &'static Tabl
     let rev = |number| Rev::new(number).ok_or_else(|| Broken("no revision".to_owned()));
     same("no item", items.read(table, &key).await?, None)?;
     same("no item is stamped", items.stamp(table, &key, None, rev(2)?).await?, false)?;
-    same("no stamp makes an item", items.read(table, &key).await?, None)?;
+    same("a stamp creates no item", items.read(table, &key).await?, None)?;
 
     for (before, wrong) in [
         (None, r#"{"N":"2"}"#),

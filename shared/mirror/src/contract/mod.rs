@@ -1,4 +1,4 @@
-//! What the mirror relies on in each engine, as one test that the real engines and the simulated ones pass alike.
+//! The behaviour of each engine that the mirror relies on, as a test for the real and the simulated engines.
 
 mod index;
 mod items;
@@ -18,20 +18,20 @@ pub use items::items;
 pub use real::{objects, search, tables};
 pub use state::{quarantine, state};
 
-/// What the contract does to engines, or looks at, beside what the mirror does.
+/// The calls to engines that the contract needs in addition to those of the mirror.
 pub trait Fixture: Sync {
     /// Writes an item, given in DynamoDB JSON.
     fn put(&self, table: &'static Table, item: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 
     fn remove(&self, table: &'static Table, key: &Key) -> impl Future<Output = Result<(), Fault>> + Send;
 
-    /// The ids of the documents that a search of this alias finds, sorted.
+    /// Returns the ids of the documents that a search of this alias finds, sorted.
     fn visible(&self, alias: &str) -> impl Future<Output = Result<Vec<String>, Fault>> + Send;
 
     fn kept(&self, name: &str) -> impl Future<Output = Result<String, Fault>> + Send;
 }
 
-/// The engine does something else than the mirror relies on.
+/// A difference between an engine's behaviour and the contract.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Broken(String);

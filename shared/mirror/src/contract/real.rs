@@ -1,4 +1,4 @@
-//! The contract with the engines of a configuration.
+//! The contract tests for the engines of a configuration.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use http::HeaderMap;
@@ -17,19 +17,19 @@ struct Real<'e> {
     system: &'static System,
 }
 
-/// OpenSearch, with names that begin with `alias` and are new there.
+/// Checks OpenSearch, with names that start with `alias` and do not exist yet.
 pub async fn search(engines: &Engines, system: &'static System, alias: &str) -> Result<(), Broken> {
     index(&OpenSearchIndex::new(engines)?, &Real { engines, system }, alias).await
 }
 
-/// DynamoDB, with the system's tables made and empty: the first must have a sort key.
+/// Checks DynamoDB. The system's tables must exist and be empty, and the first must have a sort key.
 pub async fn tables(engines: &Engines, system: &'static System) -> Result<(), Broken> {
     let table = system.tables.first().ok_or_else(|| Broken("the system has no table".to_owned()))?;
     items(&DynamoItems::new(engines), &Real { engines, system }, table).await?;
     state(&DynamoState::new(engines, system), table).await
 }
 
-/// S3, with the system's bucket made.
+/// Checks S3. The system's bucket must exist.
 pub async fn objects(engines: &Engines, system: &'static System) -> Result<(), Broken> {
     quarantine(&ObjectQuarantine::new(engines, system), &Real { engines, system }).await
 }
@@ -41,7 +41,7 @@ fn fault(error: impl ToString) -> Fault {
 impl Fixture for Real<'_> {
     async fn put(&self, table: &'static Table, item: &str) -> Result<(), Fault> {
         let Some(AttributeValue::M(item)) = attribute_value(&format!(r#"{{"M":{item}}}"#)) else {
-            return Err(fault("no item"));
+            return Err(fault("not an item"));
         };
         let request = self.engines.dynamodb().put_item().table_name(self.engines.config.table(table.name));
         request.set_item(Some(item)).send().await.map(drop).map_err(fault)

@@ -1,4 +1,4 @@
-//! The mirror's own table, and the bucket that keeps what is quarantined.
+//! The mirror's state table, and the bucket that keeps quarantined records.
 
 use std::collections::HashMap;
 
@@ -59,7 +59,7 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
     state.mark("g1", &lost).await?;
     same("a record without key is listed", state.markers("g1").await?, vec![lost])?;
 
-    // More than one request can ask for, of which every other one has a marker.
+    // More subjects than one request can read. Every second one has a marker.
     let numbered = |number: u32| Subject::Item { table: "trees".to_owned(), key: Key::partition(number.to_string()) };
     let names: Vec<_> = (0..250).map(|number| numbered(number).name()).collect();
     for number in (0..250).step_by(2) {

@@ -1,4 +1,4 @@
-//! The system's tables: consistent reads, and the one attribute that the mirror may write.
+//! The system's tables: consistent reads, and writes of `rev`, the only attribute that the mirror may write.
 
 use std::collections::HashMap;
 
@@ -22,8 +22,8 @@ pub struct DynamoItems<'e> {
 
 const ENGINE: &str = "dynamodb";
 
-/// How many items a page of a scan may have. DynamoDB ends it at 1 MB in any case; a local engine reads everything that
-/// may be returned before it does.
+/// The maximum number of items on a page of a scan. DynamoDB also ends a page at 1 MB, before which a local engine
+/// reads every item that the page may have.
 const MAX_ITEMS: i32 = 1000;
 
 impl<'e> DynamoItems<'e> {
@@ -41,7 +41,7 @@ impl Items for DynamoItems<'_> {
     }
 
     async fn stamp(&self, table: &'static Table, key: &Key, seen: Option<&str>, rev: Rev) -> Result<bool, Fault> {
-        let unknown = || Fault::poison(ENGINE, "`rev` has a type that is not known");
+        let unknown = || Fault::poison(ENGINE, "`rev` has an unknown type");
         let seen = seen.map(|seen| attribute_value(seen).ok_or_else(unknown)).transpose()?;
         let still = if seen.is_some() { "#rev = :seen" } else { "attribute_not_exists(#rev)" };
         let request = self
@@ -50,7 +50,7 @@ impl Items for DynamoItems<'_> {
             .table_name(self.config.table(table.name))
             .set_key(Some(attributes(table, key)))
             .update_expression("SET #rev = :rev")
-            // Without the first part an item that is gone would be created.
+            // Without the first part a deleted item would be created again.
             .condition_expression(format!("attribute_exists(#pk) AND {still}"))
             .expression_attribute_names("#pk", table.pk)
             .expression_attribute_names("#rev", rev::ATTRIBUTE)
@@ -90,11 +90,11 @@ impl Items for DynamoItems<'_> {
     }
 }
 
-/// Whether the item, or the items of its partition key, would be larger with the attribute than DynamoDB takes.
+/// Whether the attribute would make the item, or the items of its partition key, larger than DynamoDB allows.
 fn too_large(error: &SdkError<UpdateItemError, HttpResponse>) -> bool {
     match error.code() {
         Some("ItemCollectionSizeLimitExceededException") => true,
-        // There is no code of its own for it.
+        // DynamoDB has no separate code for this error.
         Some("ValidationException") => error.message().is_some_and(|message| message.contains("Item size")),
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! The real engines behind the ports: OpenSearch, DynamoDB, S3 and the machine's clock.
+//! The ports of production: OpenSearch, DynamoDB, S3 and the machine's clock.
 
 mod items;
 mod objects;
@@ -20,7 +20,7 @@ pub use search::OpenSearchIndex;
 pub use state::DynamoState;
 pub use time::MachineTime;
 
-/// What one run of the mirror has around it in production.
+/// The ports of one run of the mirror in production.
 #[derive(Debug)]
 pub struct Production<'e, S> {
     index: OpenSearchIndex<'e>,
@@ -32,7 +32,7 @@ pub struct Production<'e, S> {
 }
 
 impl<'e, S: Shapes> Production<'e, S> {
-    /// Without a deadline a run ends when it is done.
+    /// Creates the ports of a run. Without a deadline, a run has no time limit.
     pub fn new(
         engines: &'e Engines,
         system: &'static System,
@@ -83,7 +83,7 @@ impl<'e, S: Shapes> Ports for Production<'e, S> {
     }
 }
 
-/// What an AWS client's error means: whatever is not a refusal may pass.
+/// Converts an error of an AWS client. Every error except a refusal may be temporary.
 fn fault<E, R>(engine: &'static str, error: &SdkError<E, R>) -> Fault
 where
     E: ProvideErrorMetadata + std::error::Error + 'static,

@@ -1,4 +1,4 @@
-//! Where quarantined records are kept: objects in the system's bucket.
+//! The objects in the system's bucket that keep quarantined records.
 
 use aws_sdk_s3::Client;
 use aws_sdk_s3::primitives::ByteStream;
@@ -15,7 +15,7 @@ pub struct ObjectQuarantine<'e> {
 }
 
 impl<'e> ObjectQuarantine<'e> {
-    /// The system's bucket has the system's name.
+    /// Creates the port for the system's bucket, which has the system's name.
     pub fn new(engines: &'e Engines, system: &System) -> Self {
         Self { client: engines.s3(), bucket: engines.config.bucket(system.name) }
     }

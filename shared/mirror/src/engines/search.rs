@@ -25,12 +25,12 @@ pub struct OpenSearchIndex<'e> {
 
 const ENGINE: &str = "search";
 
-/// No request is waited for longer.
-const LONGEST: Duration = Duration::from_secs(60);
+/// The timeout of a request.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Of each operation's answer only what is classified, so that a large answer stays small; and why a request was
-/// refused as a whole.
-const ANSWER: &str = "items.*.status,items.*.error,error,status";
+/// The members of a bulk response that are returned: those by which each operation is classified, and the reason why a
+/// request was refused as a whole. This keeps large responses small.
+const RESPONSE_FILTER: &str = "items.*.status,items.*.error,error,status";
 
 impl<'e> OpenSearchIndex<'e> {
     pub fn new(engines: &'e Engines) -> Result<Self, Fault> {
@@ -47,7 +47,7 @@ impl<'e> OpenSearchIndex<'e> {
     ) -> Result<Reply, Fault> {
         headers.extend(Trace::current_header());
         let transport = self.client.transport();
-        let answer = transport.send(method, path, headers, None::<&()>, body, Some(LONGEST)).await;
+        let answer = transport.send(method, path, headers, None::<&()>, body, Some(REQUEST_TIMEOUT)).await;
         let answer = answer.map_err(|error| Fault::passing(ENGINE, error))?;
         let status = answer.status_code().as_u16();
         let body = answer.bytes().await.map_err(|error| Fault::passing(ENGINE, error))?;
@@ -58,27 +58,32 @@ impl<'e> OpenSearchIndex<'e> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        let path = format!("/{alias}/_bulk?require_alias=true&filter_path={ANSWER}{more}");
+        let path = format!("/{alias}/_bulk?require_alias=true&filter_path={RESPONSE_FILTER}{more}");
         let body = compress(lines).map_err(|error| Fault::lasting(ENGINE, error))?;
         self.send(Method::Post, &path, headers, Some(body)).await
     }
 
-    /// Sends JSON and reads JSON; any status but these is a fault.
+    /// Sends and receives JSON. Any status other than the expected ones is a fault.
     async fn json(
         &self,
         method: Method,
         path: &str,
         body: Option<&Value>,
-        fine: &[u16],
+        expected: &[u16],
     ) -> Result<(u16, Value), Fault> {
         let body = body.map(|body| Bytes::from(body.to_string()));
         let reply = self.send(method, path, HeaderMap::new(), body).await?;
-        let value = serde_json::from_slice(&reply.body).unwrap_or_default();
-        if fine.contains(&reply.status) { Ok((reply.status, value)) } else { Err(refusal(path, &reply)) }
+        if !expected.contains(&reply.status) {
+            return Err(refusal(path, &reply));
+        }
+        let value = serde_json::from_slice(&reply.body);
+        let value =
+            value.map_err(|error| Fault::lasting(ENGINE, format_args!("{path} did not return JSON: {error}")))?;
+        Ok((reply.status, value))
     }
 }
 
-/// What a search for ids and versions is answered.
+/// The response to a search for tombstones.
 #[derive(Deserialize)]
 struct Found {
     hits: Hits,
@@ -101,16 +106,16 @@ impl Index for OpenSearchIndex<'_> {
         self.send_bulk(alias, lines, "").await
     }
 
-    async fn forget(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
+    async fn delete_tombstones(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
         self.send_bulk(alias, lines, "&refresh=true").await
     }
 
-    async fn tombstones(&self, alias: &str, before: i64, most: usize) -> Result<Vec<Tombstone>, Fault> {
+    async fn tombstones(&self, alias: &str, before: i64, limit: usize) -> Result<Vec<Tombstone>, Fault> {
         let old = json!({ "bool": { "filter": [
             { "term": { "deleted": true } },
             { "range": { "deletedAt": { "lt": before } } },
         ] } });
-        let body = json!({ "query": old, "size": most, "seq_no_primary_term": true, "_source": false });
+        let body = json!({ "query": old, "size": limit, "seq_no_primary_term": true, "_source": false });
         let path = format!("/{alias}/_search");
         let reply = self.send(Method::Post, &path, HeaderMap::new(), Some(body.to_string().into())).await?;
         if reply.status != 200 {
@@ -144,7 +149,8 @@ impl Index for OpenSearchIndex<'_> {
         self.json(Method::Post, &format!("/{index}/_refresh"), None, &[200]).await.map(drop)
     }
 
-    /// Each path names the index that is changed, so that a policy can name it, too; a body might name any.
+    /// Each path names the index that is changed, so that a policy can limit the indexes. The body of a request for
+    /// several indexes could name any.
     async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
         let visible = json!({ "bool": { "must_not": { "term": { "deleted": true } } } });
         let path = |index: &str| format!("/{index}/_alias/{alias}");
@@ -152,7 +158,7 @@ impl Index for OpenSearchIndex<'_> {
         let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200]).await?;
         let holders = holders.as_object().into_iter().flat_map(|holders| holders.keys());
         for other in holders.filter(|holder| *holder != index) {
-            // Another call may have been faster.
+            // A concurrent call may have removed it already.
             self.json(Method::Delete, &path(other), None, &[200, 404]).await?;
         }
         Ok(())
@@ -163,7 +169,7 @@ fn version(document: &Value) -> Result<Option<u64>, Fault> {
     match document.get("found").and_then(Value::as_bool) {
         Some(true) => Ok(document.get("_version").and_then(Value::as_u64)),
         Some(false) => Ok(None),
-        None => Err(Fault::passing(ENGINE, format_args!("a document's version was not to be had: {document}"))),
+        None => Err(Fault::passing(ENGINE, format_args!("the version of a document could not be read: {document}"))),
     }
 }
 
@@ -175,7 +181,7 @@ fn refusal(path: &str, reply: &Reply) -> Fault {
     }
 }
 
-/// As fast as gzip goes: the network is rarely the narrower place.
+/// Compresses with the fastest level of gzip, since the network is rarely the bottleneck.
 fn compress(lines: &str) -> std::io::Result<Bytes> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(lines.len() / 4), Compression::fast());
     encoder.write_all(lines.as_bytes())?;

@@ -26,14 +26,14 @@ type Attributes = HashMap<String, AttributeValue>;
 
 const ENGINE: &str = "dynamodb";
 
-/// How many items DynamoDB reads by one request.
+/// The number of items that DynamoDB reads by one request.
 const MAX_KEYS: usize = 100;
 
-/// How many markers one page of all of them has. A local engine reads everything that may be returned before it ends a
+/// The maximum number of markers on a page. A local engine reads every item that a page may have before it ends the
 /// page at 1 MB.
 const MAX_MARKERS: i32 = 1000;
 
-/// How many such requests are under way at once.
+/// The number of concurrent requests for markers.
 const CONCURRENCY: usize = 8;
 
 impl<'e> DynamoState<'e> {
@@ -48,7 +48,7 @@ impl<'e> DynamoState<'e> {
         answer.map(|found| found.item).map_err(|error| fault(ENGINE, &error))
     }
 
-    /// Puts an item if the condition holds for what is there; whether it did.
+    /// Puts an item if the condition holds. Returns whether it did.
     async fn put(&self, item: Attributes, condition: &str, value: AttributeValue) -> Result<bool, Fault> {
         let answer = self
             .client
@@ -79,7 +79,7 @@ impl<'e> DynamoState<'e> {
             .expression_attribute_values(":pk", S(marker_pk(generation)))
     }
 
-    /// The markers of at most [`MAX_KEYS`] subjects.
+    /// Reads the markers of at most [`MAX_KEYS`] subjects.
     async fn look_up(&self, generation: &str, subjects: &[String]) -> Result<Vec<Attributes>, Fault> {
         let keys = subjects.iter().map(|subject| key(&marker_pk(generation), subject)).collect();
         let asked = KeysAndAttributes::builder()
@@ -133,13 +133,13 @@ impl State for DynamoState<'_> {
         item.insert("reason".to_owned(), S(marker.reason.clone()));
         item.insert("object".to_owned(), S(marker.object.clone()));
         item.insert("since".to_owned(), N(marker.since.to_string()));
-        // A higher one is the present one.
+        // A marker with a higher revision is kept.
         let condition = "attribute_not_exists(pk) OR markedRev <= :value";
         self.put(item, condition, N(marker.rev.to_string())).await.map(drop)
     }
 
     async fn open(&self, generation: &str, subjects: &[String]) -> Result<HashMap<String, u64>, Fault> {
-        // As a rule there is no marker, which one read tells of all subjects.
+        // Usually there is no marker at all, which one read shows for all subjects.
         let first = self.query_markers(generation).projection_expression("sk").limit(1).send().await;
         if first.map_err(|error| fault(ENGINE, &error))?.count() == 0 {
             return Ok(HashMap::new());
@@ -161,7 +161,7 @@ impl State for DynamoState<'_> {
             .await;
         match answer {
             Ok(_) => Ok(()),
-            // A higher one has been set meanwhile.
+            // A marker with a higher revision was set concurrently.
             Err(error)
                 if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
             {
@@ -251,5 +251,5 @@ fn number(item: &Attributes, name: &str) -> Option<u64> {
 }
 
 fn unreadable() -> Fault {
-    Fault::lasting(ENGINE, "an item of the mirror's own table is not as the mirror writes it")
+    Fault::lasting(ENGINE, "an item of the mirror's state table cannot be read: it was not written by the mirror")
 }

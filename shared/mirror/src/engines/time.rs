@@ -1,4 +1,4 @@
-//! The process's clock, and the time that an invocation has.
+//! The clock of the process, and the time limit of an invocation.
 
 use std::future::pending;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub struct MachineTime<'e> {
     deadline: Option<Instant>,
 }
 
-/// What is kept of an invocation's time for the answer.
+/// The part of an invocation's time that is reserved for the response.
 const MARGIN: Duration = Duration::from_secs(1);
 
 impl<'e> MachineTime<'e> {

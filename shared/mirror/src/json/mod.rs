@@ -1,5 +1,4 @@
-//! Reading and writing JSON text in place: the stream's events are read without building a tree, and documents are
-//! written without one. Numbers stay the text that they are.
+//! Reading and writing JSON text without building a tree, for stream events and documents. Numbers stay text.
 
 mod reader;
 mod special;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::special::special;
 
-/// Text that is not the JSON that was expected there.
+/// Text that is not the expected JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no {expected} at byte {at}")]
 pub(crate) struct Malformed {
@@ -12,7 +12,8 @@ pub(crate) struct Malformed {
     pub(crate) at: usize,
 }
 
-/// A position in JSON text. What it skips is followed by brackets and quotes only; what it hands out is checked.
+/// A position in JSON text. Skipped values are checked only for balanced brackets and quotes. Returned values are
+/// checked fully.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     text: &'a str,
@@ -60,7 +61,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a string; borrowed unless it has escapes.
+    /// Reads a string, which is borrowed unless it has escapes.
     pub(crate) fn string(&mut self) -> Result<Cow<'a, str>, Malformed> {
         let (raw, escaped) = self.raw_string()?;
         if escaped {
@@ -110,7 +111,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text that `read` steps over, and what it returns.
+    /// Calls `read`. Returns the text that it consumed, and its result.
     pub(crate) fn spanned<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, Malformed>,
@@ -122,7 +123,7 @@ impl<'a> Reader<'a> {
         Ok((text, read))
     }
 
-    /// Whether nothing but space is left.
+    /// Whether only white space is left.
     pub(crate) fn at_end(&mut self) -> bool {
         self.space();
         self.peek().is_none()
@@ -132,8 +133,8 @@ impl<'a> Reader<'a> {
         Malformed { expected, at: self.at }
     }
 
+    /// Reads a string without unescaping it. Returns its contents, and whether they have escapes.
     #[inline]
-    /// The contents of a string as written, and whether they have escapes.
     fn raw_string(&mut self) -> Result<(&'a str, bool), Malformed> {
         self.expect(b'"', "string")?;
         let from = self.at;
@@ -175,8 +176,8 @@ impl<'a> Reader<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    /// Skips this byte and the white space before it, if the byte is next.
     #[inline]
-    /// Steps over this byte and the space around it, if it comes next.
     fn take(&mut self, byte: u8) -> bool {
         self.space();
         let found = self.peek() == Some(byte);
@@ -192,7 +193,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The text that the escapes stand for; none where one is wrong or half of a surrogate pair is missing.
+/// Replaces the escapes of a string. Returns `None` if one is invalid or half of a surrogate pair is missing.
 fn unescape(raw: &str) -> Option<String> {
     let mut text = String::with_capacity(raw.len());
     let mut characters = raw.chars();
@@ -234,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_mean_what_serde_json_reads() {
+    fn string_equals_that_of_serde_json() {
         for text in [r#""""#, r#""plain é""#, r#""a\"b\\c\/d\b\f\n\r\t""#, r#""\u00e9\ud83d\ude00""#] {
             let expected: String = serde_json::from_str(text).unwrap();
             assert_eq!(Reader::new(text).string().unwrap(), expected, "{text}");
@@ -242,14 +243,14 @@ mod tests {
     }
 
     #[test]
-    fn broken_strings_are_refused() {
+    fn invalid_string_is_refused() {
         for text in [r#"""#, r#""\"#, r#""\x""#, r#""\ud83d""#, r#""\ud83dA""#, r#""\u12""#, "\"a\nb\"", "7"] {
             assert!(Reader::new(text).string().is_err(), "{text}");
         }
     }
 
     #[test]
-    fn a_value_is_skipped_whole() {
+    fn value_is_skipped_as_a_whole() {
         for (text, value) in [
             (r#" {"a":[1,{"b":"}"}],"c":null} ,"#, r#"{"a":[1,{"b":"}"}],"c":null}"#),
             ("-1.5E+3,", "-1.5E+3"),
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn members_and_elements_come_in_order() {
+    fn members_and_elements_are_read_in_order() {
         let mut seen = Vec::new();
         let mut reader = Reader::new(r#" { "a" : [1, 2] , "b\n" : {} } "#);
         reader

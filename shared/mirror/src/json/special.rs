@@ -1,7 +1,7 @@
-//! Finding the end of a string: most of what reading an event costs.
+//! The search for the end of a string, which is most of the cost of reading an event.
 
-/// Where a string ends or is interrupted: at a quote, a backslash or a control character. Looks at eight bytes at
-/// once, each in its place of one number ("SIMD within a register"): of several hits the lowest is exact.
+/// Returns the position of the first quote, backslash or control character. Compares eight bytes at a time within one
+/// integer ("SIMD within a register"), of whose matches only the lowest is exact.
 #[inline]
 pub(crate) fn special(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_string_is_found_wherever_it_stands() {
+    fn special_byte_is_found_at_every_offset() {
         for special_byte in [b'"', b'\\', 0, 31] {
             for at in 0..20 {
                 for other in [b' ', b'!', b'#', b'[', 0x7f, 0x80, 0xa2, 0xff] {

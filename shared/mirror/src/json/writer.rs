@@ -1,6 +1,6 @@
-//! The pieces of JSON text that a document is made of.
+//! Writing the parts of a document as JSON text.
 
-/// Appends `"name":`, after a comma where something of the same object came before.
+/// Appends `"name":`, after a comma if the object has an earlier member.
 pub(crate) fn write_member(out: &mut String, name: &str) {
     if !out.is_empty() && !out.ends_with(['{', '[']) {
         out.push(',');
@@ -9,7 +9,8 @@ pub(crate) fn write_member(out: &mut String, name: &str) {
     out.push(':');
 }
 
-/// Appends a string with its quotes, escaping only what JSON demands, so that one text has one form.
+/// Appends a string with its quotes. Only the characters that JSON requires are escaped, so that a text has only one
+/// form.
 pub(crate) fn write_text(out: &mut String, text: &str) {
     out.push('"');
     if text.bytes().fold(false, |found, byte| found | needs_escape(byte)) {
@@ -44,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_reads_back() {
+    fn written_text_is_read_back() {
         for text in ["", "plain é 😀", "a\"b\\c\n\r\t\u{0}\u{1f}\u{7f}"] {
             let mut out = String::new();
             write_text(&mut out, text);

@@ -1,4 +1,4 @@
-//! The transitions of a group as a table: a short text for each event and for each task.
+//! The transitions of a group as tables, with a short text for each task.
 
 use table::{Key, Rev};
 
@@ -6,9 +6,9 @@ use super::*;
 use crate::fold::{Change, fold};
 use crate::generation::Generation;
 use crate::group::GroupId;
-use crate::group::place;
+use crate::group::group_key;
 use crate::record::Side;
-use crate::rules::AsWritten;
+use crate::rules::ProductionRules;
 use crate::simulation::toy::TREES;
 
 fn targets(count: usize) -> Targets {
@@ -20,9 +20,9 @@ fn presence_of(rev: u64) -> Presence {
     if rev == 0 { Presence::Unrevised } else { Presence::At(Rev::new(rev).unwrap()) }
 }
 
-/// A group whose last image has this revision: 0 for an invalid one, none for a removal.
+/// Creates a group whose last image has this revision: 0 for an invalid one, `None` for a removal.
 fn group(old: Option<u64>, new: Option<u64>) -> Group<'static> {
-    let at = place(&TREES, Key::new("TREE#a", "LEAF#1")).unwrap();
+    let at = group_key(&TREES, Key::new("TREE#a", "LEAF#1")).unwrap();
     let side = |rev: Option<u64>| rev.map_or(Presence::Absent, presence_of);
     let image = new.map(|_| Side { text: "{}", rev: None });
     Group { fold: Some(fold(None, Change { old: side(old), new: side(new) })), image, ..Group::new(at, "record", 0) }
@@ -36,12 +36,12 @@ fn poison(rev: u64, code: Code, of_content: bool) -> Poison {
     Poison { rev, code, reason: "reason".to_owned(), evidence: "record".to_owned(), of_content }
 }
 
-/// Each task in a few words.
-fn told(tasks: &[Task<'_>]) -> Vec<String> {
+/// Describes each task in a few words.
+fn describe(tasks: &[Task<'_>]) -> Vec<String> {
     let versioning = |versioning| if versioning == Versioning::ExternalGte { " or over an equal one" } else { "" };
     let hides = |hides: Option<u64>| hides.map_or(String::new(), |rev| format!(", hides {rev}"));
     let number = |number: Option<u64>| number.map_or("nothing".to_owned(), |number| number.to_string());
-    let told = |task: &Task<'_>| match task {
+    let describe = |task: &Task<'_>| match task {
         Task::Write(Write { version, content: Content::Item(_, how), .. }) => {
             format!("index {version}{}", versioning(*how))
         }
@@ -60,16 +60,16 @@ fn told(tasks: &[Task<'_>]) -> Vec<String> {
         Task::Quarantine(Quarantine { poison, .. }) => format!("quarantine {} {}", poison.code.name(), poison.rev),
         Task::Clear(Clear { upto, .. }) => format!("clear {upto}"),
     };
-    tasks.iter().map(told).collect()
+    tasks.iter().map(describe).collect()
 }
 
-/// Ends the only task of a group.
+/// Checks the tasks that follow when the only task of a group ends.
 #[track_caller]
 fn check(mut group: Group<'static>, event: Event<'static>, expected: &[&str]) -> Group<'static> {
     let story = format!("{event:?}");
     group.open = 1;
-    let tasks = group.on::<AsWritten>(event, &targets(1));
-    assert_eq!(told(&tasks), expected, "{story}");
+    let tasks = group.on::<ProductionRules>(event, &targets(1));
+    assert_eq!(describe(&tasks), expected, "{story}");
     assert_eq!(group.open, tasks.len(), "each task that follows is open: {story}");
     group
 }
@@ -92,7 +92,7 @@ fn live() -> Group<'static> {
 }
 
 #[test]
-fn a_group_starts_with_what_its_images_ask_for() {
+fn group_starts_with_the_tasks_that_its_images_require() {
     for (old, new, expected) in [
         (None, Some(14), &["index 14"][..]),
         (Some(14), None, &["tombstone 15"]),
@@ -102,29 +102,29 @@ fn a_group_starts_with_what_its_images_ask_for() {
         (Some(14), Some(10), &["stamp above 14", "tombstone 15"]),
     ] {
         let mut group = group(old, new);
-        let tasks = group.start::<AsWritten>(TargetId::FIRST);
-        assert_eq!(told(&tasks), expected, "{old:?} {new:?}");
+        let tasks = group.start::<ProductionRules>(TargetId::FIRST);
+        assert_eq!(describe(&tasks), expected, "{old:?} {new:?}");
         assert_eq!(group.open, tasks.len());
     }
 }
 
 #[test]
-fn an_item_is_stamped_once_for_all_generations() {
+fn item_is_stamped_once_for_all_generations() {
     let mut group = group(Some(14), Some(10));
-    let started: Vec<_> = targets(2).ids().map(|target| told(&group.start::<AsWritten>(target))).collect();
+    let started: Vec<_> = targets(2).ids().map(|target| describe(&group.start::<ProductionRules>(target))).collect();
     assert_eq!(started, [vec!["stamp above 14", "tombstone 15"], vec!["tombstone 15"]]);
     assert_eq!(group.open, 3);
 }
 
 #[test]
-fn a_key_that_can_have_no_document_goes_to_quarantine_alone() {
+fn key_that_cannot_have_a_document_only_goes_to_quarantine() {
     for (key, code) in [
-        (place(&TREES, Key::new("SHRUB#a", "LEAF#1")).unwrap(), "unknown-key"),
-        (place(&TREES, Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1")).unwrap(), "key-too-long"),
+        (group_key(&TREES, Key::new("SHRUB#a", "LEAF#1")).unwrap(), "unknown-key"),
+        (group_key(&TREES, Key::new(format!("TREE#{}", "a".repeat(600)), "LEAF#1")).unwrap(), "key-too-long"),
     ] {
         let mut group = Group { key, ..live() };
-        let tasks = group.start::<AsWritten>(TargetId::FIRST);
-        assert_eq!(told(&tasks), [format!("quarantine {code} 14")]);
+        let tasks = group.start::<ProductionRules>(TargetId::FIRST);
+        assert_eq!(describe(&tasks), [format!("quarantine {code} 14")]);
         let Some(Task::Quarantine(quarantine)) = tasks.into_iter().next() else { panic!("no quarantine") };
         let group = check(group, Event::Quarantined(quarantine), &[]);
         assert!(group.handled());
@@ -132,7 +132,7 @@ fn a_key_that_can_have_no_document_goes_to_quarantine_alone() {
 }
 
 #[test]
-fn an_unknown_event_of_a_known_key_is_kept_and_followed() {
+fn unknown_event_of_a_known_key_is_quarantined_and_its_image_is_indexed() {
     let quarantine = Quarantine {
         group: GroupId::default(),
         target: TargetId::FIRST,
@@ -143,20 +143,20 @@ fn an_unknown_event_of_a_known_key_is_kept_and_followed() {
 }
 
 #[test]
-fn a_write_that_was_stored_clears_markers_but_not_that_of_the_poison_that_it_hides() {
+fn stored_write_clears_the_marker_unless_it_hides_poison() {
     check(live(), Event::Written(write(14)), &["clear 14"]);
     check(live(), Event::Written(tombstone(13, Some(14))), &[]);
 }
 
 #[test]
-fn a_conflict_is_settled() {
+fn conflict_is_settled() {
     let group = check(live(), Event::Conflict(write(14)), &["settle own 14"]);
     assert_eq!(group.outcome, Outcome::Superseded);
     check(live(), Event::Conflict(tombstone(13, Some(14))), &["settle own 13, hides 14"]);
 }
 
 #[test]
-fn the_version_alone_decides_where_it_is_our_own_or_that_of_the_poison() {
+fn own_version_or_that_of_the_poison_decides_without_the_item() {
     for (own, hides, version, expected) in [
         (Some(14), None, Some(14), "clear 14"),
         (Some(14), None, Some(20), "compare with 20"),
@@ -167,12 +167,12 @@ fn the_version_alone_decides_where_it_is_our_own_or_that_of_the_poison() {
     ] {
         check(live(), Event::Version(settle(own, hides), version), &[expected]);
     }
-    // The marker of the poison stays.
+    // The marker of the poison is kept.
     check(live(), Event::Version(settle(Some(13), Some(14)), Some(13)), &[]);
 }
 
 #[test]
-fn the_item_decides_where_the_version_does_not() {
+fn any_other_version_is_compared_with_the_item() {
     for (version, item, expected) in [
         (Some(20), item(24), "index 24"),
         (Some(20), item(20), "clear 20"),
@@ -188,7 +188,7 @@ fn the_item_decides_where_the_version_does_not() {
 }
 
 #[test]
-fn a_repair_writes_over_an_equal_version_and_says_what_it_did() {
+fn repair_overwrites_an_equal_version_and_reports_its_outcome() {
     let repairing = || Group { repaired: Some(RepairOutcome::Nothing), ..live() };
     for (version, item, expected, outcome) in [
         (Some(20), item(20), "index 20 or over an equal one", RepairOutcome::Written(20)),
@@ -203,34 +203,34 @@ fn a_repair_writes_over_an_equal_version_and_says_what_it_did() {
 }
 
 #[test]
-fn a_key_that_others_keep_changing_is_reported() {
+fn key_that_keeps_changing_fails_after_the_last_round() {
     let compare = Compare { settle: settle(Some(14), None), version: Some(20) };
     let last = check(Group { rounds: MAX_ROUNDS - 1, ..live() }, Event::Item(compare, item(24)), &["index 24"]);
     let group = check(last, Event::Item(compare, item(24)), &[]);
-    assert_eq!(group.failed.as_deref(), Some("the key would not settle"));
+    assert_eq!(group.failed.as_deref(), Some("the key did not settle: it keeps changing"));
 }
 
 #[test]
-fn a_stamp_brings_its_own_record_but_for_a_scanned_item() {
+fn stamp_is_settled_only_for_a_scanned_item() {
     let stamp = |settle| Stamp { group: GroupId::default(), seen: None, above: None, settle };
     let group = check(live(), Event::Stamped { stamp: stamp(false), written: true }, &[]);
     assert!(group.handled());
     let mut scanned = Group { open: 1, ..live() };
-    let tasks = scanned.on::<AsWritten>(Event::Stamped { stamp: stamp(true), written: false }, &targets(2));
-    assert_eq!(told(&tasks), ["settle", "settle"]);
+    let tasks = scanned.on::<ProductionRules>(Event::Stamped { stamp: stamp(true), written: false }, &targets(2));
+    assert_eq!(describe(&tasks), ["settle", "settle"]);
 }
 
 #[test]
-fn an_item_that_no_stamp_fits_goes_to_quarantine_in_every_generation() {
+fn item_that_cannot_be_stamped_goes_to_quarantine_in_every_generation() {
     let mut group = Group { open: 1, ..live() };
     let event = Event::Unstampable { rev: 22, code: Code::Unfit, reason: "reason".to_owned() };
-    let tasks = group.on::<AsWritten>(event, &targets(2));
-    assert_eq!(told(&tasks), ["quarantine unfit 22", "quarantine unfit 22"]);
+    let tasks = group.on::<ProductionRules>(event, &targets(2));
+    assert_eq!(describe(&tasks), ["quarantine unfit 22", "quarantine unfit 22"]);
     assert_eq!(group.open, 2);
 }
 
 #[test]
-fn a_rejected_document_goes_to_quarantine_and_older_states_are_hidden() {
+fn rejected_document_goes_to_quarantine_and_older_states_are_hidden() {
     let rejected =
         |blame| Event::Rejected { write: write(14), code: Code::Refused, reason: "reason".to_owned(), blame };
     check(live(), rejected(Blame::Content), &["quarantine refused 14"]);
@@ -243,9 +243,9 @@ fn a_rejected_document_goes_to_quarantine_and_older_states_are_hidden() {
 }
 
 #[test]
-fn a_refused_shape_waits_until_its_time_is_up_or_its_item_is_in_quarantine() {
+fn refused_shape_is_retried_until_its_deadline_unless_its_item_is_in_quarantine() {
     let refused = || Refused { write: write(14), reason: "access denied".to_owned() };
-    let waiting = || Group { refusable_until: Some(100), ..live() };
+    let waiting = || Group { refusal_deadline: Some(100), ..live() };
     check(waiting(), Event::ShapeRefused { refused: refused(), now: 99 }, &["find marker"]);
     check(waiting(), Event::ShapeRefused { refused: refused(), now: 100 }, &["quarantine unfit 14"]);
     check(waiting(), Event::Marker { refused: refused(), is_open: true }, &["quarantine unfit 14"]);
@@ -254,7 +254,7 @@ fn a_refused_shape_waits_until_its_time_is_up_or_its_item_is_in_quarantine() {
 }
 
 #[test]
-fn a_group_that_cannot_go_on_fails_as_a_whole() {
+fn group_that_cannot_continue_fails_as_a_whole() {
     let refused = Event::Rejected {
         write: tombstone(15, None),
         code: Code::Refused,
@@ -279,6 +279,6 @@ fn a_group_that_cannot_go_on_fails_as_a_whole() {
 
 #[test]
 #[should_panic(expected = "a task has ended of a group without open tasks")]
-fn a_task_that_ends_twice_is_found() {
-    live().on::<AsWritten>(Event::Cleared, &targets(1));
+fn task_that_ends_twice_panics() {
+    live().on::<ProductionRules>(Event::Cleared, &targets(1));
 }

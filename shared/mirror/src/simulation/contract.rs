@@ -1,4 +1,4 @@
-//! The simulated engines keep the same contract as the real ones.
+//! The contract test of the simulated engines.
 
 use serde_json::Value;
 use table::Key;
@@ -34,19 +34,19 @@ impl Fixture for Shared {
 }
 
 #[test]
-fn the_simulated_search_keeps_the_contract() {
+fn simulated_search_keeps_the_contract() {
     let shared = Shared::default();
     drive(&shared, contract::index(&shared, &shared, "toy")).unwrap();
 }
 
 #[test]
-fn the_simulated_table_keeps_the_contract() {
+fn simulated_table_keeps_the_contract() {
     let shared = Shared::default();
     drive(&shared, contract::items(&shared, &shared, &TREES)).unwrap();
 }
 
 #[test]
-fn the_simulated_state_keeps_the_contract() {
+fn simulated_state_keeps_the_contract() {
     let shared = Shared::default();
     drive(&shared, contract::state(&shared, &TREES)).unwrap();
     drive(&shared, contract::quarantine(&shared, &shared)).unwrap();

@@ -1,4 +1,4 @@
-//! Invocations: futures that go on only when the schedule carries out what they wait for.
+//! Invocations: futures that continue only when the schedule carries out the requests that they wait for.
 
 use std::pin::Pin;
 use std::sync::LazyLock;
@@ -12,21 +12,21 @@ use super::world::{Fate, Kind, Shared};
 use crate::first_index;
 use crate::ports::Fault;
 use crate::record::Tables;
-use crate::repair::in_every_generation;
+use crate::repair::repair_generations;
 use crate::rules::Rules;
 use crate::sweep::{Swept, sweep_generations};
 use crate::work::Failure;
-use crate::work::{Worked, work};
+use crate::work::{ProcessedBatch, process_batch};
 
-/// Work of the mirror that has begun and may never end.
+/// A run of the mirror that was started and may never end.
 pub(crate) struct Invocation {
     future: Pin<Box<dyn Future<Output = Ended>>>,
-    /// The records that it was given, by their places in the stream.
+    /// The records of its batch, by their positions in the stream.
     pub(crate) records: std::ops::Range<usize>,
 }
 
 pub(crate) enum Ended {
-    Batch(Result<Worked, Failure>),
+    Batch(Result<ProcessedBatch, Failure>),
     FirstIndex(Result<(), Fault>),
     Repair(Result<(), Fault>),
     Sweep(Result<Swept, Fault>),
@@ -41,7 +41,7 @@ impl Invocation {
     pub(crate) fn batch<R: Rules>(shared: &Shared, records: std::ops::Range<usize>) -> Self {
         let payload = shared.world().event(records.start, records.end);
         let ports = shared.clone();
-        let future = async move { Ended::Batch(work::<R, _, _>(&ports, &Leaves, &TABLES, &payload).await) };
+        let future = async move { Ended::Batch(process_batch::<R, _, _>(&ports, &Leaves, &TABLES, &payload).await) };
         Self { future: Box::pin(future), records }
     }
 
@@ -57,7 +57,7 @@ impl Invocation {
     pub(crate) fn repair<R: Rules>(shared: &Shared, key: Key) -> Self {
         let ports = shared.clone();
         let future = async move {
-            let repaired = in_every_generation::<R, _, _>(&ports, &Leaves, &TREES, &key).await;
+            let repaired = repair_generations::<R, _, _>(&ports, &Leaves, &TREES, &key).await;
             Ended::Repair(repaired.map(drop))
         };
         Self { future: Box::pin(future), records: 0..0 }
@@ -72,13 +72,13 @@ impl Invocation {
         Self { future: Box::pin(future), records: 0..0 }
     }
 
-    /// Goes on as far as it can; its requests are those of `number`.
+    /// Continues the run as far as possible. Its requests belong to the invocation `number`.
     pub(crate) fn poll(&mut self, shared: &Shared, number: usize) -> Option<Ended> {
         {
             let mut world = shared.world();
             let now = world.now;
             world.polled = number;
-            world.begun.entry(number).or_insert(now);
+            world.started.entry(number).or_insert(now);
         }
         match self.future.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
             Poll::Ready(ended) => Some(ended),
@@ -87,7 +87,7 @@ impl Invocation {
     }
 }
 
-/// Lets a future run to its end in a world where nothing goes wrong.
+/// Runs a future to its end in a world without faults.
 pub(crate) fn drive<T>(shared: &Shared, future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     loop {

@@ -1,10 +1,10 @@
-//! What goes wrong with requests, drawn from the seed.
+//! The faults of requests, drawn from the seed.
 
 use fastrand::Rng;
 
 use super::world::{Fate, Kind, World};
 
-/// What becomes of the next request.
+/// Draws the fate of the next request.
 pub(crate) fn draw(rng: &mut Rng, world: &mut World, kind: Kind) -> Fate {
     match (kind, rng.u8(0..12)) {
         (Kind::Pause | Kind::Expired, _) => Fate::Answered,

@@ -1,4 +1,12 @@
-//! The promise, looked at when nothing is under way.
+//! The invariants of the mirror.
+//!
+//! - *content*: the documents behind the alias equal the documents of the items;
+//! - *versions*: the version of a document never decreases;
+//! - *writes*: the mirror never creates an item;
+//! - *revisions*: every searchable item gets a valid revision;
+//! - *report*: every record is counted once, and exactly the records from the checkpoint on are reported;
+//! - *quarantine*: the markers are those of the items that cannot be indexed;
+//! - *termination*: every schedule comes to rest.
 
 use serde_json::{Value, json};
 use table::Key;
@@ -9,7 +17,7 @@ use crate::fold::Presence;
 use crate::item::presence;
 use crate::quarantine::Subject;
 
-/// I1, I3, I4 and what quarantine promises.
+/// Checks the invariants *content*, *revisions* and *quarantine* when no invocation is running.
 pub(crate) fn at_rest(world: &World) -> Result<(), String> {
     let serving = world.generations.as_ref().filter(|generations| generations.written.iter().all(|one| one.filled));
     let Some(generations) = serving else { return Ok(()) };
@@ -17,34 +25,34 @@ pub(crate) fn at_rest(world: &World) -> Result<(), String> {
     let visible = world.search.visible(&generations.alias);
     let markers = world.open_markers(generation);
     if let Some(lost) = world.markers.values().find(|marker| matches!(marker.subject, Subject::Record(_))) {
-        return Err(format!("I6: {lost:?} for a record that has a key"));
+        return Err(format!("quarantine: {lost:?} for a record that has a key"));
     }
     for key in keys() {
         let item = world.table.get(&key);
-        let rev = item.map(|item| rev(item).ok_or(format!("I4: {key:?} has no valid revision"))).transpose()?;
+        let rev = item.map(|item| rev(item).ok_or(format!("revisions: {key:?} has no valid revision"))).transpose()?;
         let marked = markers.get(&Subject::Item { table: "trees".to_owned(), key: key.clone() }.name()).copied();
         let document = visible.get(&key.document_id());
         let poison = item.is_some_and(poisonous);
         match (poison, marked) {
             (true, marked) if marked != rev => {
-                return Err(format!("I6: {key:?} is quarantined at {rev:?} and its marker says {marked:?}"));
+                return Err(format!("quarantine: {key:?} is quarantined at {rev:?} and its marker says {marked:?}"));
             }
-            // A request that was refused whole has sent an item to quarantine that is no poison.
+            // A request that was refused as a whole may send a valid item to quarantine.
             (false, Some(_)) if marked == rev && world.refused_whole => {}
-            // Whoever set it was cut short before it could look again, or had died when its write arrived. The key's next
-            // write clears it, or a repair.
+            // The invocation that set the marker was stopped before it could clear it. The key's next write or a repair
+            // clears it.
             (false, Some(marked)) if rev.is_none_or(|rev| marked <= rev) && world.cut_short => {}
             (false, Some(marked)) => {
-                return Err(format!("I6: {key:?} has a marker at {marked} and needs none"));
+                return Err(format!("quarantine: {key:?} has a marker at {marked} and needs none"));
             }
             _ => {}
         }
-        // What is no poison may have been written by another at the same moment: then it is shown as it is.
+        // A concurrent invocation may have indexed a valid item, which then is visible.
         let refused = world.refused_whole && marked.is_some() && marked == rev && document.is_none();
         let quarantined = poison || refused;
         let wanted = item.filter(|_| !quarantined).zip(rev).and_then(|(item, rev)| wanted(&key, item, rev));
         if document.map(|document| &document.source) != wanted.as_ref() {
-            return Err(format!("I1: {key:?} is {item:?}\n wanted {wanted:?}\n search shows {document:?}"));
+            return Err(format!("content: {key:?} is {item:?}\n wanted {wanted:?}\n search shows {document:?}"));
         }
         if let Some(document) = document
             && Some(document.version) != rev
@@ -55,11 +63,11 @@ pub(crate) fn at_rest(world: &World) -> Result<(), String> {
     Ok(())
 }
 
-/// I2 and I3, which hold at every moment.
+/// Checks the invariants *versions* and *writes*, which hold at any time.
 pub(crate) fn always(world: &World) -> Result<(), String> {
-    match (&world.search.fallen, &world.trespass) {
-        (Some(fallen), _) => Err(format!("I2: {fallen}")),
-        (None, Some(trespass)) => Err(format!("I3: {trespass}")),
+    match (&world.search.version_decrease, &world.forbidden_write) {
+        (Some(version_decrease), _) => Err(format!("versions: {version_decrease}")),
+        (None, Some(forbidden_write)) => Err(format!("writes: {forbidden_write}")),
         (None, None) => Ok(()),
     }
 }
@@ -79,7 +87,7 @@ fn poisonous(item: &Attributes) -> bool {
     !hidden(item) && (item["name"]["S"].is_null() || item.contains_key("size"))
 }
 
-/// What a reader should find.
+/// Returns the document that a reader should find.
 fn wanted(key: &Key, item: &Attributes, rev: u64) -> Option<Value> {
     if hidden(item) {
         return None;

@@ -1,4 +1,4 @@
-//! Faults that last, and what is in quarantine already: neither holds up the records of other items.
+//! Permanent faults of single records, and markers of other records. Neither delays the records of other items.
 
 use serde_json::{Value, json};
 use table::Key;
@@ -14,9 +14,9 @@ use crate::mapping::index_body;
 use crate::operate::{Staleness, staleness};
 use crate::quarantine::{Code, Marker, Subject};
 use crate::report::Ledger;
-use crate::rules::AsWritten;
+use crate::rules::ProductionRules;
 
-/// Leaves that no document can be made of, or that have no room for a revision.
+/// Returns leaves that cannot have a document, or that have no room for a revision.
 fn faulty() -> Vec<Attributes> {
     let with = |name: &str, value: Value| {
         let mut leaf = leaf("faulty", 10);
@@ -31,7 +31,7 @@ fn faulty() -> Vec<Attributes> {
     ]
 }
 
-/// A world with a faulty leaf between two good ones.
+/// Puts a faulty leaf between two valid ones.
 fn between(shared: &Shared, faulty: Attributes) {
     put(shared, "a", Some(leaf("before", 10)));
     if !faulty.contains_key("rev") {
@@ -56,12 +56,12 @@ fn lasting_fault_of_one_record_goes_to_quarantine_and_the_batch_is_acknowledged(
     for faulty in faulty() {
         let shared = serving();
         between(&shared, faulty);
-        let worked = deliver_from(&shared, 0);
-        assert_eq!(worked.ledger, Ledger { records: 3, applied: 2, quarantined: 1, ..Ledger::default() });
+        let processed = deliver_from(&shared, 0);
+        assert_eq!(processed.ledger, Ledger { records: 3, applied: 2, quarantined: 1, ..Ledger::default() });
         assert_eq!((visible(&shared), only_code(&shared)), (neighbours().to_vec(), Code::Unfit));
         assert_eq!(shared.world().kept.len(), 1);
 
-        // A later write that is good brings it back.
+        // A later valid write indexes it again.
         shared.world().full.clear();
         let (from, rev) = (shared.world_len(), 2 * shared.world().now.unsigned_abs() + 100);
         put(&shared, "b", Some(leaf("cured", rev)));
@@ -71,17 +71,17 @@ fn lasting_fault_of_one_record_goes_to_quarantine_and_the_batch_is_acknowledged(
 }
 
 #[test]
-fn first_index_is_made_beside_a_lasting_fault_of_one_item() {
+fn first_index_serves_despite_a_lasting_fault_of_one_item() {
     for faulty in faulty() {
         let shared = Shared::default();
         shared.world().now = 1_000_000;
         between(&shared, faulty);
-        drive(&shared, create::<AsWritten, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
+        drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
         assert_eq!((visible(&shared), only_code(&shared)), (neighbours().to_vec(), Code::Unfit));
     }
 }
 
-/// Leaves of which S3 refuses the shape, and no other.
+/// Returns a leaf whose shape is refused by S3.
 fn refused(rev: u64) -> Attributes {
     let mut leaf = leaf("refused", rev);
     leaf.insert("area".to_owned(), json!({ "S": "refused" }));
@@ -91,10 +91,10 @@ fn refused(rev: u64) -> Attributes {
 const MINUTE: i64 = 60_000_000;
 
 #[test]
-fn refused_shape_is_asked_for_again_and_goes_to_quarantine_after_15_minutes() {
+fn refused_shape_is_retried_and_goes_to_quarantine_after_15_minutes() {
     let shared = serving();
     between(&shared, refused(10));
-    // The records were made at 0.
+    // The records were created at 0.
     for minutes in [1, 14] {
         shared.world().now = minutes * MINUTE;
         assert_eq!(deliver_from(&shared, 0).ledger.reported, 2, "after {minutes} minutes");
@@ -108,7 +108,7 @@ fn refused_shape_is_asked_for_again_and_goes_to_quarantine_after_15_minutes() {
 }
 
 #[test]
-fn refused_shape_that_is_given_in_time_leaves_no_trace() {
+fn refused_shape_that_is_readable_in_time_leaves_no_marker() {
     let shared = serving();
     between(&shared, refused(10));
     shared.world().now = MINUTE;
@@ -119,12 +119,12 @@ fn refused_shape_that_is_given_in_time_leaves_no_trace() {
 }
 
 #[test]
-fn item_in_quarantine_is_not_waited_for_again() {
+fn item_in_quarantine_does_not_wait_again() {
     let shared = serving();
     between(&shared, refused(10));
     shared.world().now = 20 * MINUTE;
     deliver_from(&shared, 0);
-    // A record that is young: of the same item, and of another.
+    // Young records of the same item and of another one.
     let from = shared.world_len();
     put(&shared, "b", Some(refused(12)));
     shared.world().created = 20 * 60;
@@ -142,14 +142,14 @@ fn first_index_waits_a_minute_for_refused_shapes_and_serves_without_them() {
     shared.world().pauses_take_time = true;
     between(&shared, refused(10));
     put(&shared, "d", Some(refused(10)));
-    drive(&shared, create::<AsWritten, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
+    drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
     assert_eq!((visible(&shared), codes(&shared)), (neighbours().to_vec(), vec![(Code::Unfit, 10); 2]));
     let waited = shared.world().now - 20 * MINUTE;
     assert!((MINUTE..MINUTE + 10_000_000).contains(&waited), "{waited}");
 }
 
 #[test]
-fn slow_store_of_shapes_puts_nothing_into_quarantine() {
+fn slow_shape_store_sends_no_item_to_quarantine() {
     let shared = serving();
     let mut slow = leaf("slow", 10);
     slow.insert("area".to_owned(), json!({ "S": "slow" }));
@@ -183,8 +183,8 @@ fn unfinished_index_with_another_mapping_is_not_filled() {
         world.search.create(&index, &index_body(Leaves.mapping(), &write_alias(&index)).unwrap());
         world.generations = Some(Generations { epoch: 1, alias: "toy".to_owned(), written: vec![generation.clone()] });
     }
-    let made = drive(&shared, create::<AsWritten, _, _>(&shared, &Leaves, "toy", &|_| ()));
-    assert!(made.unwrap_err().reason.contains("deploy the code that made it"));
+    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ()));
+    assert!(made.unwrap_err().reason.contains("deploy the code that created it"));
     assert!(generation.unknown_mapping(mapping + 1).contains("rebuild the index"));
     let world = shared.world();
     assert_eq!((world.markers.len(), world.search.visible("toy").len()), (0, 0));
@@ -203,7 +203,7 @@ fn open_markers(shared: &Shared, number: usize) {
 }
 
 #[test]
-fn batch_reads_the_markers_of_its_own_keys_however_many_are_open() {
+fn batch_reads_only_the_markers_of_its_own_keys() {
     let mut read = Vec::new();
     for open in [0, 1, 100_000] {
         let shared = serving();
@@ -220,7 +220,7 @@ fn batch_reads_the_markers_of_its_own_keys_however_many_are_open() {
 }
 
 #[test]
-fn many_records_are_put_into_quarantine_at_once() {
+fn many_records_go_to_quarantine_concurrently() {
     let shared = serving();
     for number in 0..20 {
         put(&shared, &format!("tree{number}"), Some(attributes(json!({ "rev": { "N": "10" } }))));
@@ -231,7 +231,7 @@ fn many_records_are_put_into_quarantine_at_once() {
 }
 
 #[test]
-fn conflict_with_our_own_version_reads_no_item() {
+fn conflict_with_the_own_version_reads_no_item() {
     let shared = serving();
     for number in 0..20 {
         put(&shared, &format!("tree{number}"), Some(leaf("x", 10)));
@@ -240,7 +240,7 @@ fn conflict_with_our_own_version_reads_no_item() {
         deliver_from(&shared, 0);
         assert_eq!(shared.world().items_read, 0);
     }
-    // A higher version is looked into.
+    // A conflict with a higher version reads the item.
     let from = shared.world_len();
     put(&shared, "tree0", Some(leaf("newer", 12)));
     deliver_from(&shared, from);

@@ -1,5 +1,5 @@
-//! The simulator: the same functions that Lambda calls, in a world where everything that may go wrong does, drawn from
-//! a seed. The world has a table, a stream and an index of its own; of fold, settle and classify it has none.
+//! The simulator. It runs the functions that Lambda calls in a world whose faults are drawn from a seed. The world has
+//! its own table, stream and index, and uses the real fold, settle and classify.
 
 mod contract;
 mod executor;
@@ -19,9 +19,9 @@ mod writers;
 
 use schedule::Schedule;
 
-use crate::rules::{AsWritten, Rules};
+use crate::rules::{ProductionRules, Rules};
 
-/// Runs this many schedules, each from its own seed, until one breaks the promise.
+/// Runs the schedules of these seeds until one breaks an invariant.
 fn first_broken<R: Rules>(seeds: impl IntoIterator<Item = u64>, prepare: fn(&Schedule<R>)) -> Option<(u64, String)> {
     seeds.into_iter().find_map(|seed| {
         let mut schedule = Schedule::<R>::new(seed);
@@ -30,39 +30,39 @@ fn first_broken<R: Rules>(seeds: impl IntoIterator<Item = u64>, prepare: fn(&Sch
     })
 }
 
-/// What happened under a seed, step by step.
-fn story<R: Rules>(seed: u64, prepare: fn(&Schedule<R>)) -> String {
+/// Replays the schedule of a seed. Returns its log.
+fn replay<R: Rules>(seed: u64, prepare: fn(&Schedule<R>)) -> String {
     let mut schedule = Schedule::<R>::new(seed);
-    schedule.tell();
+    schedule.record_log();
     prepare(&schedule);
     let ended = schedule.run();
-    format!("{}\n{ended:?}", schedule.told())
+    format!("{}\n{ended:?}", schedule.log())
 }
 
-fn holds(seeds: std::ops::Range<u64>) {
-    if let Some((seed, broken)) = first_broken::<AsWritten>(seeds, |_| ()) {
-        panic!("seed {seed}: {broken}\n{}", story::<AsWritten>(seed, |_| ()));
+fn assert_invariants_hold(seeds: std::ops::Range<u64>) {
+    if let Some((seed, broken)) = first_broken::<ProductionRules>(seeds, |_| ()) {
+        panic!("seed {seed}: {broken}\n{}", replay::<ProductionRules>(seed, |_| ()));
     }
 }
 
-/// How many schedules a run has. `CAIRN_SCHEDULES`, when this is compiled, sets another number: the nightly tier runs a
-/// million.
+/// Returns the number of schedules of a run. `CAIRN_SCHEDULES` sets another number at compile time: the nightly tier
+/// runs a million.
 fn schedules() -> u64 {
     option_env!("CAIRN_SCHEDULES").map_or(5_000, |text| text.parse().expect("CAIRN_SCHEDULES is a whole number"))
 }
 
-/// In two halves, for two cores.
+/// The schedules are two tests, so that they run on two cores.
 #[test]
-fn the_first_half_of_the_schedules_keeps_the_promise() {
-    holds(0..schedules() / 2);
+fn first_half_of_the_schedules_keeps_the_invariants() {
+    assert_invariants_hold(0..schedules() / 2);
 }
 
 #[test]
-fn the_second_half_of_the_schedules_keeps_the_promise() {
-    holds(schedules() / 2..schedules());
+fn second_half_of_the_schedules_keeps_the_invariants() {
+    assert_invariants_hold(schedules() / 2..schedules());
 }
 
 #[test]
-fn a_seed_tells_the_same_story_twice() {
-    assert_eq!(story::<AsWritten>(7, |_| ()), story::<AsWritten>(7, |_| ()));
+fn same_seed_has_the_same_log() {
+    assert_eq!(replay::<ProductionRules>(7, |_| ()), replay::<ProductionRules>(7, |_| ()));
 }

@@ -1,4 +1,4 @@
-//! The proof is itself tested: each of these breaks one rule, and the simulator must find it out.
+//! Mutation tests of the simulator. Each mutant breaks one rule, and some schedule must break an invariant.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use crate::classify::{Answer, Class, classify};
 use crate::fold::{Change, Decision, Fold, Presence, decide, fold};
 use crate::lines::{Identity, Tombstone, Versioning};
 use crate::report::Unhandled;
-use crate::rules::{AsWritten, Rules};
+use crate::rules::{ProductionRules, Rules};
 use crate::settle::{Resolution, settle};
 
-/// Some schedule breaks this invariant.
+/// Asserts that some schedule breaks this invariant.
 #[track_caller]
 fn caught<R: Rules>(invariant: &str, prepare: fn(&Schedule<R>)) {
     let broken =
@@ -35,7 +35,7 @@ impl Rules for RealDeletes {
 
 #[test]
 fn real_deletes_are_caught() {
-    caught::<RealDeletes>("I2", |_| ());
+    caught::<RealDeletes>("versions", |_| ());
 }
 
 /// Writes a tombstone at the revision that was deleted.
@@ -51,11 +51,11 @@ impl Rules for TombstoneAtTheOldRev {
 }
 
 #[test]
-fn a_tombstone_at_the_old_rev_is_caught() {
-    caught::<TombstoneAtTheOldRev>("I1", |_| ());
+fn tombstone_at_the_old_rev_is_caught() {
+    caught::<TombstoneAtTheOldRev>("content", |_| ());
 }
 
-/// Takes a higher version in the index as the last word.
+/// Accepts a higher version in the index without settling.
 struct NoSettle;
 
 impl Rules for NoSettle {
@@ -65,11 +65,11 @@ impl Rules for NoSettle {
 }
 
 #[test]
-fn no_settle_is_caught() {
-    caught::<NoSettle>("I1", |_| ());
+fn missing_settle_is_caught() {
+    caught::<NoSettle>("content", |_| ());
 }
 
-/// Settles by `if_seq_no`, which OpenSearch answers by raising the stored version by one.
+/// Settles by `if_seq_no`, for which OpenSearch raises the stored version by one.
 struct IfSeqNo;
 
 impl Rules for IfSeqNo {
@@ -83,10 +83,10 @@ impl Rules for IfSeqNo {
 
 #[test]
 fn if_seq_no_is_caught() {
-    caught::<IfSeqNo>("I1", |_| ());
+    caught::<IfSeqNo>("content", |_| ());
 }
 
-/// Indexes an item whose revision failed to grow as if it had grown.
+/// Indexes an item whose revision did not grow, instead of stamping it.
 struct NoStamp;
 
 impl Rules for NoStamp {
@@ -101,16 +101,16 @@ impl Rules for NoStamp {
 }
 
 #[test]
-fn no_stamp_is_caught() {
-    caught::<NoStamp>("I1", |_| ());
+fn missing_stamp_is_caught() {
+    caught::<NoStamp>("content", |_| ());
 }
 
 #[test]
-fn an_unconditional_stamp_is_caught() {
-    caught::<AsWritten>("I3", |schedule| schedule.shared.world().stamps_blindly = true);
+fn unconditional_stamp_is_caught() {
+    caught::<ProductionRules>("writes", |schedule| schedule.shared.world().stamps_blindly = true);
 }
 
-/// Looks at the last record only.
+/// Folds only the last record.
 struct FoldForgetsTheHighestRev;
 
 impl Rules for FoldForgetsTheHighestRev {
@@ -120,11 +120,11 @@ impl Rules for FoldForgetsTheHighestRev {
 }
 
 #[test]
-fn a_fold_that_forgets_the_highest_rev_is_caught() {
-    caught::<FoldForgetsTheHighestRev>("I1", |_| ());
+fn fold_without_the_highest_rev_is_caught() {
+    caught::<FoldForgetsTheHighestRev>("content", |_| ());
 }
 
-/// Reports a group by its last record.
+/// Reports the last record of a group instead of the first.
 struct LastRecordReported;
 
 impl Rules for LastRecordReported {
@@ -134,11 +134,11 @@ impl Rules for LastRecordReported {
 }
 
 #[test]
-fn the_last_record_reported_is_caught() {
-    caught::<LastRecordReported>("I5", |_| ());
+fn reporting_the_last_record_is_caught() {
+    caught::<LastRecordReported>("report", |_| ());
 }
 
-/// Takes an operation that failed as done.
+/// Classifies a failed operation as done.
 struct SwallowedError;
 
 impl Rules for SwallowedError {
@@ -151,11 +151,11 @@ impl Rules for SwallowedError {
 }
 
 #[test]
-fn a_swallowed_error_is_caught() {
-    caught::<SwallowedError>("I1", |_| ());
+fn swallowed_error_is_caught() {
+    caught::<SwallowedError>("content", |_| ());
 }
 
-/// Forgets deletes while records from before them may come.
+/// Deletes tombstones while older records may still arrive.
 struct SweepsYoungTombstones;
 
 impl Rules for SweepsYoungTombstones {
@@ -165,31 +165,31 @@ impl Rules for SweepsYoungTombstones {
 }
 
 #[test]
-fn sweeping_young_tombstones_is_caught() {
-    caught::<SweepsYoungTombstones>("I1", |_| ());
+fn sweep_of_young_tombstones_is_caught() {
+    caught::<SweepsYoungTombstones>("content", |_| ());
 }
 
-/// Deletes what is in the place of a tombstone, whatever it is by then.
+/// Deletes the document even if it was written after the tombstone was found.
 struct UnguardedSweep;
 
 impl Rules for UnguardedSweep {
-    fn write_forget(lines: &mut String, tombstone: &Tombstone) {
+    fn write_tombstone_delete(lines: &mut String, tombstone: &Tombstone) {
         let forever = json!({ "_id": tombstone.id, "version": 1_u64 << 60, "version_type": "external_gte" });
         lines.push_str(&format!("{}\n", json!({ "delete": forever })));
     }
 }
 
 #[test]
-fn an_unguarded_sweep_is_caught() {
-    caught::<UnguardedSweep>("I1", |_| ());
+fn unconditional_sweep_is_caught() {
+    caught::<UnguardedSweep>("content", |_| ());
 }
 
 #[test]
-fn readers_that_keep_what_they_read_are_caught() {
-    caught::<AsWritten>("I1", |schedule| schedule.shared.world().ageless = true);
+fn use_of_data_of_any_age_is_caught() {
+    caught::<ProductionRules>("content", |schedule| schedule.shared.world().never_ages = true);
 }
 
-/// Takes any conflict as the work of a version that is at least as good.
+/// Classifies every conflict as done.
 struct EveryConflictDone;
 
 impl Rules for EveryConflictDone {
@@ -202,6 +202,6 @@ impl Rules for EveryConflictDone {
 }
 
 #[test]
-fn every_409_taken_as_done_is_caught() {
-    caught::<EveryConflictDone>("I1", |_| ());
+fn every_conflict_classified_as_done_is_caught() {
+    caught::<EveryConflictDone>("content", |_| ());
 }

@@ -1,4 +1,4 @@
-//! The ports, answered by the simulated world.
+//! The ports of the simulated world.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -49,13 +49,13 @@ impl Ports for Shared {
 }
 
 impl Index for Shared {
-    async fn forget(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
+    async fn delete_tombstones(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
         self.bulk(alias, lines).await
     }
 
-    async fn tombstones(&self, alias: &str, before: i64, most: usize) -> Result<Vec<Tombstone>, Fault> {
+    async fn tombstones(&self, alias: &str, before: i64, limit: usize) -> Result<Vec<Tombstone>, Fault> {
         let alias = alias.to_owned();
-        self.ask(Kind::Read, move |world, _| Ok(world.search.tombstones(&alias, before, most))).await
+        self.ask(Kind::Read, move |world, _| Ok(world.search.tombstones(&alias, before, limit))).await
     }
 
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
@@ -130,7 +130,7 @@ impl Items for Shared {
                 return Ok(false);
             }
             if item.is_none() {
-                world.trespass = Some(format!("the mirror created {key:?}"));
+                world.forbidden_write = Some(format!("the mirror created {key:?}"));
             }
             let mut stamped = item.unwrap_or_default();
             stamped.insert("rev".to_owned(), json!({"N": rev.to_string()}));
@@ -253,8 +253,8 @@ impl Quarantine for Shared {
 impl Time for Shared {
     fn micros(&self) -> i64 {
         let world = self.world();
-        let begun = if world.ageless { world.begun.get(&world.polled).copied() } else { None };
-        begun.unwrap_or(world.now)
+        let started = if world.never_ages { world.started.get(&world.polled).copied() } else { None };
+        started.unwrap_or(world.now)
     }
 
     async fn pause(&self, up_to: Duration) {

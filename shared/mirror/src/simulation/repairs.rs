@@ -1,4 +1,4 @@
-//! Each case of a repair, on an index that is not what the table says.
+//! The cases of a repair, on an index that differs from the table.
 
 use serde_json::{Value, json};
 use table::Key;
@@ -10,27 +10,27 @@ use super::toy::{Leaves, TREES};
 use super::world::{Attributes, Shared};
 use crate::generation::Generations;
 use crate::quarantine::Code;
-use crate::repair::in_every_generation;
+use crate::repair::repair_generations;
 use crate::report::RepairOutcome;
-use crate::rules::AsWritten;
+use crate::rules::ProductionRules;
 
 const INDEX: &str = "toy-000001";
 const ID: &str = "TREE#a#LEAF#1";
 
 fn repair(shared: &Shared, key: &Key) -> Option<RepairOutcome> {
-    let repaired = drive(shared, in_every_generation::<AsWritten, _, _>(shared, &Leaves, &TREES, key)).unwrap();
+    let repaired = drive(shared, repair_generations::<ProductionRules, _, _>(shared, &Leaves, &TREES, key)).unwrap();
     repaired.map(|generations| {
         assert_eq!(generations.len(), 1);
         generations[0].outcome.clone()
     })
 }
 
-/// The document as it is made of an item at this revision.
+/// Returns the visible document of the item.
 fn document(shared: &Shared) -> Option<Document> {
     shared.world().search.visible("toy").get(ID).cloned()
 }
 
-/// A world with the item at 10, in search.
+/// Creates a world whose item is indexed at revision 10.
 fn mirrored() -> (Shared, Document) {
     let shared = serving();
     put(&shared, "a", Some(leaf("right", 10)));
@@ -44,7 +44,7 @@ fn set(shared: &Shared, document: Option<Document>) {
 }
 
 #[test]
-fn a_document_that_is_wrong_at_the_right_version_is_written_anew() {
+fn wrong_document_at_the_right_version_is_rewritten() {
     let (shared, right) = mirrored();
     let mut wrong = right.clone();
     wrong.source["name"] = json!("wrong");
@@ -54,7 +54,7 @@ fn a_document_that_is_wrong_at_the_right_version_is_written_anew() {
 }
 
 #[test]
-fn a_document_that_is_lost_or_old_is_written() {
+fn lost_or_old_document_is_written() {
     let (shared, right) = mirrored();
     for found in [None, Some(Document { version: 8, ..right.clone() })] {
         set(&shared, found);
@@ -64,7 +64,7 @@ fn a_document_that_is_lost_or_old_is_written() {
 }
 
 #[test]
-fn an_item_below_its_document_is_stamped_and_its_record_brings_it() {
+fn item_below_its_document_is_stamped_and_indexed_by_its_record() {
     for version in [12, 13] {
         let (shared, right) = mirrored();
         let from = shared.world_len();
@@ -80,7 +80,7 @@ fn an_item_below_its_document_is_stamped_and_its_record_brings_it() {
 }
 
 #[test]
-fn an_item_without_revision_is_stamped() {
+fn item_without_revision_is_stamped() {
     let shared = serving();
     put(&shared, "a", Some(attributes(json!({ "name": { "S": "bare" } }))));
     assert_eq!(repair(&shared, &key("a")), Some(RepairOutcome::Stamped));
@@ -105,7 +105,7 @@ fn live_document_of_deleted_item_is_hidden_at_even_and_odd_versions() {
 }
 
 #[test]
-fn what_is_not_to_be_found_is_hidden_and_poison_stays_in_quarantine() {
+fn hidden_item_is_hidden_and_poison_stays_in_quarantine() {
     let (shared, right) = mirrored();
     let mut hidden = leaf("hidden", 12);
     hidden.insert("hidden".to_owned(), json!({ "BOOL": true }));
@@ -116,13 +116,13 @@ fn what_is_not_to_be_found_is_hidden_and_poison_stays_in_quarantine() {
     put(&shared, "a", Some(poison(14)));
     assert_eq!(repair(&shared, &key("a")), Some(quarantined()));
     assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, 14)]));
-    // Cured by hand, at the same revision: the repair clears the marker, too.
+    // The item is fixed by hand at the same revision. The repair also clears the marker.
     put(&shared, "a", Some(leaf("cured", 14)));
     repair(&shared, &key("a"));
     assert_eq!((visible(&shared).len(), codes(&shared)), (1, vec![]));
 }
 
-/// A leaf whose size is no number.
+/// Returns a leaf whose size is not a number.
 fn poison(rev: u64) -> Attributes {
     let mut poison = leaf("poison", rev);
     poison.insert("size".to_owned(), json!({ "S": "large" }));
@@ -142,7 +142,7 @@ fn repair_of_poison_at_the_revision_of_its_document_hides_it_and_keeps_the_marke
         assert_eq!(repair(&shared, &key("a")), Some(quarantined()));
         assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, 14)]));
     }
-    // The next good write brings it back.
+    // The next valid write indexes it again.
     let from = shared.world_len();
     put(&shared, "a", Some(leaf("cured", 16)));
     deliver_from(&shared, from);
@@ -166,7 +166,7 @@ fn repair_without_a_published_index_is_an_error() {
     let published = shared.world().generations.clone().unwrap();
     for generations in [None, Some(Generations { written: Vec::new(), ..published })] {
         shared.world().generations = generations;
-        let repaired = drive(&shared, in_every_generation::<AsWritten, _, _>(&shared, &Leaves, &TREES, &key("a")));
+        let repaired = drive(&shared, repair_generations::<ProductionRules, _, _>(&shared, &Leaves, &TREES, &key("a")));
         assert!(repaired.unwrap_err().reason.contains("no index is published"));
     }
 }
@@ -181,7 +181,7 @@ fn repair_of_an_item_without_room_for_a_revision_reports_quarantine() {
 }
 
 #[test]
-fn what_repair_keeps_of_a_too_long_key_is_json_with_the_key() {
+fn repair_of_a_too_long_key_keeps_json_with_the_key() {
     let shared = serving();
     for letter in ["a", "b"] {
         let long = Key::new(format!("TREE#{}", letter.repeat(600)), "LEAF#1");
@@ -195,7 +195,7 @@ fn what_repair_keeps_of_a_too_long_key_is_json_with_the_key() {
 }
 
 #[test]
-fn what_is_never_searchable_has_nothing_to_repair() {
+fn repair_of_a_key_that_is_never_searchable_does_nothing() {
     let shared = serving();
     assert_eq!(repair(&shared, &Key::new("COUNTER", "leaves")), None);
     assert_eq!(repair(&shared, &Key::new("BUSH#a", "LEAF#1")), None);

@@ -1,4 +1,4 @@
-//! Single batches in a world where nothing goes wrong but what the test says.
+//! Single batches in a world without faults, except those that the test causes.
 
 use serde_json::{Value, json};
 use table::Key;
@@ -11,27 +11,27 @@ use crate::first_index::{Progress, create};
 use crate::generation::Generations;
 use crate::quarantine::Code;
 use crate::report::Ledger;
-use crate::rules::AsWritten;
-use crate::work::{Worked, work};
+use crate::rules::ProductionRules;
+use crate::work::{ProcessedBatch, process_batch};
 
-/// A world with an index that serves.
+/// Creates a world with an index that serves.
 pub(super) fn serving() -> Shared {
     let shared = Shared::default();
     shared.world().now = 1_000_000;
-    make_first_index(&shared);
+    create_first_index(&shared);
     shared
 }
 
-fn make_first_index(shared: &Shared) {
-    drive(shared, create::<AsWritten, _, _>(shared, &Leaves, "toy", &|_| ())).unwrap();
+fn create_first_index(shared: &Shared) {
+    drive(shared, create::<ProductionRules, _, _>(shared, &Leaves, "toy", &|_| ())).unwrap();
 }
 
-pub(super) fn deliver(shared: &Shared, payload: &str) -> Worked {
-    drive(shared, work::<AsWritten, _, _>(shared, &Leaves, &TABLES, payload)).unwrap()
+pub(super) fn deliver(shared: &Shared, payload: &str) -> ProcessedBatch {
+    drive(shared, process_batch::<ProductionRules, _, _>(shared, &Leaves, &TABLES, payload)).unwrap()
 }
 
-/// Delivers what the stream has from there on.
-pub(super) fn deliver_from(shared: &Shared, from: usize) -> Worked {
+/// Delivers the records of the stream from this position on.
+pub(super) fn deliver_from(shared: &Shared, from: usize) -> ProcessedBatch {
     let to = shared.world_len();
     let payload = shared.world().event(from, to);
     deliver(shared, &payload)
@@ -66,21 +66,21 @@ pub(super) fn codes(shared: &Shared) -> Vec<(Code, u64)> {
 const NOTHING_FAILED: &str = r#"{"batchItemFailures":[]}"#;
 
 #[test]
-fn deleted_and_made_again_in_one_batch_ends_live_and_the_reverse_gone() {
+fn last_record_of_a_key_decides_between_document_and_tombstone() {
     let shared = serving();
     put(&shared, "a", Some(leaf("old", 10)));
     put(&shared, "a", None);
     put(&shared, "a", Some(leaf("new", 14)));
     put(&shared, "b", Some(leaf("short", 10)));
     put(&shared, "b", None);
-    let worked = deliver_from(&shared, 0);
-    assert_eq!(worked.answer, NOTHING_FAILED);
-    assert_eq!(worked.ledger, Ledger { records: 5, applied: 2, superseded: 3, ..Ledger::default() });
+    let processed = deliver_from(&shared, 0);
+    assert_eq!(processed.answer, NOTHING_FAILED);
+    assert_eq!(processed.ledger, Ledger { records: 5, applied: 2, superseded: 3, ..Ledger::default() });
     assert_eq!(visible(&shared), [("TREE#a#LEAF#1".to_owned(), 14)]);
 }
 
 #[test]
-fn an_item_that_does_not_fit_goes_to_quarantine_alone_and_every_attribute_can_do_that() {
+fn item_with_any_unfit_attribute_goes_to_quarantine_alone() {
     for (attribute, value) in [
         ("name", json!({"N": "1"})),
         ("name", json!({"NULL": true})),
@@ -96,9 +96,9 @@ fn an_item_that_does_not_fit_goes_to_quarantine_alone_and_every_attribute_can_do
         put(&shared, "a", Some(leaf("before", 10)));
         put(&shared, "b", Some(poison));
         put(&shared, "c", Some(leaf("after", 10)));
-        let worked = deliver_from(&shared, 0);
-        assert_eq!(worked.answer, NOTHING_FAILED);
-        assert_eq!(worked.ledger, Ledger { records: 3, applied: 2, quarantined: 1, ..Ledger::default() });
+        let processed = deliver_from(&shared, 0);
+        assert_eq!(processed.answer, NOTHING_FAILED);
+        assert_eq!(processed.ledger, Ledger { records: 3, applied: 2, quarantined: 1, ..Ledger::default() });
         let others = [("TREE#a#LEAF#1".to_owned(), 10), ("TREE#c#LEAF#1".to_owned(), 10)];
         assert_eq!(visible(&shared), others);
         assert_eq!(codes(&shared), [(Code::Unfit, 10)]);
@@ -107,7 +107,7 @@ fn an_item_that_does_not_fit_goes_to_quarantine_alone_and_every_attribute_can_do
         assert!(kept["reason"].as_str().unwrap().contains(attribute), "{kept}");
         assert_eq!(kept["record"]["dynamodb"]["NewImage"]["name"]["S"].is_null(), attribute == "name");
 
-        // A later write that fits cures it.
+        // A later valid write clears the marker.
         let from = shared.world_len();
         put(&shared, "b", Some(leaf("cured", 12)));
         assert_eq!(deliver_from(&shared, from).ledger.applied, 1);
@@ -117,7 +117,7 @@ fn an_item_that_does_not_fit_goes_to_quarantine_alone_and_every_attribute_can_do
 }
 
 #[test]
-fn records_that_are_not_understood_go_to_quarantine_alone() {
+fn unreadable_records_go_to_quarantine_alone() {
     let shared = serving();
     put(&shared, "a", Some(leaf("good", 10)));
     shared.world().put(&Key::new("BUSH#a", "LEAF#1"), Some(leaf("no such template", 10)));
@@ -131,9 +131,9 @@ fn records_that_are_not_understood_go_to_quarantine_alone() {
     let mut shapeless = records[0].clone();
     shapeless["dynamodb"] = json!("?");
     records.extend([elsewhere, keyless, shapeless, json!(7)]);
-    let worked = deliver(&shared, &json!({ "Records": records }).to_string());
-    assert_eq!(worked.answer, NOTHING_FAILED);
-    assert_eq!(worked.ledger, Ledger { records: 7, applied: 1, quarantined: 6, ..Ledger::default() });
+    let processed = deliver(&shared, &json!({ "Records": records }).to_string());
+    assert_eq!(processed.answer, NOTHING_FAILED);
+    assert_eq!(processed.ledger, Ledger { records: 7, applied: 1, quarantined: 6, ..Ledger::default() });
     assert_eq!(visible(&shared), [("TREE#a#LEAF#1".to_owned(), 10)]);
     let mut found: Vec<_> = codes(&shared).into_iter().map(|(code, _)| code.name()).collect();
     found.sort_unstable();
@@ -143,44 +143,44 @@ fn records_that_are_not_understood_go_to_quarantine_alone() {
 }
 
 #[test]
-fn an_unknown_event_name_is_kept_and_its_images_are_followed() {
+fn record_with_unknown_event_name_is_quarantined_and_applied() {
     let shared = serving();
     put(&shared, "a", Some(leaf("x", 10)));
     deliver_from(&shared, 0);
     let from = shared.world_len();
     put(&shared, "a", None);
     shared.world().stream[from].name = "EXPIRED";
-    let worked = deliver_from(&shared, from);
-    assert_eq!(worked.ledger, Ledger { records: 1, quarantined: 1, ..Ledger::default() });
+    let processed = deliver_from(&shared, from);
+    assert_eq!(processed.ledger, Ledger { records: 1, quarantined: 1, ..Ledger::default() });
     assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![]));
     assert_eq!(shared.world().kept.len(), 1);
 }
 
 #[test]
-fn what_is_never_searchable_is_ignored_whatever_its_event_is_called() {
+fn key_that_is_never_searchable_is_ignored_with_any_event_name() {
     let shared = serving();
     shared.world().put(&Key::new("COUNTER", "leaves"), Some(attributes(json!({"value": {"N": "1"}}))));
     shared.world().stream[0].name = "EXPIRED";
-    let worked = deliver_from(&shared, 0);
-    assert_eq!(worked.answer, NOTHING_FAILED);
-    assert_eq!(worked.ledger, Ledger { records: 1, ignored: 1, ..Ledger::default() });
+    let processed = deliver_from(&shared, 0);
+    assert_eq!(processed.answer, NOTHING_FAILED);
+    assert_eq!(processed.ledger, Ledger { records: 1, ignored: 1, ..Ledger::default() });
 }
 
 #[test]
-fn records_are_folded_in_the_order_of_their_numbers_and_not_of_their_text() {
+fn records_are_folded_in_the_numeric_order_of_sequence_numbers() {
     let shared = serving();
     put(&shared, "a", Some(leaf("old", 10)));
     put(&shared, "a", Some(leaf("new", 12)));
     // Their numbers are 5 and 12.
     let mut event: Value = serde_json::from_str(&shared.world().event(0, 2)).unwrap();
     event["Records"].as_array_mut().unwrap().reverse();
-    let worked = deliver(&shared, &event.to_string());
-    assert_eq!(worked.ledger, Ledger { records: 2, applied: 1, superseded: 1, ..Ledger::default() });
+    let processed = deliver(&shared, &event.to_string());
+    assert_eq!(processed.ledger, Ledger { records: 2, applied: 1, superseded: 1, ..Ledger::default() });
     assert_eq!(visible(&shared), [("TREE#a#LEAF#1".to_owned(), 12)]);
 }
 
 #[test]
-fn without_a_generation_that_is_known_here_everything_is_reported() {
+fn batch_without_a_known_generation_reports_every_record() {
     let shared = serving();
     put(&shared, "a", Some(leaf("x", 10)));
     let reported = Ledger { records: 1, reported: 1, ..Ledger::default() };
@@ -190,8 +190,8 @@ fn without_a_generation_that_is_known_here_everything_is_reported() {
     let empty = Generations { written: Vec::new(), ..written };
     for generations in [None, Some(empty), Some(unknown)] {
         shared.world().generations = generations;
-        let worked = deliver_from(&shared, 0);
-        assert_eq!((worked.ledger, worked.answer.contains("\"5\"")), (reported, true));
+        let processed = deliver_from(&shared, 0);
+        assert_eq!((processed.ledger, processed.answer.contains("\"5\"")), (reported, true));
     }
     assert_eq!(visible(&shared), []);
 }
@@ -210,9 +210,9 @@ fn every_generation_is_written() {
     };
     put(&shared, "a", Some(leaf("x", 10)));
     put(&shared, "b", Some(attributes(json!({"name": {"S": "no revision"}}))));
-    let worked = deliver_from(&shared, 0);
-    assert_eq!(worked.ledger, Ledger { records: 2, applied: 1, stamped: 1, ..Ledger::default() });
-    // One stamp for both.
+    let processed = deliver_from(&shared, 0);
+    assert_eq!(processed.ledger, Ledger { records: 2, applied: 1, stamped: 1, ..Ledger::default() });
+    // Both generations have one stamp.
     assert_eq!(shared.world_len(), 3);
     deliver_from(&shared, 2);
     let before = visible(&shared);
@@ -221,22 +221,22 @@ fn every_generation_is_written() {
 }
 
 #[test]
-fn what_was_read_too_long_ago_is_not_written() {
+fn batch_received_too_long_ago_writes_nothing() {
     let shared = serving();
     put(&shared, "a", Some(leaf("x", 10)));
     let payload = shared.world().event(0, 1);
-    let mut batch = Box::pin(work::<AsWritten, _, _>(&shared, &Leaves, &TABLES, &payload));
+    let mut batch = Box::pin(process_batch::<ProductionRules, _, _>(&shared, &Leaves, &TABLES, &payload));
     // Its first request reads the config; then the process is frozen for a quarter of an hour.
     let mut context = std::task::Context::from_waker(futures::task::noop_waker_ref());
     assert!(batch.as_mut().poll(&mut context).is_pending());
     shared.world().now += 15 * 60 * 1_000_000;
-    let worked = drive(&shared, batch).unwrap();
-    assert_eq!(worked.ledger, Ledger { records: 1, reported: 1, ..Ledger::default() });
+    let processed = drive(&shared, batch).unwrap();
+    assert_eq!(processed.ledger, Ledger { records: 1, reported: 1, ..Ledger::default() });
     assert_eq!(visible(&shared), []);
 }
 
 #[test]
-fn the_first_index_is_filled_from_the_table_and_items_without_revision_are_stamped() {
+fn first_index_is_filled_from_the_table_and_items_without_revision_are_stamped() {
     let shared = Shared::default();
     shared.world().now = 1_000_000;
     for tree in ["a", "bb", "ccc", "dddd", "eeeee"] {
@@ -250,7 +250,7 @@ fn the_first_index_is_filled_from_the_table_and_items_without_revision_are_stamp
 
     let steps = std::sync::Mutex::new(Vec::new());
     let tell = |step| steps.lock().unwrap().push(step);
-    let made = drive(&shared, create::<AsWritten, _, _>(&shared, &Leaves, "toy", &tell)).unwrap();
+    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &tell)).unwrap();
     assert_eq!(made.index, "toy-000001");
     assert_eq!(visible(&shared).len(), 6, "{:?}", visible(&shared));
     let steps = steps.into_inner().unwrap();
@@ -259,23 +259,23 @@ fn the_first_index_is_filled_from_the_table_and_items_without_revision_are_stamp
         steps.iter().map(|step| if let Progress::Scanned { items, .. } = step { *items } else { 0 }).sum();
     assert_eq!(scanned, 8);
 
-    // The stamp's own record, and all others, change nothing.
+    // No stream record changes anything, not even that of the stamp.
     let before = shared.world().search.visible("toy");
     assert_eq!(deliver_from(&shared, 0).answer, NOTHING_FAILED);
     assert_eq!(shared.world().search.visible("toy"), before);
 
-    // A second call finds it serving.
+    // A second call does nothing.
     let from = shared.world().generations.clone();
-    make_first_index(&shared);
+    create_first_index(&shared);
     assert_eq!(shared.world().generations, from);
 }
 
 #[test]
-fn a_name_that_was_used_before_is_not_used_again() {
+fn name_of_an_existing_index_is_not_used_again() {
     let shared = Shared::default();
     let body = crate::mapping::index_body(Leaves.mapping(), "toy-000001-write").unwrap();
     shared.world().search.create("toy-000001", &body);
-    let made = drive(&shared, create::<AsWritten, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
+    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
     assert_eq!(made.index, "toy-000002");
 }
 
@@ -285,9 +285,9 @@ impl Shared {
     }
 }
 
-/// The records that the tests read are those that the stream would hold.
+/// The simulated records have the images that DynamoDB's records have.
 #[test]
-fn a_record_of_the_simulated_stream_carries_both_images() {
+fn simulated_record_has_the_images_of_its_event() {
     let shared = Shared::default();
     put(&shared, "a", Some(leaf("x", 10)));
     put(&shared, "a", None);

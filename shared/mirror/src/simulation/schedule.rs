@@ -1,5 +1,5 @@
-//! One schedule: what happens next is drawn from the seed, until all budgets are spent; then everything that is under
-//! way comes to rest, and the promise is looked at.
+//! One schedule. Every event is drawn from the seed until all budgets are spent. Then all invocations finish, and the
+//! invariants are checked.
 
 mod budget;
 mod sweeps;
@@ -16,7 +16,7 @@ use super::faults;
 use super::invariants::{always, at_rest};
 use super::toy::Leaves;
 use super::world::{Fate, Kind, Shared, sequence};
-use super::writers::{Habits, keys, write};
+use super::writers::{WriterOptions, keys, write};
 use crate::documents::Documents;
 use crate::generation::{Generation, Generations, index_name, write_alias};
 use crate::mapping::index_body;
@@ -25,28 +25,28 @@ use crate::rules::Rules;
 pub(crate) struct Schedule<R> {
     pub(crate) shared: Shared,
     rng: Rng,
-    habits: Habits,
+    options: WriterOptions,
     invocations: BTreeMap<usize, Invocation>,
-    begun: usize,
-    /// The invocation whose answer the event source waits for.
+    next_number: usize,
+    /// The invocation whose response the event source waits for.
     current: Option<usize>,
     /// Invocations that others may overtake for a long time.
     late: BTreeSet<usize>,
-    /// Who makes the first index.
+    /// The invocation that creates the first index.
     operator: Option<usize>,
-    /// Records before this place have been handled, as far as the event source knows.
+    /// The position before which all records were handled, as far as the event source knows.
     checkpoint: usize,
-    /// How many batches in a row were reported, in part or whole.
+    /// The number of consecutive batches with reported records.
     reported: usize,
     left: Budget,
-    told: Option<String>,
+    log: Option<String>,
     rules: PhantomData<R>,
 }
 
-/// More steps than any schedule needs: what has not come to rest by then never will.
+/// The limit of steps, which is more than any schedule needs to come to rest.
 const STEPS: usize = 5_000;
 
-/// By so many deliveries of one batch, search has forgotten its deletes: it does after a minute.
+/// The number of deliveries of one batch after which a minute has passed, so that search has forgotten its deletes.
 const DELIVERIES_OF_A_MINUTE: usize = 20;
 
 impl<R: Rules> Schedule<R> {
@@ -54,21 +54,21 @@ impl<R: Rules> Schedule<R> {
         let mut rng = Rng::with_seed(seed);
         let shared = Shared::default();
         shared.world().now = 1_000_000_000_000;
-        let (left, habits) = Budget::draw(&mut rng);
+        let (left, options) = Budget::draw(&mut rng);
         let first_index = rng.u8(0..4) == 0;
         let mut schedule = Self {
             shared,
             rng,
-            habits,
+            options,
             invocations: BTreeMap::new(),
-            begun: 0,
+            next_number: 0,
             current: None,
             late: BTreeSet::new(),
             operator: None,
             checkpoint: 0,
             reported: 0,
             left,
-            told: None,
+            log: None,
             rules: PhantomData,
         };
         if !first_index {
@@ -77,31 +77,31 @@ impl<R: Rules> Schedule<R> {
         schedule
     }
 
-    /// Keeps a story from now on.
-    pub(crate) fn tell(&mut self) {
-        self.told = Some(String::new());
+    /// Records a log from now on.
+    pub(crate) fn record_log(&mut self) {
+        self.log = Some(String::new());
     }
 
-    pub(crate) fn told(&self) -> &str {
-        self.told.as_deref().unwrap_or_default()
+    pub(crate) fn log(&self) -> &str {
+        self.log.as_deref().unwrap_or_default()
     }
 
-    /// Lets everything happen; an error is a broken promise.
+    /// Runs the schedule. An error is a broken invariant.
     pub(crate) fn run(&mut self) -> Result<(), String> {
         for _ in 0..STEPS {
             let moved = self.step()?;
             always(&self.shared.world())?;
-            if self.quiet() {
+            if self.is_idle() {
                 at_rest(&self.shared.world())?;
                 if !moved {
                     return Ok(());
                 }
             }
         }
-        Err("I7: it does not come to rest".to_owned())
+        Err("termination: the schedule does not come to rest".to_owned())
     }
 
-    /// Begins with an index that serves already.
+    /// Starts with an index that serves already.
     fn serve(&mut self) {
         let index = index_name("toy", 1);
         let body = index_body(Leaves.mapping(), &write_alias(&index)).unwrap();
@@ -112,12 +112,12 @@ impl<R: Rules> Schedule<R> {
         world.generations = Some(Generations { epoch: 1, alias: "toy".to_owned(), written });
     }
 
-    /// One thing happens; false when nothing is left that could.
+    /// Carries out one event. Returns false if none is left.
     fn step(&mut self) -> Result<bool, String> {
         match self.rng.u8(0..40) {
             0..5 if self.left.writes > 0 => self.write(),
             5 if self.left.zombies > 0 && self.current.is_some() => self.time_out(),
-            6 if self.left.deaths > 0 && !self.invocations.is_empty() => self.die(),
+            6 if self.left.crashes > 0 && !self.invocations.is_empty() => self.crash(),
             7 if self.left.forgets > 0 => self.forget(),
             8 if self.left.repairs > 0 => self.repair()?,
             13 if self.may_sweep() => self.sweep()?,
@@ -130,7 +130,7 @@ impl<R: Rules> Schedule<R> {
     }
 
     fn carry_or_begin(&mut self) -> Result<bool, String> {
-        let (late, prompt): (Vec<_>, Vec<_>) = self.carriable().into_iter().partition(|place| self.dawdles(*place));
+        let (late, prompt): (Vec<_>, Vec<_>) = self.carriable().into_iter().partition(|place| self.is_delayed(*place));
         if prompt.is_empty() {
             if self.begin()? {
                 return Ok(true);
@@ -151,7 +151,7 @@ impl<R: Rules> Schedule<R> {
         self.carry(place).map(|()| true)
     }
 
-    /// The requests that may be carried out next: all but those that end an invocation's time.
+    /// Returns the requests that may be carried out next: all except those that end an invocation's time.
     fn carriable(&self) -> Vec<usize> {
         let world = self.shared.world();
         let requests = world.requests.iter().enumerate();
@@ -165,7 +165,7 @@ impl<R: Rules> Schedule<R> {
             _ => faults::draw(&mut self.rng, &mut self.shared.world(), kind),
         };
         self.left.faults -= usize::from(fate != Fate::Answered);
-        self.say(|world| format!("{:?}: {fate:?}", world.requests[place]));
+        self.note(|world| format!("{:?}: {fate:?}", world.requests[place]));
         let invocation = self.shared.world().carry(place, fate);
         self.poll(invocation)
     }
@@ -176,109 +176,109 @@ impl<R: Rules> Schedule<R> {
         let records = invocation.records.clone();
         self.remove(number);
         match ended {
-            Ended::Batch(worked) => {
-                let worked = worked.map_err(|failure| failure.to_string())?;
-                self.say(|_| format!("invocation {number} answers {} {:?}", worked.answer, worked.tally));
-                let ledger = worked.ledger;
-                let failed = records.clone().find(|at| worked.answer.contains(&format!("\"{}\"", sequence(*at))));
+            Ended::Batch(processed) => {
+                let processed = processed.map_err(|failure| failure.to_string())?;
+                self.note(|_| format!("invocation {number} answers {} {:?}", processed.answer, processed.tally));
+                let ledger = processed.ledger;
+                let failed = records.clone().find(|at| processed.answer.contains(&format!("\"{}\"", sequence(*at))));
                 if !ledger.adds_up() || ledger.reported != records.end - failed.unwrap_or(records.end) {
-                    return Err(format!("I5: {ledger:?} of records {records:?}, of which {failed:?} is reported"));
+                    return Err(format!("report: {ledger:?} of records {records:?}, of which {failed:?} is reported"));
                 }
                 self.reported = if failed.is_some() { self.reported + 1 } else { 0 };
                 if self.reported.is_multiple_of(DELIVERIES_OF_A_MINUTE) && failed.is_some() {
-                    self.say(|_| "a minute passes".to_owned());
+                    self.note(|_| "a minute passes".to_owned());
                     self.shared.world().search.forget();
                 }
                 if self.current == Some(number) {
                     self.current = None;
                     if self.left.lost_answers > 0 && self.rng.u8(0..4) == 0 {
                         self.left.lost_answers -= 1;
-                        self.say(|_| "the answer is lost".to_owned());
+                        self.note(|_| "the answer is lost".to_owned());
                     } else {
                         self.checkpoint = failed.unwrap_or(records.end);
                     }
                 }
             }
-            // One that failed is begun again by hand, if at all.
+            // An operator restarts a failed repair, if at all.
             Ended::Repair(repaired) => {
-                self.say(|_| format!("the repair: {repaired:?}"));
+                self.note(|_| format!("the repair: {repaired:?}"));
                 self.shared.world().cut_short |= repaired.is_err();
             }
             Ended::Sweep(swept) => {
-                self.say(|_| format!("the sweep: {swept:?}"));
-                // A minute later, whoever still waits for anything.
+                self.note(|_| format!("the sweep: {swept:?}"));
+                // A minute passes for the invocations that still run.
                 if self.rng.bool() {
                     self.shared.world().search.forget();
                 }
             }
             Ended::FirstIndex(made) => {
-                self.say(|_| format!("the first index: {made:?}"));
+                self.note(|_| format!("the first index: {made:?}"));
                 self.operator = None;
             }
         }
         Ok(())
     }
 
-    /// Begins an invocation, or the making of the first index, if there is anything to do for it.
+    /// Starts a batch, or creates the first index, if there is a reason to. Returns whether it did.
     fn begin(&mut self) -> Result<bool, String> {
         let (end, filled) = {
             let world = self.shared.world();
             let filled = world.generations.as_ref().is_some_and(|all| all.written.iter().all(|one| one.filled));
             (world.stream.len(), filled)
         };
-        let number = self.begun;
+        let number = self.next_number;
         let invocation = if self.operator.is_none() && !filled {
             self.operator = Some(number);
-            self.say(|_| format!("invocation {number} makes the first index"));
+            self.note(|_| format!("invocation {number} creates the first index"));
             Invocation::first_index::<R>(&self.shared)
         } else if self.current.is_none() && self.checkpoint < end {
             let end = end.min(self.checkpoint + self.rng.usize(1..=4));
             self.current = Some(number);
             let records = self.checkpoint..end;
-            self.say(|world| format!("invocation {number} is given {}", world.event(records.start, records.end)));
+            self.note(|world| format!("invocation {number} receives {}", world.event(records.start, records.end)));
             Invocation::batch::<R>(&self.shared, records)
         } else {
             return Ok(false);
         };
-        self.begun += 1;
+        self.next_number += 1;
         self.invocations.insert(number, invocation);
         self.poll(number).map(|()| true)
     }
 
-    /// An operator repairs a key, whatever else goes on.
+    /// Starts the repair of a key, concurrently with everything else.
     fn repair(&mut self) -> Result<(), String> {
         self.left.repairs -= 1;
         let keys = keys();
         let key = keys[self.rng.usize(0..keys.len())].clone();
-        let number = self.begun;
-        self.begun += 1;
-        self.say(|_| format!("invocation {number} repairs {key:?}"));
+        let number = self.next_number;
+        self.next_number += 1;
+        self.note(|_| format!("invocation {number} repairs {key:?}"));
         self.invocations.insert(number, Invocation::repair::<R>(&self.shared, key));
         self.poll(number)
     }
 
     fn write(&mut self) {
         self.left.writes -= 1;
-        let told = write(&mut self.shared.world(), &mut self.rng, self.habits);
-        self.say(|_| told);
+        let description = write(&mut self.shared.world(), &mut self.rng, self.options);
+        self.note(|_| description);
     }
 
-    /// The event source gives up waiting; the invocation goes on as a zombie.
+    /// Lets the event source stop waiting for its invocation, which continues as a zombie.
     fn time_out(&mut self) {
         self.left.zombies -= 1;
         let zombie = self.current.take();
         self.late.extend(zombie);
-        self.say(|_| format!("invocation {zombie:?} is a zombie"));
+        self.note(|_| format!("invocation {zombie:?} is a zombie"));
     }
 
-    /// An invocation dies. What it has sent may still arrive.
-    fn die(&mut self) {
-        self.left.deaths -= 1;
+    /// Lets an invocation crash. Its requests may still arrive.
+    fn crash(&mut self) {
+        self.left.crashes -= 1;
         let numbers: Vec<_> = self.invocations.keys().copied().collect();
         let number = numbers[self.rng.usize(0..numbers.len())];
         self.current = self.current.filter(|current| *current != number);
         self.operator = self.operator.filter(|operator| *operator != number);
-        self.say(|_| format!("invocation {number} dies"));
+        self.note(|_| format!("invocation {number} crashes"));
         self.shared.world().cut_short = true;
         self.remove(number);
     }
@@ -291,11 +291,11 @@ impl<R: Rules> Schedule<R> {
 
     fn forget(&mut self) {
         self.left.forgets -= 1;
-        self.say(|_| "search forgets its deletes".to_owned());
+        self.note(|_| "search forgets its deletes".to_owned());
         self.shared.world().search.forget();
     }
 
-    /// An invocation's time is up: it answers with what it has.
+    /// Ends the time of an invocation, which responds with its result so far.
     fn expire(&mut self) -> Result<(), String> {
         let ends: Vec<_> = {
             let world = self.shared.world();
@@ -308,21 +308,21 @@ impl<R: Rules> Schedule<R> {
         self.left.faults -= 1;
         let place = ends[self.rng.usize(0..ends.len())];
         let invocation = self.shared.world().carry(place, Fate::Answered);
-        self.say(|_| format!("the time of invocation {invocation} is up"));
+        self.note(|_| format!("the time of invocation {invocation} is up"));
         self.shared.world().cut_short = true;
         self.poll(invocation)
     }
 
-    /// Nothing is under way that could still change anything.
-    fn quiet(&self) -> bool {
+    /// Whether no invocation and no request is left.
+    fn is_idle(&self) -> bool {
         let world = self.shared.world();
         self.invocations.is_empty() && world.requests.is_empty() && self.checkpoint == world.stream.len()
     }
 
-    fn say(&mut self, what: impl FnOnce(&super::world::World) -> String) {
-        if let Some(told) = &mut self.told {
+    fn note(&mut self, what: impl FnOnce(&super::world::World) -> String) {
+        if let Some(log) = &mut self.log {
             let what = what(&self.shared.world());
-            let _ = writeln!(told, "{what}");
+            let _ = writeln!(log, "{what}");
         }
     }
 }

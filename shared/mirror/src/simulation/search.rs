@@ -1,4 +1,5 @@
-//! The simulated OpenSearch: bulk requests with external versions, strict mappings, aliases, and what it forgets.
+//! The simulated OpenSearch: bulk requests with external versions, strict mappings, aliases, and the versions of
+//! deletes, which it forgets.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +12,10 @@ use crate::lines::Tombstone;
 #[derive(Debug, Default)]
 pub(crate) struct Search {
     indexes: BTreeMap<String, Index>,
-    /// What a reader's alias shows.
+    /// The index of each readers' alias.
     readers: BTreeMap<String, String>,
-    /// A version that fell, and where.
-    pub(crate) fallen: Option<String>,
+    /// A document whose version has decreased.
+    pub(crate) version_decrease: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -22,11 +23,11 @@ struct Index {
     write_alias: String,
     properties: Value,
     documents: BTreeMap<String, Document>,
-    /// What was really deleted, for as long as the node remembers.
+    /// The versions of deleted documents, until the node forgets them.
     deleted: BTreeMap<String, u64>,
-    /// The highest version that each document ever had: only the proof looks at it.
+    /// The highest version that each document ever had, for the invariants only.
     highest: BTreeMap<String, u64>,
-    /// How many writes it has carried out, and which of them made each document.
+    /// The number of writes, and the number of the write that created each document.
     writes: u64,
     sequences: BTreeMap<String, u64>,
 }
@@ -56,14 +57,14 @@ impl Search {
         self.readers.insert(alias.to_owned(), index.to_owned());
     }
 
-    /// What a reader finds behind an alias.
+    /// Returns the documents that a reader finds through an alias.
     pub(crate) fn visible(&self, alias: &str) -> BTreeMap<String, Document> {
         let index = self.readers.get(alias).and_then(|index| self.indexes.get(index));
         let documents = index.into_iter().flat_map(|index| index.documents.clone());
         documents.filter(|(_, document)| document.source["deleted"] != json!(true)).collect()
     }
 
-    /// Puts a document, or nothing, in the place of what an index has, as no write of the mirror does.
+    /// Replaces or removes a document of an index without a version check, as no write of the mirror does.
     pub(crate) fn set(&mut self, index: &str, id: &str, document: Option<Document>) {
         let index = self.indexes.get_mut(index).unwrap();
         match document {
@@ -76,7 +77,7 @@ impl Search {
         };
     }
 
-    /// Forgets the versions of real deletes, as a restart or a minute does.
+    /// Forgets the versions of deletes, as after a restart or after a minute.
     pub(crate) fn forget(&mut self) {
         self.indexes.values_mut().for_each(|index| index.deleted.clear());
     }
@@ -90,8 +91,8 @@ impl Search {
         self.indexes.keys().any(|index| !self.tombstones(&write_alias(index), i64::MAX, 1).is_empty())
     }
 
-    /// The tombstones that were written before this time.
-    pub(crate) fn tombstones(&self, alias: &str, before: i64, most: usize) -> Vec<Tombstone> {
+    /// Finds the tombstones that were written before this time.
+    pub(crate) fn tombstones(&self, alias: &str, before: i64, limit: usize) -> Vec<Tombstone> {
         let index = self.indexes.values().find(|index| index.write_alias == alias);
         let Some(index) = index else { return Vec::new() };
         let old = index.documents.iter().filter(|(_, document)| {
@@ -99,10 +100,10 @@ impl Search {
             document.source["deleted"] == json!(true) && written.is_some_and(|written| written < before)
         });
         let found = old.map(|(id, _)| Tombstone { id: id.clone(), sequence: index.sequences[id], term: TERM });
-        found.take(most).collect()
+        found.take(limit).collect()
     }
 
-    /// Carries out a bulk request. Operations named in `busy` are answered 429 by place.
+    /// Carries out a bulk request. Operations whose positions are in `busy` are answered 429.
     pub(crate) fn bulk(&mut self, alias: &str, lines: &str, busy: &BTreeSet<usize>) -> (u16, Value) {
         let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let mut operations = Vec::new();
@@ -135,9 +136,10 @@ impl Search {
             json!({"index": answer})
         });
         let items = items.collect::<Vec<_>>();
-        let fallen = index.documents.iter().find(|(id, document)| index.highest.get(*id) > Some(&document.version));
-        if let (None, Some((id, document))) = (&self.fallen, fallen) {
-            self.fallen = Some(format!("{id} in {name} fell to version {}", document.version));
+        let version_decrease =
+            index.documents.iter().find(|(id, document)| index.highest.get(*id) > Some(&document.version));
+        if let (None, Some((id, document))) = (&self.version_decrease, version_decrease) {
+            self.version_decrease = Some(format!("{id} in {name} decreased to version {}", document.version));
         }
         for (id, document) in &index.documents {
             let highest = index.highest.entry(id.clone()).or_default();
@@ -165,7 +167,7 @@ impl Index {
         Ok(if before.is_some() { 200 } else { 201 })
     }
 
-    /// After a sweep versions may begin anew. Nothing else should delete.
+    /// Deletes a document. After a sweep its versions may start again. No other delete should occur.
     fn delete(&mut self, meta: &Value) -> Result<u16, Refusal> {
         let id = meta["_id"].as_str().unwrap();
         let version = match meta["if_seq_no"].as_u64() {
@@ -182,7 +184,7 @@ impl Index {
         Ok(if self.documents.remove(id).is_some() { 200 } else { 404 })
     }
 
-    /// The version of a write that has one, if it may take the place of what is there.
+    /// Returns the version of a write, if the version check allows it.
     fn allows(&self, meta: &Value) -> Result<u64, Refusal> {
         let (id, version) = (meta["_id"].as_str().unwrap(), meta["version"].as_u64().unwrap());
         let present = self.documents.get(id).map(|document| document.version).or(self.deleted.get(id).copied());
@@ -195,7 +197,7 @@ impl Index {
         if allowed { Ok(version) } else { Err(higher()) }
     }
 
-    /// The version of the document that is asked for by the write that made it.
+    /// Returns the version of the document, if it was created by the write that the operation names.
     fn found(&self, meta: &Value) -> Result<u64, Refusal> {
         let id = meta["_id"].as_str().unwrap();
         let document = self.documents.get(id).filter(|_| {
@@ -205,7 +207,7 @@ impl Index {
         document.map(|document| document.version).ok_or_else(other)
     }
 
-    /// Whether the mapping takes the document.
+    /// Checks the document against the mapping.
     fn fits(&self, source: &Value) -> Result<(), Refusal> {
         for (field, value) in source.as_object().unwrap() {
             let kind = self.properties[field]["type"].as_str().unwrap_or_default();

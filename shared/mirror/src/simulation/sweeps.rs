@@ -1,16 +1,16 @@
-//! Sweeps beside each other and beside writes.
+//! Sweeps that run concurrently with each other and with writes.
 
 use super::executor::{Ended, Invocation, drive};
 use super::scenarios::{deliver_from, leaf, put, serving, visible};
 use super::world::{Fate, Kind, Shared};
-use crate::rules::AsWritten;
+use crate::rules::ProductionRules;
 use crate::sweep::{Swept, sweep_generations};
 
 const SWEEP: usize = 1;
 
-/// A sweep that has found the tombstones, and waits for nothing but its deletes.
+/// Returns a sweep that has found the tombstones and waits for its deletes.
 fn about_to_delete(shared: &Shared) -> Invocation {
-    let mut sweep = Invocation::sweep::<AsWritten>(shared);
+    let mut sweep = Invocation::sweep::<ProductionRules>(shared);
     while sweep.poll(shared, SWEEP).is_none() {
         let mut world = shared.world();
         let kinds = |kind| world.requests.iter().position(|request| request.kind == kind);
@@ -23,7 +23,7 @@ fn about_to_delete(shared: &Shared) -> Invocation {
 }
 
 #[test]
-fn what_was_put_back_at_a_lower_revision_outlives_a_sweep_that_found_its_tombstone() {
+fn item_restored_at_a_lower_revision_survives_a_sweep_that_found_its_tombstone() {
     let shared = serving();
     put(&shared, "a", Some(leaf("first", 10)));
     put(&shared, "a", None);
@@ -33,8 +33,8 @@ fn what_was_put_back_at_a_lower_revision_outlives_a_sweep_that_found_its_tombsto
     let mut late = about_to_delete(&shared);
     let its_deletes = std::mem::take(&mut shared.world().requests);
     let mut swept = Swept::default();
-    drive(&shared, sweep_generations::<AsWritten, _>(&shared, table::TOMBSTONES, &mut swept)).unwrap();
-    assert_eq!(swept, Swept { gone: 1, outlived: 0 });
+    drive(&shared, sweep_generations::<ProductionRules, _>(&shared, table::TOMBSTONES, &mut swept)).unwrap();
+    assert_eq!(swept, Swept { deleted: 1, skipped: 0 });
     shared.world().search.forget();
     put(&shared, "a", Some(leaf("restored", 4)));
     deliver_from(&shared, 2);
@@ -44,6 +44,6 @@ fn what_was_put_back_at_a_lower_revision_outlives_a_sweep_that_found_its_tombsto
     shared.world().requests = its_deletes;
     let bulk = shared.world().requests.iter().position(|request| request.kind == Kind::Bulk).unwrap();
     shared.world().carry(bulk, Fate::Answered);
-    assert!(matches!(late.poll(&shared, SWEEP), Some(Ended::Sweep(Ok(Swept { gone: 0, outlived: 1 })))));
+    assert!(matches!(late.poll(&shared, SWEEP), Some(Ended::Sweep(Ok(Swept { deleted: 0, skipped: 1 })))));
     assert_eq!(visible(&shared), restored);
 }

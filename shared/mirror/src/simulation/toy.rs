@@ -55,7 +55,8 @@ impl Documents for Leaves {
     }
 }
 
-/// A shape is its text, then half of it, then its first letter: the index refuses what holds an `x`.
+/// The shapes of leaves: the whole text, half of it, or its first letter. The index refuses a shape that contains an
+/// `x`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Areas;
 
@@ -69,7 +70,7 @@ impl Shapes for Areas {
             "slow" => return Err(ShapeUnavailable::new(Obstacle::Passing, "timeout")),
             _ => {}
         }
-        // It has no fine form.
+        // These shapes have no fine form.
         let level = if level == DetailLevel::Fine { DetailLevel::Coarse } else { level };
         let kept = match level {
             DetailLevel::Full => whole.len(),

@@ -1,5 +1,5 @@
-//! Everything around the mirror in one place: the table with its stream, the index, the mirror's own state, a clock
-//! that stands still until it is moved, and the requests that are on their way.
+//! The simulated world: the table with its stream, the index, the mirror's state, a clock that the schedule advances,
+//! and the pending requests.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -27,34 +27,34 @@ pub(crate) struct World {
     pub(crate) checkpoints: BTreeMap<String, Option<Key>>,
     pub(crate) kept: BTreeMap<String, String>,
     pub(crate) requests: Vec<Request>,
-    /// Operations of the next bulk request that find the queue full, by place.
+    /// The positions of the operations of the next bulk request that are answered 429.
     pub(crate) busy: BTreeSet<usize>,
     /// Whether a bulk request was answered 400 or 413 as a whole.
     pub(crate) refused_whole: bool,
-    /// Whether an invocation or a repair ended before it had done all of its work.
+    /// Whether an invocation or a repair was stopped before it was finished.
     pub(crate) cut_short: bool,
     /// Whether stamps are written without their condition: a mutant.
     pub(crate) stamps_blindly: bool,
-    /// When the records of an event were made, as it says, in seconds.
+    /// The creation time of an event's records, in seconds.
     pub(crate) created: i64,
-    /// Whether the clock goes on during pauses. In a schedule it goes on by itself.
+    /// Whether pauses advance the clock. In a schedule it advances by other events.
     pub(crate) pauses_take_time: bool,
     /// Items that have no room for a revision.
     pub(crate) full: BTreeSet<Key>,
-    /// How many items were read by key.
+    /// The number of items that were read by key.
     pub(crate) items_read: usize,
-    /// How many subjects' markers were looked up.
+    /// The number of subjects whose markers were looked up.
     pub(crate) markers_read: usize,
-    /// The most writes that were under way when a record was kept, that one included.
+    /// The highest number of concurrent writes when a record was kept, including that write.
     pub(crate) writes_at_once: usize,
-    /// The mirror wrote what it must not.
-    pub(crate) trespass: Option<String>,
-    /// Whose future is being polled.
+    /// A write that the mirror must not make.
+    pub(crate) forbidden_write: Option<String>,
+    /// The invocation whose future is being polled.
     pub(crate) polled: usize,
-    /// When each invocation began.
-    pub(crate) begun: BTreeMap<usize, i64>,
-    /// Whether no time passes for an invocation, so that nothing that it has read grows old: a mutant.
-    pub(crate) ageless: bool,
+    /// The time at which each invocation started.
+    pub(crate) started: BTreeMap<usize, i64>,
+    /// Whether the clock stands still for each invocation, so that its data never becomes too old: a mutant.
+    pub(crate) never_ages: bool,
 }
 
 /// A stream record.
@@ -66,14 +66,14 @@ pub(crate) struct Record {
     pub(crate) new: Option<Attributes>,
 }
 
-/// What somebody waits for.
+/// A pending request of an invocation.
 pub(crate) struct Request {
     pub(crate) invocation: usize,
     pub(crate) kind: Kind,
     carry: Carry,
 }
 
-/// Carries a request out and answers it.
+/// Carries out a request and responds to it.
 type Carry = Box<dyn FnOnce(&mut World, Fate) + Send>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,21 +86,21 @@ pub(crate) enum Kind {
     Expired,
 }
 
-/// What becomes of a request.
+/// The fate of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Answered,
-    /// It is not carried out, and fails.
+    /// The request is not carried out, and fails.
     Lost,
-    /// It is carried out, and fails.
+    /// The request is carried out, and fails.
     AnswerLost,
-    /// It is refused with this status; only for bulk requests.
+    /// The request is refused with this status. Only for bulk requests.
     Refused(u16),
-    /// It is answered with one item too few; only for bulk requests.
+    /// The response has one item too few. Only for bulk requests.
     Short,
 }
 
-/// A hold on the world.
+/// A shared reference to the world.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared(Arc<Mutex<World>>);
 
@@ -109,7 +109,7 @@ impl Shared {
         self.0.lock().unwrap()
     }
 
-    /// Sends a request and waits until the schedule lets it be carried out.
+    /// Sends a request, and waits until the schedule carries it out.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         kind: Kind,
@@ -121,12 +121,12 @@ impl Shared {
                 Fate::Lost => Err(Fault::passing("simulated", "the request was lost")),
                 fate => carry(world, fate),
             };
-            let told = match fate {
+            let response = match fate {
                 Fate::AnswerLost => Err(Fault::passing("simulated", "the answer was lost")),
                 _ => done,
             };
-            // Whoever asked may be gone.
-            let _ = answer.send(told);
+            // The invocation may have ended.
+            let _ = answer.send(response);
         });
         {
             let mut world = self.world();
@@ -138,14 +138,14 @@ impl Shared {
 }
 
 impl World {
-    /// Carries out a request; returns whose it was.
+    /// Carries out a request. Returns its invocation.
     pub(crate) fn carry(&mut self, place: usize, fate: Fate) -> usize {
         let request = self.requests.swap_remove(place);
         (request.carry)(self, fate);
         request.invocation
     }
 
-    /// Writes an item with this key, or removes it; the stream gets a record.
+    /// Writes or removes the item with this key, and adds a record to the stream.
     pub(crate) fn put(&mut self, key: &Key, mut new: Option<Attributes>) {
         if let Some(new) = &mut new {
             new.insert("PK".to_owned(), json!({"S": key.pk}));
@@ -164,7 +164,7 @@ impl World {
         self.stream.push(Record { name, key: key.clone(), old, new });
     }
 
-    /// The records from here to there as Lambda would hand them over.
+    /// Returns Lambda's event with the records between these positions.
     pub(crate) fn event(&self, from: usize, to: usize) -> String {
         let records: Vec<_> = (from..to).map(|at| self.stream[at].json(at, self.created)).collect();
         json!({ "Records": records }).to_string()
@@ -193,7 +193,7 @@ impl Record {
     }
 }
 
-/// Sequence numbers grow in length, so that comparing their text alone would be wrong.
+/// Returns the sequence number of a record. The numbers grow in length, so that their text alone has the wrong order.
 pub(crate) fn sequence(at: usize) -> String {
     (at * 7 + 5).to_string()
 }

@@ -1,4 +1,4 @@
-//! Who writes to the table: the platform under clocks that are wrong, and others who know nothing of revisions.
+//! The writers of the table: the platform with wrong clocks, and other programs that ignore the rules of revisions.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
@@ -10,19 +10,19 @@ pub(crate) fn keys() -> [Key; 2] {
     [Key::new("TREE#a", "LEAF#1"), Key::new("TREE#bb", "LEAF#1")]
 }
 
-/// What the writers of one schedule may do.
+/// The options of the writers of one schedule.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Habits {
+pub(crate) struct WriterOptions {
     pub(crate) keys: usize,
     pub(crate) slow_clocks: bool,
     pub(crate) foreign: bool,
     pub(crate) poison: bool,
     pub(crate) unknown_events: bool,
-    /// Most of what is there is deleted soon.
-    pub(crate) fleeting: bool,
+    /// Whether most items are deleted soon.
+    pub(crate) short_lived: bool,
 }
 
-impl Habits {
+impl WriterOptions {
     pub(crate) fn draw(rng: &mut Rng) -> Self {
         Self {
             keys: rng.usize(1..=2),
@@ -30,54 +30,54 @@ impl Habits {
             foreign: rng.bool(),
             poison: rng.u8(0..3) == 0,
             unknown_events: rng.u8(0..8) == 0,
-            fleeting: false,
+            short_lived: false,
         }
     }
 }
 
-/// Makes one write; returns what it was.
-pub(crate) fn write(world: &mut World, rng: &mut Rng, habits: Habits) -> String {
-    let key = keys()[rng.usize(0..habits.keys)].clone();
+/// Carries out one write. Returns its description.
+pub(crate) fn write(world: &mut World, rng: &mut Rng, options: WriterOptions) -> String {
+    let key = keys()[rng.usize(0..options.keys)].clone();
     world.now += 1;
     let clock = match rng.u8(0..4) {
-        0 if habits.slow_clocks => world.now - rng.i64(1..6),
-        1 if habits.slow_clocks => world.now - 3_600_000_000,
+        0 if options.slow_clocks => world.now - rng.i64(1..6),
+        1 if options.slow_clocks => world.now - 3_600_000_000,
         _ => world.now,
     };
     let item = world.table.get(&key).cloned();
     let (what, new) = match item {
-        None => create(rng, habits, clock),
+        None => create(rng, options, clock),
         Some(item) => match rng.u8(0..10) {
-            5..9 if habits.fleeting => ("delete".to_owned(), None),
+            5..9 if options.short_lived => ("delete".to_owned(), None),
             0..3 => ("delete".to_owned(), None),
-            3..5 if habits.foreign => foreign(rng, habits, item),
-            _ => update(rng, habits, item, clock),
+            3..5 if options.foreign => foreign(rng, options, item),
+            _ => update(rng, options, item, clock),
         },
     };
-    let told = format!("{what} {} -> {}", key.document_id(), json!(new));
+    let description = format!("{what} {} -> {}", key.document_id(), json!(new));
     let before = world.stream.len();
     world.put(&key, new);
-    if let (true, Some(record)) = (habits.unknown_events && rng.u8(0..4) == 0, world.stream.get_mut(before)) {
+    if let (true, Some(record)) = (options.unknown_events && rng.u8(0..4) == 0, world.stream.get_mut(before)) {
         record.name = "EXPIRED";
     }
-    // A counter beside it, which nobody searches.
+    // Sometimes a counter is written, too, which is never searchable.
     if rng.u8(0..8) == 0 {
         world.put(&Key::new("COUNTER", "leaves"), Some(attributes(json!({"value": {"N": world.now.to_string()}}))));
     }
-    told
+    description
 }
 
-fn create(rng: &mut Rng, habits: Habits, clock: i64) -> (String, Option<Attributes>) {
+fn create(rng: &mut Rng, options: WriterOptions, clock: i64) -> (String, Option<Attributes>) {
     let rev = match rng.u8(0..6) {
-        0 if habits.foreign => None,
-        1 if habits.foreign => Some(invalid(rng)),
+        0 if options.foreign => None,
+        1 if options.foreign => Some(invalid(rng)),
         _ => Some(json!({"N": (2 * clock).to_string()})),
     };
-    ("create".to_owned(), Some(content(rng, habits, rev)))
+    ("create".to_owned(), Some(content(rng, options, rev)))
 }
 
-/// The platform: the revision grows, or the condition fails and nothing is written.
-fn update(rng: &mut Rng, habits: Habits, old: Attributes, clock: i64) -> (String, Option<Attributes>) {
+/// Updates the item as the platform does: the revision grows, or the condition fails and nothing is written.
+fn update(rng: &mut Rng, options: WriterOptions, old: Attributes, clock: i64) -> (String, Option<Attributes>) {
     let present = old.get("rev").map(|rev| rev["N"].as_str().and_then(|rev| rev.parse::<i128>().ok()));
     let rev = match present {
         None => i128::from(2 * clock),
@@ -87,13 +87,13 @@ fn update(rng: &mut Rng, habits: Habits, old: Attributes, clock: i64) -> (String
     };
     let rev = (rev < 1 << 53).then(|| json!({"N": rev.to_string()}));
     match rev {
-        Some(rev) => ("update".to_owned(), Some(content(rng, habits, Some(rev)))),
+        Some(rev) => ("update".to_owned(), Some(content(rng, options, Some(rev)))),
         None => ("refused update".to_owned(), Some(old)),
     }
 }
 
-/// Somebody who does not keep the rules of revisions.
-fn foreign(rng: &mut Rng, habits: Habits, old: Attributes) -> (String, Option<Attributes>) {
+/// Updates the item as a program that ignores the rules of revisions.
+fn foreign(rng: &mut Rng, options: WriterOptions, old: Attributes) -> (String, Option<Attributes>) {
     let present = old.get("rev").cloned();
     let (what, rev) = match rng.u8(0..5) {
         0 | 1 => ("same rev", present),
@@ -101,7 +101,7 @@ fn foreign(rng: &mut Rng, habits: Habits, old: Attributes) -> (String, Option<At
         3 => ("no rev", None),
         _ => ("invalid rev", Some(invalid(rng))),
     };
-    (format!("foreign write, {what},"), Some(content(rng, habits, rev)))
+    (format!("foreign write, {what},"), Some(content(rng, options, rev)))
 }
 
 fn lower(rev: &Value) -> Value {
@@ -119,7 +119,7 @@ fn invalid(rng: &mut Rng) -> Value {
     }
 }
 
-fn content(rng: &mut Rng, habits: Habits, rev: Option<Value>) -> Attributes {
+fn content(rng: &mut Rng, options: WriterOptions, rev: Option<Value>) -> Attributes {
     let mut item = attributes(json!({"name": {"S": format!("n{}", rng.u32(..))}}));
     if rng.u8(0..5) == 0 {
         item.insert("hidden".to_owned(), json!({"BOOL": true}));
@@ -129,8 +129,8 @@ fn content(rng: &mut Rng, habits: Habits, rev: Option<Value>) -> Attributes {
         item.insert("area".to_owned(), json!({"S": area}));
     }
     match rng.u8(0..8) {
-        0 if habits.poison => drop(item.insert("size".to_owned(), json!({"N": "3000000000"}))),
-        1 if habits.poison => drop(item.insert("name".to_owned(), json!({"N": "1"}))),
+        0 if options.poison => drop(item.insert("size".to_owned(), json!({"N": "3000000000"}))),
+        1 if options.poison => drop(item.insert("name".to_owned(), json!({"N": "1"}))),
         _ => {}
     }
     item.extend(rev.map(|rev| ("rev".to_owned(), rev)));
