@@ -13,7 +13,7 @@ pub enum Cancellation<J: Jobs> {
     /// It is cancelled.
     Ended,
     /// Its worker ends it, and counts first what it has written.
-    Requested(JobOf<J>),
+    Requested(Box<JobOf<J>>),
 }
 
 /// Cancels a job that was read: a queued job at once, a running one by its worker. The caller decides who may cancel which
@@ -28,7 +28,7 @@ pub async fn cancel<J: Jobs>(
     match before.status {
         Status::Cancelled => return Ok(Cancellation::Ended),
         Status::Succeeded | Status::Failed => return Err(NOT_CANCELLABLE.because("The job has ended already.")),
-        Status::Running if before.cancel_requested => return Ok(Cancellation::Requested(before)),
+        Status::Running if before.cancel_requested => return Ok(Cancellation::Requested(Box::new(before))),
         Status::Queued | Status::Running => {}
     }
     let mut after = before.clone();
@@ -48,7 +48,7 @@ pub async fn cancel<J: Jobs>(
         Err(actions) => access.transact(pattern, &actions).await,
     };
     match written {
-        Ok(_) if after.is_open() => Ok(Cancellation::Requested(after)),
+        Ok(_) if after.is_open() => Ok(Cancellation::Requested(Box::new(after))),
         Ok(_) => Ok(Cancellation::Ended),
         Err(error) if error.is_refusal() => Err(Problem::lost_race()),
         Err(error) => Err(error.into()),

@@ -38,7 +38,7 @@ pub(crate) struct Active<J: Jobs> {
 pub(crate) enum Turned<J: Jobs> {
     More(Box<Active<J>>),
     /// The job has ended, waits, or was given back. This is its last known state.
-    Over(JobOf<J>),
+    Over(Box<JobOf<J>>),
 }
 
 /// Whether a run that may last until then has time for a step.
@@ -56,7 +56,7 @@ pub async fn carry_on<J: Jobs>(access: &Access, lease: Lease<J>, until: Instant)
     loop {
         match active.turn(access, until).await? {
             Turned::More(more) => active = *more,
-            Turned::Over(job) => return Ok(job),
+            Turned::Over(job) => return Ok(*job),
         }
     }
 }
@@ -72,7 +72,7 @@ impl<J: Jobs> Active<J> {
         let began = Instant::now();
         while self.lease.job.is_open() {
             if self.conflicts == MAX_CONFLICTS || !has_time_for(access, until, MIN_STEP_TIME.max(self.slowest * 2)) {
-                return Ok(Turned::Over(self.suspend(access).await?));
+                return Ok(Turned::Over(Box::new(self.suspend(access).await?)));
             }
             if began.elapsed() >= TURN {
                 return Ok(Turned::More(Box::new(self)));
@@ -80,7 +80,7 @@ impl<J: Jobs> Active<J> {
             let start = Instant::now();
             let last = until.checked_sub(RELEASE_TIME).unwrap_or(until);
             let Ok(attempt) = timeout_at(last, self.step(access)).await else {
-                return Ok(Turned::Over(self.lease.abandon(access).await?));
+                return Ok(Turned::Over(Box::new(self.lease.abandon(access).await?)));
             };
             self.slowest = self.slowest.max(start.elapsed());
             match attempt {
@@ -98,7 +98,7 @@ impl<J: Jobs> Active<J> {
                 }
             }
         }
-        Ok(Turned::Over(self.lease.job))
+        Ok(Turned::Over(Box::new(self.lease.job)))
     }
 
     async fn step(&mut self, access: &Access) -> Result<(Commit, Then), Attempt> {
