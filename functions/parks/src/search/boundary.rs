@@ -115,5 +115,8 @@ async fn derived(cx: &Context, name: &str) -> Result<String, Problem> {
 }
 
 fn unavailable(why: impl ToString) -> Problem {
-    GEOMETRY_UNAVAILABLE.because("Try again shortly.").retry_after(1).caused_by(why.to_string())
+    GEOMETRY_UNAVAILABLE
+        .because("The stored shape could not be read; try again.")
+        .retry_after(1)
+        .caused_by(why.to_string())
 }

@@ -39,13 +39,13 @@ impl Bounds {
         const EXPECTED: &str = "must be west,south,east,north in degrees";
         let &[west, south, east, north] = numbers else { return Err(EXPECTED.to_owned()) };
         if [south, north].iter().any(|latitude| latitude.abs() > 90.0) {
-            return Err(format!("{EXPECTED}: a latitude lies beyond 90, longitude comes first"));
+            return Err(format!("{EXPECTED}: a latitude is outside -90 to 90; longitude comes first"));
         }
         if [west, east].iter().any(|longitude| longitude.abs() > 180.0) {
-            return Err(format!("{EXPECTED}: a longitude lies beyond 180"));
+            return Err(format!("{EXPECTED}: a longitude is outside -180 to 180"));
         }
         if south > north {
-            return Err(format!("{EXPECTED}: south lies beyond north"));
+            return Err(format!("{EXPECTED}: south is greater than north"));
         }
         #[expect(clippy::float_cmp, reason = "a box is empty only where both sides are given alike")]
         if west == east {

@@ -54,9 +54,9 @@ impl Facet {
         let zoom: u8 = zoom.ok_or("must be entity, collectionId, type, subType or grid:{0-12}")?;
         match bbox.unwrap_or(WORLD).tiles(zoom) {
             0..=MAX_TILES => Ok(Self::Grid(zoom)),
-            many => {
-                Err(format!("would have {many} tiles; take a lower zoom or a smaller `bbox`, for at most {MAX_TILES}"))
-            }
+            many => Err(format!(
+                "would have {many} tiles, and at most {MAX_TILES} are allowed; use a lower zoom or a smaller `bbox`"
+            )),
         }
     }
 

@@ -53,10 +53,10 @@ pub struct FoundFeature {
     #[schema(value_type = FeatureType)]
     pub feature_type: &'static str,
     pub id: String,
-    /// `[west, south, east, north]`; west lies beyond east across 180 degrees.
+    /// `[west, south, east, north]`; `west > east` across 180 degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bbox: Option<[f64; 4]>,
-    /// As `shapeAs` says, or null.
+    /// In the form of `shapeAs`, or null.
     #[schema(value_type = Option<Geometry>, required)]
     pub geometry: Option<Box<RawValue>>,
     pub properties: FoundItemProperties,

@@ -32,10 +32,10 @@ impl Ordering {
         });
         let direction = order.unwrap_or_default();
         match sort {
-            Sort::Relevance if !words => Err(("sort", "must have `q` beside it to sort by relevance")),
-            Sort::Distance if !near => Err(("sort", "must have `near` beside it to sort by distance")),
+            Sort::Relevance if !words => Err(("sort", "requires `q` to sort by relevance")),
+            Sort::Distance if !near => Err(("sort", "requires `near` to sort by distance")),
             Sort::Relevance | Sort::Distance if order.is_some() => {
-                Err(("order", "is only for `sort` by name, number or updated"))
+                Err(("order", "is allowed only with `sort` by name, number or updated"))
             }
             Sort::Relevance => Ok(Self::Relevance),
             Sort::Distance => Ok(Self::Distance),

@@ -191,20 +191,22 @@ fn misfits(query: &SearchQuery, shape: Option<&Value>, source: Source) -> Vec<Fa
     let placeless = query.entity.iter().find(|kind| matches!(kind, Kind::Collection | Kind::Product));
     let grids = query.facets.iter().filter(|facet| facet.starts_with("grid:")).count();
     let rules = [
-        (query.radius.is_some() && query.near.is_empty(), "radius", "must have `near` beside it".to_owned()),
-        (shape.is_some() && query.shape_of.is_some(), "shapeOf", "cannot stand beside `shape`".to_owned()),
+        (query.radius.is_some() && query.near.is_empty(), "radius", "requires `near`".to_owned()),
+        (shape.is_some() && query.shape_of.is_some(), "shapeOf", "cannot be combined with `shape`".to_owned()),
         (
             query.relation.is_some() && !has_shape,
             "relation",
-            "must have a shape beside it: `shapeOf`, or `shape` in the body of a POST".to_owned(),
+            "requires a shape: `shapeOf`, or `shape` in the body of a POST".to_owned(),
         ),
         (grids > 1, "facets", "must have at most one grid".to_owned()),
-        (query.open_match.is_some() && query.open.is_none(), "openMatch", "must have `open` beside it".to_owned()),
+        (query.open_match.is_some() && query.open.is_none(), "openMatch", "requires `open`".to_owned()),
         (
             is_of_places && placeless.is_some(),
             "entity",
             placeless
-                .map(|kind| format!("cannot be {kind} beside bbox, near or a shape: these have no place"))
+                .map(|kind| {
+                    format!("cannot be {kind} with `bbox`, `near` or a shape, since these items have no location")
+                })
                 .unwrap_or_default(),
         ),
     ];

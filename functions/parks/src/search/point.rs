@@ -15,7 +15,7 @@ impl Point {
     pub fn parse(numbers: &[f64]) -> Result<Self, String> {
         let &[longitude, latitude] = numbers else { return Err(Self::EXPECTED.to_owned()) };
         if latitude.abs() > 90.0 && longitude.abs() <= 90.0 && latitude.abs() <= 180.0 {
-            let swapped = format!("these look swapped, {latitude},{longitude} may be meant");
+            let swapped = format!("the coordinates may be swapped: {latitude},{longitude}");
             return Err(format!("{}; {swapped}", Self::EXPECTED));
         }
         if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
