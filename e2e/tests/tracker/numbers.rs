@@ -89,7 +89,7 @@ async fn number_allocated_in_between_keeps_the_counter() {
     let second = fixture.issue(&project, "Second", json!({})).await;
     assert_eq!(second["number"], 2);
     let stopped = ended(&fixture, &accepted).await;
-    assert_eq!((stopped.text("state"), stopped.text("reason")), ("stopped", "a number was given meanwhile"));
+    assert_eq!((stopped.text("state"), stopped.text("reason")), ("stopped", "another number was allocated meanwhile"));
     assert_eq!(fixture.issue(&project, "Third", json!({})).await["number"], 3);
 }
 

@@ -24,9 +24,9 @@ pub use visibility::{Visibility, set_visibility};
 /// The number of items that are read concurrently.
 const CONCURRENCY: usize = 8;
 
-pub const BUSY: Kind = Kind::new(409, "busy", "A job is still working on it");
+pub const BUSY: Kind = Kind::new(409, "busy", "A job is changing the item");
 
-pub const TOO_MANY: Kind = Kind::new(409, "too-many-dependents", "Too many things depend on it");
+pub const TOO_MANY: Kind = Kind::new(409, "too-many-dependents", "The item has too many dependents");
 
 /// Whether a transaction failed because the item of its first action has changed since it was read.
 pub fn is_stale(error: &Error) -> bool {

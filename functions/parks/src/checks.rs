@@ -55,16 +55,16 @@ pub fn faults(item: &Item) -> Vec<Fault> {
     faults
 }
 
-/// Checks a position. `[0, 0]` is refused, because it usually stands for missing coordinates.
+/// Checks a position. `[0, 0]` is refused, because it usually means missing coordinates.
 fn check_location(position: &[f64]) -> Result<(), String> {
     let (&[longitude, latitude] | &[longitude, latitude, _]) = position else {
         return Err("expected [longitude, latitude] or [longitude, latitude, metres]".to_owned());
     };
     if (longitude, latitude) == (0.0, 0.0) {
-        return Err("[0, 0] stands for missing coordinates, not for a place".to_owned());
+        return Err("[0, 0] usually means missing coordinates and is refused".to_owned());
     }
     if latitude.abs() > 90.0 && longitude.abs() <= 90.0 && latitude.abs() <= 180.0 {
-        return Err("the latitude exceeds 90: longitude comes first, these look swapped".to_owned());
+        return Err("the latitude exceeds 90; longitude comes first, so the coordinates may be swapped".to_owned());
     }
     if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
         return Err("expected a longitude of -180 to 180 and a latitude of -90 to 90".to_owned());

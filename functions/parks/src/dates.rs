@@ -29,7 +29,7 @@ use crate::schema::PARKS;
 use crate::view::View;
 use product::LoadedProduct;
 
-pub const DATES_OUTSIDE: Kind = Kind::new(409, "dates-outside", "It has dates outside this range");
+pub const DATES_OUTSIDE: Kind = Kind::new(409, "dates-outside", "The product has dates outside this range");
 
 const ALL: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates";
 const ONE: &str = "/parks/products/{collection}/{activityType}/{activity}/{number}/dates/{date}";
@@ -229,7 +229,9 @@ pub async fn check_range(cx: &Context, before: &Item, after: &Item) -> Result<()
         if let Some(date) = among(cx.access(), &product, outside)?.consistent().first().await? {
             let day = ProductDateKey::parse(&date.key).map(|key| format!(", such as {}", key.date));
             let such_as = day.unwrap_or_default();
-            return Err(DATES_OUTSIDE.because(format!("It has dates from {outside}{such_as}. Delete them first.")));
+            return Err(
+                DATES_OUTSIDE.because(format!("The product has dates from {outside}{such_as}. Delete them first."))
+            );
         }
     }
     Ok(())

@@ -39,7 +39,7 @@ use boundary::{Sending, load_boundary};
 use features::{FoundFeatures, Link};
 use hits::SearchResponse;
 use open::MAX_ACTIVITIES;
-use parsed_query::{ParsedQuery, Source, for_administrators};
+use parsed_query::{ParsedQuery, Source, administrator_parameter};
 use query::{Format, SearchQuery, ShapeSearch};
 use request::NAMED;
 use response::Found;
@@ -56,7 +56,7 @@ const MAX_BODY: usize = 96 * 1024;
 const SHAPE: &str = "{\"shape\":{\"type\":\"Polygon\",\"coordinates\":\
      [[[-126,49],[-125,49],[-125,50],[-126,50],[-126,49]]]},\"relation\":\"within\"}";
 
-/// Above the time limits of the searches of a request together, so that a slow search is reported as one.
+/// Longer than the time limits of all searches of a request together, so that a slow search is reported as slow.
 pub const TIMEOUT: Duration = Duration::from_secs(25);
 
 pub fn route() -> Route {
@@ -114,12 +114,12 @@ async fn find(cx: &Context, query: SearchQuery, shape: Option<Value>, source: So
             query.area = Some(boundary.compared);
             (shape_status, tolerance) = (Some(boundary.status), boundary.tolerance);
         }
-        match closest(cx, &query, position.as_ref(), &activities, &marks).await {
-            // The document was deleted since it was found, or this search engine cannot compare with a document.
+        match search_with_tolerance(cx, &query, position.as_ref(), &activities, &marks).await {
+            // The document was deleted since it was found, or this search engine cannot compare with an indexed shape.
             Err(SearchError::Refused(_)) if matches!(query.area, Some(Compared::Document { .. })) => {
                 sending = Sending::Positions;
             }
-            closest => break closest?,
+            result => break result?,
         }
     };
     let found = Found::new(&query, response, &marks);
@@ -142,9 +142,9 @@ async fn find(cx: &Context, query: SearchQuery, shape: Option<Value>, source: So
     Ok(view.cached(answer))
 }
 
-/// 403 for a parameter that only administrators may send. To ignore it would return hits that do not match it.
+/// 403 for a parameter that only administrators may send. Ignoring it would return hits that do not match it.
 fn authorize(cx: &Context, query: &SearchQuery, view: View) -> Result<(), Problem> {
-    match for_administrators(query) {
+    match administrator_parameter(query) {
         Some(name) if view == View::Visitor => {
             cx.principal().signed_in()?;
             let detail = format!("`{name}` is for administrators (the role `{ADMINISTRATOR}`), in their own view.");
@@ -154,16 +154,16 @@ fn authorize(cx: &Context, query: &SearchQuery, view: View) -> Result<(), Proble
     }
 }
 
-/// The end of a page, and the closeness of its hits to the words.
+/// The position after a page: the sort values of its last hit, and the closeness of its hits to the words.
 #[derive(Debug, Serialize, Deserialize)]
 struct Position {
     closeness: Closeness,
     after: Box<RawValue>,
 }
 
-/// Searches with growing tolerance until there are hits: with the words as typed, with typos, with most of the words.
-/// Later pages have the closeness of the first page.
-async fn closest(
+/// Searches with growing tolerance until there are hits: first for the words as typed, then with typos, then for most of
+/// the words. Later pages have the closeness of the first page.
+async fn search_with_tolerance(
     cx: &Context,
     query: &ParsedQuery,
     position: Option<&Position>,
@@ -190,7 +190,7 @@ async fn closest(
 
 /// The activities with a product that is open on the days of the query.
 async fn open_activities(cx: &Context, query: &ParsedQuery) -> Result<Vec<String>, Problem> {
-    let Some(request) = query.join() else { return Ok(Vec::new()) };
+    let Some(request) = query.open_activities_request() else { return Ok(Vec::new()) };
     let mut response: SearchResponse = cx.access().search(&SEARCH, ALIAS, &request).await?;
     let counted = response.take_counts().remove("activities").unwrap_or_default();
     if counted.len() > MAX_ACTIVITIES {

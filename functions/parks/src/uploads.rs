@@ -19,7 +19,7 @@ use crate::names::{ShapeName, UploadId};
 use crate::schema::PARKS;
 use crate::shapes::{self, Geometry};
 
-pub const NOT_READY: Kind = Kind::new(409, "upload-not-ready", "The upload is no shape yet");
+pub const NOT_READY: Kind = Kind::new(409, "upload-not-ready", "The upload is not ready");
 
 /// An upload as the table stores it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -74,7 +74,7 @@ pub const PREFIX: &str = "uploads/";
 
 /// The stored shape of an upload that is ready, with its repairs. 422 if an attribute of this name cannot have it.
 pub async fn ready(cx: &Context, upload: &str, name: ShapeName) -> Result<(StoredShape, Vec<String>), Problem> {
-    let unknown = || Problem::unprocessable(vec![Fault::pointer("/uploadId", "is the id of no upload")]);
+    let unknown = || Problem::unprocessable(vec![Fault::pointer("/uploadId", "does not exist")]);
     let upload: UploadId = upload.parse().map_err(|_| unknown())?;
     let parks = cx.access().table(&access::ITEM, &PARKS);
     let stored = parks.get_consistent(UploadKey { upload }.key()).await?.ok_or_else(unknown)?;

@@ -185,9 +185,9 @@ impl SearchQuery {
             return Ok(Vec::new());
         }
         let fault = |detail: String| Problem::faults(vec![Fault::parameter("filter", detail)]);
-        let schema = schema.ok_or_else(|| fault("needs a `projectId`, whose columns it names".to_owned()))?;
+        let schema = schema.ok_or_else(|| fault("requires `projectId`".to_owned()))?;
         if self.entity == Searched::Project {
-            return Err(fault("is only for `entity=issue`".to_owned()));
+            return Err(fault("is allowed only with `entity=issue`".to_owned()));
         }
         let filters = Filter::parse_all(&self.filter.join(","), schema).map_err(fault)?;
         check_busy_filters(schema, &filters)?;

@@ -82,11 +82,11 @@ impl SearchQuery {
         let words = words.map_err(|detail| faults.push(Fault::parameter("q", detail))).unwrap_or_default();
         let chosen = match self.entity {
             Searched::Agency => {
-                faults.extend(self.role.map(|_| Fault::parameter("role", "is only for `entity=member`")));
+                faults.extend(self.role.map(|_| Fault::parameter("role", "is allowed only with `entity=member`")));
                 self.status.map(Status::as_str)
             }
             Searched::Member => {
-                faults.extend(self.status.map(|_| Fault::parameter("status", "is only for `entity=agency`")));
+                faults.extend(self.status.map(|_| Fault::parameter("status", "is allowed only with `entity=agency`")));
                 let missing = || Fault::parameter("agencyId", "must name the agency whose members are searched");
                 faults.extend(self.agency_id.is_none().then(missing));
                 self.role.map(Role::as_str)

@@ -52,7 +52,9 @@ async fn delete<E: Entity>(
     cx.retry_stale(&tag, || async {
         let loaded = LoadedItem::load_live(&cx, path.key()).await?;
         if loaded.item.busy() {
-            return Err(BUSY.because("A job is still restoring, showing or hiding the item."));
+            return Err(
+                BUSY.because("A job is still restoring, showing or hiding the item. Try again when it has ended.")
+            );
         }
         tag.check(loaded.tag())?;
         if query.cascade { cascade(&cx, loaded).await } else { delete_alone(&cx, &loaded).await.map(Either::First) }

@@ -12,8 +12,8 @@ use crate::jobs::{self, JobKind, JobView};
 use crate::names::{JobId, Kind};
 use crate::view::{ADMINISTRATORS, ItemView, View};
 
-pub const NOT_DELETED: ProblemKind = ProblemKind::new(409, "not-deleted", "It is not deleted");
-pub const PARENT_DELETED: ProblemKind = ProblemKind::new(409, "parent-deleted", "Its parent is deleted");
+pub const NOT_DELETED: ProblemKind = ProblemKind::new(409, "not-deleted", "The item is not deleted");
+pub const PARENT_DELETED: ProblemKind = ProblemKind::new(409, "parent-deleted", "The item's parent is deleted");
 
 pub fn route<E: Entity>(name: &'static str, summary: &'static str) -> Route {
     let route = Route::post(name, format!("{}/restore", E::ITEM), ADMINISTRATORS, restore::<E>)
@@ -41,10 +41,12 @@ async fn restore<E: Entity>(
             return Err(NOT_DELETED.because("Only a deleted item can be restored."));
         }
         if before.item.busy() {
-            return Err(BUSY.because("A job is still deleting it."));
+            return Err(BUSY.because("A job is still deleting the item. Try again when it has ended."));
         }
         if before.item.deleted_with.is_some() && !is_parent_deleted(&cx, &before.item).await? {
-            return Err(BUSY.because("A job is still restoring the item that it was deleted with."));
+            return Err(BUSY.because(
+                "A job is still restoring the item whose deletion cascaded to this one. Try again when it has ended.",
+            ));
         }
         let audit = Audit::now(&cx);
         let (actions, after, job) = match cascade::restore_with_children(cx.access(), &before, &audit).await? {

@@ -21,7 +21,7 @@ use crate::schema::PARKS;
 use crate::view::{ADMINISTRATORS, ItemView};
 
 /// Of an activity that has or had products: its type is part of their keys.
-pub const HAS_HAD_PRODUCTS: Kind = Kind::new(409, "has-had-products", "Its products are named by its type");
+pub const HAS_HAD_PRODUCTS: Kind = Kind::new(409, "has-had-products", "The activity has or had products");
 
 /// The limit of relationships, which move in the same transaction.
 const MAX_RELATIONSHIPS: usize = 40;
@@ -144,7 +144,7 @@ async fn move_item(
     };
     let related = cascade::relationships(cx.access(), &old).await?;
     if related.all.len() > MAX_RELATIONSHIPS {
-        return Err(TOO_MANY.because(format!("It has more than {MAX_RELATIONSHIPS} relationships.")));
+        return Err(TOO_MANY.because(format!("The item has more than {MAX_RELATIONSHIPS} relationships.")));
     }
     let count = related.counter.count;
     for relationship in related.all {

@@ -73,7 +73,11 @@ async fn load_live(cx: &Context, item: &ItemRef) -> Result<Item, Problem> {
     if item.deleted() {
         return Err(missing());
     }
-    if item.busy() { Err(BUSY.because("A job is still working on one of the items.")) } else { Ok(item) }
+    if item.busy() {
+        Err(BUSY.because("A job is changing one of the items. Try again when it has ended."))
+    } else {
+        Ok(item)
+    }
 }
 
 /// 404 with the key of the item that does not exist.

@@ -1,4 +1,4 @@
-//! The boundary of an item as the shape of a search, in the form that search has.
+//! The boundary of an item as the shape of a search, at the detail level that search has indexed.
 
 use geometry::{Envelope, Shape};
 use serde_json::json;
@@ -32,8 +32,8 @@ pub enum Sending {
     Positions,
 }
 
-/// Loads the boundary of an item. The item is read from the table, so that a hidden item is unusable at once. The fault of
-/// a hidden item is that of an item that does not exist.
+/// Loads the boundary of an item. The item is read from the table, so that a hidden item is refused as soon as it is
+/// hidden. A hidden item has the same fault as an item that does not exist.
 pub async fn load_boundary(
     cx: &Context,
     id: &str,
@@ -42,35 +42,36 @@ pub async fn load_boundary(
     source: Source,
     sending: Sending,
 ) -> Result<Boundary, Problem> {
-    let none = || source.misfit("shapeOf", "must be the global id of an item that you can see and that has a boundary");
+    let none =
+        || source.mismatch("shapeOf", "must be the global id of an item that you can see and that has a boundary");
     let key = by_global_id(cx.access(), id).await?.ok_or_else(none)?;
     let loaded = LoadedItem::load(cx, &BY_GLOBAL_ID, key, view).await;
     let item = loaded.map_err(|problem| if problem.kind() == problem::NOT_FOUND { none() } else { problem })?.item;
     let stored = item.shape(ShapeName::Boundary).ok_or_else(none)?;
     let indexed = indexed(cx, &item).await?;
     let by_reference = indexed.is_some() && sending == Sending::Reference;
-    let (status, derived) = indexed.unwrap_or_else(|| first_form(&stored));
+    let (status, tolerance) = indexed.unwrap_or_else(|| first_level(&stored));
     let tolerance = match status.as_str() {
         "full" => Some(0.0),
-        "fine" | "coarse" => derived,
+        "fine" | "coarse" => tolerance,
         _ => None,
     };
     let compared = match (relation, &stored) {
-        // Up to a megabyte, which search has already.
+        // The positions would be up to a megabyte, and search has them already.
         (Relation::Intersects, StoredShape::Object(_)) if by_reference => {
             let index = cx.engines().config.search_name(ALIAS);
             Compared::Document { index, id: item.key().document_id() }
         }
         _ => {
-            let shape = shape(cx, &stored, &status).await?.ok_or_else(none)?;
+            let shape = load_shape(cx, &stored, &status).await?.ok_or_else(none)?;
             Compared::Area(Area::of(&shape).map_err(|_| none())?)
         }
     };
     Ok(Boundary { compared, status, tolerance })
 }
 
-/// The form of the shape in its first document.
-fn first_form(stored: &StoredShape) -> (String, Option<f64>) {
+/// The detail level and the tolerance at which search first indexes the shape.
+fn first_level(stored: &StoredShape) -> (String, Option<f64>) {
     let (status, tolerance) = match stored {
         StoredShape::Object(ShapeRef { tolerances: Tolerances { fine: Some(fine), .. }, .. }) => ("fine", Some(*fine)),
         StoredShape::Object(_) | StoredShape::Inline(_) => ("full", None),
@@ -95,11 +96,13 @@ async fn indexed(cx: &Context, item: &Item) -> Result<Option<(String, Option<f64
     Ok(hit.and_then(|hit| Some((hit.fields.boundary_status.get()?, hit.fields.boundary_tolerance.get()))))
 }
 
-/// The form of the shape at this detail level.
-async fn shape(cx: &Context, stored: &StoredShape, status: &str) -> Result<Option<Shape>, Problem> {
+/// Loads the shape at this detail level. None if its text is not a canonical shape.
+async fn load_shape(cx: &Context, stored: &StoredShape, status: &str) -> Result<Option<Shape>, Problem> {
     let text = match (stored, status) {
-        (StoredShape::Object(reference), "fine") => derived(cx, &shapes::fine_object(&reference.sha256)).await?,
-        (StoredShape::Object(reference), "coarse") => derived(cx, &shapes::coarse_object(&reference.sha256)).await?,
+        (StoredShape::Object(reference), "fine") => load_object(cx, &shapes::fine_object(&reference.sha256)).await?,
+        (StoredShape::Object(reference), "coarse") => {
+            load_object(cx, &shapes::coarse_object(&reference.sha256)).await?
+        }
         (StoredShape::Object(reference), "envelope" | "missing") => {
             return Ok(Some(Envelope::from(reference.envelope).to_shape()));
         }
@@ -109,11 +112,14 @@ async fn shape(cx: &Context, stored: &StoredShape, status: &str) -> Result<Optio
     shape.await.map_err(Problem::internal)
 }
 
-async fn derived(cx: &Context, name: &str) -> Result<String, Problem> {
+async fn load_object(cx: &Context, name: &str) -> Result<String, Problem> {
     let body = cx.access().objects(&READ_SHAPE, BUCKET, PREFIX).get(name).await.map_err(unavailable)?;
     String::from_utf8(body.into()).map_err(unavailable)
 }
 
 fn unavailable(why: impl ToString) -> Problem {
-    GEOMETRY_UNAVAILABLE.because("Try again shortly.").retry_after(1).caused_by(why.to_string())
+    GEOMETRY_UNAVAILABLE
+        .because("The stored shape could not be read; try again.")
+        .retry_after(1)
+        .caused_by(why.to_string())
 }

@@ -1,13 +1,13 @@
-//! Clauses of queries.
+//! Clauses of OpenSearch queries.
 
 use serde_json::{Value, json};
 
 /// Items whose field has this relation to the shape.
-pub fn of_shape(field: &str, shape: &Value, relation: &str) -> Value {
+pub fn shape_relation(field: &str, shape: &Value, relation: &str) -> Value {
     json!({ "geo_shape": { field: { "shape": shape, "relation": relation } } })
 }
 
-/// The clause for items without boundary and path.
+/// Items that have neither boundary nor path and match this clause on their location.
 pub fn without_shape(location: Value) -> Value {
     json!({ "bool": { "filter": [location], "must_not": [has("boundary"), has("path")] } })
 }

@@ -32,11 +32,11 @@ impl Field {
     }
 }
 
-/// What is counted.
+/// The subject of a facet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Facet {
     Values(Field),
-    /// Locations per map tile of this zoom.
+    /// The number of locations per map tile of this zoom.
     Grid(u8),
 }
 
@@ -45,7 +45,7 @@ pub enum Facet {
 pub struct ChosenValues(BTreeMap<Field, Vec<String>>);
 
 impl Facet {
-    /// Reads `type` or `grid:8`. A grid may have so many tiles only, in the box that is asked for or in the world.
+    /// Parses `type` or `grid:8`. A grid has a limit of tiles, in the box of the request or in the world.
     pub fn parse(text: &str, bbox: Option<Bounds>) -> Result<Self, String> {
         if let Some(field) = Field::ALL.into_iter().find(|field| field.name() == text) {
             return Ok(Self::Values(field));
@@ -54,9 +54,9 @@ impl Facet {
         let zoom: u8 = zoom.ok_or("must be entity, collectionId, type, subType or grid:{0-12}")?;
         match bbox.unwrap_or(WORLD).tiles(zoom) {
             0..=MAX_TILES => Ok(Self::Grid(zoom)),
-            many => {
-                Err(format!("would have {many} tiles; take a lower zoom or a smaller `bbox`, for at most {MAX_TILES}"))
-            }
+            many => Err(format!(
+                "would have {many} tiles, and at most {MAX_TILES} are allowed; use a lower zoom or a smaller `bbox`"
+            )),
         }
     }
 
@@ -69,17 +69,14 @@ impl Facet {
 
     fn request(self, chosen: &ChosenValues, bbox: Option<Bounds>) -> Value {
         match self {
-            Self::Values(field) => counted(
+            Self::Values(field) => count(
                 chosen.filters(Some(field)),
                 json!({ "terms": { "field": field.name(), "size": MAX_VALUES, "order": [{ "_count": "desc" }, { "_key": "asc" }] } }),
             ),
             Self::Grid(zoom) => {
                 let mut filters = chosen.filters(None);
-                filters.extend(bbox.map(Bounds::holds_location));
-                counted(
-                    filters,
-                    json!({ "geotile_grid": { "field": "location", "precision": zoom, "size": MAX_TILES } }),
-                )
+                filters.extend(bbox.map(Bounds::contains_location));
+                count(filters, json!({ "geotile_grid": { "field": "location", "precision": zoom, "size": MAX_TILES } }))
             }
         }
     }
@@ -98,19 +95,19 @@ impl ChosenValues {
         self.0.get(&field).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// One filter per field, but for this one.
-    pub fn filters(&self, without: Option<Field>) -> Vec<Value> {
-        let others = self.0.iter().filter(|(field, _)| Some(**field) != without);
+    /// One filter per field except this one.
+    pub fn filters(&self, except: Option<Field>) -> Vec<Value> {
+        let others = self.0.iter().filter(|(field, _)| Some(**field) != except);
         others.map(|(field, values)| json!({ "terms": { field.name(): values } })).collect()
     }
 }
 
-/// Counts of what passes these filters.
-pub fn counted(filters: Vec<Value>, values: Value) -> Value {
+/// Counts of the items that pass these filters.
+pub fn count(filters: Vec<Value>, values: Value) -> Value {
     json!({ "filter": { "bool": { "filter": filters } }, "aggs": { "values": values } })
 }
 
-/// What OpenSearch is asked to count. The hits themselves are filtered after counting, by `post_filter`.
+/// The aggregations of the facets. The hits themselves are filtered after the counting, by `post_filter`.
 pub fn request(facets: &[Facet], chosen: &ChosenValues, bbox: Option<Bounds>) -> Map<String, Value> {
     facets.iter().map(|facet| (facet.name().to_owned(), facet.request(chosen, bbox))).collect()
 }
@@ -128,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_facet_is_counted_under_all_filters_but_its_own() {
+    fn facet_is_counted_under_all_filters_except_its_own() {
         let request = request(&[Facet::Values(Field::Type), Facet::Grid(4)], &chosen(), None);
         let filters = |name: &str| request[name]["filter"]["bool"]["filter"].clone();
         assert_eq!(filters("type"), json!([{ "terms": { "entity": ["facility"] } }]));
@@ -136,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_counts_only_in_the_box() {
+    fn grid_counts_only_in_the_box() {
         let bbox = Bounds::parse(&[170.0, -20.0, -170.0, -10.0]).ok();
         let request = request(&[Facet::Grid(6)], &ChosenValues::default(), bbox);
         assert!(request["grid"]["filter"].to_string().contains("geo_bounding_box"));
     }
 
     #[test]
-    fn a_grid_has_at_most_a_thousand_tiles() {
+    fn grid_of_more_than_1000_tiles_is_refused() {
         assert_eq!(Facet::parse("grid:4", None), Ok(Facet::Grid(4)));
         assert!(Facet::parse("grid:5", None).is_err_and(|detail| detail.contains("1024")));
         assert_eq!(Facet::parse("grid:12", Bounds::parse(&[-125.6, 49.4, -125.5, 49.5]).ok()), Ok(Facet::Grid(12)));

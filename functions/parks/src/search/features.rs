@@ -53,10 +53,10 @@ pub struct FoundFeature {
     #[schema(value_type = FeatureType)]
     pub feature_type: &'static str,
     pub id: String,
-    /// `[west, south, east, north]`; west lies beyond east across 180 degrees.
+    /// `[west, south, east, north]`; `west > east` across 180 degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bbox: Option<[f64; 4]>,
-    /// As `shapeAs` says, or null.
+    /// In the form of `shapeAs`, or null.
     #[schema(value_type = Option<Geometry>, required)]
     pub geometry: Option<Box<RawValue>>,
     pub properties: FoundItemProperties,
@@ -80,7 +80,7 @@ pub struct Link {
 
 impl FoundFeatures {
     pub fn new(found: Found, shape_as: ShapeAs, time_stamp: String, next: Option<Link>) -> Self {
-        // An item without a place cannot be drawn.
+        // An item without a location and an envelope cannot be drawn.
         let placed = found.items.into_iter().filter(|item| item.location.is_some() || item.envelope.is_some());
         let features: Vec<_> = placed.map(|item| FoundFeature::new(item, shape_as)).collect();
         Self {
@@ -122,7 +122,7 @@ impl FoundFeature {
     fn new(mut item: FoundItem, shape_as: ShapeAs) -> Self {
         let outline = item.outline.take();
         let point = item.location.map(|[x, y]| [x, y, x, y]);
-        let at = item.location.map(|[x, y]| format!(r#"{{"type":"Point","coordinates":[{x},{y}]}}"#));
+        let location = item.location.map(|[x, y]| format!(r#"{{"type":"Point","coordinates":[{x},{y}]}}"#));
         let geometry = match shape_as {
             ShapeAs::Point => None,
             ShapeAs::Envelope => item.envelope.map(|[west, south, east, north]| {
@@ -130,7 +130,7 @@ impl FoundFeature {
             }),
             ShapeAs::Outline => outline,
         };
-        let geometry = geometry.or(at);
+        let geometry = geometry.or(location);
         Self {
             feature_type: "Feature",
             bbox: item.envelope.or(point),

@@ -1,4 +1,4 @@
-//! The single fields of a document from which a hit is read.
+//! The fields of a document that a hit has.
 
 use serde::Deserialize;
 use web::search::One;
@@ -8,7 +8,7 @@ use super::point::Point;
 pub type SearchResponse = web::search::SearchResponse<Fields>;
 pub type Hit = web::search::Hit<Fields>;
 
-/// Each is a list, of one value where the document has the field.
+/// The fields of a hit. Search returns each as a list, which has one value if the document has the field.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Fields {
@@ -38,13 +38,13 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// A stored point is text: `latitude, longitude`.
+    /// The location, which search returns as a text: `latitude, longitude`.
     pub fn location(&self) -> Option<Point> {
         let (latitude, longitude) = self.location.peek()?.split_once(',')?;
         Some(Point { longitude: longitude.trim().parse().ok()?, latitude: latitude.trim().parse().ok()? })
     }
 
-    /// West, south, east, north, as the documents write them.
+    /// West, south, east and north, which documents store as a text.
     pub fn envelope(&self) -> Option<[f64; 4]> {
         let degrees: Result<Vec<f64>, _> = self.envelope.peek()?.split(',').map(str::parse).collect();
         degrees.ok()?.try_into().ok()
@@ -62,7 +62,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn places_are_read_digit_for_digit() {
+    fn location_and_envelope_are_read_without_rounding() {
         let fields = json!({"location": ["49.498, -125.58900000001"], "envelope": ["-126,49.3,-124.8,49.9"]});
         let fields: Fields = serde_json::from_value(fields).unwrap();
         assert_eq!(fields.location(), Some(Point { longitude: -125.589_000_000_01, latitude: 49.498 }));

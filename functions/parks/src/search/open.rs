@@ -6,11 +6,11 @@ use super::clauses::any;
 use super::query::OpenMatch;
 use crate::days::Days;
 
-/// The limits of days that all, or any of which, must be open.
+/// The limits of days for `openMatch=all` and `openMatch=any`.
 const MAX_DAYS_ALL: usize = 31;
 const MAX_DAYS_ANY: usize = 366;
 
-/// The limit of activities of the products that are found.
+/// The limit of activities whose products are open.
 pub const MAX_ACTIVITIES: usize = 10_000;
 
 /// A range of days, all or any of which must be open.

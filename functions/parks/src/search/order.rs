@@ -1,4 +1,4 @@
-//! The order of hits. Each ends in the keys, so that it is total and pages walk it without gaps.
+//! The order of hits. Every order ends with the keys, so that it is total and pages neither repeat nor miss a hit.
 
 use serde_json::{Value, json};
 use web::Order;
@@ -6,11 +6,11 @@ use web::Order;
 use super::point::Point;
 use super::query::Sort;
 
-/// What hits are sorted by.
+/// The order of hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ordering {
     Relevance,
-    /// From the point that is asked for.
+    /// By distance from the point of the request.
     Distance,
     Name(Order),
     Number(Order),
@@ -18,24 +18,24 @@ pub enum Ordering {
 }
 
 impl Ordering {
-    /// The one that was asked for or, by default, the one that fits what was asked. A fault names its parameter.
+    /// The requested order, or the default for the query. A fault has the name of its parameter.
     pub fn choose(
         sort: Option<Sort>,
         order: Option<Order>,
-        words: bool,
-        near: bool,
+        has_words: bool,
+        has_point: bool,
     ) -> Result<Self, (&'static str, &'static str)> {
-        let sort = sort.unwrap_or(match (words, near) {
+        let sort = sort.unwrap_or(match (has_words, has_point) {
             (true, _) => Sort::Relevance,
             (false, true) => Sort::Distance,
             (false, false) => Sort::Name,
         });
         let direction = order.unwrap_or_default();
         match sort {
-            Sort::Relevance if !words => Err(("sort", "must have `q` beside it to sort by relevance")),
-            Sort::Distance if !near => Err(("sort", "must have `near` beside it to sort by distance")),
+            Sort::Relevance if !has_words => Err(("sort", "requires `q` to sort by relevance")),
+            Sort::Distance if !has_point => Err(("sort", "requires `near` to sort by distance")),
             Sort::Relevance | Sort::Distance if order.is_some() => {
-                Err(("order", "is only for `sort` by name, number or updated"))
+                Err(("order", "is allowed only with `sort` by name, number or updated"))
             }
             Sort::Relevance => Ok(Self::Relevance),
             Sort::Distance => Ok(Self::Distance),
@@ -45,17 +45,17 @@ impl Ordering {
         }
     }
 
-    /// The values that `search_after` takes are those of these keys, in this order.
+    /// The sort keys of the request. The values of `search_after` are in their order.
     pub fn request(self, near: Option<Point>) -> Value {
         let mut keys = match self {
-            // Among equally good hits the wider thing, then the shorter name, then names in their order.
+            // Among equally good hits: larger kinds of area first, then shorter names, then names in order.
             Self::Relevance => vec![
                 json!({ "_score": "desc" }),
                 json!({ "rank": "asc" }),
                 json!({ "nameLength": "asc" }),
                 json!({ "nameOrder": "asc" }),
             ],
-            // Only what holds the point has a score, the smaller the higher.
+            // Only the items that contain the point have a score, smaller ones a higher one.
             Self::Distance => {
                 let from = near.map(|Point { longitude, latitude }| [longitude, latitude]);
                 let distance = json!({ "_geo_distance": { "location": from, "order": "asc", "unit": "m" } });
@@ -69,8 +69,8 @@ impl Ordering {
         Value::Array(keys)
     }
 
-    /// At which of the sort values the distance stands.
-    pub fn distance_at(self) -> Option<usize> {
+    /// The index of the distance among the sort values.
+    pub fn distance_index(self) -> Option<usize> {
         (self == Self::Distance).then_some(1)
     }
 }
@@ -80,15 +80,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_fits_what_was_asked() {
-        let by_default = |words, near| Ordering::choose(None, None, words, near);
+    fn default_order_depends_on_words_and_point() {
+        let by_default = |has_words, has_point| Ordering::choose(None, None, has_words, has_point);
         assert_eq!(by_default(true, true), Ok(Ordering::Relevance));
         assert_eq!(by_default(false, true), Ok(Ordering::Distance));
         assert_eq!(by_default(false, false), Ok(Ordering::Name(Order::Asc)));
     }
 
     #[test]
-    fn an_order_without_its_ground_is_a_fault() {
+    fn sort_without_its_parameter_is_a_fault() {
         let fault = |sort, order| Ordering::choose(Some(sort), order, false, false).unwrap_err().0;
         assert_eq!(fault(Sort::Relevance, None), "sort");
         assert_eq!(fault(Sort::Distance, None), "sort");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_ends_in_the_keys() {
+    fn every_order_ends_with_the_keys() {
         let request = Ordering::Number(Order::Desc).request(None);
         assert_eq!(request, json!([{ "number": "desc" }, { "pk": "asc" }, { "sk": "asc" }]));
     }

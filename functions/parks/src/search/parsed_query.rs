@@ -55,8 +55,8 @@ impl Source {
         }
     }
 
-    /// The problem of a value that does not fit what is stored: 400 in a query string, 422 in a body.
-    pub fn misfit(self, name: &str, detail: &str) -> Problem {
+    /// The problem of a value that does not fit the stored items: 400 in a query string, 422 in a body.
+    pub fn mismatch(self, name: &str, detail: &str) -> Problem {
         let faults = vec![self.fault(name, detail)];
         match self {
             Self::Query => Problem::faults(faults),
@@ -66,7 +66,7 @@ impl Source {
 }
 
 /// The parameter that only administrators may send, if the query has one.
-pub fn for_administrators(query: &SearchQuery) -> Option<&'static str> {
+pub fn administrator_parameter(query: &SearchQuery) -> Option<&'static str> {
     if query.visible.is_some() {
         Some("visible")
     } else if query.deleted.is_some() {
@@ -79,14 +79,14 @@ pub fn for_administrators(query: &SearchQuery) -> Option<&'static str> {
 impl ParsedQuery {
     /// Validates the parameters. Returns all faults.
     pub fn new(query: SearchQuery, shape: Option<&Value>, view: View, source: Source) -> Result<Self, Vec<Fault>> {
-        let mut faults = Faults { source, found: misfits(&query, shape, source) };
+        let mut faults = Faults { source, found: combination_faults(&query, shape, source) };
         let matching = query.open_match.unwrap_or_default();
         let Parts { words, bbox, point, open, area } = Parts::read(&query, shape, matching, &mut faults);
-        // A grid is validated in its box, so not if the box is wrong.
+        // The limit of a grid depends on the box, so no grid is checked if the box is wrong.
         let facets = query.facets.iter().filter(|_| bbox.is_some() || query.bbox.is_empty());
         let facets = facets.filter_map(|facet| faults.keep("facets", Facet::parse(facet, bbox))).collect();
         let ordering = Ordering::choose(query.sort, query.order, query.q.is_some(), !query.near.is_empty());
-        let ordering = ordering.map_err(|(name, detail)| faults.say(name, detail)).ok();
+        let ordering = ordering.map_err(|(name, detail)| faults.add(name, detail)).ok();
         let Some(ordering) = ordering.filter(|_| faults.found.is_empty()) else { return Err(faults.found) };
         let mut chosen = ChosenValues::default();
         chosen.set(Field::Entity, query.entity.iter().map(Kind::to_string).collect());
@@ -131,14 +131,15 @@ impl Parts {
     fn read(query: &SearchQuery, shape: Option<&Value>, matching: OpenMatch, faults: &mut Faults) -> Self {
         Self {
             words: query.q.as_deref().and_then(|q| faults.keep("q", Words::parse(q))),
-            bbox: given(&query.bbox).and_then(|numbers| faults.keep("bbox", Bounds::parse(numbers))),
-            point: given(&query.near).and_then(|numbers| faults.keep("near", Point::parse(numbers))),
+            bbox: non_empty(&query.bbox).and_then(|numbers| faults.keep("bbox", Bounds::parse(numbers))),
+            point: non_empty(&query.near).and_then(|numbers| faults.keep("near", Point::parse(numbers))),
             open: query.open.as_deref().and_then(|days| faults.keep("open", Open::parse(days, matching))),
             area: shape.and_then(|shape| faults.keep_within("shape", Area::drawn(shape))),
         }
     }
 
-    /// The faults of these parameters if other members may be wrong, too. Without `openMatch` the days have the limit of `any`.
+    /// The faults of these parameters while others may be wrong, too. Without `openMatch` the days have the limit of
+    /// `any`.
     fn faults(query: &SearchQuery, shape: Option<&Value>) -> Vec<Fault> {
         let mut faults = Faults { source: Source::Body, found: Vec::new() };
         Self::read(query, shape, query.open_match.unwrap_or(OpenMatch::Any), &mut faults);
@@ -165,46 +166,49 @@ struct Faults {
 }
 
 impl Faults {
-    fn say(&mut self, name: &str, detail: &str) {
+    fn add(&mut self, name: &str, detail: &str) {
         self.found.push(self.source.fault(name, detail));
     }
 
-    fn keep<T>(&mut self, name: &str, read: Result<T, String>) -> Option<T> {
-        read.map_err(|detail| self.say(name, &detail)).ok()
+    /// The value, or None after adding its fault.
+    fn keep<T>(&mut self, name: &str, parsed: Result<T, String>) -> Option<T> {
+        parsed.map_err(|detail| self.add(name, &detail)).ok()
     }
 
     /// [`Self::keep`] for faults at pointers into the value.
-    fn keep_within<T>(&mut self, name: &str, read: Result<T, Vec<(String, String)>>) -> Option<T> {
-        let told = read.map_err(|faults| {
+    fn keep_within<T>(&mut self, name: &str, parsed: Result<T, Vec<(String, String)>>) -> Option<T> {
+        let parsed = parsed.map_err(|faults| {
             for (pointer, detail) in faults {
-                self.say(&format!("{name}{pointer}"), &detail);
+                self.add(&format!("{name}{pointer}"), &detail);
             }
         });
-        told.ok()
+        parsed.ok()
     }
 }
 
-/// The faults of parameters that exclude or need each other.
-fn misfits(query: &SearchQuery, shape: Option<&Value>, source: Source) -> Vec<Fault> {
+/// The faults of parameters that exclude or require each other.
+fn combination_faults(query: &SearchQuery, shape: Option<&Value>, source: Source) -> Vec<Fault> {
     let has_shape = shape.is_some() || query.shape_of.is_some();
-    let is_of_places = has_shape || !query.bbox.is_empty() || !query.near.is_empty();
+    let has_place = has_shape || !query.bbox.is_empty() || !query.near.is_empty();
     let placeless = query.entity.iter().find(|kind| matches!(kind, Kind::Collection | Kind::Product));
     let grids = query.facets.iter().filter(|facet| facet.starts_with("grid:")).count();
     let rules = [
-        (query.radius.is_some() && query.near.is_empty(), "radius", "must have `near` beside it".to_owned()),
-        (shape.is_some() && query.shape_of.is_some(), "shapeOf", "cannot stand beside `shape`".to_owned()),
+        (query.radius.is_some() && query.near.is_empty(), "radius", "requires `near`".to_owned()),
+        (shape.is_some() && query.shape_of.is_some(), "shapeOf", "cannot be combined with `shape`".to_owned()),
         (
             query.relation.is_some() && !has_shape,
             "relation",
-            "must have a shape beside it: `shapeOf`, or `shape` in the body of a POST".to_owned(),
+            "requires a shape: `shapeOf`, or `shape` in the body of a POST".to_owned(),
         ),
         (grids > 1, "facets", "must have at most one grid".to_owned()),
-        (query.open_match.is_some() && query.open.is_none(), "openMatch", "must have `open` beside it".to_owned()),
+        (query.open_match.is_some() && query.open.is_none(), "openMatch", "requires `open`".to_owned()),
         (
-            is_of_places && placeless.is_some(),
+            has_place && placeless.is_some(),
             "entity",
             placeless
-                .map(|kind| format!("cannot be {kind} beside bbox, near or a shape: these have no place"))
+                .map(|kind| {
+                    format!("cannot be {kind} with `bbox`, `near` or a shape, since these items have no location")
+                })
                 .unwrap_or_default(),
         ),
     ];
@@ -212,7 +216,7 @@ fn misfits(query: &SearchQuery, shape: Option<&Value>, source: Source) -> Vec<Fa
     broken.map(|(_, name, detail)| source.fault(name, detail)).collect()
 }
 
-fn given(numbers: &[f64]) -> Option<&[f64]> {
+fn non_empty(numbers: &[f64]) -> Option<&[f64]> {
     (!numbers.is_empty()).then_some(numbers)
 }
 
@@ -223,15 +227,15 @@ mod tests {
 
     use super::*;
 
-    fn asked(query: Value) -> Result<ParsedQuery, Vec<Fault>> {
+    fn parsed(query: Value) -> Result<ParsedQuery, Vec<Fault>> {
         ParsedQuery::new(serde_json::from_value(query).unwrap(), None, View::Visitor, Source::Query)
     }
 
-    fn blamed(query: Value) -> Vec<String> {
+    fn fault_names(query: Value) -> Vec<String> {
         let name = |fault: Fault| match fault.place {
             Place::Parameter(name) | Place::Pointer(name) | Place::Header(name) => name,
         };
-        asked(query).err().unwrap_or_default().into_iter().map(name).collect()
+        parsed(query).err().unwrap_or_default().into_iter().map(name).collect()
     }
 
     #[test]
@@ -240,7 +244,7 @@ mod tests {
             "q": "&&", "bbox": [1.0, 2.0, 1.0, 1.0], "near": [49.28, -123.12], "open": "never", "relation": "within",
             "facets": ["grid:12"], "order": "desc", "sort": "distance", "openMatch": "any", "entity": ["product"]
         });
-        assert_eq!(blamed(query), ["relation", "entity", "q", "bbox", "near", "open", "order"]);
+        assert_eq!(fault_names(query), ["relation", "entity", "q", "bbox", "near", "open", "order"]);
     }
 
     #[test]
@@ -263,7 +267,7 @@ mod tests {
             (json!({"facets": ["grid:1", "grid:2"]}), "facets"),
             (json!({"entity": ["geozone", "product"], "near": [1.0, 2.0]}), "entity"),
         ] {
-            assert_eq!(blamed(query), [name]);
+            assert_eq!(fault_names(query), [name]);
         }
     }
 
@@ -277,9 +281,9 @@ mod tests {
     #[test]
     fn parameters_for_administrators_are_named() {
         let query = |query: Value| serde_json::from_value::<SearchQuery>(query).unwrap();
-        assert_eq!(for_administrators(&query(json!({"visible": true}))), Some("visible"));
-        assert_eq!(for_administrators(&query(json!({"deleted": "any"}))), Some("deleted"));
-        assert_eq!(for_administrators(&query(json!({"sort": "updated"}))), Some("sort"));
-        assert_eq!(for_administrators(&query(json!({"sort": "name"}))), None);
+        assert_eq!(administrator_parameter(&query(json!({"visible": true}))), Some("visible"));
+        assert_eq!(administrator_parameter(&query(json!({"deleted": "any"}))), Some("deleted"));
+        assert_eq!(administrator_parameter(&query(json!({"sort": "updated"}))), Some("sort"));
+        assert_eq!(administrator_parameter(&query(json!({"sort": "name"}))), None);
     }
 }

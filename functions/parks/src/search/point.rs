@@ -7,15 +7,15 @@ pub struct Point {
     pub latitude: f64,
 }
 
-/// The radius of the sphere on which OpenSearch measures, in metres.
+/// The radius in metres of the sphere on which OpenSearch measures distances.
 pub const EARTH_RADIUS: f64 = 6_371_008.771_4;
 
 impl Point {
-    /// Reads `longitude, latitude`.
+    /// Parses `longitude, latitude`.
     pub fn parse(numbers: &[f64]) -> Result<Self, String> {
         let &[longitude, latitude] = numbers else { return Err(Self::EXPECTED.to_owned()) };
         if latitude.abs() > 90.0 && longitude.abs() <= 90.0 && latitude.abs() <= 180.0 {
-            let swapped = format!("these look swapped, {latitude},{longitude} may be meant");
+            let swapped = format!("the coordinates may be swapped: {latitude},{longitude}");
             return Err(format!("{}; {swapped}", Self::EXPECTED));
         }
         if longitude.abs() > 180.0 || latitude.abs() > 90.0 {
@@ -26,7 +26,7 @@ impl Point {
 
     const EXPECTED: &str = "must be longitude first, -180 to 180, then latitude, -90 to 90";
 
-    /// Metres to another point, along the sphere.
+    /// The distance to another point along the sphere, in metres.
     pub fn distance(self, other: Self) -> f64 {
         let half = |from: f64, to: f64| ((to - from).to_radians() / 2.0).sin().powi(2);
         let parallel = self.latitude.to_radians().cos() * other.latitude.to_radians().cos();

@@ -1,4 +1,4 @@
-//! What OpenSearch is asked.
+//! The requests to OpenSearch.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -21,8 +21,7 @@ pub struct SearchRequest<'a> {
     size: usize,
     #[serde(skip_serializing_if = "Value::is_null")]
     sort: Value,
-    /// As the last hit of the page before had them: digit for digit, since a distance that is off in its last place
-    /// would repeat a hit.
+    /// The sort values of the last hit of the previous page, digit for digit: a rounded distance would repeat a hit.
     #[serde(skip_serializing_if = "Option::is_none")]
     search_after: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Value::is_null")]
@@ -34,7 +33,7 @@ pub struct SearchRequest<'a> {
     #[serde(skip_serializing_if = "Value::is_null")]
     collapse: Value,
     track_total_hits: u32,
-    /// Documents hold whole shapes; hits are read from single fields instead.
+    /// Documents contain whole shapes, so hits have single fields instead.
     _source: bool,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     stored_fields: &'static [&'static str],
@@ -43,14 +42,15 @@ pub struct SearchRequest<'a> {
     timeout: &'static str,
 }
 
-/// Within the function's own time, also where several are asked in turn, so that a slow search is told as such.
+/// Shorter than the function's timeout, also for several searches in sequence, so that a slow search is reported as
+/// slow.
 const TIMEOUT: &str = "4s";
 
-/// The count that is not 0 where names or search terms have the words as they are typed.
+/// The name of the count of items whose names or search terms have the words as typed.
 pub const NAMED: &str = "named";
 
 const STORED: &[&str] = &["name", "location", "envelope", "boundaryOutline", "pathOutline"];
-/// What a card shows besides.
+/// [`STORED`], and the further fields of a card.
 const STORED_FOR_CARDS: &[&str] =
     &["name", "location", "envelope", "boundaryOutline", "pathOutline", "description", "address", "image"];
 const VALUES_FOR_CARDS: &[&str] = &[
@@ -85,8 +85,8 @@ const VALUES: &[&str] = &[
 ];
 
 impl ParsedQuery {
-    /// One page: the hits after these sort values, and one more that tells whether there is another page. Facets are
-    /// counted for the first page only. `activities` are those that [`ParsedQuery::join`] found.
+    /// One page: the hits after these sort values, and one more that shows whether there is another page. Facets are
+    /// counted for the first page only. `activities` are those that [`ParsedQuery::open_activities_request`] has found.
     pub fn request<'a>(
         &self,
         after: Option<&'a RawValue>,
@@ -97,7 +97,7 @@ impl ParsedQuery {
         let counts = after.is_none() && !self.facets.is_empty();
         let mut filters = self.filters(activities);
         let chosen = self.chosen.filters(None);
-        // What is counted must see more than what is found.
+        // Facets count more items than the hits.
         let post_filter = if counts { json!({ "bool": { "filter": chosen } }) } else { Value::Null };
         if !counts {
             filters.extend(chosen);
@@ -105,11 +105,11 @@ impl ParsedQuery {
         let mut words = self.words.as_ref().map(|words| words.clause(self.view, closeness));
         let by_distance = self.ordering == Ordering::Distance;
         if by_distance {
-            // The score says what holds the point, and nothing else.
+            // Only the items that contain the point have a score.
             filters.extend(words.take());
         }
         let mut aggs = if counts { facets::request(&self.facets, &self.chosen, self.bbox) } else { Map::new() };
-        aggs.extend(self.named(closeness).filter(|_| after.is_none()));
+        aggs.extend(self.count_named(closeness).filter(|_| after.is_none()));
         SearchRequest {
             size: self.limit + 1,
             sort: self.ordering.request(self.near.map(|near| near.point)),
@@ -123,25 +123,25 @@ impl ParsedQuery {
                 .unwrap_or_default(),
             stored_fields: if self.card { STORED_FOR_CARDS } else { STORED },
             docvalue_fields: if self.card { VALUES_FOR_CARDS } else { VALUES },
-            ..SearchRequest::of(words, self.near.map(|near| near.inside(by_distance)), filters)
+            ..SearchRequest::new(words, self.near.map(|near| near.inside(by_distance)), filters)
         }
     }
 
-    /// Counts what has the words as they are typed in its name or search terms.
-    fn named(&self, closeness: Closeness) -> Option<(String, Value)> {
+    /// The count of the items whose names or search terms have the words as typed.
+    fn count_named(&self, closeness: Closeness) -> Option<(String, Value)> {
         let words = self.words.as_ref().filter(|_| closeness == Closeness::AsTyped)?;
         let mut filters = self.chosen.filters(None);
         filters.push(words.named());
-        Some((NAMED.to_owned(), facets::counted(filters, json!({ "terms": { "field": "entity" } }))))
+        Some((NAMED.to_owned(), facets::count(filters, json!({ "terms": { "field": "entity" } }))))
     }
 
-    /// The activities with a product that is open on the days that are asked for, where activities are asked for: one
-    /// more than may be taken tells that there are too many.
-    pub fn join(&self) -> Option<SearchRequest<'static>> {
+    /// The request for the activities with a product that is open on the days of the query. None if activities are not
+    /// searched. A response with one more than the limit means that there are too many.
+    pub fn open_activities_request(&self) -> Option<SearchRequest<'static>> {
         let entities = self.chosen.values(Field::Entity);
-        let activities = entities.is_empty() || entities.iter().any(|entity| entity == "activity");
-        let open = self.open.as_ref().filter(|_| activities)?;
-        let mut filters = seen(self.view, None, Deleted::False);
+        let has_activities = entities.is_empty() || entities.iter().any(|entity| entity == "activity");
+        let open = self.open.as_ref().filter(|_| has_activities)?;
+        let mut filters = visibility_filters(self.view, None, Deleted::False);
         filters.push(open.products());
         let mut shared = ChosenValues::default();
         for field in [Field::CollectionId, Field::Type] {
@@ -149,17 +149,17 @@ impl ParsedQuery {
         }
         filters.extend(shared.filters(None));
         Some(SearchRequest {
-            aggs: json!({ "activities": facets::counted(
+            aggs: json!({ "activities": facets::count(
                 Vec::new(),
                 json!({ "terms": { "field": "activityKey", "size": MAX_ACTIVITIES + 1 } }),
             ) }),
-            ..SearchRequest::of(None, None, filters)
+            ..SearchRequest::new(None, None, filters)
         })
     }
 
     fn filters(&self, activities: &[String]) -> Vec<Value> {
         let is = |field: &str, value: Option<bool>| value.map(|value| json!({ "term": { field: value } }));
-        let mut filters = seen(self.view, self.visible, self.deleted);
+        let mut filters = visibility_filters(self.view, self.visible, self.deleted);
         filters.extend(is("isOpen", self.is_open));
         filters.extend(is("showOnMap", self.show_on_map));
         filters.extend(self.map_zoom.map(|zoom| {
@@ -168,7 +168,7 @@ impl ParsedQuery {
                 { "range": { "maxMapZoom": { "lt": zoom } } },
             ] } })
         }));
-        filters.extend(self.bbox.map(|bbox| bbox.meets()));
+        filters.extend(self.bbox.map(|bbox| bbox.intersects()));
         filters.extend(self.near.map(|near| near.clause()));
         filters.extend(self.area.as_ref().map(|area| area.clause(self.relation)));
         filters.extend(self.open.as_ref().map(|open| open.clause(activities)));
@@ -177,14 +177,14 @@ impl ParsedQuery {
 }
 
 impl SearchRequest<'_> {
-    /// No hits yet: the words, and what may fit besides, under filters that do not score. The readers' alias hides
-    /// tombstones; so does every query itself.
-    fn of(words: Option<Value>, may_fit: Option<Value>, filters: Vec<Value>) -> Self {
+    /// A request for no hits: the words and an optional clause, both of which score, and filters, which do not. It
+    /// excludes tombstones, as the alias for readers does.
+    fn new(words: Option<Value>, optional: Option<Value>, filters: Vec<Value>) -> Self {
         let clauses = |clause: Option<Value>| clause.into_iter().collect::<Vec<_>>();
         Self {
             query: json!({ "bool": {
                 "must": clauses(words),
-                "should": clauses(may_fit),
+                "should": clauses(optional),
                 "filter": filters,
                 "must_not": [{ "term": { "deleted": true } }],
             } }),
@@ -204,9 +204,9 @@ impl SearchRequest<'_> {
     }
 }
 
-/// The best names for what has been typed so far, each name once.
+/// The request for the best names with these words, each name once.
 pub fn suggestions(words: &Words, chosen: &ChosenValues, view: View, count: usize) -> SearchRequest<'static> {
-    let mut filters = seen(view, None, Deleted::False);
+    let mut filters = visibility_filters(view, None, Deleted::False);
     filters.extend(chosen.filters(None));
     SearchRequest {
         size: count,
@@ -214,12 +214,12 @@ pub fn suggestions(words: &Words, chosen: &ChosenValues, view: View, count: usiz
         collapse: json!({ "field": "nameOrder" }),
         stored_fields: STORED,
         docvalue_fields: VALUES,
-        ..SearchRequest::of(Some(words.clause_for_names()), None, filters)
+        ..SearchRequest::new(Some(words.clause_for_names()), None, filters)
     }
 }
 
-/// What this view may find.
-fn seen(view: View, visible: Option<bool>, deleted: Deleted) -> Vec<Value> {
+/// The filters for the items that this view may find.
+fn visibility_filters(view: View, visible: Option<bool>, deleted: Deleted) -> Vec<Value> {
     let (visible, deleted) = match view {
         View::Visitor => (Some(true), Some(false)),
         View::Administrator => {
@@ -242,9 +242,9 @@ mod tests {
     use super::super::query::SearchQuery;
     use super::*;
 
-    fn asked(form: Value, view: View, after: Option<&RawValue>) -> Value {
-        let form: SearchQuery = serde_json::from_value(form).unwrap();
-        let query = ParsedQuery::new(form, None, view, Source::Query).unwrap();
+    fn request(query: Value, view: View, after: Option<&RawValue>) -> Value {
+        let query: SearchQuery = serde_json::from_value(query).unwrap();
+        let query = ParsedQuery::new(query, None, view, Source::Query).unwrap();
         json!(query.request(after, &[], &Marks::random(), Closeness::AsTyped))
     }
 
@@ -253,48 +253,48 @@ mod tests {
     }
 
     #[test]
-    fn nobody_finds_tombstones_and_visitors_nothing_hidden_or_deleted() {
+    fn tombstones_are_excluded_and_visitors_find_only_visible_items() {
         for view in [View::Visitor, View::Administrator] {
-            let request = asked(json!({}), view, None);
+            let request = request(json!({}), view, None);
             assert_eq!(request["query"]["bool"]["must_not"], json!([{ "term": { "deleted": true } }]));
             assert!(filters(&request).contains(r#"{"isDeleted":false}"#));
             assert_eq!(filters(&request).contains(r#"{"isVisible":true}"#), view == View::Visitor);
         }
-        let any = asked(json!({"deleted": "any", "visible": false}), View::Administrator, None);
+        let any = request(json!({"deleted": "any", "visible": false}), View::Administrator, None);
         assert_eq!(filters(&any), r#"[{"term":{"isVisible":false}}]"#);
     }
 
     #[test]
-    fn what_is_counted_is_filtered_after_counting() {
-        let form = json!({"type": ["trail"], "facets": ["type"]});
-        let first = asked(form.clone(), View::Visitor, None);
+    fn hits_are_filtered_after_facets_are_counted() {
+        let query = json!({"type": ["trail"], "facets": ["type"]});
+        let first = request(query.clone(), View::Visitor, None);
         assert!(!filters(&first).contains("trail"));
         assert!(first["post_filter"].to_string().contains("trail"));
         let after = RawValue::from_string(r#"["a","b","c"]"#.to_owned()).unwrap();
-        let next = asked(form, View::Visitor, Some(&after));
+        let next = request(query, View::Visitor, Some(&after));
         assert!(filters(&next).contains("trail"));
         assert_eq!((next.get("aggs"), next.get("post_filter")), (None, None));
         assert_eq!(next["search_after"], json!(["a", "b", "c"]));
     }
 
     #[test]
-    fn a_page_asks_for_one_more() {
-        assert_eq!(asked(json!({}), View::Visitor, None)["size"], 26);
-        assert_eq!(asked(json!({"limit": 100}), View::Visitor, None)["size"], 101);
+    fn page_requests_one_more_hit_than_its_limit() {
+        assert_eq!(request(json!({}), View::Visitor, None)["size"], 26);
+        assert_eq!(request(json!({"limit": 100}), View::Visitor, None)["size"], 101);
     }
 
     #[test]
-    fn activities_are_joined_only_where_they_are_asked_for() {
-        let joined = |form: Value| {
-            let form: SearchQuery = serde_json::from_value(form).unwrap();
-            ParsedQuery::new(form, None, View::Visitor, Source::Query)
+    fn open_activities_are_requested_only_if_activities_are_searched() {
+        let join = |query: Value| {
+            let query: SearchQuery = serde_json::from_value(query).unwrap();
+            ParsedQuery::new(query, None, View::Visitor, Source::Query)
                 .unwrap()
-                .join()
+                .open_activities_request()
                 .map(|request| json!(request).to_string())
         };
-        assert!(joined(json!({})).is_none());
-        assert!(joined(json!({"open": "2025-12-24/2025-12-26", "entity": ["product"]})).is_none());
-        let narrowed = joined(json!({"open": "2025-12-24/2025-12-26", "collectionId": ["a"]})).unwrap();
+        assert!(join(json!({})).is_none());
+        assert!(join(json!({"open": "2025-12-24/2025-12-26", "entity": ["product"]})).is_none());
+        let narrowed = join(json!({"open": "2025-12-24/2025-12-26", "collectionId": ["a"]})).unwrap();
         assert!(narrowed.contains(r#""collectionId":["a"]"#) && narrowed.contains(r#""isVisible":true"#));
     }
 }

@@ -39,7 +39,7 @@ pub struct Found {
     pub next_cursor: Option<String>,
 }
 
-/// An item as search has it.
+/// An item as it is indexed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundItem {
@@ -59,7 +59,7 @@ pub struct FoundItem {
     /// `[longitude, latitude]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<[f64; 2]>,
-    /// `[west, south, east, north]` of its shapes; west lies beyond east across 180 degrees.
+    /// `[west, south, east, north]` of its shapes; `west > east` across 180 degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<[f64; 4]>,
     /// The detail level of its boundary in search: `full`, `fine`, `coarse`, `envelope`, `none`, or `missing` if its object is
@@ -127,10 +127,10 @@ impl Found {
 impl FoundItem {
     fn new(hit: Hit, query: &ParsedQuery, marks: &Marks) -> Option<Self> {
         let location = hit.fields.location();
-        let sorted_at = query.ordering.distance_at().and_then(|place| hit.sorted_at(place));
-        // The distances that sorted the hits: others could differ in their last digit and be out of order.
-        let measured = || query.near.and_then(|near| Some(near.point.distance(location?)));
-        let distance = sorted_at.or_else(measured).map(|metres| (metres * 10.0).round() / 10.0);
+        let sorted_by = query.ordering.distance_index().and_then(|index| hit.sorted_at(index));
+        // The distance by which search has sorted: a computed one could differ in its last digit and be out of order.
+        let computed = || query.near.and_then(|near| Some(near.point.distance(location?)));
+        let distance = sorted_by.or_else(computed).map(|metres| (metres * 10.0).round() / 10.0);
         let envelope = hit.fields.envelope();
         let inside = hit.matches(INSIDE);
         let fields = hit.fields;
@@ -175,9 +175,9 @@ mod tests {
     use super::*;
     use crate::view::View;
 
-    fn read(form: Value, hits: &Value) -> (Found, Option<Box<RawValue>>) {
-        let form: SearchQuery = serde_json::from_value(form).unwrap();
-        let query = ParsedQuery::new(form, None, View::Visitor, Source::Query).unwrap();
+    fn read(query: Value, hits: &Value) -> (Found, Option<Box<RawValue>>) {
+        let query: SearchQuery = serde_json::from_value(query).unwrap();
+        let query = ParsedQuery::new(query, None, View::Visitor, Source::Query).unwrap();
         let response = serde_json::from_str(&response(hits).to_string()).unwrap();
         Found::new(&query, response, &Marks::random()).unwrap()
     }

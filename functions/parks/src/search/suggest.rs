@@ -40,7 +40,7 @@ pub struct Suggestion {
     /// `[longitude, latitude]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<[f64; 2]>,
-    /// `[west, south, east, north]` of its shapes; west lies beyond east across 180 degrees.
+    /// `[west, south, east, north]` of its shapes; `west > east` across 180 degrees.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<[f64; 4]>,
 }

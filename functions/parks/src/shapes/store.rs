@@ -161,11 +161,13 @@ async fn put_object(access: &Access, name: &str, body: Bytes) -> Result<(), Prob
 /// Loads a shape from S3 and checks its hash.
 pub async fn fetch(access: &Access, reference: &ShapeRef) -> Result<String, Problem> {
     let objects = access.objects(&access::READ_SHAPE, BUCKET, PREFIX);
-    let unavailable = |why: String| GEOMETRY_UNAVAILABLE.because("Try again shortly.").retry_after(1).caused_by(why);
+    let unavailable = |why: String| {
+        GEOMETRY_UNAVAILABLE.because("The stored shape could not be read; try again.").retry_after(1).caused_by(why)
+    };
     let bytes = objects.get(&object(&reference.sha256)).await.map_err(|error| unavailable(error.to_string()))?;
     if geometry::sha256(&bytes) != reference.sha256 {
-        tracing::error!(geometry.sha256 = reference.sha256, "the stored object has another hash than its name");
-        return Err(unavailable("the object has another hash than its name".to_owned()));
+        tracing::error!(geometry.sha256 = reference.sha256, "the hash of a stored object differs from its name");
+        return Err(unavailable("the hash of the object differs from its name".to_owned()));
     }
     String::from_utf8(bytes.into()).map_err(|error| unavailable(error.to_string()))
 }

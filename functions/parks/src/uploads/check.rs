@@ -79,7 +79,7 @@ async fn checked(
             .sha256
             .as_ref()
             .filter(|declared| **declared != geometry::sha256(&file))
-            .map(|_| fault("/sha256", "the file has another hash than was declared".to_owned())),
+            .map(|_| fault("/sha256", "the hash of the file differs from the declared one".to_owned())),
     ]
     .into_iter()
     .flatten()

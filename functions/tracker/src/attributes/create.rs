@@ -123,7 +123,7 @@ fn free_slot(schema: &Schema) -> Result<u8, Problem> {
     let is_free = |slot: &u8| schema.attributes.iter().all(|other| other.item.slot != *slot);
     (0..MAX_ATTRIBUTES).find(is_free).ok_or_else(|| {
         let count = schema.attributes.len();
-        table::never!("no slot is free beside {count} attributes");
-        Problem::internal(format!("no slot is free beside {count} attributes"))
+        table::never!("no free slot with {count} attributes");
+        Problem::internal(format!("no free slot with {count} attributes"))
     })
 }

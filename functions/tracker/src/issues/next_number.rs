@@ -103,16 +103,16 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let Checkpoint { given: before, last } =
         serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
     if Schema::load(access, held.tenant, project, Consistency::Strong).await?.is_none() {
-        return Ok(Step::stopped(held, "its project is gone"));
+        return Ok(Step::stopped(held, "its project was deleted"));
     }
     let counters = [CounterKey { project }.key()];
     let stored = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&counters).await?;
     let Some(now) = stored.into_iter().flatten().next().as_ref().and_then(last_number) else {
-        return Ok(Step::stopped(held, "its project is gone"));
+        return Ok(Step::stopped(held, "its project was deleted"));
     };
     // Counts above the greatest number of all belong to no issue.
     if now.min(MAX_NUMBER) != before.min(MAX_NUMBER) {
-        return Ok(Step::stopped(held, "a number was given meanwhile"));
+        return Ok(Step::stopped(held, "another number was allocated meanwhile"));
     }
     if let Some(highest) = highest(access, &ATTRIBUTE_STEP, project).await?.filter(|highest| *highest > last) {
         return Ok(Step::stopped(held, format!("an issue has the number {highest}")));
