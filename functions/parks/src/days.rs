@@ -91,7 +91,7 @@ pub struct Days {
 impl Days {
     pub const EXPECTED: &str = "two calendar days as 2025-12-24/2025-12-26, the first not after the last";
 
-    /// None where the last day lies before the first.
+    /// None if the last day is before the first.
     pub fn new(from: Day, to: Day) -> Option<Self> {
         (from <= to).then_some(Self { from, to })
     }
@@ -104,13 +104,13 @@ impl Days {
         self.to
     }
 
-    /// How many they are.
+    /// The number of days.
     pub fn count(self) -> usize {
         let between = self.from.0.until(self.to.0).map_or(0, |span| span.get_days());
         usize::try_from(between).unwrap_or_default().saturating_add(1)
     }
 
-    /// Each of them in order.
+    /// Each day in order.
     pub fn each(self) -> impl Iterator<Item = Day> {
         self.from.0.series(1.day()).take_while(move |day| *day <= self.to.0).map(Day)
     }

@@ -1,4 +1,4 @@
-//! What items look like in search, field by field: what is not named here is not indexed.
+//! The search documents of items, field by field. A field that is not written here is not indexed.
 
 pub mod name;
 mod shapes;
@@ -19,7 +19,8 @@ pub use shapes::{BucketShapes, SHAPE};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parks;
 
-/// Every field with its type, and how text is folded. Grows by one with any change in what is written into it.
+/// The mapping: every field with its type and its analyzer. Its version grows by one with every change of the
+/// documents.
 pub const MAPPING: Mapping = Mapping { version: 3, body: include_str!("documents/mapping.json") };
 
 impl mirror::Documents for Parks {
@@ -31,7 +32,8 @@ impl mirror::Documents for Parks {
         MAPPING
     }
 
-    /// Hidden and deleted items have documents too, for administrators; readers filter by `isVisible` and `isDeleted`.
+    /// Hidden and deleted items have documents, too, for administrators. Searches filter by `isVisible` and
+    /// `isDeleted`.
     fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
         let mut document = Document::new();
         match entity.name {
@@ -70,7 +72,7 @@ impl mirror::Mirrored for Parks {
     }
 }
 
-/// What every kind of item has.
+/// The fields of every kind of item.
 fn common(document: &mut Document, image: &Image<'_>, kind: Kind) -> Result<(), Unfit> {
     document
         .keyword("globalId", image.optional_text("globalId")?.as_deref())
@@ -101,7 +103,7 @@ fn common(document: &mut Document, image: &Image<'_>, kind: Kind) -> Result<(), 
     Ok(())
 }
 
-/// What items on the map have besides.
+/// Further fields of items on the map.
 fn place(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     document
         .number("number", image.optional_number("number")?)
@@ -121,8 +123,8 @@ fn place(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// The square metres of a box of west, south, east, north, at least one: of items that hold a point the smaller comes
-/// first.
+/// The area in square metres of a box of west, south, east, north; at least 1. Items that contain a point are sorted by
+/// it.
 fn area(degrees: &[String; 4]) -> Option<i64> {
     const RADIUS: f64 = 6_371_008.771_4;
     let degrees: Result<Vec<f64>, _> = degrees.iter().map(|degrees| degrees.parse()).collect();
@@ -134,7 +136,7 @@ fn area(degrees: &[String; 4]) -> Option<i64> {
     Some(area.max(1))
 }
 
-/// What facilities have besides.
+/// Further fields of facilities.
 fn facility(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     document
         .keyword("type", image.optional_text("facilityType")?.as_deref())
@@ -145,7 +147,7 @@ fn facility(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// What activities have besides.
+/// Further fields of activities.
 fn activity(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     document
         .keyword("type", image.optional_text("activityType")?.as_deref())
@@ -154,7 +156,7 @@ fn activity(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// What products have besides. An activity is found through the days of its products, by the key that both carry.
+/// Further fields of products. `activityKey` joins an activity to its products, so that a search by days finds it.
 fn product(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     let activity = ItemKey::parse(&key(image)?).and_then(|key| key.parent().key());
     let activity = activity.ok_or_else(|| unfit("pk", "the key of a product"))?;
@@ -175,7 +177,7 @@ fn key(image: &Image<'_>) -> Result<Key, Unfit> {
     Ok(Key::new(image.text("pk")?, image.text("sk")?))
 }
 
-/// A shape from the item's own text or, where that is absent, from the object that it names.
+/// A shape from the item's own text or, if that is absent, from the object in S3 that the item references.
 fn shape(image: &Image<'_>, inline: &str, reference: &str) -> Result<Option<ShapeSource>, Unfit> {
     let stored = image.optional_map(reference)?;
     if let Some(text) = image.optional_text(inline)? {
@@ -198,7 +200,7 @@ fn size(image: &Image<'_>, attribute: &str) -> Result<u64, Unfit> {
     number.ok_or_else(|| unfit(attribute, "a whole number from 0"))
 }
 
-/// West, south, east, north as the text that they are.
+/// West, south, east and north, digit for digit.
 fn degrees(attribute: &str, numbers: Vec<Number<'_>>) -> Result<[String; 4], Unfit> {
     let texts: Vec<String> = numbers.iter().map(|number| number.as_str().to_owned()).collect();
     texts.try_into().map_err(|_| unfit(attribute, "four numbers"))

@@ -35,8 +35,8 @@ macro_rules! attributes {
 }
 
 attributes! {
-    /// An item of any kind. An attribute of a wrong type, which only a write outside the platform can have created, reads
-    /// as absent. The item can still be read, and the next update corrects it.
+    /// An item of any kind. An attribute of a wrong type, which only a write outside the platform can have created,
+    /// reads as absent. The item can still be read, and the next update corrects it.
     Item {
         "entity" entity: Kind,
         "globalId" global_id: String,
@@ -198,7 +198,7 @@ impl Item {
         self.complete(now);
     }
 
-    /// Records who updated it and when.
+    /// Records the person and the time of an update.
     pub fn set_updated(&mut self, audit: &Audit) {
         (self.updated_at, self.updated_by) = (Some(audit.at.clone()), audit.by.clone());
     }

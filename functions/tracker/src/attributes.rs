@@ -1,5 +1,5 @@
 //! Operations on the attributes of a project, one file each. A change of the rows that issues have raises the project's
-//! schema revision, on the project and on all its gates at once.
+//! schema revision, on the project and on all its gates in one transaction.
 
 pub mod create;
 pub mod delete;

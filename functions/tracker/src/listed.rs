@@ -1,7 +1,7 @@
 //! The sort keys of names in lists, which ignore case and accents.
 //!
-//! An entry's sort key is the folded name, U+0001, and the name as it is written, so a list needs no other read. An entry
-//! of an earlier version has the name alone, and keeps its place until the name is updated.
+//! An entry's sort key is the folded name, U+0001, and the name as it is written, so a list needs no other read. An
+//! entry of an earlier version has the name alone, and keeps its place until the name is updated.
 
 use icu_normalizer::{ComposingNormalizerBorrowed, DecomposingNormalizerBorrowed};
 
@@ -32,13 +32,13 @@ pub fn name(entry: &str) -> &str {
     entry.split_once(WRITTEN).map_or(entry, |(_, name)| name)
 }
 
-/// The prefix of the sort keys of all names whose folded name starts with this. Where it is so long that it may be cut, sort
-/// keys of other names may start with it, too.
+/// The prefix of the sort keys of all names whose folded name starts with this. Where it is so long that it may be cut,
+/// sort keys of other names may start with it, too.
 pub fn beginning(key: &str) -> &str {
     cut(key, MAX_BYTES - MAX_NAME_BYTES)
 }
 
-/// The text up to the last character that ends within so many bytes.
+/// The text up to the last character that ends within this number of bytes.
 fn cut(text: &str, bytes: usize) -> &str {
     text.split_at_checked(text.floor_char_boundary(bytes)).map_or(text, |(start, _)| start)
 }

@@ -195,7 +195,7 @@ impl SearchQuery {
     }
 }
 
-/// The present issues of the hits. None for a hit that is no issue, and for an issue that is gone.
+/// The present issues of the hits. None for a hit that is no issue, and for a deleted issue.
 async fn issues(cx: &Context, hits: &[Hit<Fields>]) -> Result<Vec<Option<(IssueId, Issue)>>, Problem> {
     let key = |hit: &Hit<Fields>| {
         let issue = IssueId::parse_id(hit.fields.pk.peek()?)?;

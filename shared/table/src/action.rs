@@ -59,8 +59,7 @@ impl Action {
     }
 
     /// Sets the last number that a sequence has allocated, up or down. Numbers above it are allocated again, so the
-    /// caller
-    /// adds a condition on the present one.
+    /// caller adds a condition on the present one.
     pub fn set_sequence(table: &'static Table, sequence: impl Into<Sequence>, to: u64) -> Self {
         let Sequence { key, attribute } = sequence.into();
         Self::new(table, key, Write::SetSequence(attribute, to))
@@ -131,8 +130,7 @@ impl Action {
     }
 
     /// Builds the request of one attempt. A transaction has one revision and one time for all its actions. `once` means
-    /// that
-    /// its token keeps DynamoDB from carrying it out twice.
+    /// that its token keeps DynamoDB from carrying it out twice.
     pub(crate) fn request(&self, config: &Config, rev: Rev, seconds: i64, once: bool) -> Request {
         let mut placeholders = Placeholders::default();
         let commutes = once && self.commutes();
@@ -171,8 +169,8 @@ impl Action {
     }
 
     /// Whether the action only adds to numbers of an item that never has a document, so that concurrent additions
-    /// commute.
-    /// The item's revision is then incremented without a condition, since under one they would refuse each other.
+    /// commute. The item's revision is then incremented without a condition, since under one they would refuse each
+    /// other.
     fn commutes(&self) -> bool {
         let never = || self.table.entity_of(&self.key).is_some_and(|entity| entity.search == Search::Never);
         let counts = |changes: &Changes| changes.set.is_empty() && !changes.add.is_empty();
@@ -215,8 +213,7 @@ impl Action {
     }
 
     /// Returns why the condition of an attempt failed, given the item that DynamoDB found. Returns none if the new
-    /// revision
-    /// was merely not above the item's. Then a clock is behind, and a higher revision will do.
+    /// revision was merely not above the item's. Then a clock is behind, and a higher revision will do.
     pub(crate) fn cause(&self, found: Option<&Item>, seconds: i64) -> Option<Cause> {
         let present = found.filter(|item| !item::expired(item, seconds));
         match (&self.write, present) {

@@ -16,8 +16,7 @@ const MAX_BATCH_WRITES: usize = 25;
 
 impl TableAccess<'_> {
     /// Deletes these items unconditionally, since `BatchWriteItem` takes no conditions. A call that fails may have
-    /// deleted
-    /// any of them, so the caller must be able to find the others again.
+    /// deleted any of them, so the caller must be able to find the others again.
     pub async fn batch_delete(&self, keys: &[Key]) -> Result<(), Error> {
         let call = self.permit(TableAction::BatchWriteItem)?;
         let mut keys: Vec<&Key> = keys.iter().filter(|key| key.check_length().is_ok()).collect();

@@ -1,6 +1,5 @@
 //! Cursors: signed texts that say where a page ended. A cursor is valid only in this deployment, for the same caller,
-//! on
-//! the same route with the same parameters.
+//! on the same route with the same parameters.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -50,8 +49,7 @@ pub fn open<T: DeserializeOwned>(secrets: &[String], binding: &str, cursor: &str
 }
 
 /// Returns the signer of a binding and a position. The binding's length comes first, so that the boundary between the
-/// two
-/// is unambiguous.
+/// two is unambiguous.
 fn signer(secret: &str, binding: &str, position: &[u8]) -> Option<Hmac<Sha256>> {
     let mut signer = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).ok()?;
     signer.update(&binding.len().to_be_bytes());

@@ -1,8 +1,7 @@
 //! Requests that may be repeated and are carried out once.
 //!
 //! The transaction of a request also creates an item with the answer: `idempotency#{hash}`, `idempotency`, for 24
-//! hours.
-//! A repeated request, later or concurrent, fails on that item and returns its answer.
+//! hours. A repeated request, later or concurrent, fails on that item and returns its answer.
 
 use std::fmt::Write;
 

@@ -64,8 +64,7 @@ pub trait EntityKey: Sized {
     fn parse(key: &Key) -> Option<Self>;
 
     /// Returns the sort key with each number in its order-preserving form, for an index that lists in order. Without a
-    /// sort
-    /// key it is the partition key.
+    /// sort key it is the partition key.
     fn list_sk(&self) -> String;
 }
 

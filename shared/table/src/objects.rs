@@ -171,10 +171,8 @@ impl Objects<'_> {
     }
 
     /// Distinguishes a missing object from an engine error. S3 answers 404 only if the role may list the prefix, and
-    /// 403
-    /// otherwise. So 404 counts as missing only if the pattern declares it. A missing bucket is an engine error, except
-    /// for
-    /// HEAD, whose answer has no body to tell it by.
+    /// 403 otherwise. So 404 counts as missing only if the pattern declares it. A missing bucket is an engine error,
+    /// except for HEAD, whose answer has no body to tell it by.
     fn missing_or_fault<E>(&self, error: SdkError<E, HttpResponse>) -> Error
     where
         E: ProvideErrorMetadata + StdError + Send + Sync + 'static,

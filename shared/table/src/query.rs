@@ -105,8 +105,7 @@ impl Query<'_> {
     }
 
     /// Reads a page of up to `limit` values, which `keep` computes from the items in their order. Items without a value
-    /// do
-    /// not count. So only the last page is short, and a next position is returned only if the next page has values.
+    /// do not count. So only the last page is short, and a next position is returned only if the next page has values.
     pub async fn page_of<T, E, F, Kept>(&self, limit: u32, keep: F) -> Result<(Vec<T>, Option<Position>), E>
     where
         E: From<Error>,

@@ -70,8 +70,7 @@ impl<'a> TableAccess<'a> {
     }
 
     /// Allocates the next `count` numbers of a sequence. They are never allocated again, used or not. The call waits
-    /// for a
-    /// concurrent transaction on the sequence.
+    /// for a concurrent transaction on the sequence.
     pub async fn next_numbers(&self, sequence: impl Into<Sequence>, count: u32) -> Result<RangeInclusive<u64>, Error> {
         let (sequence, call) = (sequence.into(), self.permit(TableAction::UpdateItem)?);
         let mut backoff = Backoff::new();

@@ -27,8 +27,7 @@ pub enum SearchError {
 
 impl Access {
     /// Searches an alias with this logical name. An answer that timed out or lacks a shard is an error, since it would
-    /// look
-    /// complete. The answer is read directly into its type, so that numbers can keep their digits.
+    /// look complete. The answer is read directly into its type, so that numbers can keep their digits.
     pub async fn search<T: DeserializeOwned>(
         &self,
         pattern: &'static AccessPattern,

@@ -12,15 +12,13 @@ impl Access {
     /// Carries out one action, and returns the item's new revision.
     ///
     /// Fails with [`Error::NotFound`], [`Error::Exists`] or [`Error::Stale`], or with [`Error::ConditionFailed`] if one
-    /// of
-    /// the action's own conditions does not hold.
+    /// of the action's own conditions does not hold.
     pub async fn write(&self, pattern: &'static AccessPattern, action: Action) -> Result<Rev, Error> {
         self.carry_out(pattern, &[action]).await.map_err(of_single)
     }
 
     /// Carries out all of up to 100 actions or none, and returns the new revision of all their items. Each action must
-    /// be on
-    /// an item of its own. Fails with [`Error::ConditionFailed`], which has every action whose condition failed.
+    /// be on an item of its own. Fails with [`Error::ConditionFailed`], which has every action whose condition failed.
     pub async fn transact(&self, pattern: &'static AccessPattern, actions: &[Action]) -> Result<Rev, Error> {
         self.carry_out(pattern, actions).await
     }

@@ -6,8 +6,8 @@ use super::{MAX_ACTIONS, TransactionBuilder, counters, relationships};
 use crate::access;
 use crate::keys::ItemRef;
 
-/// The actions that the transaction needs besides those of the relationships: the update of the item and the guards of
-/// its external ids; or, for a row of an import, those of its shapes and of the job.
+/// The limit of actions other than those of the relationships: the update of the item and the guards of its external
+/// ids; or, for a row of an import, those of its shapes and of the job.
 const OTHER_ACTIONS: usize = 4;
 
 /// The updates of an item's relationships when it is shown or hidden.

@@ -1,18 +1,18 @@
-//! Names as search compares and sorts them, beside the text itself.
+//! The forms of names by which search compares and sorts, in addition to the text.
 
 use crate::names::Kind;
 
-/// The words before the first and after the last of a name, by which a phrase can ask for its beginning and its end.
+/// The words before and after a name, with which a phrase can match the start and the end of the name.
 pub const BEGIN: &str = "0begin0";
 pub const END: &str = "0end0";
 
-/// The name between the words that mark its ends.
+/// The name between [`BEGIN`] and [`END`].
 pub fn whole(name: &str) -> String {
     format!("{BEGIN} {name} {END}")
 }
 
-/// The name with each number behind its count of digits, so that `Trail 2` sorts before `Trail 10`. Counts are digits,
-/// too: names that begin with a number stay before those that begin with a letter.
+/// The name with each number preceded by its count of digits, so that `Trail 2` sorts before `Trail 10`. Counts are
+/// digits, too: names that begin with a number stay before those that begin with a letter.
 pub fn in_order(name: &str) -> String {
     let mut ordered = String::with_capacity(name.len() + 8);
     let mut rest = name;
@@ -33,7 +33,7 @@ pub fn in_order(name: &str) -> String {
     ordered
 }
 
-/// Where a kind stands among equally good hits: the wider thing first.
+/// The rank of a kind among equally good hits: larger areas first.
 pub const fn rank(kind: Kind) -> i64 {
     match kind {
         Kind::Collection => 0,

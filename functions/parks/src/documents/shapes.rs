@@ -1,4 +1,4 @@
-//! Shapes as search holds them: read by their hash, rounded, and coarser from level to level.
+//! The shapes of documents: read by their hash and rounded, each detail level coarser than the one before.
 
 use bytes::Bytes;
 use geometry::{Envelope, MAX_COARSE_POSITIONS, MAX_FULL_POSITIONS, Shape};
@@ -9,7 +9,7 @@ use table::{Access, Error};
 use crate::schema::BUCKET;
 use crate::shapes::{PREFIX, coarse_object, fine_object, object};
 
-/// A shape out of S3 for its document: the object, or a simplified form where the object itself is still there.
+/// A shape from S3 for its document: the object, or a simplified form if the object itself exists.
 pub const SHAPE: AccessPattern = AccessPattern {
     name: "shape",
     calls: &[
@@ -19,10 +19,10 @@ pub const SHAPE: AccessPattern = AccessPattern {
     ],
 };
 
-/// What a map draws of a shape before it asks for more.
+/// The limit of positions of an outline, which maps draw from a search response.
 const OUTLINE_POSITIONS: usize = 64;
 
-/// The name of no object: objects are named by hashes.
+/// A name that no object has: objects are named by hashes.
 const NO_OBJECT: &str = "none";
 
 /// The shapes in the system's bucket.
@@ -30,18 +30,18 @@ const NO_OBJECT: &str = "none";
 pub struct BucketShapes(Access);
 
 impl BucketShapes {
-    /// Reached through [`SHAPE`], which must be granted.
+    /// Reads shapes by the access pattern [`SHAPE`], which must be granted.
     pub fn new(access: Access) -> Self {
         Self(access)
     }
 
-    /// The text of an object, by whose hash it is named; nothing if it is gone or is not what its name says.
+    /// The text of the object. None if the object is missing or its hash differs from its name.
     async fn original(&self, stored: &StoredShape) -> Result<Option<String>, ShapeUnavailable> {
         let body = self.present(self.0.objects(&SHAPE, BUCKET, PREFIX).get(&object(&stored.sha256)).await).await?;
         Ok(body.filter(|body| geometry::sha256(body) == stored.sha256).and_then(text))
     }
 
-    /// The text of a simplified form; nothing if that or the object itself is gone.
+    /// The text of a simplified form. None if the form or the object itself is missing.
     async fn simplified(&self, stored: &StoredShape, form: &str) -> Result<Option<String>, ShapeUnavailable> {
         let objects = self.0.objects(&SHAPE, BUCKET, PREFIX);
         if self.present(objects.head(&object(&stored.sha256)).await).await?.is_none() {
@@ -50,17 +50,18 @@ impl BucketShapes {
         Ok(self.present(objects.get(form).await).await?.and_then(text))
     }
 
-    /// Gone is an answer; anything else that S3 says may pass.
+    /// None for a missing object. Any other error of S3 may be temporary.
     async fn present<T>(&self, read: Result<T, Error>) -> Result<Option<T>, ShapeUnavailable> {
         let error = match read {
             Ok(found) => return Ok(Some(found)),
             Err(Error::NotFound) => return Ok(None),
             Err(error) => error,
         };
-        // Who may read others is told that an object is not there.
-        let alone = error.is_refusal()
+        // A missing object is 404 only for a role that may list the bucket, and 403 otherwise. If a name that no object
+        // has is 404, the role may list, so S3 refuses only this object.
+        let only_this_object = error.is_refusal()
             && matches!(self.0.objects(&SHAPE, BUCKET, PREFIX).head(NO_OBJECT).await, Err(Error::NotFound));
-        Err(ShapeUnavailable::new(if alone { Obstacle::Refused } else { Obstacle::Passing }, error))
+        Err(ShapeUnavailable::new(if only_this_object { Obstacle::Refused } else { Obstacle::Passing }, error))
     }
 }
 
@@ -70,55 +71,55 @@ impl Shapes for BucketShapes {
             ShapeSource::Inline(text) => return Ok(inline(text, level)),
             ShapeSource::Object(stored) => stored,
         };
-        let (level, text, tolerance) = match (level.max(first(stored)), &stored.fine_tolerance) {
+        let (level, text, tolerance) = match (level.max(first_level(stored)), &stored.fine_tolerance) {
             (DetailLevel::Full, _) => (DetailLevel::Full, self.original(stored).await?, None),
             (DetailLevel::Fine, Some(tolerance)) => {
                 let text = self.simplified(stored, &fine_object(&stored.sha256)).await?;
                 (DetailLevel::Fine, text, Some(tolerance.clone()))
             }
-            // A shape that search takes whole, or that was stored before there were fine forms, has none.
+            // A shape that is indexed in full, or that was stored before fine forms were introduced, has none.
             (DetailLevel::Fine, None) | (DetailLevel::Coarse, _) => {
                 let text = self.simplified(stored, &coarse_object(&stored.sha256)).await?;
                 (DetailLevel::Coarse, text, Some(stored.coarse_tolerance.clone()))
             }
             (DetailLevel::Envelope | DetailLevel::None, _) => {
-                return Ok(boxed(stored, ShapeStatus::At(DetailLevel::Envelope)));
+                return Ok(envelope_of(stored, ShapeStatus::At(DetailLevel::Envelope)));
             }
         };
-        let missing = || boxed(stored, ShapeStatus::Missing);
+        let missing = || envelope_of(stored, ShapeStatus::Missing);
         let Some(text) = text else { return Ok(missing()) };
         // Large shapes take a while, and other records wait on this thread.
         let read = tokio::task::spawn_blocking(move || read(&text, level));
-        // It ends early only by a panic, which the next attempt would meet again.
+        // The task fails only by a panic, which the next attempt would have again.
         let read = read.await.map_err(|panic| ShapeUnavailable::new(Obstacle::Lasting, panic))?;
         Ok(read.map_or_else(missing, |shape| mirror::Shape { tolerance, ..shape }))
     }
 }
 
-/// The highest level that has room for the shape.
-fn first(stored: &StoredShape) -> DetailLevel {
+/// The highest detail level whose limits allow the shape.
+fn first_level(stored: &StoredShape) -> DetailLevel {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let is_full = geometry::is_indexed_in_full(size(stored.positions), size(stored.bytes));
     if is_full { DetailLevel::Full } else { DetailLevel::Fine }
 }
 
-/// A shape on the item itself is small, so its coarse form is the whole, and it has no fine one.
+/// A shape that is stored on the item. It is small, so its coarse form is the whole shape, and it has no fine form.
 fn inline(text: &str, level: DetailLevel) -> mirror::Shape {
     match level {
         DetailLevel::Full => read(text, level),
         DetailLevel::Fine | DetailLevel::Coarse => read(text, DetailLevel::Coarse),
-        DetailLevel::Envelope => Shape::parse_canonical(text).ok().map(|shape| at(level, &boxes(shape.envelope()))),
+        DetailLevel::Envelope => Shape::parse_canonical(text).ok().map(|shape| at(level, &rounded(shape.envelope()))),
         DetailLevel::None => None,
     }
     .unwrap_or_else(nothing)
 }
 
-/// A canonical text in the form that search takes, or as its boxes where nothing of it is left. No text but one
-/// written past the platform is not canonical.
+/// A canonical text in the form that search indexes, or its envelope if rounding leaves nothing of it. None for other
+/// texts, which only a write outside the platform can have stored.
 fn read(text: &str, level: DetailLevel) -> Option<mirror::Shape> {
     let shape = Shape::parse_canonical(text).ok()?;
-    let most = if level == DetailLevel::Coarse { MAX_COARSE_POSITIONS } else { MAX_FULL_POSITIONS };
-    if shape.positions() > most {
+    let max_positions = if level == DetailLevel::Coarse { MAX_COARSE_POSITIONS } else { MAX_FULL_POSITIONS };
+    if shape.positions() > max_positions {
         return None;
     }
     Some(match shape.search_form() {
@@ -128,21 +129,25 @@ fn read(text: &str, level: DetailLevel) -> Option<mirror::Shape> {
             tolerance: None,
             outline: shape.outline(OUTLINE_POSITIONS).search_form(),
         },
-        None => at(DetailLevel::Envelope, &boxes(shape.envelope())),
+        None => at(DetailLevel::Envelope, &rounded(shape.envelope())),
     })
 }
 
-fn boxed(stored: &StoredShape, status: ShapeStatus) -> mirror::Shape {
+/// The envelope of a stored shape, with this status.
+fn envelope_of(stored: &StoredShape, status: ShapeStatus) -> mirror::Shape {
     let degrees: Result<Vec<f64>, _> = stored.envelope.iter().map(|degrees| degrees.parse()).collect();
     let envelope = degrees.ok().and_then(|degrees| <[f64; 4]>::try_from(degrees).ok());
-    envelope
-        .map_or_else(nothing, |envelope| mirror::Shape { status, ..at(DetailLevel::Envelope, &boxes(envelope.into())) })
+    envelope.map_or_else(nothing, |envelope| mirror::Shape {
+        status,
+        ..at(DetailLevel::Envelope, &rounded(envelope.into()))
+    })
 }
 
-/// The envelope with positions as search takes them, so that what rounding makes thin becomes a line or a point.
-fn boxes(envelope: Envelope) -> Shape {
-    let rounded = envelope.to_array().map(|degrees| (degrees * 1e7).round() / 1e7);
-    Envelope::from(rounded).to_shape()
+/// The envelope with positions rounded as search indexes them. If rounding leaves it without area, it becomes a line or
+/// a point.
+fn rounded(envelope: Envelope) -> Shape {
+    let degrees = envelope.to_array().map(|degrees| (degrees * 1e7).round() / 1e7);
+    Envelope::from(degrees).to_shape()
 }
 
 fn at(level: DetailLevel, shape: &Shape) -> mirror::Shape {
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_inline_shape_goes_down_to_its_box_and_then_to_nothing() {
+    fn inline_shape_has_each_detail_level_down_to_none() {
         for (level, status) in [
             (DetailLevel::Full, "full"),
             (DetailLevel::Fine, "coarse"),
@@ -190,27 +195,27 @@ mod tests {
     }
 
     #[test]
-    fn a_huge_shape_begins_fine() {
+    fn shape_above_the_limit_of_positions_starts_fine() {
         let envelope = ["1", "2", "3", "4"];
-        assert_eq!(first(&stored(50_000, envelope)), DetailLevel::Full);
-        assert_eq!(first(&stored(50_001, envelope)), DetailLevel::Fine);
+        assert_eq!(first_level(&stored(50_000, envelope)), DetailLevel::Full);
+        assert_eq!(first_level(&stored(50_001, envelope)), DetailLevel::Fine);
     }
 
     #[test]
-    fn a_missing_shape_is_its_box_also_across_180() {
-        let missing = boxed(&stored(5, ["179.5", "-17", "-179.8", "-16.5"]), ShapeStatus::Missing);
+    fn missing_shape_becomes_its_envelope_also_across_180() {
+        let missing = envelope_of(&stored(5, ["179.5", "-17", "-179.8", "-16.5"]), ShapeStatus::Missing);
         assert_eq!(missing.status.name(), "missing");
         assert!(missing.json.is_some_and(|json| json.contains("MultiPolygon")));
-        let nowhere = boxed(&stored(5, ["1", "2", "3", "north"]), ShapeStatus::Missing);
-        assert_eq!(nowhere, nothing());
+        let invalid = envelope_of(&stored(5, ["1", "2", "3", "north"]), ShapeStatus::Missing);
+        assert_eq!(invalid, nothing());
     }
 
     #[test]
-    fn a_box_without_area_is_a_line_or_a_point() {
+    fn envelope_without_area_is_a_line_or_a_point() {
         for (east, north, of) in
             [(1.0, 4.0, "LineString"), (1.000_000_01, 2.000_000_01, "Point"), (3.0, 4.0, "Polygon")]
         {
-            let shape = boxes(Envelope { west: 1.0, south: 2.0, east, north });
+            let shape = rounded(Envelope { west: 1.0, south: 2.0, east, north });
             assert_eq!(shape.shape_type().as_str(), of);
         }
     }

@@ -28,7 +28,7 @@ pub struct ListPath<E> {
     of: PhantomData<fn() -> E>,
 }
 
-/// The path of an item, or a longer path with the parameters `B` besides. A path that no item can have does not parse.
+/// The path of an item, or a longer path with the further parameters `B`. A path that no item can have does not parse.
 #[derive(Debug)]
 pub struct ItemPath<E: Entity, B = NoMore> {
     pub key: E::Key,

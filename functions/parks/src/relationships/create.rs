@@ -31,7 +31,7 @@ async fn create(
         let related = |reference: &ItemRef, item| RelatedItem::new(reference.clone(), item);
         let (one, other) = (related(&pair.first, &first), related(&pair.second, &second));
         let new = Relationship::new(one, other, Audit::now(&cx));
-        // A job detaches and restores the relationships of a busy item in an order of its own.
+        // A job detaches and restores the relationships of a busy item in another order.
         let check_idle = |item: &Item| check_visibility(item).when(Condition::Absent("busy"));
         let actions = [
             check_idle(&first),
@@ -65,7 +65,7 @@ async fn create(
     .await
 }
 
-/// Loads one of the items. 404 if it does not exist or is deleted, 409 if a job is working on it.
+/// Loads one of the items. 404 if it does not exist or is deleted, 409 if a job is changing it.
 async fn load_live(cx: &Context, item: &ItemRef) -> Result<Item, Problem> {
     let stored = cx.access().table(&CREATE_RELATIONSHIP, &PARKS).get_consistent(item.key()).await?;
     let missing = || no_item(item.pk(), item.sk());

@@ -44,7 +44,7 @@ impl Pair {
     }
 }
 
-/// A relationship. While it is detached, nobody sees it.
+/// A relationship. A detached relationship is in no response.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relationship {
     pub first: RelatedItem,
@@ -53,7 +53,7 @@ pub struct Relationship {
     pub created_by: Option<String>,
 }
 
-/// One of the items of a relationship, with what the relationship stores of it.
+/// One of the items of a relationship, with the attributes that the relationship stores of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelatedItem {
     pub item: ItemRef,
@@ -104,11 +104,11 @@ impl Relationship {
         let pair = Pair::of_key(&stored.key).ok_or_else(|| Error::Misfit("a key of no relationship".to_owned()))?;
         let Attributes { global_id1, is_visible1, global_id2, is_visible2, created_at, created_by, .. } =
             stored.read()?;
-        let joined =
+        let related =
             |item, global_id, shown: Option<bool>| RelatedItem { item, global_id, shown: shown.unwrap_or(false) };
         Ok(Self {
-            first: joined(pair.first, global_id1, is_visible1),
-            second: joined(pair.second, global_id2, is_visible2),
+            first: related(pair.first, global_id1, is_visible1),
+            second: related(pair.second, global_id2, is_visible2),
             created_at,
             created_by,
         })
@@ -136,10 +136,10 @@ impl Relationship {
         if self.first.item == *item { &self.first } else { &self.second }
     }
 
-    /// The relationship with another item, or the same item under a new key, in the place of this one.
-    pub fn with(self, item: &ItemRef, joined: RelatedItem) -> Self {
+    /// The relationship in which `replacement` replaces this item: another item, or the same item under a new key.
+    pub fn with(self, item: &ItemRef, replacement: RelatedItem) -> Self {
         let other = self.other(item).clone();
-        let (first, second) = if joined.item < other.item { (joined, other) } else { (other, joined) };
+        let (first, second) = if replacement.item < other.item { (replacement, other) } else { (other, replacement) };
         Self { first, second, ..self }
     }
 
@@ -180,8 +180,8 @@ impl Relationship {
 
     /// Records that this item is shown, or is not.
     ///
-    /// The visibility of the other item, as it was read, is a condition: the keys by which visitors see the relationship
-    /// depend on both.
+    /// The visibility of the other item, as it was read, is a condition: the keys by which visitors see the
+    /// relationship depend on both.
     pub fn show(&self, item: &ItemRef, shown: bool) -> Action {
         let first = ("isVisible1", "isVisible2");
         let (own, other) = if self.first.item == *item { first } else { (first.1, first.0) };
@@ -221,13 +221,13 @@ impl Relationship {
 mod tests {
     use super::*;
 
-    fn end(pk: &str, sk: &str) -> ItemRef {
+    fn item_ref(pk: &str, sk: &str) -> ItemRef {
         ItemRef::of(pk, sk).unwrap()
     }
 
     #[test]
-    fn either_order_names_the_same_pair() {
-        let (zone, camp) = (end("geozone::b", "1"), end("facility::a", "campground::1"));
+    fn items_in_either_order_are_the_same_pair() {
+        let (zone, camp) = (item_ref("geozone::b", "1"), item_ref("facility::a", "campground::1"));
         let pair = Pair::new(camp.clone(), zone.clone()).unwrap();
         assert_eq!(Some(&pair), Pair::new(zone.clone(), camp.clone()).as_ref());
         assert_eq!(pair.key(), Key::new("rel::geozone::b::1", "facility::a::campground::1"));
@@ -236,28 +236,28 @@ mod tests {
     }
 
     #[test]
-    fn nothing_joins_an_item_with_itself_or_a_product_with_its_activity() {
-        let (activity, product) = (end("activity::a", "dayuse::1"), end("product::a::dayuse::1", "2"));
+    fn item_with_itself_and_product_with_its_activity_are_no_pair() {
+        let (activity, product) = (item_ref("activity::a", "dayuse::1"), item_ref("product::a::dayuse::1", "2"));
         assert_eq!(Pair::new(activity.clone(), activity.clone()), None);
         assert_eq!(Pair::new(product.clone(), activity.clone()), None);
-        assert!(Pair::new(product, end("activity::a", "dayuse::10")).is_some());
-        assert!(Pair::new(end("product::a::dayuse::10", "2"), activity).is_some());
+        assert!(Pair::new(product, item_ref("activity::a", "dayuse::10")).is_some());
+        assert!(Pair::new(item_ref("product::a::dayuse::10", "2"), activity).is_some());
     }
 
     #[test]
-    fn a_key_in_the_wrong_order_is_of_no_pair_of_its_own() {
-        let turned = Key::new("rel::facility::a::campground::1", "geozone::b::1");
-        assert_ne!(Pair::of_key(&turned).map(|pair| pair.key()), Some(turned));
+    fn key_in_the_wrong_order_is_not_the_key_of_its_pair() {
+        let reversed = Key::new("rel::facility::a::campground::1", "geozone::b::1");
+        assert_ne!(Pair::of_key(&reversed).map(|pair| pair.key()), Some(reversed));
     }
 
     #[test]
-    fn another_key_at_one_end_may_change_the_order() {
-        let joined = |item: ItemRef| RelatedItem { item, global_id: None, shown: true };
-        let (tenth, second) = (end("facility::a", "trail::10"), end("facility::a", "parking::2"));
+    fn new_key_of_an_item_may_change_the_order_of_the_pair() {
+        let related = |item: ItemRef| RelatedItem { item, global_id: None, shown: true };
+        let (tenth, second) = (item_ref("facility::a", "trail::10"), item_ref("facility::a", "parking::2"));
         let relationship =
-            Relationship::new(joined(tenth.clone()), joined(second), Audit { at: String::new(), by: None });
+            Relationship::new(related(tenth.clone()), related(second), Audit { at: String::new(), by: None });
         assert_eq!(relationship.first.item.sk(), "parking::2");
-        let moved = relationship.with(&tenth, joined(end("facility::a", "campground::10")));
+        let moved = relationship.with(&tenth, related(item_ref("facility::a", "campground::10")));
         assert_eq!(moved.first.item.sk(), "campground::10");
         assert_eq!(moved.second.item.sk(), "parking::2");
     }

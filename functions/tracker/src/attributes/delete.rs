@@ -1,5 +1,5 @@
-//! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}`: the attribute is hidden at once,
-//! and a job deletes its values.
+//! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}`: the attribute is hidden
+//! immediately, and a job deletes its values.
 
 use table::{Action, Changes, item};
 use web::{Accepted, Context, Either, NoContent, Path, Problem, Route, Sample, problem};

@@ -1,5 +1,5 @@
-//! `POST /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}/retype`: whole numbers become decimals
-//! at once, since their keys are the same; a job converts values to text.
+//! `POST /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}/retype`: whole numbers become
+//! decimals immediately, since their keys are the same; a job converts values to text.
 
 use serde::Deserialize;
 use table::{Action, Changes};

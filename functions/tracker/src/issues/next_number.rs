@@ -1,9 +1,9 @@
 //! `PUT /tracker/tenants/{tenantId}/projects/{projectId}/next-number`: sets the number of the project's next issue.
 //!
-//! A number that was skipped, or whose issue is gone, can be given again only this way. A request that has allocated such
-//! a number before must not use it any more: setting a lower number raises the project's schema revision, so the gates
-//! refuse its write, and it allocates another number. The index shows the writes before that with a delay. Only then a
-//! job lowers the counter, if no number was allocated meanwhile.
+//! Only this route allows a skipped number, or the number of a deleted issue, to be allocated again. A lower number
+//! raises the project's schema revision, so the gates refuse the write of a request that has allocated a number before,
+//! and the request allocates another one. A job lowers the counter once the index shows all earlier writes, unless
+//! another number was allocated meanwhile.
 
 use serde::{Deserialize, Serialize};
 use table::{Access, AccessPattern, Action, Condition, EntityKey, Error, Stored, item};
@@ -110,7 +110,7 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
     let Some(now) = stored.into_iter().flatten().next().as_ref().and_then(last_number) else {
         return Ok(Step::stopped(held, "its project was deleted"));
     };
-    // Counts above the greatest number of all belong to no issue.
+    // No issue has a number above the greatest of all, so counts above it are equal.
     if now.min(MAX_NUMBER) != before.min(MAX_NUMBER) {
         return Ok(Step::stopped(held, "another number was allocated meanwhile"));
     }

@@ -14,7 +14,7 @@ use crate::rows::{Rows, difference, rows};
 use crate::schema::{DATA, TRACKER};
 use crate::work::take_due;
 
-/// Rows that one transaction completes, besides the gate, the issue and the due row.
+/// The limit of rows that one transaction completes, in addition to the gate, the issue and the due row.
 const BATCH: usize = 90;
 
 /// Attempts while other requests write the issue, before it is left to the next run.
@@ -38,11 +38,11 @@ pub async fn settle_due(access: &Access, id: IssueId) -> Result<(), Problem> {
     settle(access, id).await
 }
 
-/// Deletes the rows of an issue that is gone.
+/// Deletes the rows of a deleted issue.
 pub async fn forget(access: &Access, id: IssueId) -> Result<(), Problem> {
     let due = IssueDueKey { issue: id }.key();
     let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;
-    // An issue that was moved while it was looked for has rows again.
+    // An issue that was moved during the search for it has rows again.
     if found.iter().any(|stored| IssueKey::parse(&stored.key).is_some()) {
         return Ok(());
     }
@@ -77,7 +77,7 @@ async fn attempt(access: &Access, id: IssueId) -> Result<(), Error> {
     let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;
     let issue = found.iter().find_map(|stored| Some((IssueKey::parse(&stored.key)?, stored.clone())));
     let stored_rows: Rows = found.iter().filter_map(row).collect();
-    // The worker deletes the rows of an issue that is gone.
+    // The worker deletes the rows of a deleted issue.
     let Some((IssueKey { project, .. }, stored)) = issue else { return Ok(()) };
     let issue: Issue = stored.read()?;
     let schema = Schema::load(access, issue.tenant, project, Consistency::Strong).await?;

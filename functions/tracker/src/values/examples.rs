@@ -1,4 +1,4 @@
-//! How values of every type are read, stored and sorted, by examples of issue 3.
+//! How values of every type are read, stored and sorted, by examples.
 
 use super::*;
 use crate::options::{Options, WantedOption};

@@ -48,8 +48,7 @@ impl Issuer {
     pub const NAME: &str = "1 to 64 letters, digits, `.`, `_` or `-`, and not `address`";
 
     /// Whether an issuer may have this name. Keys contain it unescaped, up to the first colon. `address` is reserved:
-    /// keys
-    /// that begin with `address:` belong to addresses, not to people.
+    /// keys that begin with `address:` belong to addresses, not to people.
     pub fn may_be_named(name: &str) -> bool {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
         (1..=64).contains(&name.len()) && name.bytes().all(fits) && name != "address"
