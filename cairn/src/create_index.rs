@@ -15,8 +15,7 @@ pub struct CreateIndex {
 
 impl CreateIndex {
     /// Creates the index, fills it from the tables, and points the readers' alias to it. After an interruption the next
-    /// call
-    /// resumes it. If the index exists, nothing changes.
+    /// call resumes it. If the index exists, nothing changes.
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder).await?;
         let served = system::named(&self.system)?;

@@ -34,8 +34,7 @@ pub struct Local {
     #[arg(long, default_value_t = 8080)]
     port: u16,
     /// The search engine: `opensearch`, `osmem`, or the URL of a running one [default: opensearch, or osmem if Java or
-    /// Maven
-    /// is missing].
+    /// Maven is missing].
     #[arg(long, value_name = "ENGINE")]
     search: Option<Choice>,
     /// The engine for DynamoDB: `dynoxide`, or `local` for Amazon's DynamoDB Local.

@@ -33,8 +33,7 @@ pub struct Identity {
 
 impl Identity {
     /// Reads the keys from the state folder, or creates them. This needs no lock, so that tokens can be created while
-    /// the
-    /// platform runs.
+    /// the platform runs.
     pub fn open(folder: &Path) -> Result<Self, StartError> {
         let new_key = || {
             let key = SigningKey::generate().map_err(|error| StartError::new(error.to_string(), "Retry"))?;

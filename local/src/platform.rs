@@ -192,8 +192,7 @@ impl Platform {
     }
 
     /// Waits until the events of all objects and the stream records of all writes from before this call are handled.
-    /// Search
-    /// shows them after its next refresh.
+    /// Search shows them after its next refresh.
     pub async fn caught_up(&self) {
         self.sources.caught_up().await;
     }

@@ -37,8 +37,7 @@ pub struct Death {
 
 impl Process {
     /// Starts `command`, and waits until `ready` returns a value for a line of its standard output. Standard error goes
-    /// to
-    /// `log`.
+    /// to `log`.
     pub async fn start<T>(
         name: &'static str,
         mut command: Command,

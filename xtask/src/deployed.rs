@@ -1,6 +1,5 @@
 //! `cargo xtask deployed`: deploys the systems to an emulated cloud by SAM, with the permissions of their roles
-//! enforced,
-//! and tests them there over HTTP.
+//! enforced, and tests them there over HTTP.
 
 pub mod emulator;
 pub mod publisher;

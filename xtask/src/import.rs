@@ -1,7 +1,6 @@
 //! `cargo xtask import STACK PREFIX ACCOUNT REGION`: writes a template by which a new stack imports the tables, the
 //! buckets and the search domain that a deleted one left. CloudFormation needs a template with these resources only,
-//! and
-//! a list of their physical names.
+//! and a list of their physical names.
 
 use std::fs;
 use std::path::Path;

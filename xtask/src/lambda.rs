@@ -1,6 +1,5 @@
 //! `cargo xtask lambda`: runs the commands of docs/cargo-lambda.md. Systems run by `cargo lambda watch` on local
-//! engines
-//! and receive every sample event by `cargo lambda invoke`. One of them is deployed to an emulated cloud.
+//! engines and receive every sample event by `cargo lambda invoke`. One of them is deployed to an emulated cloud.
 
 mod bench;
 mod deploy;

@@ -1,6 +1,5 @@
 //! `cargo xtask nightly`: runs all tests at full size, on every set of engines. Since it takes hours, a failed step
-//! does
-//! not stop the others. Each step writes its output into `target/nightly/`.
+//! does not stop the others. Each step writes its output into `target/nightly/`.
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -62,8 +62,7 @@ impl Dynoxide {
     }
 
     /// Creates an index for parallel scans of a table, if it is missing. Without it each page of a segment sorts the
-    /// whole
-    /// table.
+    /// whole table.
     pub async fn index_scans(&self, table: &str) -> Result<(), BoxError> {
         let (name, table) = (self.name.clone(), table.to_owned());
         Ok(tokio::task::spawn_blocking(move || index_scans(&name, &table)).await??)

@@ -47,8 +47,7 @@ pub struct Samples {
 
 impl Samples {
     /// Reads the samples of this size. Derives the activities of the facilities, and the relationships to the
-    /// boundaries
-    /// that contain them.
+    /// boundaries that contain them.
     pub fn read(size: Size) -> Result<Self, SampleError> {
         let packed: &[Packed] = match size {
             Size::Small => &[SMALL],

@@ -19,8 +19,7 @@ impl Outline {
     }
 
     /// Whether the boundary contains a place, by the number of edges east of it. The rings must not cross ±180 degrees
-    /// or
-    /// enclose a pole.
+    /// or enclose a pole.
     pub fn contains(&self, [x, y]: [f64; 2]) -> bool {
         let boxed =
             self.west_south[0] <= x && x <= self.east_north[0] && self.west_south[1] <= y && y <= self.east_north[1];

@@ -69,8 +69,7 @@ impl Target {
     }
 
     /// Creates the product of an activity, unless the activity has or had one. Products have no external id. The list
-    /// may
-    /// lag behind a request without an answer, so the `Idempotency-Key` is the same in every load.
+    /// may lag behind a request without an answer, so the `Idempotency-Key` is the same in every load.
     pub async fn offer(&self, activity: Found, product: Product) -> Result<Answered, SampleError> {
         let list = activity.path.replacen("/activities/", "/products/", 1);
         if !activity.made {

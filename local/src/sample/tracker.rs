@@ -187,8 +187,7 @@ impl Target {
     }
 
     /// Returns the last import of a project, unless it was cancelled or has no file. An import that still waits for its
-    /// file
-    /// is cancelled.
+    /// file is cancelled.
     async fn import_of(&self, tenant: &str, project: &str) -> Result<Option<Import>, SampleError> {
         let list = format!("{tenant}/work?limit=100");
         let answer = self.call(Method::GET, &list, String::new(), None).await?.expecting(&[StatusCode::OK])?;

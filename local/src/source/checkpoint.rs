@@ -30,8 +30,7 @@ pub enum Position {
 
 impl Checkpoints {
     /// Reads the checkpoints of a stream. If the file is about another stream, the table was created again, and there
-    /// are
-    /// none.
+    /// are none.
     pub fn open(folder: &Path, table: &str, stream_arn: &str) -> std::io::Result<Self> {
         std::fs::create_dir_all(folder)?;
         let file = folder.join(format!("{table}.json"));
@@ -53,8 +52,7 @@ impl Checkpoints {
     }
 
     /// Returns the lowest sequence number of all checkpoints, before which every record was handled. The record itself
-    /// must
-    /// stay, since dynoxide counts on from it.
+    /// must stay, since dynoxide counts on from it.
     pub fn handled_before(&self) -> Option<u128> {
         let after = |position: &Position| match position {
             Position::After(number) => number.parse().ok(),

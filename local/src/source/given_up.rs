@@ -21,8 +21,7 @@ pub const PREFIX: &str = "given-up/";
 
 impl GivenUp {
     /// Writes one object in the form of Lambda's S3 destinations ("Retain discarded records for a DynamoDB event
-    /// source"),
-    /// with the event as text in `payload`. Returns its key.
+    /// source"), with the event as text in `payload`. Returns its key.
     pub async fn keep(
         &self,
         stream_arn: &str,

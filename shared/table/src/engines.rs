@@ -102,8 +102,7 @@ impl Engines {
     }
 
     /// Returns the client of S3. Local servers know buckets by path only. The SDK's own checksums are off, since they
-    /// would
-    /// become part of a signed link and bind its client to an empty body.
+    /// would become part of a signed link and bind its client to an empty body.
     pub fn s3(&self) -> &aws_sdk_s3::Client {
         self.s3.get_or_init(|| {
             let mut config = aws_sdk_s3::config::Builder::from(&self.aws());

@@ -9,8 +9,7 @@ use crate::infra::routes;
 #[derive(Clone, Copy, Debug)]
 pub enum Variant {
     /// Only what the emulator needs. It has plain HTTP, which the buckets' policies forbid, and it creates no routes
-    /// from an
-    /// API description.
+    /// from an API description.
     Usual,
     /// This function has twice its memory.
     Larger { function: &'static str },

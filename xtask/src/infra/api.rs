@@ -7,8 +7,7 @@ use super::names;
 use super::node::{Map, Node, attribute, reference, sub};
 
 /// Returns the API, its stage and its access log. CloudFormation refuses other properties of an API with a `Body`, such
-/// as
-/// name and tags ("Redundant fields provided when either Body or BodyS3Location is not empty").
+/// as name and tags ("Redundant fields provided when either Body or BodyS3Location is not empty").
 pub fn api(system: &str, functions: &[Function]) -> Map {
     vec![
         (
@@ -90,8 +89,7 @@ fn parameters(template: &str) -> Option<(String, Node)> {
 }
 
 /// Returns an operation without `security`. The function verifies the token, since an authorizer's responses would not
-/// be
-/// problem details. API Gateway waits for 30 s, its maximum, and the function responds before its own timeout.
+/// be problem details. API Gateway waits for 30 s, its maximum, and the function responds before its own timeout.
 fn operation(function: &Function) -> Node {
     map! {
         "responses" => map! { "default" => map! { "description" => "What the function answers." } },

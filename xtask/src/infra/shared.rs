@@ -38,8 +38,7 @@ pub fn node() -> Node {
 }
 
 /// Returns a domain that accepts only signed requests over TLS with the index in the path, since the functions'
-/// policies
-/// are about paths.
+/// policies are about paths.
 fn domain() -> Node {
     let properties = map! {
         "DomainName" => sub("${Prefix}search"),
@@ -75,8 +74,7 @@ fn domain() -> Node {
 }
 
 /// Returns a parameter in Parameter Store, which the systems' stacks read at each deployment. An export of a stack
-/// could
-/// not change while another stack imports it, so no system could move to another domain.
+/// could not change while another stack imports it, so no system could move to another domain.
 fn kept(name: &str, value: Node) -> Node {
     let properties = map! {
         "Name" => sub(names::kept(name)),

@@ -127,8 +127,7 @@ fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
 }
 
 /// Returns a custom resource that the function creates after its other resources. Only CloudFormation calls it, with
-/// the
-/// permissions of the deployment.
+/// the permissions of the deployment.
 fn deployment(system: &System, function: &Function) -> Map {
     let tables = system.tables.iter().map(|table| resource(table.name, "Table"));
     let buckets = system.buckets.iter().map(|bucket| resource(bucket.name, "Bucket"));

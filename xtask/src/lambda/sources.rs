@@ -1,6 +1,5 @@
 //! Events other than requests: stream records, objects, schedules and deployments. A function that serves a whole
-//! system
-//! distinguishes them by their content.
+//! system distinguishes them by their content.
 
 use table::schema::System;
 

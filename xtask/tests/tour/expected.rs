@@ -1,6 +1,5 @@
 //! Comparison of a response with the one on a page. They must be equal except for placeholders in angle brackets and
-//! the
-//! layout of JSON.
+//! the layout of JSON.
 
 use serde_json::Value;
 

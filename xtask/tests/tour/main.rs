@@ -1,6 +1,5 @@
 //! The commands of README.md and docs/tour.md, on a platform with the small sample. Every command runs, and its output
-//! is
-//! compared with the one on the page.
+//! is compared with the one on the page.
 #![allow(
     clippy::expect_used,
     clippy::indexing_slicing,

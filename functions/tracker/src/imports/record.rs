@@ -1,6 +1,7 @@
 //! A record after parsing, or its faults.
 
 use sheet::{Cell, unguarded};
+use web::visible::name_fault;
 
 use super::column::Target;
 use super::records::Record;
@@ -11,7 +12,6 @@ use crate::names::AttributeId;
 use crate::project::{Attribute, Schema};
 use crate::values::{Input, Plain, Type, folded};
 use crate::work::RowFault;
-use web::visible::name_fault;
 
 /// Characters of an issue's name.
 const MAX_NAME: usize = 255;

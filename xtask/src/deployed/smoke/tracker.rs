@@ -8,8 +8,7 @@ use crate::failure::{Doing, Failure};
 use crate::rehearsal::Stage;
 
 /// Creates a tenant and a project with an attribute and an issue, lists the grid, searches, and sends requests that
-/// must
-/// be refused. `stranger` is the token of a person without a tenant.
+/// must be refused. `stranger` is the token of a person without a tenant.
 pub async fn run(stage: &Stage<'_>, stranger: &str) -> Result<(), Failure> {
     let user = User(stage);
     let id = |created: &Value| text(created, "/id").map(str::to_owned);
