@@ -22,7 +22,7 @@ async fn stopped_job_has_a_reason() {
     fixture.settled().await;
     let stopped = fixture.ada.get(retype.header("location")).await.is(200);
     assert_eq!(stopped.text("state"), "stopped", "{}", stopped.told());
-    assert_eq!(stopped.text("reason"), "its attribute is gone or is not being retyped any more");
+    assert_eq!(stopped.text("reason"), "its attribute was deleted or is converted already");
 }
 
 /// Whoever deletes dies half way.

@@ -232,7 +232,7 @@ async fn import_without_a_file_ends() {
     fixture.cairn.clock.advance(Duration::from_hours(6));
     fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
     let stopped = fixture.ann.get(work).await.is(200);
-    assert_eq!(stopped.text("reason"), "no file came");
+    assert_eq!(stopped.text("reason"), "no file arrived");
     assert!(stopped.body.get("faultsLink").is_none());
 }
 
@@ -311,7 +311,7 @@ async fn repeated_or_early_import_event_changes_nothing() {
     fixture.cairn.event("tracker", "startImport", &arrived(lost.text("id"))).await.unwrap();
     let rejected = fixture.ann.get(lost.header("location")).await.is(200);
     assert_eq!(rejected.text("state"), "rejected");
-    assert_eq!(rejected.text("reason"), "the file is gone before all of it was read");
+    assert_eq!(rejected.text("reason"), "the file was deleted before all of it was read");
 }
 
 async fn imports_and_exports_can_be_cancelled() {

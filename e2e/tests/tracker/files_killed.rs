@@ -219,7 +219,7 @@ async fn import_resumed_without_its_file_ends() {
     let work = announced.header("location");
     fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
     let stopped = fixture.ann.get(work).await.is(200);
-    assert_eq!(stopped.text("reason"), "the file is gone before all of it was read");
+    assert_eq!(stopped.text("reason"), "the file was deleted before all of it was read");
     let made = fixture.numbers(&project, "limit=100").await.len();
     assert!(made > 0, "it died before it had made any");
     assert_eq!((&stopped["counts"]["created"], &stopped["counts"]["done"]), (&json!(made), &json!(made)));

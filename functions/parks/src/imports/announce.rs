@@ -74,7 +74,7 @@ async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -
             "A file to import has at most {LARGEST} bytes; split it into several files."
         )));
     }
-    let unknown = || Problem::unprocessable(vec![Fault::pointer("/collectionId", "names no collection")]);
+    let unknown = || Problem::unprocessable(vec![Fault::pointer("/collectionId", "is not the id of a collection")]);
     let collection: CollectionId = new.collection_id.parse().map_err(|_| unknown())?;
     let root = CollectionKey { collection }.key();
     let stored = cx.access().table(&IMPORT, &PARKS).get_consistent(root.clone()).await?;

@@ -86,7 +86,7 @@ impl FeatureCollection {
         };
         let result = text.members(&mut typed, tail);
         if matches!(result, Err(Stop::Short)) && rest.len() > AROUND {
-            return Err(wrong("what lies round its features is too much"));
+            return Err(wrong("the members around `features` are too large"));
         }
         if result? {
             self.place = ParserState::Features { any: false, typed };
@@ -163,7 +163,7 @@ impl Text<'_> {
                 self.at = 3;
             }
             self.expect(b'{').map_err(|stop| match stop {
-                Stop::Wrong(_) => wrong("it is no JSON object"),
+                Stop::Wrong(_) => wrong("it is not a JSON object"),
                 stop => stop,
             })?;
         }
@@ -180,7 +180,7 @@ impl Text<'_> {
                 return Err(wrong("a member's name is expected"));
             }
             let name: String =
-                serde_json::from_slice(self.value()?).map_err(|_| wrong("a member's name is no text"))?;
+                serde_json::from_slice(self.value()?).map_err(|_| wrong("a member's name is not a string"))?;
             self.expect(b':')?;
             match name.as_str() {
                 "features" if tail => return Err(wrong("it has `features` twice")),
@@ -299,8 +299,8 @@ mod tests {
     fn what_is_no_feature_collection_is_refused() {
         for (file, told) in [
             ("", "ends before"),
-            ("[1]", "no JSON object"),
-            ("externalId,displayName", "no JSON object"),
+            ("[1]", "not a JSON object"),
+            ("externalId,displayName", "not a JSON object"),
             (r#"{"type":"Feature","features":[]}"#, "`type`"),
             (r#"{"features":[]}"#, "`type`"),
             (r#"{"type":"FeatureCollection"}"#, "no `features`"),

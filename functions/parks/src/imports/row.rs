@@ -139,7 +139,7 @@ impl RowParser {
         let feature: Feature = match serde_json::from_slice(text) {
             Ok(feature) => feature,
             Err(error) => {
-                faults.push(Fault::pointer("", format!("is no Feature: {error}")));
+                faults.push(Fault::pointer("", format!("is not a Feature: {error}")));
                 return None;
             }
         };
@@ -185,7 +185,8 @@ impl RowParser {
         let Value::Object(fields) = value else { return None };
         let Some(external_id) = fields.get(EXTERNAL_ID).and_then(Value::as_str).map(str::to_owned) else {
             if fields.get(EXTERNAL_ID).is_none_or(Value::is_null) {
-                let missing = Fault::pointer(pointer_step(EXTERNAL_ID), "is missing: it says which item the row is");
+                let missing =
+                    Fault::pointer(pointer_step(EXTERNAL_ID), "is required: it identifies the item of the row");
                 faults.push(self.placed(missing));
             }
             return None;

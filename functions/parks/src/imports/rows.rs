@@ -129,7 +129,7 @@ impl Rows {
                         self.file.take(scanned);
                     }
                     if !self.file.more(access.objects(&access::READ_IMPORT, BUCKET, PREFIX)).await? {
-                        return Ok(Next::Broken("the file is gone before all of it was read".to_owned()));
+                        return Ok(Next::Broken("the file was deleted before all of it was read".to_owned()));
                     }
                 }
             }

@@ -82,7 +82,7 @@ impl Import {
         while began.elapsed() < COUNT_TIME && self.rows.offset() - from < COUNT_BYTES {
             match self.rows.next(access).await? {
                 Next::Row(_) if self.counted.rows == MAX_ROWS => {
-                    let reason = format!("it has more than {MAX_ROWS} rows; cut it into several files");
+                    let reason = format!("it has more than {MAX_ROWS} rows; split it into several files");
                     return Ok(Step::failed(held, reason));
                 }
                 Next::Row(row) => self.counted.add(&row, self.reading.external_id(&row, self.rows.columns())),

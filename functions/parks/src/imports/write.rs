@@ -144,7 +144,7 @@ fn create(
 ) -> Result<Result<Outcome, Vec<RowFault>>, Problem> {
     // The number is allocated when the batch is known to create the item.
     let Some(key) = reading.layer.key(collection, row.of_type.as_deref(), 0) else {
-        return Ok(Err(reading.field(&row, reading.layer.type_field().unwrap_or_default(), "is no type")));
+        return Ok(Err(reading.field(&row, reading.layer.type_field().unwrap_or_default(), "is not a type")));
     };
     let mut item = new_item(&row.fields, &key, audit)?;
     let needs_location = reading.layer != Layer::Activity;

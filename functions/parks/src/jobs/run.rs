@@ -39,7 +39,7 @@ pub async fn go_on(access: &Access, until: Instant) -> Result<RunSummary, Proble
             Err(error) => Err(error.into()),
         };
         if let Err(problem) = &went {
-            tracing::error!(job.id = %id, %problem, "a job was left where it is; the next run goes on");
+            tracing::error!(job.id = %id, %problem, "a job failed in this run; the next run resumes it");
         }
         went.is_err()
     });

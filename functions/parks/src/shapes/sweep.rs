@@ -91,7 +91,7 @@ async fn remove_one(access: &Access, listed: &Stored, before: Option<&str>) -> R
         Err(error) => return Err(error.into()),
     };
     let Some(GeometryKey { sha256 }) = GeometryKey::parse(&stored.key) else {
-        return Err(Problem::internal(format!("{:?} is the key of no shape", stored.key)));
+        return Err(Problem::internal(format!("{:?} is not the key of a shape", stored.key)));
     };
     let sha256 = sha256.as_str();
     let objects = access.objects(&SWEEP, BUCKET, PREFIX);

@@ -65,7 +65,7 @@ async fn create(
     })?;
     query.check_busy(&schema)?;
     let columns = columns(&schema, new.columns.as_deref()).map_err(|index| {
-        let fault = Fault::pointer(format!("/columns/{index}"), "is no attribute of this project");
+        let fault = Fault::pointer(format!("/columns/{index}"), "is not an attribute of this project");
         UNMAPPED_COLUMN.because("The export was not created.").at(vec![fault])
     })?;
     let params = ExportParams {

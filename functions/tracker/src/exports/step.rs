@@ -72,9 +72,9 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
         Some(project) => Schema::load(access, held.tenant, project, Consistency::Strong).await?,
         None => None,
     };
-    let Some(schema) = schema else { return Ok(Step::stopped(held, "its project is gone")) };
+    let Some(schema) = schema else { return Ok(Step::stopped(held, "its project was deleted")) };
     let Ok(query) = ParsedQuery::parse(&schema, &params.sort, params.order, &params.filter) else {
-        return Ok(Step::stopped(held, "a column that it sorts or filters by is gone"));
+        return Ok(Step::stopped(held, "a column that it sorts or filters by was deleted"));
     };
     if query.check_busy(&schema).is_err() {
         return Ok(Step::end(held, Then::Wait(WAIT_FOR_ATTRIBUTE), Vec::new()));

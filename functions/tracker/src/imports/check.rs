@@ -43,7 +43,7 @@ pub async fn step(
     if params.offset == FileOffset::default() {
         match last_given(access, schema).await? {
             Some(given) => params.numbers = Numbers { given, ..Numbers::default() },
-            None => return Ok(Step::stopped(held, "its project is gone")),
+            None => return Ok(Step::stopped(held, "its project was deleted")),
         }
     }
     let mut seen = Seen::clone(&*ahead.seen(access, &params).await?);
@@ -221,7 +221,7 @@ async fn finish(
         return Step::new(Vec::new(), &params, counts, Then::Rejected);
     }
     let Some(given) = last_given(access, schema).await? else {
-        return Ok(Step::stopped(held, "its project is gone"));
+        return Ok(Step::stopped(held, "its project was deleted"));
     };
     let Numbers { given: before, least, greatest, without, .. } = params.numbers;
     if given > before && least.is_some_and(|least| least <= given) {

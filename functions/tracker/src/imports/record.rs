@@ -109,7 +109,7 @@ impl ParsedRow {
                 let value = match schema.column(id) {
                     // A cell without a value needs no attribute.
                     None if text.is_empty() => return Ok(()),
-                    None => return Err("has a value of an attribute that is gone".to_owned()),
+                    None => return Err("has a value of an attribute that was deleted".to_owned()),
                     Some(_) if text.is_empty() => None,
                     Some(attribute) => Some(value(attribute, text)?),
                 };

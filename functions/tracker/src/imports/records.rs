@@ -20,7 +20,7 @@ const MAX_FIELDS: usize = 400;
 const MAX_BATCH_BYTES: usize = 2_000_000;
 
 /// The reason of an import whose file has expired.
-pub const GONE: &str = "the file is gone before all of it was read";
+pub const GONE: &str = "the file was deleted before all of it was read";
 
 /// A record of a file before parsing.
 #[derive(Clone, Debug)]

@@ -26,7 +26,7 @@ pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Ste
         Some(project) => Schema::load(access, held.tenant, project, Consistency::Strong).await?,
         None => None,
     };
-    let Some(schema) = schema else { return Ok(Step::stopped(held, "its project is gone")) };
+    let Some(schema) = schema else { return Ok(Step::stopped(held, "its project was deleted")) };
     // The stored results of the first pass expire after the file, so they are loaded only if the file exists.
     if !ahead.has_records() && !file_exists(access, held).await? {
         return match params.phase {
@@ -52,7 +52,7 @@ async fn wait_for_file(access: &Access, held: &Held) -> Result<Step, Problem> {
     if params.looks < MAX_LOOKS {
         return Step::new(Vec::new(), &params, held.work.counts, Then::Wait(WAIT_FOR_FILE));
     }
-    Ok(Step::stopped(held, "no file came"))
+    Ok(Step::stopped(held, "no file arrived"))
 }
 
 /// Whether the file has arrived.

@@ -35,7 +35,7 @@ pub fn read(
             faults.push(Fault::pointer(pointer(*id), detail));
         };
         let Some(attribute) = schema.column(*id) else {
-            wrong(UNKNOWN_ATTRIBUTE, "is no attribute of this project".to_owned());
+            wrong(UNKNOWN_ATTRIBUTE, "is not an attribute of this project".to_owned());
             continue;
         };
         let of = attribute.item.of;

@@ -91,7 +91,7 @@ async fn attempt(
     let from = path.load_project(cx, Consistency::Strong).await?;
     let Some(loaded) = load_settled(cx, path, tag).await? else { return Ok(None) };
     let to = Schema::load(access, path.tenant_id, project, Consistency::Strong).await?;
-    let unknown = || Problem::unprocessable(vec![Fault::pointer("/project", "is no project of this tenant")]);
+    let unknown = || Problem::unprocessable(vec![Fault::pointer("/project", "is not a project of this tenant")]);
     let to = to.ok_or_else(unknown)?;
     let (values, dropped) = carried(&from, &to, &loaded.issue);
     if new.strict && !dropped.is_empty() {

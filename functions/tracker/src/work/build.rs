@@ -25,10 +25,10 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         return Ok(Step::stopped(held, "its record names no attribute"));
     };
     let Some(schema) = Schema::load(access, held.tenant, project, Consistency::Strong).await? else {
-        return Ok(Step::stopped(held, "its project is gone"));
+        return Ok(Step::stopped(held, "its project was deleted"));
     };
     if !schema.column(id).is_some_and(|attribute| attribute.item.status == Status::Building) {
-        return Ok(Step::stopped(held, "its attribute is gone or is not being built any more"));
+        return Ok(Step::stopped(held, "its attribute was deleted or is built already"));
     }
     let Checkpoint { after } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
     let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;

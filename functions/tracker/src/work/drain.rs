@@ -26,11 +26,11 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         return Ok(Step::stopped(held, "its record names no attribute"));
     };
     let Some(schema) = Schema::load(access, held.tenant, project, Consistency::Strong).await? else {
-        return Ok(Step::stopped(held, "its project is gone"));
+        return Ok(Step::stopped(held, "its project was deleted"));
     };
     let deleting = |status| status == Status::Deleting;
     if !schema.attributes.iter().any(|attribute| attribute.id == id && deleting(attribute.item.status)) {
-        return Ok(Step::stopped(held, "its attribute is gone already"));
+        return Ok(Step::stopped(held, "its attribute was deleted already"));
     }
     let mut counts = held.work.counts;
     let (ids, _) = pages::entries(access, &ATTRIBUTE_STEP, format!("value-{id}"), None, pages::ISSUES).await?;

@@ -30,10 +30,10 @@ pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
         return Ok(Step::stopped(held, "its record names no attribute"));
     };
     let Some(schema) = Schema::load(access, held.tenant, project, Consistency::Strong).await? else {
-        return Ok(Step::stopped(held, "its project is gone"));
+        return Ok(Step::stopped(held, "its project was deleted"));
     };
     let Some(attribute) = schema.column(id).filter(|attribute| attribute.item.status == Status::Retyping) else {
-        return Ok(Step::stopped(held, "its attribute is gone or is not being retyped any more"));
+        return Ok(Step::stopped(held, "its attribute was deleted or is converted already"));
     };
     let Checkpoint { after, found, clean } = serde_json::from_value(held.work.checkpoint.clone()).unwrap_or_default();
     let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;

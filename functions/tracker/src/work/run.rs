@@ -208,7 +208,7 @@ impl Run<'_> {
             Ok(()) => drop(self.known.remove(&key)),
             Err(problem) => {
                 self.due.failed += 1;
-                tracing::error!(due.key = ?key, %problem, "work was left where it is; the next run goes on");
+                tracing::error!(due.key = ?key, %problem, "a job failed in this run; the next run resumes it");
             }
         }
     }
