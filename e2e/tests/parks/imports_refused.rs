@@ -131,7 +131,7 @@ async fn hostile_file_is_refused_within_bounded_memory() {
 
     let around = format!(r#"{{"name":"{}","type":"FeatureCollection","features":[]}}"#, "x".repeat(4_000_000));
     let job = import(&admin, "geojson", &around).await;
-    assert!(job.text("reason").contains("too much"), "{}", job.told());
+    assert!(job.text("reason").contains("too large"), "{}", job.told());
     for file in ["\0", "{", "\u{feff}", "{\"type\":\"FeatureCollection\",\"features\":[\u{0}]}"] {
         for format in ["geojson", "csv"] {
             assert_ne!(import(&admin, format, file).await["counts"]["done"], 1);
