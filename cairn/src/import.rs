@@ -70,19 +70,19 @@ struct Gateway {
 
 /// The response to a new import.
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Announced {
-    job_id: String,
+    id: String,
     link: String,
     headers: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Job {
     status: String,
     counts: Counts,
     /// A link to the faults, if there are any.
-    faults: Option<String>,
+    faults_link: Option<String>,
     reason: Option<String>,
 }
 
@@ -152,23 +152,23 @@ impl Import {
         progress.finished(SENDING, "sent");
 
         progress.started(ROWS);
-        let url = format!("{}/parks/jobs/{}", gateway.url, announced.job_id);
+        let url = format!("{}/parks/jobs/{}", gateway.url, announced.id);
         let job = loop {
             let job: Job = read(gateway.client.get(&url).bearer_auth(&gateway.token)).await?;
             let Counts { total, done, failed } = job.counts;
             progress.advanced(ROWS, done + failed, Some(total).filter(|total| *total > 0));
-            if !matches!(job.status.as_str(), "waiting" | "running") {
+            if !matches!(job.status.as_str(), "queued" | "running") {
                 progress.finished(ROWS, format!("{done} done, {failed} refused"));
                 break job;
             }
             tokio::time::sleep(POLL).await;
         };
-        if let Some(link) = &job.faults {
+        if let Some(link) = &job.faults_link {
             print(&read(gateway.client.get(link)).await?);
         }
         match (job.status.as_str(), job.counts.failed) {
-            ("done", 0) => Ok(()),
-            ("done", failed) => {
+            ("succeeded", 0) => Ok(()),
+            ("succeeded", failed) => {
                 Err(Failure::new(format!("{failed} rows were refused.\nFix them and import the file again.")))
             }
             (status, _) => {

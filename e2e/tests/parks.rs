@@ -17,6 +17,7 @@ mod hostile;
 mod idempotency;
 mod identity;
 pub mod imports;
+mod imports_cancelled;
 mod imports_killed;
 mod imports_layers;
 mod imports_refused;
@@ -56,6 +57,7 @@ pub fn tests() -> Vec<Test> {
         geometry_rules::tests(),
         uploads::tests(),
         imports::tests(),
+        imports_cancelled::tests(),
         imports_killed::tests(),
         imports_layers::tests(),
         imports_refused::tests(),

@@ -37,9 +37,6 @@ pub fn tests() -> Vec<Test> {
             }),
             Test::new(named(served, "keeps_cursors_to_their_callers"), || async {
                 let stage = of(served).await;
-                if stage.system == "parks" {
-                    of_parks::open_jobs(&stage).await;
-                }
                 lists::keep_cursors(&stage).await;
             }),
         ]

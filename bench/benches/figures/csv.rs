@@ -145,7 +145,7 @@ async fn import(tenant: &Tenant, project: &Project, file: String, rows: usize) -
         }
     }
     sending.send().await?.error_for_status()?;
-    let work = ended(tenant, &format!("{}/work/{}", tenant.path(), text("id"))).await?;
+    let work = ended(tenant, &format!("{}/jobs/{}", tenant.path(), text("id"))).await?;
     match work.pointer("/counts/created") {
         Some(created) if *created == rows => Ok(start.elapsed()),
         _ => Err(format!("not all was imported: {work}").into()),
@@ -177,9 +177,9 @@ async fn ended(tenant: &Tenant, path: &str) -> Result<Value, Failure> {
             continue;
         }
         let work = json_of(answer).await?;
-        match work.get("state").and_then(Value::as_str) {
-            Some("waiting" | "running") => tokio::time::sleep(EVERY).await,
-            Some("done") => return Ok(work),
+        match work.get("status").and_then(Value::as_str) {
+            Some("queued" | "running") => tokio::time::sleep(EVERY).await,
+            Some("succeeded") => return Ok(work),
             _ => return Err(format!("it did not succeed: {work}").into()),
         }
     }

@@ -62,12 +62,12 @@ impl Gateway {
             }
         }
         sending.send().await?.error_for_status()?;
-        let path = format!("/parks/jobs/{}", text("jobId"));
+        let path = format!("/parks/jobs/{}", text("id"));
         loop {
             let job = json_of(self.get(&path).bearer_auth(&self.token).send().await?).await?;
             match job.get("status").and_then(Value::as_str) {
-                Some("waiting" | "running") => tokio::time::sleep(EVERY).await,
-                Some("done") if job.pointer("/counts/done").is_some_and(|done| *done == features) => {
+                Some("queued" | "running") => tokio::time::sleep(EVERY).await,
+                Some("succeeded") if job.pointer("/counts/done").is_some_and(|done| *done == features) => {
                     return Ok(start.elapsed());
                 }
                 _ => return Err(format!("not all was imported: {job}").into()),

@@ -58,11 +58,12 @@ async fn each_access_pattern_costs_what_is_recorded() {
     // Nobody else works.
     stage.cairn.engines().wind_down();
     let delete = root.delete(&format!("/agencies/{full}?cascade=true"));
-    measured.of("begin to delete an agency with 25 members", delete, 202).await;
+    let job = measured.of("begin to delete an agency with 25 members", delete, 202).await;
+    measured.of("a job", root.get(job.header("location")), 200).await;
     let app = ::agencies::app;
-    measured.of_event("go on with its deletion", &stage.cairn, app, ("runWork", &json!({})), Duration::ZERO).await;
+    measured.of_event("go on with its deletion", &stage.cairn, app, ("runJobs", &json!({})), Duration::ZERO).await;
     measured
-        .of_event("look for deletions, none there", &stage.cairn, app, ("runWork", &json!({})), Duration::ZERO)
+        .of_event("look for due jobs, none there", &stage.cairn, app, ("runJobs", &json!({})), Duration::ZERO)
         .await;
     measured.match_record("agencies");
 }

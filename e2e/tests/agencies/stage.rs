@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ::agencies::address::{Address, AddressHash};
 use ::agencies::audit::Audit;
-use ::agencies::item::{AGENCY, Agency, Gate, Invitation, Member, Term};
+use ::agencies::item::{Agency, Gate, Invitation, Member, Term};
 use ::agencies::keys::{agency_key, gate_key, invitation_key, member_key};
 use ::agencies::names::{AgencyId, Role, Status};
 use ::agencies::schema::AGENCIES;
@@ -132,7 +132,7 @@ fn stamp(at: &str) -> Audit {
 
 pub fn agency(id: &str, name: &str, status: Status, created: &str) -> Agency {
     let agency_id = id.parse().unwrap();
-    Agency { agency_id, status, kind: AGENCY.to_owned(), ..Agency::new(name.to_owned(), &stamp(created)) }
+    Agency { agency_id, status, ..Agency::new(name.to_owned(), &stamp(created)) }
 }
 
 fn member(agency: &str, subject: &str, role: Role, created: &str) -> Member {

@@ -11,7 +11,7 @@ use table::{Config, Engines};
 use tokio::time::Instant;
 use web::App;
 
-use super::cascades::with_hub;
+use super::cascades::{is_open, with_hub};
 use super::imports::{collection, ended, feature, import, point};
 use super::relationships::{relate, with_camps};
 use super::shapes::ellipse;
@@ -137,7 +137,7 @@ async fn relationships_follow_every_kind_through_delete_and_restore() {
 async fn announced(admin: &User, file: &str) -> (String, String, crate::harness::Answer) {
     let new = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": "geojson", "bytes": file.len() });
     let announced = admin.post("/parks/imports", new).await.is(201);
-    (announced.header("location").to_owned(), format!("imports/{}", announced.text("jobId")), announced)
+    (announced.header("location").to_owned(), format!("imports/{}", announced.text("id")), announced)
 }
 
 async fn event_for_a_missing_file_is_ignored() {
@@ -163,7 +163,7 @@ async fn worker_resumes_an_import() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let known = collection(&[feature("known", "Known", &point(-125.0, 49.0))]);
-    assert_eq!(import(&admin, "geojson", &known).await["status"], "done");
+    assert_eq!(import(&admin, "geojson", &known).await["status"], "succeeded");
     // The platform's own workers let go of what they take.
     cairn.engines().wind_down();
     let file = collection(&[
@@ -184,10 +184,10 @@ async fn worker_resumes_an_import() {
     std::fs::remove_file(cairn.bucket("parks").join(&lost.1)).unwrap();
     let worker = worker(&cairn);
     let deadline = Instant::now() + Duration::from_secs(60);
-    while worker.event("runWork", "{}".into(), deadline).await.is_ok() {
+    while worker.event("runJobs", "{}".into(), deadline).await.is_ok() {
         let open = [&whole.0, &lost.0].map(|job| admin.get(job));
         let [one, other] = open;
-        if one.await["status"] != "running" && other.await["status"] != "running" {
+        if !is_open(one.await.text("status")) && !is_open(other.await.text("status")) {
             break;
         }
     }
@@ -209,7 +209,7 @@ async fn hiding_a_product_hides_its_many_relationships() {
     }
     let product = "/parks/products/bcparks_1/dayuse/1/1";
     let begun = admin.patch(product, json!({ "isVisible": false })).await.is(202);
-    assert_eq!(ended(&admin, begun.header("location")).await["status"], "done");
+    assert_eq!(ended(&admin, begun.header("location")).await["status"], "succeeded");
     visitor.get(product).await.refused(404, "not-found");
 }
 
@@ -277,8 +277,8 @@ async fn job_restores_relationships_to_a_retyped_item() {
     cairn.engines().wind_down();
     let begun = admin.post(&format!("{zone}/restore"), json!({})).await.is(202);
     let (worker, deadline) = (worker(&cairn), Instant::now() + Duration::from_secs(60));
-    while admin.get(begun.header("location")).await.is(200)["status"] == "running" {
-        worker.event("runWork", "{}".into(), deadline).await.unwrap();
+    while is_open(admin.get(begun.header("location")).await.is(200).text("status")) {
+        worker.event("runJobs", "{}".into(), deadline).await.unwrap();
         assert!(Instant::now() < deadline, "it never ends");
     }
     admin.get("/parks/relationships/geozone::bcparks_1/1/facility::bcparks_1/trail::2").await.is(200);

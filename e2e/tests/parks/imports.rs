@@ -15,7 +15,8 @@ tests! { imports:
     repeated_import_updates_only_what_differs,
     import_into_an_absent_collection_is_refused,
     import_over_the_limits_is_refused,
-    import_without_a_file_expires,
+    import_without_a_file_fails,
+    jobs_are_listed_newest_first_until_they_expire,
     repeated_import_event_changes_nothing,
 }
 
@@ -30,7 +31,7 @@ pub async fn import(admin: &User, format: &str, file: &str) -> Answer {
 pub async fn import_of(admin: &User, entity: &str, format: &str, file: &str) -> Answer {
     let new = json!({ "collectionId": "bcparks_1", "entity": entity, "format": format, "bytes": file.len() });
     let announced = admin.post(IMPORTS, new).await.is(201);
-    assert_eq!(announced["status"], "waiting");
+    assert_eq!(announced["status"], "queued");
     assert_eq!(send_file(&announced, file).await, 200);
     ended(admin, announced.header("location")).await
 }
@@ -42,7 +43,7 @@ pub async fn ended(admin: &User, job: &str) -> Answer {
     let (mut counts, mut since) = (Value::Null, tokio::time::Instant::now());
     loop {
         let read = admin.get(job).await.is(200);
-        if !["waiting", "running"].contains(&read.text("status")) {
+        if !["queued", "running"].contains(&read.text("status")) {
             return read;
         }
         assert_eq!(read.header("retry-after"), "1");
@@ -80,8 +81,11 @@ async fn geojson_layer_is_imported() {
     features.extend((0..100).map(|n| feature(&format!("p{n}"), &format!("Point {n}"), &point(-125.0, 49.0))));
     let job = import(&admin, "geojson", &collection(&features)).await;
     assert_eq!(job["counts"], json!({ "total": 103, "done": 103, "failed": 0 }), "{}", job.told());
-    assert_eq!((job.text("status"), job.text("kind"), job.text("root")), ("done", "import", "collection#bcparks_1"));
-    assert!(job.body.get("faults").is_none() && job["endedAt"].is_string());
+    assert_eq!(
+        (job.text("status"), job.text("kind"), job.text("root")),
+        ("succeeded", "import", "collection#bcparks_1")
+    );
+    assert!(job.body.get("faultsLink").is_none() && job["endedAt"].is_string());
 
     let area = visitor.get(&format!("{TRAILS}/trail/1")).await.is(200);
     assert_eq!(area["envelope"], json!([-125.6, 49.4, -125.4, 49.6]));
@@ -225,25 +229,55 @@ async fn import_over_the_limits_is_refused() {
     assert_eq!(once.body, again.body);
 }
 
-async fn import_without_a_file_expires() {
+async fn import_without_a_file_fails() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let new = json!({ "collectionId": "bcparks_1", "entity": "geozone", "format": "geojson", "bytes": 100 });
     let announced = admin.post(IMPORTS, new).await.is(201);
     let job = announced.header("location");
-    assert_eq!(admin.get(job).await.is(200)["status"], "waiting");
+    assert_eq!(admin.get(job).await.is(200)["status"], "queued");
     cairn.clock.advance(Duration::from_secs(16 * 60));
-    assert_eq!(admin.get(job).await.is(200)["status"], "expired");
-    assert_eq!(admin.get("/parks/jobs").await.is(200).body, json!({ "items": [] }));
-    cairn.clock.advance(Duration::from_secs(7 * 24 * 3600));
-    admin.get(job).await.refused(404, "not-found");
+    assert_eq!(admin.get(job).await.is(200)["status"], "queued");
+    // A worker looks for the file twelve times, every 20 minutes.
+    let mut looks = 0;
+    let failed = loop {
+        let read = cairn.administrator().await.get(job).await.is(200);
+        if read["status"] != "queued" {
+            break read;
+        }
+        assert!(looks < 50, "it waits for ever: {}", read.told());
+        cairn.clock.advance(Duration::from_secs(21 * 60));
+        cairn.event("parks", "runJobs", &json!({})).await.unwrap();
+        looks += 1;
+    };
+    assert!(looks >= 12, "it waited for {looks} looks only");
+    assert_eq!((failed.text("status"), failed.text("reason")), ("failed", "no file arrived"));
+    assert!(failed.body.get("faultsLink").is_none());
+}
+
+async fn jobs_are_listed_newest_first_until_they_expire() {
+    let cairn = Cairn::with_strathcona().await;
+    let admin = cairn.administrator().await;
+    let file = collection(&[feature("a", "A", &point(1.0, 1.0))]);
+    let mut jobs = Vec::new();
+    for _ in 0..3 {
+        jobs.push(import(&admin, "geojson", &file).await.text("id").to_owned());
+    }
+    jobs.reverse();
+    let pages = admin.pages("/parks/jobs", 2).await;
+    let listed: Vec<_> = pages.iter().flat_map(|page| page.each("id")).map(|id| id.as_str().unwrap()).collect();
+    assert_eq!(listed, jobs);
+    let page = admin.get("/parks/jobs").await.is(200);
+    assert!(page.each("status").iter().all(|status| **status == "succeeded"), "{}", page.told());
+    cairn.clock.advance(Duration::from_secs(31 * 24 * 3600));
+    assert!(cairn.administrator().await.get("/parks/jobs").await.is(200).each("id").is_empty());
 }
 
 async fn repeated_import_event_changes_nothing() {
     let cairn = Cairn::with_strathcona().await;
     let admin = cairn.administrator().await;
     let job = import(&admin, "geojson", &collection(&[feature("a", "A", &point(1.0, 1.0))])).await;
-    let key = format!("imports/{}", job.text("jobId"));
+    let key = format!("imports/{}", job.text("id"));
     let event = |key: &str| {
         json!({ "Records": [{
             "eventSource": "aws:s3", "eventName": "ObjectCreated:Put",
@@ -253,13 +287,13 @@ async fn repeated_import_event_changes_nothing() {
     for key in [&key, &key, "imports/01890a5d-ac96-774b-bcce-b302099a8057", "imports/nonsense", "elsewhere/x"] {
         cairn.event("parks", "startImport", &event(key)).await.unwrap();
     }
-    let again = admin.get(&format!("/parks/jobs/{}", job.text("jobId"))).await.is(200);
+    let again = admin.get(&format!("/parks/jobs/{}", job.text("id"))).await.is(200);
     assert_eq!(again.body, job.body);
     // It is kept for 30 days after its end.
     cairn.clock.advance(Duration::from_secs(29 * 24 * 3600));
     let admin = cairn.administrator().await;
-    admin.get(&format!("/parks/jobs/{}", job.text("jobId"))).await.is(200);
+    admin.get(&format!("/parks/jobs/{}", job.text("id"))).await.is(200);
     cairn.clock.advance(Duration::from_secs(2 * 24 * 3600));
     let admin = cairn.administrator().await;
-    admin.get(&format!("/parks/jobs/{}", job.text("jobId"))).await.refused(404, "not-found");
+    admin.get(&format!("/parks/jobs/{}", job.text("id"))).await.refused(404, "not-found");
 }

@@ -15,7 +15,7 @@ tests! { imports_refused:
 
 /// The faults of a job, by the link that it gives.
 pub async fn faults(job: &Answer) -> Value {
-    let fetched = fetch(job.text("faults")).await;
+    let fetched = fetch(job.text("faultsLink")).await;
     assert_eq!(fetched.status, 200, "{}", fetched.told());
     fetched.body
 }
@@ -109,7 +109,7 @@ async fn file_of_another_format_is_refused() {
     assert!(admin.get(TRAILS).await.is(200).sks().is_empty());
     // An empty layer is a layer.
     let job = import(&admin, "geojson", &collection(&[])).await;
-    assert_eq!((job.text("status"), &job["counts"]["total"]), ("done", &json!(0)));
+    assert_eq!((job.text("status"), &job["counts"]["total"]), ("succeeded", &json!(0)));
 }
 
 /// Depth, length and emptiness that break a careless reader.

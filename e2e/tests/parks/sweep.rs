@@ -190,13 +190,13 @@ async fn interrupted_sweep_is_finished_by_the_next() {
     mark(&cairn, &sha256).await;
     attach(&admin, &zone, &ready).await.refused(409, "conflict");
     sweep(&cairn).await;
-    cairn.event("parks", "runWork", &json!({})).await.unwrap();
+    cairn.event("parks", "runJobs", &json!({})).await.unwrap();
     assert_eq!(refs(&cairn, &sha256).await.as_deref(), Some("0"));
     // Sent again meanwhile, it waits for the end of the sweep.
     let body: Value = serde_json::from_str(&file).unwrap();
     admin.put(&format!("{zone}/geometry/boundary"), body.clone()).await.refused(409, "conflict");
     cairn.clock.advance(Duration::from_secs(121));
-    cairn.event("parks", "runWork", &json!({})).await.unwrap();
+    cairn.event("parks", "runJobs", &json!({})).await.unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
     while refs(&cairn, &sha256).await.is_some() {
         assert!(Instant::now() < deadline, "it is never finished");
@@ -222,7 +222,7 @@ async fn sweep_without_its_lease_deletes_nothing() {
     assert_eq!((objects(&cairn), refs(&cairn, &sha256).await.as_deref()), (1, Some("0")));
     // The next run removes the rest.
     cairn.clock.advance(Duration::from_secs(121));
-    cairn.event("parks", "runWork", &json!({})).await.unwrap();
+    cairn.event("parks", "runJobs", &json!({})).await.unwrap();
     removed(&cairn, &sha256).await;
     assert_eq!(objects(&cairn), 0);
 }
@@ -266,7 +266,7 @@ async fn idle_sweep_writes_no_metrics() {
     let written = Arc::clone(&lines);
     let app = ::parks::app(Arc::clone(cairn.engines())).metrics_to(move |_| *written.lock().unwrap() += 1);
     let work = async || {
-        app.event("runWork", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+        app.event("runJobs", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
         *lines.lock().unwrap()
     };
     assert_eq!(work().await, 0, "nothing has been begun");

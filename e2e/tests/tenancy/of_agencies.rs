@@ -1,10 +1,12 @@
 //! The stage of agencies: the fixture, in which North Rescue is the principals' own agency and Coast Watch is foreign.
 
+use ::agencies::keys::JobKey;
 use local::Served;
 use serde_json::json;
+use table::EntityKey;
 
 use super::stage::{Parts, Stage, Thing};
-use crate::agencies::stage::{Stage as Fixture, hash, invitation};
+use crate::agencies::stage::{Stage as Fixture, hash, invitation, stored};
 
 pub async fn stage(served: &'static Served) -> Stage {
     let fixture = Fixture::new().await;
@@ -14,6 +16,15 @@ pub async fn stage(served: &'static Served) -> Stage {
     for (agency, address) in [("n", "gus@example.org"), ("s", "dee@example.org"), ("c", "eve@example.org")] {
         root.post(&format!("/agencies/{agency}/invitations"), invitation(address)).await.is(201);
     }
+    let jobs = ["019e0000-0000-7000-8000-000000000001", "019e0000-0000-7000-8000-000000000002"];
+    let ended = |agency: &str, job: &str| {
+        let item = json!({
+            "kind": "deleteAgency", "agencyId": agency, "status": "succeeded", "counts": { "total": 0, "done": 0 },
+            "createdAt": "2026-01-01T00:00:00.000000Z", "createdBy": "idp:root",
+        });
+        stored(&JobKey { job: job.parse().unwrap() }.key(), &item)
+    };
+    fixture.table().put_all(vec![ended("n", jobs[0]), ended("c", jobs[1])]).await;
     let parts = Parts {
         principals: vec![
             ("foreign", fixture.cay.clone()),
@@ -27,6 +38,7 @@ pub async fn stage(served: &'static Served) -> Stage {
             Thing::new("agencyId", "n", "c", "01890a5d-ac96-774b-bcce-b302099a8057"),
             Thing::new("idpid", "idp:zed", "idp:cay", "idp:nobody"),
             Thing::new("hash", &hash("dee@example.org"), &hash("eve@example.org"), &hash("nobody@example.org")),
+            Thing::new("jobId", jobs[0], jobs[1], "01890a5d-ac96-774b-bcce-b302099a8057"),
         ],
         texts: vec![("idp:bob", "idp:fay".to_owned()), ("dee@example.org", "fay@example.org".to_owned())],
         outsiders: &["none", "expired", "foreign"],

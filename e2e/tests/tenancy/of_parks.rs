@@ -26,7 +26,7 @@ pub async fn stage(served: &'static Served) -> Stage {
     let import = json!({ "collectionId": "bcparks_1", "entity": "facility", "format": "geojson", "bytes": 100 });
     let mut jobs = Vec::new();
     for _ in 0..2 {
-        jobs.push(admin.post("/parks/imports", import.clone()).await.is(201).text("jobId").to_owned());
+        jobs.push(admin.post("/parks/imports", import.clone()).await.is(201).text("id").to_owned());
     }
     let stranger = cairn.token("eve", &["agencies-admin", "tracker-admin"]).await;
     let stranger = cairn.user("stranger", &format!("Bearer {stranger}"));
@@ -64,22 +64,6 @@ pub async fn stage(served: &'static Served) -> Stage {
         removal: None,
     };
     Stage::new(cairn, served, parts).await
-}
-
-/// Creates two jobs without a worker: the deletions of collections that are too large for one transaction.
-pub async fn open_jobs(stage: &Stage) {
-    let admin = stage.user("administrator");
-    let zone = json!({ "displayName": "Going", "location": [1, 2] });
-    for collection in ["going_1", "going_2"] {
-        stage.cairn.collection(collection, "Going").await;
-        for _ in 0..60 {
-            admin.post(&format!("/parks/geozones/{collection}"), zone.clone()).await.is(201);
-        }
-    }
-    stage.cairn.engines().wind_down();
-    for collection in ["going_1", "going_2"] {
-        admin.delete(&format!("/parks/collections/{collection}?cascade=true")).await.is(202);
-    }
 }
 
 /// Creates an item of each kind with this number, and relationships between them. Returns the id of the geozone.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::stage::{Parts, Stage, Thing};
 use crate::harness::User;
-use crate::tracker::fixture::{Fixture, PROJECT, TENANT, person, platform_admin};
+use crate::tracker::fixture::{Fixture, PROJECT, TENANT, has_work, person, platform_admin};
 
 const OTHER_TENANT: &str = "/tracker/tenants/tenant-3cc8";
 const OTHER_PROJECT: &str = "/tracker/tenants/tenant-3cc8/projects/project-7b7e";
@@ -24,10 +24,7 @@ pub async fn stage(served: &'static Served) -> Stage {
     let new = json!({ "name": "Pages", "type": "int" });
     let pages = ada2.post(&format!("{OTHER_PROJECT}/attributes"), new).await.is(201).text("id").to_owned();
     let (own, foreign) = (announced(&fixture.ada, PROJECT).await, announced(&ada2, OTHER_PROJECT).await);
-    let still = async |user: &User, tenant: &str| {
-        let work = user.get(&format!("{tenant}/work")).await.is(200);
-        work.each("state").iter().all(|state| *state != "running")
-    };
+    let still = async |user: &User, tenant: &str| !has_work(&user.get(&format!("{tenant}/jobs")).await.is(200));
     fixture.until(async || still(&fixture.ada, TENANT).await && still(&ada2, OTHER_TENANT).await).await;
     // Jobs stay queued: the stage restores the present state of the table, and no worker may write to it then.
     fixture.cairn.engines().wind_down();
@@ -48,7 +45,7 @@ pub async fn stage(served: &'static Served) -> Stage {
             Thing::new("attributeId", "xattrib-3fe6", &pages, "xattrib-0001"),
             Thing::new("idpid", "local:zed", "local:ada2", "local:nobody"),
             Thing::new("number", "1", "999", "999"),
-            Thing::new("workId", &own, &foreign, "work-0001"),
+            Thing::new("jobId", &own, &foreign, "01890a5d-ac96-774b-bcce-b302099a8057"),
         ],
         texts: vec![
             ("project-46fa", second),

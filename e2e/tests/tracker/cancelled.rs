@@ -17,9 +17,10 @@ tests! { tracker_cancelled:
 /// Cancels the import, waits for its end, and compares its counts with the project.
 async fn cancelled(fixture: &Fixture, project: &str, announced: &Answer) -> u64 {
     let work = announced.header("location");
-    let cancelling = fixture.ann.delete(work).await.is(202);
-    assert_eq!((cancelling.text("state"), cancelling.header("location")), ("cancelling", work));
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "cancelled").await;
+    let requested = fixture.ann.delete(work).await.is(202);
+    assert_eq!((requested.text("status"), &requested["cancelRequested"]), ("running", &json!(true)));
+    assert_eq!(requested.header("location"), work);
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "cancelled").await;
     let ended = fixture.ann.get(work).await.is(200);
     fixture.ann.delete(work).await.is(204);
     let page = fixture.ann.get(&format!("{project}/grid?limit=100&count=true")).await.is(200);

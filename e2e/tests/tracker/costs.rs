@@ -77,9 +77,9 @@ async fn each_access_pattern_costs_what_is_recorded() {
     let retyped = ada.post(&format!("{PROJECT}/attributes/xattrib-3fe6/retype"), text);
     let work = costs.of("create a retype job", retyped, 202).await.header("location").to_owned();
     costs.of("a job", ann.get(&work), 200).await;
-    costs.of("the jobs of a tenant", ann.get(&format!("{TENANT}/work")), 200).await;
+    costs.of("the jobs of a tenant", ann.get(&format!("{TENANT}/jobs")), 200).await;
     let later = Duration::from_secs(90);
-    costs.of_event("a batch of a due job", &fixture.cairn, app, ("runWork", &json!({})), later).await;
+    costs.of_event("a batch of a due job", &fixture.cairn, app, ("runJobs", &json!({})), later).await;
     costs.of("delete a project with 6 issues", ada.delete(&format!("{PROJECT}?cascade=true")), 204).await;
     costs.of("delete a tenant without projects", pat.delete(&format!("{zoo}?cascade=true")), 204).await;
     costs.match_record("tracker");

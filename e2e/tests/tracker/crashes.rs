@@ -11,7 +11,7 @@ use table::{Clock, Config, Engines};
 use tokio::time::Instant;
 use web::App;
 
-use super::fixture::{Fixture, PROJECT, TENANT};
+use super::fixture::{Fixture, PROJECT, TENANT, is_open};
 use crate::harness::stopper::{Moment, Stopper};
 use crate::harness::table::{Item, text};
 use crate::tests;
@@ -75,7 +75,7 @@ pub async fn work_dies(fixture: &Fixture, held: (usize, Moment)) -> bool {
 pub async fn worker_dies(fixture: &Fixture, clock: &Clock, held: (usize, Moment)) -> bool {
     dies(fixture, clock, held, |app| async move {
         let deadline = Instant::now() + Duration::from_secs(60);
-        app.event("runWork", "{}".into(), deadline).await.unwrap();
+        app.event("runJobs", "{}".into(), deadline).await.unwrap();
     })
     .await
 }
@@ -190,7 +190,7 @@ async fn project_deletion_settles_issues_of_dead_writers() {
     let deletion = fixture.ada.delete(&format!("{project}?cascade=true")).await.is(202);
     assert!(work_dies(&fixture, (0, Moment::BeforeItIsSent)).await);
     let mut runs = 0;
-    while fixture.ada.get(deletion.header("location")).await.is(200).text("state") == "running" {
+    while is_open(&fixture.ada.get(deletion.header("location")).await.is(200)) {
         work_dies(&fixture, (usize::MAX, Moment::BeforeItIsSent)).await;
         runs += 1;
         assert!(runs < 20, "the deletion never has its turn");

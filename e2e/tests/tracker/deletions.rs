@@ -21,7 +21,7 @@ async fn stopped_job_has_a_reason() {
     fixture.ada.delete(&attribute).await.is(202);
     fixture.settled().await;
     let stopped = fixture.ada.get(retype.header("location")).await.is(200);
-    assert_eq!(stopped.text("state"), "stopped", "{}", stopped.told());
+    assert_eq!(stopped.text("status"), "failed", "{}", stopped.told());
     assert_eq!(stopped.text("reason"), "its attribute was deleted or is converted already");
 }
 

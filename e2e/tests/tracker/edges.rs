@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::crashes::work_dies;
 use super::exports::export;
 use super::files::{counts, import, new};
-use super::fixture::{Fixture, PROJECT, platform_admin};
+use super::fixture::{Fixture, PROJECT, is_open, platform_admin};
 use crate::harness::fetch;
 use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
@@ -61,7 +61,7 @@ async fn integer_column_retyped_to_decimal_keeps_issues() {
     fixture.ada.post(&format!("{project}/attributes/{id}/retype"), json!({ "type": "decimal" })).await.is(200);
     let file = export(&fixture, &project, json!({})).await;
     let again = import(&fixture.ann, &project, new("upsert", "stop"), &file).await;
-    assert_eq!((again.text("state"), &again["counts"]), ("done", &counts(1, 0, 0, 0)), "{}", again.told());
+    assert_eq!((again.text("status"), &again["counts"]), ("succeeded", &counts(1, 0, 0, 0)), "{}", again.told());
     let path = issue.header("location");
     let tag = fixture.ann.get(path).await.is(200).tag();
     let set = fixture.ann.put(&format!("{path}/values/{id}"), json!({ "value": "43" })).await.is(200);
@@ -85,7 +85,7 @@ async fn import_row_that_exceeds_the_issue_size_stops_the_import() {
     assert_eq!(made["counts"], counts(2, 2, 0, 0), "{}", made.told());
     let file = format!("Number,Name,{}\n1,Changed{}\n2,Larger{}\n", names[40..].join(","), ",".repeat(6), texts(6));
     let rejected = import(&fixture.ann, &project, new("upsert", "stop"), &file).await;
-    assert_eq!(rejected.text("state"), "rejected", "{}", rejected.told());
+    assert_eq!(rejected.text("status"), "failed", "{}", rejected.told());
     assert_eq!((&rejected["faults"][0]["record"], &rejected["counts"]["total"]), (&json!(2), &json!(2)));
     let first = fixture.ann.get(&format!("{project}/numbers/1")).await.is(200);
     assert_eq!(first.text("name"), "Small", "nothing was written");
@@ -183,14 +183,14 @@ async fn tenant_marked_for_deletion_is_absent() {
     fixture.ann.get(PROJECT).await.refused(404, "not-found");
     fixture.ada.get("/tracker/tenants/tenant-0807").await.refused(404, "not-found");
     let work = accepted.header("location");
-    assert_eq!(pat.get(work).await.is(200).text("state"), "running");
+    assert_eq!(pat.get(work).await.is(200).text("status"), "running");
     let mut runs = 0;
-    while pat.get(work).await.is(200).text("state") == "running" {
+    while is_open(&pat.get(work).await.is(200)) {
         work_dies(&fixture, (usize::MAX, Moment::BeforeItIsSent)).await;
         runs += 1;
         assert!(runs < 20, "it never ends");
     }
-    assert_eq!(pat.get(work).await.is(200).text("state"), "done", "it is told when the tenant is gone, too");
+    assert_eq!(pat.get(work).await.is(200).text("status"), "succeeded", "it is told when the tenant is gone, too");
 }
 
 /// A DynamoDB so slow that a run reads a page or two, and each run with time for one step. Where the machine is slow, too,
@@ -200,7 +200,7 @@ async fn export_progresses_in_very_short_runs() {
     let project = fixture.project("Narrow").await;
     let rows: String = (0..450).map(|row| format!("Row {row}\n")).collect();
     let made = import(&fixture.ann, &project, new("create", "stop"), &format!("Name\n{rows}")).await;
-    assert_eq!(made.text("state"), "done", "{}", made.told());
+    assert_eq!(made.text("status"), "succeeded", "{}", made.told());
     let whole = export(&fixture, &project, json!({ "columns": [] })).await;
     fixture.cairn.engines().wind_down();
     let begun = fixture.ann.post(&format!("{project}/exports"), json!({ "columns": [] })).await.is(202);
@@ -213,7 +213,7 @@ async fn export_progresses_in_very_short_runs() {
         let slow = slow(dynamodb).await;
         let config = Config { dynamodb: Some(slow.url.clone()), ..config };
         let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
-        let run = app.event("runWork", "{}".into(), Instant::now() + time).await;
+        let run = app.event("runJobs", "{}".into(), Instant::now() + time).await;
         let told = fixture.ann.get(work).await.is(200);
         let done = told["counts"]["done"].as_u64().unwrap();
         if run.is_err() || done == seen[seen.len() - 1] {
@@ -222,7 +222,7 @@ async fn export_progresses_in_very_short_runs() {
             continue;
         }
         seen.push(done);
-        if told.text("state") == "done" {
+        if told.text("status") == "succeeded" {
             let fetched = fetch(told.text("link")).await.is(200);
             assert_eq!(String::from_utf8(fetched.bytes.to_vec()).unwrap(), whole);
             break;
@@ -280,9 +280,9 @@ async fn number_far_above_the_last_is_refused() {
     let file = "Number,Name\n1000002,Too far\n9000001,Foreign\n1000001,As far as it goes\n,Unnumbered\n";
     let rejected = import(&fixture.ann, &project, new("create", "stop"), file).await;
     let faults: Vec<_> = rejected["faults"].as_array().unwrap().iter().map(|fault| fault["record"].clone()).collect();
-    assert_eq!((rejected.text("state"), faults), ("rejected", vec![json!(1), json!(2)]), "{}", rejected.told());
+    assert_eq!((rejected.text("status"), faults), ("failed", vec![json!(1), json!(2)]), "{}", rejected.told());
     let skipped = import(&fixture.ann, &project, new("upsert", "skip"), file).await;
-    assert_eq!((skipped.text("state"), &skipped["counts"]), ("done", &counts(4, 2, 0, 2)), "{}", skipped.told());
+    assert_eq!((skipped.text("status"), &skipped["counts"]), ("succeeded", &counts(4, 2, 0, 2)), "{}", skipped.told());
     assert_eq!(fixture.numbers(&project, "").await, [1, 1_000_001, 1_000_002]);
     fixture.ann.post(&path, json!({ "number": 2_000_002 })).await.is(200);
     assert_eq!(fixture.issue(&project, "Next", json!({})).await["number"], 2_000_003);

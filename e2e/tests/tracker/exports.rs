@@ -18,7 +18,7 @@ tests! { tracker_exports:
 pub async fn export(fixture: &Fixture, project: &str, new: Value) -> String {
     let begun = fixture.ann.post(&format!("{project}/exports"), new).await.is(202);
     let work = begun.header("location").to_owned();
-    fixture.until(async || fixture.ann.get(&work).await.is(200).text("state") == "done").await;
+    fixture.until(async || fixture.ann.get(&work).await.is(200).text("status") == "succeeded").await;
     text_of(&fixture.ann.get(&work).await.is(200)).await
 }
 
@@ -94,9 +94,9 @@ async fn exported_file_imports_unchanged() {
     assert!(file.contains("\r\n10,Lines,closed,\"'\n=1+1\","), "{file}");
 
     let same = import(&fixture.ann, &from, new("upsert", "stop"), &file).await;
-    assert_eq!((same.text("state"), &same["counts"]), ("done", &counts(13, 0, 0, 0)), "{}", same.told());
+    assert_eq!((same.text("status"), &same["counts"]), ("succeeded", &counts(13, 0, 0, 0)), "{}", same.told());
     let copied = import(&fixture.ann, &to, new("create", "stop"), &file).await;
-    assert_eq!((copied.text("state"), &copied["counts"]), ("done", &counts(13, 13, 0, 0)), "{}", copied.told());
+    assert_eq!((copied.text("status"), &copied["counts"]), ("succeeded", &counts(13, 13, 0, 0)), "{}", copied.told());
     assert_eq!(export(&fixture, &to, json!({})).await, file);
     let level = [&ids[3], &ids[7]];
     let orders = [&from, &to].map(|project| (project, if project == &from { level[0] } else { level[1] }));
@@ -171,7 +171,7 @@ async fn export_and_import_round_trip_in_every_order() {
     let file = export(&fixture, &from, json!({})).await;
     assert_eq!(file.lines().count(), 41);
     let copied = import(&fixture.ann, &to, new("create", "stop"), &file).await;
-    assert_eq!((copied.text("state"), &copied["counts"]), ("done", &counts(40, 40, 0, 0)), "{}", copied.told());
+    assert_eq!((copied.text("status"), &copied["counts"]), ("succeeded", &counts(40, 40, 0, 0)), "{}", copied.told());
     fixture.cairn.caught_up().await;
 
     let own = ["number", "name", "state"].map(str::to_owned);
@@ -214,7 +214,7 @@ async fn export_writes_options_by_label() {
     let file = export(&fixture, &project, json!({})).await;
     assert_eq!(file, "Number,Name,State,Level\r\n1,001,open,002\r\n2,003,open,'=a\r\n3,004,open,''=a\r\n");
     let same = import(&fixture.ann, &project, new("upsert", "stop"), &file).await;
-    assert_eq!((same.text("state"), &same["counts"]), ("done", &counts(3, 0, 0, 0)), "{}", same.told());
+    assert_eq!((same.text("status"), &same["counts"]), ("succeeded", &counts(3, 0, 0, 0)), "{}", same.told());
 }
 
 async fn export_has_the_rows_and_order_of_the_grid() {

@@ -85,7 +85,7 @@ async fn time_of_an_export(user: &User) -> Duration {
     for _ in 0..3 {
         let began = Instant::now();
         let work = begin(user, OTHER_PROJECT).await.is(202).header("location").to_owned();
-        while user.get(&work).await.is(200).text("state") != "done" {
+        while user.get(&work).await.is(200).text("status") != "succeeded" {
             assert!(began.elapsed() < Duration::from_secs(600), "it never ends");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -97,8 +97,8 @@ async fn time_of_an_export(user: &User) -> Duration {
 
 /// The work of ada's tenant that goes on.
 async fn open(fixture: &Fixture) -> usize {
-    let work = fixture.ada.get(&format!("{TENANT}/work?limit=100")).await.is(200);
-    work.each("state").iter().filter(|state| **state == "running").count()
+    let work = fixture.ada.get(&format!("{TENANT}/jobs?limit=100")).await.is(200);
+    work.each("status").iter().filter(|status| ["queued", "running"].contains(&status.as_str().unwrap())).count()
 }
 
 async fn exports_of_one_tenant_do_not_delay_another() {
@@ -121,7 +121,7 @@ async fn exports_of_one_tenant_do_not_delay_another() {
     // One may be done by a single turn, so nobody need ever see half of it.
     fixture
         .until_still(async || {
-            let work = fixture.ada.get(&format!("{TENANT}/work?limit=100")).await.is(200);
+            let work = fixture.ada.get(&format!("{TENANT}/jobs?limit=100")).await.is(200);
             work.each("counts").iter().any(|counts| counts["done"] != json!(0))
         })
         .await;
@@ -154,18 +154,18 @@ async fn jobs_of_many_tenants_take_turns() {
     // Three seconds are left of a run when it ends, and each turn is one. A busy machine makes longer ones.
     let mut time = Duration::from_secs(3 + 1 + tenants.div_ceil(4));
     loop {
-        app.event("runWork", "{}".into(), Instant::now() + time).await.unwrap();
+        app.event("runJobs", "{}".into(), Instant::now() + time).await.unwrap();
         let mut told = Vec::new();
         for work in &works {
             told.push(fixture.ada.get(work).await.is(200));
         }
         let done = |work: &Answer| work["counts"]["done"].as_u64().unwrap();
         let begun = told.iter().filter(|work| done(work) > 0).count();
-        if told.iter().all(|work| work.text("state") == "done") {
+        if told.iter().all(|work| work.text("status") == "succeeded") {
             assert!(told.iter().all(|work| done(work) == rows));
             break;
         }
-        let ended = told.iter().filter(|work| work.text("state") == "done").count();
+        let ended = told.iter().filter(|work| work.text("status") == "succeeded").count();
         println!("{begun} of {tenants} have had a turn, {ended} have ended in {time:?}");
         assert!(begun == told.len() || ended == 0, "{ended} have ended before each has had a turn");
         time *= 2;
@@ -196,11 +196,11 @@ async fn killed_runs_do_every_job_exactly_once() {
     let (one, two) = (platform_of_its_own(&fixture.cairn), platform_of_its_own(&fixture.cairn));
     let deadline = Instant::now() + Duration::from_secs(60);
     let (one, two) =
-        tokio::join!(one.event("runWork", "{}".into(), deadline), two.event("runWork", "{}".into(), deadline));
+        tokio::join!(one.event("runJobs", "{}".into(), deadline), two.event("runJobs", "{}".into(), deadline));
     one.and(two).unwrap();
     for (user, work) in &works {
         let done = user.get(work).await.is(200);
-        assert_eq!(done.text("state"), "done", "{}", done.told());
+        assert_eq!(done.text("status"), "succeeded", "{}", done.told());
         let text = fetch(done.text("link")).await.is(200);
         let rows = done["counts"]["done"].as_u64().unwrap();
         assert_eq!(String::from_utf8(text.bytes.to_vec()).unwrap().lines().count() as u64, rows + 1);
@@ -229,12 +229,12 @@ async fn imports_waiting_for_files_delay_no_job() {
     let work = begin(&other, OTHER_PROJECT).await.is(202).header("location").to_owned();
     fixture.cairn.clock.advance(Duration::from_secs(21 * 60));
     let app = platform_of_its_own(&fixture.cairn);
-    app.event("runWork", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
-    assert_eq!(other.get(&work).await.is(200).text("state"), "done");
+    app.event("runJobs", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+    assert_eq!(other.get(&work).await.is(200).text("status"), "succeeded");
     let waiting = super::fixture::entries(&fixture.cairn, "due").await;
     let now = table::clock::rfc3339(fixture.cairn.clock.now());
     assert_eq!(waiting.len(), 30);
-    assert!(waiting.iter().all(|(data, _)| data.starts_with("waiting ") && *data > format!("waiting {now}")));
+    assert!(waiting.iter().all(|(data, _)| data.starts_with("~upload ") && *data > format!("~upload {now}")));
 }
 
 /// A worker whose engines do not wind down.
@@ -309,7 +309,7 @@ async fn ended_job_frees_its_slot() {
         let begun = begin(&fixture.ann, PROJECT).await.is(202);
         super::files::ended(&fixture.ann, begun.header("location")).await;
         let rejected = super::files::import(&fixture.ann, PROJECT, new("create", "stop"), "Nothing\n1\n").await;
-        assert_eq!(rejected.text("state"), "rejected", "{turn}");
+        assert_eq!(rejected.text("status"), "failed", "{turn}");
     }
     assert_eq!(places(&fixture).await, 0);
     let gone = fixture.project("Gone").await;

@@ -23,6 +23,9 @@ tests! { tracker_files:
     imports_and_exports_can_be_cancelled,
 }
 
+/// The id of no job.
+const UNKNOWN: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
 pub fn new(mode: &str, on_error: &str) -> Value {
     json!({ "mode": mode, "onError": on_error })
 }
@@ -30,7 +33,7 @@ pub fn new(mode: &str, on_error: &str) -> Value {
 pub async fn announce(user: &User, project: &str, mut new: Value, file: &str) -> Answer {
     new["bytes"] = json!(file.len());
     let announced = user.post(&format!("{project}/imports"), new).await.is(201);
-    assert_eq!((announced.text("state"), announced.text("kind")), ("waiting", "import"));
+    assert_eq!((announced.text("status"), announced.text("kind")), ("queued", "import"));
     announced
 }
 
@@ -48,7 +51,7 @@ pub async fn ended(user: &User, work: &str) -> Answer {
     let (mut counts, mut since) = (Value::Null, tokio::time::Instant::now());
     loop {
         let read = user.get(work).await.is(200);
-        if !["waiting", "running"].contains(&read.text("state")) {
+        if !["queued", "running"].contains(&read.text("status")) {
             return read;
         }
         assert_eq!(read.header("retry-after"), "1");
@@ -61,7 +64,7 @@ pub async fn ended(user: &User, work: &str) -> Answer {
 }
 
 pub fn counts(total: u64, created: u64, changed: u64, failed: u64) -> Value {
-    json!({ "total": total, "done": total - failed, "created": created, "changed": changed, "failed": failed })
+    json!({ "total": total, "done": total - failed, "created": created, "updated": changed, "failed": failed })
 }
 
 async fn bad_cells_are_reported_by_line_and_column() {
@@ -73,7 +76,7 @@ async fn bad_cells_are_reported_by_line_and_column() {
                 Fourth,4\r\n\
                 Fifth,5,,ok\r\n";
     let stopped = import(&fixture.ann, PROJECT, new("create", "stop"), file).await;
-    assert_eq!(stopped.text("state"), "rejected", "{}", stopped.told());
+    assert_eq!(stopped.text("status"), "failed", "{}", stopped.told());
     let place = |record: u64, line: u64, column: &str| (json!(record), json!(line), json!(column));
     let whole = (json!(4), json!(6), Value::Null);
     let expected = [place(2, 4, "Num Items"), place(2, 4, "Start"), place(3, 5, "Name"), whole];
@@ -91,7 +94,7 @@ async fn bad_cells_are_reported_by_line_and_column() {
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3], "nothing was written");
 
     let skipped = import(&fixture.ann, PROJECT, new("create", "skip"), file).await;
-    assert_eq!((skipped.text("state"), &skipped["counts"]), ("done", &counts(5, 2, 0, 3)), "{}", skipped.told());
+    assert_eq!((skipped.text("status"), &skipped["counts"]), ("succeeded", &counts(5, 2, 0, 3)), "{}", skipped.told());
     assert_eq!(told(&skipped["faults"]), expected);
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4, 5]);
     let first = fixture.ann.get(&format!("{PROJECT}/numbers/4")).await.is(200);
@@ -107,7 +110,7 @@ async fn import_allocates_its_numbers_at_once() {
     let fixture = Fixture::new().await;
     let taken = "Number,Name\n2,Two\n7,Seven\n7,Again\n,Any\n0,None\n1000004,Much\n";
     let rejected = import(&fixture.ann, PROJECT, new("create", "stop"), taken).await;
-    assert_eq!(rejected.text("state"), "rejected", "{}", rejected.told());
+    assert_eq!(rejected.text("status"), "failed", "{}", rejected.told());
     let told: Vec<(&Value, &Value)> =
         rejected["faults"].as_array().unwrap().iter().map(|fault| (&fault["record"], &fault["column"])).collect();
     let number = json!("Number");
@@ -128,7 +131,7 @@ async fn rows_with_an_issue_number_update_it() {
     let fixture = Fixture::new().await;
     fixture.ann.delete(&format!("{PROJECT}/issues/issue-67d1")).await.is(204);
     let gone = import(&fixture.ann, PROJECT, new("upsert", "stop"), "Number,State\n1,closed\n2,closed\n").await;
-    assert_eq!(gone.text("state"), "rejected");
+    assert_eq!(gone.text("status"), "failed");
     assert!(gone["faults"][0]["detail"].as_str().unwrap().contains("no issue has it"), "{}", gone.told());
     let file = "Number,Num Items,Start,State,Name\n\
                 1,5,,Closed,Needs Painting\n\
@@ -155,7 +158,7 @@ async fn column_mapping_of_the_client_is_honoured() {
     // A byte-order mark, as spreadsheets write it.
     let file = "\u{feff}Titel,ANZAHL,Anzahl,Notiz,sign off\nEins,x,7,=egal,Ja\n";
     let unknown = import(&fixture.ann, PROJECT, mapped.clone(), file).await;
-    assert_eq!(unknown.text("state"), "rejected");
+    assert_eq!(unknown.text("status"), "failed");
     assert_eq!((&unknown["faults"][0]["record"], &unknown["faults"][0]["column"]), (&json!(0), &json!("ANZAHL")));
     let numbered = file.replace(",ANZAHL", ",Number").replace(",x,", ",9,");
     let done = import(&fixture.ann, PROJECT, mapped.clone(), &numbered).await;
@@ -186,13 +189,13 @@ async fn file_that_is_not_csv_is_refused() {
         (&format!("Name,{}\n", ",".repeat(100_000)), "has more than 400 fields"),
     ] {
         let rejected = import(&fixture.ann, PROJECT, new("create", "stop"), file).await;
-        assert_eq!(rejected.text("state"), "rejected", "{told}: {}", rejected.told());
+        assert_eq!(rejected.text("status"), "failed", "{told}: {}", rejected.told());
         assert!(rejected.body.to_string().contains(told), "{told}: {}", rejected.told());
     }
     // What spoils a record spoils no other.
     let stray = format!("Name,Num Items\n5\" pipe,1\nSound,2\n{}\n6\" pipe,3\n", ",".repeat(3_000_000));
     let done = import(&fixture.ann, PROJECT, new("create", "skip"), &stray).await;
-    assert_eq!((done.text("state"), &done["counts"]), ("done", &counts(4, 1, 0, 3)), "{}", done.told());
+    assert_eq!((done.text("status"), &done["counts"]), ("succeeded", &counts(4, 1, 0, 3)), "{}", done.told());
     fixture.ann.delete(&format!("{PROJECT}/issues/{}", done_issue(&fixture, 4).await)).await.is(204);
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3]);
 }
@@ -228,9 +231,9 @@ async fn import_without_a_file_ends() {
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), "Name\na\n").await;
     let work = announced.header("location");
     fixture.cairn.clock.advance(Duration::from_secs(10 * 60));
-    assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "waiting");
+    assert_eq!(fixture.ann.get(work).await.is(200).text("status"), "queued");
     fixture.cairn.clock.advance(Duration::from_hours(6));
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "failed").await;
     let stopped = fixture.ann.get(work).await.is(200);
     assert_eq!(stopped.text("reason"), "no file arrived");
     assert!(stopped.body.get("faultsLink").is_none());
@@ -243,12 +246,12 @@ async fn import_accepts_a_late_file() {
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
     let work = announced.header("location");
     fixture.cairn.clock.advance(Duration::from_secs(21 * 60));
-    fixture.cairn.event("tracker", "runWork", &json!({})).await.unwrap();
+    fixture.cairn.event("tracker", "runJobs", &json!({})).await.unwrap();
     // For a moment it may be in the hands of the platform's own worker.
-    fixture.until_still(async || fixture.ann.get(work).await.is(200).text("state") == "waiting").await;
+    fixture.until_still(async || fixture.ann.get(work).await.is(200).text("status") == "queued").await;
     put_by_hand(&fixture, &announced, file);
     fixture.cairn.event("tracker", "startImport", &arrived(announced.text("id"))).await.unwrap();
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
 }
 
@@ -268,7 +271,7 @@ async fn oversized_row_is_found_before_any_write() {
     (0..200).for_each(|row| file += &format!("Row {row}{}\n", ",".repeat(46)));
     file += &format!("Large{}\n", format!(",{}", "\u{1100}\u{1161}\u{11a8}".repeat(1024)).repeat(46));
     let rejected = import(&fixture.ann, &project, new("create", "stop"), &file).await;
-    assert_eq!(rejected.text("state"), "rejected", "{}", rejected.told());
+    assert_eq!(rejected.text("status"), "failed", "{}", rejected.told());
     assert_eq!(rejected["faults"][0]["record"], 201, "{}", rejected.told());
     assert_eq!(fixture.numbers(&project, "").await, [0; 0]);
 }
@@ -279,7 +282,7 @@ async fn worker_finds_a_file_whose_event_was_lost() {
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
     put_by_hand(&fixture, &announced, file);
     let work = announced.header("location");
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
 }
 
@@ -302,7 +305,7 @@ async fn repeated_or_early_import_event_changes_nothing() {
     let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
     assert_eq!(send_file(&announced, file).await, 200);
     ended(&fixture.ann, announced.header("location")).await;
-    for id in [announced.text("id"), "work-0000", "nothing"] {
+    for id in [announced.text("id"), UNKNOWN, "nothing"] {
         fixture.cairn.event("tracker", "startImport", &arrived(id)).await.unwrap();
     }
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
@@ -310,14 +313,14 @@ async fn repeated_or_early_import_event_changes_nothing() {
     let lost = announce(&fixture.ann, PROJECT, new("create", "stop"), file).await;
     fixture.cairn.event("tracker", "startImport", &arrived(lost.text("id"))).await.unwrap();
     let rejected = fixture.ann.get(lost.header("location")).await.is(200);
-    assert_eq!(rejected.text("state"), "rejected");
+    assert_eq!(rejected.text("status"), "failed");
     assert_eq!(rejected.text("reason"), "the file was deleted before all of it was read");
 }
 
 async fn imports_and_exports_can_be_cancelled() {
     let fixture = Fixture::new().await;
     let done = import(&fixture.ann, PROJECT, new("create", "stop"), "Name\na\n").await;
-    let path = format!("{TENANT}/work/{}", done.text("id"));
+    let path = format!("{TENANT}/jobs/{}", done.text("id"));
     fixture.ann.delete(&path).await.refused(409, "not-cancellable");
     // The platform's own worker would be done with the export at once.
     fixture.cairn.engines().wind_down();
@@ -330,13 +333,13 @@ async fn imports_and_exports_can_be_cancelled() {
         let work = begun.header("location");
         user.delete(work).await.is(204);
         user.delete(work).await.is(204);
-        assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "cancelled");
+        assert_eq!(fixture.ann.get(work).await.is(200).text("status"), "cancelled");
     }
     // The file comes all the same.
     assert_eq!(send_file(&announced, "Name\na\n").await, 200);
-    fixture.cairn.event("tracker", "runWork", &json!({})).await.unwrap();
+    fixture.cairn.event("tracker", "runJobs", &json!({})).await.unwrap();
     assert_eq!(fixture.numbers(PROJECT, "").await, [1, 2, 3, 4]);
     let other = fixture.ada.delete(&format!("{PROJECT}/attributes/xattrib-3fe6")).await.is(202);
     fixture.ann.delete(other.header("location")).await.refused(409, "not-cancellable");
-    fixture.ann.delete(&format!("{TENANT}/work/work-0000")).await.refused(404, "not-found");
+    fixture.ann.delete(&format!("{TENANT}/jobs/{UNKNOWN}")).await.refused(404, "not-found");
 }

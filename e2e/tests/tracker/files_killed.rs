@@ -17,7 +17,7 @@ use table::{Clock, Config, Engines};
 use super::crashes::worker_dies;
 use super::exports::export;
 use super::files::{announce, import, new, put_by_hand};
-use super::fixture::Fixture;
+use super::fixture::{Fixture, is_open};
 use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
 use crate::harness::stopper::Moment;
@@ -86,11 +86,11 @@ async fn import_killed_repeatedly_imports_each_row_once() {
     }
     assert!(died == 10 && places.len() >= 2, "it died {died} times, after {places:?} rows");
     // The rest is the platform's own worker's.
-    assert_eq!(fixture.ann.get(work).await.is(200).text("state"), "running");
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    assert_eq!(fixture.ann.get(work).await.is(200).text("status"), "running");
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
     let done = fixture.ann.get(work).await.is(200);
     let made = rows - rows / 100;
-    let counts = json!({ "total": rows, "done": made, "created": made, "changed": 0, "failed": rows / 100 });
+    let counts = json!({ "total": rows, "done": made, "created": made, "updated": 0, "failed": rows / 100 });
     assert_eq!(done["counts"], counts, "{}", done.told());
     assert_eq!((&done["faults"][1]["record"], &done["faults"][1]["line"]), (&json!(150), &json!(300)));
     let held = fixture.holds().await;
@@ -125,7 +125,7 @@ async fn updating_import_killed_at_its_first_writes_is_complete() {
     }
     assert!(died >= 3, "it died {died} times");
     let work = announced.header("location");
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
     let file = export(&fixture, &project, json!({})).await;
     let lines: Vec<&str> = file.split("\r\n").skip(1).collect();
     assert_eq!(lines.len(), 61);
@@ -147,7 +147,7 @@ async fn number_check_killed_half_way_finds_repeated_numbers_once() {
         put_by_hand(&fixture, &announced, &file);
         let work = announced.header("location");
         assert!(Worker::ahead(&fixture).dies(&fixture, (2, moment)).await);
-        fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "rejected").await;
+        fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "failed").await;
         let all = fetch(fixture.ann.get(work).await.is(200).text("faultsLink")).await.is(200);
         assert_eq!(all["faultCount"], 12_000, "each that is ajar, once");
     }
@@ -168,7 +168,7 @@ async fn repeated_batch_allocates_no_number_twice() {
     let work = announced.header("location");
     assert_eq!(fixture.ann.get(work).await.is(200)["counts"]["created"], 0);
     fixture.ada.delete(&format!("{project}/attributes/{gone}")).await.is(202);
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
     fixture.settled().await;
     let numbers = fixture.numbers(&project, "limit=100").await;
     assert!(numbers.len() >= 63 && numbers.is_sorted_by(|one, next| one < next), "{numbers:?}");
@@ -193,7 +193,7 @@ async fn repeated_batch_keeps_moves_and_deletes_in_between() {
     let there = json!({ "project": other.rsplit('/').next().unwrap() });
     fixture.ann.post(&format!("{moved}/move"), there).await.is(200);
     fixture.ann.delete(&deleted).await.is(204);
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "done").await;
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "succeeded").await;
     assert_eq!(fixture.ann.get(work).await.is(200)["counts"]["created"], 64);
     fixture.ann.get(&moved).await.is(404);
     fixture.ann.get(&deleted).await.is(404);
@@ -217,7 +217,7 @@ async fn import_resumed_without_its_file_ends() {
         std::fs::remove_dir_all(fixture.cairn.bucket("tracker").join(folder)).unwrap();
     }
     let work = announced.header("location");
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "stopped").await;
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "failed").await;
     let stopped = fixture.ann.get(work).await.is(200);
     assert_eq!(stopped.text("reason"), "the file was deleted before all of it was read");
     let made = fixture.numbers(&project, "limit=100").await.len();
@@ -238,7 +238,7 @@ async fn cancelled_import_has_no_faults_link() {
     put_by_hand(&fixture, &announced, file);
     assert!(Worker::ahead(&fixture).dies(&fixture, (1, Moment::AfterItIsDone)).await);
     fixture.ann.delete(work).await.is(202);
-    fixture.until(async || fixture.ann.get(work).await.is(200).text("state") == "cancelled").await;
+    fixture.until(async || fixture.ann.get(work).await.is(200).text("status") == "cancelled").await;
     let cancelled = fixture.ann.get(work).await.is(200);
     assert!(cancelled["faults"][0]["record"] == 1 && cancelled["faultsLink"].is_null(), "{}", cancelled.told());
 }
@@ -259,7 +259,7 @@ async fn export_killed_before_each_write_is_complete() {
     }
     assert!(died >= 2, "it died {died} times");
     let done = fixture.ann.get(work).await.is(200);
-    assert_eq!(done.text("state"), "done");
+    assert_eq!(done.text("status"), "succeeded");
     let fetched = fetch(done.text("link")).await.is(200);
     assert_eq!(fetched.bytes.len(), whole.len());
     assert!(fetched.bytes == whole, "the file differs");
@@ -278,7 +278,7 @@ pub async fn of_several_parts(fixture: &Fixture) -> String {
         (0..12).for_each(|_| write!(file, ",{}", "字".repeat(1024)).unwrap());
         file.push('\n');
     }
-    assert_eq!(import(&fixture.ann, &project, new("create", "stop"), &file).await.text("state"), "done");
+    assert_eq!(import(&fixture.ann, &project, new("create", "stop"), &file).await.text("status"), "succeeded");
     project
 }
 
@@ -320,9 +320,9 @@ async fn export_restarts_if_its_parts_are_gone() {
     let Worker(clock) = Worker::ahead(&fixture);
     let app = ::tracker::app(Engines::new(Config { s3: Some(s3.url.clone()), ..config }, clock)).metrics_to(|_| {});
     let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
-    app.event("runWork", "{}".into(), deadline).await.unwrap();
+    app.event("runJobs", "{}".into(), deadline).await.unwrap();
     let done = fixture.ann.get(begun.header("location")).await.is(200);
-    assert_eq!((done.text("state"), &done["counts"]["done"]), ("done", &json!(250)), "{}", done.told());
+    assert_eq!((done.text("status"), &done["counts"]["done"]), ("succeeded", &json!(250)), "{}", done.told());
     let link = done.text("link").replacen(&s3.url, &fixture.cairn.engines().config.s3.clone().unwrap(), 1);
     assert!(fetch(&link).await.is(200).bytes == whole, "the file differs");
 }
@@ -340,11 +340,11 @@ async fn export_sorted_by_a_retyped_column_ends() {
     let retyped = fixture.ada.post(&format!("{project}/attributes/{weight}/retype"), retype).await.is(202);
     let worker = Worker::ahead(&fixture);
     for path in [retyped.header("location"), work] {
-        while fixture.ada.get(path).await.is(200).text("state") == "running" {
+        while is_open(&fixture.ada.get(path).await.is(200)) {
             assert!(!worker.dies(&fixture, (usize::MAX, Moment::BeforeItIsSent)).await);
         }
     }
     let stopped = fixture.ann.get(work).await.is(200);
-    assert_eq!(stopped.text("state"), "stopped", "{}", stopped.told());
+    assert_eq!(stopped.text("status"), "failed", "{}", stopped.told());
     assert_eq!(stopped.text("reason"), "the columns by which it sorts or filters have changed");
 }

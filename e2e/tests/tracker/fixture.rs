@@ -103,11 +103,11 @@ impl Fixture {
         }
     }
 
-    /// Until all work of the tenant has ended.
+    /// Until all jobs of the tenant have ended, except imports that wait for their files.
     pub async fn settled(&self) {
         self.until(async || {
-            let work = self.ada.get(&format!("{TENANT}/work?limit=100")).await.is(200);
-            work.each("state").iter().all(|state| *state != "running")
+            let work = self.ada.get(&format!("{TENANT}/jobs?limit=100")).await.is(200);
+            !has_work(&work)
         })
         .await;
     }
@@ -280,4 +280,15 @@ pub async fn entries(cairn: &Cairn, partition: &str) -> Vec<(String, String)> {
         item[name].as_s().unwrap().replace('\u{1}', "␁").replace('\u{2}', "␂")
     };
     answer.items().iter().map(|item| (text(item, "Data"), text(item, "PK"))).collect()
+}
+
+/// Whether one of these jobs has not ended, except imports that wait for their files.
+pub fn has_work(jobs: &Answer) -> bool {
+    let works = |job: &Value| job["status"] == "running" || (job["status"] == "queued" && job["kind"] != "import");
+    jobs["items"].as_array().unwrap().iter().any(works)
+}
+
+/// Whether a job has not ended.
+pub fn is_open(job: &Answer) -> bool {
+    ["queued", "running"].contains(&job.text("status"))
 }

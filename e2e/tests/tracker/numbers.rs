@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use table::item;
 
 use super::files::{announce, new};
-use super::fixture::{Fixture, PROJECT};
+use super::fixture::{Fixture, PROJECT, is_open};
 use crate::harness::Answer;
 use crate::tests;
 
@@ -24,7 +24,7 @@ fn to(number: u64) -> Value {
 /// How the work of an answer ended.
 async fn ended(fixture: &Fixture, accepted: &Answer) -> Answer {
     let work = accepted.header("location");
-    fixture.until(async || fixture.ada.get(work).await.is(200).text("state") != "running").await;
+    fixture.until(async || !is_open(&fixture.ada.get(work).await.is(200))).await;
     fixture.ada.get(work).await.is(200)
 }
 
@@ -53,7 +53,7 @@ async fn next_number_is_set_above_every_issue() {
     fixture.ann.delete(import.header("location")).await.is(204);
     let accepted = fixture.ada.put(&path, to(11)).await.is(202);
     assert_eq!(accepted.text("kind"), "lowerNumbers");
-    assert_eq!(ended(&fixture, &accepted).await.text("state"), "done");
+    assert_eq!(ended(&fixture, &accepted).await.text("status"), "succeeded");
     assert_eq!(fixture.issue(PROJECT, "Eleventh", json!({})).await["number"], 11);
     fixture.holds().await;
 }
@@ -75,7 +75,7 @@ async fn project_with_exhausted_numbers_continues_after_next_number() {
     full().await;
     let accepted = fixture.ada.put(&format!("{project}/next-number"), to(2)).await.is(202);
     full().await;
-    assert_eq!(ended(&fixture, &accepted).await.text("state"), "done");
+    assert_eq!(ended(&fixture, &accepted).await.text("status"), "succeeded");
     assert_eq!(fixture.issue(&project, "Second", json!({})).await["number"], 2);
     fixture.holds().await;
 }
@@ -89,7 +89,7 @@ async fn number_allocated_in_between_keeps_the_counter() {
     let second = fixture.issue(&project, "Second", json!({})).await;
     assert_eq!(second["number"], 2);
     let stopped = ended(&fixture, &accepted).await;
-    assert_eq!((stopped.text("state"), stopped.text("reason")), ("stopped", "another number was allocated meanwhile"));
+    assert_eq!((stopped.text("status"), stopped.text("reason")), ("failed", "another number was allocated meanwhile"));
     assert_eq!(fixture.issue(&project, "Third", json!({})).await["number"], 3);
 }
 
@@ -108,7 +108,7 @@ async fn lowering_the_counter_allocates_no_number_twice() {
             tokio::join!(async { fixture.ada.put(&path, to(next)).await }, fixture.issues(&project, 12, |_| json!({})));
         if set.status == 202 {
             let ended = ended(&fixture, &set).await;
-            assert!(["done", "stopped"].contains(&ended.text("state")), "{round}: {}", ended.told());
+            assert!(["succeeded", "failed"].contains(&ended.text("status")), "{round}: {}", ended.told());
         }
         fixture.issues(&project, 6, |_| json!({})).await;
         assert_eq!(made.len(), 12);

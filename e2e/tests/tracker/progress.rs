@@ -44,7 +44,7 @@ impl Asking {
         let (parts, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
         let operation = parts.headers.get("x-amz-target").map(|target| target.as_bytes().to_vec()).unwrap_or_default();
-        let record = format!("x{}", self.work.rsplit('/').next().unwrap());
+        let record = format!("job-{}", self.work.rsplit('/').next().unwrap());
         let writes = operation.ends_with(b".TransactWriteItems") && String::from_utf8_lossy(&body).contains(&record);
         let answer = pass_on(self.target.clone(), parts, body).await?;
         if writes && answer.status().is_success() {
@@ -74,11 +74,11 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
     let config = Config { dynamodb: Some(server.url.clone()), ..config };
     let Worker(clock) = Worker::ahead(fixture);
     let (mut times, mut time, mut last) = (0, SHORT, fixture.ann.get(work).await.is(200));
-    while ["waiting", "running"].contains(&last.text("state")) {
+    while ["queued", "running"].contains(&last.text("status")) {
         clock.advance(Duration::from_secs(121));
         let app = ::tracker::app(Engines::new(config.clone(), clock.clone())).metrics_to(|_| {});
         // What is cut off at the end of its time the next run does again.
-        let _ = app.event("runWork", "{}".into(), Instant::now() + time).await;
+        let _ = app.event("runJobs", "{}".into(), Instant::now() + time).await;
         let told = std::mem::take(&mut *asking.told.lock().unwrap());
         let (before, written) = (last.clone(), told.len());
         for told in told {
@@ -90,7 +90,7 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
             // A run that was cut off may have written the record, and the request that reads it was cut off, too.
             last = fixture.ann.get(work).await.is(200);
         }
-        let moved = shown(&last) != shown(&before) || last["state"] != before["state"];
+        let moved = shown(&last) != shown(&before) || last["status"] != before["status"];
         assert!(moved || written == 0 || time < LONG, "a run has left it as it was: {}", last.told());
         time = if moved { SHORT } else { time * 2 };
         times += written;
@@ -99,7 +99,7 @@ async fn grows_to_its_end(fixture: &Fixture, work: &str) -> (usize, Answer) {
 }
 
 fn shown(work: &Answer) -> [u64; 5] {
-    let names = ["total", "done", "created", "changed", "failed"];
+    let names = ["total", "done", "created", "updated", "failed"];
     names.map(|name| work["counts"][name].as_u64().unwrap_or_default())
 }
 
@@ -112,7 +112,7 @@ async fn progress_of_an_import_never_decreases() {
     let announced = announce(&fixture.ann, &project, new("create", "skip"), &file).await;
     put_by_hand(&fixture, &announced, &file);
     let (times, done) = grows_to_its_end(&fixture, announced.header("location")).await;
-    assert_eq!((done.text("state"), &done["counts"]), ("done", &counts(1500, 1485, 0, 15)), "{}", done.told());
+    assert_eq!((done.text("status"), &done["counts"]), ("succeeded", &counts(1500, 1485, 0, 15)), "{}", done.told());
     // The file has come, was looked at, and becomes issues in batches that double at most.
     assert!(times > 6, "{times}");
 }
@@ -124,8 +124,8 @@ async fn progress_of_an_export_never_decreases() {
     let begun = fixture.ann.post(&format!("{project}/exports"), json!({})).await.is(202);
     let (times, done) = grows_to_its_end(&fixture, begun.header("location")).await;
     assert_eq!(
-        (done.text("state"), &done["counts"]),
-        ("done", &json!({ "total": 250, "done": 250 })),
+        (done.text("status"), &done["counts"]),
+        ("succeeded", &json!({ "total": 250, "done": 250, "failed": 0 })),
         "{}",
         done.told()
     );

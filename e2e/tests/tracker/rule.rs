@@ -58,7 +58,7 @@ pub async fn check(cairn: &Cairn) -> Project {
             assert_eq!(IssueDueKey::parse(&key), None, "an issue is not settled");
         }
     }
-    each_open_job_has_its_places(&items);
+    each_open_job_has_its_slots(&items);
     let mut expected = Rows::new();
     let mut numbers = BTreeSet::new();
     for (IssueKey { issue: id, project }, issue) in &issues {
@@ -87,16 +87,16 @@ pub async fn check(cairn: &Cairn) -> Project {
 }
 
 /// And nobody else has any.
-fn each_open_job_has_its_places(items: &[Item]) {
+fn each_open_job_has_its_slots(items: &[Item]) {
     let text =
         |item: &Item, name: &str| item.get(name).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
     let is_open = |item: &&Item| {
-        let job = ["import", "export"].contains(&text(item, "Kind").as_str());
-        job && ["waiting", "running", "cancelling"].contains(&text(item, "State").as_str())
+        let job = ["import", "export"].contains(&text(item, "kind").as_str());
+        job && ["queued", "running"].contains(&text(item, "status").as_str())
     };
-    let open = items.iter().filter(|item| text(item, "SK").starts_with("xwork-")).filter(is_open).count();
-    let places = items.iter().filter(|item| text(item, "PK").starts_with("jobs-")).count();
-    assert_eq!(places, 3 * open, "places of open imports and exports");
+    let open = items.iter().filter(|item| text(item, "SK").starts_with("job-")).filter(is_open).count();
+    let slots = items.iter().filter(|item| text(item, "PK").starts_with("jobs-")).count();
+    assert_eq!(slots, 3 * open, "slots of open imports and exports");
 }
 
 fn is_row(key: &Key) -> bool {
@@ -115,7 +115,7 @@ impl Project {
             }
         }
         self.items.iter().any(|item| {
-            let work = item["SK"].as_s().is_ok_and(|sk| sk.starts_with("xwork-"));
+            let work = item["SK"].as_s().is_ok_and(|sk| sk.starts_with("job-"));
             !work && item.values().any(|value| says(value, what))
         })
     }

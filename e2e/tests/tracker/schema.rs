@@ -35,8 +35,11 @@ async fn new_attribute_is_built_for_existing_issues() {
     fixture.settled().await;
     assert_eq!(fixture.numbers(PROJECT, &format!("sort={id}")).await, [4, 2, 1, 3]);
     assert_eq!(fixture.numbers(PROJECT, &format!("filter={id}:empty")).await, [1, 3]);
-    let work = fixture.ada.get("/tracker/tenants/tenant-0807/work").await.is(200);
-    assert_eq!((&work["items"][0]["kind"], &work["items"][0]["state"]), (&json!("buildAttribute"), &json!("done")));
+    let work = fixture.ada.get("/tracker/tenants/tenant-0807/jobs").await.is(200);
+    assert_eq!(
+        (&work["items"][0]["kind"], &work["items"][0]["status"]),
+        (&json!("buildAttribute"), &json!("succeeded"))
+    );
     assert!(conflicts.count() > 0, "no conflict occurred");
     fixture.holds().await;
 }
@@ -59,11 +62,11 @@ async fn attribute_is_retyped_to_text() {
     retype("xattrib-3812", "int").await.refused(422, "unsafe-retype");
     assert_eq!(retype("xattrib-3fe6", "decimal").await.is(200)["type"], "decimal");
     let accepted = retype("xattrib-3fe6", "text").await.is(202);
-    assert!(accepted.header("location").starts_with("/tracker/tenants/tenant-0807/work/work-"));
+    assert!(accepted.header("location").starts_with("/tracker/tenants/tenant-0807/jobs/"));
     fixture.ann.get(&format!("{PROJECT}/grid?sort=xattrib-3fe6")).await.refused(409, "attribute-busy");
     fixture.settled().await;
     let ended = fixture.ada.get(accepted.header("location")).await.is(200);
-    assert_eq!(ended["state"], "done", "{}", ended.told());
+    assert_eq!(ended["status"], "succeeded", "{}", ended.told());
     assert_eq!(fixture.numbers(PROJECT, "sort=xattrib-3fe6").await, [3, 1, 2]);
     let rows = entries(&fixture.cairn, "value-3fe6").await;
     assert_eq!(rows, [("42␁p1303".to_owned(), "issue-af34".to_owned())]);
@@ -127,9 +130,9 @@ async fn deleting_an_attribute_clears_its_many_values() {
         }
         hidden().await;
     }
-    let work = async || fixture.ada.get(&format!("{TENANT}/work")).await.is(200)["items"][0]["state"].clone();
+    let work = async || fixture.ada.get(&format!("{TENANT}/jobs")).await.is(200)["items"][0]["status"].clone();
     let mut tries = 0;
-    while work().await == "running" {
+    while ["queued", "running"].contains(&work().await.as_str().unwrap()) {
         work_dies(&fixture, (usize::MAX, Moment::BeforeItIsSent)).await;
         tries += 1;
         assert!(tries < 20, "the deletion does not come to its end");

@@ -45,7 +45,7 @@ const RESTORE: AccessPattern =
     AccessPattern { name: "restore", calls: &[Call::Table { table: "tracker", action: TableAction::BatchWriteItem }] };
 
 /// What another run of the same has otherwise: revisions, moments, and which of the gates counts, whose sum is checked.
-const VARYING: [&str; 7] = ["rev", "CreatedAt", "UpdatedAt", "EndedAt", "expires", "Live", "Open"];
+const VARYING: [&str; 8] = ["rev", "CreatedAt", "UpdatedAt", "createdAt", "endedAt", "expires", "Live", "Open"];
 
 /// Something that an administrator asks for, and that goes on as work.
 struct Change {
@@ -143,7 +143,7 @@ async fn with_issues(issues: usize) -> (Fixture, String, String) {
 
 /// Any gate will do for a write, and work has another id whenever its beginning is tried again.
 fn is_random(key: &str) -> bool {
-    key.starts_with("gate-") || key.starts_with("work-") || key.contains(" xwork-")
+    key.starts_with("gate-") || key.starts_with("job-") || key.contains(" job-")
 }
 
 impl Change {
@@ -227,7 +227,7 @@ impl Change {
             // The lease of the one before has ended, and the index has had its time.
             self.fixture.cairn.clock.advance(Duration::from_secs(121));
             let deadline = Instant::now() + Duration::from_secs(60);
-            app.event("runWork", "{}".into(), deadline).await.unwrap();
+            app.event("runJobs", "{}".into(), deadline).await.unwrap();
         }
     }
 
@@ -276,7 +276,7 @@ impl Change {
     /// The id of work or of an attribute that the change has made.
     fn given(&self, item: &Item) -> Option<String> {
         let sk = item["SK"].as_s().unwrap();
-        let id = sk.strip_prefix("xwork-").or_else(|| sk.strip_prefix("xattrib-"))?;
+        let id = sk.strip_prefix("job-").or_else(|| sk.strip_prefix("xattrib-"))?;
         let is_new = self.before.iter().all(|before| before["SK"] != item["SK"]);
         is_new.then(|| id.to_owned())
     }

@@ -38,13 +38,18 @@ pub const INVITATIONS: AccessPattern = AccessPattern::new("invitations", &[TABLE
 pub const ADDRESS_INVITATIONS: AccessPattern =
     AccessPattern::new("addressInvitations", &[TABLE.query_index(BY_PERSON), TABLE.batch_get()]);
 
-/// The unfinished deletions of agencies.
-pub const UNFINISHED_DELETIONS: AccessPattern =
-    AccessPattern::new("unfinishedDeletions", &[TABLE.query_index(BY_TYPE)]);
+/// A job.
+pub const JOB: AccessPattern = AccessPattern::new("job", &[TABLE.get()]);
 
-/// The deletion of an agency's items, with the agency and its gate last.
+/// The jobs that are due.
+pub const DUE: AccessPattern = AccessPattern::new("due", &[TABLE.query_index(BY_TYPE)]);
+
+/// The lease of a job.
+pub const LEASE: AccessPattern = AccessPattern::new("lease", &[TABLE.get(), TABLE.update()]);
+
+/// A step of an agency's deletion with its checkpoint. The last one deletes the agency and its gate.
 pub const DELETION: AccessPattern =
-    AccessPattern::new("deletion", &[TABLE.query(), TABLE.batch_delete(), TABLE.delete()]);
+    AccessPattern::new("deletion", &[TABLE.get(), TABLE.query(), TABLE.batch_delete(), TABLE.update(), TABLE.delete()]);
 
 /// An agency with its gate and its first administrator.
 pub const CREATE_AGENCY: AccessPattern = AccessPattern::new("createAgency", &[TABLE.put()]);
@@ -65,8 +70,8 @@ pub const UPDATE_MEMBER: AccessPattern = AccessPattern::new("updateMember", &[TA
 /// The deletion of a member, counted by the gate, with its removal.
 pub const DELETE_MEMBER: AccessPattern = AccessPattern::new("deleteMember", &[TABLE.update(), TABLE.delete()]);
 
-/// The mark of an agency's deletion, which also closes its gate.
-pub const MARK_DELETION: AccessPattern = AccessPattern::new("markDeletion", &[TABLE.update()]);
+/// The mark of an agency's deletion, which also closes its gate, with its job.
+pub const MARK_DELETION: AccessPattern = AccessPattern::new("markDeletion", &[TABLE.put(), TABLE.update()]);
 
 /// The person with an address, as far as it is known, and the person's membership.
 pub const KNOWN_ADDRESS: AccessPattern = AccessPattern::new("knownAddress", &[TABLE.get()]);

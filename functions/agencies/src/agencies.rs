@@ -2,7 +2,6 @@
 
 pub mod create;
 pub mod delete;
-pub mod deletion;
 pub mod get;
 pub mod list;
 pub mod set_status;

@@ -4,8 +4,6 @@ use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Unf
 use table::schema::{Entity, System};
 use table::{Access, AccessPattern};
 
-use crate::item::AGENCY;
-
 /// The documents of agencies.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Agencies;
@@ -26,7 +24,7 @@ impl Documents for Agencies {
         let mut document = Document::new();
         match entity.name {
             // An agency that is being deleted has no document.
-            "agency" if image.text("type")? == AGENCY => agency(&mut document, image)?,
+            "agency" if image.optional_text("deletion")?.is_none() => agency(&mut document, image)?,
             "member" => member(&mut document, image)?,
             _ => return Ok(Found::Hidden),
         }
@@ -81,9 +79,9 @@ mod tests {
         }
     }
 
-    fn agency(kind: &str) -> Value {
+    fn agency() -> Value {
         json!({
-            "PK": {"S": "AGENCY#n"}, "SK": {"S": "AGENCY#n"}, "rev": {"N": "2"}, "type": {"S": kind},
+            "PK": {"S": "AGENCY#n"}, "SK": {"S": "AGENCY#n"}, "rev": {"N": "2"}, "type": {"S": "Agency"},
             "agencyId": {"S": "n"}, "name": {"S": "North Rescue"}, "status": {"S": "active"},
             "created": {"S": "2026-01-01T00:00:00.000000Z"}, "createdBy": {"S": "idp:root"},
             "modified": {"S": "2026-01-02T00:00:00.000000Z"}, "modifiedBy": {"S": "idp:root"},
@@ -104,7 +102,7 @@ mod tests {
             "agencyId": "n", "name": "North Rescue", "nameKey": "North Rescue", "status": "active",
             "created": "2026-01-01T00:00:00.000000Z", "modified": "2026-01-02T00:00:00.000000Z",
         });
-        assert_eq!(documented("agency", &agency("Agency")), Ok(expected));
+        assert_eq!(documented("agency", &agency()), Ok(expected));
         let expected = json!({
             "agencyId": "n", "idpid": "idp:ann", "displayName": "Ann", "role": "admin",
             "created": "2026-01-03T00:00:00.000000Z",
@@ -114,14 +112,16 @@ mod tests {
 
     #[test]
     fn agency_being_deleted_has_no_document() {
-        assert_eq!(documented("agency", &agency("Deleting")), Ok(Value::Null));
+        let mut deleted = agency();
+        deleted["deletion"] = json!({"S": "019e0000-0000-7000-8000-000000000001"});
+        assert_eq!(documented("agency", &deleted), Ok(Value::Null));
     }
 
     #[test]
     fn every_field_is_in_the_mapping() {
         let mapping: Value = serde_json::from_str(MAPPING.body).unwrap();
         let known = mapping["mappings"]["properties"].as_object().unwrap();
-        for (entity, item) in [("agency", agency("Agency")), ("member", member())] {
+        for (entity, item) in [("agency", agency()), ("member", member())] {
             for name in documented(entity, &item).unwrap().as_object().unwrap().keys() {
                 assert!(known.contains_key(name), "{name}");
             }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn attribute_of_another_type_is_unfit() {
         for (entity, whole, read) in [
-            ("agency", agency("Agency"), ["type", "agencyId", "name", "status", "created", "modified"]),
+            ("agency", agency(), ["deletion", "agencyId", "name", "status", "created", "modified"]),
             ("member", member(), ["agencyId", "idpid", "displayName", "role", "created", "created"]),
         ] {
             for name in read {

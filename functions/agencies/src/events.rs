@@ -2,27 +2,20 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-use web::{Event, EventFailure, EventHandler};
+use web::EventHandler;
 
-use crate::access::{DELETION, UNFINISHED_DELETIONS};
-use crate::agencies::deletion;
+use crate::access::{DELETION, DUE, LEASE};
 use crate::documents::Agencies;
+use crate::jobs;
 
 pub fn handlers() -> Vec<EventHandler> {
     vec![
         mirror::handler::<Agencies>(),
         mirror::create_index::<Agencies>(),
         mirror::sweep::<Agencies>(),
-        EventHandler::new("runWork", run_work)
-            .patterns(&[&UNFINISHED_DELETIONS, &DELETION])
+        EventHandler::new("runJobs", jobs::run_jobs)
+            .patterns(&[&DUE, &LEASE, &DELETION])
             .timeout(Duration::from_secs(60))
             .memory(1024),
     ]
-}
-
-/// Resumes the unfinished deletions, every minute.
-async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
-    let due = deletion::resume_all(event.access(), event.deadline).await.map_err(EventFailure::new)?;
-    event.finish(due)
 }

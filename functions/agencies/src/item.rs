@@ -1,5 +1,6 @@
 //! Items as the table stores them.
 
+use jobs::JobId;
 use serde::{Deserialize, Serialize};
 use table::Idpid;
 
@@ -11,9 +12,6 @@ use crate::names::{AgencyId, InvitationStatus, Role, Status};
 /// The `type` of agencies.
 pub const AGENCY: &str = "Agency";
 
-/// The `type` of an agency that is marked for deletion: the index of types lists it among the unfinished deletions.
-pub const DELETING: &str = "Deleting";
-
 /// The `type` of members.
 pub const MEMBER: &str = "Member";
 
@@ -22,8 +20,9 @@ const INVITATION: &str = "Invitation";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Agency {
-    #[serde(rename = "type")]
-    pub kind: String,
+    /// [`AGENCY`], by which the index of types lists it. Absent while it is being deleted.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
     pub agency_id: AgencyId,
     pub name: String,
     pub status: Status,
@@ -31,6 +30,9 @@ pub struct Agency {
     pub created_by: String,
     pub modified: String,
     pub modified_by: String,
+    /// The job that deletes it. To all but platform administrators it is absent from then on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deletion: Option<JobId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,7 +99,7 @@ pub struct Gate {
 impl Agency {
     pub fn new(name: String, audit: &Audit) -> Self {
         Self {
-            kind: AGENCY.to_owned(),
+            kind: Some(AGENCY.to_owned()),
             agency_id: AgencyId::new(),
             name,
             status: Status::Pending,
@@ -105,11 +107,12 @@ impl Agency {
             created_by: audit.by.clone(),
             modified: audit.at.clone(),
             modified_by: audit.by.clone(),
+            deletion: None,
         }
     }
 
     pub fn is_being_deleted(&self) -> bool {
-        self.kind != AGENCY
+        self.deletion.is_some()
     }
 
     /// The item after an update.

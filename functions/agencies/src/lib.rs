@@ -10,6 +10,7 @@ pub mod documents;
 mod events;
 pub mod invitations;
 pub mod item;
+pub mod jobs;
 pub mod keys;
 pub mod members;
 pub mod names;

@@ -2,7 +2,7 @@
 
 use web::Route;
 
-use crate::{agencies, invitations, members, people, search};
+use crate::{agencies, invitations, jobs, members, people, search};
 
 pub fn all() -> Vec<Route> {
     vec![
@@ -27,6 +27,7 @@ pub fn all() -> Vec<Route> {
         invitations::accept::route(),
         invitations::decline::route(),
         people::agencies::of_person_route(),
+        jobs::get::route(),
         search::route(),
     ]
 }

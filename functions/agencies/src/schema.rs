@@ -2,7 +2,7 @@
 
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 
-use crate::keys::{AgencyKey, GateKey, InvitationKey, KnownAddressKey, MemberKey, RemovalKey};
+use crate::keys::{AgencyKey, GateKey, InvitationKey, JobDueKey, JobKey, KnownAddressKey, MemberKey, RemovalKey};
 
 pub static SYSTEM: System = System {
     name: "agencies",
@@ -12,7 +12,7 @@ pub static SYSTEM: System = System {
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
-        EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+        EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
     ],
 };
 
@@ -36,10 +36,12 @@ pub static AGENCIES: Table = Table {
         Entity::never::<KnownAddressKey>("knownAddress"),
         Entity::never::<RemovalKey>("removal"),
         Entity::never::<GateKey>("gate"),
+        Entity::never::<JobKey>("job"),
+        Entity::never::<JobDueKey>("jobDue"),
     ],
 };
 
-/// All agencies, all members, and the agencies that are being deleted, each by creation.
+/// All agencies and all members by creation, and due jobs by agency and time.
 pub const BY_TYPE: &str = "GSI1";
 
 /// A person's memberships and an address's invitations, by agency.

@@ -7,7 +7,7 @@ use crate::schema::{ALIAS, BUCKET};
 const TABLE: OnTable = OnTable("parks");
 const SHAPES: OnObjects = OnObjects { bucket: BUCKET, prefix: "geometries/" };
 const UPLOADS: OnObjects = OnObjects { bucket: BUCKET, prefix: "uploads/" };
-const IMPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "imports/" };
+pub const IMPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "imports/" };
 const FAULTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "faults/" };
 
 /// An item by its key.
@@ -128,22 +128,31 @@ pub const UPLOAD: AccessPattern = AccessPattern::new("upload", &[UPLOADS.put(), 
 pub const CHECK_UPLOAD: AccessPattern =
     AccessPattern::new("checkUpload", &[TABLE.get(), TABLE.update(), UPLOADS.get(), UPLOADS.list()]);
 
-/// The open jobs, each read by its key.
-pub const OPEN_JOBS: AccessPattern = AccessPattern::new("openJobs", &[TABLE.query_index("list"), TABLE.batch_get()]);
+/// A page of jobs. The index has none of their attributes, so each is read by its key.
+pub const JOBS: AccessPattern = AccessPattern::new("jobs", &[TABLE.query_index("list"), TABLE.batch_get()]);
 
-/// A new job, its lease, and its checkpoint with the writes of each batch.
-pub const WORK: AccessPattern = AccessPattern::new("work", &[TABLE.get(), TABLE.put(), TABLE.update()]);
+/// The due rows of jobs by time.
+pub const DUE_JOBS: AccessPattern = AccessPattern::new("dueJobs", &[TABLE.query_index("list")]);
+
+/// A job with its due row, which a worker moves.
+pub const LEASE: AccessPattern = AccessPattern::new("lease", &[TABLE.get(), TABLE.update()]);
+
+/// The end of a queued job, or the request to end a running one.
+pub const CANCEL_JOB: AccessPattern = AccessPattern::new("cancelJob", &[TABLE.get(), TABLE.update(), TABLE.delete()]);
 
 /// A new import into an existing collection, with the signed link for its file.
 pub const IMPORT: AccessPattern = AccessPattern::new("import", &[IMPORTS.put(), TABLE.get(), TABLE.put()]);
 
-/// An import's file, read in blocks.
-pub const READ_IMPORT: AccessPattern = AccessPattern::new("readImport", &[IMPORTS.get(), IMPORTS.list()]);
+/// An import's file, read in blocks. The right to list tells a missing file from a forbidden one.
+pub const READ_IMPORT: AccessPattern =
+    AccessPattern::new("readImport", &[IMPORTS.get(), IMPORTS.head(), IMPORTS.list()]);
 
 /// Up to 30 rows of a file: created and updated items, the guards of their external ids, the counts of items and of uses
-/// of shapes, the relationships of items that are hidden or shown, and the job's checkpoint.
-pub const IMPORT_ROWS: AccessPattern =
-    AccessPattern::new("importRows", &[TABLE.get(), TABLE.batch_get(), TABLE.check(), TABLE.put(), TABLE.update()]);
+/// of shapes, the relationships of items that are hidden or shown, and the job's checkpoint with its due row.
+pub const IMPORT_ROWS: AccessPattern = AccessPattern::new(
+    "importRows",
+    &[TABLE.get(), TABLE.batch_get(), TABLE.check(), TABLE.put(), TABLE.update(), TABLE.delete()],
+);
 
 /// The faults of a job, stored batch by batch and gathered at its end.
 pub const KEEP_FAULTS: AccessPattern = AccessPattern::new("keepFaults", &[FAULTS.put(), FAULTS.get()]);

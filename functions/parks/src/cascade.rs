@@ -6,11 +6,11 @@
 
 pub mod counters;
 mod delete;
+pub mod job;
 mod relationships;
 mod restore;
 mod transaction;
 mod visibility;
-pub mod work;
 
 use table::{Cause, Error};
 use web::{Kind, Problem};

@@ -10,24 +10,26 @@ mod parser;
 mod record;
 mod row;
 mod rows;
-mod start;
-mod work;
+mod step;
 mod write;
 
-pub use announce::{is_late, route};
+pub use announce::route;
 pub use faults::link as faults_link;
 pub use layer::Layer;
-pub use start::start_import;
-pub use work::Import;
+pub use step::Import;
 
 use serde::{Deserialize, Serialize};
 use table::objects::Gathered;
 use utoipa::ToSchema;
+use web::Problem;
 
+use crate::access::IMPORTS;
+use crate::jobs::Job;
+use crate::names::CollectionId;
 use rows::FilePosition;
 
 /// The prefix of the files in the bucket, each under the id of its job.
-pub const PREFIX: &str = "imports/";
+pub const PREFIX: &str = IMPORTS.prefix;
 
 /// The limit of a file: 100 MiB.
 pub const LARGEST: u64 = 100 * 1024 * 1024;
@@ -81,4 +83,9 @@ struct Plan {
 enum Phase {
     Counting,
     Writing,
+}
+
+/// The collection of an import.
+pub fn collection(job: &Job) -> Result<CollectionId, Problem> {
+    job.checkpoint::<Plan>()?.collection.parse().map_err(Problem::internal)
 }

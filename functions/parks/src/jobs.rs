@@ -1,152 +1,114 @@
-//! Work that outlives its request: an item that says how far it has come, done in batches by whoever holds its lease.
-//! Any run may die anywhere; the next goes on from the checkpoint.
+//! Jobs: where they are stored, and which kinds there are. The jobs of a collection take turns with those of other
+//! collections.
 
-mod lease;
-mod routes;
-mod run;
-mod work;
+pub mod cancel;
+pub mod get;
+pub mod list;
+pub mod view;
+mod workers;
 
-pub use lease::Held;
-pub use routes::{JobView, accepted, get_route, list_route};
-pub use run::{carry_on, go_on};
-pub use work::{Step, Then, Work};
+pub use workers::{run_jobs, start_import};
 
+use jobs::{DueIndex, JobId, Jobs, Uploads};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use table::{Access, Action, EntityKey, Error, Key};
+use table::schema::Table;
+use table::{AccessPattern, EntityKey, Key};
 use utoipa::ToSchema;
-use web::Problem;
 
-use crate::keys::JobKey;
-use crate::names::JobId;
-use crate::schema::PARKS;
+use crate::access::{DELETE_OR_RESTORE, DUE_JOBS, IMPORT_ROWS, IMPORTS, LEASE, READ_IMPORT};
+use crate::keys::{JobDueKey, JobKey};
+use crate::names::CollectionId;
+use crate::schema::{BUCKET, PARKS};
 
-/// What the table holds of a job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Job {
-    pub kind: JobKind,
-    /// What it works on: the document id of an item, such as `collection#bcparks_1`.
-    pub root: String,
-    pub status: JobStatus,
-    pub counts: Counts,
-    /// Where its work goes on, in the words of its kind.
-    #[serde(default)]
-    pub checkpoint: Value,
-    /// Epoch seconds until which it is its worker's; nobody's when absent.
-    pub lease_until: Option<i64>,
-    pub created_at: String,
-    pub created_by: Option<String>,
-    pub ended_at: Option<String>,
-    /// Why it failed.
-    pub reason: Option<String>,
-    /// Epoch seconds after which it is gone: 30 days after its end.
-    pub expires: Option<i64>,
-    /// [`OPEN`] for as long as a worker should go on with it.
-    pub list_pk: Option<String>,
-    pub list_sk: Option<String>,
-}
+/// The jobs of parks.
+#[derive(Debug)]
+pub struct ParksJobs;
 
-/// What a job does. Each kind is a [`Work`] in a file of its own.
+pub type Job = jobs::JobOf<ParksJobs>;
+pub type NewJob = jobs::NewJob<ParksJobs>;
+pub type Lease = jobs::Lease<ParksJobs>;
+
+/// What a job does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum JobKind {
-    /// The rows of a file become items.
+    /// Creates or updates items from the rows of a file.
     Import,
-    /// What depends on an item that was deleted goes along.
+    /// Deletes the children and relationships of a deleted item.
     Delete,
-    /// What a deletion took along comes back.
+    /// Restores the items and relationships that a deletion cascaded to.
     Restore,
-    /// An item is hidden, and visitors see none of its relationships any more.
+    /// Hides an item and its relationships from visitors.
     Hide,
-    /// An item is shown, and visitors see its relationships.
+    /// Shows an item and its relationships to visitors.
     Show,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum JobStatus {
-    /// Its file has not arrived.
-    Waiting,
-    Running,
-    Done,
-    /// It ended before its work was done; `reason` says why.
-    Failed,
-    /// No file arrived while its link took one.
-    Expired,
+/// What a job works on, and where it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Details {
+    /// The document id of an item, such as `collection#bcparks_1`.
+    pub root: String,
+    list_pk: String,
+    /// The id of the job.
+    list_sk: String,
 }
 
-/// How much of the work there is, was done, and could not be done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Counts {
-    /// As far as it is known.
-    pub total: u64,
-    pub done: u64,
-    pub failed: u64,
+impl Details {
+    pub fn new(root: &Key, id: JobId) -> Self {
+        Self { root: root.document_id(), list_pk: LISTED.to_owned(), list_sk: id.to_string() }
+    }
 }
 
-/// The partition that lists open jobs.
-pub const OPEN: &str = "job::open";
+/// The partition that lists all jobs by id, in the order of creation.
+const LISTED: &str = "job::all";
 
-/// How long a job is kept after its end, in seconds.
-const KEPT: i64 = 30 * 24 * 3600;
+impl Jobs for ParksJobs {
+    type Group = CollectionId;
+    type Kind = JobKind;
+    type Details = Details;
 
-impl Job {
-    /// A job that begins at once: whoever makes it holds its lease, and goes on with [`carry_on`].
-    pub fn running(
-        access: &Access,
-        kind: JobKind,
-        root: &Key,
-        total: u64,
-        checkpoint: &impl Serialize,
-        who: Option<String>,
-    ) -> Result<Self, Problem> {
-        let clock = &access.engines().clock;
-        Ok(Self {
-            kind,
-            root: root.document_id(),
-            status: JobStatus::Running,
-            counts: Counts { total, ..Counts::default() },
-            checkpoint: serde_json::to_value(checkpoint).map_err(Problem::internal)?,
-            lease_until: Some(lease::until(access)),
-            created_at: table::clock::rfc3339(clock.now()),
-            created_by: who,
-            ended_at: None,
-            reason: None,
-            expires: None,
-            list_pk: None,
-            list_sk: None,
-        })
+    const TABLE: &'static Table = &PARKS;
+    const DUE: DueIndex = DueIndex { index: "list", partition: "job::due" };
+    const LEASE: &'static AccessPattern = &LEASE;
+    const LIST_DUE: &'static AccessPattern = &DUE_JOBS;
+    const UPLOADS: Option<Uploads> =
+        Some(Uploads { pattern: &READ_IMPORT, bucket: BUCKET, prefix: IMPORTS.prefix, wait: 20 * 60, max_looks: 12 });
+
+    fn group_name(collection: &CollectionId) -> String {
+        collection.to_string()
     }
 
-    /// The action that makes it, for the transaction that makes its work.
-    pub fn create(&mut self, id: JobId) -> Result<Action, Error> {
-        self.index(id);
-        Action::create(&PARKS, JobKey { job: id }.key(), self)
+    fn parse_group(name: &str) -> Option<CollectionId> {
+        name.parse().ok()
     }
 
-    pub fn is_open(&self) -> bool {
-        self.status == JobStatus::Running
+    fn key(_: &CollectionId, job: JobId) -> Key {
+        JobKey { job }.key()
     }
 
-    /// Ends it, for a reason if it failed.
-    fn end(&mut self, access: &Access, failed: Option<String>) {
-        let clock = &access.engines().clock;
-        self.status = if failed.is_some() { JobStatus::Failed } else { JobStatus::Done };
-        self.reason = failed;
-        self.ended_at = Some(table::clock::rfc3339(clock.now()));
-        self.expires = Some(clock.seconds() + KEPT);
-        self.lease_until = None;
+    fn due_key(job: JobId) -> Key {
+        JobDueKey { job }.key()
     }
 
-    /// Lists it while it is open.
-    fn index(&mut self, id: JobId) {
-        self.list_pk = self.is_open().then(|| OPEN.to_owned());
-        self.list_sk = self.is_open().then(|| id.to_string());
+    fn parse_due_key(key: &Key) -> Option<JobId> {
+        JobDueKey::parse(key).map(|key| key.job)
+    }
+
+    fn href(_: &CollectionId, job: JobId) -> String {
+        href(job)
+    }
+
+    fn step_pattern(kind: JobKind) -> &'static AccessPattern {
+        match kind {
+            JobKind::Import => &IMPORT_ROWS,
+            JobKind::Delete | JobKind::Restore | JobKind::Hide | JobKind::Show => &DELETE_OR_RESTORE,
+        }
     }
 }
 
 /// The path at which a job is served.
-pub fn href(id: JobId) -> String {
-    format!("/parks/jobs/{id}")
+pub fn href(job: JobId) -> String {
+    format!("/parks/jobs/{job}")
 }

@@ -4,10 +4,11 @@ mod item;
 mod item_ref;
 mod partition;
 
+use jobs::JobId;
 use table::{Escaped, Number};
 
 use crate::days::Day;
-use crate::names::{ActivityType, CollectionId, FacilityType, JobId, Kind, Sha256, UploadId};
+use crate::names::{ActivityType, CollectionId, FacilityType, Kind, Sha256, UploadId};
 
 pub use item::{ItemKey, Parent};
 pub use item_ref::ItemRef;
@@ -108,4 +109,11 @@ table::key! {
     pub struct JobKey { job: JobId }
     pk "job::{job}"
     sk "job"
+}
+
+table::key! {
+    /// The due row of a job.
+    pub struct JobDueKey { job: JobId }
+    pk "job::{job}"
+    sk "due"
 }

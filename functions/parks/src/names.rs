@@ -159,57 +159,45 @@ impl fmt::Display for Sha256 {
 
 impl table::KeyPart for Sha256 {}
 
-/// Declares an id that the platform allocates: a UUID v7 in its canonical text.
-macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident,)+) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub struct $name(uuid::Uuid);
+/// The id of an upload: a UUID v7 in its canonical text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct UploadId(uuid::Uuid);
 
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                <String as serde::Deserialize>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-            }
-        }
-
-        impl $name {
-            pub fn new() -> Self {
-                Self(uuid::Uuid::now_v7())
-            }
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self::new()
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = NotAPart;
-
-            fn from_str(text: &str) -> Result<Self, NotAPart> {
-                let id = uuid::Uuid::parse_str(text).map_err(|_| NotAPart("a UUID"))?;
-                // Other spellings of the same UUID would be other keys.
-                if id.to_string() == text { Ok(Self(id)) } else { Err(NotAPart("a UUID in lower case with hyphens")) }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.fmt(formatter)
-            }
-        }
-
-        impl table::KeyPart for $name {}
-    )+};
+impl UploadId {
+    pub fn new() -> Self {
+        Self(uuid::Uuid::now_v7())
+    }
 }
 
-ids! {
-    /// The id of an upload.
-    UploadId,
-    /// The id of a job, in the order of creation.
-    JobId,
+impl Default for UploadId {
+    fn default() -> Self {
+        Self::new()
+    }
 }
+
+impl<'de> serde::Deserialize<'de> for UploadId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <String as serde::Deserialize>::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl FromStr for UploadId {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        let id = uuid::Uuid::parse_str(text).map_err(|_| NotAPart("a UUID"))?;
+        // Other spellings of the same UUID would be other keys.
+        if id.to_string() == text { Ok(Self(id)) } else { Err(NotAPart("a UUID in lower case with hyphens")) }
+    }
+}
+
+impl fmt::Display for UploadId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl table::KeyPart for UploadId {}
 
 #[cfg(test)]
 mod tests {

@@ -85,7 +85,8 @@ pub fn all() -> Vec<Route> {
         search::by_shape_route(),
         search::suggest::route(),
         imports::route(),
-        jobs::list_route(),
-        jobs::get_route(),
+        jobs::list::route(),
+        jobs::get::route(),
+        jobs::cancel::route(),
     ]
 }

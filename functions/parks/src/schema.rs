@@ -15,7 +15,7 @@ pub static SYSTEM: System = System {
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Objects { bucket: "parks", prefix: "uploads/", handler: "checkUpload" },
         EventSource::Objects { bucket: "parks", prefix: "imports/", handler: "startImport" },
-        EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+        EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
         EventSource::Schedule { every_minutes: 1440, handler: "sweepGeometries" },
     ],
 };
@@ -61,6 +61,7 @@ pub static PARKS: Table = Table {
         never("geometry", "geometry::{sha256}", "object"),
         never("upload", "upload::{upload}", "upload"),
         never("job", "job::{job}", "job"),
+        never("jobDue", "job::{job}", "due"),
     ],
 };
 

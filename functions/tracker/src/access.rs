@@ -6,7 +6,7 @@ use crate::schema::{BUCKET, INDEX};
 
 const TABLE: OnTable = OnTable("tracker");
 
-const IMPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "imports/" };
+pub const IMPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "imports/" };
 const CHECKS: OnObjects = OnObjects { bucket: BUCKET, prefix: "checks/" };
 const FAULTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "faults/" };
 const EXPORTS: OnObjects = OnObjects { bucket: BUCKET, prefix: "exports/" };
@@ -118,10 +118,13 @@ pub const MARK_DELETION: AccessPattern =
     AccessPattern::new("markDeletion", &[TABLE.put(), TABLE.update(), TABLE.delete()]);
 
 /// A job of a tenant.
-pub const WORK: AccessPattern = AccessPattern::new("work", &[TABLE.get()]);
+pub const JOB: AccessPattern = AccessPattern::new("job", &[TABLE.get()]);
 
-/// The jobs that are due, and their leases.
-pub const DUE: AccessPattern = AccessPattern::new("due", &[TABLE.query_index(INDEX), TABLE.get(), TABLE.update()]);
+/// The jobs that are due.
+pub const DUE: AccessPattern = AccessPattern::new("due", &[TABLE.query_index(INDEX)]);
+
+/// The lease of a job.
+pub const LEASE: AccessPattern = AccessPattern::new("lease", &[TABLE.get(), TABLE.update()]);
 
 /// A step of an attribute's job with its checkpoint.
 pub const ATTRIBUTE_STEP: AccessPattern = AccessPattern::new(
@@ -180,7 +183,7 @@ pub const WRITE_EXPORT: AccessPattern =
 pub const LINKS: AccessPattern = AccessPattern::new("links", &[EXPORTS.get(), FAULTS.get()]);
 
 /// The cancellation of an import or an export.
-pub const CANCEL_WORK: AccessPattern = AccessPattern::new("cancelWork", &[TABLE.get(), TABLE.update(), TABLE.delete()]);
+pub const CANCEL_JOB: AccessPattern = AccessPattern::new("cancelJob", &[TABLE.get(), TABLE.update(), TABLE.delete()]);
 
 /// A search.
 pub const SEARCH: AccessPattern = AccessPattern::new("search", &[Call::Search { alias: ALIAS }]);

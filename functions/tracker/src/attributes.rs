@@ -12,12 +12,12 @@ use utoipa::ToSchema;
 use web::{Context, Fault, Kind, Problem};
 
 use crate::items::{Gate, Status};
+use crate::jobs::LAG;
 use crate::names::{AttributeId, ProjectId, TenantId};
 use crate::project::{Consistency, Gates, Schema};
 use crate::projects;
 use crate::schema::TRACKER;
 use crate::values::folded;
-use crate::work::LAG;
 
 const LIST: &str = "/tracker/tenants/{tenantId}/projects/{projectId}/attributes";
 const ONE: &str = "/tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}";

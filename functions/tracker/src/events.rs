@@ -6,16 +6,16 @@ use table::AccessPattern;
 use web::EventHandler;
 
 use crate::access::{
-    ATTRIBUTE_STEP, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, LOAD_SEEN,
-    OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, SAVE_SEEN, SEARCH, TENANT_STEP, TOTALS, UPDATE_ISSUE, WRITE_EXPORT,
-    WRITE_ISSUE,
+    ATTRIBUTE_STEP, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, LEASE,
+    LOAD_SEEN, OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, SAVE_SEEN, SEARCH, TENANT_STEP, TOTALS, UPDATE_ISSUE,
+    WRITE_EXPORT, WRITE_ISSUE,
 };
 use crate::documents::Tracker;
-use crate::{imports, work};
+use crate::jobs;
 
 /// The access patterns of an import from its start.
 const IMPORT: &[&AccessPattern] = &[
-    &DUE,
+    &LEASE,
     &CHECKPOINT,
     &PROJECT,
     &READ_IMPORT,
@@ -28,8 +28,9 @@ const IMPORT: &[&AccessPattern] = &[
 ];
 
 /// The access patterns of all jobs, and of unsettled issues.
-const WORK: &[&AccessPattern] = &[
+const JOBS: &[&AccessPattern] = &[
     &DUE,
+    &LEASE,
     &ATTRIBUTE_STEP,
     &PROJECT_STEP,
     &TENANT_STEP,
@@ -57,11 +58,11 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::handler::<Tracker>(),
         mirror::create_index::<Tracker>(),
         mirror::sweep::<Tracker>(),
-        // The next `runWork` resumes an import that it does not finish in its time.
-        EventHandler::new("startImport", imports::start)
+        // The next `runJobs` resumes an import that it does not finish in its time.
+        EventHandler::new("startImport", jobs::start_import)
             .patterns(IMPORT)
             .timeout(Duration::from_secs(300))
             .memory(1024),
-        EventHandler::new("runWork", work::run_work).patterns(WORK).timeout(Duration::from_secs(60)).memory(1024),
+        EventHandler::new("runJobs", jobs::run_jobs).patterns(JOBS).timeout(Duration::from_secs(60)).memory(1024),
     ]
 }

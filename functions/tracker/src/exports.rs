@@ -3,8 +3,9 @@
 pub mod create;
 mod step;
 
-pub use step::{Ahead, step};
+pub use step::Export;
 
+use jobs::{JobId, Status};
 use serde::{Deserialize, Serialize};
 use table::Access;
 use table::objects::Upload;
@@ -12,9 +13,9 @@ use web::{Order, Problem};
 
 use crate::access::LINKS;
 use crate::grid::query::Checkpoint;
-use crate::names::{AttributeId, WorkId};
+use crate::jobs::{Job, Kind};
+use crate::names::AttributeId;
 use crate::schema::BUCKET;
-use crate::work::{Kind, Work, WorkState};
 
 const PREFIX: &str = "exports/";
 
@@ -40,13 +41,13 @@ struct ExportParams {
 }
 
 /// The link to the file of an export that has succeeded.
-pub async fn link(access: &Access, id: WorkId, work: &Work) -> Result<Option<String>, Problem> {
-    if work.kind != Kind::Export || work.state != WorkState::Done {
+pub async fn link(access: &Access, id: JobId, job: &Job) -> Result<Option<String>, Problem> {
+    if job.kind != Kind::Export || job.status != Status::Succeeded {
         return Ok(None);
     }
     Ok(Some(access.objects(&LINKS, BUCKET, PREFIX).get_link(&object(id)).await?.url))
 }
 
-fn object(id: WorkId) -> String {
-    format!("{}.csv", id.id())
+fn object(id: JobId) -> String {
+    format!("{}.csv", id)
 }

@@ -10,16 +10,13 @@ mod faults;
 mod record;
 mod records;
 mod seen;
-mod start;
 mod step;
 mod write;
 mod written;
 
-pub use ahead::Ahead;
 pub use announce::UNMAPPED_COLUMN;
 pub use faults::link as faults_link;
-pub use start::start;
-pub use step::step;
+pub use step::Import;
 
 use serde::{Deserialize, Serialize};
 use table::Access;
@@ -27,26 +24,23 @@ use table::objects::Gathered;
 use utoipa::ToSchema;
 use web::Problem;
 
-use crate::access::IMPORT_ROWS;
+use crate::access::{IMPORT_ROWS, IMPORTS};
+use crate::jobs::issue_of;
 use crate::names::IssueId;
 use crate::project::Schema;
 use crate::schema::{INDEX, TRACKER};
 use crate::values::number_key;
-use crate::work::issue_of;
 use column::Target;
 use records::FileOffset;
 
 /// The prefix of files in the bucket. Each file has the id of its job.
-const PREFIX: &str = "imports/";
+const PREFIX: &str = IMPORTS.prefix;
 
 /// Bytes of a file: 200 MB.
 const MAX_FILE_BYTES: u64 = 200_000_000;
 
 /// Characters of a header.
 const MAX_HEADER: usize = 200;
-
-/// Seconds for which the link takes the file, and some for its event. The worker looks for the file at this interval.
-const WAIT_FOR_FILE: u64 = 20 * 60;
 
 /// The treatment of records that have the number of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -78,9 +72,6 @@ struct ImportParams {
     /// The client's meaning of headers. It is a list, since headers may be empty, and DynamoDB takes no map with an empty
     /// name.
     mapping: Vec<(String, Target)>,
-    /// How often the worker has looked for the file.
-    #[serde(default)]
-    looks: u32,
     phase: Phase,
     /// The offset of the next record.
     #[serde(rename = "at")]

@@ -1,5 +1,6 @@
 //! Items as the table stores them. The names of their attributes start with a capital.
 
+use jobs::JobId;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use utoipa::ToSchema;
 
 use crate::audit::Audit;
 use crate::listed;
-use crate::names::{AttributeId, TenantId, WorkId};
+use crate::names::{AttributeId, TenantId};
 use crate::options::Options;
 use crate::values::{Plain, Type, ValueKey};
 
@@ -18,7 +19,7 @@ pub struct Tenant {
     pub projects: i64,
     pub admins: i64,
     /// The job that deletes the tenant. To every other request the tenant is absent.
-    pub deleting: Option<String>,
+    pub deleting: Option<JobId>,
     #[serde(flatten)]
     pub audit: Audit,
 }
@@ -60,7 +61,7 @@ pub struct Project {
     /// The schema revision, which a new, retyped or deleted attribute raises. Rows are written for one schema revision only.
     pub schema_rev: i64,
     /// The job that deletes the project.
-    pub deleting: Option<String>,
+    pub deleting: Option<JobId>,
     #[serde(flatten)]
     pub audit: Audit,
 }
@@ -139,7 +140,7 @@ pub struct Issue {
     pub values: BTreeMap<String, Value>,
     /// The import that has created the issue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub import: Option<WorkId>,
+    pub import: Option<JobId>,
     /// Present while some of the rows are not written yet.
     pub unsettled: Option<bool>,
     #[serde(flatten)]

@@ -1,9 +1,10 @@
 //! The keys of every entity that this system writes.
 
+use jobs::JobId;
 use table::Idpid;
 use table::part::Number;
 
-use crate::names::{AttributeId, GateNumber, IssueId, ProjectId, TenantId, WorkId};
+use crate::names::{AttributeId, GateNumber, IssueId, ProjectId, TenantId};
 
 table::key! {
     pub struct TenantKey { tenant: TenantId }
@@ -79,43 +80,43 @@ table::key! {
 
 table::key! {
     /// A job.
-    pub struct WorkKey { tenant: TenantId, work: WorkId }
+    pub struct JobKey { tenant: TenantId, job: JobId }
     pk "tenant-{tenant}"
-    sk "xwork-{work}"
+    sk "job-{job}"
 }
 
 table::key! {
-    /// Lists a job by the time at which it is due, and is its lease.
-    pub struct WorkDueKey { work: WorkId }
-    pk "work-{work}"
+    /// Lists a job by the time at which it is due.
+    pub struct JobDueKey { job: JobId }
+    pk "job-{job}"
     sk "due"
 }
 
 table::key! {
-    /// One of a tenant's places for open imports and exports.
-    pub struct TenantPlaceKey { tenant: TenantId, place: Number }
+    /// A slot of a tenant's limit of open imports and exports.
+    pub struct TenantSlotKey { tenant: TenantId, slot: Number }
     pk "jobs-{tenant}"
-    sk "tenant::{place}"
+    sk "tenant::{slot}"
 }
 
 table::key! {
-    /// One of a project's places for open imports and exports.
-    pub struct ProjectPlaceKey { tenant: TenantId, project: ProjectId, place: Number }
+    /// A slot of a project's limit of open imports and exports.
+    pub struct ProjectSlotKey { tenant: TenantId, project: ProjectId, slot: Number }
     pk "jobs-{tenant}"
-    sk "project-{project}::{place}"
+    sk "project-{project}::{slot}"
 }
 
 table::key! {
-    /// One of a person's places for open imports and exports.
-    pub struct PersonPlaceKey { tenant: TenantId, user: Idpid, place: Number }
+    /// A slot of a person's limit of open imports and exports.
+    pub struct PersonSlotKey { tenant: TenantId, user: Idpid, slot: Number }
     pk "jobs-{tenant}"
-    sk "user-{user}::{place}"
+    sk "user-{user}::{slot}"
 }
 
 table::key! {
     /// The records that one worker of an import has written.
-    pub struct MadeKey { work: WorkId, worker: GateNumber }
-    pk "made-{work}"
+    pub struct WrittenKey { job: JobId, worker: GateNumber }
+    pk "written-{job}"
     sk "{worker}"
 }
 
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn every_key_belongs_to_its_entity_and_comes_back() {
         let (tenant, project, issue) = (TenantId::new(), ProjectId::new(), IssueId::new());
-        let (attribute, work) = (AttributeId::new(), WorkId::new());
+        let (attribute, job) = (AttributeId::new(), JobId::new());
         check("tenant", TenantKey { tenant });
         check("directory", DirectoryKey { tenant });
         check("member", MemberKey { tenant, user: "local:a~23b".parse().unwrap() });
@@ -157,13 +158,13 @@ mod tests {
         for gate in GateNumber::all() {
             check("gate", GateKey { project, gate });
         }
-        check("work", WorkKey { tenant, work });
-        check("workDue", WorkDueKey { work });
-        let (user, place): (Idpid, _) = ("local:a~23b".parse().unwrap(), Number(29));
-        check("tenantPlace", TenantPlaceKey { tenant, place });
-        check("projectPlace", ProjectPlaceKey { tenant, project, place });
-        check("personPlace", PersonPlaceKey { tenant, user, place });
-        check("made", MadeKey { work, worker: GateNumber::random() });
+        check("job", JobKey { tenant, job });
+        check("jobDue", JobDueKey { job });
+        let (user, slot): (Idpid, _) = ("local:a~23b".parse().unwrap(), Number(29));
+        check("tenantSlot", TenantSlotKey { tenant, slot });
+        check("projectSlot", ProjectSlotKey { tenant, project, slot });
+        check("personSlot", PersonSlotKey { tenant, user, slot });
+        check("written", WrittenKey { job, worker: GateNumber::random() });
         check("issueDue", IssueDueKey { issue });
     }
 }

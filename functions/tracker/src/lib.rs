@@ -12,6 +12,7 @@ mod grid;
 mod imports;
 mod issues;
 pub mod items;
+mod jobs;
 pub mod keys;
 pub mod listed;
 mod members;
@@ -26,7 +27,6 @@ mod search;
 mod tenants;
 pub mod values;
 mod views;
-mod work;
 
 use std::sync::Arc;
 

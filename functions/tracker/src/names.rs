@@ -1,5 +1,6 @@
 //! The parts of keys. Each is a type of its own, so that no key can be built from other text.
 
+use jobs::JobId;
 use std::fmt;
 use std::str::FromStr;
 
@@ -129,18 +130,12 @@ ids! {
     AttributeId = "xattrib-",
     /// The id of an issue.
     IssueId = "issue-",
-    /// The id of a job. Ids sort by the time of creation.
-    WorkId = "work-",
 }
 
 impl IssueId {
     /// The id of the issue that an import creates from a record. It is the same in every attempt.
-    pub fn of_record(work: WorkId, record: u64) -> Self {
-        let work = match work.0 {
-            Bare::Uuid(work) => work,
-            Bare::Seed(digits) => Uuid::from_u128(u128::from(digits)),
-        };
-        Self(Bare::Uuid(Uuid::new_v5(&work, record.to_string().as_bytes())))
+    pub fn of_record(job: JobId, record: u64) -> Self {
+        Self(Bare::Uuid(Uuid::new_v5(&job.uuid(), record.to_string().as_bytes())))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use web::Route;
 
-use crate::{attributes, exports, grid, imports, issues, members, projects, search, tenants, work};
+use crate::{attributes, exports, grid, imports, issues, jobs, members, projects, search, tenants};
 
 pub fn all() -> Vec<Route> {
     vec![
@@ -41,8 +41,8 @@ pub fn all() -> Vec<Route> {
         issues::update_values::route(),
         imports::announce::route(),
         exports::create::route(),
-        work::routes::list_route(),
-        work::routes::get_route(),
-        work::cancel::route(),
+        jobs::list::route(),
+        jobs::get::route(),
+        jobs::cancel::route(),
     ]
 }

@@ -3,9 +3,8 @@
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 
 use crate::keys::{
-    AttributeKey, BlankRowKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey, MadeKey, MemberKey,
-    PersonPlaceKey, ProjectKey, ProjectPlaceKey, StateRowKey, TenantKey, TenantPlaceKey, ValueRowKey, WorkDueKey,
-    WorkKey,
+    AttributeKey, BlankRowKey, CounterKey, DirectoryKey, GateKey, IssueDueKey, IssueKey, JobDueKey, JobKey, MemberKey,
+    PersonSlotKey, ProjectKey, ProjectSlotKey, StateRowKey, TenantKey, TenantSlotKey, ValueRowKey, WrittenKey,
 };
 
 pub static SYSTEM: System = System {
@@ -21,7 +20,7 @@ pub static SYSTEM: System = System {
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },
-        EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+        EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
     ],
 };
 
@@ -55,12 +54,12 @@ pub static TRACKER: Table = Table {
         Entity::never::<StateRowKey>("state"),
         Entity::never::<CounterKey>("counter"),
         Entity::never::<GateKey>("gate"),
-        Entity::never::<WorkKey>("work"),
-        Entity::never::<WorkDueKey>("workDue"),
-        Entity::never::<TenantPlaceKey>("tenantPlace"),
-        Entity::never::<ProjectPlaceKey>("projectPlace"),
-        Entity::never::<PersonPlaceKey>("personPlace"),
-        Entity::never::<MadeKey>("made"),
+        Entity::never::<JobKey>("job"),
+        Entity::never::<JobDueKey>("jobDue"),
+        Entity::never::<TenantSlotKey>("tenantSlot"),
+        Entity::never::<ProjectSlotKey>("projectSlot"),
+        Entity::never::<PersonSlotKey>("personSlot"),
+        Entity::never::<WrittenKey>("written"),
         Entity::never::<IssueDueKey>("issueDue"),
     ],
 };

@@ -1,5 +1,6 @@
 //! Tenants, members, projects with their attributes, and issues in responses.
 
+use jobs::JobId;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -9,7 +10,7 @@ use web::Problem;
 
 use crate::audit::Audit;
 use crate::items::{Issue, Member, Project, Role, State, Status, Tenant, Value};
-use crate::names::{AttributeId, IssueId, ProjectId, TenantId, WorkId};
+use crate::names::{AttributeId, IssueId, ProjectId, TenantId};
 use crate::options::ChoiceOption;
 use crate::project::{Attribute, Schema};
 use crate::values::Type;
@@ -180,7 +181,7 @@ pub struct IssueView {
     pub values: BTreeMap<String, ValueView>,
     /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
-    pub import: Option<WorkId>,
+    pub import: Option<JobId>,
     #[serde(flatten)]
     pub audit: AuditView,
 }
@@ -210,5 +211,5 @@ pub struct GridRow {
     pub values: BTreeMap<String, ValueView>,
     /// The import that has created the issue.
     #[serde(rename = "importId", skip_serializing_if = "Option::is_none")]
-    pub import: Option<WorkId>,
+    pub import: Option<JobId>,
 }

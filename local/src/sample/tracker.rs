@@ -178,7 +178,8 @@ impl Target {
                 let work = self.send(path, issues::file(project)).await?;
                 let ended = self.wait(&work, tell).await?;
                 // Users may cancel the import or delete the project.
-                if ended.text("state").as_deref() == Some("rejected") {
+                let is_deleted = ended.text("reason").as_deref() == Some("its project was deleted");
+                if ended.text("status").as_deref() == Some("failed") && !is_deleted {
                     return Err(ended.unexpected());
                 }
                 Ok(project.issues as u64)
@@ -186,27 +187,30 @@ impl Target {
         }
     }
 
-    /// Returns the last import of a project, unless it was cancelled or has no file. An import that still waits for its
+    /// Returns the last import of a project, unless it was cancelled or has created nothing. An import that still waits for its
     /// file is cancelled.
     async fn import_of(&self, tenant: &str, project: &str) -> Result<Option<Import>, SampleError> {
-        let list = format!("{tenant}/work?limit=100");
+        let list = format!("{tenant}/jobs?limit=100");
         let answer = self.call(Method::GET, &list, String::new(), None).await?.expecting(&[StatusCode::OK])?;
         for work in answer.page()?.0 {
             let text = |name: &str| work.get(name).and_then(Value::as_str).unwrap_or_default();
-            let path = format!("{tenant}/work/{}", text("id"));
+            let path = format!("{tenant}/jobs/{}", text("id"));
             if text("kind") != "import" || project.rsplit('/').next() != Some(text("project")) {
                 continue;
             }
-            match text("state") {
+            match text("status") {
                 "running" => return Ok(Some(Import::Running(path))),
-                "waiting" => {
+                "queued" => {
                     let cancelled = self.call(Method::DELETE, &path, String::new(), None).await?;
                     if cancelled.status != StatusCode::NO_CONTENT {
                         // Its file has arrived meanwhile.
                         return Ok(Some(Import::Running(path)));
                     }
                 }
-                "done" | "rejected" => return Ok(Some(Import::Ended)),
+                "succeeded" => return Ok(Some(Import::Ended)),
+                "failed" if work.pointer("/counts/created").is_some_and(|created| *created != 0) => {
+                    return Ok(Some(Import::Ended));
+                }
                 _ => {}
             }
         }
@@ -232,9 +236,9 @@ impl Target {
         loop {
             let answer = self.call(Method::GET, work, String::new(), None).await?.expecting(&[StatusCode::OK])?;
             let now = answer.json()?.pointer("/counts/done").and_then(Value::as_u64).unwrap_or_default();
-            match answer.text("state").as_deref() {
-                Some("waiting" | "running") if moved.elapsed() < STALL_TIMEOUT => {}
-                Some("waiting" | "running") | None => return Err(answer.unexpected()),
+            match answer.text("status").as_deref() {
+                Some("queued" | "running") if moved.elapsed() < STALL_TIMEOUT => {}
+                Some("queued" | "running") | None => return Err(answer.unexpected()),
                 Some(_) => return Ok(answer),
             }
             if now > done {

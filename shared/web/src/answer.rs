@@ -31,11 +31,6 @@ impl Answer {
         Self::json(StatusCode::ACCEPTED, body)
     }
 
-    /// 202 without a body: background work finishes after the response, and the same request again resumes it.
-    pub fn unfinished() -> Self {
-        Self::empty(StatusCode::ACCEPTED)
-    }
-
     pub fn no_content() -> Self {
         Self::empty(StatusCode::NO_CONTENT)
     }

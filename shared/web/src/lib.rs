@@ -64,7 +64,7 @@ pub use page::{Limit, Page, PageQuery};
 pub use patch::Patch;
 pub use principal::{Known, Principal};
 pub use problem::{Kind, Problem};
-pub use respond::{Accepted, Created, Either, NoContent, Respond, Tagged, Unfinished};
+pub use respond::{Accepted, Created, Either, NoContent, Respond, Tagged};
 pub use route::{Route, Sample};
 pub use rules::Rules;
 pub use schema::Schema;

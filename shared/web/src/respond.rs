@@ -30,10 +30,6 @@ pub struct Created<T>(Answer, PhantomData<fn() -> T>);
 #[derive(Debug)]
 pub struct Accepted<T>(Answer, PhantomData<fn() -> T>);
 
-/// 202 without a body: background work finishes after the response, and the same request again resumes it.
-#[derive(Clone, Copy, Debug)]
-pub struct Unfinished;
-
 /// 204.
 #[derive(Clone, Copy, Debug)]
 pub struct NoContent;
@@ -132,16 +128,6 @@ impl Respond for NoContent {
 
     fn into_answer(self) -> Answer {
         Answer::no_content()
-    }
-}
-
-impl Respond for Unfinished {
-    fn declare(route: Route) -> Route {
-        route.answers_empty(202)
-    }
-
-    fn into_answer(self) -> Answer {
-        Answer::unfinished()
     }
 }
 

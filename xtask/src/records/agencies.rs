@@ -2,7 +2,7 @@
 //! its deletion, and a gate counts, which search never shows.
 
 use agencies::audit::Audit;
-use agencies::item::{Agency, DELETING, Gate, Member};
+use agencies::item::{Agency, Gate, Member};
 use agencies::keys::{agency_key, gate_key, member_key};
 use agencies::names::{AgencyId, Role, Status};
 use agencies::schema::AGENCIES;
@@ -14,6 +14,9 @@ use super::{OBJECT, Write, invalid, of};
 
 const REV: u64 = 3_534_508_800_000_000;
 
+/// The job that deletes an agency.
+const JOB: &str = "019e0000-0000-7000-8000-000000000001";
+
 /// The stream records of all this.
 pub fn records() -> Vec<Value> {
     let (Ok(north), Ok(south)) = (OBJECT.parse::<AgencyId>(), OBJECT.replace("57", "58").parse::<AgencyId>()) else {
@@ -24,7 +27,8 @@ pub fn records() -> Vec<Value> {
     let founded = Agency { agency_id: north.clone(), ..Agency::new("North Rescue".to_owned(), &stamp) };
     let patrol = Agency { agency_id: south.clone(), ..Agency::new("South Patrol".to_owned(), &stamp) };
     let renamed = Agency { name: "Southern Patrol".to_owned(), ..patrol.clone() };
-    let ended = Agency { kind: DELETING.to_owned(), ..renamed.clone() };
+    let Ok(job) = JOB.parse() else { return invalid() };
+    let ended = Agency { kind: None, deletion: Some(job), ..renamed.clone() };
     let admin = Member::new(north.clone(), ann.clone(), Role::Admin, Some("Ann Field".to_owned()), &stamp);
     let leaver = Member::new(south.clone(), bob.clone(), Role::Member, None, &stamp);
     let gate = |members| Gate { status: Status::Pending, members, admins: 1, closed: None };

@@ -36,7 +36,8 @@ pub fn records() -> Vec<Value> {
         deleting: None,
         audit: audit(MADE),
     };
-    let marked = Project { data: None, deleting: Some("work-0001".to_owned()), ..bridge.clone() };
+    let marked =
+        Project { data: None, deleting: "01890a5d-ac96-774b-bcce-b302099a8057".parse().ok(), ..bridge.clone() };
     let counts = |live| Gate { schema_rev: 1, live, open: live, closed: None };
     let row = ValueRowKey { issue: girder, attribute }.key();
     let data = open.value(attribute).map(|value| value.key().data(open.num));

@@ -48,7 +48,7 @@ fn with_placeholders(value: Value) -> Value {
 
 fn member(name: &str, value: Value) -> Value {
     match (name, value) {
-        ("agencyId" | "globalId" | "instance" | "jobId" | "uploadId", Value::String(_)) => "<id>".into(),
+        ("agencyId" | "globalId" | "instance" | "uploadId", Value::String(_)) => "<id>".into(),
         (
             "created" | "createdAt" | "deletedAt" | "endedAt" | "expiresAt" | "invited" | "modified" | "updatedAt",
             Value::String(_),
@@ -59,11 +59,13 @@ fn member(name: &str, value: Value) -> Value {
     }
 }
 
-/// Replaces a UUID at the end of an id, after its type, by `<id>`.
+/// Replaces a UUID by `<id>`, also at the end of an id after its type.
 fn without_id(text: &str) -> String {
     const UUID: usize = 36;
     match text.len().checked_sub(UUID).and_then(|at| text.split_at_checked(at)) {
-        Some((kind, id)) if kind.ends_with('-') && uuid::Uuid::parse_str(id).is_ok() => format!("{kind}<id>"),
+        Some((kind, id)) if (kind.is_empty() || kind.ends_with('-')) && uuid::Uuid::parse_str(id).is_ok() => {
+            format!("{kind}<id>")
+        }
         _ => text.to_owned(),
     }
 }

@@ -1,6 +1,6 @@
 //! The rehearsal of parks.
 
-use super::Step::{self, Others, Request, Sample, Until};
+use super::Step::{self, Names, Others, Request, Sample, Until};
 
 pub const STEPS: &[Step] = &[
     Request(
@@ -23,9 +23,10 @@ pub const STEPS: &[Step] = &[
     Sample("createRelationship"),
     Sample("createUpload"),
     Sample("getUpload"),
-    Sample("createImport"),
+    Names("createImport", "/id", "019e0000-0000-7000-8000-000000000001"),
     Sample("getJob"),
     Sample("listJobs"),
+    Sample("cancelJob"),
     // All items exist now.
     Until("search"),
     Until("searchByShape"),

@@ -7,8 +7,8 @@ use crate::access;
 use crate::keys::ItemRef;
 
 /// The limit of actions other than those of the relationships: the update of the item and the guards of its external
-/// ids; or, for a row of an import, those of its shapes and of the job.
-const OTHER_ACTIONS: usize = 4;
+/// ids; or, for a row of an import, those of its shapes, the job and its due row.
+const OTHER_ACTIONS: usize = 5;
 
 /// The updates of an item's relationships when it is shown or hidden.
 #[derive(Debug)]

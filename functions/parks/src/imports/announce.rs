@@ -1,8 +1,9 @@
 //! `POST /parks/imports`: creates the job of an import and the signed link for its file.
 
+use jobs::{JobId, Start};
 use serde::{Deserialize, Serialize};
+use table::EntityKey;
 use table::objects::{Declared, Gathered};
-use table::{Engines, EntityKey};
 use utoipa::ToSchema;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Sample, problem};
 
@@ -11,15 +12,12 @@ use super::{Format, LARGEST, Layer, PREFIX, Phase, Plan, Unknown};
 use crate::access::IMPORT;
 use crate::audit::Audit;
 use crate::item::Item;
-use crate::jobs::{Counts, Job, JobKind, JobStatus, href};
+use crate::jobs::view::{JobView, view};
+use crate::jobs::{Details, Job, JobKind, NewJob, href};
 use crate::keys::CollectionKey;
-use crate::names::{CollectionId, JobId};
+use crate::names::CollectionId;
 use crate::schema::{BUCKET, PARKS};
 use crate::view::ADMINISTRATORS;
-
-const LINK_SECONDS: i64 = 15 * 60;
-/// The time for which a job without a file is kept, as its file would be.
-const RETENTION_SECONDS: i64 = 7 * 24 * 3600;
 
 /// A file to import.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -40,12 +38,12 @@ pub struct NewImport {
     pub unknown: Unknown,
 }
 
-/// The link for the file, and the job that imports it.
+/// The link for the file, and the job that starts when the file has arrived.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ImportLink {
-    pub job_id: String,
-    pub status: JobStatus,
+    #[serde(flatten)]
+    pub job: JobView,
     /// Accepts one `PUT` within 15 minutes.
     pub link: String,
     /// The header fields of the `PUT`.
@@ -76,7 +74,7 @@ async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -
     }
     let unknown = || Problem::unprocessable(vec![Fault::pointer("/collectionId", "is not the id of a collection")]);
     let collection: CollectionId = new.collection_id.parse().map_err(|_| unknown())?;
-    let root = CollectionKey { collection }.key();
+    let root = CollectionKey { collection: collection.clone() }.key();
     let stored = cx.access().table(&IMPORT, &PARKS).get_consistent(root.clone()).await?;
     if stored.ok_or_else(unknown)?.read::<Item>()?.deleted() {
         return Err(unknown());
@@ -93,36 +91,12 @@ async fn create(cx: Context, once: IdempotencyKey, Json(new): Json<NewImport>) -
         repeated: Vec::new(),
         faults: Gathered::default(),
     };
-    let audit = Audit::now(&cx);
-    let mut job = Job {
-        kind: JobKind::Import,
-        root: root.document_id(),
-        status: JobStatus::Waiting,
-        counts: Counts::default(),
-        checkpoint: serde_json::to_value(plan).map_err(Problem::internal)?,
-        lease_until: None,
-        created_at: audit.at,
-        created_by: audit.by,
-        ended_at: None,
-        reason: None,
-        expires: Some(cx.engines().clock.seconds() + RETENTION_SECONDS),
-        list_pk: None,
-        list_sk: None,
-    };
-    let id = JobId::new();
-    let objects = cx.access().objects(&IMPORT, BUCKET, PREFIX);
+    let (access, id, who) = (cx.access(), JobId::new(), Audit::now(&cx).by);
+    let job = Job::new(access, JobKind::Import, Details::new(&root, id), who).waiting_for_file().at(&plan)?;
+    let job = NewJob::with_id(access, collection, id, job, Start::After(0))?;
+    let objects = access.objects(&IMPORT, BUCKET, PREFIX);
     let link = objects.put_link(&id.to_string(), Declared { bytes: new.bytes, sha256: None }).await?;
-    let view = ImportLink {
-        job_id: id.to_string(),
-        status: job.status,
-        link: link.url,
-        headers: link.headers.into_iter().collect(),
-    };
-    Ok(once.create(&cx, &IMPORT, &PARKS, vec![job.create(id)?], href(id), &view).await?)
-}
-
-/// Whether the job waits for a file although its link has expired.
-pub fn is_late(engines: &Engines, job: &Job) -> bool {
-    let made = job.created_at.parse::<jiff::Timestamp>().map_or(0, jiff::Timestamp::as_second);
-    job.status == JobStatus::Waiting && made + LINK_SECONDS < engines.clock.seconds()
+    let headers = link.headers.into_iter().collect();
+    let view = ImportLink { job: view(id, job.job), link: link.url, headers };
+    Ok(once.create(&cx, &IMPORT, &PARKS, job.actions.to_vec(), href(id), &view).await?)
 }

@@ -1,5 +1,6 @@
 //! The faults of rows: stored batch by batch and gathered into one object at the end of the job.
 
+use jobs::JobId;
 use serde_json::{Value, json};
 use table::objects::Objects;
 use table::{Access, AccessPattern};
@@ -9,7 +10,6 @@ use super::row::RowFault;
 use super::{Format, Plan};
 use crate::access;
 use crate::jobs::{Job, JobKind};
-use crate::names::JobId;
 use crate::schema::BUCKET;
 
 const PREFIX: &str = "faults/";
@@ -44,10 +44,10 @@ pub async fn gather(access: &Access, id: JobId, plan: &mut Plan) -> Result<(), P
 
 /// A signed link to the faults of a job that has ended. None if it has no faults.
 pub async fn link(access: &Access, id: JobId, job: &Job) -> Result<Option<String>, Problem> {
-    if job.kind != JobKind::Import || job.ended_at.is_none() {
+    if job.kind != JobKind::Import || job.is_open() {
         return Ok(None);
     }
-    let plan: Plan = serde_json::from_value(job.checkpoint.clone()).map_err(Problem::internal)?;
+    let plan: Plan = job.checkpoint()?;
     Ok(plan.faults.link(objects(access, &access::READ_FAULTS), &id.to_string()).await?)
 }
 

@@ -11,7 +11,7 @@ use super::Layer;
 use super::row::{ParsedRow, RowFault, RowParser};
 use crate::access::{IMPORT_ROWS, NEXT_NUMBER};
 use crate::audit::Audit;
-use crate::cascade::{self, TransactionBuilder, Visibility, work};
+use crate::cascade::{self, TransactionBuilder, Visibility};
 use crate::item::{INLINE_BYTES, Item, StoredShape};
 use crate::items::check_live;
 use crate::items::create::{new_item, sequences};
@@ -22,8 +22,8 @@ use crate::schema::PARKS;
 use crate::shapes::{self, Uses};
 use crate::{checks, dependents, external_id};
 
-/// The limit of actions of a batch of rows. The rest of a transaction's 100 are those of the collection, its count and the
-/// job.
+/// The limit of actions of a batch of rows. The rest of a transaction's 100 are those of the collection, its count, the
+/// job and its due row.
 pub const ROOM: usize = 96;
 
 /// The number of large shapes that are stored concurrently.
@@ -205,14 +205,15 @@ async fn update(
 }
 
 /// The updates of the relationships of an item that is shown or hidden. If they are too many for one transaction, the
-/// action that creates a job for them.
+/// actions that create a job for them.
 async fn cascade(access: &Access, reference: &ItemRef, item: &mut Item) -> Result<TransactionBuilder, Problem> {
     match cascade::set_visibility(access, reference, item.visible()).await? {
         Visibility::Transaction(transaction) => Ok(transaction),
         Visibility::TooMany(count) => {
-            let (_, _, create) = work::set_visibility(access, item, count)?;
             let mut transaction = TransactionBuilder::default();
-            transaction.push(create);
+            for action in cascade::job::set_visibility(access, item, count)?.actions {
+                transaction.push(action);
+            }
             Ok(transaction)
         }
     }

@@ -1,22 +1,20 @@
 //! `DELETE` of an item: it stays in the table, marked as deleted, and can be restored.
 
-use std::time::Duration;
-
+use jobs::JobId;
 use serde::Deserialize;
-use table::{Action, Error, Rev};
-use tokio::time::Instant;
+use table::Action;
 use utoipa::ToSchema;
 use web::route::MAX_TIMEOUT;
 use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, problem};
 
 use super::LoadedItem;
-use crate::access::{ALL_RELATIONSHIPS, CHILDREN, DELETE_OR_RESTORE, ITEM, WORK};
+use crate::access::{ALL_RELATIONSHIPS, CHILDREN, DELETE_OR_RESTORE, ITEM, LEASE};
 use crate::audit::Audit;
-use crate::cascade::{self, BUSY, deleted, work};
+use crate::cascade::{self, BUSY, deleted};
 use crate::dependents::{self, Dependents};
 use crate::entity::{Entity, ItemPath};
-use crate::jobs::{self, Held, Job, JobKind, JobStatus, JobView};
-use crate::names::JobId;
+use crate::jobs::JobKind;
+use crate::jobs::view::{JobView, finish};
 use crate::view::ADMINISTRATORS;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -27,9 +25,6 @@ pub struct DeleteQuery {
     cascade: bool,
 }
 
-/// How long a request works on the job of a deletion before it leaves the rest to `runWork`.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
-
 pub fn route<E: Entity>(name: &'static str, summary: &'static str) -> Route {
     let route = Route::delete(name, E::ITEM, ADMINISTRATORS, delete::<E>)
         .summary(summary)
@@ -37,9 +32,9 @@ pub fn route<E: Entity>(name: &'static str, summary: &'static str) -> Route {
         .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, BUSY, problem::CONFLICT])
         .sample(E::SAMPLES.item);
     if E::KIND.has_children() {
-        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &CHILDREN, &ALL_RELATIONSHIPS, &WORK])
+        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &CHILDREN, &ALL_RELATIONSHIPS, &LEASE])
     } else {
-        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &ALL_RELATIONSHIPS, &WORK])
+        route.patterns(&[&ITEM, &DELETE_OR_RESTORE, &ALL_RELATIONSHIPS, &LEASE])
     }
 }
 
@@ -89,20 +84,10 @@ async fn cascade(cx: &Context, loaded: LoadedItem) -> Result<Either<NoContent, A
         return Ok(Either::First(NoContent));
     }
     // The item is deleted first, so that no request creates children or relationships of it.
-    let total = work::dependents(access, &after).await?;
-    let (job, create) = work::begin(access, JobKind::Delete, id, &after, total, audit.by)?;
-    let actions: Vec<Action> = [delete, create].into_iter().chain(dependents::count(&after, -1)).collect();
-    let rev = access.transact(&DELETE_OR_RESTORE, &actions).await.map_err(cascade::refusal)?;
-    let job = if job.lease_until.is_some() { work_on(cx, id, job, rev).await? } else { job };
-    Ok(if job.status == JobStatus::Done { Either::First(NoContent) } else { Either::Second(jobs::accepted(id, job)) })
-}
-
-/// Works on the job within the time limit of the request. After an error `runWork` resumes the job.
-async fn work_on(cx: &Context, id: JobId, job: Job, rev: Rev) -> Result<Job, Error> {
-    let until = cx.deadline().min(Instant::now() + TIME_LIMIT);
-    let held = Held::made(id, job.clone(), rev)?;
-    Ok(jobs::carry_on(cx.access(), held, until).await.unwrap_or_else(|problem| {
-        tracing::warn!(job.id = %id, %problem, "job failed; `runWork` will resume it");
-        job
-    }))
+    let total = cascade::job::dependents(access, &after).await?;
+    let job = cascade::job::create(access, JobKind::Delete, id, &after, total, audit.by)?;
+    let actions: Vec<Action> =
+        [delete].into_iter().chain(job.actions.clone()).chain(dependents::count(&after, -1)).collect();
+    access.transact(&DELETE_OR_RESTORE, &actions).await.map_err(cascade::refusal)?;
+    Ok(finish(cx, job.lease()).await)
 }

@@ -1,15 +1,17 @@
 //! `POST …/restore` of a deleted item, with the items that its deletion cascaded to.
 
+use jobs::JobId;
 use web::{Accepted, Context, Either, Kind as ProblemKind, Path, Problem, Route, Tagged, problem};
 
 use super::LoadedItem;
 use crate::access::{BY_GLOBAL_ID, CASCADED, DELETE_OR_RESTORE, DETACHED, ITEM};
 use crate::audit::Audit;
-use crate::cascade::{self, BUSY, work};
+use crate::cascade::{self, BUSY};
 use crate::entity::{Entity, ItemPath};
 use crate::item::Item;
-use crate::jobs::{self, JobKind, JobView};
-use crate::names::{JobId, Kind};
+use crate::jobs::JobKind;
+use crate::jobs::view::{JobView, accepted};
+use crate::names::Kind;
 use crate::view::{ADMINISTRATORS, ItemView, View};
 
 pub const NOT_DELETED: ProblemKind = ProblemKind::new(409, "not-deleted", "The item is not deleted");
@@ -53,16 +55,16 @@ async fn restore<E: Entity>(
             Some((transaction, after)) => (transaction.into_actions(), after, None),
             None => {
                 let (id, total) = (JobId::new(), before.item.cascaded_count.unwrap_or(0));
-                let by = audit.by.clone();
-                let (job, create) = work::begin(cx.access(), JobKind::Restore, id, &before.item, total, by)?;
+                let (kind, by) = (JobKind::Restore, audit.by.clone());
+                let job = cascade::job::create(cx.access(), kind, id, &before.item, total, by)?;
                 let (after, mut actions) = cascade::restore_alone(&before, &audit)?;
-                actions.push(create);
-                (actions, after, Some((id, job)))
+                actions.extend(job.actions.clone());
+                (actions, after, Some(job))
             }
         };
         match cx.access().transact(&DELETE_OR_RESTORE, &actions).await {
             Ok(rev) => Ok(match job {
-                Some((id, job)) => Either::Second(jobs::accepted(id, job)),
+                Some(job) => Either::Second(accepted(job.id, job.job)),
                 None => Either::First(before.updated(after, rev).tagged()),
             }),
             Err(error) if E::KIND != Kind::Collection && !cascade::is_stale(&error) && error.failed(1).is_some() => {

@@ -5,10 +5,10 @@ use web::{Accepted, Context, Either, IfMatch, MergePatch, Path, Problem, Route, 
 use super::LoadedItem;
 use crate::access::{ALL_RELATIONSHIPS, DATES, ITEM, UPDATE_COLLECTION, UPDATE_ITEM, UPDATE_PRODUCT};
 use crate::audit::Audit;
-use crate::cascade::{self, BUSY, Visibility, work};
+use crate::cascade::{self, BUSY, Visibility};
 use crate::dates::{self, DATES_OUTSIDE};
 use crate::entity::{Entity, ItemPath};
-use crate::jobs::{self, JobView};
+use crate::jobs::view::{JobView, accepted};
 use crate::names::{Kind, ShapeName};
 use crate::patch::FieldsPatch;
 use crate::view::{ADMINISTRATORS, ItemView};
@@ -64,9 +64,9 @@ async fn update<E: Entity>(
             match cascade::set_visibility(cx.access(), &item, after.visible()).await? {
                 Visibility::Transaction(transaction) => cascaded = transaction.into_actions(),
                 Visibility::TooMany(count) => {
-                    let (id, created, create) = work::set_visibility(cx.access(), &mut after, count)?;
-                    cascaded.push(create);
-                    job = Some((id, created));
+                    let new = cascade::job::set_visibility(cx.access(), &mut after, count)?;
+                    cascaded.extend(new.actions.clone());
+                    job = Some(new);
                 }
             }
         }
@@ -81,7 +81,7 @@ async fn update<E: Entity>(
         actions.extend(hold);
         match cx.access().transact(E::UPDATE, &actions).await {
             Ok(rev) => Ok(match job {
-                Some((id, job)) => Either::Second(jobs::accepted(id, job)),
+                Some(job) => Either::Second(accepted(job.id, job.job)),
                 None => Either::First(before.updated(after, rev).tagged()),
             }),
             Err(error) if cascade::is_stale(&error) => Err(Problem::stale()),

@@ -1,5 +1,5 @@
 //! The removal of shapes without uses. After seven days they are marked, so that no request attaches them any more; then
-//! their objects are deleted, and last their items. `runWork` resumes a removal that a run has not finished.
+//! their objects are deleted, and last their items. `runJobs` resumes a removal that a run has not finished.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
 //! `POST /tracker/tenants/{tenantId}/projects/{projectId}/attributes`
 
+use jobs::Start;
 use serde::Deserialize;
 use table::Action;
 use utoipa::ToSchema;
@@ -13,6 +14,7 @@ use crate::access::{CREATE_ATTRIBUTE, MEMBERSHIP, PROJECT, TOTALS};
 use crate::audit::Audit;
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{AttributeItem, Status};
+use crate::jobs::{Details, Job, Kind, LAG, NewJob};
 use crate::keys::AttributeKey;
 use crate::names::AttributeId;
 use crate::options::{Options, WantedOption};
@@ -21,7 +23,6 @@ use crate::projects::ProjectPath;
 use crate::schema::TRACKER;
 use crate::values::Type;
 use crate::views::AttributeView;
-use crate::work::{Kind, LAG, Start, begin};
 
 /// A new attribute.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -106,9 +107,9 @@ async fn create(
         let mut actions = vec![project_action(&schema, true), Action::create(&TRACKER, key, &attribute.item)?];
         actions.extend(gate_actions(&schema, &gates, empty));
         if !empty {
-            let of = (Some(path.project_id), Some(attribute.id));
-            let who = Some(access.me.to_string());
-            let job = begin(cx.access(), path.tenant_id, Kind::BuildAttribute, of, who, Start::After(LAG))?;
+            let details = Details::attribute(path.project_id, attribute.id);
+            let job = Job::new(cx.access(), Kind::BuildAttribute, details, Some(access.me.to_string()));
+            let job = NewJob::new(cx.access(), path.tenant_id, job, Start::After(LAG))?;
             actions.extend(job.actions);
         }
         let location = format!("{}/attributes/{}", path.href(), attribute.id.id());

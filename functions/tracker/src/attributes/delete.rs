@@ -1,17 +1,18 @@
 //! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}`: the attribute is hidden
 //! immediately, and a job deletes its values.
 
+use jobs::Start;
 use table::{Action, Changes, item};
 use web::{Accepted, Context, Either, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::{AttributePath, ONE, SAMPLE, gate_actions, project_action, refusal};
 use crate::access::{DELETE_ATTRIBUTE, MEMBERSHIP, PROJECT, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::jobs::view::{JobView, accepted};
+use crate::jobs::{Details, Job, Kind, LAG, NewJob};
 use crate::keys::AttributeKey;
 use crate::project::Gates;
 use crate::schema::TRACKER;
-use crate::work::routes::{WorkView, accepted};
-use crate::work::{Kind, LAG, Start, begin};
 
 pub fn route() -> Route {
     Route::delete("deleteAttribute", ONE, SIGNED_IN, delete)
@@ -21,10 +22,7 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE).expects(202))
 }
 
-async fn delete(
-    cx: Context,
-    Path(path): Path<AttributePath>,
-) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
+async fn delete(cx: Context, Path(path): Path<AttributePath>) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
     let access = TenantAccess::load(&cx, path.tenant_id).await?;
     access.require_admin()?;
     cx.retry(|| async {
@@ -45,12 +43,12 @@ async fn delete(
             cx.access().transact(&DELETE_ATTRIBUTE, &actions).await.map_err(refusal)?;
             return Ok(Either::First(NoContent));
         }
-        let of = (Some(path.project_id), Some(path.attribute_id));
-        let who = Some(access.me.to_string());
-        let job = begin(cx.access(), path.tenant_id, Kind::DeleteAttribute, of, who, Start::After(LAG))?;
+        let details = Details::attribute(path.project_id, path.attribute_id);
+        let job = Job::new(cx.access(), Kind::DeleteAttribute, details, Some(access.me.to_string()));
+        let job = NewJob::new(cx.access(), path.tenant_id, job, Start::After(LAG))?;
         actions.extend(job.actions);
         cx.access().transact(&DELETE_ATTRIBUTE, &actions).await.map_err(refusal)?;
-        Ok(Either::Second(accepted(path.tenant_id, job.id, job.work)))
+        Ok(Either::Second(accepted(path.tenant_id, job.id, job.job)))
     })
     .await
 }

@@ -1,6 +1,7 @@
 //! `POST /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}/retype`: whole numbers become
 //! decimals immediately, since their keys are the same; a job converts values to text.
 
+use jobs::Start;
 use serde::Deserialize;
 use table::{Action, Changes};
 use utoipa::ToSchema;
@@ -10,13 +11,13 @@ use super::{ATTRIBUTE_BUSY, AttributePath, ONE, busy, gate_actions, project_acti
 use crate::access::{MEMBERSHIP, PROJECT, RETYPE_ATTRIBUTE, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{AttributeItem, Status};
+use crate::jobs::view::{JobView, accepted};
+use crate::jobs::{Details, Job, Kind as JobKind, LAG, NewJob};
 use crate::keys::AttributeKey;
 use crate::project::{Attribute, Gates};
 use crate::schema::TRACKER;
 use crate::values::Type;
 use crate::views::AttributeView;
-use crate::work::routes::{WorkView, accepted};
-use crate::work::{self, LAG, Start, begin};
 
 pub const UNSAFE_RETYPE: Kind = Kind::new(422, "unsafe-retype", "Values could be lost");
 
@@ -43,7 +44,7 @@ async fn retype(
     cx: Context,
     Path(path): Path<AttributePath>,
     Json(Retype { of }): Json<Retype>,
-) -> Result<Either<Json<AttributeView>, Accepted<WorkView>>, Problem> {
+) -> Result<Either<Json<AttributeView>, Accepted<JobView>>, Problem> {
     let access = TenantAccess::load(&cx, path.tenant_id).await?;
     access.require_admin()?;
     cx.retry(|| async {
@@ -72,12 +73,12 @@ async fn retype(
             cx.access().transact(&RETYPE_ATTRIBUTE, &actions).await.map_err(refusal)?;
             return Ok(Either::First(Json(AttributeView::new(&Attribute { id: before.id, item: after }))));
         }
-        let of = (Some(path.project_id), Some(before.id));
-        let who = Some(access.me.to_string());
-        let job = begin(cx.access(), path.tenant_id, work::Kind::RetypeAttribute, of, who, Start::After(LAG))?;
+        let details = Details::attribute(path.project_id, before.id);
+        let job = Job::new(cx.access(), JobKind::RetypeAttribute, details, Some(access.me.to_string()));
+        let job = NewJob::new(cx.access(), path.tenant_id, job, Start::After(LAG))?;
         actions.extend(job.actions);
         cx.access().transact(&RETYPE_ATTRIBUTE, &actions).await.map_err(refusal)?;
-        Ok(Either::Second(accepted(path.tenant_id, job.id, job.work)))
+        Ok(Either::Second(accepted(path.tenant_id, job.id, job.job)))
     })
     .await
 }

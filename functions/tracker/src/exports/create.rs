@@ -1,5 +1,7 @@
 //! `POST /tracker/tenants/{tenantId}/projects/{projectId}/exports`
 
+use jobs::limits::TOO_MANY_JOBS;
+use jobs::{JobId, Jobs};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use web::{Accepted, Context, Fault, IdempotencyKey, Json, Order, Path, Problem, Route, Sample, problem};
@@ -10,12 +12,12 @@ use crate::attributes::{ATTRIBUTE_BUSY, refusal};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::grid::query::{ParsedQuery, by_number, columns};
 use crate::imports::UNMAPPED_COLUMN;
-use crate::names::{AttributeId, WorkId};
+use crate::jobs::view::{JobView, view};
+use crate::jobs::{Details, Job, Kind, Limited, TrackerJobs};
+use crate::names::AttributeId;
 use crate::project::Consistency;
 use crate::projects::ProjectPath;
 use crate::schema::TRACKER;
-use crate::work::routes::{WorkView, href};
-use crate::work::{Kind, Start, TOO_MANY_JOBS, Work, new_job};
 
 /// The parameters of a grid, whose rows are exported with the columns Number, Name, State and the attributes.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -53,7 +55,7 @@ async fn create(
     Path(path): Path<ProjectPath>,
     once: IdempotencyKey,
     Json(new): Json<NewExport>,
-) -> Result<Accepted<WorkView>, Problem> {
+) -> Result<Accepted<JobView>, Problem> {
     let me = TenantAccess::load(&cx, path.tenant_id).await?.me;
     if let Some(earlier) = once.earlier(&cx, &EXPORT, &TRACKER).await? {
         return Ok(earlier);
@@ -78,14 +80,12 @@ async fn create(
         kept: None,
         rows: 0,
     };
-    let work = Work {
-        checkpoint: serde_json::to_value(params).map_err(Problem::internal)?,
-        ..Work::new(cx.access(), Kind::Export, (Some(path.project_id), None), Some(me.to_string()))
-    };
-    let id = WorkId::new();
-    let view = WorkView::new(id, work.clone(), true);
+    let (id, details) = (JobId::new(), Details::project(path.project_id));
+    let job = Job::new(cx.access(), Kind::Export, details, Some(me.to_string())).at(&params)?;
+    let (view, href) = (view(id, job.clone()), TrackerJobs::href(&path.tenant_id, id));
+    let new = Limited { tenant: path.tenant_id, project: path.project_id, person: me, id, job };
     cx.retry(|| async {
-        let actions = match new_job(cx.access(), &me, (path.tenant_id, id), &work, Start::After(0)).await {
+        let actions = match new.create(cx.access()).await {
             Ok(actions) => actions,
             // The same request, sent twice at once, may have taken the last place.
             Err(problem) if problem.kind() == TOO_MANY_JOBS => {
@@ -93,7 +93,7 @@ async fn create(
             }
             Err(problem) => return Err(problem),
         };
-        once.accept(&cx, &EXPORT, &TRACKER, actions, href(path.tenant_id, id), &view).await.map_err(refusal)
+        once.accept(&cx, &EXPORT, &TRACKER, actions, href.clone(), &view).await.map_err(refusal)
     })
     .await
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use jobs::{Counts, Step, Then, Worker};
 use serde::Serialize;
 use sheet::guarded;
 use table::objects::LEAST_PART;
@@ -15,12 +16,12 @@ use crate::grid::list::total;
 use crate::grid::page::{Page, Source};
 use crate::grid::query::{Checkpoint, ParsedQuery};
 use crate::items::Issue;
+use crate::jobs::{Lease, TrackerJobs};
 use crate::names::AttributeId;
 use crate::project::{Consistency, Schema};
 use crate::schema::BUCKET;
 use crate::values::Type;
 use crate::views::ValueView;
-use crate::work::{Counts, Held, Step, Then};
 
 /// The longest time of a step, so that clients see the counts change.
 const MAX_STEP: Duration = Duration::from_secs(1);
@@ -30,26 +31,6 @@ const PAGE: u32 = 100;
 
 /// Seconds to wait for an attribute whose values are being rewritten.
 const WAIT_FOR_ATTRIBUTE: u64 = 60;
-
-/// The rows that a run has read beyond the checkpoint.
-#[derive(Debug, Default)]
-pub struct Ahead(Option<Part>);
-
-impl Ahead {
-    /// Stores the rows for the next run, under a name that no other run writes, so that an export advances even if each run
-    /// reads only a few rows. None if the checkpoint has all of them.
-    pub async fn keep(&mut self, access: &Access, held: &Held) -> Result<Option<Step>, Problem> {
-        let params: ExportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-        let Some(part) = self.0.take().filter(|part| part.before == params.rows && part.rows > params.rows) else {
-            return Ok(None);
-        };
-        let name = format!("{}-{:016x}.part", held.id.id(), fastrand::u64(..));
-        access.objects(&WRITE_EXPORT, BUCKET, PREFIX).put(&name, Bytes::from(part.file), CSV).await?;
-        let counts = Counts { total: held.work.counts.total.max(part.rows), done: part.rows, ..held.work.counts };
-        let params = ExportParams { checkpoint: part.checkpoint, rows: part.rows, kept: Some(name), ..params };
-        Step::new(Vec::new(), &params, counts, Then::Wait(0)).map(Some)
-    }
-}
 
 /// The next part of the file.
 #[derive(Debug)]
@@ -65,96 +46,116 @@ struct Part {
 #[derive(Serialize)]
 struct Row(Vec<String>);
 
-pub async fn step(access: &Access, held: &Held, ahead: &mut Ahead) -> Result<Step, Problem> {
-    let start = Instant::now();
-    let mut params: ExportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-    let schema = match held.work.project {
-        Some(project) => Schema::load(access, held.tenant, project, Consistency::Strong).await?,
-        None => None,
-    };
-    let Some(schema) = schema else { return Ok(Step::stopped(held, "its project was deleted")) };
-    let Ok(query) = ParsedQuery::parse(&schema, &params.sort, params.order, &params.filter) else {
-        return Ok(Step::stopped(held, "a column that it sorts or filters by was deleted"));
-    };
-    if query.check_busy(&schema).is_err() {
-        return Ok(Step::end(held, Then::Wait(WAIT_FOR_ATTRIBUTE), Vec::new()));
-    }
-    if query.digest(&schema) != params.checkpoint.digest {
-        return Ok(Step::stopped(held, "the columns by which it sorts or filters have changed"));
-    }
-    let mut counts = held.work.counts;
-    if counts.total == 0 {
-        let total = total(access, &schema, &query.filters).await?;
-        counts.total = total.map_or(0, |total| total.value);
-    }
-    let mut part = match ahead.0.take() {
-        Some(part) if part.before == params.rows => part,
-        _ => {
-            let file = match &params.kept {
-                Some(name) => access.objects(&WRITE_EXPORT, BUCKET, PREFIX).get(name).await.map(Vec::from),
-                None => Ok(heading(&schema, &params)),
-            };
-            match file {
-                Ok(file) => {
-                    Part { before: params.rows, file, rows: params.rows, checkpoint: params.checkpoint.clone() }
-                }
-                Err(Error::NotFound) => return restart(held, params, &query, &schema),
-                Err(error) => return Err(error.into()),
-            }
+/// Works on an export. It keeps the rows that it has read beyond the checkpoint.
+#[derive(Debug, Default)]
+pub struct Export(Option<Part>);
+
+impl Worker<TrackerJobs> for Export {
+    async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let start = Instant::now();
+        let mut params: ExportParams = lease.job.checkpoint()?;
+        let schema = match lease.job.details.project {
+            Some(project) => Schema::load(access, lease.group, project, Consistency::Strong).await?,
+            None => None,
+        };
+        let Some(schema) = schema else { return Ok(Step::fail(&lease.job, "its project was deleted")) };
+        let Ok(query) = ParsedQuery::parse(&schema, &params.sort, params.order, &params.filter) else {
+            return Ok(Step::fail(&lease.job, "a column that it sorts or filters by was deleted"));
+        };
+        if query.check_busy(&schema).is_err() {
+            return Ok(Step::end(&lease.job, Then::Wait(WAIT_FOR_ATTRIBUTE)));
         }
-    };
-    while part.file.len() < LEAST_PART && start.elapsed() < MAX_STEP {
-        let source = Source::new(&schema, &query, &part.checkpoint);
-        let row = |_, issue: &Issue| Row(row(&schema, &params.columns, issue));
-        let Page { rows, next } = source.page(access, &schema, &query, part.checkpoint.clone(), PAGE, row).await?;
-        for Row(cells) in &rows {
-            sheet::write(cells.iter().map(String::as_str), &mut part.file);
+        if query.digest(&schema) != params.checkpoint.digest {
+            return Ok(Step::fail(&lease.job, "the columns by which it sorts or filters have changed"));
         }
-        part.rows += rows.len() as u64;
-        match next {
-            Some(next) => part.checkpoint = next,
-            None => {
-                let rows = part.rows;
-                match finish(access, held, &params, part).await {
-                    Ok(()) => {}
-                    Err(Error::NotFound) => return restart(held, params, &query, &schema),
+        let mut counts = lease.job.counts;
+        if counts.total == 0 {
+            let total = total(access, &schema, &query.filters).await?;
+            counts.total = total.map_or(0, |total| total.value);
+        }
+        let mut part = match self.0.take() {
+            Some(part) if part.before == params.rows => part,
+            _ => {
+                let file = match &params.kept {
+                    Some(name) => access.objects(&WRITE_EXPORT, BUCKET, PREFIX).get(name).await.map(Vec::from),
+                    None => Ok(heading(&schema, &params)),
+                };
+                match file {
+                    Ok(file) => {
+                        Part { before: params.rows, file, rows: params.rows, checkpoint: params.checkpoint.clone() }
+                    }
+                    Err(Error::NotFound) => return restart(lease, params, &query, &schema),
                     Err(error) => return Err(error.into()),
                 }
-                params.rows = rows;
-                return Step::new(Vec::new(), &params, Counts { total: rows, done: rows, ..counts }, Then::Done);
+            }
+        };
+        while part.file.len() < LEAST_PART && start.elapsed() < MAX_STEP {
+            let source = Source::new(&schema, &query, &part.checkpoint);
+            let row = |_, issue: &Issue| Row(row(&schema, &params.columns, issue));
+            let Page { rows, next } = source.page(access, &schema, &query, part.checkpoint.clone(), PAGE, row).await?;
+            for Row(cells) in &rows {
+                sheet::write(cells.iter().map(String::as_str), &mut part.file);
+            }
+            part.rows += rows.len() as u64;
+            match next {
+                Some(next) => part.checkpoint = next,
+                None => {
+                    let rows = part.rows;
+                    match finish(access, lease, &params, part).await {
+                        Ok(()) => {}
+                        Err(Error::NotFound) => return restart(lease, params, &query, &schema),
+                        Err(error) => return Err(error.into()),
+                    }
+                    params.rows = rows;
+                    return Step::new(Vec::new(), &params, Counts { total: rows, done: rows, ..counts }, Then::Succeed);
+                }
             }
         }
-    }
-    let counts = Counts { total: counts.total.max(part.rows), done: part.rows, ..counts };
-    if part.file.len() >= LEAST_PART {
-        let objects = access.objects(&WRITE_EXPORT, BUCKET, PREFIX);
-        let upload = match params.upload.take() {
-            Some(upload) => upload,
-            None => objects.begin_upload(&object(held.id), CSV).await?,
-        };
-        match objects.add_part(&object(held.id), upload, Bytes::from(part.file)).await {
-            Ok(upload) => params.upload = Some(upload),
-            Err(Error::NotFound) => return restart(held, params, &query, &schema),
-            Err(error) => return Err(error.into()),
+        let counts = Counts { total: counts.total.max(part.rows), done: part.rows, ..counts };
+        if part.file.len() >= LEAST_PART {
+            let objects = access.objects(&WRITE_EXPORT, BUCKET, PREFIX);
+            let upload = match params.upload.take() {
+                Some(upload) => upload,
+                None => objects.begin_upload(&object(lease.id), CSV).await?,
+            };
+            match objects.add_part(&object(lease.id), upload, Bytes::from(part.file)).await {
+                Ok(upload) => params.upload = Some(upload),
+                Err(Error::NotFound) => return restart(lease, params, &query, &schema),
+                Err(error) => return Err(error.into()),
+            }
+            (params.checkpoint, params.rows, params.kept) = (part.checkpoint, part.rows, None);
+        } else {
+            self.0 = Some(part);
         }
-        (params.checkpoint, params.rows, params.kept) = (part.checkpoint, part.rows, None);
-    } else {
-        ahead.0 = Some(part);
+        Step::new(Vec::new(), &params, counts, Then::Continue)
     }
-    Step::new(Vec::new(), &params, counts, Then::More)
+
+    /// Stores the rows for the next run, under a name that no other run writes, so that an export advances even if each run
+    /// reads only a few rows. None if the checkpoint has all of them.
+    async fn suspend(&mut self, access: &Access, lease: &Lease) -> Result<Option<Step>, Problem> {
+        let params: ExportParams = lease.job.checkpoint()?;
+        let Some(part) = self.0.take().filter(|part| part.before == params.rows && part.rows > params.rows) else {
+            return Ok(None);
+        };
+        let name = format!("{}-{:016x}.part", lease.id, fastrand::u64(..));
+        access.objects(&WRITE_EXPORT, BUCKET, PREFIX).put(&name, Bytes::from(part.file), CSV).await?;
+        let counts = Counts { total: lease.job.counts.total.max(part.rows), done: part.rows, ..lease.job.counts };
+        let params = ExportParams { checkpoint: part.checkpoint, rows: part.rows, kept: Some(name), ..params };
+        Step::new(Vec::new(), &params, counts, Then::Wait(0)).map(Some)
+    }
 }
 
 /// Starts again: S3 aborts an upload after a day, and stored rows expire.
-fn restart(held: &Held, params: ExportParams, query: &ParsedQuery, schema: &Schema) -> Result<Step, Problem> {
+fn restart(lease: &Lease, params: ExportParams, query: &ParsedQuery, schema: &Schema) -> Result<Step, Problem> {
     let params = ExportParams { upload: None, kept: None, rows: 0, checkpoint: query.start(schema), ..params };
-    Step::new(Vec::new(), &params, Counts { done: 0, ..held.work.counts }, Then::More)
+    Step::new(Vec::new(), &params, Counts { done: 0, ..lease.job.counts }, Then::Continue)
 }
 
 const CSV: &str = "text/csv; charset=utf-8";
 
 /// Completes the file. It is complete already if an earlier run has crashed after that.
-async fn finish(access: &Access, held: &Held, params: &ExportParams, part: Part) -> Result<(), Error> {
-    let (objects, name) = (access.objects(&WRITE_EXPORT, BUCKET, PREFIX), object(held.id));
+async fn finish(access: &Access, lease: &Lease, params: &ExportParams, part: Part) -> Result<(), Error> {
+    let (objects, name) = (access.objects(&WRITE_EXPORT, BUCKET, PREFIX), object(lease.id));
     let Some(upload) = params.upload.clone() else {
         return objects.put(&name, Bytes::from(part.file), CSV).await;
     };

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jobs::{Counts, JobId, RowFault, Step, Then};
 use table::Access;
 use web::Problem;
 
 use super::records::{FileOffset, Records};
 use super::seen::Seen;
 use super::{ImportParams, faults};
-use crate::names::WorkId;
-use crate::work::{Counts, Held, RowFault, Step, Then};
+use crate::jobs::Lease;
 
 /// The longest time of a step, so that clients see the counts change.
 pub const MAX_STEP: Duration = Duration::from_secs(1);
@@ -33,10 +33,10 @@ impl Ahead {
     }
 
     /// The records from an offset.
-    pub(super) fn records(&mut self, id: WorkId, params: &ImportParams, offset: FileOffset) -> Records {
+    pub(super) fn records(&mut self, id: JobId, params: &ImportParams, offset: FileOffset) -> Records {
         match self.records.take() {
             Some(records) if records.offset() == offset => records,
-            _ => Records::new(id.id(), params.bytes, offset),
+            _ => Records::new(id.to_string(), params.bytes, offset),
         }
     }
 
@@ -92,13 +92,13 @@ impl Pace {
 /// The last step of an import. The faults are stored before the job has ended, which links to them.
 pub async fn end(
     access: &Access,
-    held: &Held,
+    lease: &Lease,
     mut params: ImportParams,
     counts: Counts,
     then: Then,
     found: Vec<RowFault>,
 ) -> Result<Step, Problem> {
-    faults::keep(access, held.id, &mut params, &found).await?;
-    faults::gather(access, held.id, &mut params).await?;
+    faults::keep(access, lease.id, &mut params, &found).await?;
+    faults::gather(access, lease.id, &mut params).await?;
     Ok(Step::new(Vec::new(), &params, counts, then)?.with_faults(found))
 }

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use jobs::limits::TOO_MANY_JOBS;
+use jobs::{JobId, Jobs};
 use serde::{Deserialize, Serialize};
 use table::objects::{Declared, Gathered};
 use utoipa::ToSchema;
@@ -10,17 +12,16 @@ use web::{Context, Created, Fault, IdempotencyKey, Json, Kind, Path, Problem, Ro
 
 use super::column::Target;
 use super::records::FileOffset;
-use super::{ImportParams, MAX_FILE_BYTES, MAX_HEADER, Mode, Numbers, OnError, PREFIX, Phase, WAIT_FOR_FILE};
+use super::{ImportParams, MAX_FILE_BYTES, MAX_HEADER, Mode, Numbers, OnError, PREFIX, Phase};
 use crate::access::{IMPORT, MEMBERSHIP, OPEN_JOBS, PROJECT};
 use crate::attributes::refusal;
 use crate::authorization::{SIGNED_IN, TenantAccess};
-use crate::names::WorkId;
+use crate::jobs::view::{JobView, view};
+use crate::jobs::{Details, Job, Kind as JobKind, Limited, TrackerJobs};
 use crate::project::{Consistency, Schema};
 use crate::projects::ProjectPath;
 use crate::schema::{BUCKET, TRACKER};
 use crate::values::distinct;
-use crate::work::routes::{WorkView, href};
-use crate::work::{self, Start, TOO_MANY_JOBS, Work, WorkState, new_job};
 
 pub const UNMAPPED_COLUMN: Kind = Kind::new(422, "unmapped-column", "A column is not part of the project");
 
@@ -47,7 +48,7 @@ pub struct NewImport {
 #[serde(rename_all = "camelCase")]
 pub struct ImportLink {
     #[serde(flatten)]
-    work: WorkView,
+    job: JobView,
     /// Takes one `PUT` for 15 minutes.
     link: String,
     /// Header fields that the `PUT` must have.
@@ -92,7 +93,6 @@ async fn create(
         mode: new.mode,
         on_error: new.on_error,
         mapping: mapping(&schema, new.columns)?,
-        looks: 0,
         phase: Phase::Checking,
         offset: FileOffset::default(),
         columns: Vec::new(),
@@ -101,20 +101,17 @@ async fn create(
         seen: None,
         faults: Gathered::default(),
     };
-    let (access, id) = (cx.access(), WorkId::new());
-    let who = Some(caller.me.to_string());
-    let work = Work {
-        state: WorkState::Waiting,
-        checkpoint: serde_json::to_value(params).map_err(Problem::internal)?,
-        ..Work::new(access, work::Kind::Import, (Some(path.project_id), None), who)
-    };
+    let (access, id, person) = (cx.access(), JobId::new(), caller.me);
+    let (details, who) = (Details::project(path.project_id), Some(person.to_string()));
+    let job = Job::new(access, JobKind::Import, details, who).waiting_for_file().at(&params)?;
     let declared = Declared { bytes: new.bytes, sha256: None };
-    let link = access.objects(&IMPORT, BUCKET, PREFIX).put_link(&id.id(), declared).await?;
+    let link = access.objects(&IMPORT, BUCKET, PREFIX).put_link(&id.to_string(), declared).await?;
     let headers = link.headers.into_iter().collect();
-    let view = ImportLink { work: WorkView::new(id, work.clone(), true), link: link.url, headers };
+    let view = ImportLink { job: view(id, job.clone()), link: link.url, headers };
+    let href = TrackerJobs::href(&path.tenant_id, id);
+    let new = Limited { tenant: path.tenant_id, project: path.project_id, person, id, job };
     cx.retry(|| async {
-        let job = (path.tenant_id, id);
-        let actions = match new_job(access, &caller.me, job, &work, Start::After(WAIT_FOR_FILE)).await {
+        let actions = match new.create(access).await {
             Ok(actions) => actions,
             // The same request, sent twice at once, may have taken the last place.
             Err(problem) if problem.kind() == TOO_MANY_JOBS => {
@@ -122,7 +119,7 @@ async fn create(
             }
             Err(problem) => return Err(problem),
         };
-        once.create(&cx, &IMPORT, &TRACKER, actions, href(path.tenant_id, id), &view).await.map_err(refusal)
+        once.create(&cx, &IMPORT, &TRACKER, actions, href.clone(), &view).await.map_err(refusal)
     })
     .await
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
+use jobs::{Counts, RowFault, Step, Then};
 use table::{Access, Action, Condition, EntityKey, Key, item};
 use web::Problem;
 
@@ -17,11 +18,11 @@ use super::seen::{MAX_INVALID, Seen};
 use super::{ImportParams, MAX_HEADER, Mode, Numbers, OnError, Phase, faults, find};
 use crate::access::IMPORT_ROWS;
 use crate::issues::{MAX_JUMP, MAX_NUMBER, check_size, cleaned};
+use crate::jobs::Lease;
 use crate::keys::{CounterKey, IssueKey};
 use crate::project::Schema;
 use crate::projects::counter;
 use crate::schema::TRACKER;
-use crate::work::{Held, RowFault, Step, Then};
 
 /// Records that are validated together.
 const BATCH: usize = 500;
@@ -34,7 +35,7 @@ const CONCURRENCY: usize = 16;
 
 pub async fn step(
     access: &Access,
-    held: &Held,
+    lease: &Lease,
     ahead: &mut Ahead,
     mut params: ImportParams,
     schema: &Schema,
@@ -43,23 +44,23 @@ pub async fn step(
     if params.offset == FileOffset::default() {
         match last_given(access, schema).await? {
             Some(given) => params.numbers = Numbers { given, ..Numbers::default() },
-            None => return Ok(Step::stopped(held, "its project was deleted")),
+            None => return Ok(Step::fail(&lease.job, "its project was deleted")),
         }
     }
     let mut seen = Seen::clone(&*ahead.seen(access, &params).await?);
-    let mut records = ahead.records(held.id, &params, params.offset);
-    let (mut found, mut counts) = (Vec::new(), held.work.counts);
+    let mut records = ahead.records(lease.id, &params, params.offset);
+    let (mut found, mut counts) = (Vec::new(), lease.job.counts);
     while start.elapsed() < MAX_STEP && found.len() < MAX_FOUND {
         let (mut batch, mut is_last) = (Batch::of(BATCH), false);
         while batch.has_room() {
             match records.next(access).await? {
                 Next::Record(record) if params.columns.is_empty() => match header(&mut params, schema, &record) {
                     Ok(()) => {}
-                    Err(faults) => return end(access, held, params, counts, Then::Rejected, faults).await,
+                    Err(faults) => return end(access, lease, params, counts, invalid_file(), faults).await,
                 },
                 Next::Record(record) => batch.push(record),
                 Next::Broken(reason) => {
-                    return Ok(end(access, held, params, counts, Then::Rejected, found).await?.because(reason));
+                    return end(access, lease, params, counts, Then::Fail(reason), found).await;
                 }
                 Next::End => {
                     is_last = true;
@@ -68,37 +69,37 @@ pub async fn step(
             }
         }
         counts.total += batch.records.len() as u64;
-        let invalid = validate(access, held, &mut params, schema, &mut seen, &batch.records).await?;
+        let invalid = validate(access, lease, &mut params, schema, &mut seen, &batch.records).await?;
         for record in invalid.iter().map(|fault| fault.record) {
             if !seen.add_invalid(record) {
                 let reason = format!("more than {MAX_INVALID} of its records are invalid");
-                return Ok(end(access, held, params, counts, Then::Rejected, found).await?.because(reason));
+                return end(access, lease, params, counts, Then::Fail(reason), found).await;
             }
         }
         found.extend(invalid);
         if is_last {
-            save(access, held, ahead, &mut params, seen).await?;
-            faults::keep(access, held.id, &mut params, &found).await?;
-            return Ok(finish(access, held, params, schema, counts).await?.with_faults(found));
+            save(access, lease, ahead, &mut params, seen).await?;
+            faults::keep(access, lease.id, &mut params, &found).await?;
+            return Ok(finish(access, lease, params, schema, counts).await?.with_faults(found));
         }
         tokio::task::yield_now().await;
     }
-    save(access, held, ahead, &mut params, seen).await?;
-    faults::keep(access, held.id, &mut params, &found).await?;
+    save(access, lease, ahead, &mut params, seen).await?;
+    faults::keep(access, lease.id, &mut params, &found).await?;
     params.offset = records.offset();
     ahead.keep(records);
-    Ok(Step::new(Vec::new(), &params, counts, Then::More)?.with_faults(found))
+    Ok(Step::new(Vec::new(), &params, counts, Then::Continue)?.with_faults(found))
 }
 
 /// Stores what was seen so far, under the name in the checkpoint.
 async fn save(
     access: &Access,
-    held: &Held,
+    lease: &Lease,
     ahead: &mut Ahead,
     params: &mut ImportParams,
     seen: Seen,
 ) -> Result<(), Problem> {
-    params.seen = seen.save(access, held.id).await?;
+    params.seen = seen.save(access, lease.id).await?;
     if let Some(name) = &params.seen {
         ahead.remember(name, &Arc::new(seen));
     }
@@ -127,7 +128,7 @@ fn header(params: &mut ImportParams, schema: &Schema, record: &Record) -> Result
 /// Returns the faults of these records, and notes the numbers of the others.
 async fn validate(
     access: &Access,
-    held: &Held,
+    lease: &Lease,
     params: &mut ImportParams,
     schema: &Schema,
     seen: &mut Seen,
@@ -174,7 +175,7 @@ async fn validate(
     for (index, parsed) in valid.iter().enumerate() {
         let is_known = known(parsed).is_some();
         let fault = match existing.get(index) {
-            _ if !is_known => create::issue(held, schema, parsed, MAX_NUMBER).err(),
+            _ if !is_known => create::issue(lease, schema, parsed, MAX_NUMBER).err(),
             None => {
                 let detail = "is not above the last number of the project";
                 Some(of_number(parsed.record, parsed.number_line, detail))
@@ -207,21 +208,21 @@ async fn validate(
 /// The step after the last record: rejects the file, or allocates the numbers and starts the second pass.
 async fn finish(
     access: &Access,
-    held: &Held,
+    lease: &Lease,
     mut params: ImportParams,
     schema: &Schema,
-    counts: crate::work::Counts,
+    counts: Counts,
 ) -> Result<Step, Problem> {
     if params.columns.is_empty() {
-        let rejected = end(access, held, params, counts, Then::Rejected, Vec::new()).await?;
-        return Ok(rejected.because("it has no header with the names of its columns"));
+        let no_header = Then::Fail("it has no header with the names of its columns".to_owned());
+        return end(access, lease, params, counts, no_header, Vec::new()).await;
     }
     if params.faults.entries > 0 && params.on_error == OnError::Stop {
-        faults::gather(access, held.id, &mut params).await?;
-        return Step::new(Vec::new(), &params, counts, Then::Rejected);
+        faults::gather(access, lease.id, &mut params).await?;
+        return Step::new(Vec::new(), &params, counts, invalid_file());
     }
     let Some(given) = last_given(access, schema).await? else {
-        return Ok(Step::stopped(held, "its project was deleted"));
+        return Ok(Step::fail(&lease.job, "its project was deleted"));
     };
     let Numbers { given: before, least, greatest, without, .. } = params.numbers;
     if given > before && least.is_some_and(|least| least <= given) {
@@ -235,12 +236,12 @@ async fn finish(
             seen: None,
             ..params
         };
-        return Ok(Step::new(Vec::new(), &again, Default::default(), Then::More)?.anew());
+        return Ok(Step::new(Vec::new(), &again, Default::default(), Then::Continue)?.restart());
     }
     let named = greatest.map_or(given, |greatest| greatest.max(given));
     if named + without > MAX_NUMBER {
-        let rejected = end(access, held, params, counts, Then::Rejected, Vec::new()).await?;
-        return Ok(rejected.because(format!("its issues would have numbers above {MAX_NUMBER}")));
+        let too_high = Then::Fail(format!("its issues would have numbers above {MAX_NUMBER}"));
+        return end(access, lease, params, counts, too_high, Vec::new()).await;
     }
     params.numbers.next = named + 1;
     (params.phase, params.offset) = (Phase::Writing, FileOffset::default());
@@ -249,8 +250,13 @@ async fn finish(
         let raised = Action::raise_sequence(&TRACKER, counter(schema.id), named + without);
         actions.push(raised.when(Condition::Equals("Last", item::number(given))));
     }
-    let counts = crate::work::Counts { created: Some(0), changed: Some(0), failed: Some(0), ..counts };
-    Step::new(actions, &params, counts, Then::More)
+    let counts = Counts { created: Some(0), updated: Some(0), failed: 0, ..counts };
+    Step::new(actions, &params, counts, Then::Continue)
+}
+
+/// The end of an import that has written nothing, because of the faults that were found.
+fn invalid_file() -> Then {
+    Then::Fail("the file has faults, so nothing was written".to_owned())
 }
 
 /// The issue that a record updates.

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
+use jobs::{JobId, RowFault};
 use table::{Access, Action, Changes, Error};
 use web::Problem;
 
@@ -13,13 +14,13 @@ use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
 use crate::audit::Audit;
 use crate::issues::{Write, check_size, cleaned, settle};
 use crate::items::{Issue, State};
-use crate::keys::{IssueKey, MadeKey};
-use crate::names::{GATES, GateNumber, IssueId, WorkId};
+use crate::jobs::Lease;
+use crate::keys::{IssueKey, WrittenKey};
+use crate::names::{GATES, GateNumber, IssueId};
 use crate::project::Schema;
 use crate::rows::{Rows, put, rows};
 use crate::schema::TRACKER;
 use crate::values::number_key;
-use crate::work::{Held, RowFault};
 
 /// Actions of a transaction for issues and their rows. DynamoDB takes 100; one is for the gate, one stores the records.
 const MAX_ACTIONS: usize = 98;
@@ -40,16 +41,16 @@ pub struct New {
 pub const TOO_LARGE: &str = "would make an issue of more than 380 KB";
 
 /// The new issue of a record, or its fault.
-pub fn issue(held: &Held, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Issue, RowFault> {
-    let audit = Audit::created(held.work.created_at.clone(), held.work.created_by.clone());
+pub fn issue(lease: &Lease, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Issue, RowFault> {
+    let audit = Audit::created(lease.job.created_at.clone(), lease.job.created_by.clone());
     let empty = Issue {
         data: number_key(num),
         name: String::new(),
         state: State::Open,
         num,
-        tenant: held.tenant,
+        tenant: lease.group,
         values: Default::default(),
-        import: Some(held.id),
+        import: Some(lease.id),
         unsettled: None,
         audit,
     };
@@ -61,12 +62,12 @@ pub fn issue(held: &Held, schema: &Schema, parsed: &ParsedRow, num: u64) -> Resu
 }
 
 /// The new issue of a record with its rows.
-pub fn make(held: &Held, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Result<New, RowFault>, Problem> {
-    let issue = match issue(held, schema, parsed, num) {
+pub fn make(lease: &Lease, schema: &Schema, parsed: &ParsedRow, num: u64) -> Result<Result<New, RowFault>, Problem> {
+    let issue = match issue(lease, schema, parsed, num) {
         Ok(issue) => issue,
         Err(fault) => return Ok(Err(fault)),
     };
-    let id = IssueId::of_record(held.id, parsed.record);
+    let id = IssueId::of_record(lease.id, parsed.record);
     let bytes = serde_json::to_vec(&issue).map_err(Problem::internal)?.len();
     let rows = rows(id, schema.id, &issue, &schema.attributes);
     Ok(Ok(New { record: parsed.record, id, issue, rows, bytes }))
@@ -75,7 +76,7 @@ pub fn make(held: &Held, schema: &Schema, parsed: &ParsedRow, num: u64) -> Resul
 /// Creates all issues, each worker its own. False if the schema was changed since it was read.
 pub async fn create_all(
     access: &Access,
-    work: WorkId,
+    job: JobId,
     schema: &Schema,
     written: &Written,
     new: Vec<New>,
@@ -85,7 +86,7 @@ pub async fn create_all(
         of_workers.entry(worker_of(new.record)).or_default().push(new);
     }
     let workers = of_workers.into_iter().map(|(worker, new)| async move {
-        let (key, mut written) = (MadeKey { work, worker }, written.of(worker));
+        let (key, mut written) = (WrittenKey { job, worker }, written.of(worker));
         for group in groups(new) {
             if !create(access, schema, &key, &mut written, group).await? {
                 return Ok::<_, Problem>(false);
@@ -121,7 +122,7 @@ fn groups(new: Vec<New>) -> Vec<Vec<New>> {
 async fn create(
     access: &Access,
     schema: &Schema,
-    key: &MadeKey,
+    key: &WrittenKey,
     written: &mut WorkerRecords,
     group: Vec<New>,
 ) -> Result<bool, Problem> {

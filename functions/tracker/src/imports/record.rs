@@ -1,5 +1,6 @@
 //! A record after parsing, or its faults.
 
+use jobs::RowFault;
 use sheet::{Cell, unguarded};
 use web::visible::name_fault;
 
@@ -11,7 +12,6 @@ use crate::items::{Issue, State, Value};
 use crate::names::AttributeId;
 use crate::project::{Attribute, Schema};
 use crate::values::{Input, Plain, Type, folded};
-use crate::work::RowFault;
 
 /// Characters of an issue's name.
 const MAX_NAME: usize = 255;

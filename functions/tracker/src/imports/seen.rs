@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
+use jobs::JobId;
 use table::Access;
 use web::Problem;
 
 use crate::access::{LOAD_SEEN, SAVE_SEEN};
-use crate::names::WorkId;
 use crate::schema::BUCKET;
 
 const PREFIX: &str = "checks/";
@@ -40,11 +40,11 @@ impl Seen {
     }
 
     /// Stores it under a new name, which no worker that has lost its lease writes. None if there is nothing to store.
-    pub async fn save(&self, access: &Access, work: WorkId) -> Result<Option<String>, Problem> {
+    pub async fn save(&self, access: &Access, job: JobId) -> Result<Option<String>, Problem> {
         if self.numbers.is_empty() && self.invalid.is_empty() {
             return Ok(None);
         }
-        let name = format!("{}-{:016x}", work.id(), fastrand::u64(..));
+        let name = format!("{job}-{:016x}", fastrand::u64(..));
         let words = self.numbers.iter().flat_map(|(place, bits)| [place.to_le_bytes(), bits.to_le_bytes()]).flatten();
         put(access, &numbers_of(&name), words.collect()).await?;
         let records = self.invalid.iter().flat_map(|record| record.to_le_bytes());

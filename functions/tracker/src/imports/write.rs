@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use futures::stream::{self, StreamExt, TryStreamExt};
+use jobs::{Counts, RowFault, Step, Then};
 use table::{Access, Backoff, EntityKey, Error};
 use web::Problem;
 
@@ -17,11 +18,11 @@ use crate::access::{IMPORT_ROWS, WRITE_ISSUE};
 use crate::audit::Audit;
 use crate::issues::{LoadedIssue, Write, check_size, cleaned, settle};
 use crate::items::Issue;
+use crate::jobs::Lease;
 use crate::keys::IssueKey;
 use crate::names::GATES;
 use crate::project::Schema;
 use crate::schema::TRACKER;
-use crate::work::{Counts, Held, RowFault, Step, Then};
 
 /// The outcome of the records that update issues.
 #[derive(Default)]
@@ -33,14 +34,14 @@ struct Outcome {
 
 pub async fn step(
     access: &Access,
-    held: &Held,
+    lease: &Lease,
     ahead: &mut Ahead,
     mut params: ImportParams,
     schema: &Schema,
 ) -> Result<Step, Problem> {
     let start = Instant::now();
     let seen = ahead.seen(access, &params).await?;
-    let mut records = ahead.records(held.id, &params, params.offset);
+    let mut records = ahead.records(lease.id, &params, params.offset);
     let mut batch = Batch::of(ahead.pace.0);
     while batch.has_room() {
         match records.next(access).await? {
@@ -49,15 +50,15 @@ pub async fn step(
             Next::Record(record) => batch.push(record),
             Next::End => break,
             Next::Broken(reason) => {
-                return broken(access, held, params, &reason).await;
+                return broken(access, lease, params, &reason).await;
             }
         }
     }
     let batch = batch.records;
     if batch.is_empty() {
-        return end(access, held, params, held.work.counts, Then::Done, Vec::new()).await;
+        return end(access, lease, params, lease.job.counts, Then::Succeed, Vec::new()).await;
     }
-    let written = Written::load(access, held.id, &params).await?;
+    let written = Written::load(access, lease.id, &params).await?;
     let (mut new, mut known, mut found) = (Vec::new(), Vec::new(), Vec::new());
     let (mut created, mut failed) = (0, 0);
     for record in batch.iter().filter(|record| !seen.is_invalid(record.number)) {
@@ -70,7 +71,7 @@ pub async fn step(
         match record::read(&params, schema, record) {
             Ok(parsed) => match parsed.number {
                 Some(number) if number <= params.numbers.given => known.push((number, parsed)),
-                number => match make(held, schema, &parsed, number.unwrap_or(next))? {
+                number => match make(lease, schema, &parsed, number.unwrap_or(next))? {
                     Ok(issue) => new.push(issue),
                     Err(fault) => {
                         found.push(fault);
@@ -87,46 +88,46 @@ pub async fn step(
     failed += batch.iter().filter(|record| seen.is_invalid(record.number)).count() as u64;
 
     created += new.len() as u64;
-    let creates = create_all(access, held.id, schema, &written, new);
-    let updates = update_all(access, held, schema, &params, known);
+    let creates = create_all(access, lease.id, schema, &written, new);
+    let updates = update_all(access, lease, schema, &params, known);
     let (all_created, (updates, refused)) = futures::try_join!(creates, updates)?;
     if !all_created || updates.outdated {
         // The next step repeats the batch, and finds what was written.
-        return Ok(Step::end(held, Then::More, Vec::new()));
+        return Ok(Step::end(&lease.job, Then::Continue));
     }
     failed += refused.len() as u64;
     found.extend(refused);
     found.sort_by_key(|fault| (fault.record, fault.line));
-    let before = held.work.counts;
+    let before = lease.job.counts;
     let counts = Counts {
         total: before.total,
         done: before.done + batch.len() as u64 - failed,
         created: Some(before.created.unwrap_or_default() + created),
-        changed: Some(before.changed.unwrap_or_default() + updates.updated),
-        failed: Some(before.failed.unwrap_or_default() + failed),
+        updated: Some(before.updated.unwrap_or_default() + updates.updated),
+        failed: before.failed + failed,
     };
     if !found.is_empty() && params.on_error == OnError::Stop {
-        let stopped = end(access, held, params, held.work.counts, Then::Stopped, found).await?;
-        return Ok(Step { counts, ..stopped }.because("a record could no longer be written; its fault says why"));
+        let reason = "a record could no longer be written; its fault says why".to_owned();
+        return end(access, lease, params, counts, Then::Fail(reason), found).await;
     }
-    faults::keep(access, held.id, &mut params, &found).await?;
+    faults::keep(access, lease.id, &mut params, &found).await?;
     params.offset = records.offset();
     ahead.keep(records);
     ahead.pace.adapt(start.elapsed());
-    Ok(Step::new(Vec::new(), &params, counts, Then::More)?.with_faults(found))
+    Ok(Step::new(Vec::new(), &params, counts, Then::Continue)?.with_faults(found))
 }
 
 /// The end of an import whose file can no longer be read. It counts what was written since the checkpoint.
-pub async fn broken(access: &Access, held: &Held, params: ImportParams, reason: &str) -> Result<Step, Problem> {
-    let counts = with_written(held.work.counts, &Written::load(access, held.id, &params).await?);
-    Ok(end(access, held, params, counts, Then::Stopped, Vec::new()).await?.because(reason))
+pub async fn broken(access: &Access, lease: &Lease, params: ImportParams, reason: &str) -> Result<Step, Problem> {
+    let counts = with_written(lease.job.counts, &Written::load(access, lease.id, &params).await?);
+    end(access, lease, params, counts, Then::Fail(reason.to_owned()), Vec::new()).await
 }
 
 /// The end of a cancelled import. Its counts are exact, since a run that has lost its lease writes nothing after it.
-pub async fn cancelled(access: &Access, held: &Held) -> Result<Step, Problem> {
-    let params: ImportParams = serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-    let counts = with_written(held.work.counts, &Written::close(access, held.id, &params).await?);
-    Step::new(Vec::new(), &params, counts, Then::Cancelled)
+pub async fn cancelled(access: &Access, lease: &Lease) -> Result<Step, Problem> {
+    let params: ImportParams = lease.job.checkpoint()?;
+    let counts = with_written(lease.job.counts, &Written::close(access, lease.id, &params).await?);
+    Step::new(Vec::new(), &params, counts, Then::Cancel)
 }
 
 /// The counts of a checkpoint with what was written since.
@@ -144,12 +145,12 @@ fn with_written(before: Counts, written: &Written) -> Counts {
 /// Updates the issues with these numbers. A number that no issue has any more is a fault.
 async fn update_all(
     access: &Access,
-    held: &Held,
+    lease: &Lease,
     schema: &Schema,
     params: &ImportParams,
     known: Vec<(u64, ParsedRow)>,
 ) -> Result<(Outcome, Vec<RowFault>), Problem> {
-    let updates: Vec<_> = known.iter().map(|(number, parsed)| update(access, held, schema, *number, parsed)).collect();
+    let updates: Vec<_> = known.iter().map(|(number, parsed)| update(access, lease, schema, *number, parsed)).collect();
     let updates: Vec<Update> = stream::iter(updates).buffered(usize::from(GATES)).try_collect().await?;
     let (mut outcome, mut faults) = (Outcome::default(), Vec::new());
     for (update, (_, parsed)) in updates.into_iter().zip(&known) {
@@ -178,7 +179,7 @@ enum Update {
 
 async fn update(
     access: &Access,
-    held: &Held,
+    lease: &Lease,
     schema: &Schema,
     number: u64,
     parsed: &ParsedRow,
@@ -203,7 +204,7 @@ async fn update(
             return Ok(Update::Unchanged);
         }
         let now = table::clock::rfc3339(access.engines().clock.now());
-        let audit = Audit { updated_at: now, updated_by: held.work.created_by.clone(), ..issue.audit.clone() };
+        let audit = Audit { updated_at: now, updated_by: lease.job.created_by.clone(), ..issue.audit.clone() };
         let after = cleaned(schema, Issue { audit, ..after });
         if check_size(&after).is_err() {
             return Ok(Update::TooLarge);

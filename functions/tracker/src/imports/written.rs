@@ -4,15 +4,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use jobs::{JobId, RETENTION_SECONDS};
 use serde::{Deserialize, Serialize};
 use table::{Access, Action, Backoff, Changes, EntityKey, Error, Rev, item};
 
 use super::ImportParams;
 use crate::access::IMPORT_ROWS;
-use crate::keys::MadeKey;
-use crate::names::{GateNumber, WorkId};
+use crate::keys::WrittenKey;
+use crate::names::GateNumber;
 use crate::schema::TRACKER;
-use crate::work::KEPT;
 
 /// Successive records of one worker: few, so that all workers share a small batch, but several, so that their transactions
 /// are not small.
@@ -44,11 +44,11 @@ pub fn worker_of(record: u64) -> GateNumber {
 }
 
 impl Written {
-    pub async fn load(access: &Access, work: WorkId, params: &ImportParams) -> Result<Self, Error> {
-        let pk = MadeKey { work, worker: worker_of(0) }.key().pk;
+    pub async fn load(access: &Access, job: JobId, params: &ImportParams) -> Result<Self, Error> {
+        let pk = WrittenKey { job, worker: worker_of(0) }.key().pk;
         let mut written = Self::default();
         for stored in access.table(&IMPORT_ROWS, &TRACKER).query(pk).consistent().all().await? {
-            let Some(MadeKey { worker, .. }) = MadeKey::parse(&stored.key) else { continue };
+            let Some(WrittenKey { worker, .. }) = WrittenKey::parse(&stored.key) else { continue };
             let WrittenItem { mut records, .. } = stored.read()?;
             // Records before the checkpoint are never repeated.
             records.retain(|record| *record >= params.offset.records);
@@ -58,11 +58,11 @@ impl Written {
     }
 
     /// Loads the records at the end of an import. It writes each worker's item, so no other run creates anything any more.
-    pub async fn close(access: &Access, work: WorkId, params: &ImportParams) -> Result<Self, Error> {
+    pub async fn close(access: &Access, job: JobId, params: &ImportParams) -> Result<Self, Error> {
         let mut backoff = Backoff::new();
         loop {
-            let written = Self::load(access, work, params).await?;
-            let close = |worker| written.of(worker).keep(access, &MadeKey { work, worker }, std::iter::empty());
+            let written = Self::load(access, job, params).await?;
+            let close = |worker| written.of(worker).keep(access, &WrittenKey { job, worker }, std::iter::empty());
             let actions = GateNumber::all().map(close).collect::<Result<Vec<_>, _>>()?;
             match access.transact(&IMPORT_ROWS, &actions).await {
                 Ok(_) => return Ok(written),
@@ -91,11 +91,11 @@ impl WorkerRecords {
     pub fn keep(
         &mut self,
         access: &Access,
-        key: &MadeKey,
+        key: &WrittenKey,
         records: impl Iterator<Item = u64>,
     ) -> Result<Action, Error> {
         self.records.extend(records);
-        let expires = access.engines().clock.seconds() + KEPT;
+        let expires = access.engines().clock.seconds() + RETENTION_SECONDS;
         let written = WrittenItem { records: self.records.clone(), expires };
         let Some(rev) = self.rev else { return Action::create(&TRACKER, key, &written) };
         Ok(Action::update(&TRACKER, key, Changes::between(&WrittenItem::default(), &written)?).if_rev(rev))

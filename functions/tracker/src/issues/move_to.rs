@@ -13,13 +13,13 @@ use super::{ISSUE_TOO_LARGE, IssuePath, ONE, check_size};
 use crate::access::{ISSUE, ISSUE_ROWS, MEMBERSHIP, NEXT_NUMBER, PROJECT, UPDATE_ISSUE, WRITE_ISSUE};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{Issue, State, Value};
+use crate::jobs::as_text;
 use crate::keys::IssueKey;
 use crate::names::ProjectId;
 use crate::project::{Consistency, Schema};
 use crate::rows::rows;
 use crate::values::{Input, Plain, Type, number_key};
 use crate::views::IssueView;
-use crate::work::as_text;
 
 pub const WOULD_DROP: Kind = Kind::new(409, "would-drop", "Values would be dropped");
 

@@ -5,6 +5,7 @@
 //! and the request allocates another one. A job lowers the counter once the index shows all earlier writes, unless
 //! another number was allocated meanwhile.
 
+use jobs::{Counts, Start, Step, Then, Worker};
 use serde::{Deserialize, Serialize};
 use table::{Access, AccessPattern, Action, Condition, EntityKey, Error, Stored, item};
 use utoipa::ToSchema;
@@ -16,14 +17,14 @@ use super::MAX_NUMBER;
 use crate::access::{ATTRIBUTE_STEP, MEMBERSHIP, OPEN_JOBS, PROJECT, SET_NEXT_NUMBER, TOTALS};
 use crate::attributes::{gate_actions, project_action, refusal};
 use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::jobs::view::{JobView, accepted};
+use crate::jobs::{Details, Job, Kind, LAG, Lease, NewJob, TrackerJobs, imports_are_open};
 use crate::keys::CounterKey;
-use crate::names::{ProjectId, WorkId};
+use crate::names::ProjectId;
 use crate::project::{Consistency, Gates, Schema};
 use crate::projects::{ProjectPath, counter};
 use crate::schema::{DATA, INDEX, TRACKER};
 use crate::values::number_of;
-use crate::work::routes::{WorkView, accepted};
-use crate::work::{Counts, Held, Kind, LAG, Start, Step, Then, Work, begin_work, imports_are_open};
 
 pub const NUMBERS_IN_USE: ProblemKind = ProblemKind::new(409, "numbers-in-use", "Numbers of the project are in use");
 
@@ -56,7 +57,7 @@ async fn set(
     cx: Context,
     Path(path): Path<ProjectPath>,
     Json(NextNumber { number }): Json<NextNumber>,
-) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
+) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
     let caller = TenantAccess::load(&cx, path.tenant_id).await?;
     caller.require_admin()?;
     let (access, project, last) = (cx.access(), path.project_id, number.saturating_sub(1).min(MAX_NUMBER));
@@ -83,42 +84,46 @@ async fn set(
             return Err(NUMBERS_IN_USE.because(detail));
         }
         let gates = Gates::load(access, project).await?;
-        let work = Work {
-            checkpoint: serde_json::to_value(Checkpoint { given, last }).map_err(Problem::internal)?,
-            ..Work::new(access, Kind::LowerNumbers, (Some(project), None), Some(caller.me.to_string()))
-        };
-        let job = begin_work(access, (path.tenant_id, WorkId::new()), work, Start::After(LAG))?;
+        let (details, who) = (Details::project(project), Some(caller.me.to_string()));
+        let job = Job::new(access, Kind::LowerNumbers, details, who).at(&Checkpoint { given, last })?;
+        let job = NewJob::new(access, path.tenant_id, job, Start::After(LAG))?;
         let mut actions = vec![project_action(&schema, true)];
         actions.extend(gate_actions(&schema, &gates, false));
         actions.extend(job.actions);
         access.transact(&SET_NEXT_NUMBER, &actions).await.map_err(refusal)?;
-        Ok(Either::Second(accepted(path.tenant_id, job.id, job.work)))
+        Ok(Either::Second(accepted(path.tenant_id, job.id, job.job)))
     })
     .await
 }
 
-/// The step of the job. No issue is written any more under a number that was allocated before the job was created.
-pub async fn step(access: &Access, held: &Held) -> Result<Step, Problem> {
-    let Some(project) = held.work.project else { return Ok(Step::stopped(held, "its record names no project")) };
-    let Checkpoint { given: before, last } =
-        serde_json::from_value(held.work.checkpoint.clone()).map_err(Problem::internal)?;
-    if Schema::load(access, held.tenant, project, Consistency::Strong).await?.is_none() {
-        return Ok(Step::stopped(held, "its project was deleted"));
+/// Lowers the counter. No issue is written any more under a number that was allocated before the job was created.
+#[derive(Debug)]
+pub struct LowerNumbers;
+
+impl Worker<TrackerJobs> for LowerNumbers {
+    async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let Some(project) = lease.job.details.project else {
+            return Ok(Step::fail(&lease.job, "its record names no project"));
+        };
+        let Checkpoint { given: before, last } = lease.job.checkpoint()?;
+        if Schema::load(access, lease.group, project, Consistency::Strong).await?.is_none() {
+            return Ok(Step::fail(&lease.job, "its project was deleted"));
+        }
+        let counters = [CounterKey { project }.key()];
+        let stored = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&counters).await?;
+        let Some(now) = stored.into_iter().flatten().next().as_ref().and_then(last_number) else {
+            return Ok(Step::fail(&lease.job, "its project was deleted"));
+        };
+        // No issue has a number above the greatest of all, so counts above it are equal.
+        if now.min(MAX_NUMBER) != before.min(MAX_NUMBER) {
+            return Ok(Step::fail(&lease.job, "another number was allocated meanwhile"));
+        }
+        if let Some(highest) = highest(access, &ATTRIBUTE_STEP, project).await?.filter(|highest| *highest > last) {
+            return Ok(Step::fail(&lease.job, format!("an issue has the number {highest}")));
+        }
+        let set = Action::set_sequence(&TRACKER, counter(project), last).when(counter_unchanged(now));
+        Step::new(vec![set], &Checkpoint { given: before, last }, Counts::default(), Then::Succeed)
     }
-    let counters = [CounterKey { project }.key()];
-    let stored = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&counters).await?;
-    let Some(now) = stored.into_iter().flatten().next().as_ref().and_then(last_number) else {
-        return Ok(Step::stopped(held, "its project was deleted"));
-    };
-    // No issue has a number above the greatest of all, so counts above it are equal.
-    if now.min(MAX_NUMBER) != before.min(MAX_NUMBER) {
-        return Ok(Step::stopped(held, "another number was allocated meanwhile"));
-    }
-    if let Some(highest) = highest(access, &ATTRIBUTE_STEP, project).await?.filter(|highest| *highest > last) {
-        return Ok(Step::stopped(held, format!("an issue has the number {highest}")));
-    }
-    let set = Action::set_sequence(&TRACKER, counter(project), last).when(counter_unchanged(now));
-    Step::new(vec![set], &Checkpoint { given: before, last }, Counts::default(), Then::Done)
 }
 
 /// The condition that no number was allocated since.

@@ -1,5 +1,6 @@
 //! Completes the rows of an issue: **rows := f(issue)**, whatever a crashed writer has left.
 
+use jobs::acquire_due;
 use table::{Access, Action, Changes, EntityKey, Error, Key, Stored};
 use web::Problem;
 
@@ -7,12 +8,12 @@ use super::write::gate;
 use super::{LoadedIssue, cleaned};
 use crate::access::{DELETE_ISSUE, ISSUE_ROWS, UPDATE_ISSUE};
 use crate::items::Issue;
+use crate::jobs::TrackerJobs;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::IssueId;
 use crate::project::{Consistency, Schema};
 use crate::rows::{Rows, difference, rows};
 use crate::schema::{DATA, TRACKER};
-use crate::work::take_due;
 
 /// The limit of rows that one transaction completes, in addition to the gate, the issue and the due row.
 const BATCH: usize = 90;
@@ -24,7 +25,7 @@ const MAX_ATTEMPTS: usize = 10;
 pub async fn settle_due(access: &Access, id: IssueId) -> Result<(), Problem> {
     let due = IssueDueKey { issue: id }.key();
     // The lease moves the due row back, so an issue that fails does not block the others.
-    if take_due(access, due.clone()).await?.is_none() {
+    if acquire_due::<TrackerJobs>(access, due.clone()).await?.is_none() {
         return Ok(());
     }
     let found = access.table(&ISSUE_ROWS, &TRACKER).query(due.pk.as_str()).consistent().all().await?;

@@ -1,17 +1,18 @@
 //! One write of an issue as a transaction: gates, the issue, and as many of its rows as fit. Rows that do not fit make the
 //! issue unsettled, and a due row leaves them to the worker.
 
+use jobs::{Due, lease_end};
 use table::{Access, Action, Changes, EntityKey, Error};
 use web::{IfMatch, Problem};
 
 use super::LoadedIssue;
 use crate::items::{Issue, State};
+use crate::jobs::TrackerJobs;
 use crate::keys::{IssueDueKey, IssueKey};
 use crate::names::IssueId;
 use crate::project::Schema;
 use crate::rows::{Rows, difference, rows};
 use crate::schema::TRACKER;
-use crate::work::{Due, lease};
 
 /// DynamoDB takes 100 actions. One is left for the stored response of an `Idempotency-Key`.
 const MAX_ACTIONS: usize = 99;
@@ -109,7 +110,8 @@ impl Write {
             table::never!("a write of rows without an issue");
             Error::Misfit("a write of rows without an issue".to_owned())
         })?;
-        Action::create(&TRACKER, IssueDueKey { issue: self.id }, &Due::of(Some(tenant), &lease(access), owner))
+        Due::new::<TrackerJobs>(&tenant, &lease_end(access), owner)
+            .create::<TrackerJobs>(IssueDueKey { issue: self.id }.key())
     }
 }
 

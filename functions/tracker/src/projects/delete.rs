@@ -1,21 +1,22 @@
 //! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}`: the project is marked first, which hides it and closes its
 //! gates, then a job deletes what is in it.
 
+use jobs::Start;
 use table::{Cause, Error};
 use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::{ONE, ProjectPath};
-use crate::access::{DUE, ISSUE_ROWS, MARK_DELETION, MEMBERSHIP, PROJECT, PROJECT_STEP, TOTALS, WORK};
+use crate::access::{ISSUE_ROWS, JOB, LEASE, MARK_DELETION, MEMBERSHIP, PROJECT, PROJECT_STEP, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
+use crate::jobs::mark_project;
+use crate::jobs::view::{JobView, finish, resume};
 use crate::project::{Consistency, Gates, Schema};
 use crate::tenants::DeleteQuery;
-use crate::work::routes::{WorkView, finish, resume};
-use crate::work::{Held, Start, mark_project};
 
 pub fn route() -> Route {
     Route::delete("deleteProject", ONE, SIGNED_IN, delete)
         .summary("Delete a project and, with `cascade=true`, its issues")
-        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &MARK_DELETION, &WORK, &DUE, &PROJECT_STEP, &ISSUE_ROWS])
+        .patterns(&[&MEMBERSHIP, &PROJECT, &TOTALS, &MARK_DELETION, &JOB, &LEASE, &PROJECT_STEP, &ISSUE_ROWS])
         .timeout(web::route::MAX_TIMEOUT)
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, problem::HAS_DEPENDENTS, problem::CONFLICT])
         .sample(Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9?cascade=true"))
@@ -26,13 +27,13 @@ async fn delete(
     Path(path): Path<ProjectPath>,
     Query(DeleteQuery { cascade }): Query<DeleteQuery>,
     tag: IfMatch,
-) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
+) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
     let access = TenantAccess::load(&cx, path.tenant_id).await?;
     access.require_admin()?;
     let schema = Schema::load_also_deleted(cx.access(), path.tenant_id, path.project_id, Consistency::Strong).await?;
     let schema = schema.ok_or_else(Problem::not_found)?;
-    if let Some(work) = &schema.project.deleting {
-        return resume(&cx, path.tenant_id, work).await;
+    if let Some(job) = schema.project.deleting {
+        return resume(&cx, path.tenant_id, job).await;
     }
     tag.check(schema.stored.rev)?;
     let gates = Gates::load(cx.access(), path.project_id).await?;
@@ -40,7 +41,7 @@ async fn delete(
         return Err(has_issues(&gates));
     }
     let who = Some(access.me.to_string());
-    let (job, actions) = mark_project(cx.access(), &schema, &gates, !cascade, !tag.is_absent(), who, Start::Held)?;
+    let (job, actions) = mark_project(cx.access(), &schema, &gates, !cascade, !tag.is_absent(), who, Start::Leased)?;
     cx.access().transact(&MARK_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         // Another request has marked it.
@@ -49,7 +50,7 @@ async fn delete(
         None if matches!(error, Error::ConditionFailed(_)) => has_issues(&gates),
         None => error.into(),
     })?;
-    finish(&cx, Held::made(path.tenant_id, job)).await
+    Ok(finish(&cx, job.lease()).await)
 }
 
 fn has_issues(gates: &Gates) -> Problem {

@@ -1,16 +1,17 @@
 //! `DELETE /tracker/tenants/{tenantId}`: the tenant is marked first, which hides it, then a job deletes what is in it.
 
+use jobs::Start;
 use table::{Action, Cause, Changes, Condition, EntityKey, item};
 use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
 
 use super::{DeleteQuery, ONE, TenantPath};
-use crate::access::{DUE, ISSUE_ROWS, MARK_DELETION, OF_TENANT, PROJECT, TENANT, TENANT_STEP, TOTALS, WORK};
+use crate::access::{ISSUE_ROWS, JOB, LEASE, MARK_DELETION, OF_TENANT, PROJECT, TENANT, TENANT_STEP, TOTALS};
 use crate::authorization::{PLATFORM_ADMINS, me};
 use crate::items::Tenant;
+use crate::jobs::view::{JobView, finish, resume};
+use crate::jobs::{Details, Job, Kind, NewJob};
 use crate::keys::TenantKey;
 use crate::schema::TRACKER;
-use crate::work::routes::{WorkView, finish, resume};
-use crate::work::{Held, Kind, Start, begin};
 
 /// Members that the transaction of the mark removes. The job's first step removes the others.
 const MAX_MEMBERS: u32 = 90;
@@ -18,7 +19,7 @@ const MAX_MEMBERS: u32 = 90;
 pub fn route() -> Route {
     Route::delete("deleteTenant", ONE, PLATFORM_ADMINS, delete)
         .summary("Delete a tenant and, with `cascade=true`, everything in it")
-        .patterns(&[&TENANT, &MARK_DELETION, &WORK, &DUE, &TENANT_STEP, &PROJECT, &TOTALS, &ISSUE_ROWS, &OF_TENANT])
+        .patterns(&[&TENANT, &MARK_DELETION, &JOB, &LEASE, &TENANT_STEP, &PROJECT, &TOTALS, &ISSUE_ROWS, &OF_TENANT])
         .timeout(web::route::MAX_TIMEOUT)
         .problems(&[problem::NOT_FOUND, problem::HAS_DEPENDENTS, problem::CONFLICT])
         .sample(Sample::new("/tracker/tenants/tenant-0807?cascade=true"))
@@ -29,20 +30,21 @@ async fn delete(
     Path(TenantPath { tenant_id }): Path<TenantPath>,
     Query(query): Query<DeleteQuery>,
     tag: IfMatch,
-) -> Result<Either<NoContent, Accepted<WorkView>>, Problem> {
+) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
     let key = TenantKey { tenant: tenant_id };
     let stored = cx.access().table(&TENANT, &TRACKER).get_consistent(key.key()).await?;
     let stored = stored.ok_or_else(Problem::not_found)?;
     let tenant: Tenant = stored.read()?;
-    if let Some(work) = tenant.deleting {
-        return resume(&cx, tenant_id, &work).await;
+    if let Some(job) = tenant.deleting {
+        return resume(&cx, tenant_id, job).await;
     }
     tag.check(stored.rev)?;
     if tenant.projects > 0 && !query.cascade {
         return Err(Problem::has_dependents(&[("projects", tenant.projects.unsigned_abs())]));
     }
-    let job = begin(cx.access(), tenant_id, Kind::DeleteTenant, (None, None), Some(me(&cx)?.to_string()), Start::Held)?;
-    let mark = Changes::new().set("Deleting", item::text(job.id.id()));
+    let job = Job::new(cx.access(), Kind::DeleteTenant, Details::TENANT, Some(me(&cx)?.to_string()));
+    let job = NewJob::new(cx.access(), tenant_id, job, Start::Leased)?;
+    let mark = Changes::new().set("Deleting", item::text(job.id.to_string()));
     let mut mark = Action::update(&TRACKER, key, mark).when(Condition::Absent("Deleting"));
     if !query.cascade {
         mark = mark.when(Condition::Equals("Projects", item::number(tenant.projects)));
@@ -57,5 +59,5 @@ async fn delete(
         Some(_) => Problem::conflict(),
         None => error.into(),
     })?;
-    finish(&cx, Held::made(tenant_id, job)).await
+    Ok(finish(&cx, job.lease()).await)
 }

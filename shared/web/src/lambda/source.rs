@@ -114,7 +114,7 @@ mod tests {
         sources: &[
             EventSource::Streams { handler: "mirror", filtered: false },
             EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
-            EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+            EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
             EventSource::Schedule { every_minutes: 1440, handler: "sweep" },
             EventSource::Deployment { handler: "openGates" },
         ],

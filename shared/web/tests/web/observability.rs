@@ -147,11 +147,11 @@ async fn batch_writes_one_log_line_and_one_metrics_line() {
 async fn idle_event_writes_no_metrics_line_unless_it_fails() {
     let zoo = Zoo::open();
     let soon = Instant::now() + Duration::from_secs(10);
-    zoo.app.event("runWork", Bytes::from_static(b"{}"), soon).await.unwrap();
+    zoo.app.event("runJobs", Bytes::from_static(b"{}"), soon).await.unwrap();
     assert_eq!(zoo.metrics(), Vec::<Value>::new());
-    zoo.app.event("runWork", Bytes::from_static(b"[]"), soon).await.unwrap_err();
+    zoo.app.event("runJobs", Bytes::from_static(b"[]"), soon).await.unwrap_err();
     let [line] = <[Value; 1]>::try_from(zoo.metrics()).unwrap();
-    assert_eq!((&line["Operation"], &line["Failures"]), (&json!("runWork"), &json!(1)));
+    assert_eq!((&line["Operation"], &line["Failures"]), (&json!("runJobs"), &json!(1)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,13 +159,13 @@ async fn failed_or_panicked_event_is_reported_to_its_source() {
     let log = LazyLock::force(&LOG);
     let zoo = Zoo::open();
     let soon = Instant::now() + Duration::from_secs(10);
-    let failure = zoo.app.event("runWork", Bytes::from_static(b"[]"), soon).await.unwrap_err();
+    let failure = zoo.app.event("runJobs", Bytes::from_static(b"[]"), soon).await.unwrap_err();
     assert_eq!(failure.to_string(), "the work is not done");
     let failure = zoo.app.event("checkPhoto", Bytes::new(), soon).await.unwrap_err();
     assert_eq!(failure.to_string(), "the handler panicked");
     let failure = zoo.app.event("nothing", Bytes::new(), soon).await.unwrap_err();
     assert_eq!(failure.to_string(), "the system `zoo` has no event handler `nothing`");
-    for (handler, expected) in [("runWork", "the work is not done"), ("checkPhoto", "the handler panicked")] {
+    for (handler, expected) in [("runJobs", "the work is not done"), ("checkPhoto", "the handler panicked")] {
         let [line] = <[Value; 1]>::try_from(log.lines("operation", handler)).unwrap();
         assert_eq!(line["failure"], expected);
     }

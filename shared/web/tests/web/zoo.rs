@@ -24,7 +24,7 @@ pub static SYSTEM: System = System {
     sources: &[
         EventSource::Streams { handler: "mirror", filtered: false },
         EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
-        EventSource::Schedule { every_minutes: 1, handler: "runWork" },
+        EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
         EventSource::Deployment { handler: "openGates" },
     ],
 };
@@ -234,7 +234,7 @@ async fn mirror(event: Event) -> Result<Bytes, EventFailure> {
     Ok(event.payload)
 }
 
-async fn run_work(event: Event) -> Result<Bytes, EventFailure> {
+async fn run_jobs(event: Event) -> Result<Bytes, EventFailure> {
     event.found_nothing();
     if event.payload == "{}" { Ok(Bytes::from_static(b"null")) } else { Err(EventFailure::new("the work is not done")) }
 }
@@ -255,7 +255,7 @@ async fn open_gates(event: Event) -> Result<Value, EventFailure> {
 pub fn handlers() -> Vec<EventHandler> {
     vec![
         EventHandler::new("mirror", mirror),
-        EventHandler::new("runWork", run_work),
+        EventHandler::new("runJobs", run_jobs),
         EventHandler::new("checkPhoto", check_photo),
         web::deployment("openGates", open_gates),
     ]

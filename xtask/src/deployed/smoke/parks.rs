@@ -64,8 +64,8 @@ impl User<'_> {
             json!({ "collectionId": collection, "entity": "facility", "format": "geojson", "bytes": file.len() });
         let import = self.sends(Method::POST, "/parks/imports", Some(&layer), 201).await?;
         self.put_file(&import, file).await?;
-        let id = text(&import, "/jobId")?;
-        self.becomes(&format!("/parks/jobs/{id}"), "done").await?;
+        let id = text(&import, "/id")?;
+        self.becomes(&format!("/parks/jobs/{id}"), "succeeded").await?;
         let made = self.sends(Method::GET, &format!("/parks/facilities/{collection}/trail/1"), None, 200).await?;
         self.has(&made, "/displayName", "Edge of Avalon")
     }

@@ -15,7 +15,7 @@ fn a_system_has_seven_alarms_and_one_for_each_kind_of_file() {
             of_all.filter(|(_, it)| it["Condition"].is_null()).map(|(name, _)| name.to_owned()).collect();
         let mirror = ["Expiry", "Lag", "Quarantine", "Throttles"].map(|name| format!("Mirror{name}Alarm"));
         let mut expected: BTreeSet<String> =
-            ["ApiServerErrorsAlarm", "RunWorkErrorsAlarm", "RunWorkNotInvokedAlarm"].map(str::to_owned).into();
+            ["ApiServerErrorsAlarm", "RunJobsErrorsAlarm", "RunJobsNotInvokedAlarm"].map(str::to_owned).into();
         expected.extend(mirror);
         let files = of_type(&template, "AWS::Lambda::EventInvokeConfig");
         expected.extend(files.map(|(name, _)| name.replace("Invocations", "DroppedEventsAlarm")));

@@ -1,0 +1,265 @@
+//! The steps of an import. The first phase parses the whole file and counts its rows, so that nothing is written of an invalid
+//! file. The second phase writes the rows batch by batch.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use jobs::{Counts, Step, Then, Worker};
+use table::{Access, EntityKey};
+use web::Problem;
+
+use super::row::{ParsedRow, RowFault, RowParser};
+use super::rows::{FilePosition, Next, Row, Rows};
+use super::write::{self, Written};
+use super::{MAX_ROWS, Phase, Plan, faults};
+use crate::access::IMPORT_ROWS;
+use crate::item::Item;
+use crate::jobs::{Lease, ParksJobs};
+use crate::keys::CollectionKey;
+use crate::names::CollectionId;
+use crate::schema::PARKS;
+
+/// The limits of a step of counting, in bytes and in time.
+const COUNT_BYTES: u64 = 8 * 1024 * 1024;
+const COUNT_TIME: Duration = Duration::from_millis(500);
+
+/// The limit of rows with the external id of an earlier one, which the job's item has to hold.
+const MAX_REPEATED: usize = 10_000;
+
+/// The limits of a batch in rows and in bytes, unless one row alone is larger: a transaction has at most 4 MB.
+const BATCH_ROWS: usize = 30;
+const BATCH_BYTES: usize = 1024 * 1024;
+
+/// Works on an import.
+#[derive(Debug, Default)]
+pub struct Import(Option<Run>);
+
+/// The state of a run: the checkpoint, and what was read beyond it.
+#[derive(Debug)]
+struct Run {
+    plan: Plan,
+    collection: CollectionId,
+    /// Whether the collection existed and was not deleted when this run started.
+    live: bool,
+    rows: Rows,
+    reading: Arc<RowParser>,
+    counted: Counted,
+    /// Rows that were read and belong to a later batch, with their positions.
+    ahead: VecDeque<(FilePosition, Row)>,
+}
+
+/// The result of counting so far. It is only in memory: a run that resumes counts from the start.
+#[derive(Debug, Default)]
+struct Counted {
+    rows: u64,
+    /// The number of the first row with each external id.
+    first: HashMap<String, u64>,
+    repeated: Vec<(u64, u64)>,
+}
+
+impl Worker<ParksJobs> for Import {
+    async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let run = match &mut self.0 {
+            Some(run) => run,
+            None => self.0.insert(Run::resume(access, lease).await?),
+        };
+        match run.plan.phase {
+            _ if !run.live => run.end(access, lease, Then::Fail("its collection is deleted".to_owned())).await,
+            Phase::Counting => run.count(access, lease).await,
+            Phase::Writing => run.write(access, lease).await,
+        }
+    }
+
+    /// Gathers the faults of the rows that were counted. A batch that was not written left faults that do not count.
+    async fn cancel(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let mut plan: Plan = lease.job.checkpoint()?;
+        faults::gather(access, lease.id, &mut plan).await?;
+        Step::new(Vec::new(), &plan, lease.job.counts, Then::Cancel)
+    }
+
+    fn discard(&mut self) {
+        self.0 = None;
+    }
+}
+
+impl Run {
+    async fn resume(access: &Access, lease: &Lease) -> Result<Self, Problem> {
+        let plan: Plan = lease.job.checkpoint()?;
+        let collection = lease.group.clone();
+        let key = CollectionKey { collection: collection.clone() }.key();
+        let stored = access.table(&IMPORT_ROWS, &PARKS).get_consistent(key).await?;
+        let live = stored.map(|stored| stored.read::<Item>()).transpose()?.is_some_and(|item| !item.deleted());
+        let at = if plan.phase == Phase::Counting { FilePosition::default() } else { plan.at.clone() };
+        let rows = Rows::new(lease.id.to_string(), &plan, &at);
+        let (format, layer, unknown, schema) = (plan.format, plan.layer, plan.unknown, plan.layer.schema()?);
+        let reading = Arc::new(RowParser { format, layer, unknown, schema });
+        let (counted, ahead) = (Counted::default(), VecDeque::new());
+        Ok(Self { plan, collection, live, rows, reading, counted, ahead })
+    }
+
+    async fn count(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let (began, from) = (Instant::now(), self.rows.offset());
+        while began.elapsed() < COUNT_TIME && self.rows.offset() - from < COUNT_BYTES {
+            match self.rows.next(access).await? {
+                Next::Row(_) if self.counted.rows == MAX_ROWS => {
+                    let reason = format!("it has more than {MAX_ROWS} rows; split it into several files");
+                    return Ok(Step::fail(&lease.job, reason));
+                }
+                Next::Row(row) => self.counted.add(&row, self.reading.external_id(&row, self.rows.columns())),
+                Next::Broken(reason) => {
+                    let reason = match self.rows.offset() {
+                        0 => reason,
+                        offset => format!("{reason} (after byte {offset})"),
+                    };
+                    return Ok(Step::fail(&lease.job, reason));
+                }
+                Next::Refused(pointer, detail) => {
+                    faults::keep_of_file(access, lease.id, &mut self.plan, pointer, detail).await?;
+                    return self.end(access, lease, Then::Fail(format!("`{pointer}`: {detail}"))).await;
+                }
+                Next::End if self.counted.repeated.len() > MAX_REPEATED => {
+                    let reason = format!(
+                        "more than {MAX_REPEATED} of its rows have the externalId of an earlier row; each needs its own"
+                    );
+                    return Ok(Step::fail(&lease.job, reason));
+                }
+                Next::End => {
+                    let Counted { rows, repeated, .. } = std::mem::take(&mut self.counted);
+                    (self.plan.phase, self.plan.repeated) = (Phase::Writing, repeated);
+                    self.rows = Rows::new(lease.id.to_string(), &self.plan, &self.plan.at);
+                    let counts = Counts { total: rows, ..lease.job.counts };
+                    return Step::new(Vec::new(), &self.plan, counts, Then::Continue);
+                }
+            }
+        }
+        let counts = Counts { total: self.counted.rows, ..lease.job.counts };
+        Step::new(Vec::new(), &self.plan, counts, Then::Continue)
+    }
+
+    async fn write(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let rows = match self.batch(access).await? {
+            Ok(rows) => rows,
+            Err(reason) => return self.end(access, lease, Then::Fail(reason)).await,
+        };
+        if rows.is_empty() {
+            return self.end(access, lease, Then::Succeed).await;
+        }
+        let (reading, columns) = (Arc::clone(&self.reading), self.rows.columns().to_vec());
+        let earlier: Vec<Option<u64>> = rows.iter().map(|(_, row)| self.plan.repeats(row.number)).collect();
+        let read = move || {
+            let read = |((at, row), earlier): ((FilePosition, Row), Option<u64>)| {
+                let mut draft = reading.read(&row, &columns);
+                if let Some(earlier) = earlier {
+                    let mut faults = reading.repeats(&row, &columns, earlier);
+                    faults.extend(draft.err().into_iter().flatten());
+                    draft = Err(faults);
+                }
+                (at, draft, row)
+            };
+            rows.into_iter().zip(earlier).map(read).collect::<Vec<_>>()
+        };
+        let read = tokio::task::spawn_blocking(read).await.map_err(Problem::internal)?;
+
+        let (mut parsed, mut told, mut failed) = (Vec::<ParsedRow>::new(), Vec::<RowFault>::new(), Vec::new());
+        let (layer, mut room) = (self.plan.layer, write::ROOM);
+        let (mut taken, mut later) = (VecDeque::<(FilePosition, Row)>::new(), VecDeque::new());
+        for (at, row, text) in read {
+            match row {
+                Ok(draft) if later.is_empty() && write::cost(layer, &draft) <= room => {
+                    room -= write::cost(layer, &draft);
+                    parsed.push(draft);
+                }
+                Err(faults) if later.is_empty() => {
+                    failed.push(text.number);
+                    told.extend(faults);
+                }
+                _ => {
+                    later.push_back((at, text));
+                    continue;
+                }
+            }
+            taken.push_back((at, text));
+        }
+        if let [(_, only)] = taken.make_contiguous() {
+            // It belongs to this batch in any case, and may be large.
+            only.text = None;
+        }
+
+        let who = lease.job.created_by.clone();
+        let Written { actions, faults: found, failed: refused, next } =
+            write::rows(access, &self.reading, &self.collection, who, parsed).await?;
+        told.extend(found);
+        if let Some(next) = next {
+            told.retain(|fault| fault.number < next);
+            failed.retain(|number| *number < next);
+            let mut rest = taken.split_off(taken.partition_point(|(_, row)| row.number < next));
+            rest.append(&mut later);
+            later = rest;
+        }
+        later.append(&mut self.ahead);
+        self.ahead = later;
+        told.sort_by_key(|fault| fault.number);
+        faults::keep(access, lease.id, &mut self.plan, &told).await?;
+        self.plan.at = self.ahead.front().map_or_else(|| self.rows.at(), |(at, _)| at.clone());
+        let done = self.plan.at.number();
+        self.plan.repeated.retain(|(later, _)| *later > done);
+        let mut counts = lease.job.counts;
+        let failed = failed.len() + refused;
+        counts.done += (taken.len() - failed) as u64;
+        counts.failed += failed as u64;
+        Step::new(actions, &self.plan, counts, Then::Continue)
+    }
+
+    /// The next rows with their positions; none at the end.
+    async fn batch(&mut self, access: &Access) -> Result<Result<Vec<(FilePosition, Row)>, String>, Problem> {
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        while rows.len() < BATCH_ROWS {
+            let (at, row) = match self.ahead.pop_front() {
+                Some(ahead) => ahead,
+                None => {
+                    let at = self.rows.at();
+                    match self.rows.next(access).await? {
+                        Next::Row(row) => (at, row),
+                        Next::End => break,
+                        Next::Broken(reason) => return Ok(Err(reason)),
+                        Next::Refused(pointer, detail) => return Ok(Err(format!("`{pointer}`: {detail}"))),
+                    }
+                }
+            };
+            bytes += row.text.as_ref().map_or(0, Vec::len);
+            if !rows.is_empty() && bytes > BATCH_BYTES {
+                self.ahead.push_front((at, row));
+                break;
+            }
+            rows.push((at, row));
+        }
+        Ok(Ok(rows))
+    }
+
+    /// Ends the job. Its faults are stored first.
+    async fn end(&mut self, access: &Access, lease: &Lease, then: Then) -> Result<Step, Problem> {
+        faults::gather(access, lease.id, &mut self.plan).await?;
+        Step::new(Vec::new(), &self.plan, lease.job.counts, then)
+    }
+}
+
+impl Counted {
+    fn add(&mut self, row: &Row, external_id: Option<String>) {
+        self.rows += 1;
+        let Some(external_id) = external_id else { return };
+        let first = *self.first.entry(external_id).or_insert(row.number);
+        // One more than the limit shows that there are too many.
+        if first != row.number && self.repeated.len() <= MAX_REPEATED {
+            self.repeated.push((row.number, first));
+        }
+    }
+}
+
+impl Plan {
+    /// The number of the earlier row whose external id this row has.
+    fn repeats(&self, number: u64) -> Option<u64> {
+        let at = self.repeated.binary_search_by_key(&number, |(later, _)| *later).ok()?;
+        self.repeated.get(at).map(|(_, earlier)| *earlier)
+    }
+}

@@ -1,0 +1,93 @@
+//! Lists the issues of a project among those without a value of a new attribute.
+
+use jobs::{Counts, Step, Then, Worker};
+use serde::{Deserialize, Serialize};
+use table::{Access, Action, Changes, Condition, EntityKey, Position, item};
+use web::Problem;
+
+use super::{LAG, Lease, TrackerJobs, pages};
+use crate::access::ATTRIBUTE_STEP;
+use crate::issues::gate;
+use crate::items::Status;
+use crate::keys::{AttributeKey, BlankRowKey};
+use crate::names::AttributeId;
+use crate::project::{Consistency, Gates, Schema};
+use crate::rows;
+use crate::schema::TRACKER;
+use crate::values::number_key;
+
+#[derive(Default, Deserialize, Serialize)]
+struct Checkpoint {
+    after: Option<Position>,
+}
+
+#[derive(Debug)]
+pub struct BuildAttribute;
+
+impl Worker<TrackerJobs> for BuildAttribute {
+    async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let (Some(project), Some(id)) = (lease.job.details.project, lease.job.details.attribute) else {
+            return Ok(Step::fail(&lease.job, "its record names no attribute"));
+        };
+        let Some(schema) = Schema::load(access, lease.group, project, Consistency::Strong).await? else {
+            return Ok(Step::fail(&lease.job, "its project was deleted"));
+        };
+        if !schema.column(id).is_some_and(|attribute| attribute.item.status == Status::Building) {
+            return Ok(Step::fail(&lease.job, "its attribute was deleted or is built already"));
+        }
+        let Checkpoint { after } = lease.job.checkpoint::<Option<_>>()?.unwrap_or_default();
+        let (ids, next) = pages::entries(access, &ATTRIBUTE_STEP, project.id(), after.clone(), pages::ISSUES).await?;
+        let mut issues = pages::issues(access, &ATTRIBUTE_STEP, project, &ids).await?;
+        // The request that sets a value writes the row of that value, so these issues are complete.
+        issues.retain(|(_, issue, _)| issue.value(id).is_none());
+        let blank: Vec<_> =
+            issues.iter().map(|(issue, ..)| BlankRowKey { issue: *issue, attribute: id }.key()).collect();
+        let there = access.table(&ATTRIBUTE_STEP, &TRACKER).batch_get_consistent(&blank).await?;
+        let missing = blank.iter().zip(there).zip(&issues).filter(|((_, there), _)| there.is_none());
+        let missing = missing.map(|((row, _), (_, issue, stored))| (row, issue, stored)).collect();
+        let (missing, all) = pages::that_fit(missing, |(_, issue, _)| pages::size(issue));
+        let mut actions = Vec::new();
+        for (row, issue, stored) in missing {
+            actions.push(Action::check(&TRACKER, stored.key.clone()).if_unchanged(stored));
+            actions.push(rows::put(row, &number_key(issue.num)));
+        }
+        if !actions.is_empty() {
+            // The gate refuses rows once the project is being deleted.
+            actions.push(gate(&schema, 0, 0));
+        }
+        let live = u64::try_from(Gates::load(access, project).await?.live()).unwrap_or_default();
+        if !all {
+            return Step::new(actions, &Checkpoint { after }, Counts::new(live, lease.job.counts.done), Then::Continue);
+        }
+        let done = lease.job.counts.done + ids.len() as u64;
+        if next.is_some() {
+            return Step::new(actions, &Checkpoint { after: next }, Counts::new(live, done), Then::Continue);
+        }
+        let counts = Counts::new(live, live);
+        if actions.is_empty() && complete(access, id, live).await? {
+            actions.extend(settled(&schema, id));
+            return Step::new(actions, &Checkpoint::default(), counts, Then::Succeed);
+        }
+        // The index may lag behind the table, so it is read again.
+        let then = if actions.is_empty() { Then::Wait(LAG) } else { Then::Continue };
+        Step::new(actions, &Checkpoint::default(), Counts::new(live, 0), then)
+    }
+}
+
+/// Whether the index lists each issue once: with a value, or without.
+async fn complete(access: &Access, id: AttributeId, live: u64) -> Result<bool, Problem> {
+    let with = pages::count(access, format!("value-{id}")).await?;
+    let without = pages::count(access, format!("blank-{id}")).await?;
+    Ok(with + without == live)
+}
+
+/// The actions that make the attribute ready. The schema revision stays, since the rows of issues stay the same.
+pub fn settled(schema: &Schema, id: AttributeId) -> [Action; 2] {
+    let ready = Changes::new().set("Status", item::text("ready"));
+    let project = Changes::new().set("AttribRev", item::number(schema.project.attrib_rev + 1));
+    [
+        Action::update(&TRACKER, AttributeKey { project: schema.id, attribute: id }, ready),
+        Action::update(&TRACKER, schema.key(), project)
+            .when(Condition::Equals("AttribRev", item::number(schema.project.attrib_rev))),
+    ]
+}

@@ -1,0 +1,47 @@
+//! Jobs: work that outlives its request. A job is an item that says how far the work has come, and a *due row*, another
+//! item, that lists the job by the time at which it is due. A worker leases the job by moving that time into the future,
+//! and moves it again with every step. When a worker dies, the time passes and another worker resumes from the
+//! checkpoint: each step is one transaction with the checkpoint after it.
+//!
+//! | task | items |
+//! |---|---|
+//! | declare the jobs of a system | [`Jobs`], [`DueIndex`], [`Uploads`] |
+//! | create a job with what it works on | [`NewJob`], [`Start`], [`limits`] |
+//! | write what a kind of job does | [`Workers`], [`Worker`], [`Step`], [`Then`] |
+//! | run due jobs, or one job | [`run`], [`start_uploaded`], [`finish`] |
+//! | show a job, cancel it | [`JobView`], [`accepted`], [`cancel`] |
+//!
+//! The jobs of one group, such as a tenant, take turns with those of other groups.
+
+mod cancel;
+mod create;
+mod due;
+mod file;
+mod id;
+mod job;
+mod lease;
+pub mod limits;
+mod request;
+mod run;
+mod step;
+mod system;
+mod turn;
+mod turns;
+mod upload;
+mod view;
+mod worker;
+
+pub use cancel::{Cancellation, NOT_CANCELLABLE, cancel};
+pub use create::{NewJob, Start};
+pub use due::{Due, acquire_due, in_seconds, lease_end};
+pub use id::JobId;
+pub use job::{Counts, Job, RETENTION_SECONDS, RowFault, Status};
+pub use lease::Lease;
+pub use request::{finish, resume};
+pub use run::run;
+pub use step::{Step, Then};
+pub use system::{DueIndex, JobOf, Jobs, Uploads};
+pub use turn::carry_on;
+pub use upload::start_uploaded;
+pub use view::{JobView, accepted};
+pub use worker::{AnyWorker, Worker, Workers};
