@@ -140,6 +140,7 @@ impl Local {
         println!("search     {}", config.search);
         println!("DynamoDB   {}", platform.dynamodb());
         println!("S3         {}", platform.s3());
+        println!("SQS        {}", platform.sqs());
         // A value of `CAIRN_ISSUERS`, for functions that accept the platform's tokens.
         println!("issuers    {}", serde_json::to_string(&config.issuers).map_err(Failure::new)?);
         println!("state      {}", self.state.folder.display());

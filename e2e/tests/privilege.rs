@@ -40,6 +40,7 @@ fn grants() -> Grants {
             { "action": "dynamodb:GetItem", "table": "toys" },
             { "action": "dynamodb:Query", "table": "toys", "index": "byName" },
             { "action": "s3:GetObject", "bucket": "toys", "objects": "pictures/" },
+            { "action": "sqs:SendMessage", "queue": "toys-repairs" },
         ] },
         { "name": "mirror", "grants": [
             { "action": "dynamodb:UpdateItem", "table": "toys", "attributes": ["pk", "rev"] },
@@ -55,6 +56,10 @@ fn table_of(name: &str) -> Resource {
 
 fn objects(prefix: &str) -> Resource {
     Resource::Objects { bucket: "toys".to_owned(), prefix: prefix.to_owned() }
+}
+
+fn queue(name: &str) -> Resource {
+    Resource::Queue(name.to_owned())
 }
 
 fn by_name() -> Resource {
@@ -79,7 +84,12 @@ fn used(by: &str, uses: impl IntoIterator<Item = (&'static str, Resource)>) -> U
 fn all() -> Used {
     let mut all = used(
         "toys-read",
-        [("dynamodb:GetItem", table_of("toys")), ("dynamodb:Query", by_name()), ("s3:GetObject", objects("pictures/"))],
+        [
+            ("dynamodb:GetItem", table_of("toys")),
+            ("dynamodb:Query", by_name()),
+            ("s3:GetObject", objects("pictures/")),
+            ("sqs:SendMessage", queue("toys-repairs")),
+        ],
     );
     all.extend(used(
         "toys-mirror",
@@ -96,6 +106,9 @@ async fn call_outside_the_grants_is_reported() {
         ("toys-read", "dynamodb:Query", table_of("toys"), "dynamodb:Query on table toys"),
         ("toys-read", "s3:GetObject", objects("drafts/"), "s3:GetObject on objects toys/drafts/"),
         ("toys-read", "s3:PutObject", objects("pictures/"), "s3:PutObject on objects toys/pictures/"),
+        ("toys-read", "sqs:SendMessage", queue("toys-sales"), "sqs:SendMessage on queue toys-sales"),
+        ("toys-read", "sqs:ReceiveMessage", queue("toys-repairs"), "sqs:ReceiveMessage on queue toys-repairs"),
+        ("toys-mirror", "sqs:SendMessage", queue("toys-repairs"), "sqs:SendMessage on queue toys-repairs"),
         (
             "toys-mirror",
             "dynamodb:UpdateItem",

@@ -13,6 +13,7 @@ mod files_killed;
 pub mod fixture;
 mod grid;
 mod issues;
+mod messages;
 mod numbers;
 mod progress;
 mod questions;
@@ -33,6 +34,7 @@ pub fn tests() -> Vec<Test> {
         crashes::tests(),
         stopped::tests(),
         issues::tests(),
+        messages::tests(),
         numbers::tests(),
         schema::tests(),
         deletions::tests(),

@@ -66,6 +66,17 @@ export class Alarms {
         dimensions: this.ofFunction(handler),
       });
     }
+    for (const source of system.sources) {
+      if (source.kind === 'queue') {
+        const dead = 'A message failed five times: see the queue of dead letters.';
+        this.add(id(source.handler, 'DeadLettersAlarm'), `${source.handler} has dead letters`, dead, {
+          namespace: 'AWS/SQS',
+          metricName: 'ApproximateNumberOfMessagesVisible',
+          dimensions: { QueueName: this.stack.names.queue(source.deadLetters) },
+          statistic: 'Maximum',
+        });
+      }
+    }
     for (const { handler } of system.sources.filter(({ kind }) => kind === 'streams')) {
       this.mirror(handler);
     }

@@ -41,8 +41,19 @@ export interface Bucket {
 export type Source =
   | { kind: 'streams'; handler: string; filtered: boolean }
   | { kind: 'objects'; handler: string; bucket: string; prefix: string }
+  | ({ kind: 'queue'; handler: string } & Queue)
   | { kind: 'schedule'; handler: string; everyMinutes: number }
   | { kind: 'deployment'; handler: string };
+
+// A queue and the one for its dead letters.
+export interface Queue {
+  queue: string;
+  visibilitySeconds: number;
+  concurrency: number;
+  maxReceives: number;
+  deadLetters: string;
+  deadLetterSeconds: number;
+}
 
 // A route or an event handler: one function.
 export interface Operation {
@@ -65,6 +76,7 @@ export interface Grant {
   objects?: string;
   // The names under this prefix.
   names?: string;
+  queue?: string;
   searchPath?: string;
 }
 

@@ -7,7 +7,7 @@ import { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 
 import { polls, type Operation, type System } from './declaration.ts';
-import { BUCKET_SUFFIX, id } from './names.ts';
+import { BUCKET_SUFFIX, QUEUE_URLS, id } from './names.ts';
 import { role } from './policy.ts';
 import { statements } from './sources.ts';
 import type { SystemStack } from './system.ts';
@@ -55,6 +55,7 @@ export class Functions {
         variables: {
           CAIRN_PREFIX: names.prefix,
           CAIRN_BUCKET_SUFFIX: BUCKET_SUFFIX,
+          ...(this.system.sources.some(({ kind }) => kind === 'queue') ? { CAIRN_QUEUES: QUEUE_URLS } : {}),
           CAIRN_SEARCH_ENDPOINT: parameters.text('SearchEndpoint'),
           CAIRN_ISSUERS: parameters.text('Issuers'),
           CAIRN_CURSOR_SECRETS: parameters.text('CursorSecrets'),

@@ -26,6 +26,9 @@ export function tagList(system: string): CfnTag[] {
 // The account and the region make a bucket's name globally unique.
 export const BUCKET_SUFFIX = `-${Aws.ACCOUNT_ID}-${Aws.REGION}`;
 
+// The URL of a queue before its name.
+export const QUEUE_URLS = `https://sqs.${Aws.REGION}.${Aws.URL_SUFFIX}/${Aws.ACCOUNT_ID}/`;
+
 export class Names {
   constructor(
     readonly prefix: string,
@@ -71,6 +74,14 @@ export class Names {
 
   bucketArn(name: string): string {
     return `arn:${Aws.PARTITION}:s3:::${this.bucket(name)}`;
+  }
+
+  queue(name: string): string {
+    return `${this.prefix}${name}`;
+  }
+
+  queueArn(name: string): string {
+    return `${regional('sqs')}:${this.queue(name)}`;
   }
 
   get logGroupArn(): string {

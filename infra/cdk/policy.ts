@@ -44,7 +44,7 @@ function declared(stack: SystemStack, grants: Grant[]): PolicyStatement[] {
 
 function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
   const actions = grants.map((grant) => grant.action);
-  const { table, index, attributes, bucket, objects, names, searchPath } = grants[0] ?? {};
+  const { table, index, attributes, bucket, objects, names, queue, searchPath } = grants[0] ?? {};
   if (table !== undefined && attributes !== undefined) {
     return allow(sid('Stamp', table), actions, stack.names.tableArn(table), {
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
@@ -64,6 +64,9 @@ function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
   if (bucket !== undefined && names !== undefined) {
     const prefix = { StringLike: { 's3:prefix': `${names}*` } };
     return allow(sid('Names', `${bucket} ${names}`), actions, stack.names.bucketArn(bucket), prefix);
+  }
+  if (queue !== undefined) {
+    return allow(sid('Queue', queue), actions, stack.names.queueArn(queue));
   }
   if (searchPath !== undefined) {
     // Indexes and aliases in a path start with the prefix.

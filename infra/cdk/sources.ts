@@ -1,11 +1,11 @@
-// The event sources of a system: streams, objects, schedules, deployments.
+// The event sources of a system: streams, objects, queues, schedules, deployments.
 import { Aws, CfnResource } from 'aws-cdk-lib';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { CfnEventInvokeConfig, CfnEventSourceMapping, type CfnFunction, CfnPermission, type CfnPermissionProps } from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 
-import type { Operation, System } from './declaration.ts';
+import type { Operation, Queue, System } from './declaration.ts';
 import { id } from './names.ts';
 import { allow } from './policy.ts';
 import type { SystemStack } from './system.ts';
@@ -15,6 +15,11 @@ export const GIVEN_UP_SECONDS = 20 * 3600;
 
 // The permissions that an event source needs in the role of its function: to read, and to store discarded records.
 export function statements(stack: SystemStack, system: System, operation: Operation): PolicyStatement[] {
+  const received = system.sources.find((source) => source.kind === 'queue' && source.handler === operation.name);
+  if (received?.kind === 'queue') {
+    const receive = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+    return [allow(id(`Receive-${received.queue}`, ''), receive, stack.queue(received.queue).attrArn)];
+  }
   const own = system.sources.find(({ kind, handler }) => ['streams', 'objects'].includes(kind) && handler === operation.name);
   if (own === undefined) {
     return [];
@@ -46,6 +51,9 @@ export function sources(stack: SystemStack, system: System, operation: Operation
         break;
       case 'objects':
         objects(stack, operation, lambda, stack.bucket(source.bucket), source);
+        break;
+      case 'queue':
+        messages(stack, operation, lambda, source);
         break;
       case 'schedule':
         schedule(stack, operation, lambda, source.everyMinutes);
@@ -111,6 +119,16 @@ function objects(
     maximumRetryAttempts: 2,
     maximumEventAgeInSeconds: 6 * 3600,
     destinationConfig: putAside(stack),
+  });
+}
+
+// A batch has one message, so that a failure concerns no other message.
+function messages(stack: SystemStack, operation: Operation, lambda: CfnFunction, { queue, concurrency }: Queue): void {
+  new CfnEventSourceMapping(stack, id(operation.name, '') + id(queue, 'Source'), {
+    functionName: lambda.ref,
+    eventSourceArn: stack.queue(queue).attrArn,
+    batchSize: 1,
+    scalingConfig: { maximumConcurrency: concurrency },
   });
 }
 

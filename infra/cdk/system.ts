@@ -3,6 +3,7 @@ import { type CfnTag, Stack, type StackProps } from 'aws-cdk-lib';
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import type { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
+import type { CfnQueue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 
 import { Alarms } from './alarms.ts';
@@ -11,6 +12,7 @@ import type { System } from './declaration.ts';
 import { Functions } from './functions.ts';
 import { Names, tagList } from './names.ts';
 import { Parameters } from './parameters.ts';
+import { queue } from './queues.ts';
 import { sources } from './sources.ts';
 import { bucket, failures, table } from './storage.ts';
 
@@ -25,6 +27,7 @@ export class SystemStack extends Stack {
   readonly streamed: { name: string; table: CfnTable; documents: string[] }[] = [];
   readonly failures: CfnBucket;
   readonly buckets = new Map<string, CfnBucket>();
+  private readonly queues = new Map<string, CfnQueue>();
 
   constructor(scope: Construct, system: System, props: StackProps) {
     super(scope, system.name, { ...props, description: `Cairn: the system ${system.name}, one function per route.` });
@@ -42,6 +45,11 @@ export class SystemStack extends Stack {
       this.buckets.set(declared.name, bucket(this, declared));
     }
     this.failures = failures(this);
+    for (const source of system.sources) {
+      if (source.kind === 'queue') {
+        this.queues.set(source.queue, queue(this, source));
+      }
+    }
     this.logs = logGroup(this, 'Logs', this.names.logGroup);
     const api = new Api(this);
     const alarms = new Alarms(this);
@@ -55,6 +63,14 @@ export class SystemStack extends Stack {
       }
       sources(this, system, operation, lambda);
     }
+  }
+
+  queue(name: string): CfnQueue {
+    const made = this.queues.get(name);
+    if (made === undefined) {
+      throw new Error(`declaration.json has no source on the queue ${name}`);
+    }
+    return made;
   }
 
   bucket(name: string): CfnBucket {

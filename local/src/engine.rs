@@ -1,7 +1,8 @@
-//! The local engines for DynamoDB, OpenSearch and S3.
+//! The local engines for DynamoDB, OpenSearch, S3 and SQS.
 
 pub mod dynamodb_local;
 pub mod dynoxide;
 pub mod objects;
 pub mod opensearch;
 pub mod osmem;
+pub mod queues;

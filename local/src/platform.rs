@@ -15,13 +15,17 @@ use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
 use mirror::{Mapping, Mirrored, Repairing, Scanned};
 use table::config::LEASE;
-use table::schema::{System, Table};
+use table::schema::{
+    DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, System, Table, dead_letter_queue, visibility_timeout,
+};
 use table::{Clock, Config, Engines, Key, create_tables};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 use web::App;
 
 use crate::engine::objects::Objects;
+use crate::engine::queues::Queues;
+use crate::engine::queues::messages::{DeadLetters, RETENTION, Settings};
 use crate::error::StartError;
 use crate::gateway::Gateway;
 use crate::identity::{self, Identity};
@@ -96,6 +100,7 @@ pub struct Platform {
     gateway: Gateway,
     sources: Sources,
     objects: Objects,
+    queues: Queues,
     dynamodb: dynamodb::Running,
     search: Option<Process>,
     _state: State,
@@ -139,10 +144,13 @@ impl Platform {
             dynamodb::start(&options.dynamodb, &options.tools, &options.cache, &state, progress),
         )?;
         let objects = Objects::start(&state.path("objects"), CREDENTIALS, tell.clone()).await?;
+        let queues = Queues::start(&state.path("queues.sqlite"), options.clock.clone()).await?;
         let config = Config {
             prefix: options.prefix,
             dynamodb: Some(dynamodb.endpoint.clone()),
             s3: Some(objects.endpoint.clone()),
+            sqs: Some(queues.endpoint.clone()),
+            queues: Some(queues.urls()),
             credentials: Some((CREDENTIALS.0.to_owned(), CREDENTIALS.1.to_owned())),
             cursor_secrets: vec![identity.cursor_secret.clone()],
             issuers: options.issuers.iter().map(|name| identity.issuer(name)).collect(),
@@ -165,15 +173,19 @@ impl Platform {
             .iter()
             .map(|served| Arc::new((served.app)((options.through)(served.system, &engines)).metrics_to(log_metrics)))
             .collect();
-        let objects_told = (tell, stored);
+        for app in &apps {
+            create_queues(&queues, &engines.config, app);
+        }
+        let (objects_told, sweeper) = ((tell, stored), dynamodb.sweeper());
+        let settings = &options.sources;
         let sources =
-            Sources::start(&apps, &engines, &options.sources, &state, objects_told, dynamodb.sweeper()).await?;
+            Sources::start(&apps, &engines, settings, &state, objects_told, &queues.messages, sweeper).await?;
         let gateway = Gateway::start(listener, gateway_of(&apps)).map_err(|error| {
             StartError::new(format!("Starting the gateway failed: {error}"), "Check the machine's network settings")
         })?;
         let url = format!("http://{}", gateway.address());
         let search = search.process;
-        Ok(Self { url, engines, identity, apps, gateway, sources, objects, dynamodb, search, _state: state })
+        Ok(Self { url, engines, identity, apps, gateway, sources, objects, queues, dynamodb, search, _state: state })
     }
 
     /// Returns the app of a system.
@@ -189,6 +201,11 @@ impl Platform {
     /// Returns the endpoint of S3.
     pub fn s3(&self) -> &str {
         &self.objects.endpoint
+    }
+
+    /// Returns the endpoint of SQS.
+    pub fn sqs(&self) -> &str {
+        &self.queues.endpoint
     }
 
     /// Waits until the events of all objects and the stream records of all writes from before this call are handled.
@@ -221,6 +238,7 @@ impl Platform {
         self.gateway.stop().await;
         self.sources.stop().await;
         self.objects.stop().await;
+        self.queues.stop().await;
         drop(self.apps);
         drop(self.engines);
         let search = async {
@@ -260,6 +278,24 @@ async fn provision(engines: &Engines, objects: &Objects, system: &'static System
         objects.create_bucket(&engines.config.bucket(bucket))?;
     }
     Ok(())
+}
+
+/// Creates the system's queues, each with one for its dead letters.
+fn create_queues(queues: &Queues, config: &Config, app: &App) {
+    for source in app.system().sources {
+        let EventSource::Queue { name, handler } = source else { continue };
+        let Some(declared) = app.event_handlers().iter().find(|own| own.name() == *handler) else {
+            table::never!("the queue `{name}` has no handler `{handler}`");
+            continue;
+        };
+        let visibility_timeout = visibility_timeout(declared.declared_timeout());
+        let dead = config.queue(&dead_letter_queue(name));
+        let days = Duration::from_hours(24 * u64::from(DEAD_LETTER_DAYS));
+        queues.messages.create(&dead, Settings { visibility_timeout, retention: days, dead_letters: None });
+        let dead_letters = Some(DeadLetters { queue: dead, max_receives: MAX_RECEIVES });
+        let settings = Settings { visibility_timeout, retention: RETENTION, dead_letters };
+        queues.messages.create(&config.queue(name), settings);
+    }
 }
 
 /// Returns the handler of the gateway, which passes a request to the system in its path's first segment.

@@ -6,6 +6,7 @@ pub mod expiry;
 pub mod filter;
 pub mod given_up;
 pub mod objects;
+pub mod queue;
 pub mod record;
 pub mod schedule;
 pub mod shards;
@@ -36,6 +37,8 @@ pub struct Settings {
     /// The wait after a first failure. It doubles up to [`Settings::retry_at_most`].
     pub retry: Duration,
     pub retry_at_most: Duration,
+    /// Handlers that no source calls, so that a test shows what happens without them.
+    pub without: Vec<&'static str>,
 }
 
 impl Default for Settings {
@@ -47,6 +50,7 @@ impl Default for Settings {
             maximum_age: Duration::from_secs(20 * 3600),
             retry: Duration::from_millis(100),
             retry_at_most: Duration::from_secs(5),
+            without: Vec::new(),
         }
     }
 }

@@ -31,6 +31,7 @@ fn event(system: &System, source: &EventSource, records: &[Value]) -> Value {
     match source {
         EventSource::Streams { .. } => json!({ "Records": records }),
         EventSource::Objects { bucket, prefix, .. } => object_created(bucket, prefix),
+        EventSource::Queue { name, .. } => message(name),
         EventSource::Schedule { handler, .. } => scheduled(system.name, handler),
         EventSource::Deployment { handler } => deployed(system.name, handler),
     }
@@ -62,6 +63,26 @@ fn object_created(bucket: &str, prefix: &str) -> Value {
                 "sequencer": "00000000006745A4D0",
             },
         },
+    }] })
+}
+
+/// Returns Lambda's event of a message ("Using Lambda with Amazon SQS").
+fn message(queue: &str) -> Value {
+    json!({ "Records": [{
+        "messageId": records::OBJECT,
+        "receiptHandle": "SAMPLE",
+        "body": json!({ "group": "tenant-0807", "job": records::OBJECT }).to_string(),
+        "attributes": {
+            "ApproximateReceiveCount": "1",
+            "SentTimestamp": "1767225600000",
+            "SenderId": "AIDASAMPLE",
+            "ApproximateFirstReceiveTimestamp": "1767225600001",
+        },
+        "messageAttributes": {},
+        "md5OfBody": "9b2cf535f27731c974343645a3985328",
+        "eventSource": "aws:sqs",
+        "eventSourceARN": format!("arn:aws:sqs:{}:123456789012:{queue}", records::REGION),
+        "awsRegion": records::REGION,
     }] })
 }
 

@@ -11,6 +11,7 @@ pub mod function;
 pub mod names;
 pub mod parameters;
 pub mod policy;
+pub mod queues;
 pub mod routes;
 pub mod shared;
 pub mod sources;

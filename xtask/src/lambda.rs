@@ -51,6 +51,8 @@ fn values(platform: &Platform) -> Result<Values, Failure> {
     Ok(vec![
         ("CAIRN_DYNAMODB_ENDPOINT", platform.dynamodb().to_owned()),
         ("CAIRN_S3_ENDPOINT", platform.s3().to_owned()),
+        ("CAIRN_SQS_ENDPOINT", platform.sqs().to_owned()),
+        ("CAIRN_QUEUES", config.queues.clone().unwrap_or_default()),
         ("CAIRN_SEARCH_ENDPOINT", config.search.clone()),
         ("CAIRN_ISSUERS", serde_json::to_string(&config.issuers).doing("serialising the issuers")?),
         ("CAIRN_CURSOR_SECRETS", platform.identity.cursor_secret.clone()),

@@ -38,6 +38,7 @@ fn call(call: &Call) -> String {
         Call::Objects { bucket, prefix, action } => {
             format!("{action:?} in {bucket} under {}", code(prefix))
         }
+        Call::Queue { queue } => format!("SendMessage to {queue}"),
         Call::Search { alias } => format!("POST {}", code(&format!("/{alias}/_search"))),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use table::schema::{EventSource, Projection, Search, System};
+use table::schema::{EventSource, MAX_RECEIVES, Projection, Search, System, dead_letter_queue};
 
 /// Returns a table with one row per entity and its key templates.
 pub fn entities(system: &System) -> String {
@@ -37,7 +37,7 @@ pub fn indexes(system: &System) -> String {
     text
 }
 
-/// Returns a table of tables, buckets and event handlers.
+/// Returns a table of tables, buckets, queues and event handlers.
 pub fn resources(system: &System) -> String {
     let mut text = String::from("| what | name | how it is set up |\n|---|---|---|\n");
     for table in system.tables {
@@ -50,6 +50,12 @@ pub fn resources(system: &System) -> String {
         let _ = writeln!(text, "| bucket | {} | {} |", bucket.name, expiring.collect::<Vec<_>>().join("; "));
     }
     for source in system.sources {
+        if let EventSource::Queue { name, .. } = source {
+            let dead = dead_letter_queue(name);
+            let _ = writeln!(text, "| queue | {name} | after {MAX_RECEIVES} deliveries a message goes to {dead} |");
+        }
+    }
+    for source in system.sources {
         let _ = match source {
             EventSource::Streams { handler, filtered } => {
                 let of = if *filtered { ", of keys that have documents" } else { "" };
@@ -57,6 +63,9 @@ pub fn resources(system: &System) -> String {
             }
             EventSource::Objects { bucket, prefix, handler } => {
                 writeln!(text, "| event handler | {handler} | for new objects in {bucket} under {} |", code(prefix))
+            }
+            EventSource::Queue { name, handler } => {
+                writeln!(text, "| event handler | {handler} | for each message of {name} |")
             }
             EventSource::Schedule { every_minutes, handler } => {
                 writeln!(text, "| event handler | {handler} | every {every_minutes} min |")

@@ -37,6 +37,8 @@ pub struct Setup {
     pub systems: Vec<Served>,
     /// The search engine, unless it is the one that all tests share.
     pub search: Option<String>,
+    /// Handlers that the platform's event sources do not call.
+    pub without: Vec<&'static str>,
 }
 
 /// The state that a platform and its users share.
@@ -65,7 +67,7 @@ impl Default for Setup {
 impl Setup {
     /// Returns the setup of a platform with only this system.
     pub fn of(system: &str) -> Self {
-        Self { systems: vec![*systems::named(system).unwrap()], search: None }
+        Self { systems: vec![*systems::named(system).unwrap()], search: None, without: Vec::new() }
     }
 }
 
@@ -98,6 +100,7 @@ impl Cairn {
         options.clock = clock.clone();
         // Rare polls save CPU time. `caught_up` triggers a read of a stream.
         options.sources.poll = Duration::from_millis(250);
+        options.sources.without = setup.without;
         options.issuers = ISSUERS.map(str::to_owned).to_vec();
         options.through = |system, engines| match systems::named(system.name) {
             Some(_) => recorder::OF_THE_RUN.before(engines),
@@ -212,8 +215,19 @@ impl Cairn {
 
     /// Calls an event handler as Lambda does.
     pub async fn event(&self, system: &str, handler: &str, payload: &Value) -> Result<Value, String> {
+        self.event_within(Duration::from_secs(60), system, handler, payload).await
+    }
+
+    /// Calls an event handler that has only this time.
+    pub async fn event_within(
+        &self,
+        time: Duration,
+        system: &str,
+        handler: &str,
+        payload: &Value,
+    ) -> Result<Value, String> {
         let app = self.platform(|platform| platform.app(system).cloned().unwrap()).await;
-        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        let deadline = tokio::time::Instant::now() + time;
         let answer = app.event(handler, payload.to_string().into(), deadline).await;
         answer.map(|answer| serde_json::from_slice(&answer).unwrap()).map_err(|failure| failure.to_string())
     }

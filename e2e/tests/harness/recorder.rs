@@ -1,6 +1,6 @@
 //! The calls of each function to the engines in all tests, compared with the grants of its policy.
 //!
-//! The handlers of the default platform reach DynamoDB, S3 and search through relays. Each request is recorded as the
+//! The handlers of the default platform reach DynamoDB, S3, SQS and search through relays. Each request is recorded as the
 //! actions that IAM would check, for the operation that logged its trace id. A signed link is recorded as the action
 //! that it allows, for the operation that returned it. The calls of event sources, commands and tests are not recorded.
 
@@ -50,6 +50,7 @@ pub struct Recorder {
 enum Engine {
     Dynamodb,
     S3,
+    Sqs,
     Search,
 }
 
@@ -68,6 +69,7 @@ impl Recorder {
         let recorded = engines.at(Config {
             dynamodb: config.dynamodb.clone().map(|target| relay(Engine::Dynamodb, target)),
             s3: config.s3.clone().map(|target| relay(Engine::S3, target)),
+            sqs: config.sqs.clone().map(|target| relay(Engine::Sqs, target)),
             search: relay(Engine::Search, config.search.clone()),
             ..config.clone()
         });
@@ -124,6 +126,7 @@ impl Recorder {
         let uses = match engine {
             Engine::Dynamodb => wire::dynamodb(&prefix, header(&parts, "x-amz-target"), &body),
             Engine::S3 => wire::s3(&prefix, &parts.method, parts.uri.path()).map(|one| vec![one]),
+            Engine::Sqs => wire::sqs(&prefix, header(&parts, "x-amz-target"), &body).map(|one| vec![one]),
             Engine::Search => wire::search(&prefix, &parts.method, parts.uri.path()).map(|one| vec![one]),
         };
         let uses = uses.ok_or("this is another platform's")?;

@@ -5,13 +5,16 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::fixture::{Fixture, PROJECT, TENANT, platform_admin};
+use crate::harness::Setup;
 use crate::harness::measured::Measured;
 use crate::tests;
 
 tests! { tracker_costs: each_access_pattern_costs_what_is_recorded }
 
 async fn each_access_pattern_costs_what_is_recorded() {
-    let fixture = Fixture::new().await;
+    // The platform leaves jobs to the measured calls.
+    let without = vec!["runJob", "runJobs"];
+    let fixture = Fixture::with(Setup { without, ..Setup::of("tracker") }).await;
     let pat = platform_admin(&fixture.cairn).await;
     let (ada, ann) = (&fixture.ada, &fixture.ann);
     let mut costs = Measured::default();
@@ -72,6 +75,9 @@ async fn each_access_pattern_costs_what_is_recorded() {
     costs.of_event("import 2 issues", &fixture.cairn, app, ("startImport", &arrived), Duration::ZERO).await;
     let begun = costs.of("create an export", ann.post(&format!("{PROJECT}/exports"), json!({})), 202).await;
     costs.of("cancel an export", ann.delete(begun.header("location")), 204).await;
+    let begun = ann.post(&format!("{PROJECT}/exports"), json!({})).await.is(202);
+    let message = super::messages::message(begun.text("id"));
+    costs.of_event("export 6 issues", &fixture.cairn, app, ("runJob", &message), Duration::ZERO).await;
 
     let text = json!({ "type": "text" });
     let retyped = ada.post(&format!("{PROJECT}/attributes/xattrib-3fe6/retype"), text);

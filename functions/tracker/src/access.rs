@@ -1,8 +1,8 @@
 //! The access patterns of tracker.
 
-use table::access::{AccessPattern, Call, OnObjects, OnTable};
+use table::access::{AccessPattern, Call, OnObjects, OnQueue, OnTable};
 
-use crate::schema::{BUCKET, INDEX};
+use crate::schema::{BUCKET, INDEX, QUEUE};
 
 const TABLE: OnTable = OnTable("tracker");
 
@@ -125,6 +125,9 @@ pub const DUE: AccessPattern = AccessPattern::new("due", &[TABLE.query_index(IND
 
 /// The lease of a job.
 pub const LEASE: AccessPattern = AccessPattern::new("lease", &[TABLE.get(), TABLE.update()]);
+
+/// The message by which a job begins at once.
+pub const BEGIN_JOB: AccessPattern = AccessPattern::new("beginJob", &[OnQueue(QUEUE).send()]);
 
 /// A step of an attribute's job with its checkpoint.
 pub const ATTRIBUTE_STEP: AccessPattern = AccessPattern::new(

@@ -1,4 +1,4 @@
-//! The event handlers: the mirror, uploaded files, and the schedule.
+//! The event handlers: the mirror, uploaded files, the queue of jobs, and the schedule.
 
 use std::time::Duration;
 
@@ -6,16 +6,17 @@ use table::AccessPattern;
 use web::EventHandler;
 
 use crate::access::{
-    ATTRIBUTE_STEP, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS, LEASE,
-    LOAD_SEEN, OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, SAVE_SEEN, SEARCH, TENANT_STEP, TOTALS, UPDATE_ISSUE,
-    WRITE_EXPORT, WRITE_ISSUE,
+    ATTRIBUTE_STEP, BEGIN_JOB, CHECKPOINT, DELETE_ISSUE, DUE, ENTRIES, IMPORT_ROWS, ISSUE_ROWS, ISSUES, KEEP_FAULTS,
+    LEASE, LOAD_SEEN, OF_TENANT, PROJECT, PROJECT_STEP, READ_IMPORT, SAVE_SEEN, SEARCH, TENANT_STEP, TOTALS,
+    UPDATE_ISSUE, WRITE_EXPORT, WRITE_ISSUE,
 };
 use crate::documents::Tracker;
 use crate::jobs;
 
-/// The access patterns of an import from its start.
+/// The access patterns of an import from its start. The rest of it begins at once by a message.
 const IMPORT: &[&AccessPattern] = &[
     &LEASE,
+    &BEGIN_JOB,
     &CHECKPOINT,
     &PROJECT,
     &READ_IMPORT,
@@ -25,6 +26,27 @@ const IMPORT: &[&AccessPattern] = &[
     &ISSUE_ROWS,
     &WRITE_ISSUE,
     &UPDATE_ISSUE,
+];
+
+/// The access patterns of the jobs that begin by a message: exports, and the rest of imports.
+const FILE_JOBS: &[&AccessPattern] = &[
+    &LEASE,
+    &BEGIN_JOB,
+    &CHECKPOINT,
+    &PROJECT,
+    &READ_IMPORT,
+    &SAVE_SEEN,
+    &LOAD_SEEN,
+    &IMPORT_ROWS,
+    &KEEP_FAULTS,
+    &ISSUE_ROWS,
+    &WRITE_ISSUE,
+    &UPDATE_ISSUE,
+    &TOTALS,
+    &ENTRIES,
+    &ISSUES,
+    &SEARCH,
+    &WRITE_EXPORT,
 ];
 
 /// The access patterns of all jobs, and of unsettled issues.
@@ -58,11 +80,12 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::handler::<Tracker>(),
         mirror::create_index::<Tracker>(),
         mirror::sweep::<Tracker>(),
-        // The next `runJobs` resumes an import that it does not finish in its time.
+        // `runJob` resumes an import that it does not finish in its time.
         EventHandler::new("startImport", jobs::start_import)
             .patterns(IMPORT)
             .timeout(Duration::from_secs(300))
             .memory(1024),
+        EventHandler::new("runJob", jobs::run_job).patterns(FILE_JOBS).timeout(Duration::from_secs(300)).memory(1024),
         EventHandler::new("runJobs", jobs::run_jobs).patterns(JOBS).timeout(Duration::from_secs(60)).memory(1024),
     ]
 }

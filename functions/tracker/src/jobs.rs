@@ -17,18 +17,20 @@ pub use delete_project::mark as mark_project;
 pub use limits::{Limited, imports_are_open};
 pub use pages::issue_of;
 pub use retype_attribute::as_text;
-pub use workers::{run_jobs, start_import};
+pub use workers::{run_job, run_jobs, start_import};
 
-use jobs::{DueIndex, JobId, Jobs, Uploads};
+use jobs::{DueIndex, JobId, JobQueue, Jobs, Uploads};
 use serde::{Deserialize, Serialize};
 use table::schema::Table;
 use table::{AccessPattern, EntityKey, Key};
 use utoipa::ToSchema;
 
-use crate::access::{ATTRIBUTE_STEP, CHECKPOINT, DUE, IMPORTS, LEASE, PROJECT_STEP, READ_IMPORT, TENANT_STEP};
+use crate::access::{
+    ATTRIBUTE_STEP, BEGIN_JOB, CHECKPOINT, DUE, IMPORTS, LEASE, PROJECT_STEP, READ_IMPORT, TENANT_STEP,
+};
 use crate::keys::{JobDueKey, JobKey};
 use crate::names::{AttributeId, ProjectId, TenantId};
-use crate::schema::{BUCKET, INDEX, TRACKER};
+use crate::schema::{BUCKET, INDEX, QUEUE, TRACKER};
 use crate::tenants;
 
 /// How long the index may lag behind the table, in seconds. What must show in it is looked for again after this time.
@@ -98,6 +100,7 @@ impl Jobs for TrackerJobs {
     const LIST_DUE: &'static AccessPattern = &DUE;
     const UPLOADS: Option<Uploads> =
         Some(Uploads { pattern: &READ_IMPORT, bucket: BUCKET, prefix: IMPORTS.prefix, wait: 20 * 60, max_looks: 12 });
+    const QUEUE: Option<JobQueue> = Some(JobQueue { name: QUEUE, pattern: &BEGIN_JOB });
 
     fn group_name(tenant: &TenantId) -> String {
         tenant.id()

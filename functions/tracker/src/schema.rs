@@ -20,12 +20,16 @@ pub static SYSTEM: System = System {
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },
+        EventSource::Queue { name: QUEUE, handler: "runJob" },
         EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
     ],
 };
 
 /// The bucket of files that are imported and exported.
 pub const BUCKET: &str = "tracker";
+
+/// The queue of jobs that begin at once.
+pub const QUEUE: &str = "tracker-jobs";
 
 /// The mirror's generations, markers and checkpoints.
 static MIRROR: Table = mirror::schema::state_table("tracker-mirror");

@@ -15,12 +15,14 @@ use web::App;
 use crate::aws;
 use crate::engine::dynoxide::Dynoxide;
 use crate::engine::objects::Stored;
+use crate::engine::queues::messages::Messages;
 use crate::error::StartError;
 use crate::source::checkpoint::Checkpoints;
 use crate::source::expiry::{self, Expiring};
 use crate::source::filter::Filter;
 use crate::source::given_up::GivenUp;
 use crate::source::objects::{self, Notification, Pending};
+use crate::source::queue::{self, Queue};
 use crate::source::schedule::{self, Schedule};
 use crate::source::stream::{Reach, Stream};
 use crate::source::{Function, Settings};
@@ -53,6 +55,7 @@ impl Sources {
         settings: &Settings,
         state: &State,
         (tell, stored): (mpsc::UnboundedSender<Stored>, mpsc::UnboundedReceiver<Stored>),
+        messages: &Arc<Messages>,
         sweeper: Option<Arc<Dynoxide>>,
     ) -> Result<Self, StartError> {
         let (stop, stopped) = watch::channel(false);
@@ -62,7 +65,7 @@ impl Sources {
         let mut expiring = Vec::new();
         let mut read = Vec::new();
         for app in apps {
-            for source in app.system().sources {
+            for source in app.system().sources.iter().filter(|source| !settings.without.contains(&source.handler())) {
                 match *source {
                     EventSource::Streams { handler, filtered } => {
                         for stream in streams(app, engines, settings, handler, filtered).await? {
@@ -84,6 +87,15 @@ impl Sources {
                         function: Arc::clone(app),
                         handler,
                     }),
+                    EventSource::Queue { name, handler } => {
+                        let queue = Queue {
+                            messages: Arc::clone(messages),
+                            name: engines.config.queue(name),
+                            function: Arc::clone(app),
+                            handler,
+                        };
+                        running.spawn(queue::run(queue, Arc::clone(engines), stopped.clone()));
+                    }
                     EventSource::Schedule { every_minutes, handler } => {
                         let schedule = Schedule { every_minutes, function: Arc::clone(app), handler };
                         running.spawn(schedule::run(schedule, Arc::clone(engines), stopped.clone()));

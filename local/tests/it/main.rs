@@ -9,4 +9,6 @@ mod objects;
 #[cfg(test)]
 mod platform;
 #[cfg(test)]
+mod queues;
+#[cfg(test)]
 mod streams;

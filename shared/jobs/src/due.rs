@@ -10,7 +10,7 @@ use table::clock::rfc3339;
 use table::schema::Index;
 use table::{Access, Action, Changes, Condition, Error, Key, Stored, item};
 
-use crate::Jobs;
+use crate::{JobId, Jobs};
 
 /// The time in this number of seconds, as due rows have it.
 pub fn in_seconds(access: &Access, seconds: u64) -> String {
@@ -115,6 +115,12 @@ pub async fn acquire_due<J: Jobs>(access: &Access, key: Key) -> Result<Option<Du
         Err(Error::NotFound | Error::ConditionFailed(_)) => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Whether a job is due now: it is open, and neither waits nor is leased.
+pub(crate) async fn is_due<J: Jobs>(access: &Access, id: JobId) -> Result<bool, Error> {
+    let stored = access.table(J::LEASE, J::TABLE).get_consistent(J::due_key(id)).await?;
+    Ok(stored.map(|stored| Due::read::<J>(&stored)).transpose()?.is_some_and(|due| due.is_due(access)))
 }
 
 /// The due rows that were found.

@@ -9,6 +9,7 @@
 //! | create a job with what it works on | [`NewJob`], [`Start`], [`limits`] |
 //! | write what a kind of job does | [`Workers`], [`Worker`], [`Step`], [`Then`] |
 //! | run due jobs, or one job | [`run`], [`start_uploaded`], [`finish`] |
+//! | begin a job at once | [`JobQueue`], [`begin_now`], [`run_message`] |
 //! | show a job, cancel it | [`JobView`], [`accepted`], [`cancel`] |
 //!
 //! The jobs of one group, such as a tenant, take turns with those of other groups.
@@ -21,6 +22,7 @@ mod id;
 mod job;
 mod lease;
 pub mod limits;
+mod queue;
 mod request;
 mod run;
 mod step;
@@ -37,10 +39,11 @@ pub use due::{Due, acquire_due, in_seconds, lease_end};
 pub use id::JobId;
 pub use job::{Counts, Job, RETENTION_SECONDS, RowFault, Status};
 pub use lease::Lease;
+pub use queue::{begin_now, run_message};
 pub use request::{finish, resume};
 pub use run::run;
 pub use step::{Step, Then};
-pub use system::{DueIndex, JobOf, Jobs, Uploads};
+pub use system::{DueIndex, JobOf, JobQueue, Jobs, Uploads};
 pub use turn::carry_on;
 pub use upload::start_uploaded;
 pub use view::{JobView, accepted};

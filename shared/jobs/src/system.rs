@@ -26,6 +26,8 @@ pub trait Jobs: Debug + Send + Sync + Sized + 'static {
     const LIST_DUE: &'static AccessPattern;
     /// The files that jobs wait for, if any do.
     const UPLOADS: Option<Uploads> = None;
+    /// The queue by which jobs begin at once, if they do.
+    const QUEUE: Option<JobQueue> = None;
 
     /// The group as a text of letters, digits, `-` and `_`, and back.
     fn group_name(group: &Self::Group) -> String;
@@ -51,6 +53,14 @@ pub struct DueIndex {
     pub index: &'static str,
     /// The partition key of due rows in the index.
     pub partition: &'static str,
+}
+
+/// The queue of a system's jobs.
+#[derive(Clone, Copy, Debug)]
+pub struct JobQueue {
+    pub name: &'static str,
+    /// Sends a message.
+    pub pattern: &'static AccessPattern,
 }
 
 /// The uploaded files of jobs. The name of a file is the job's id.

@@ -21,6 +21,8 @@ pub enum Call {
     Index { table: &'static str, index: &'static str },
     /// An operation on the objects under a prefix. A signed link counts as the operation that it allows.
     Objects { bucket: &'static str, prefix: &'static str, action: ObjectAction },
+    /// `SendMessage` to a queue.
+    Queue { queue: &'static str },
     /// `POST /{alias}/_search`.
     Search { alias: &'static str },
 }
@@ -58,6 +60,10 @@ pub struct OnObjects {
     pub bucket: &'static str,
     pub prefix: &'static str,
 }
+
+/// A queue in declarations of calls: `OnQueue("orders-paid").send()`.
+#[derive(Clone, Copy, Debug)]
+pub struct OnQueue(pub &'static str);
 
 impl AccessPattern {
     pub const fn new(name: &'static str, calls: &'static [Call]) -> Self {
@@ -130,6 +136,12 @@ impl OnObjects {
 
     const fn call(self, action: ObjectAction) -> Call {
         Call::Objects { bucket: self.bucket, prefix: self.prefix, action }
+    }
+}
+
+impl OnQueue {
+    pub const fn send(self) -> Call {
+        Call::Queue { queue: self.0 }
     }
 }
 

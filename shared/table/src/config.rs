@@ -20,6 +20,10 @@ pub struct Config {
     pub dynamodb: Option<String>,
     /// Endpoint of S3, absent on AWS.
     pub s3: Option<String>,
+    /// Endpoint of SQS, absent on AWS.
+    pub sqs: Option<String>,
+    /// The URL of a queue before its name, with a slash at the end. Absent if the system has no queue.
+    pub queues: Option<String>,
     /// Endpoint of OpenSearch.
     pub search: String,
     /// Static credentials for local engines. Absent on AWS, where the function's role is used.
@@ -66,6 +70,8 @@ impl Config {
             bucket_suffix: String::new(),
             dynamodb: None,
             s3: None,
+            sqs: None,
+            queues: None,
             search: search.to_owned(),
             credentials: None,
             cursor_secrets: Vec::new(),
@@ -84,8 +90,9 @@ impl Config {
     /// | `CAIRN_PREFIX` | prefix of every physical name; may be absent |
     /// | `CAIRN_BUCKET_SUFFIX` | suffix of every bucket's name; may be absent |
     /// | `AWS_REGION` | the region |
-    /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT` | local engines; absent on AWS |
-    /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
+    /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT`, `CAIRN_SQS_ENDPOINT` | local engines; absent on AWS |
+    /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL_SQS`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
+    /// | `CAIRN_QUEUES` | the URL of a queue before its name, such as `https://sqs.ca-central-1.amazonaws.com/123456789012/`; absent if the system has no queue |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
     /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name is unique and [valid in keys](Issuer::may_be_named). `audienceClaim` and `rolesClaim` are the paths of these claims in its tokens, `roleNames` maps its roles to ours; may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
@@ -124,6 +131,8 @@ impl Config {
             bucket_suffix: get("CAIRN_BUCKET_SUFFIX").unwrap_or_default(),
             dynamodb: dynamodb.or_else(|| emulated("AWS_ENDPOINT_URL_DYNAMODB")),
             s3: get("CAIRN_S3_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_S3")),
+            sqs: get("CAIRN_SQS_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_SQS")),
+            queues: get("CAIRN_QUEUES"),
             search: required("CAIRN_SEARCH_ENDPOINT", "the URL of OpenSearch")?,
             credentials,
             cursor_secrets,
@@ -148,6 +157,16 @@ impl Config {
         format!("{}{name}{}", self.prefix, self.bucket_suffix)
     }
 
+    /// Returns the physical name of a queue.
+    pub fn queue(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// Returns the URL of a queue, if the URL of queues is configured.
+    pub fn queue_url(&self, name: &str) -> Option<String> {
+        self.queues.as_ref().map(|queues| format!("{queues}{}", self.queue(name)))
+    }
+
     /// Returns the physical name of an alias or index of OpenSearch.
     pub fn search_name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
@@ -163,6 +182,8 @@ impl fmt::Debug for Config {
             .field("region", &self.region)
             .field("dynamodb", &self.dynamodb)
             .field("s3", &self.s3)
+            .field("sqs", &self.sqs)
+            .field("queues", &self.queues)
             .field("search", &self.search)
             .field("issuers", &self.issuers)
             .finish_non_exhaustive()
@@ -233,7 +254,16 @@ mod tests {
         assert_eq!(config.dynamodb.as_deref(), Some("http://127.0.0.1:1"));
         assert_eq!(config.s3.as_deref(), Some("http://127.0.0.1:2"));
         assert!(config.credentials.is_none());
+        assert_eq!(config.sqs.as_deref(), Some("http://127.0.0.1:1"));
         assert_eq!(config.bucket("toy"), "toy-1");
+    }
+
+    #[test]
+    fn queue_url_consists_of_the_configured_url_the_prefix_and_the_name() {
+        let queues = [("CAIRN_QUEUES", "https://sqs.example/1/"), ("CAIRN_PREFIX", "dev-")];
+        let config = read(&[AWS, &queues].concat()).unwrap();
+        assert_eq!(config.queue_url("toy").as_deref(), Some("https://sqs.example/1/dev-toy"));
+        assert_eq!(read(AWS).unwrap().queue_url("toy"), None);
     }
 
     #[test]

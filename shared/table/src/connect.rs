@@ -17,6 +17,7 @@ pub enum Engine {
     S3 {
         bucket: &'static str,
     },
+    Sqs,
     Search,
 }
 
@@ -26,6 +27,7 @@ impl Call {
         match *self {
             Self::Table { .. } | Self::Index { .. } => Engine::Dynamodb,
             Self::Objects { bucket, .. } => Engine::S3 { bucket },
+            Self::Queue { .. } => Engine::Sqs,
             Self::Search { .. } => Engine::Search,
         }
     }
@@ -46,6 +48,11 @@ impl Engines {
                 let once = aws_sdk_s3::config::Builder::new().retry_config(RetryConfig::disabled());
                 let _ = asked.config_override(once).mutate_request(preflight).send().await;
             }
+            Engine::Sqs => {
+                let asked = self.sqs().list_queues().customize();
+                let once = aws_sdk_sqs::config::Builder::new().retry_config(RetryConfig::disabled());
+                let _ = asked.config_override(once).mutate_request(ping).send().await;
+            }
             Engine::Search => {
                 if let Ok(search) = self.search() {
                     let _ = search.ping().send().await;
@@ -55,7 +62,7 @@ impl Engines {
     }
 }
 
-/// Turns a request into DynamoDB's health check, which needs no permission.
+/// Turns a request into the health check of DynamoDB and SQS, which needs no permission.
 fn ping(request: &mut HttpRequest) {
     let _ = request.set_method("GET");
     let host = request.uri().trim_end_matches('/').to_owned();

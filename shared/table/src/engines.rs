@@ -22,6 +22,10 @@ const DYNAMODB_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(8);
 /// How long S3 may take until its answer begins. A large object may take longer in total.
 const S3_READ_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How long a call to SQS may take with its retries. A request waits for it, and what a lost message asks for is done
+/// by a schedule, too.
+const SQS_TIMEOUT: Duration = Duration::from_secs(3);
+
 /// The configuration, clock and clients of one process. A client is created at its first use, or by
 /// [`Engines::connect`].
 #[derive(Debug)]
@@ -32,6 +36,7 @@ pub struct Engines {
     credentials: SharedCredentialsProvider,
     dynamodb: OnceLock<aws_sdk_dynamodb::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
+    sqs: OnceLock<aws_sdk_sqs::Client>,
     search: OnceLock<OpenSearch>,
 }
 
@@ -79,6 +84,7 @@ impl Engines {
             credentials,
             dynamodb: OnceLock::new(),
             s3: OnceLock::new(),
+            sqs: OnceLock::new(),
             search: OnceLock::new(),
         })
     }
@@ -114,6 +120,15 @@ impl Engines {
                 .set_response_checksum_validation(Some(ResponseChecksumValidation::WhenRequired))
                 .set_timeout_config(Some(timeouts));
             aws_sdk_s3::Client::from_conf(config.interceptor(TraceInterceptor).build())
+        })
+    }
+
+    pub fn sqs(&self) -> &aws_sdk_sqs::Client {
+        self.sqs.get_or_init(|| {
+            let mut config = aws_sdk_sqs::config::Builder::from(&self.aws());
+            let timeouts = TimeoutConfig::builder().operation_timeout(SQS_TIMEOUT).build();
+            config.set_endpoint_url(self.config.sqs.clone()).set_timeout_config(Some(timeouts));
+            aws_sdk_sqs::Client::from_conf(config.interceptor(TraceInterceptor).build())
         })
     }
 
@@ -154,6 +169,7 @@ mod tests {
         let config = Config {
             dynamodb: Some("http://127.0.0.1:1".to_owned()),
             s3: Some("http://127.0.0.1:1".to_owned()),
+            sqs: Some("http://127.0.0.1:1".to_owned()),
             credentials: Some(("local".to_owned(), "local".to_owned())),
             cursor_secrets: vec!["secret".to_owned()],
             ..Config::new("ca-central-1", search)
@@ -166,6 +182,7 @@ mod tests {
         let engines = engines("http://127.0.0.1:1");
         assert!(std::ptr::eq(engines.dynamodb(), engines.dynamodb()));
         assert!(std::ptr::eq(engines.s3(), engines.s3()));
+        assert!(std::ptr::eq(engines.sqs(), engines.sqs()));
         assert!(std::ptr::eq(engines.search().unwrap(), engines.search().unwrap()));
     }
 

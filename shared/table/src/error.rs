@@ -1,4 +1,4 @@
-//! Errors of calls to DynamoDB and S3.
+//! Errors of calls to DynamoDB, S3 and SQS.
 
 use std::error::Error as StdError;
 

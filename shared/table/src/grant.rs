@@ -33,6 +33,7 @@ pub enum Resource {
         bucket: String,
         prefix: String,
     },
+    Queue(String),
     /// A path of the search domain, without the first slash. `*` or `??????` stands for a generation's number.
     Search {
         path: String,
@@ -65,6 +66,7 @@ impl Call {
                 };
                 Grant { action: action.iam(), resource }
             }
+            Self::Queue { queue } => Grant { action: "sqs:SendMessage", resource: Resource::Queue(queue.to_owned()) },
             Self::Search { alias } => {
                 Grant { action: "es:ESHttpPost", resource: Resource::Search { path: format!("{alias}/_search") } }
             }

@@ -51,6 +51,7 @@
 //! | carry out a repeated request once | [`Access::transact_once`], [`Idempotency`] |
 //! | sign the cursor of a page | [`cursor`] |
 //! | read and write objects in S3, search | [`Objects`], [`Access::search`] |
+//! | send a message to a queue | [`Queue`] |
 //! | configure engines | [`Config`], [`Engines`], [`Clock`] |
 //! | compute the permissions of a role | [`grant`] |
 //! | trace the calls of one request | [`Trace`] |
@@ -81,6 +82,7 @@ pub mod part;
 pub mod person;
 mod provision;
 mod query;
+mod queue;
 mod read;
 pub mod rev;
 pub mod schema;
@@ -108,6 +110,7 @@ pub use part::{Escaped, KeyPart, Number};
 pub use person::Idpid;
 pub use provision::create_tables;
 pub use query::{Page, Position, Query};
+pub use queue::Queue;
 pub use read::TableAccess;
 pub use rev::Rev;
 pub use search::SearchError;

@@ -1,6 +1,8 @@
 //! Declarations of tables, indexes, buckets and event sources. Local engines and templates for AWS are generated from
 //! them.
 
+use std::time::Duration;
+
 use crate::{EntityKey, Key, template};
 
 /// One back end: the resources that are deployed together.
@@ -115,6 +117,9 @@ pub enum EventSource {
     Streams { handler: &'static str, filtered: bool },
     /// The creation of objects under this prefix.
     Objects { bucket: &'static str, prefix: &'static str, handler: &'static str },
+    /// The messages of a queue, one in an invocation. A message whose handler fails is delivered again after
+    /// [`visibility_timeout`], and goes to the dead letters after [`MAX_RECEIVES`] deliveries.
+    Queue { name: &'static str, handler: &'static str },
     /// A fixed interval.
     Schedule { every_minutes: u32, handler: &'static str },
     /// A deployment of the stack, each time that a custom resource is created, updated or deleted.
@@ -127,10 +132,34 @@ impl EventSource {
         match self {
             Self::Streams { handler, .. }
             | Self::Objects { handler, .. }
+            | Self::Queue { handler, .. }
             | Self::Schedule { handler, .. }
             | Self::Deployment { handler } => handler,
         }
     }
+}
+
+/// The number of deliveries after which a message goes to the dead letters. AWS recommends at least five, so that
+/// throttling alone sends no message there ("Creating and configuring an Amazon SQS event source mapping", AWS Lambda
+/// Developer Guide).
+pub const MAX_RECEIVES: u32 = 5;
+
+/// The limit of invocations at once for one queue. Further messages wait in the queue, and waiting does not count as a
+/// delivery ("Configuring scaling behavior for SQS event source mappings", AWS Lambda Developer Guide).
+pub const QUEUE_CONCURRENCY: u32 = 10;
+
+/// The days for which dead letters are kept, the maximum of SQS. They count from the first sending of a message.
+pub const DEAD_LETTER_DAYS: u32 = 14;
+
+/// Returns how long a delivered message is hidden, for a handler with this timeout. AWS recommends six times the timeout
+/// ("Creating and configuring an Amazon SQS event source mapping").
+pub fn visibility_timeout(handler_timeout: Duration) -> Duration {
+    handler_timeout.saturating_mul(6)
+}
+
+/// Returns the name of the queue that takes the dead letters of a queue.
+pub fn dead_letter_queue(queue: &str) -> String {
+    format!("{queue}-dead-letters")
 }
 
 /// The TTL attribute of every table, in seconds since 1970. An expired item counts as absent.

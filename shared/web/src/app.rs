@@ -225,7 +225,7 @@ impl App {
         if without_body { response.map(|_| Bytes::new()) } else { response }
     }
 
-    /// Calls the handler of an event: stream records, an object, a schedule or a deployment. Payload and response are
+    /// Calls the handler of an event: stream records, an object, a message, a schedule or a deployment. Payload and response are
     /// Lambda's JSON.
     pub async fn event(&self, handler: &str, payload: Bytes, deadline: Instant) -> Result<Bytes, EventFailure> {
         let started = Instant::now();

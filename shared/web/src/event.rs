@@ -1,4 +1,4 @@
-//! Events: stream records, objects, schedules and deployments.
+//! Events: stream records, objects, messages, schedules and deployments.
 
 use std::fmt;
 use std::future::Future;
@@ -9,10 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::de::DeserializeOwned;
 use table::connect::Engine;
 use table::{Access, AccessPattern, Engines};
 use tokio::time::Instant;
 
+use crate::message;
 use crate::metrics::Batch;
 use crate::route::DEFAULT_MEMORY;
 
@@ -120,6 +122,12 @@ impl Event {
     /// Returns the access to the engines, through the handler's access patterns only.
     pub fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// Returns the bodies of the messages of a queue.
+    pub fn messages<T: DeserializeOwned>(&self) -> Result<Vec<T>, EventFailure> {
+        message::messages(&self.payload)
+            .map_err(|error| EventFailure::new(format_args!("a message does not have the form of its queue: {error}")))
     }
 
     /// Reports the results of a stream batch for its metrics line.

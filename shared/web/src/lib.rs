@@ -27,6 +27,7 @@ mod integers;
 pub mod lambda;
 pub mod log;
 mod media;
+pub mod message;
 pub mod metrics;
 pub mod notification;
 pub mod openapi;

@@ -1,6 +1,6 @@
 //! Alarms, per system and optionally per route.
 
-use table::schema::{EventSource, System};
+use table::schema::{EventSource, System, dead_letter_queue};
 use web::metrics::NAMESPACE;
 
 use super::function::Function;
@@ -104,6 +104,21 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                 namespace: "AWS/Lambda",
                 metric: "AsyncEventsDropped",
                 dimensions: of_handler(handler),
+                ..base
+            },
+        ));
+    }
+    for (handler, queue) in functions.iter().filter_map(|function| Some((function, function.queue(system)?))) {
+        let dead = sub(names::queue(&dead_letter_queue(queue)));
+        alarms.push((
+            handler.resource("DeadLettersAlarm"),
+            Alarm {
+                name: format!("{name} {} has dead letters", handler.name),
+                about: "A message failed five times: see the queue of dead letters.",
+                namespace: "AWS/SQS",
+                metric: "ApproximateNumberOfMessagesVisible",
+                dimensions: vec![("QueueName".to_owned(), dead)],
+                statistic: "Maximum",
                 ..base
             },
         ));

@@ -2,10 +2,13 @@
 
 use serde_json::{Value, json};
 use table::grant::{Grant, Resource};
-use table::schema::{EventSource, Index, Projection, Table};
+use table::schema::{
+    EventSource, Index, MAX_RECEIVES, Projection, QUEUE_CONCURRENCY, Table, dead_letter_queue, visibility_timeout,
+};
 use web::{App, cors};
 
 use super::function::{Function, functions};
+use super::queues::DEAD_LETTER_SECONDS;
 use crate::artefact::MARK;
 
 pub fn declaration<'a>(apps: impl Iterator<Item = &'a App>) -> String {
@@ -20,6 +23,7 @@ pub fn declaration<'a>(apps: impl Iterator<Item = &'a App>) -> String {
 
 fn system(app: &App) -> Value {
     let system = app.system();
+    let functions = functions(app);
     let buckets = system.buckets.iter().map(|bucket| {
         let expiring = bucket.expiring.iter().map(|(prefix, days)| json!({ "prefix": prefix, "days": days }));
         json!({ "name": bucket.name, "expiring": expiring.collect::<Vec<_>>() })
@@ -28,8 +32,8 @@ fn system(app: &App) -> Value {
         "name": system.name,
         "tables": system.tables.iter().map(|declared| table(declared)).collect::<Vec<_>>(),
         "buckets": buckets.collect::<Vec<_>>(),
-        "sources": system.sources.iter().map(source).collect::<Vec<_>>(),
-        "functions": functions(app).iter().map(function).collect::<Vec<_>>(),
+        "sources": system.sources.iter().map(|declared| source(declared, &functions)).collect::<Vec<_>>(),
+        "functions": functions.iter().map(function).collect::<Vec<_>>(),
     })
 }
 
@@ -52,13 +56,26 @@ fn table(table: &Table) -> Value {
     })
 }
 
-fn source(source: &EventSource) -> Value {
+fn source(source: &EventSource, functions: &[Function]) -> Value {
     match source {
         EventSource::Streams { handler, filtered } => {
             json!({ "kind": "streams", "handler": handler, "filtered": filtered })
         }
         EventSource::Objects { bucket, prefix, handler } => {
             json!({ "kind": "objects", "handler": handler, "bucket": bucket, "prefix": prefix })
+        }
+        EventSource::Queue { name, handler } => {
+            let function = functions.iter().find(|function| function.name == *handler);
+            json!({
+                "kind": "queue",
+                "handler": handler,
+                "queue": name,
+                "visibilitySeconds": function.map(|function| visibility_timeout(function.timeout).as_secs()),
+                "concurrency": QUEUE_CONCURRENCY,
+                "maxReceives": MAX_RECEIVES,
+                "deadLetters": dead_letter_queue(name),
+                "deadLetterSeconds": DEAD_LETTER_SECONDS,
+            })
         }
         EventSource::Schedule { every_minutes, handler } => {
             json!({ "kind": "schedule", "handler": handler, "everyMinutes": every_minutes })
@@ -88,6 +105,7 @@ fn grant(grant: &Grant) -> Value {
         Resource::Index { table, index } => json!({ "action": action, "table": table, "index": index }),
         Resource::Objects { bucket, prefix } => json!({ "action": action, "bucket": bucket, "objects": prefix }),
         Resource::Names { bucket, prefix } => json!({ "action": action, "bucket": bucket, "names": prefix }),
+        Resource::Queue(queue) => json!({ "action": action, "queue": queue }),
         Resource::Search { path } => json!({ "action": action, "searchPath": path }),
     }
 }

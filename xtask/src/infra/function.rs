@@ -38,7 +38,7 @@ pub fn functions(app: &App) -> Vec<Function> {
                 EventSource::Streams { .. } => grants.extend(mirror::grants(system)),
                 EventSource::Deployment { .. } => grants.extend(mirror::index_grants(system)),
                 EventSource::Schedule { handler: mirror::SWEEP, .. } => grants.extend(mirror::sweep_grants(system)),
-                EventSource::Objects { .. } | EventSource::Schedule { .. } => {}
+                EventSource::Objects { .. } | EventSource::Queue { .. } | EventSource::Schedule { .. } => {}
             }
         }
         Function {
@@ -65,6 +65,14 @@ impl Function {
     pub fn hears_of_objects(&self, system: &System) -> bool {
         let mut sources = system.sources.iter();
         sources.any(|source| matches!(source, EventSource::Objects { .. }) && source.handler() == self.name)
+    }
+
+    /// Returns the queue whose messages it handles.
+    pub fn queue(&self, system: &System) -> Option<&'static str> {
+        system.sources.iter().find_map(|source| match source {
+            EventSource::Queue { name, handler } if *handler == self.name => Some(*name),
+            _ => None,
+        })
     }
 
     /// Returns the name of its resources in a template.

@@ -45,6 +45,17 @@ pub fn log_group_arn(system: &str) -> String {
     format!("{}:log-group:{}", regional("logs"), log_group(system))
 }
 
+pub fn queue(name: &str) -> String {
+    format!("${{Prefix}}{name}")
+}
+
+pub fn queue_arn(name: &str) -> String {
+    format!("{}:{}", regional("sqs"), queue(name))
+}
+
+/// The URL of a queue before its name ("Amazon SQS queue and message identifiers", Amazon SQS Developer Guide).
+pub const QUEUE_URLS: &str = "https://sqs.${AWS::Region}.${AWS::URLSuffix}/${AWS::AccountId}/";
+
 /// Returns a path of the search domain. Its indexes and aliases have the prefix.
 pub fn search_arn(path: &str) -> Node {
     sub(format!("${{SearchDomainArn}}/${{Prefix}}{}", path.replace("/_alias/", "/_alias/${Prefix}")))

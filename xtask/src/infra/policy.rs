@@ -6,7 +6,7 @@ use table::Grant;
 use table::grant::Resource;
 
 use super::function::Function;
-use super::names::{bucket_arn, log_group_arn, search_arn, table_arn, tag_list};
+use super::names::{bucket_arn, log_group_arn, queue_arn, search_arn, table_arn, tag_list};
 use super::node::{Node, sub};
 
 /// Returns the role of a function.
@@ -76,6 +76,7 @@ fn statement(resource: &Resource, actions: &[&str]) -> Node {
             let condition = map! { "StringLike" => map! { "s3:prefix" => format!("{prefix}*") } };
             allow(&sid("Names", &format!("{bucket} {prefix}")), actions, sub(bucket_arn(bucket)), Some(condition))
         }
+        Resource::Queue(queue) => allow(&sid("Queue", queue), actions, sub(queue_arn(queue)), None),
         Resource::Search { path } => allow(&sid("Search", path), actions, search_arn(path), None),
     }
 }

@@ -1,7 +1,7 @@
-//! Event sources: streams, objects, schedules and deployments.
+//! Event sources: streams, objects, queues, schedules and deployments.
 
 use table::filter::KeyPattern;
-use table::schema::{EventSource, System};
+use table::schema::{EventSource, QUEUE_CONCURRENCY, System};
 
 use super::function::Function;
 use super::names;
@@ -15,6 +15,7 @@ pub fn sources(system: &System, function: &Function) -> Map {
     own.flat_map(|source| match source {
         EventSource::Streams { filtered, .. } => streams(system, function, *filtered),
         EventSource::Objects { bucket, .. } => objects(system, function, bucket),
+        EventSource::Queue { name, .. } => queue(function, name),
         EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
         EventSource::Deployment { .. } => deployment(system, function),
     })
@@ -23,6 +24,11 @@ pub fn sources(system: &System, function: &Function) -> Map {
 
 /// Returns the permissions of a function's role that its event source needs to read and to store discarded records.
 pub fn statements(system: &System, function: &Function) -> Vec<Node> {
+    if let Some(queue) = function.queue(system) {
+        let receive = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"];
+        let arn = attribute(resource(queue, "Queue"), "Arn");
+        return vec![allow(&format!("Receive{}", resource(queue, "")), &receive, arn, None)];
+    }
     let mut own = system.sources.iter().filter(|source| source.handler() == function.name);
     let reported = |source: &&EventSource| matches!(source, EventSource::Streams { .. } | EventSource::Objects { .. });
     let Some(source) = own.find(reported) else { return Vec::new() };
@@ -110,6 +116,18 @@ fn objects(system: &System, function: &Function, bucket: &str) -> Map {
 
 /// The maximum time for which Lambda queues an event.
 const EVENT_GIVEN_UP_SECONDS: u64 = 6 * 3600;
+
+/// Returns the mapping of a queue. A batch has one message, so that a failure concerns no other message.
+fn queue(function: &Function, queue: &str) -> Map {
+    let properties = map! {
+        "FunctionName" => reference(function.resource("Function")),
+        "EventSourceArn" => attribute(resource(queue, "Queue"), "Arn"),
+        "BatchSize" => 1,
+        "ScalingConfig" => map! { "MaximumConcurrency" => u64::from(QUEUE_CONCURRENCY) },
+    };
+    let name = format!("{}{}", function.resource(""), resource(queue, "Source"));
+    vec![(name, map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })]
+}
 
 fn schedule(system: &System, function: &Function, minutes: u32) -> Map {
     let rate = if minutes == 1 { "rate(1 minute)".to_owned() } else { format!("rate({minutes} minutes)") };

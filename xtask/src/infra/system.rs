@@ -1,11 +1,11 @@
 //! The template of one system: `infra/{system}.yaml`.
 
-use table::schema::System;
+use table::schema::{EventSource, System};
 use web::App;
 
 use super::function::{Function, functions};
 use super::node::{Map, Node, attribute, reference, sub, to_yaml};
-use super::{alarms, api, names, parameters, policy, sources, storage};
+use super::{alarms, api, names, parameters, policy, queues, sources, storage};
 
 pub fn template(app: &App) -> String {
     to_yaml(&format!("the system {}", app.system().name), &node(app))
@@ -26,6 +26,9 @@ pub fn node(app: &App) -> Node {
     let failures = storage::failures_name(system.name);
     resources.push((storage::resource(&failures, "Bucket"), storage::failures(system.name)));
     resources.push((storage::resource(&failures, "BucketPolicy"), storage::bucket_policy(&failures)));
+    for (queue, handler) in functions.iter().filter_map(|own| Some((own.queue(system)?, own))) {
+        resources.extend(queues::queues(system.name, queue, handler));
+    }
     resources.extend(api::api(system.name, &functions));
     resources.extend(alarms::system(system, &functions));
     for own in &functions {
@@ -45,32 +48,36 @@ pub fn node(app: &App) -> Node {
         "Parameters" => parameters::system(),
         "Conditions" => parameters::conditions(),
         "Mappings" => parameters::memory(&functions),
-        "Globals" => map! { "Function" => globals(system.name) },
+        "Globals" => map! { "Function" => globals(system) },
         "Resources" => resources,
         "Outputs" => api::outputs(),
     }
 }
 
 /// Returns the properties that all functions of a system share, such as the zip.
-fn globals(system: &str) -> Node {
+fn globals(system: &System) -> Node {
+    let mut variables: Map = vec![
+        ("CAIRN_PREFIX".to_owned(), reference("Prefix")),
+        ("CAIRN_BUCKET_SUFFIX".to_owned(), sub(names::BUCKET_SUFFIX)),
+    ];
+    if system.sources.iter().any(|source| matches!(source, EventSource::Queue { .. })) {
+        variables.push(("CAIRN_QUEUES".to_owned(), sub(names::QUEUE_URLS)));
+    }
+    variables.extend([
+        ("CAIRN_SEARCH_ENDPOINT".to_owned(), reference("SearchEndpoint")),
+        ("CAIRN_ISSUERS".to_owned(), reference("Issuers")),
+        ("CAIRN_CURSOR_SECRETS".to_owned(), reference("CursorSecrets")),
+        ("CAIRN_TOMBSTONE_HOURS".to_owned(), reference("TombstoneRetentionHours")),
+        ("CAIRN_ROUTE_METRICS".to_owned(), map! { "Fn::If" => list!["HasRouteMetrics", "true", "false"] }),
+    ]);
     map! {
         "Runtime" => "provided.al2023",
-        "CodeUri" => format!("../target/lambda/{system}/bootstrap.zip"),
+        "CodeUri" => format!("../target/lambda/{}/bootstrap.zip", system.name),
         "Architectures" => list![reference("Architecture")],
         "Tracing" => "Active",
         "LoggingConfig" => map! { "LogGroup" => reference("Logs") },
-        "Environment" => map! {
-            "Variables" => map! {
-                "CAIRN_PREFIX" => reference("Prefix"),
-                "CAIRN_BUCKET_SUFFIX" => sub(names::BUCKET_SUFFIX),
-                "CAIRN_SEARCH_ENDPOINT" => reference("SearchEndpoint"),
-                "CAIRN_ISSUERS" => reference("Issuers"),
-                "CAIRN_CURSOR_SECRETS" => reference("CursorSecrets"),
-                "CAIRN_TOMBSTONE_HOURS" => reference("TombstoneRetentionHours"),
-                "CAIRN_ROUTE_METRICS" => map! { "Fn::If" => list!["HasRouteMetrics", "true", "false"] },
-            },
-        },
-        "Tags" => names::tags(system),
+        "Environment" => map! { "Variables" => variables },
+        "Tags" => names::tags(system.name),
     }
 }
 

@@ -11,6 +11,7 @@ mod alarms;
 mod api;
 mod callers;
 mod import;
+mod queues;
 mod stacks;
 
 /// That these answer without a token, and no others do, is tried in `tests/rehearsal.rs`.
@@ -49,7 +50,7 @@ fn the_mirror_loses_no_record_of_a_stream() {
             })
             .count();
         let mut mapped = 0;
-        for (name, mapping) in of_type(&template, "AWS::Lambda::EventSourceMapping") {
+        for (name, mapping) in stream_mappings(&template) {
             mapped += 1;
             assert_eq!(mapping["FunctionResponseTypes"], serde_json::json!(["ReportBatchItemFailures"]), "{name}");
             assert_eq!(mapping["BisectBatchOnFunctionError"], true, "{name}");
@@ -183,7 +184,7 @@ fn no_policy_is_wider_than_it_must_be() {
 #[test]
 fn the_mirror_changes_nothing_but_a_revision() {
     for (system, template) in systems() {
-        let mirrors = of_type(&template, "AWS::Lambda::EventSourceMapping")
+        let mirrors = stream_mappings(&template)
             .map(|(_, mapping)| mapping["FunctionName"]["Ref"].as_str().unwrap().replace("Function", "Role"));
         // Who makes an index writes each item's document as its record would.
         let made = members(&template["Resources"]).filter(|(_, it)| text(&it["Type"]).starts_with("Custom::"));
@@ -263,6 +264,16 @@ fn of_type<'a>(template: &'a Value, kind: &str) -> impl Iterator<Item = (&'a str
     members(&template["Resources"])
         .filter(move |(_, resource)| resource["Type"] == kind)
         .map(|(name, resource)| (name, &resource["Properties"]))
+}
+
+/// The mappings of streams. Those of queues begin nowhere.
+fn stream_mappings(template: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    of_type(template, "AWS::Lambda::EventSourceMapping").filter(|(_, mapping)| !mapping["StartingPosition"].is_null())
+}
+
+/// The mappings of queues.
+fn queue_mappings(template: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    of_type(template, "AWS::Lambda::EventSourceMapping").filter(|(_, mapping)| mapping["StartingPosition"].is_null())
 }
 
 /// Method, path and function of each operation of the API description by which API Gateway makes its routes.

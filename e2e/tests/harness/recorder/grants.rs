@@ -153,6 +153,7 @@ impl fmt::Display for Told<'_> {
             Resource::Index { table, index } => write!(formatter, "index {index} of {table}"),
             Resource::Objects { bucket, prefix } => write!(formatter, "objects {bucket}/{prefix}"),
             Resource::Names { bucket, prefix } => write!(formatter, "names {bucket}/{prefix}"),
+            Resource::Queue(queue) => write!(formatter, "queue {queue}"),
             Resource::Search { path } => write!(formatter, "search {path}"),
         }
     }
@@ -186,19 +187,23 @@ struct Grant {
     bucket: Option<String>,
     objects: Option<String>,
     names: Option<String>,
+    queue: Option<String>,
     search_path: Option<String>,
 }
 
 impl From<Grant> for Use {
     fn from(grant: Grant) -> Self {
-        let Grant { action, table, index, attributes, bucket, objects, names, search_path } = grant;
-        let resource = match (table, index, attributes, bucket, objects, names, search_path) {
-            (Some(table), None, None, None, None, None, None) => Resource::Table(table),
-            (Some(table), Some(index), None, None, None, None, None) => Resource::Index { table, index },
-            (Some(table), None, Some(attributes), None, None, None, None) => Resource::Attributes { table, attributes },
-            (None, None, None, Some(bucket), Some(prefix), None, None) => Resource::Objects { bucket, prefix },
-            (None, None, None, Some(bucket), None, Some(prefix), None) => Resource::Names { bucket, prefix },
-            (None, None, None, None, None, None, Some(path)) => Resource::Search { path },
+        let Grant { action, table, index, attributes, bucket, objects, names, queue, search_path } = grant;
+        let resource = match (table, index, attributes, bucket, objects, names, queue, search_path) {
+            (Some(table), None, None, None, None, None, None, None) => Resource::Table(table),
+            (Some(table), Some(index), None, None, None, None, None, None) => Resource::Index { table, index },
+            (Some(table), None, Some(attributes), None, None, None, None, None) => {
+                Resource::Attributes { table, attributes }
+            }
+            (None, None, None, Some(bucket), Some(prefix), None, None, None) => Resource::Objects { bucket, prefix },
+            (None, None, None, Some(bucket), None, Some(prefix), None, None) => Resource::Names { bucket, prefix },
+            (None, None, None, None, None, None, Some(queue), None) => Resource::Queue(queue),
+            (None, None, None, None, None, None, None, Some(path)) => Resource::Search { path },
             other => panic!("a grant of {action} on {other:?}"),
         };
         Self { action, resource }

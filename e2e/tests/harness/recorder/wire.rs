@@ -10,6 +10,7 @@ use http::Method;
 use reqwest::Url;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use table::grant::Resource;
 
 use super::Use;
@@ -94,6 +95,14 @@ pub fn link(link: &Url) -> Use {
     let bucket = link.path_segments().into_iter().flatten().next().unwrap_or_default();
     let prefix = bucket.split_inclusive('-').next().filter(|part| part.ends_with('-')).unwrap_or_default();
     s3(prefix, &method, link.path()).unwrap()
+}
+
+/// Returns the action on a queue, whose name is the end of its URL.
+pub fn sqs(prefix: &str, target: &str, body: &[u8]) -> Option<Use> {
+    let action = format!("sqs:{}", target.rsplit('.').next().unwrap());
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let queue = body["QueueUrl"].as_str()?.rsplit('/').next()?;
+    Some(Use::new(action, Resource::Queue(logical(prefix, queue)?)))
 }
 
 pub fn search(prefix: &str, method: &Method, path: &str) -> Option<Use> {

@@ -1,13 +1,13 @@
 //! `POST /tracker/tenants/{tenantId}/projects/{projectId}/exports`
 
 use jobs::limits::TOO_MANY_JOBS;
-use jobs::{JobId, Jobs};
+use jobs::{JobId, Jobs, begin_now};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use web::{Accepted, Context, Fault, IdempotencyKey, Json, Order, Path, Problem, Route, Sample, problem};
 
 use super::ExportParams;
-use crate::access::{EXPORT, MEMBERSHIP, OPEN_JOBS, PROJECT};
+use crate::access::{BEGIN_JOB, EXPORT, MEMBERSHIP, OPEN_JOBS, PROJECT};
 use crate::attributes::{ATTRIBUTE_BUSY, refusal};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::grid::query::{ParsedQuery, by_number, columns};
@@ -42,7 +42,7 @@ pub struct NewExport {
 pub fn route() -> Route {
     Route::post("createExport", "/tracker/tenants/{tenantId}/projects/{projectId}/exports", SIGNED_IN, create)
         .summary("Create a CSV file of all rows of a grid; the job links to it when it has ended")
-        .patterns(&[&MEMBERSHIP, &PROJECT, &OPEN_JOBS, &EXPORT])
+        .patterns(&[&MEMBERSHIP, &PROJECT, &OPEN_JOBS, &EXPORT, &BEGIN_JOB])
         .problems(&[problem::FORBIDDEN, problem::NOT_FOUND, ATTRIBUTE_BUSY, TOO_MANY_JOBS, UNMAPPED_COLUMN])
         .sample(
             Sample::new("/tracker/tenants/tenant-0807/projects/project-35e9/exports")
@@ -84,7 +84,7 @@ async fn create(
     let job = Job::new(cx.access(), Kind::Export, details, Some(me.to_string())).at(&params)?;
     let (view, href) = (view(id, job.clone()), TrackerJobs::href(&path.tenant_id, id));
     let new = Limited { tenant: path.tenant_id, project: path.project_id, person: me, id, job };
-    cx.retry(|| async {
+    let accepted = cx.retry(|| async {
         let actions = match new.create(cx.access()).await {
             Ok(actions) => actions,
             // The same request, sent twice at once, may have taken the last place.
@@ -94,6 +94,8 @@ async fn create(
             Err(problem) => return Err(problem),
         };
         once.accept(&cx, &EXPORT, &TRACKER, actions, href.clone(), &view).await.map_err(refusal)
-    })
-    .await
+    });
+    let accepted = accepted.await?;
+    begin_now::<TrackerJobs>(cx.access(), &path.tenant_id, id).await;
+    Ok(accepted)
 }

@@ -51,6 +51,11 @@ pub async fn run_jobs(event: Event) -> Result<Bytes, EventFailure> {
     event.finish(summary)
 }
 
+/// The handler `runJob`: works on the job of a message.
+pub async fn run_job(event: Event) -> Result<Bytes, EventFailure> {
+    jobs::run_message::<TrackerJobs>(event).await
+}
+
 /// The handler `startImport`: starts the imports whose files have arrived.
 pub async fn start_import(event: Event) -> Result<Bytes, EventFailure> {
     jobs::start_uploaded::<TrackerJobs>(event).await

@@ -10,6 +10,7 @@ mod idempotency;
 mod objects;
 mod proxy;
 mod queries;
+mod queue;
 mod reads;
 mod search;
 mod shop;

@@ -29,6 +29,8 @@ struct Envelope {
 #[serde(rename_all = "camelCase")]
 struct Record {
     event_source: Option<String>,
+    #[serde(rename = "eventSourceARN")]
+    event_source_arn: Option<String>,
     s3: Option<S3>,
 }
 
@@ -74,6 +76,10 @@ fn of_record(record: &Record, system: &System, bucket_suffix: &str) -> Option<&'
         {
             Some(*handler)
         }
+        (EventSource::Queue { name, handler }, Some("aws:sqs"), _) => {
+            // The name of the queue has the prefix of the deployment.
+            record.event_source_arn.as_ref()?.ends_with(name).then_some(*handler)
+        }
         _ => None,
     };
     system.sources.iter().find_map(matches)
@@ -114,6 +120,7 @@ mod tests {
         sources: &[
             EventSource::Streams { handler: "mirror", filtered: false },
             EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
+            EventSource::Queue { name: "zoo-meals", handler: "serveMeal" },
             EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
             EventSource::Schedule { every_minutes: 1440, handler: "sweep" },
             EventSource::Deployment { handler: "openGates" },
@@ -138,7 +145,13 @@ mod tests {
             (r#"{"source": "aws.events", "resources": ["arn:aws:events:a:1:rule/zoo-sweep"]}"#, Some(event("sweep"))),
             (r#"{"source": "aws.events", "resources": []}"#, None),
             (r#"{"RequestType": "Create", "ResponseURL": "https://x.example"}"#, Some(event("openGates"))),
+            (
+                r#"{"Records": [{"eventSource": "aws:sqs", "eventSourceARN": "arn:aws:sqs:a:1:test-zoo-meals"}]}"#,
+                Some(event("serveMeal")),
+            ),
+            (r#"{"Records": [{"eventSource": "aws:sqs", "eventSourceARN": "arn:aws:sqs:a:1:zoo-visits"}]}"#, None),
             (r#"{"Records": [{"eventSource": "aws:sqs"}]}"#, None),
+            (r#"{"Records": [{"eventSource": "aws:kinesis"}]}"#, None),
             ("[]", None),
         ];
         for (payload, expected) in cases {

@@ -24,6 +24,7 @@ pub static SYSTEM: System = System {
     sources: &[
         EventSource::Streams { handler: "mirror", filtered: false },
         EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
+        EventSource::Queue { name: "zoo-meals", handler: "serveMeal" },
         EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
         EventSource::Deployment { handler: "openGates" },
     ],

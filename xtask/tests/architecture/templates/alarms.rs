@@ -4,21 +4,26 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
-use super::{members, of_type, systems, text};
+use super::{members, of_type, queue_mappings, stream_mappings, systems, text};
 
 /// Ten alarms are free in an account, and each further one is USD 0.10 a month.
 #[test]
-fn a_system_has_seven_alarms_and_one_for_each_kind_of_file() {
+fn a_system_has_seven_alarms_and_one_for_each_kind_of_file_and_each_queue() {
     for (system, template) in systems() {
         let of_all = members(&template["Resources"]).filter(|(_, it)| text(&it["Type"]) == "AWS::CloudWatch::Alarm");
         let always: BTreeSet<String> =
             of_all.filter(|(_, it)| it["Condition"].is_null()).map(|(name, _)| name.to_owned()).collect();
         let mirror = ["Expiry", "Lag", "Quarantine", "Throttles"].map(|name| format!("Mirror{name}Alarm"));
-        let mut expected: BTreeSet<String> =
-            ["ApiServerErrorsAlarm", "RunJobsErrorsAlarm", "RunJobsNotInvokedAlarm"].map(str::to_owned).into();
-        expected.extend(mirror);
+        let polling =
+            of_type(&template, "AWS::Events::Rule").filter(|(_, it)| it["ScheduleExpression"] == "rate(1 minute)");
+        let [polling] = polling.map(|(name, _)| name).collect::<Vec<_>>()[..] else { panic!("{system}") };
+        let polling = ["ErrorsAlarm", "NotInvokedAlarm"].map(|alarm| polling.replace("Schedule", alarm));
+        let mut expected = BTreeSet::from(["ApiServerErrorsAlarm".to_owned()]);
+        expected.extend(mirror.into_iter().chain(polling));
         let files = of_type(&template, "AWS::Lambda::EventInvokeConfig");
         expected.extend(files.map(|(name, _)| name.replace("Invocations", "DroppedEventsAlarm")));
+        let handlers = queue_mappings(&template).map(|(_, mapping)| text(&mapping["FunctionName"]["Ref"]));
+        expected.extend(handlers.map(|function| function.replace("Function", "DeadLettersAlarm")));
         assert_eq!(always, expected, "{system}");
     }
 }
@@ -92,7 +97,7 @@ fn no_alarm_waits_for_what_cannot_be() {
                 &template["Resources"][text(&asynchronous["FunctionName"]["Ref"])]["Properties"]["FunctionName"];
             assert_eq!(&dropped["Dimensions"][0]["Value"], function, "{system}: {name}");
         }
-        for (name, mapping) in of_type(&template, "AWS::Lambda::EventSourceMapping") {
+        for (name, mapping) in stream_mappings(&template) {
             let function = &template["Resources"][text(&mapping["FunctionName"]["Ref"])]["Properties"]["FunctionName"];
             // The first rings within minutes, the second while there is an hour left to do something.
             let limit = mapping["MaximumRecordAgeInSeconds"].as_u64().unwrap() * 1000;

@@ -1,14 +1,15 @@
 //! Who may call a function, and which index a body may name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use xtask::infra::shared;
 
-use super::{members, of_type, routes, systems, text};
+use super::{members, of_type, queue_mappings, routes, systems, text};
 
-/// A function is called by what it is for, and by nothing else of the account or outside it. The mirror is called by its
-/// event source, and what a deployment calls by whoever deploys: neither needs a permission.
+/// A function is called by what it is for, and by nothing else of the account or outside it. The mirror and the handler of
+/// a queue are called by their event source mappings, and what a deployment calls by whoever deploys: none of them needs a
+/// permission.
 #[test]
 fn a_function_is_called_by_its_source_alone() {
     for (system, template) in systems() {
@@ -54,8 +55,11 @@ fn a_function_is_called_by_its_source_alone() {
         }
         assert!(permitted.is_empty(), "{system}: {permitted:#?}");
         let functions = of_type(&template, "AWS::Serverless::Function").map(|(name, _)| name);
-        let uncalled: Vec<&str> = functions.filter(|name| !expected.contains_key(*name)).collect();
-        assert_eq!(uncalled, ["CreateIndexFunction", "MirrorFunction"], "{system}");
+        let uncalled: BTreeSet<String> =
+            functions.filter(|name| !expected.contains_key(*name)).map(str::to_owned).collect();
+        let mapped = queue_mappings(&template).map(|(_, mapping)| text(&mapping["FunctionName"]["Ref"]));
+        let known = ["CreateIndexFunction", "MirrorFunction"].map(str::to_owned).into_iter().chain(mapped);
+        assert_eq!(uncalled, known.collect(), "{system}");
     }
 }
 

@@ -55,7 +55,7 @@ fn a_function_has_the_memory_of_its_kind() {
             let expected = match text(&function["Handler"]).as_str() {
                 "getHealth" | "getApiDescription" => 128,
                 "createIndex" => 1769,
-                "mirror" | "checkUpload" | "startImport" | "runJobs" => 1024,
+                "mirror" | "checkUpload" | "startImport" | "runJob" | "runJobs" => 1024,
                 handler => {
                     assert!(routes.contains(name) || handler.starts_with("sweep"), "{system}: {handler}");
                     512

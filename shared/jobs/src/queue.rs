@@ -1,0 +1,61 @@
+//! A queue by which a job begins at once. A message only shortens the wait: the schedule finds each due job, also one
+//! whose message was lost.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use table::{Access, Error};
+use web::{Event, EventFailure, Problem};
+
+use crate::turn::carry_on;
+use crate::{JobId, JobOf, Jobs, Lease, Workers, due};
+
+/// A message: this job is due.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message {
+    group: String,
+    job: JobId,
+}
+
+/// Sends a message that begins a job at once. The transaction that creates the job comes first. If sending fails, the
+/// schedule begins the job.
+pub async fn begin_now<J: Jobs>(access: &Access, group: &J::Group, id: JobId) {
+    let Some(queue) = J::QUEUE else { return };
+    let message = Message { group: J::group_name(group), job: id };
+    match access.queue(queue.pattern, queue.name).send(&message).await {
+        Ok(()) => {}
+        Err(Error::Undeclared(undeclared)) => table::never!("a job cannot begin at once: {undeclared}"),
+        Err(error) => {
+            tracing::warn!(job.id = %id, %error, "sending the message of a job failed; the schedule begins it")
+        }
+    }
+}
+
+/// Handles a message: leases its job, and works on it until the deadline. A job that is open and due then gets another
+/// message. A message of a job that has ended, waits or is leased changes nothing.
+pub async fn run_message<J: Workers>(event: Event) -> Result<Bytes, EventFailure> {
+    let access = event.access();
+    for Message { group, job: id } in event.messages()? {
+        let Some(lease) = Lease::<J>::acquire(access, id).await.map_err(EventFailure::new)? else {
+            tracing::debug!(job.group = group, job.id = %id, "the job of a message is not due");
+            continue;
+        };
+        let group = lease.group.clone();
+        let job = carry_on(access, lease, event.deadline).await.map_err(EventFailure::new)?;
+        resume_soon::<J>(access, &group, id, &job).await.map_err(EventFailure::new)?;
+    }
+    Ok(Bytes::from_static(b"{}"))
+}
+
+/// Sends another message for a job that a run has given back.
+pub(crate) async fn resume_soon<J: Jobs>(
+    access: &Access,
+    group: &J::Group,
+    id: JobId,
+    job: &JobOf<J>,
+) -> Result<(), Problem> {
+    if J::QUEUE.is_some() && job.is_open() && due::is_due::<J>(access, id).await? {
+        begin_now::<J>(access, group, id).await;
+    }
+    Ok(())
+}
