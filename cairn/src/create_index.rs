@@ -7,7 +7,7 @@ use crate::{StateFolder, running, system};
 
 #[derive(Debug, Args)]
 pub struct CreateIndex {
-    /// The system: `parks`, `agencies` or `tracker`.
+    /// The system, such as `parks`.
     system: String,
     #[command(flatten)]
     state: StateFolder,

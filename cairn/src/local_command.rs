@@ -135,7 +135,8 @@ impl Local {
         let config = &platform.engines.config;
         for served in systems::ALL {
             let name = served.system.name;
-            println!("{name:<10} {}/{name} (description: /{name}/openapi.json)", platform.url);
+            let kind = if served.is_example { "; an example" } else { "" };
+            println!("{name:<10} {}/{name} (description: /{name}/openapi.json{kind})", platform.url);
         }
         println!("search     {}", config.search);
         println!("DynamoDB   {}", platform.dynamodb());

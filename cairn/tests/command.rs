@@ -219,6 +219,7 @@ mod tests {
             "tenant-admin",
             "tenant-editor",
             "tenant-viewer",
+            "librarian",
         ];
         assert_eq!(kinds, expected);
         for row in rows {

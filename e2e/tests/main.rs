@@ -28,6 +28,7 @@ mod privilege;
 mod quarantine;
 mod samples;
 mod schedules;
+mod shelf;
 mod tenancy;
 mod tombstones;
 mod traces;
@@ -41,6 +42,8 @@ fn main() -> ExitCode {
             parks::tests(),
             agencies::tests(),
             tracker::tests(),
+            shelf::tests(),
+            shelf::costs::tests(),
             tenancy::tests(),
             contract::tests(),
             generated::tests(),

@@ -8,6 +8,7 @@ mod foreign;
 mod lists;
 mod of_agencies;
 mod of_parks;
+mod of_shelf;
 mod of_tracker;
 mod operations;
 mod replays;
@@ -54,6 +55,7 @@ async fn of(served: &'static Served) -> Stage {
         "parks" => of_parks::stage(served).await,
         "agencies" => of_agencies::stage(served).await,
         "tracker" => of_tracker::stage(served).await,
+        "shelf" => of_shelf::stage(served).await,
         other => panic!("write a stage for {other}: who its principals are, and what is theirs"),
     }
 }

@@ -18,13 +18,14 @@ Validations.of(shared).acknowledge({
   id: 'CloudFormation-Validate::W1001',
   reason: 'The outputs name the domain only where the condition that makes it holds.',
 });
-// CDK needs the zips of all stacks that it synthesizes. -c systems=parks,tracker limits them.
+// CDK needs the zips of all stacks that it synthesizes: those of all systems but the examples, or those of
+// -c systems=parks,tracker.
 const chosen: string[] | undefined = app.node.tryGetContext('systems')?.split(',');
 const unknown = chosen?.find((name) => !declaration.systems.some((system) => system.name === name));
 if (unknown !== undefined) {
   throw new Error(`there is no system ${unknown}; there are ${declaration.systems.map(({ name }) => name).join(', ')}`);
 }
-for (const system of declaration.systems.filter(({ name }) => chosen?.includes(name) ?? true)) {
+for (const system of declaration.systems.filter(({ name, isExample }) => chosen?.includes(name) ?? !isExample)) {
   const made = new SystemStack(app, system, stack(system.name));
   Validations.of(made).acknowledge({
     id: 'CloudFormation-Validate::F3033',

@@ -8,6 +8,8 @@ export interface Declaration {
 
 export interface System {
   name: string;
+  // Whether it only shows how a system is written. Examples are deployed by choice.
+  isExample: boolean;
   tables: Table[];
   buckets: Bucket[];
   sources: Source[];

@@ -43,6 +43,8 @@ use sources::Sources;
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     pub system: &'static System,
+    /// Whether it only shows how a system is written.
+    pub is_example: bool,
     pub app: fn(Arc<Engines>) -> App,
     /// Returns the mapping of its documents.
     pub mapping: fn() -> Mapping,
@@ -57,11 +59,22 @@ impl Served {
     pub const fn of<M: Mirrored>(system: &'static System, app: fn(Arc<Engines>) -> App) -> Self {
         Self {
             system,
+            is_example: false,
             app,
             mapping: || M::default().mapping(),
             first_index: mirror::first_index::<M>,
             repair: mirror::repair::<M>,
         }
+    }
+
+    /// Marks it as an example.
+    pub const fn example(self) -> Self {
+        Self { is_example: true, ..self }
+    }
+
+    /// Returns the folder of its crate, from the repository's root.
+    pub fn folder(&self) -> String {
+        format!("{}/{}", if self.is_example { "examples" } else { "functions" }, self.system.name)
     }
 }
 

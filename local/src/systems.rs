@@ -2,6 +2,7 @@
 
 use agencies::documents::Agencies;
 use parks::documents::Parks;
+use shelf::documents::Shelf;
 use tracker::documents::Tracker;
 
 use crate::platform::Served;
@@ -11,6 +12,7 @@ pub const ALL: &[Served] = &[
     Served::of::<Parks>(&parks::SYSTEM, parks::app),
     Served::of::<Agencies>(&agencies::SYSTEM, agencies::app),
     Served::of::<Tracker>(&tracker::SYSTEM, tracker::app),
+    Served::of::<Shelf>(&shelf::schema::SYSTEM, shelf::app).example(),
 ];
 
 /// Returns the system with this name.

@@ -1,9 +1,11 @@
-//! The recorded costs of a system's access patterns: `functions/{system}/costs.json`.
+//! The recorded costs of a system's access patterns: `costs.json` in the folder of its crate.
 
 use std::fmt::Write;
 use std::fs;
 
 use serde::Deserialize;
+
+use crate::systems;
 
 /// The record that a test writes when `CAIRN_RECORD` is set.
 #[derive(Debug, Default, Deserialize)]
@@ -24,7 +26,7 @@ pub struct Cost {
 impl Record {
     /// The record of a system. A system whose costs were never recorded has an empty one.
     pub fn read(system: &str) -> Self {
-        let file = crate::root().join(format!("functions/{system}/costs.json"));
+        let file = crate::root().join(systems::folder(system)).join("costs.json");
         fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default()
     }
 

@@ -13,6 +13,7 @@ pub mod parameters;
 pub mod policy;
 pub mod queues;
 pub mod routes;
+pub mod samconfig;
 pub mod shared;
 pub mod sources;
 pub mod storage;

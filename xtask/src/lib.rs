@@ -24,9 +24,12 @@ pub mod schema;
 pub mod systems;
 pub mod templates;
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 
 use artefact::Artefact;
+use failure::{Doing, Failure};
 use systems::Declared;
 use web::operation;
 
@@ -43,7 +46,7 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
         let app = &declared.app;
         let name = app.system().name;
         routers.push_str(&operation::watch_router(name, app.routes()));
-        artefacts.push(Artefact::file(format!("functions/{name}/openapi.json"), description::of(app)));
+        artefacts.push(Artefact::file(format!("{}/openapi.json", systems::folder(name)), description::of(app)));
         for (operation, event) in events::of(app, &declared.records) {
             artefacts.push(Artefact::file(format!("events/{name}/{operation}.json"), event));
         }
@@ -60,10 +63,21 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
         artefacts.extend(blocks.into_iter().map(|(block, text)| Artefact::block(&docs, block, text)));
     }
     artefacts.push(Artefact::file("infra/shared.yaml", infra::shared::template()));
-    let declaration = infra::declaration::declaration(systems.iter().map(|declared| &declared.app));
+    artefacts.push(Artefact::file("samconfig.toml", infra::samconfig::stacks(systems)));
+    let declaration = infra::declaration::declaration(systems);
     artefacts.push(Artefact::file("infra/declaration.json", declaration));
     artefacts.push(Artefact::block("Cargo.toml", "the router of `cargo lambda watch`", routers));
     artefacts
+}
+
+/// Returns the operations of a system that need no token: those that every system has, and its own of
+/// `infra/public.json`.
+pub fn public(system: &str) -> Result<BTreeSet<String>, Failure> {
+    let list = fs::read(root().join("infra/public.json")).doing("infra/public.json")?;
+    let mut own: BTreeMap<String, BTreeSet<String>> = serde_json::from_slice(&list).doing("infra/public.json")?;
+    let mut public = own.remove(system).unwrap_or_default();
+    public.extend(["getApiDescription", "getHealth"].map(str::to_owned));
+    Ok(public)
 }
 
 /// Returns the repository's root.

@@ -4,6 +4,7 @@ pub mod agencies;
 pub mod parks;
 pub mod tracker;
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use table::Key;
 use table::schema::Table;
@@ -12,7 +13,7 @@ use table::schema::Table;
 pub const REGION: &str = "ca-central-1";
 
 /// The UUID of objects and events in samples.
-pub const OBJECT: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+pub const OBJECT: &str = web::operation::SAMPLE_ID;
 
 /// An item before and after a write, as JSON with `rev`.
 pub struct Write {
@@ -26,8 +27,18 @@ pub fn of(table: &Table, writes: &[Write]) -> Vec<Value> {
     writes.iter().enumerate().map(|(at, write)| record(table, at, write)).collect()
 }
 
+/// Returns an item as its table stores it.
+pub(crate) fn stored(table: &Table, key: &Key, item: &impl Serialize, rev: u64) -> Option<Value> {
+    let mut item = serde_json::to_value(item).ok()?;
+    let members = item.as_object_mut()?;
+    members.insert(table.pk.to_owned(), json!(key.pk));
+    members.extend(table.sk.map(|sk| (sk.to_owned(), json!(key.sk))));
+    members.insert("rev".to_owned(), json!(rev));
+    Some(item)
+}
+
 /// Reports a sample with an invalid constant, such as an id.
-fn invalid() -> Vec<Value> {
+pub(crate) fn invalid() -> Vec<Value> {
     table::never!("a sample of stream records has an invalid constant");
     Vec::new()
 }

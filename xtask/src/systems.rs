@@ -1,7 +1,10 @@
 //! The systems of the platform: their declarations, on engines without connections, and what this tool needs of each.
 
+mod shelf;
+
 use std::sync::Arc;
 
+use local::Served;
 use serde_json::Value;
 use table::{Clock, Config, Engines};
 use web::App;
@@ -54,7 +57,17 @@ pub fn all() -> Vec<Declared> {
         denied: ("listTenants", "dynamodb:Query"),
         smoke: |stage, stranger| Box::pin(smoke::tracker::run(stage, stranger)),
     };
-    vec![parks, agencies, tracker]
+    vec![parks, agencies, tracker, shelf::declared(engines)]
+}
+
+/// Returns the folder of a system's crate, from the repository's root.
+pub fn folder(system: &str) -> String {
+    local::systems::named(system).map(Served::folder).unwrap_or_default()
+}
+
+/// Returns whether a system only shows how a system is written.
+pub fn is_example(system: &str) -> bool {
+    local::systems::named(system).is_some_and(|served| served.is_example)
 }
 
 /// Returns the named systems, or all if there are no names.

@@ -125,7 +125,10 @@ impl Check<'_> {
         };
         self.run(script("check"), &[]).await?;
         let zips = format!("zips={}", zips.display());
-        self.run(script("synth"), &["--context", &zips, "--output", &made.display().to_string()]).await?;
+        let systems: Vec<&str> = self.stacks.iter().map(String::as_str).filter(|stack| *stack != "shared").collect();
+        let (systems, made) = (format!("systems={}", systems.join(",")), made.display().to_string());
+        let arguments = ["--context", &zips, "--context", &systems, "--output", &made];
+        self.run(script("synth"), &arguments).await?;
         self.run(script("compare"), &[]).await?;
         self.run(script("test"), &[]).await
     }

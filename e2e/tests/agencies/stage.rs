@@ -11,7 +11,7 @@ use ::agencies::schema::AGENCIES;
 use local::identity::Person;
 use serde::Serialize;
 use serde_json::json;
-use table::{Clock, Idpid, Key, item};
+use table::{Clock, Idpid, Key};
 
 use crate::harness::table::{Item, Table, text};
 use crate::harness::{Cairn, Setup, User};
@@ -142,11 +142,7 @@ fn member(agency: &str, subject: &str, role: Role, created: &str) -> Member {
 
 /// The item as the table keeps it.
 pub fn stored(key: &Key, value: &impl Serialize) -> Item {
-    let rev = Clock::system().micros() * 2;
-    let mut item = item::to_item(value).unwrap();
-    item.extend(item::key_item(&AGENCIES, key));
-    item.insert("rev".to_owned(), item::number(rev));
-    item
+    crate::harness::table::stored(&AGENCIES, key, value)
 }
 
 fn fixture() -> Vec<Item> {

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use local::systems;
 use serde_json::Value;
 use table::{Clock, Engines};
 use tokio::time::Instant;
@@ -50,10 +51,13 @@ impl Measured {
         self.0.push((what, lines.of(handler).consumed()));
     }
 
-    /// Asserts that the consumed units are those in `functions/{system}/costs.json`. With `CAIRN_RECORD` set, it writes
+    /// Asserts that the consumed units are those in `costs.json` of the system's crate. With `CAIRN_RECORD` set, it writes
     /// that file instead.
     pub fn match_record(&self, system: &str) {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../functions/{system}/costs.json"));
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("..")
+            .join(systems::named(system).unwrap().folder())
+            .join("costs.json");
         let measured = self.record();
         if std::env::var_os("CAIRN_RECORD").is_some() {
             return fs::write(&file, measured).unwrap();

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::types::{AttributeValue, PutRequest, WriteRequest};
+use serde::Serialize;
 use serde_json::{Value, json};
-use table::Engines;
+use table::{Clock, Engines, Key, item};
 
 /// A table.
 pub struct Table {
@@ -17,6 +18,14 @@ pub type Item = HashMap<String, AttributeValue>;
 
 pub fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
+}
+
+/// Returns an item as its table keeps it.
+pub fn stored(table: &table::schema::Table, key: &Key, value: &impl Serialize) -> Item {
+    let mut stored = item::to_item(value).unwrap();
+    stored.extend(item::key_item(table, key));
+    stored.insert("rev".to_owned(), item::number(Clock::system().micros() * 2));
+    stored
 }
 
 impl Table {
@@ -65,7 +74,7 @@ impl Table {
     }
 
     fn key(&self, pk: &str, sk: &str) -> Item {
-        table::item::key_item(self.table, &table::Key::new(pk, sk))
+        item::key_item(self.table, &Key::new(pk, sk))
     }
 
     /// Returns all items.

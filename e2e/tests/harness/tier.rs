@@ -16,11 +16,12 @@ pub enum Tier {
 }
 
 /// Themes with behaviour that may differ between DynamoDB engines: conditions, transactions, pages and streams.
-const DYNAMODB: [&str; 9] = [
+const DYNAMODB: [&str; 10] = [
     "contract",
     "costs",
     "agency_costs",
     "tracker_costs",
+    "shelf_costs",
     "agency_races",
     "idempotency",
     "mirror",
@@ -29,8 +30,18 @@ const DYNAMODB: [&str; 9] = [
 ];
 
 /// Themes with behaviour that may differ between search engines: shapes, words, orders and versions of documents.
-const SEARCH: [&str; 9] =
-    ["contract", "agency_search", "geometry", "mirror", "places", "search", "tombstones", "tracker_search", "uploads"];
+const SEARCH: [&str; 10] = [
+    "contract",
+    "agency_search",
+    "geometry",
+    "mirror",
+    "places",
+    "search",
+    "shelf",
+    "tombstones",
+    "tracker_search",
+    "uploads",
+];
 
 static TIER: LazyLock<Tier> = LazyLock::new(|| match std::env::var("CAIRN_TIER").as_deref() {
     Err(_) | Ok("ordinary") => Tier::Ordinary,

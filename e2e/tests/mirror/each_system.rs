@@ -2,14 +2,17 @@
 //! indexed again, by the mirror and by a deployment.
 
 use ::mirror::{CREATE_INDEX, Marker};
+use ::shelf::books::Book;
+use ::shelf::schema::{BookId, BookKey, SHELF};
 use aws_sdk_dynamodb::types::AttributeValue;
 use local::systems;
 use reqwest::Method;
 use serde_json::json;
+use table::EntityKey;
 
 use crate::agencies::stage::Stage;
 use crate::harness::proxy::Proxy;
-use crate::harness::table::{Item, Table, text};
+use crate::harness::table::{Item, Table, stored, text};
 use crate::harness::{Cairn, Setup, engines};
 use crate::tests;
 use crate::tracker::fixture::Fixture;
@@ -17,8 +20,10 @@ use crate::tracker::fixture::Fixture;
 tests! { mirror_of_each_system:
     agencies_items_written_past_the_platform_are_indexed_or_quarantined,
     tracker_items_written_past_the_platform_are_indexed_or_quarantined,
+    shelf_items_written_past_the_platform_are_indexed_or_quarantined,
     agencies_deployment_indexes_earlier_items,
     tracker_deployment_indexes_earlier_items,
+    shelf_deployment_indexes_earlier_items,
 }
 
 /// A system with its fixture.
@@ -28,25 +33,45 @@ struct Shown {
     table: Table,
     /// Three items that are searchable.
     items: [Item; 3],
-    /// The attribute that search returns as `name`.
-    name: &'static str,
+    /// The attribute that is searched, and its field.
+    name: (&'static str, &'static str),
 }
 
 async fn agencies(search: Option<String>) -> Shown {
     let stage = Stage::with(Setup { search, ..Setup::of("agencies") }).await;
     let keys = ["AGENCY#n", "AGENCY#s", "AGENCY#c"];
-    Shown::of("agencies", stage.table(), stage.cairn, keys.map(|key| (key, key)), "name").await
+    Shown::of("agencies", stage.table(), stage.cairn, keys.map(|key| (key, key)), ("name", "name")).await
 }
 
 async fn tracker(search: Option<String>) -> Shown {
     let Fixture { cairn, .. } = Fixture::with(Setup { search, ..Setup::of("tracker") }).await;
     let table = cairn.table_of(&::tracker::schema::TRACKER);
     let keys = ["issue-020e", "issue-67d1", "issue-af34"];
-    Shown::of("tracker", table, cairn, keys.map(|pk| (pk, "project-35e9")), "Name").await
+    Shown::of("tracker", table, cairn, keys.map(|pk| (pk, "project-35e9")), ("Name", "name")).await
+}
+
+async fn shelf(search: Option<String>) -> Shown {
+    let cairn = Cairn::with(Setup { search, ..Setup::of("shelf") }).await;
+    let books = ["Amber", "Birch", "Cedar"].map(|title| Book {
+        id: BookId::new(),
+        title: title.to_owned(),
+        author: "Ann Field".to_owned(),
+    });
+    let table = cairn.table_of(&SHELF);
+    table.put_all(books.iter().map(|book| stored(&SHELF, &BookKey { book: book.id }.key(), book)).collect()).await;
+    let ids = books.map(|book| book.id.to_string());
+    let keys = [0, 1, 2].map(|at| (BookKey::PK, ids[at].as_str()));
+    Shown::of("shelf", table, cairn, keys, ("title", "title")).await
 }
 
 impl Shown {
-    async fn of(system: &'static str, table: Table, cairn: Cairn, keys: [(&str, &str); 3], name: &'static str) -> Self {
+    async fn of(
+        system: &'static str,
+        table: Table,
+        cairn: Cairn,
+        keys: [(&str, &str); 3],
+        name: (&'static str, &'static str),
+    ) -> Self {
         cairn.caught_up().await;
         let items = keys.map(|(pk, sk)| {
             let table = &table;
@@ -60,7 +85,7 @@ impl Shown {
     /// number.
     async fn put(&self, item: &Item, name: AttributeValue, later: Option<u64>) {
         let mut item = item.clone();
-        item.insert(self.name.to_owned(), name);
+        item.insert(self.name.0.to_owned(), name);
         let rev: u64 = item.remove("rev").unwrap().as_n().unwrap().parse().unwrap();
         item.extend(later.map(|later| ("rev".to_owned(), AttributeValue::N((rev + later).to_string()))));
         self.table.put(item).await;
@@ -74,7 +99,7 @@ impl Shown {
         let found = self.cairn.search_engine(Method::POST, &format!("/{alias}/_search"), &query).await;
         let hits = found["hits"]["hits"].as_array().unwrap();
         assert!(hits.len() < 2, "{found}");
-        hits.first().map(|hit| hit["_source"]["name"].as_str().unwrap().to_owned())
+        hits.first().map(|hit| hit["_source"][self.name.1].as_str().unwrap().to_owned())
     }
 
     async fn quarantined(&self) -> Vec<Marker> {
@@ -88,6 +113,10 @@ async fn agencies_items_written_past_the_platform_are_indexed_or_quarantined() {
 
 async fn tracker_items_written_past_the_platform_are_indexed_or_quarantined() {
     found_or_put_aside(tracker(None).await).await;
+}
+
+async fn shelf_items_written_past_the_platform_are_indexed_or_quarantined() {
+    found_or_put_aside(shelf(None).await).await;
 }
 
 async fn found_or_put_aside(shown: Shown) {
@@ -119,6 +148,11 @@ async fn agencies_deployment_indexes_earlier_items() {
 async fn tracker_deployment_indexes_earlier_items() {
     let proxy = Proxy::before(engines::search().await).await;
     a_deployment_finds(tracker(Some(proxy.url.clone())).await, &proxy).await;
+}
+
+async fn shelf_deployment_indexes_earlier_items() {
+    let proxy = Proxy::before(engines::search().await).await;
+    a_deployment_finds(shelf(Some(proxy.url.clone())).await, &proxy).await;
 }
 
 async fn a_deployment_finds(shown: Shown, proxy: &Proxy) {

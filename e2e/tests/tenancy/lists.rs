@@ -44,5 +44,5 @@ pub async fn keep_cursors(stage: &Stage) {
             assert_eq!(foreign.but_for_the_request(), absent.but_for_the_request(), "{}", foreign.told());
         }
     }
-    assert!(walked > 3, "{walked} lists");
+    assert!(walked > if stage.is_shared() { 0 } else { 3 }, "{walked} lists");
 }

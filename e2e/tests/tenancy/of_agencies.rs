@@ -1,6 +1,6 @@
 //! The stage of agencies: the fixture, in which North Rescue is the principals' own agency and Coast Watch is foreign.
 
-use ::agencies::keys::JobKey;
+use jobs::JobKey;
 use local::Served;
 use serde_json::json;
 use table::EntityKey;

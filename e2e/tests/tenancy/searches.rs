@@ -29,7 +29,7 @@ pub async fn find_nothing(stage: &Stage) {
             asked += 1;
         }
     }
-    assert!(asked > 0);
+    assert!(asked > 0 || stage.is_shared());
     named(stage).await;
 }
 

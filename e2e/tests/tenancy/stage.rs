@@ -99,6 +99,11 @@ impl Stage {
         Self { cairn, system: served.system.name, principals, operations, parts, tables }
     }
 
+    /// Returns whether all callers see all items, as in the smallest systems, which have few operations.
+    pub fn is_shared(&self) -> bool {
+        self.parts.insiders.is_empty()
+    }
+
     pub fn user(&self, name: &str) -> &User {
         &self.principals.iter().find(|(known, _)| *known == name).unwrap().1
     }

@@ -1,8 +1,7 @@
 //! The search documents of agencies and members. A field that is not written here is not indexed.
 
-use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
+use mirror::{Document, Documents, Found, Image, Mapping, Unfit, WithoutShapes};
 use table::schema::{Entity, System};
-use table::{Access, AccessPattern};
 
 /// The documents of agencies.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,15 +31,7 @@ impl Documents for Agencies {
     }
 }
 
-impl Mirrored for Agencies {
-    type Shapes = NoShapes;
-
-    const PATTERNS: &'static [&'static AccessPattern] = &[];
-
-    fn shapes(_: Access) -> NoShapes {
-        NoShapes
-    }
-}
+impl WithoutShapes for Agencies {}
 
 fn agency(document: &mut Document, image: &Image<'_>) -> Result<(), Unfit> {
     let name = image.text("name")?;

@@ -1,20 +1,18 @@
 //! The jobs of agencies: where they are stored, and which kinds there are.
 
 mod delete_agency;
-pub mod get;
 pub mod view;
 mod workers;
 
-pub use workers::run_jobs;
-
 use jobs::{DueIndex, JobId, Jobs};
 use serde::{Deserialize, Serialize};
+use table::AccessPattern;
 use table::schema::Table;
-use table::{AccessPattern, EntityKey, Key};
 use utoipa::ToSchema;
+use web::Route;
 
-use crate::access::{DELETION, DUE, LEASE};
-use crate::keys::{JobDueKey, JobKey};
+use crate::access::{DELETION, DUE, JOB, LEASE};
+use crate::authorization::PLATFORM_ADMINS;
 use crate::names::AgencyId;
 use crate::schema::{AGENCIES, BY_TYPE};
 
@@ -44,6 +42,11 @@ pub struct Details {
     pub agency_id: AgencyId,
 }
 
+/// `GET /agencies/jobs/{jobId}`. No agency has the id `jobs`, since the ids of new agencies are UUIDs.
+pub fn get_route() -> Route {
+    jobs::get_route::<AgencyJobs>("/agencies/jobs/{jobId}", PLATFORM_ADMINS)
+}
+
 impl Jobs for AgencyJobs {
     type Group = AgencyId;
     type Kind = Kind;
@@ -52,27 +55,8 @@ impl Jobs for AgencyJobs {
     const TABLE: &'static Table = &AGENCIES;
     const DUE: DueIndex = DueIndex { index: BY_TYPE, partition: "Due" };
     const LEASE: &'static AccessPattern = &LEASE;
+    const READ: &'static AccessPattern = &JOB;
     const LIST_DUE: &'static AccessPattern = &DUE;
-
-    fn group_name(agency: &AgencyId) -> String {
-        agency.to_string()
-    }
-
-    fn parse_group(name: &str) -> Option<AgencyId> {
-        name.parse().ok()
-    }
-
-    fn key(_: &AgencyId, job: JobId) -> Key {
-        JobKey { job }.key()
-    }
-
-    fn due_key(job: JobId) -> Key {
-        JobDueKey { job }.key()
-    }
-
-    fn parse_due_key(key: &Key) -> Option<JobId> {
-        JobDueKey::parse(key).map(|key| key.job)
-    }
 
     fn href(_: &AgencyId, job: JobId) -> String {
         format!("/agencies/jobs/{job}")

@@ -1,6 +1,5 @@
 //! The keys of every entity.
 
-use jobs::JobId;
 use table::{EntityKey, Idpid, Key};
 
 use crate::address::AddressHash;
@@ -43,20 +42,6 @@ table::key! {
     pub struct GateKey { agency: AgencyId }
     pk "GATE#{agency}"
     sk "GATE#{agency}"
-}
-
-table::key! {
-    /// A job. It is in a partition of its own, so that it outlives its agency.
-    pub struct JobKey { job: JobId }
-    pk "JOB#{job}"
-    sk "JOB#{job}"
-}
-
-table::key! {
-    /// Lists a job by the time at which it is due.
-    pub struct JobDueKey { job: JobId }
-    pk "JOB#{job}"
-    sk "DUE"
 }
 
 /// The prefix of members' sort keys.

@@ -1,8 +1,9 @@
 //! The table, indexes and event sources of agencies.
 
+use jobs::{JobDueKey, JobKey};
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, System, Table};
 
-use crate::keys::{AgencyKey, GateKey, InvitationKey, JobDueKey, JobKey, KnownAddressKey, MemberKey, RemovalKey};
+use crate::keys::{AgencyKey, GateKey, InvitationKey, KnownAddressKey, MemberKey, RemovalKey};
 
 pub static SYSTEM: System = System {
     name: "agencies",
@@ -12,7 +13,7 @@ pub static SYSTEM: System = System {
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
-        EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
+        EventSource::Schedule { every_minutes: 1, handler: jobs::RUN_JOBS },
     ],
 };
 

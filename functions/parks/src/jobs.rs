@@ -76,14 +76,6 @@ impl Jobs for ParksJobs {
     const UPLOADS: Option<Uploads> =
         Some(Uploads { pattern: &READ_IMPORT, bucket: BUCKET, prefix: IMPORTS.prefix, wait: 20 * 60, max_looks: 12 });
 
-    fn group_name(collection: &CollectionId) -> String {
-        collection.to_string()
-    }
-
-    fn parse_group(name: &str) -> Option<CollectionId> {
-        name.parse().ok()
-    }
-
     fn key(_: &CollectionId, job: JobId) -> Key {
         JobKey { job }.key()
     }

@@ -1,8 +1,8 @@
 //! The search documents of tenants, projects and issues. Only the fields named here are indexed.
 
-use mirror::{Document, Found, Image, Mapping, Mirrored, NoShapes, Unfit};
+use mirror::{Document, Found, Image, Mapping, Unfit, WithoutShapes};
 use table::schema::{Entity, System};
-use table::{Access, AccessPattern, EntityKey, Key};
+use table::{EntityKey, Key};
 
 use crate::keys::{IssueKey, ProjectKey, TenantKey};
 use crate::listed;
@@ -15,15 +15,7 @@ pub struct Tracker;
 /// Every field with its type and analysis. A change of the documents' content raises the version by one.
 pub const MAPPING: Mapping = Mapping { version: 2, body: include_str!("documents/mapping.json") };
 
-impl Mirrored for Tracker {
-    type Shapes = NoShapes;
-
-    const PATTERNS: &'static [&'static AccessPattern] = &[];
-
-    fn shapes(_: Access) -> NoShapes {
-        NoShapes
-    }
-}
+impl WithoutShapes for Tracker {}
 
 impl mirror::Documents for Tracker {
     fn tables(&self) -> &'static System {

@@ -11,7 +11,7 @@ use crate::access::{
     UPDATE_ISSUE, WRITE_EXPORT, WRITE_ISSUE,
 };
 use crate::documents::Tracker;
-use crate::jobs;
+use crate::jobs::{self, TrackerJobs};
 
 /// The access patterns of an import from its start. The rest of it begins at once by a message.
 const IMPORT: &[&AccessPattern] = &[
@@ -86,6 +86,6 @@ pub fn handlers() -> Vec<EventHandler> {
             .timeout(Duration::from_secs(300))
             .memory(1024),
         EventHandler::new("runJob", jobs::run_job).patterns(FILE_JOBS).timeout(Duration::from_secs(300)).memory(1024),
-        EventHandler::new("runJobs", jobs::run_jobs).patterns(JOBS).timeout(Duration::from_secs(60)).memory(1024),
+        ::jobs::handler::<TrackerJobs>().patterns(JOBS),
     ]
 }

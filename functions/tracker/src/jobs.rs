@@ -17,7 +17,7 @@ pub use delete_project::mark as mark_project;
 pub use limits::{Limited, imports_are_open};
 pub use pages::issue_of;
 pub use retype_attribute::as_text;
-pub use workers::{run_job, run_jobs, start_import};
+pub use workers::{run_job, start_import};
 
 use jobs::{DueIndex, JobId, JobQueue, Jobs, Uploads};
 use serde::{Deserialize, Serialize};

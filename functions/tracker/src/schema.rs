@@ -21,7 +21,7 @@ pub static SYSTEM: System = System {
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
         EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },
         EventSource::Queue { name: QUEUE, handler: "runJob" },
-        EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
+        EventSource::Schedule { every_minutes: 1, handler: jobs::RUN_JOBS },
     ],
 };
 

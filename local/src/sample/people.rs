@@ -1,9 +1,9 @@
-//! A person of the samples for each kind of caller.
+//! A person for each kind of caller: those of the samples, and a librarian of the shelf.
 
 use crate::identity::Person;
 
 /// The people by kind. The agency is Moorland Avalanche Service, the tenant Northern Bridges.
-pub const PEOPLE: [(&str, Person<'static>); 8] = [
+pub const PEOPLE: [(&str, Person<'static>); 9] = [
     ("parks-admin", Person { roles: &["parks-admin"], ..Person::new("parks-admin") }),
     ("platform-admin", Person { roles: &["platform-admin"], ..Person::new("platform-admin") }),
     ("agency-admin", Person::new("volunteer-0988")),
@@ -12,4 +12,5 @@ pub const PEOPLE: [(&str, Person<'static>); 8] = [
     ("tenant-admin", Person::new("ada")),
     ("tenant-editor", Person::new("ann")),
     ("tenant-viewer", Person::new("vic")),
+    ("librarian", Person { roles: &["librarian"], ..Person::new("librarian") }),
 ];

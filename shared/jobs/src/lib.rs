@@ -6,11 +6,11 @@
 //! | task | items |
 //! |---|---|
 //! | declare the jobs of a system | [`Jobs`], [`DueIndex`], [`Uploads`] |
-//! | create a job with what it works on | [`NewJob`], [`Start`], [`limits`] |
+//! | create a job with what it works on | [`NewJob`], [`Start`], [`accept`], [`limits`] |
 //! | write what a kind of job does | [`Workers`], [`Worker`], [`Step`], [`Then`] |
-//! | run due jobs, or one job | [`run`], [`start_uploaded`], [`finish`] |
+//! | run due jobs, or one job | [`handler`], [`run`], [`start_uploaded`], [`finish`] |
 //! | begin a job at once | [`JobQueue`], [`begin_now`], [`run_message`] |
-//! | show a job, cancel it | [`JobView`], [`accepted`], [`cancel`] |
+//! | show a job, cancel it | [`JobView`], [`get_route`], [`accepted`], [`cancel`] |
 //!
 //! The jobs of one group, such as a tenant, take turns with those of other groups.
 
@@ -24,6 +24,7 @@ mod lease;
 pub mod limits;
 mod queue;
 mod request;
+mod route;
 mod run;
 mod step;
 mod system;
@@ -36,14 +37,15 @@ mod worker;
 pub use cancel::{Cancellation, NOT_CANCELLABLE, cancel};
 pub use create::{NewJob, Start};
 pub use due::{Due, acquire_due, in_seconds, lease_end};
-pub use id::JobId;
+pub use id::{JobDueKey, JobId, JobKey};
 pub use job::{Counts, Job, RETENTION_SECONDS, RowFault, Status};
 pub use lease::Lease;
 pub use queue::{begin_now, run_message};
-pub use request::{finish, resume};
-pub use run::run;
+pub use request::{accept, finish, load, resume};
+pub use route::get_route;
+pub use run::{RUN_JOBS, handler, run};
 pub use step::{Step, Then};
-pub use system::{DueIndex, JobOf, JobQueue, Jobs, Uploads};
+pub use system::{DueIndex, JobOf, JobQueue, Jobs, NoDetails, OneGroup, Uploads};
 pub use turn::carry_on;
 pub use upload::start_uploaded;
 pub use view::{JobView, accepted};

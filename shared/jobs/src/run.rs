@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{FuturesUnordered, StreamExt};
 use table::{Access, Error, Key};
 use tokio::time::Instant;
-use web::{EventFailure, Problem, RunSummary};
+use web::{EventFailure, EventHandler, Problem, RunSummary};
 
 use crate::due::{Found, look};
 use crate::turn::{Active, Turned, has_time};
@@ -56,6 +57,19 @@ struct Run<'a, J: Jobs> {
     more: bool,
     look_error: Option<Error>,
     summary: RunSummary,
+}
+
+/// The name of the handler of the scheduled run in every system.
+pub const RUN_JOBS: &str = "runJobs";
+
+/// Creates the handler of the scheduled run, which works on due jobs for a minute.
+pub fn handler<J: Workers>() -> EventHandler {
+    EventHandler::new(RUN_JOBS, on_schedule::<J>).patterns(J::PATTERNS).timeout(Duration::from_secs(60)).memory(1024)
+}
+
+async fn on_schedule<J: Workers>(event: web::Event) -> Result<Bytes, EventFailure> {
+    let summary = run::<J>(event.access(), event.deadline).await?;
+    event.finish(summary)
 }
 
 /// Works on due jobs until none is due, or until this time. A job that fails stops no other job.

@@ -1,19 +1,21 @@
 //! What a system declares of its jobs.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
+use std::str::FromStr;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use table::part::NotAPart;
 use table::schema::Table;
-use table::{AccessPattern, Key};
+use table::{AccessPattern, EntityKey, Key, KeyPart};
 use utoipa::ToSchema;
 
-use crate::{Job, JobId};
+use crate::{Job, JobDueKey, JobId, JobKey};
 
 /// The jobs of a system: where they are stored. [`crate::Workers`] says what each kind does.
 pub trait Jobs: Debug + Send + Sync + Sized + 'static {
     /// What a job belongs to, such as its tenant. Groups take turns.
-    type Group: Clone + Debug + Ord + Send + Sync;
+    type Group: KeyPart + Clone + Debug + Ord + Send + Sync;
     type Kind: Copy + Debug + PartialEq + Serialize + DeserializeOwned + ToSchema + Send + Sync;
     /// What the item of a job has besides, with the names of its fields beside those of [`Job`].
     type Details: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync;
@@ -22,20 +24,36 @@ pub trait Jobs: Debug + Send + Sync + Sized + 'static {
     const DUE: DueIndex;
     /// Reads jobs and due rows, and moves due rows.
     const LEASE: &'static AccessPattern;
+    /// Reads a job for a response.
+    const READ: &'static AccessPattern = Self::LEASE;
     /// Lists due rows, which only the scheduled run does.
-    const LIST_DUE: &'static AccessPattern;
+    const LIST_DUE: &'static AccessPattern = Self::LEASE;
     /// The files that jobs wait for, if any do.
     const UPLOADS: Option<Uploads> = None;
     /// The queue by which jobs begin at once, if they do.
     const QUEUE: Option<JobQueue> = None;
 
     /// The group as a text of letters, digits, `-` and `_`, and back.
-    fn group_name(group: &Self::Group) -> String;
-    fn parse_group(name: &str) -> Option<Self::Group>;
+    fn group_name(group: &Self::Group) -> String {
+        group.to_string()
+    }
 
-    fn key(group: &Self::Group, id: JobId) -> Key;
-    fn due_key(id: JobId) -> Key;
-    fn parse_due_key(key: &Key) -> Option<JobId>;
+    fn parse_group(name: &str) -> Option<Self::Group> {
+        name.parse().ok()
+    }
+
+    /// The keys of a job and of its due row. By default they are in a partition of the job.
+    fn key(_: &Self::Group, id: JobId) -> Key {
+        JobKey { job: id }.key()
+    }
+
+    fn due_key(id: JobId) -> Key {
+        JobDueKey { job: id }.key()
+    }
+
+    fn parse_due_key(key: &Key) -> Option<JobId> {
+        JobDueKey::parse(key).map(|key| key.job)
+    }
 
     /// The path at which a job is served.
     fn href(group: &Self::Group, id: JobId) -> String;
@@ -43,6 +61,30 @@ pub trait Jobs: Debug + Send + Sync + Sized + 'static {
     /// The access pattern of the transactions of a kind's steps: they update the job and update or delete its due row.
     fn step_pattern(kind: Self::Kind) -> &'static AccessPattern;
 }
+
+/// The details of jobs that have none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NoDetails {}
+
+/// The group of all jobs of a system without tenants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OneGroup;
+
+impl fmt::Display for OneGroup {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("all")
+    }
+}
+
+impl FromStr for OneGroup {
+    type Err = NotAPart;
+
+    fn from_str(text: &str) -> Result<Self, NotAPart> {
+        if text == "all" { Ok(Self) } else { Err(NotAPart("`all`")) }
+    }
+}
+
+impl KeyPart for OneGroup {}
 
 /// The item of a system's job.
 pub type JobOf<J> = Job<<J as Jobs>::Kind, <J as Jobs>::Details>;

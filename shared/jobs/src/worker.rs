@@ -2,13 +2,16 @@
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use table::{Access, Key};
+use table::{Access, AccessPattern, Key};
 use web::Problem;
 
 use crate::{Jobs, Lease, Step, Then};
 
 /// The workers of a system's jobs.
 pub trait Workers: Jobs {
+    /// The access patterns of the handler of [`crate::handler`]: those of finding, leasing and doing each kind of job.
+    const PATTERNS: &'static [&'static AccessPattern] = &[];
+
     fn worker(kind: Self::Kind) -> Box<dyn AnyWorker<Self>>;
 
     /// Settles a due row that belongs to no job.

@@ -11,7 +11,7 @@ use table::schema::Table;
 use table::{Access, AccessPattern, Engines, Key, never};
 use web::{Batch, Event, EventFailure, EventHandler};
 
-use crate::documents::{Documents, Shapes};
+use crate::documents::{Documents, NoShapes, Shapes};
 use crate::first_index::{Progress, create_first_index};
 use crate::generation::Generation;
 use crate::handle::{Handled, handle};
@@ -23,7 +23,7 @@ pub trait Mirrored: Documents + Default + Send + 'static {
     type Shapes: Shapes + Send;
 
     /// The access patterns that read shapes.
-    const PATTERNS: &'static [&'static AccessPattern];
+    const PATTERNS: &'static [&'static AccessPattern] = &[];
 
     fn shapes(access: Access) -> Self::Shapes;
 }
@@ -33,6 +33,17 @@ pub const HANDLER: &str = "mirror";
 
 /// A callback that is called after every step of creating an index.
 pub type Scanned = Box<dyn Fn(Progress) + Send + Sync>;
+
+/// The documents of a system without shapes.
+pub trait WithoutShapes: Documents + Default + Send + 'static {}
+
+impl<M: WithoutShapes> Mirrored for M {
+    type Shapes = NoShapes;
+
+    fn shapes(_: Access) -> NoShapes {
+        NoShapes
+    }
+}
 
 /// Creates the event handler that applies a batch of stream records to search.
 pub fn handler<M: Mirrored>() -> EventHandler {

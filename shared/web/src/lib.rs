@@ -22,6 +22,8 @@ pub mod fault;
 pub mod format;
 mod guard;
 pub mod handler;
+#[doc(hidden)]
+pub mod id;
 mod idempotency;
 mod integers;
 pub mod lambda;

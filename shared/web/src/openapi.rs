@@ -10,6 +10,7 @@ mod security;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
+use table::Call;
 
 use crate::Route;
 use crate::problem;
@@ -214,9 +215,11 @@ fn with_headers(mut response: Map<String, Value>, headers: Map<String, Value>) -
     response.into()
 }
 
-/// Returns the slugs of a route's problems by status: those that follow from its declaration, then its own.
+/// Returns the slugs of a route's problems by status: those that follow from its declaration, its own, and that of search.
 fn problems(route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
     let takes_body = !matches!(route.body, Body::None);
+    let mut calls = route.patterns.iter().flat_map(|pattern| pattern.calls);
+    let searches = calls.any(|call| matches!(call, Call::Search { .. }));
     let implied = [
         (true, problem::BAD_REQUEST),
         (true, problem::NOT_SIGNED_IN),
@@ -234,7 +237,8 @@ fn problems(route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
     ];
     let implied = implied.into_iter().filter(|(applies, _)| *applies).map(|(_, kind)| kind);
     let mut slugs: BTreeMap<u16, Vec<&'static str>> = BTreeMap::new();
-    for kind in implied.chain(route.problems.iter().copied()) {
+    let searches = searches.then_some(problem::SEARCH_UNAVAILABLE);
+    for kind in implied.chain(route.problems.iter().copied()).chain(searches) {
         let of_status = slugs.entry(kind.status).or_default();
         if !of_status.contains(&kind.slug) {
             of_status.push(kind.slug);

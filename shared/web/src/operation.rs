@@ -14,10 +14,13 @@ use crate::who::Who;
 /// The placeholder of a sample event for a bearer token with [`sample_role`]. A real token would expire.
 pub const TOKEN: &str = "TOKEN";
 
+/// The id of items in samples.
+pub const SAMPLE_ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
+
 /// Returns the route's sample event, in API Gateway's payload format 2.0.
 pub fn sample_event(route: &Route) -> Value {
-    let target = route.sample.target.unwrap_or(route.template());
-    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let target = route.sample.target.map_or_else(|| with_sample_ids(route.template()), str::to_owned);
+    let (path, query) = target.split_once('?').unwrap_or((&target, ""));
     let route_key = format!("{} {}", route.method(), route.template());
     let mut headers: Map<String, Value> = Map::new();
     headers.insert("accept".into(), route.content_types().next().unwrap_or("*/*").into());
@@ -62,6 +65,11 @@ pub fn sample_event(route: &Route) -> Value {
         event.insert("body".into(), body.into());
     }
     event
+}
+
+/// Returns a template with the same id in the place of each parameter.
+fn with_sample_ids(template: &str) -> String {
+    path_names(template).fold(template.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), SAMPLE_ID))
 }
 
 /// Returns the status of the response to the sample event.

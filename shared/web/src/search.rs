@@ -2,6 +2,8 @@
 
 mod highlight;
 mod hits;
+mod keys;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +12,8 @@ use utoipa::ToSchema;
 
 pub use highlight::{Marks, Piece};
 pub use hits::{Counted, Hit, One, SearchResponse};
+pub use keys::FoundKeys;
+pub use words::Words;
 
 /// The most words of a query.
 pub const MAX_WORDS: usize = 20;

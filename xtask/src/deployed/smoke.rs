@@ -21,10 +21,10 @@ pub type Smoke = for<'a> fn(&'a Stage<'a>, &'a str) -> Pin<Box<dyn Future<Output
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A caller with all permissions on a deployment.
-struct User<'a>(&'a Stage<'a>);
+pub(crate) struct User<'a>(pub &'a Stage<'a>);
 
 /// A request that must be refused: method, path, token, header fields and the expected status.
-type Refused<'a> = (Method, &'a str, Option<&'a str>, &'a [(&'a str, &'a str)], u16);
+pub(crate) type Refused<'a> = (Method, &'a str, Option<&'a str>, &'a [(&'a str, &'a str)], u16);
 
 impl User<'_> {
     async fn send(
@@ -45,7 +45,13 @@ impl User<'_> {
         Ok((status, serde_json::from_str(&text).unwrap_or(Value::String(text))))
     }
 
-    async fn sends(&self, method: Method, path: &str, body: Option<&Value>, expected: u16) -> Result<Value, Failure> {
+    pub async fn sends(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+        expected: u16,
+    ) -> Result<Value, Failure> {
         let (status, answer) = self.send(method.clone(), path, Some(self.0.token), &[], body).await?;
         self.is(status, expected, &format!("{method} {path}: {answer}"))?;
         Ok(answer)
@@ -58,7 +64,7 @@ impl User<'_> {
         Err(Failure::new(format!("expected status {expected}, not {status}: {what}")))
     }
 
-    fn has(&self, answer: &Value, pointer: &str, expected: &str) -> Result<(), Failure> {
+    pub fn has(&self, answer: &Value, pointer: &str, expected: &str) -> Result<(), Failure> {
         if answer.pointer(pointer).and_then(Value::as_str) == Some(expected) {
             return Ok(());
         }
@@ -66,7 +72,7 @@ impl User<'_> {
     }
 
     /// Repeats a search until it has the expected result.
-    async fn finds(&self, path: &str, pointer: &str, expected: &str) -> Result<(), Failure> {
+    pub async fn finds(&self, path: &str, pointer: &str, expected: &str) -> Result<(), Failure> {
         let until = Instant::now() + TIMEOUT;
         loop {
             let (_, answer) = self.send(Method::GET, path, Some(self.0.token), &[], None).await?;
@@ -79,7 +85,7 @@ impl User<'_> {
     }
 
     /// Checks that each of these requests fails with its status and a problem.
-    async fn refuses(&self, requests: &[Refused<'_>], change: &Value) -> Result<(), Failure> {
+    pub async fn refuses(&self, requests: &[Refused<'_>], change: &Value) -> Result<(), Failure> {
         for (method, path, token, headers, expected) in requests {
             let (status, answer) = self.send(method.clone(), path, *token, headers, Some(change)).await?;
             self.is(status, *expected, &answer.to_string())?;
@@ -92,7 +98,7 @@ impl User<'_> {
 }
 
 /// Returns the text at a pointer of a response.
-fn text<'a>(response: &'a Value, pointer: &str) -> Result<&'a str, Failure> {
+pub(crate) fn text<'a>(response: &'a Value, pointer: &str) -> Result<&'a str, Failure> {
     let text = response.pointer(pointer).and_then(Value::as_str);
     text.ok_or_else(|| Failure::new(format!("expected a text at {pointer} of {response}")))
 }

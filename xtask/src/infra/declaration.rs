@@ -10,9 +10,10 @@ use web::{App, cors};
 use super::function::{Function, functions};
 use super::queues::DEAD_LETTER_SECONDS;
 use crate::artefact::MARK;
+use crate::systems::{self, Declared};
 
-pub fn declaration<'a>(apps: impl Iterator<Item = &'a App>) -> String {
-    let systems: Vec<Value> = apps.map(system).collect();
+pub fn declaration(systems: &[Declared]) -> String {
+    let systems: Vec<Value> = systems.iter().map(|declared| system(&declared.app)).collect();
     let declaration = json!({
         "//": format!("{MARK}: what the systems declare"),
         "cors": { "methods": cors::METHODS, "allowed": cors::ALLOWED, "exposed": cors::EXPOSED, "maxAge": cors::MAX_AGE },
@@ -30,6 +31,7 @@ fn system(app: &App) -> Value {
     });
     json!({
         "name": system.name,
+        "isExample": systems::is_example(system.name),
         "tables": system.tables.iter().map(|declared| table(declared)).collect::<Vec<_>>(),
         "buckets": buckets.collect::<Vec<_>>(),
         "sources": system.sources.iter().map(|declared| source(declared, &functions)).collect::<Vec<_>>(),

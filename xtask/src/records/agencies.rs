@@ -7,10 +7,10 @@ use agencies::keys::{agency_key, gate_key, member_key};
 use agencies::names::{AgencyId, Role, Status};
 use agencies::schema::AGENCIES;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use table::{Idpid, Key};
 
-use super::{OBJECT, Write, invalid, of};
+use super::{OBJECT, Write, invalid, of, stored};
 
 const REV: u64 = 3_534_508_800_000_000;
 
@@ -36,34 +36,29 @@ pub fn records() -> Vec<Value> {
     of(
         &AGENCIES,
         &[
-            write(agency_key(&north), None, stored(&agency_key(&north), &founded, REV)),
-            write(member_key(&north, &ann), None, stored(&member_key(&north, &ann), &admin, REV)),
+            write(agency_key(&north), None, kept(&agency_key(&north), &founded, REV)),
+            write(member_key(&north, &ann), None, kept(&member_key(&north, &ann), &admin, REV)),
             write(
                 agency_key(&south),
-                stored(&agency_key(&south), &patrol, REV),
-                stored(&agency_key(&south), &renamed, REV + 10),
+                kept(&agency_key(&south), &patrol, REV),
+                kept(&agency_key(&south), &renamed, REV + 10),
             ),
-            write(member_key(&south, &bob), stored(&member_key(&south, &bob), &leaver, REV), None),
+            write(member_key(&south, &bob), kept(&member_key(&south, &bob), &leaver, REV), None),
             write(
                 gate_key(&south),
-                stored(&gate_key(&south), &gate(2), REV),
-                stored(&gate_key(&south), &gate(1), REV + 12),
+                kept(&gate_key(&south), &gate(2), REV),
+                kept(&gate_key(&south), &gate(1), REV + 12),
             ),
             write(
                 agency_key(&south),
-                stored(&agency_key(&south), &renamed, REV + 10),
-                stored(&agency_key(&south), &ended, REV + 14),
+                kept(&agency_key(&south), &renamed, REV + 10),
+                kept(&agency_key(&south), &ended, REV + 14),
             ),
         ],
     )
 }
 
 /// The item as the table keeps it.
-fn stored(key: &Key, item: &impl Serialize, rev: u64) -> Option<Value> {
-    let mut item = serde_json::to_value(item).ok()?;
-    let members = item.as_object_mut()?;
-    for (name, value) in [("PK", json!(key.pk)), ("SK", json!(key.sk)), ("rev", json!(rev))] {
-        members.insert(name.to_owned(), value);
-    }
-    Some(item)
+fn kept(key: &Key, item: &impl Serialize, rev: u64) -> Option<Value> {
+    stored(&AGENCIES, key, item, rev)
 }

@@ -1,13 +1,11 @@
 //! Jobs in responses, and requests that work on the job which they create.
 
-use jobs::{JobId, Status};
+use jobs::{JobId, JobKey, Status};
 use web::{Accepted, Context, Either, NoContent, Problem};
 
 use super::{AgencyJobs, Details, Job, Kind, Lease};
 use crate::access::JOB;
-use crate::keys::JobKey;
 use crate::names::AgencyId;
-use crate::schema::AGENCIES;
 
 /// A job as a platform administrator sees it.
 pub type JobView = jobs::JobView<Kind, Details>;
@@ -18,8 +16,7 @@ pub fn view(id: JobId, job: Job) -> JobView {
 }
 
 pub async fn load(cx: &Context, job: JobId) -> Result<Job, Problem> {
-    let stored = cx.access().table(&JOB, &AGENCIES).get_consistent(JobKey { job }).await?;
-    Ok(stored.ok_or_else(Problem::not_found)?.read()?)
+    jobs::load::<AgencyJobs>(cx, &JOB, JobKey { job }).await
 }
 
 /// Works on a job for as long as the request may last. 204 if it has succeeded by then, otherwise 202.

@@ -1,22 +1,18 @@
-//! What works on jobs: a worker for each kind, and the scheduled run.
+//! What works on jobs: a worker for each kind.
 
-use bytes::Bytes;
 use jobs::{AnyWorker, Workers};
-use web::{Event, EventFailure};
+use table::AccessPattern;
 
 use super::delete_agency::DeleteAgency;
 use super::{AgencyJobs, Kind};
+use crate::access::{DELETION, DUE, LEASE};
 
 impl Workers for AgencyJobs {
+    const PATTERNS: &'static [&'static AccessPattern] = &[&DUE, &LEASE, &DELETION];
+
     fn worker(kind: Kind) -> Box<dyn AnyWorker<Self>> {
         match kind {
             Kind::DeleteAgency => Box::new(DeleteAgency),
         }
     }
-}
-
-/// The handler `runJobs`, every minute: works on the jobs that are due.
-pub async fn run_jobs(event: Event) -> Result<Bytes, EventFailure> {
-    let summary = jobs::run::<AgencyJobs>(event.access(), event.deadline).await?;
-    event.finish(summary)
 }

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 use utoipa::ToSchema;
-use web::{Fault, Limit, search};
+use web::search::Words;
+use web::{Fault, Limit};
 
 use crate::names::{AgencyId, Role, Status};
 
@@ -41,7 +42,7 @@ pub struct SearchQuery {
 /// The query string after validation.
 #[derive(Clone, Debug)]
 pub struct ParsedQuery {
-    pub words: Option<Vec<String>>,
+    pub words: Option<Words>,
     pub entity: Searched,
     /// `Some(None)` for a text that is no agency id, which finds nothing.
     pub agency: Option<Option<AgencyId>>,
@@ -78,7 +79,7 @@ impl Searched {
 impl SearchQuery {
     pub fn parse(self) -> Result<ParsedQuery, Vec<Fault>> {
         let mut faults = Vec::new();
-        let words = self.q.map(|q| search::words(&q)).transpose();
+        let words = self.q.map(|q| Words::parse(&q)).transpose();
         let words = words.map_err(|detail| faults.push(Fault::parameter("q", detail))).unwrap_or_default();
         let chosen = match self.entity {
             Searched::Agency => {

@@ -7,7 +7,6 @@ use super::{Details, Job, Kind, Lease, TrackerJobs};
 use crate::access::JOB;
 use crate::keys::JobKey;
 use crate::names::TenantId;
-use crate::schema::TRACKER;
 
 /// A job. A platform administrator who is no member does not see its project, its attribute and its faults.
 pub type JobView = jobs::JobView<Kind, Details>;
@@ -30,8 +29,7 @@ pub fn accepted(tenant: TenantId, id: JobId, job: Job) -> Accepted<JobView> {
 }
 
 pub async fn load(cx: &Context, tenant: TenantId, job: JobId) -> Result<Job, Problem> {
-    let stored = cx.access().table(&JOB, &TRACKER).get_consistent(JobKey { tenant, job }).await?;
-    Ok(stored.ok_or_else(Problem::not_found)?.read()?)
+    jobs::load::<TrackerJobs>(cx, &JOB, JobKey { tenant, job }).await
 }
 
 /// Works on a job for as long as the request may last. 204 if it has succeeded by then, otherwise 202.

@@ -45,12 +45,6 @@ impl Workers for TrackerJobs {
     }
 }
 
-/// The handler `runJobs`, every minute: works on the jobs that are due, and completes the rows of unsettled issues.
-pub async fn run_jobs(event: Event) -> Result<Bytes, EventFailure> {
-    let summary = jobs::run::<TrackerJobs>(event.access(), event.deadline).await?;
-    event.finish(summary)
-}
-
 /// The handler `runJob`: works on the job of a message.
 pub async fn run_job(event: Event) -> Result<Bytes, EventFailure> {
     jobs::run_message::<TrackerJobs>(event).await

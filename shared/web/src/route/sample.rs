@@ -15,7 +15,7 @@ impl Sample {
         Self { target: Some(target), body: None, headers: &[], status: None }
     }
 
-    /// Creates a sample of the template itself, which has no parameters.
+    /// Creates a sample of the template itself, with [`crate::operation::SAMPLE_ID`] for each parameter.
     pub(crate) const fn own_path() -> Self {
         Self { target: None, body: None, headers: &[], status: None }
     }
