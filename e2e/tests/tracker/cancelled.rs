@@ -1,10 +1,23 @@
 //! Imports that are cancelled while they write: what they have made is counted exactly, and names them.
 
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use http::Method;
+use http_body_util::BodyExt;
+use hyper::Request;
+use hyper::body::Incoming;
 use serde_json::json;
+use table::{Config, Engines};
+use tracker::schema::TRACKER;
 
 use super::files::{announce, new, put_by_hand};
 use super::files_killed::Worker;
-use super::fixture::Fixture;
+use super::fixture::{Fixture, PROJECT};
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
 use crate::harness::stopper::Moment;
 use crate::harness::{Answer, send_file};
 use crate::tests;
@@ -12,6 +25,7 @@ use crate::tests;
 tests! { tracker_cancelled:
     import_cancelled_while_it_writes_counts_what_it_made,
     import_cancelled_after_its_worker_died_counts_what_it_made,
+    cancelling_that_races_the_start_of_its_import_is_accepted,
 }
 
 /// Cancels the import, waits for its end, and compares its counts with the project.
@@ -57,4 +71,42 @@ async fn import_cancelled_after_its_worker_died_counts_what_it_made() {
     assert!(Worker::ahead(&fixture).dies(&fixture, (4, Moment::AfterItIsDone)).await);
     let made = cancelled(&fixture, &project, &announced).await;
     assert!((1..=40).contains(&made), "{made}");
+}
+
+/// The import starts after the request has read its job, and before the request writes it.
+async fn cancelling_that_races_the_start_of_its_import_is_accepted() {
+    let fixture = Fixture::new().await;
+    fixture.cairn.engines().wind_down();
+    let announced = announce(&fixture.ann, PROJECT, new("create", "stop"), "Name\na\n").await;
+    let job = announced.header("location");
+    let config = fixture.cairn.engines().config.clone();
+    let target = config.dynamodb.clone().unwrap();
+    let (jobs, sk) = (fixture.cairn.table_of(&TRACKER), format!("job-{}", announced.text("id")));
+    let starting = Arc::new((jobs, sk, AtomicBool::new(false)));
+    let server = Server::start(move |request: Request<Incoming>| {
+        let (starting, target) = (Arc::clone(&starting), target.clone());
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let operation = parts.headers.get("x-amz-target").unwrap().as_bytes().to_vec();
+            let (jobs, sk, is_started) = &*starting;
+            if operation.ends_with(b".TransactWriteItems") && !is_started.swap(true, Ordering::Relaxed) {
+                let mut item = jobs.get("tenant-0807", sk).await.unwrap();
+                let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
+                item.insert("status".to_owned(), table::item::text("running"));
+                item.insert("rev".to_owned(), table::item::number(rev + 1));
+                jobs.put(item).await;
+            }
+            Ok::<_, Box<dyn Error + Send + Sync>>(pass_on(target, parts, body).await?)
+        }
+    })
+    .await;
+    let config = Config { dynamodb: Some(server.url.clone()), ..config };
+    let app = ::tracker::app(Engines::new(config, fixture.cairn.clock.clone())).metrics_to(|_| {});
+    let authorization = format!("Bearer {}", fixture.cairn.token("ann", &[]).await);
+    let request = Request::builder().method(Method::DELETE).uri(job).header("authorization", authorization);
+    let response = app.handle(request.body(Bytes::new()).unwrap()).await;
+    assert_eq!(response.status(), 202, "{response:?}");
+    let read = fixture.ann.get(job).await.is(200);
+    assert_eq!((read.text("status"), &read["cancelRequested"]), ("running", &json!(true)));
 }

@@ -1,9 +1,14 @@
 //! Deletion of projects and tenants.
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use serde_json::json;
+use tokio::time::Instant;
+use tracker::schema::TRACKER;
 
 use super::crashes::dies;
+use super::fair::platform_of_its_own;
 use super::fixture::{Fixture, PROJECT, platform_admin};
 use crate::harness::stopper::Moment;
 use crate::tests;
@@ -12,6 +17,7 @@ tests! { tracker_deletions:
     deleting_a_project_with_500_issues_leaves_nothing,
     deleting_a_tenant_deletes_its_projects,
     stopped_job_has_a_reason,
+    step_that_can_never_be_written_fails_its_run,
 }
 
 async fn stopped_job_has_a_reason() {
@@ -89,4 +95,17 @@ async fn deleting_a_tenant_deletes_its_projects() {
     assert_eq!(held.issues, 2);
     assert!(!held.mentions("35e9"), "nothing is left of its project");
     assert_eq!(pat.get("/tracker/tenants").await.is(200).each("name"), ["Big Media"]);
+}
+
+/// Without the tenant, which the last step updates, the transaction of that step fails each time.
+async fn step_that_can_never_be_written_fails_its_run() {
+    let fixture = Fixture::new().await;
+    let project = fixture.project("Orphan").await;
+    fixture.cairn.engines().wind_down();
+    fixture.ada.delete(&project).await.is(202);
+    let table = fixture.cairn.table_of(&TRACKER);
+    table.delete_item(&table.get("tenant-0807", "*").await.unwrap()).await;
+    let app = platform_of_its_own(&fixture.cairn);
+    let failure = app.event("runJobs", "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap_err();
+    assert!(failure.to_string().contains("1 of 1 due jobs failed"), "{failure}");
 }

@@ -238,7 +238,7 @@ async fn imports_waiting_for_files_delay_no_job() {
 }
 
 /// A worker whose engines do not wind down.
-fn platform_of_its_own(cairn: &Cairn) -> web::App {
+pub fn platform_of_its_own(cairn: &Cairn) -> web::App {
     let config = cairn.engines().config.clone();
     ::tracker::app(table::Engines::new(config, cairn.clock.clone())).metrics_to(|_| {})
 }

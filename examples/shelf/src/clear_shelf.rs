@@ -66,7 +66,7 @@ impl Workers for ShelfJobs {
 struct ClearShelf;
 
 impl Worker<ShelfJobs> for ClearShelf {
-    /// Deletes a batch of the books that were added before the job: their ids are lower than the job's.
+    /// Deletes a batch of the books whose ids are lower than the job's.
     async fn step(&mut self, access: &Access, lease: &Lease<ShelfJobs>) -> Result<Step, Problem> {
         let shelf = access.table(&CLEAR, &SHELF);
         let batch = shelf.query(BookKey::PK).below(lease.id.to_string()).consistent().page(100).await?;

@@ -1,6 +1,6 @@
 //! Cancelling a job. What it has written stays.
 
-use table::{Access, AccessPattern, Action, Changes, Stored};
+use table::{Access, AccessPattern, Action, Changes, Error, Stored};
 use web::{Kind, Problem};
 
 use crate::{JobId, JobOf, Jobs, Status};
@@ -50,7 +50,8 @@ pub async fn cancel<J: Jobs>(
     match written {
         Ok(_) if after.is_open() => Ok(Cancellation::Requested(Box::new(after))),
         Ok(_) => Ok(Cancellation::Ended),
-        Err(error) if error.is_refusal() => Err(Problem::lost_race()),
+        // The job was written since it was read.
+        Err(Error::Stale { .. } | Error::NotFound | Error::ConditionFailed(_)) => Err(Problem::lost_race()),
         Err(error) => Err(error.into()),
     }
 }

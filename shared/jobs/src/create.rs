@@ -5,12 +5,13 @@ use table::{Access, Action, Error};
 use crate::due::{Due, in_seconds, lease_end};
 use crate::{JobId, JobOf, Jobs, Lease, Status};
 
-/// When the first step of a new job is due.
+/// When the first step of a new job is due, unless the job waits for a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// At once, by the request that creates the job and holds its lease.
+    /// At once, by the request that creates the job: it has the lease ([`NewJob::lease`]) and works on the job
+    /// ([`crate::finish`]).
     Leased,
-    /// After this number of seconds, by a worker.
+    /// After this number of seconds, by a run.
     After(u64),
 }
 

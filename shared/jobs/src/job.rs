@@ -44,7 +44,7 @@ pub struct Job<Kind, Details> {
 #[serde(rename_all = "lowercase")]
 #[schema(as = JobStatus)]
 pub enum Status {
-    /// No worker has begun it; an import waits for its file.
+    /// No step was done: the job waits for a worker, or for its file.
     Queued,
     Running,
     Succeeded,

@@ -6,15 +6,16 @@ use crate::due::{self, Due, acquire_due, at_time, in_seconds, lease_end, positio
 use crate::job::MAX_FAULTS;
 use crate::{JobId, JobOf, Jobs, Status, Step, Then};
 
-/// The right to a job until a time. No other run writes the job before that time, except to cancel it.
+/// The right to a job until a time. Before that time, only a request that cancels the job writes it, and the event of the
+/// file for which the job waits. Both make the next commit of this run fail.
 #[derive(Debug)]
 pub struct Lease<J: Jobs> {
     pub group: J::Group,
     pub id: JobId,
     pub job: JobOf<J>,
-    /// Where the due row is listed. No other run moves it before its time.
+    /// Where the due row is listed.
     position: String,
-    /// Where the transaction that is under way moves it.
+    /// Where a transaction moves it that is under way, or whose outcome is not known.
     next: Option<String>,
 }
 
@@ -33,7 +34,8 @@ impl<J: Jobs> Lease<J> {
         Self { group, id, job, position, next: None }
     }
 
-    /// Acquires the lease of a job. None if it is not due or has ended, or if another worker was faster.
+    /// Acquires the lease of a job. None if it is not due or does not exist, or if another run was faster. The job may have
+    /// ended since.
     pub async fn acquire(access: &Access, id: JobId) -> Result<Option<Self>, Error> {
         let Some(due) = acquire_due::<J>(access, J::due_key(id)).await? else { return Ok(None) };
         let Some(job) = load::<J>(access, &due).await? else { return Ok(None) };
@@ -103,7 +105,9 @@ impl<J: Jobs> Lease<J> {
         }
         self.next = next.clone();
         let written = access.transact(J::step_pattern(self.job.kind), &actions).await;
-        self.next = None;
+        if matches!(written, Ok(_) | Err(Error::ConditionFailed(_) | Error::Conflict)) {
+            self.next = None;
+        }
         match written {
             Ok(_) => {
                 self.job = after;
@@ -138,7 +142,8 @@ impl<J: Jobs> Lease<J> {
         }
     }
 
-    /// Gives the job back after a step was dropped while its transaction was under way, and returns the job as it is then.
+    /// Gives the job back after a step was dropped while its transaction was under way, or has failed, and returns the job
+    /// as it is then.
     /// The due row is where this run has moved it, before or in that transaction, or another run has the lease.
     pub(crate) async fn abandon(mut self, access: &Access) -> Result<JobOf<J>, Error> {
         let key = J::due_key(self.id);

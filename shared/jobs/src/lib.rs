@@ -8,9 +8,9 @@
 //! | declare the jobs of a system | [`Jobs`], [`DueIndex`], [`Uploads`] |
 //! | create a job with what it works on | [`NewJob`], [`Start`], [`accept`], [`limits`] |
 //! | write what a kind of job does | [`Workers`], [`Worker`], [`Step`], [`Then`] |
-//! | run due jobs, or one job | [`handler`], [`run`], [`start_uploaded`], [`finish`] |
+//! | run due jobs, or one job | [`handler`], [`run()`], [`start_uploaded`], [`finish`] |
 //! | begin a job at once | [`JobQueue`], [`begin_now`], [`run_message`] |
-//! | show a job, cancel it | [`JobView`], [`get_route`], [`accepted`], [`cancel`] |
+//! | show a job, cancel it | [`JobView`], [`get_route`], [`accepted`], [`cancel()`] |
 //!
 //! The jobs of one group, such as a tenant, take turns with those of other groups.
 

@@ -13,6 +13,7 @@ use crate::{JobId, JobOf, Jobs, Lease, Workers, due};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Message {
+    /// The name of the group, for logs only.
     group: String,
     job: JobId,
 }
@@ -31,8 +32,8 @@ pub async fn begin_now<J: Jobs>(access: &Access, group: &J::Group, id: JobId) {
     }
 }
 
-/// Handles a message: leases its job, and works on it until the deadline. A job that is open and due then gets another
-/// message. A message of a job that has ended, waits or is leased changes nothing.
+/// Handles a message: leases its job, and works on it until the deadline. A job that is still open and due then gets
+/// another message. A message changes nothing if its job is not due: it has ended, waits or is leased.
 pub async fn run_message<J: Workers>(event: Event) -> Result<Bytes, EventFailure> {
     let access = event.access();
     for Message { group, job: id } in event.messages()? {

@@ -18,7 +18,8 @@ use crate::{Jobs, Lease, Workers};
 /// The limit of jobs in progress.
 const CONCURRENCY: usize = 4;
 
-/// The limit of leased jobs, with those that wait for another turn. Each keeps in memory what its worker has read.
+/// Above this number of leased jobs, a job that makes way for another group is given back. Each keeps in memory what its
+/// worker has read.
 const MAX_LEASED: usize = 8;
 
 /// How often a run looks for jobs that have fallen due.
@@ -62,7 +63,7 @@ struct Run<'a, J: Jobs> {
 /// The name of the handler of the scheduled run in every system.
 pub const RUN_JOBS: &str = "runJobs";
 
-/// Creates the handler of the scheduled run, which works on due jobs for a minute.
+/// Creates the handler of the scheduled run, which works on due jobs until none is due, for at most a minute.
 pub fn handler<J: Workers>() -> EventHandler {
     EventHandler::new(RUN_JOBS, on_schedule::<J>).patterns(J::PATTERNS).timeout(Duration::from_secs(60)).memory(1024)
 }

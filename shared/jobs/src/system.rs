@@ -22,11 +22,11 @@ pub trait Jobs: Debug + Send + Sync + Sized + 'static {
 
     const TABLE: &'static Table;
     const DUE: DueIndex;
-    /// Reads jobs and due rows, and moves due rows.
+    /// Reads jobs and due rows, and moves due rows: `GetItem` and `UpdateItem`. By default it serves for the next two, too.
     const LEASE: &'static AccessPattern;
-    /// Reads a job for a response.
+    /// Reads a job for a response: `GetItem`.
     const READ: &'static AccessPattern = Self::LEASE;
-    /// Lists due rows, which only the scheduled run does.
+    /// Lists due rows, which only the scheduled run does: `Query` of their index.
     const LIST_DUE: &'static AccessPattern = Self::LEASE;
     /// The files that jobs wait for, if any do.
     const UPLOADS: Option<Uploads> = None;
@@ -112,9 +112,8 @@ pub struct Uploads {
     pub pattern: &'static AccessPattern,
     pub bucket: &'static str,
     pub prefix: &'static str,
-    /// Seconds for which the link accepts the file, and some for its event. A worker looks for the file at this
-    /// interval.
+    /// Seconds between two looks for the file: the validity of its link, and some for its event.
     pub wait: u64,
-    /// How often a worker looks. An upload that began while its link was valid may take long.
+    /// The number of looks after which the job fails. An upload that began while its link was valid may take long.
     pub max_looks: u32,
 }

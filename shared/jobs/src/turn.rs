@@ -20,7 +20,8 @@ const RELEASE_TIME: Duration = Duration::from_millis(1500);
 /// The length of a turn, unless one step takes longer.
 const TURN: Duration = Duration::from_secs(1);
 
-/// How often a step is repeated, because other writers changed what it had read, before the job is left to the next run.
+/// How often a step is repeated, because other writers changed what it had read, before the job fails in this run. The
+/// next run tries again.
 const MAX_CONFLICTS: u64 = 10;
 
 /// A leased job with its worker.
@@ -70,7 +71,11 @@ impl<J: Workers> Active<J> {
     pub async fn turn(mut self, access: &Access, until: Instant) -> Result<Turned<J>, Problem> {
         let began = Instant::now();
         while self.lease.job.is_open() {
-            if self.conflicts == MAX_CONFLICTS || !has_time_for(access, until, MIN_STEP_TIME.max(self.slowest * 2)) {
+            if self.conflicts == MAX_CONFLICTS {
+                self.suspend(access).await?;
+                return Err(Problem::conflict());
+            }
+            if !has_time_for(access, until, MIN_STEP_TIME.max(self.slowest * 2)) {
                 return Ok(Turned::Over(Box::new(self.suspend(access).await?)));
             }
             if began.elapsed() >= TURN {
@@ -91,8 +96,11 @@ impl<J: Workers> Active<J> {
                     tokio::time::sleep(Duration::from_millis(fastrand::u64(0..50 * self.conflicts))).await;
                 }
                 Err(Attempt::Failed(problem)) => {
-                    // The next run need not wait for the end of the lease.
-                    self.lease.release(access).await?;
+                    // The next run need not wait for the end of the lease. Whether the transaction was carried out may
+                    // not be known.
+                    if let Err(error) = self.lease.abandon(access).await {
+                        tracing::warn!(%error, "a failed job keeps its lease until the end of it");
+                    }
                     return Err(problem);
                 }
             }
@@ -121,7 +129,8 @@ impl<J: Workers> Active<J> {
     pub async fn suspend(mut self, access: &Access) -> Result<JobOf<J>, Error> {
         match self.worker.suspend(access, &self.lease).await {
             Ok(Some(step)) => match self.lease.commit(access, step).await {
-                Ok(_) => return Ok(self.lease.job),
+                Ok(Commit::Lost) => return Ok(self.lease.job),
+                Ok(Commit::Done | Commit::CancelRequested) => {}
                 Err(error) => tracing::warn!(%error, "what was read beyond the checkpoint is read again"),
             },
             Ok(None) => {}

@@ -14,7 +14,7 @@ pub trait Workers: Jobs {
 
     fn worker(kind: Self::Kind) -> Box<dyn AnyWorker<Self>>;
 
-    /// Settles a due row that belongs to no job.
+    /// Settles a due row whose key is not that of a job, such as the row of an unsettled issue.
     fn settle<'a>(_access: &'a Access, _due: &'a Key) -> BoxFuture<'a, Result<(), Problem>> {
         async { Ok(()) }.boxed()
     }
@@ -27,7 +27,8 @@ pub trait Worker<J: Jobs>: Send {
     /// is repeated if a run dies before its transaction.
     fn step(&mut self, access: &Access, lease: &Lease<J>) -> impl Future<Output = Result<Step, Problem>> + Send;
 
-    /// Returns the last step of a cancelled job.
+    /// Returns the step that ends a running job whose cancelling was requested, with [`Then::Cancel`]. A queued job ends
+    /// without it.
     fn cancel(&mut self, _access: &Access, lease: &Lease<J>) -> impl Future<Output = Result<Step, Problem>> + Send {
         let step = Step::end(&lease.job, Then::Cancel);
         async move { Ok(step) }
@@ -42,7 +43,8 @@ pub trait Worker<J: Jobs>: Send {
         async { Ok(None) }
     }
 
-    /// Drops what the last step has read, because its transaction failed.
+    /// Drops what was read beyond the checkpoint, because the transaction of the last step failed. The step is repeated. A
+    /// worker that compares what it has with the checkpoint need not do anything.
     fn discard(&mut self) {}
 }
 
