@@ -71,7 +71,7 @@ fn message(queue: &str) -> Value {
     json!({ "Records": [{
         "messageId": records::OBJECT,
         "receiptHandle": "SAMPLE",
-        "body": json!({ "group": "tenant-0807", "job": records::OBJECT }).to_string(),
+        "body": json!({ "job": records::OBJECT }).to_string(),
         "attributes": {
             "ApproximateReceiveCount": "1",
             "SentTimestamp": "1767225600000",

@@ -51,7 +51,7 @@ async fn short_cascade_has_ended_when_204_is_returned() {
 /// Nothing is promised of the children before the job has ended.
 async fn descendants_stay_visible_until_the_cascade_reaches_them() {
     let (cairn, admin, visitor) = with_facilities(sized(60, 120), 0).await;
-    // Nobody works.
+    // No worker of the platform takes the job.
     cairn.engines().wind_down();
     let begun = admin.delete(&format!("{COLLECTION}?cascade=true")).await.is(202);
     visitor.get(COLLECTION).await.refused(404, "not-found");

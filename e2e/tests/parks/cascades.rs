@@ -222,7 +222,7 @@ async fn deleting_and_restoring_keeps_many_relationships() {
 
 async fn item_of_an_open_job_cannot_be_deleted_or_moved() {
     let (cairn, admin, _) = with_hub(60).await;
-    // Nobody works.
+    // No worker of the platform takes the job.
     cairn.engines().wind_down();
     let begun = admin.delete(&format!("{ZONE}?cascade=true")).await.is(202);
     assert_eq!(admin.get(ZONE).await.is(200)["busy"], true);

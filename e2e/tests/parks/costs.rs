@@ -214,7 +214,7 @@ async fn worked(measured: &mut Measured, cairn: &Cairn) {
     for _ in 0..100 {
         admin.post("/parks/geozones/hidden", json!({ "displayName": "Z", "location": [1, 1] })).await.is(201);
     }
-    // Nobody works.
+    // No worker of the platform takes the job.
     cairn.engines().wind_down();
     let begun = admin.delete("/parks/collections/hidden?cascade=true");
     let begun = measured.of("begin to delete a collection with 100 items", begun, 202).await;

@@ -245,7 +245,7 @@ async fn import_without_a_file_fails() {
         if read["status"] != "queued" {
             break read;
         }
-        assert!(looks < 50, "it waits for ever: {}", read.told());
+        assert!(looks < 50, "the import still waits after {looks} looks: {}", read.told());
         cairn.clock.advance(Duration::from_secs(21 * 60));
         cairn.event("parks", "runJobs", &json!({})).await.unwrap();
         looks += 1;

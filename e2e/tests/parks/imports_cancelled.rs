@@ -55,7 +55,7 @@ async fn only_an_open_import_can_be_cancelled() {
     let job = format!("/parks/jobs/{}", imported.text("id"));
     admin.delete(&job).await.refused(409, "not-cancellable");
     admin.delete("/parks/jobs/01890a5d-ac96-774b-bcce-b302099a8057").await.refused(404, "not-found");
-    // Nobody works.
+    // No worker of the platform takes the job.
     cairn.engines().wind_down();
     let deletion = admin.delete("/parks/collections/bcparks_1?cascade=true").await.is(202);
     admin.delete(deletion.header("location")).await.refused(409, "not-cancellable");

@@ -190,7 +190,7 @@ async fn tenant_marked_for_deletion_is_absent() {
         runs += 1;
         assert!(runs < 20, "it never ends");
     }
-    assert_eq!(pat.get(work).await.is(200).text("status"), "succeeded", "it is told when the tenant is gone, too");
+    assert_eq!(pat.get(work).await.is(200).text("status"), "succeeded", "the job of a deleted tenant can be read");
 }
 
 /// A DynamoDB so slow that a run reads a page or two, and each run with time for one step. Where the machine is slow, too,

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_sqs::types::{MessageSystemAttributeName, QueueAttributeName};
 use serde_json::{Value, json};
 use table::schema::{MAX_RECEIVES, dead_letter_queue};
-use tracker::schema::QUEUE;
+use tracker::schema::{QUEUE, TRACKER};
 
 use super::files::{announce, arrived, counts, ended, new, put_by_hand};
 use super::fixture::{Fixture, PROJECT, TENANT};
+use crate::harness::table::text;
 use crate::harness::{Cairn, Setup, fetch};
 use crate::tests;
 
@@ -23,6 +25,7 @@ tests! { tracker_messages:
     import_without_its_file_is_ended_by_a_message,
     poisonous_message_goes_to_the_dead_letters,
     export_is_accepted_while_the_queue_is_not_available,
+    export_continues_with_the_rows_that_another_run_has_stored,
 }
 
 /// The id of no job.
@@ -33,7 +36,7 @@ const VISIBLE_AGAIN: Duration = Duration::from_secs(1801);
 
 /// Lambda's event of the message of a job.
 pub fn message(job: &str) -> Value {
-    event_of(&json!({ "group": "tenant-0807", "job": job }).to_string())
+    event_of(&json!({ "job": job }).to_string())
 }
 
 fn event_of(body: &str) -> Value {
@@ -105,7 +108,7 @@ async fn repeated_or_late_message_changes_nothing() {
         fixture.cairn.event("tracker", "runJob", &message(id)).await.unwrap();
     }
     let mut later = fixture.ann.get(&job).await.is(200);
-    // A link is signed anew each time.
+    // Each response has a new signed link.
     later.body["link"] = done["link"].clone();
     assert_eq!(later.body, done.body);
     assert_eq!(status(&fixture, waiting.header("location")).await, "queued");
@@ -218,4 +221,35 @@ async fn export_is_accepted_while_the_queue_is_not_available() {
     app.event("runJobs", "{}".into(), deadline).await.unwrap();
     let jobs = fixture.ann.get(&format!("{TENANT}/jobs")).await.is(200);
     assert_eq!(jobs.each("status"), [&json!("succeeded")]);
+}
+
+/// The stored rows are the header of the file. Without them the export begins again.
+async fn export_continues_with_the_rows_that_another_run_has_stored() {
+    let fixture = fixture_without(&["runJob", "runJobs"]).await;
+    let cairn = &fixture.cairn;
+    for handler in ["runJob", "runJobs"] {
+        let whole = exported(&fixture, handler, &begin_export(&fixture).await).await;
+        let header = whole.split_inclusive(|byte| *byte == b'\n').next().unwrap();
+        for are_there in [true, false] {
+            let job = begin_export(&fixture).await;
+            let rows = format!("{}-1.part", id_of(&job));
+            if are_there {
+                std::fs::write(cairn.bucket("tracker").join("exports").join(&rows), header).unwrap();
+            }
+            let jobs = cairn.table_of(&TRACKER);
+            let mut item = jobs.get("tenant-0807", &format!("job-{}", id_of(&job))).await.unwrap();
+            let Some(AttributeValue::M(checkpoint)) = item.get_mut("checkpoint") else { panic!("no checkpoint") };
+            checkpoint.insert("kept".to_owned(), text(&rows));
+            jobs.put(item).await;
+            assert_eq!(exported(&fixture, handler, &job).await, whole, "{handler}, stored rows: {are_there}");
+        }
+    }
+}
+
+/// Calls a handler for the job of an export, and returns the file.
+async fn exported(fixture: &Fixture, handler: &str, job: &str) -> Vec<u8> {
+    fixture.cairn.event("tracker", handler, &message(id_of(job))).await.unwrap();
+    let done = fixture.ann.get(job).await.is(200);
+    assert_eq!((done.text("status"), &done["counts"]["done"]), ("succeeded", &json!(1)), "{}", done.told());
+    fetch(done.text("link")).await.is(200).bytes.to_vec()
 }

@@ -1,4 +1,4 @@
-//! The table of the shelf, its keys and its access patterns.
+//! The tables, bucket and event sources of the shelf, its keys and its access patterns.
 
 use jobs::{JobDueKey, JobKey, RUN_JOBS};
 use table::access::{AccessPattern, Call, OnTable};

@@ -13,7 +13,7 @@ mod retype_attribute;
 pub mod view;
 mod workers;
 
-pub use delete_project::mark as mark_project;
+pub use delete_project::{Conditions, mark as mark_project};
 pub use limits::{Limited, imports_are_open};
 pub use pages::issue_of;
 pub use retype_attribute::as_text;

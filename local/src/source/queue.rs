@@ -33,10 +33,10 @@ const POLL: Duration = Duration::from_secs(1);
 /// calls.
 pub async fn run<F: Function>(queue: Queue<F>, engines: Arc<Engines>, mut stop: watch::Receiver<bool>) {
     let queue = Arc::new(queue);
-    let (mut sends, mut moves) = (queue.messages.sends(), engines.clock.moves());
+    let (mut changes, mut moves) = (queue.messages.changes(), engines.clock.moves());
     let mut running = JoinSet::new();
     while !*stop.borrow() && stop.has_changed().is_ok() {
-        sends.mark_unchanged();
+        changes.mark_unchanged();
         while running.len() < QUEUE_CONCURRENCY as usize && !engines.is_winding_down() {
             match queue.messages.receive(&queue.name, 1, None).await {
                 Ok(received) if received.is_empty() => break,
@@ -53,7 +53,7 @@ pub async fn run<F: Function>(queue: Queue<F>, engines: Arc<Engines>, mut stop: 
         }
         tokio::select! {
             () = tokio::time::sleep(POLL) => {}
-            _ = sends.changed() => {}
+            _ = changes.changed() => {}
             _ = moves.changed() => {}
             Some(_) = running.join_next() => {}
             _ = stop.changed() => {}

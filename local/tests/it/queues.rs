@@ -103,6 +103,18 @@ async fn until(condition: impl AsyncFn() -> bool) {
 }
 
 #[tokio::test]
+async fn invalid_number_of_messages_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::open(folder.path()).await;
+    for number in [0, 11] {
+        let receive = bench.engines.sqs().receive_message().queue_url(bench.url("toys"));
+        let refused = receive.max_number_of_messages(number).send().await.unwrap_err();
+        assert_eq!(refused.message(), Some("MaxNumberOfMessages must be from 1 to 10"), "{number}");
+    }
+    bench.queues.stop().await;
+}
+
+#[tokio::test]
 async fn sdk_sends_receives_hides_and_deletes_a_message() {
     let folder = tempfile::tempdir().unwrap();
     let bench = Bench::open(folder.path()).await;

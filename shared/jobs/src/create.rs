@@ -54,8 +54,11 @@ impl<J: Jobs> NewJob<J> {
         Ok(Self { group, id, job, actions, position: due.position })
     }
 
-    /// The lease that its creator holds.
+    /// The lease that its creator holds, of a job that was created with [`Start::Leased`].
     pub fn lease(self) -> Lease<J> {
+        if self.job.status != Status::Running {
+            table::never!("the creator of {} does not have its lease", self.id);
+        }
         Lease::new(self.group, self.id, self.job, self.position)
     }
 }

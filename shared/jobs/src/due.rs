@@ -13,7 +13,7 @@ use table::{Access, Action, Changes, Condition, Error, Key, Stored, item};
 use crate::{JobId, Jobs};
 
 /// The time in this number of seconds, as due rows have it.
-pub fn in_seconds(access: &Access, seconds: u64) -> String {
+pub(crate) fn in_seconds(access: &Access, seconds: u64) -> String {
     let now = access.engines().clock.now();
     rfc3339(now.checked_add(Duration::from_secs(seconds)).unwrap_or(now))
 }
@@ -23,7 +23,7 @@ pub fn lease_end(access: &Access) -> String {
     in_seconds(access, access.engines().config.lease.as_secs())
 }
 
-/// Comes after the names of groups.
+/// Stands in place of the group of jobs that wait for files. `~` sorts after letters, digits, `-` and `_`.
 const UPLOADS: &str = "~upload";
 
 /// Index entries in one page.
@@ -36,7 +36,7 @@ const MAX_UPLOADS: u32 = 25;
 /// The row that lists something by the time at which it is due.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
-    /// Where the index lists the row: its group and its time.
+    /// The sort key of the row in the index: `{group} {time}`, or `~upload {time}` of a job that waits for its file.
     pub position: String,
     pub group: Option<String>,
     /// The key of what is due.
@@ -157,7 +157,8 @@ pub(crate) async fn look<J: Jobs>(access: &Access) -> Result<Found<J::Group>, Er
         }
         let Some(next) = page.next else { break };
         rest = match passed {
-            // The rest of this group is not due, or beyond the limit.
+            // The rest of this group is not due, or beyond the limit. `!` sorts after the space, so the next range begins
+            // after all rows of the group.
             Some(group) => line().between(format!("{group}!"), UPLOADS),
             None => rest.after(Some(next)),
         };

@@ -8,12 +8,12 @@ use crate::{Jobs, Lease, Step, Then};
 /// Looks for a file whose notification may be lost. The job fails if the file does not arrive in time.
 pub(crate) async fn look<J: Jobs>(access: &Access, lease: &Lease<J>) -> Result<Step, Problem> {
     if lease.has_file(access).await? {
-        return Ok(Step::end(&lease.job, Then::Continue));
+        return Ok(Step::unchanged(&lease.job, Then::Continue));
     }
     let looks = lease.job.looks.unwrap_or(0) + 1;
     match J::UPLOADS {
         Some(uploads) if looks < uploads.max_looks => {
-            Ok(Step::end(&lease.job, Then::Wait(uploads.wait)).after_looks(looks))
+            Ok(Step::unchanged(&lease.job, Then::Wait(uploads.wait)).after_looks(looks))
         }
         _ => Ok(Step::fail(&lease.job, "no file arrived")),
     }

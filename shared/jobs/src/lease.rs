@@ -65,9 +65,9 @@ impl<J: Jobs> Lease<J> {
 
     /// Writes a step, with the state of the job after it.
     pub(crate) async fn commit(&mut self, access: &Access, step: Step) -> Result<Commit, Error> {
-        let Step { mut actions, checkpoint, counts, then, faults, restarts, looks } = step;
+        let Step { mut actions, checkpoint, counts, then, faults, drops_faults, looks } = step;
         let mut after = JobOf::<J> { checkpoint, counts, looks: looks.or(self.job.looks), ..self.job.clone() };
-        if restarts {
+        if drops_faults {
             after.faults.clear();
         } else {
             let room = MAX_FAULTS.saturating_sub(after.faults.len());

@@ -36,7 +36,7 @@ mod worker;
 
 pub use cancel::{Cancellation, NOT_CANCELLABLE, cancel};
 pub use create::{NewJob, Start};
-pub use due::{Due, acquire_due, in_seconds, lease_end};
+pub use due::{Due, acquire_due, lease_end};
 pub use id::{JobDueKey, JobId, JobKey};
 pub use job::{Counts, Job, RETENTION_SECONDS, RowFault, Status};
 pub use lease::Lease;
@@ -46,7 +46,6 @@ pub use route::get_route;
 pub use run::{RUN_JOBS, handler, run};
 pub use step::{Step, Then};
 pub use system::{DueIndex, JobOf, JobQueue, Jobs, NoDetails, OneGroup, Uploads};
-pub use turn::carry_on;
 pub use upload::start_uploaded;
 pub use view::{JobView, accepted};
 pub use worker::{AnyWorker, Worker, Workers};

@@ -13,17 +13,14 @@ use crate::{JobId, JobOf, Jobs, Lease, Workers, due};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Message {
-    /// The name of the group, for logs only.
-    group: String,
     job: JobId,
 }
 
 /// Sends a message that begins a job at once. The transaction that creates the job comes first. If sending fails, the
 /// schedule begins the job.
-pub async fn begin_now<J: Jobs>(access: &Access, group: &J::Group, id: JobId) {
+pub async fn begin_now<J: Jobs>(access: &Access, id: JobId) {
     let Some(queue) = J::QUEUE else { return };
-    let message = Message { group: J::group_name(group), job: id };
-    match access.queue(queue.pattern, queue.name).send(&message).await {
+    match access.queue(queue.pattern, queue.name).send(&Message { job: id }).await {
         Ok(()) => {}
         Err(Error::Undeclared(undeclared)) => table::never!("a job cannot begin at once: {undeclared}"),
         Err(error) => {
@@ -36,27 +33,21 @@ pub async fn begin_now<J: Jobs>(access: &Access, group: &J::Group, id: JobId) {
 /// another message. A message changes nothing if its job is not due: it has ended, waits or is leased.
 pub async fn run_message<J: Workers>(event: Event) -> Result<Bytes, EventFailure> {
     let access = event.access();
-    for Message { group, job: id } in event.messages()? {
+    for Message { job: id } in event.messages()? {
         let Some(lease) = Lease::<J>::acquire(access, id).await.map_err(EventFailure::new)? else {
-            tracing::debug!(job.group = group, job.id = %id, "the job of a message is not due");
+            tracing::debug!(job.id = %id, "the job of a message is not due");
             continue;
         };
-        let group = lease.group.clone();
         let job = carry_on(access, lease, event.deadline).await.map_err(EventFailure::new)?;
-        resume_soon::<J>(access, &group, id, &job).await.map_err(EventFailure::new)?;
+        resume_soon::<J>(access, id, &job).await.map_err(EventFailure::new)?;
     }
     Ok(Bytes::from_static(b"{}"))
 }
 
 /// Sends another message for a job that a run has given back.
-pub(crate) async fn resume_soon<J: Jobs>(
-    access: &Access,
-    group: &J::Group,
-    id: JobId,
-    job: &JobOf<J>,
-) -> Result<(), Problem> {
+pub(crate) async fn resume_soon<J: Jobs>(access: &Access, id: JobId, job: &JobOf<J>) -> Result<(), Problem> {
     if J::QUEUE.is_some() && job.is_open() && due::is_due::<J>(access, id).await? {
-        begin_now::<J>(access, group, id).await;
+        begin_now::<J>(access, id).await;
     }
     Ok(())
 }

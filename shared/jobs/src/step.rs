@@ -10,15 +10,16 @@ use crate::{Counts, Job, RowFault};
 /// A step: the writes of one transaction, and the state of the job after it.
 #[derive(Debug)]
 pub struct Step {
-    /// At most 98, less those that release the slots of a job which ends. None may be on the job or its due row.
+    /// At most 98, since the transaction has two more actions: on the job and on its due row. The last step of a job has room
+    /// for one less for each slot of the job.
     pub actions: Vec<Action>,
     pub checkpoint: Value,
     pub counts: Counts,
     pub then: Then,
     /// The faults that the step has found in rows.
     pub faults: Vec<RowFault>,
-    /// Whether the job begins again, so that the faults so far no longer count.
-    pub restarts: bool,
+    /// Whether the faults of earlier steps are dropped, because the job reads its file again.
+    pub drops_faults: bool,
     /// How often a worker has looked for the job's file, if it has looked again.
     pub(crate) looks: Option<u32>,
 }
@@ -38,29 +39,25 @@ pub enum Then {
 impl Step {
     pub fn new(actions: Vec<Action>, checkpoint: &impl Serialize, counts: Counts, then: Then) -> Result<Self, Problem> {
         let checkpoint = serde_json::to_value(checkpoint).map_err(Problem::internal)?;
-        Ok(Self { actions, checkpoint, counts, then, faults: Vec::new(), restarts: false, looks: None })
+        Ok(Self { actions, checkpoint, counts, then, faults: Vec::new(), drops_faults: false, looks: None })
     }
 
-    /// A step that changes neither the checkpoint nor the counts.
-    pub fn end<Kind, Details>(job: &Job<Kind, Details>, then: Then) -> Self {
+    /// A step that writes nothing, and keeps the checkpoint and the counts.
+    pub fn unchanged<Kind, Details>(job: &Job<Kind, Details>, then: Then) -> Self {
         let (checkpoint, counts) = (job.checkpoint.clone(), job.counts);
-        Self { actions: Vec::new(), checkpoint, counts, then, faults: Vec::new(), restarts: false, looks: None }
+        Self { actions: Vec::new(), checkpoint, counts, then, faults: Vec::new(), drops_faults: false, looks: None }
     }
 
     pub fn fail<Kind, Details>(job: &Job<Kind, Details>, reason: impl Into<String>) -> Self {
-        Self::end(job, Then::Fail(reason.into()))
+        Self::unchanged(job, Then::Fail(reason.into()))
     }
 
     pub fn with_faults(self, faults: Vec<RowFault>) -> Self {
         Self { faults, ..self }
     }
 
-    pub fn with_counts(self, counts: Counts) -> Self {
-        Self { counts, ..self }
-    }
-
-    pub fn restart(self) -> Self {
-        Self { restarts: true, ..self }
+    pub fn without_earlier_faults(self) -> Self {
+        Self { drops_faults: true, ..self }
     }
 
     pub(crate) fn after_looks(self, looks: u32) -> Self {

@@ -14,7 +14,8 @@ use crate::{Job, JobDueKey, JobId, JobKey};
 
 /// The jobs of a system: where they are stored. [`crate::Workers`] says what each kind does.
 pub trait Jobs: Debug + Send + Sync + Sized + 'static {
-    /// What a job belongs to, such as its tenant. Groups take turns.
+    /// What a job belongs to, such as its tenant. A run gives each group turns of about a second, so that a group with many
+    /// jobs does not delay the others.
     type Group: KeyPart + Clone + Debug + Ord + Send + Sync;
     type Kind: Copy + Debug + PartialEq + Serialize + DeserializeOwned + ToSchema + Send + Sync;
     /// What the item of a job has besides, with the names of its fields beside those of [`Job`].
@@ -42,7 +43,8 @@ pub trait Jobs: Debug + Send + Sync + Sized + 'static {
         name.parse().ok()
     }
 
-    /// The keys of a job and of its due row. By default they are in a partition of the job.
+    /// The keys of a job and of its due row. By default they are in a partition of the job. A system that overrides one of
+    /// the next three functions overrides all of them.
     fn key(_: &Self::Group, id: JobId) -> Key {
         JobKey { job: id }.key()
     }

@@ -51,7 +51,11 @@ fn has_time_for(access: &Access, until: Instant, step: Duration) -> bool {
 }
 
 /// Works on a job until it has ended or waits, or until this time. Returns the job as it is then.
-pub async fn carry_on<J: Workers>(access: &Access, lease: Lease<J>, until: Instant) -> Result<JobOf<J>, Problem> {
+pub(crate) async fn carry_on<J: Workers>(
+    access: &Access,
+    lease: Lease<J>,
+    until: Instant,
+) -> Result<JobOf<J>, Problem> {
     let mut active = Active::new(lease);
     loop {
         match active.turn(access, until).await? {

@@ -16,9 +16,8 @@ pub async fn start_uploaded<J: Workers>(event: Event) -> Result<Bytes, EventFail
         let Some(id) = object.strip_prefix(prefix).and_then(|name| name.parse().ok()) else { continue };
         let lease = Lease::<J>::acquire_uploaded(event.access(), id).await.map_err(EventFailure::new)?;
         if let Some(lease) = lease {
-            let group = lease.group.clone();
             let job = carry_on(event.access(), lease, event.deadline).await.map_err(EventFailure::new)?;
-            resume_soon::<J>(event.access(), &group, id, &job).await.map_err(EventFailure::new)?;
+            resume_soon::<J>(event.access(), id, &job).await.map_err(EventFailure::new)?;
         }
     }
     Ok(Bytes::from_static(b"{}"))

@@ -9,7 +9,8 @@ use crate::{Jobs, Lease, Step, Then};
 
 /// The workers of a system's jobs.
 pub trait Workers: Jobs {
-    /// The access patterns of the handler of [`crate::handler`]: those of finding, leasing and doing each kind of job.
+    /// The access patterns of [`crate::handler`]: those of finding, leasing and doing each kind of job. Empty in a system that
+    /// gives its handler the patterns itself.
     const PATTERNS: &'static [&'static AccessPattern] = &[];
 
     fn worker(kind: Self::Kind) -> Box<dyn AnyWorker<Self>>;
@@ -30,7 +31,7 @@ pub trait Worker<J: Jobs>: Send {
     /// Returns the step that ends a running job whose cancelling was requested, with [`Then::Cancel`]. A queued job ends
     /// without it.
     fn cancel(&mut self, _access: &Access, lease: &Lease<J>) -> impl Future<Output = Result<Step, Problem>> + Send {
-        let step = Step::end(&lease.job, Then::Cancel);
+        let step = Step::unchanged(&lease.job, Then::Cancel);
         async move { Ok(step) }
     }
 

@@ -19,9 +19,8 @@ pub type Used = BTreeMap<String, BTreeSet<Use>>;
 /// The grants in the policy of each function.
 pub struct Grants(BTreeMap<String, Vec<Use>>);
 
-/// The grants that are kept although no test uses them, which are the table in `e2e/unused.md`. The second set has those of
-/// them that some runs use, depending on time.
-pub struct Kept(BTreeSet<[String; 3]>, BTreeSet<[String; 3]>);
+/// The grants that are kept although no test uses them, which are the table in `e2e/unused.md`.
+pub struct Kept(BTreeSet<[String; 3]>);
 
 const DECLARATION: &str = include_str!("../../../../infra/declaration.json");
 const UNUSED: &str = include_str!("../../../unused.md");
@@ -102,8 +101,7 @@ impl Grants {
         past
     }
 
-    /// Returns the unused grants that are not listed as kept, and the kept grants that are used or do not exist. A grant
-    /// that only some runs use may be either.
+    /// Returns the unused grants that are not listed as kept, and the kept grants that are used or do not exist.
     pub fn unused(&self, used: &Used, kept: &Kept) -> Vec<String> {
         let mut unused = BTreeSet::new();
         for (operation, grants) in &self.0 {
@@ -113,11 +111,7 @@ impl Grants {
         }
         let told = |row: &[String; 3]| row.join(" | ");
         let more = unused.difference(&kept.0).map(|row| format!("nothing uses a grant: {}", told(row)));
-        let stale = kept
-            .0
-            .difference(&unused)
-            .filter(|row| !kept.1.contains(*row))
-            .map(|row| format!("e2e/unused.md is out of date: {}", told(row)));
+        let stale = kept.0.difference(&unused).map(|row| format!("e2e/unused.md is out of date: {}", told(row)));
         more.chain(stale).collect()
     }
 }
@@ -129,12 +123,11 @@ impl Kept {
 
     pub fn of(table: &str) -> Self {
         let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
-        let cells = |row: &str| {
+        let cells = rows.map(|row| {
             let mut cells = row.split(" | ").map(|cell| cell.trim_matches('`').to_owned());
             [(); 3].map(|()| cells.next().unwrap())
-        };
-        let in_some_runs = rows.clone().filter(|row| row.contains(" | used in some runs"));
-        Self(rows.clone().map(cells).collect(), in_some_runs.map(cells).collect())
+        });
+        Self(cells.collect())
     }
 }
 

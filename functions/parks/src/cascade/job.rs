@@ -59,8 +59,8 @@ pub fn create(
     Ok(NewJob::with_id(access, key.collection().clone(), id, job, start)?)
 }
 
-/// A job that shows or hides an item with its relationships. `item` becomes visible first: a job that hides it does so at
-/// its end.
+/// A job that shows or hides an item with its relationships. It sets `item` visible and busy. A job that hides the item
+/// does so in its last step.
 pub fn set_visibility(access: &Access, item: &mut Item, relationships: u64) -> Result<NewJob, Problem> {
     let kind = if item.visible() { JobKind::Show } else { JobKind::Hide };
     (item.is_visible, item.busy) = (Some(true), Some(true));

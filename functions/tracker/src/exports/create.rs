@@ -96,6 +96,6 @@ async fn create(
         once.accept(&cx, &EXPORT, &TRACKER, actions, href.clone(), &view).await.map_err(refusal)
     });
     let accepted = accepted.await?;
-    begin_now::<TrackerJobs>(cx.access(), &path.tenant_id, id).await;
+    begin_now::<TrackerJobs>(cx.access(), id).await;
     Ok(accepted)
 }

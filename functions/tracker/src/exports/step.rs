@@ -63,7 +63,7 @@ impl Worker<TrackerJobs> for Export {
             return Ok(Step::fail(&lease.job, "a column that it sorts or filters by was deleted"));
         };
         if query.check_busy(&schema).is_err() {
-            return Ok(Step::end(&lease.job, Then::Wait(WAIT_FOR_ATTRIBUTE)));
+            return Ok(Step::unchanged(&lease.job, Then::Wait(WAIT_FOR_ATTRIBUTE)));
         }
         if query.digest(&schema) != params.checkpoint.digest {
             return Ok(Step::fail(&lease.job, "the columns by which it sorts or filters have changed"));

@@ -236,7 +236,7 @@ async fn finish(
             seen: None,
             ..params
         };
-        return Ok(Step::new(Vec::new(), &again, Default::default(), Then::Continue)?.restart());
+        return Ok(Step::new(Vec::new(), &again, Default::default(), Then::Continue)?.without_earlier_faults());
     }
     let named = greatest.map_or(given, |greatest| greatest.max(given));
     if named + without > MAX_NUMBER {

@@ -93,7 +93,7 @@ pub async fn step(
     let (all_created, (updates, refused)) = futures::try_join!(creates, updates)?;
     if !all_created || updates.outdated {
         // The next step repeats the batch, and finds what was written.
-        return Ok(Step::end(&lease.job, Then::Continue));
+        return Ok(Step::unchanged(&lease.job, Then::Continue));
     }
     failed += refused.len() as u64;
     found.extend(refused);

@@ -1,4 +1,5 @@
-//! Lists the issues of a project among those without a value of a new attribute.
+//! Builds an attribute: writes, for each issue that is older than it, the row that lists the issue among those without a
+//! value.
 
 use jobs::{Counts, Step, Then, Worker};
 use serde::{Deserialize, Serialize};
@@ -65,7 +66,7 @@ impl Worker<TrackerJobs> for BuildAttribute {
         }
         let counts = Counts::new(live, live);
         if actions.is_empty() && complete(access, id, live).await? {
-            actions.extend(settled(&schema, id));
+            actions.extend(ready(&schema, id));
             return Step::new(actions, &Checkpoint::default(), counts, Then::Succeed);
         }
         // The index may lag behind the table, so it is read again.
@@ -82,7 +83,7 @@ async fn complete(access: &Access, id: AttributeId, live: u64) -> Result<bool, P
 }
 
 /// The actions that make the attribute ready. The schema revision stays, since the rows of issues stay the same.
-pub fn settled(schema: &Schema, id: AttributeId) -> [Action; 2] {
+pub fn ready(schema: &Schema, id: AttributeId) -> [Action; 2] {
     let ready = Changes::new().set("Status", item::text("ready"));
     let project = Changes::new().set("AttribRev", item::number(schema.project.attrib_rev + 1));
     [

@@ -19,15 +19,21 @@ const BATCH: u32 = 25;
 /// Seconds to wait until the index shows the issues that are left.
 const WAIT: u64 = 10;
 
-/// The actions that begin the deletion of a project: they close the gates, take the project out of the index, and create
-/// the job. With `empty` they fail if an issue was counted since the gates were read, with `unchanged` if the project was
-/// changed since it was read.
+/// What must hold for the deletion of a project to begin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Conditions {
+    /// No issue was counted since the gates were read.
+    pub is_empty: bool,
+    /// The project was not changed since it was read.
+    pub is_unchanged: bool,
+}
+
+/// The actions that begin the deletion of a project: they close its gates, take it out of the index, and create the job.
 pub fn mark(
     access: &Access,
     schema: &Schema,
     gates: &Gates,
-    empty: bool,
-    unchanged: bool,
+    conditions: Conditions,
     who: Option<String>,
     start: Start,
 ) -> Result<(NewJob, Vec<Action>), Error> {
@@ -35,11 +41,11 @@ pub fn mark(
     let job = NewJob::new(access, schema.tenant, job, start)?;
     let closed = gates.0.iter().map(|(key, gate)| {
         let close = Action::update(&TRACKER, key, Changes::new().set("Closed", item::flag(true)));
-        if empty { close.when(Condition::Equals("Live", item::number(gate.live))) } else { close }
+        if conditions.is_empty { close.when(Condition::Equals("Live", item::number(gate.live))) } else { close }
     });
     let project = Changes::new().remove("Data").set("Deleting", item::text(job.id.to_string()));
     let project = Action::update(&TRACKER, schema.key(), project).when(Condition::Present("Data"));
-    let project = if unchanged { project.if_unchanged(&schema.stored) } else { project };
+    let project = if conditions.is_unchanged { project.if_unchanged(&schema.stored) } else { project };
     let actions = [project].into_iter().chain(closed).chain(job.actions.clone()).collect();
     Ok((job, actions))
 }
@@ -53,7 +59,7 @@ impl Worker<TrackerJobs> for DeleteProject {
             return Ok(Step::fail(&lease.job, "its record names no project"));
         };
         let Some(schema) = Schema::load_also_deleted(access, lease.group, project, Consistency::Strong).await? else {
-            return Ok(Step::end(&lease.job, Then::Succeed));
+            return Ok(Step::unchanged(&lease.job, Then::Succeed));
         };
         let gates = Gates::load(access, project).await?;
         let live = u64::try_from(gates.live()).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Deletes a tenant: its directory row and its members first, so that nobody reaches it any more, then its projects, each
+//! Deletes a tenant: its directory row and its members first, which hides it from all callers, then its projects, each
 //! by a job of its own, and the tenant last.
 
 use jobs::{Counts, Start, Step, Then, Worker};
 use table::{Access, Action, EntityKey, Key};
 use web::Problem;
 
-use super::delete_project::mark;
+use super::delete_project::{Conditions, mark};
 use super::{Lease, TrackerJobs};
 use crate::access::{OF_TENANT, TENANT_STEP};
 use crate::items::Tenant;
@@ -25,7 +25,7 @@ impl Worker<TrackerJobs> for DeleteTenant {
         let key = TenantKey { tenant: lease.group }.key();
         let tracker = access.table(&TENANT_STEP, &TRACKER);
         let Some(stored) = tracker.get_consistent(key.clone()).await? else {
-            return Ok(Step::end(&lease.job, Then::Succeed));
+            return Ok(Step::unchanged(&lease.job, Then::Succeed));
         };
         let members = access.table(&OF_TENANT, &TRACKER).query(key.pk.as_str()).begins_with("user-").consistent();
         let members = members.all().await?;
@@ -39,7 +39,7 @@ impl Worker<TrackerJobs> for DeleteTenant {
             let Some(schema) = schema else { continue };
             let gates = Gates::load(access, project).await?;
             let (_, actions) =
-                mark(access, &schema, &gates, false, false, lease.job.created_by.clone(), Start::After(0))?;
+                mark(access, &schema, &gates, Conditions::default(), lease.job.created_by.clone(), Start::After(0))?;
             let counts = Counts { total: lease.job.counts.total + 1, ..lease.job.counts };
             return Step::new(actions, &(), counts, Then::Continue);
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use table::{Access, Action, Changes, EntityKey, Position};
 use web::Problem;
 
-use super::build_attribute::settled;
+use super::build_attribute::ready;
 use super::{LAG, Lease, TrackerJobs, pages};
 use crate::access::ATTRIBUTE_STEP;
 use crate::issues::gate;
@@ -69,7 +69,7 @@ impl Worker<TrackerJobs> for RetypeAttribute {
             return Step::new(actions, &Checkpoint { after: next, found, clean }, counts, Then::Continue);
         }
         if !found && clean {
-            actions.extend(settled(&schema, id));
+            actions.extend(ready(&schema, id));
             return Step::new(actions, &Checkpoint::default(), counts, Then::Succeed);
         }
         // A pass that finds none is repeated when the index has caught up.

@@ -8,8 +8,8 @@ use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, R
 use super::{ONE, ProjectPath};
 use crate::access::{ISSUE_ROWS, JOB, LEASE, MARK_DELETION, MEMBERSHIP, PROJECT, PROJECT_STEP, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
-use crate::jobs::mark_project;
 use crate::jobs::view::{JobView, finish, resume};
+use crate::jobs::{Conditions, mark_project};
 use crate::project::{Consistency, Gates, Schema};
 use crate::tenants::DeleteQuery;
 
@@ -41,7 +41,8 @@ async fn delete(
         return Err(has_issues(&gates));
     }
     let who = Some(access.me.to_string());
-    let (job, actions) = mark_project(cx.access(), &schema, &gates, !cascade, !tag.is_absent(), who, Start::Leased)?;
+    let conditions = Conditions { is_empty: !cascade, is_unchanged: !tag.is_absent() };
+    let (job, actions) = mark_project(cx.access(), &schema, &gates, conditions, who, Start::Leased)?;
     cx.access().transact(&MARK_DELETION, &actions).await.map_err(|error| match error.failed(0) {
         Some(failed) if failed.cause == Cause::Stale => Problem::stale(),
         // Another request has marked it.

@@ -52,8 +52,8 @@ pub struct Messages {
     connection: Mutex<Connection>,
     queues: Mutex<BTreeMap<String, Settings>>,
     clock: Clock,
-    /// The number of messages that were sent.
-    sends: watch::Sender<u64>,
+    /// Counts the calls that may have made a message visible.
+    changes: watch::Sender<u64>,
 }
 
 /// Why an operation on a queue failed.
@@ -63,7 +63,7 @@ pub enum Failure {
     NoSuchQueue(String),
     #[error("reading or writing the messages failed: {0}")]
     Store(#[from] rusqlite::Error),
-    #[error("an operation on the messages was dropped: {0}")]
+    #[error("the thread that reads or writes the messages ended early: {0}")]
     Dropped(#[from] tokio::task::JoinError),
 }
 
@@ -89,7 +89,7 @@ impl Messages {
     pub fn open(file: &Path, clock: Clock) -> rusqlite::Result<Self> {
         let connection = Connection::open(file)?;
         connection.execute_batch(TABLES)?;
-        Ok(Self { connection: Mutex::new(connection), queues: Mutex::default(), clock, sends: watch::Sender::new(0) })
+        Ok(Self { connection: Mutex::new(connection), queues: Mutex::default(), clock, changes: watch::Sender::new(0) })
     }
 
     /// Creates a queue, or changes the settings of one.
@@ -107,9 +107,9 @@ impl Messages {
         queues.get(queue).cloned().ok_or_else(|| Failure::NoSuchQueue(queue.to_owned()))
     }
 
-    /// Subscribes to sent messages.
-    pub fn sends(&self) -> watch::Receiver<u64> {
-        self.sends.subscribe()
+    /// Subscribes to calls that may have made a message visible.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// Sends a message, which is visible after the delay. Returns its id.
@@ -119,7 +119,7 @@ impl Messages {
         let message = (id.clone(), queue, body, now, after(now, delay));
         let insert = "INSERT INTO messages (id, queue, body, sent, visible) VALUES (?1, ?2, ?3, ?4, ?5)";
         self.with(move |connection| connection.execute(insert, message)).await?;
-        self.sends.send_modify(|sends| *sends += 1);
+        self.changes.send_modify(|changes| *changes += 1);
         Ok(id)
     }
 
@@ -191,7 +191,7 @@ impl Messages {
         let (queue, until) = (queue.to_owned(), after(self.clock.micros(), time));
         let update = "UPDATE messages SET visible = ?1 WHERE id = ?2 AND receives = ?3 AND queue = ?4";
         self.with(move |connection| connection.execute(update, params![until, id, receives, queue])).await?;
-        self.sends.send_modify(|sends| *sends += 1);
+        self.changes.send_modify(|changes| *changes += 1);
         Ok(())
     }
 

@@ -18,7 +18,10 @@ pub const ACCOUNT: &str = "000000000000";
 /// The maximum size of a message in bytes ("Amazon SQS message quotas").
 const MAX_BODY: usize = 1024 * 1024;
 
-/// The longest time for which a message can be hidden or delayed.
+/// The maximum number of messages in a response.
+const MAX_RECEIVED: u32 = 10;
+
+/// The longest time for which a message can be hidden or delayed, in seconds.
 const MAX_HIDDEN: u64 = 12 * 3600;
 const MAX_DELAY: u64 = 900;
 
@@ -54,7 +57,13 @@ struct Receive {
 struct Received {
     queue_url: String,
     receipt_handle: String,
-    #[serde(default)]
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Hide {
+    queue_url: String,
+    receipt_handle: String,
     visibility_timeout: u64,
 }
 
@@ -94,17 +103,20 @@ pub async fn answer(messages: &Arc<Messages>, queues: &str, target: &str, body: 
         Some("ReceiveMessage") => {
             let Receive { queue_url, max_number_of_messages, visibility_timeout } = read(body)?;
             let hidden = visibility_timeout.map(|time| seconds(time, MAX_HIDDEN)).transpose()?;
-            let max = max_number_of_messages.unwrap_or(1).clamp(1, 10);
+            let max = max_number_of_messages.unwrap_or(1);
+            if !(1..=MAX_RECEIVED).contains(&max) {
+                return Err(Refusal::invalid(format!("MaxNumberOfMessages must be from 1 to {MAX_RECEIVED}")));
+            }
             let received = messages.receive(name_of(&queue_url), max, hidden).await?;
             Ok(json!({ "Messages": received.iter().map(message).collect::<Vec<_>>() }))
         }
         Some("DeleteMessage") => {
-            let Received { queue_url, receipt_handle, .. } = read(body)?;
+            let Received { queue_url, receipt_handle } = read(body)?;
             messages.delete(name_of(&queue_url), &receipt_handle).await?;
             Ok(json!({}))
         }
         Some("ChangeMessageVisibility") => {
-            let Received { queue_url, receipt_handle, visibility_timeout } = read(body)?;
+            let Hide { queue_url, receipt_handle, visibility_timeout } = read(body)?;
             let time = seconds(visibility_timeout, MAX_HIDDEN)?;
             messages.hide(name_of(&queue_url), &receipt_handle, time).await?;
             Ok(json!({}))
@@ -132,7 +144,7 @@ pub async fn answer(messages: &Arc<Messages>, queues: &str, target: &str, body: 
     }
 }
 
-/// Returns the attributes of a queue. Counts are exact.
+/// Returns the attributes of a queue. Its counts include messages that the next receive removes.
 async fn attributes(messages: &Arc<Messages>, queue: &str) -> Result<Value, Refusal> {
     let Settings { visibility_timeout, retention, dead_letters } = messages.settings(queue)?;
     let count = messages.count(queue).await?;

@@ -11,7 +11,7 @@ use crate::{Context, Fault, PageQuery, Problem};
 /// The time limit of the search itself, below the function's timeout, so that a slow search is reported as one.
 const TIMEOUT: &str = "8s";
 
-/// A page of the keys of items, and the cursor of the next page.
+/// A page of the keys of items, and the cursor of the next page. An item may have been deleted since it was indexed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundKeys {
     pub keys: Vec<Key>,
@@ -40,6 +40,7 @@ impl Context {
         let filters: Vec<Value> = filters.iter().map(|(field, value)| json!({ "term": { *field: value } })).collect();
         let after: Option<Box<RawValue>> = self.cursor(page.cursor.as_deref())?;
         let limit = usize::try_from(page.limit.0).unwrap_or(usize::MAX);
+        // Tombstones have `deleted`. The keys make the order of equal scores certain, which the cursor needs.
         let mut request = json!({
             "query": { "bool": { "must": query, "filter": filters, "must_not": { "term": { "deleted": true } } } },
             "sort": [{ "_score": "desc" }, { "pk": "desc" }, { "sk": "desc" }],

@@ -7,9 +7,8 @@ use xtask::infra::shared;
 
 use super::{members, of_type, queue_mappings, routes, systems, text};
 
-/// A function is called by what it is for, and by nothing else of the account or outside it. The mirror and the handler of
-/// a queue are called by their event source mappings, and what a deployment calls by whoever deploys: none of them needs a
-/// permission.
+/// Only the source of a function may call it. Three kinds of functions need no permission for that: Lambda itself polls the
+/// streams of the mirror and the queues, and the person who deploys calls the handler of a deployment.
 #[test]
 fn a_function_is_called_by_its_source_alone() {
     for (system, template) in systems() {
