@@ -1,7 +1,6 @@
 //! The jobs of agencies: where they are stored, and which kinds there are.
 
 mod delete_agency;
-pub mod view;
 mod workers;
 
 use jobs::{DueIndex, JobId, Jobs};

@@ -26,7 +26,7 @@ use table::{AccessPattern, EntityKey, Key};
 use utoipa::ToSchema;
 
 use crate::access::{
-    ATTRIBUTE_STEP, BEGIN_JOB, CHECKPOINT, DUE, IMPORTS, LEASE, PROJECT_STEP, READ_IMPORT, TENANT_STEP,
+    ATTRIBUTE_STEP, BEGIN_JOB, CHECKPOINT, DUE, IMPORTS, JOB, LEASE, PROJECT_STEP, READ_IMPORT, TENANT_STEP,
 };
 use crate::keys::{JobDueKey, JobKey};
 use crate::names::{AttributeId, ProjectId, TenantId};
@@ -97,6 +97,7 @@ impl Jobs for TrackerJobs {
     const TABLE: &'static Table = &TRACKER;
     const DUE: DueIndex = DueIndex { index: INDEX, partition: "due" };
     const LEASE: &'static AccessPattern = &LEASE;
+    const READ: &'static AccessPattern = &JOB;
     const LIST_DUE: &'static AccessPattern = &DUE;
     const UPLOADS: Option<Uploads> =
         Some(Uploads { pattern: &READ_IMPORT, bucket: BUCKET, prefix: IMPORTS.prefix, wait: 20 * 60, max_looks: 12 });

@@ -5,7 +5,7 @@ use table::AccessPattern;
 use utoipa::ToSchema;
 use web::{Answer, Context, Path, Problem, Route, Sample, Who, problem};
 
-use crate::{JobId, JobKey, JobView, Jobs, load};
+use crate::{JobId, JobKey, JobOf, JobView, JobViewOf, Jobs};
 
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -22,15 +22,16 @@ where
     Route::get("getJob", path, who, get::<J>)
         .summary("Get a job with its progress, until 30 days after its end")
         .patterns(patterns)
-        .answers::<JobView<J::Kind, J::Details>>(200)
+        .answers::<JobViewOf<J>>(200)
         .problems(&[problem::NOT_FOUND])
         .sample(Sample::default().expects(404))
 }
 
 async fn get<J: Jobs>(cx: Context, Path(path): Path<JobPath>) -> Result<Answer, Problem> {
     let id = path.job_id;
-    let job = load::<J>(&cx, J::READ, JobKey { job: id }).await?;
-    let (is_open, details) = (job.is_open(), job.details.clone());
-    let answer = Answer::ok(&JobView::new::<J>(id, job, details));
+    let stored = cx.access().table(J::READ, J::TABLE).get_consistent(JobKey { job: id }).await?;
+    let job: JobOf<J> = stored.ok_or_else(Problem::not_found)?.read()?;
+    let is_open = job.is_open();
+    let answer = Answer::ok(&JobView::of::<J>(id, job));
     Ok(if is_open { answer.retry_after(1) } else { answer })
 }

@@ -36,7 +36,19 @@ pub struct JobView<Kind, Details> {
     pub ended_at: Option<String>,
 }
 
+/// A job in the responses of a system that shows the details as they are stored.
+pub type JobViewOf<J> = JobView<<J as Jobs>::Kind, <J as Jobs>::Details>;
+
 impl<Kind, Details> JobView<Kind, Details> {
+    pub fn of<J>(id: JobId, job: JobOf<J>) -> Self
+    where
+        J: Jobs<Kind = Kind, Details = Details>,
+        Details: Clone,
+    {
+        let details = job.details.clone();
+        Self::new::<J>(id, job, details)
+    }
+
     pub fn new<J>(id: JobId, job: JobOf<J>, details: Details) -> Self
     where
         J: Jobs<Kind = Kind>,
@@ -57,7 +69,7 @@ impl<Kind, Details> JobView<Kind, Details> {
     }
 }
 
-/// 202 with the path of a job.
-pub fn accepted<J: Jobs, V: Serialize>(group: &J::Group, id: JobId, view: &V) -> Accepted<V> {
-    Accepted::new(J::href(group, id), view)
+/// 202 with a job and its path.
+pub fn accepted<J: Jobs>(group: &J::Group, id: JobId, job: JobOf<J>) -> Accepted<JobViewOf<J>> {
+    Accepted::new(J::href(group, id), &JobView::of::<J>(id, job))
 }

@@ -1,19 +1,18 @@
 //! `DELETE /agencies/{agencyId}`: the agency is marked first, which hides it and closes its gate, then a job deletes its
 //! items, and the agency itself last.
 
-use jobs::Start;
+use jobs::{DoneOrAccepted, Start, finish, resume};
 use serde::Deserialize;
 use table::{Action, Changes, Condition, Error, item};
 use utoipa::ToSchema;
-use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, IfMatch, Path, Problem, Query, Route, Sample, problem};
 
 use super::{AgencyPath, ONE};
 use crate::access::{AUTHORIZATION, DELETION, JOB, LEASE, MARK_DELETION};
 use crate::audit::Audit;
 use crate::authorization::{AgencyAccess, SIGNED_IN};
 use crate::item::Gate;
-use crate::jobs::view::{JobView, finish, resume};
-use crate::jobs::{Details, Job, Kind, NewJob};
+use crate::jobs::{AgencyJobs, Details, Job, Kind, NewJob};
 use crate::keys::{agency_key, gate_key};
 use crate::schema::AGENCIES;
 
@@ -38,7 +37,7 @@ async fn delete(
     Path(path): Path<AgencyPath>,
     Query(query): Query<DeleteQuery>,
     tag: IfMatch,
-) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
+) -> Result<DoneOrAccepted<AgencyJobs>, Problem> {
     // After a lost race the agency may have the mark of another request.
     cx.retry_stale(&tag, || async {
         let access = AgencyAccess::load_also_deleted(&cx, &path.agency_id).await?;
@@ -48,7 +47,7 @@ async fn delete(
         }
         access.require_platform_admin()?;
         if let Some(job) = access.agency.deletion {
-            return resume(&cx, &path.agency_id, job).await;
+            return resume::<AgencyJobs>(&cx, &path.agency_id, job).await;
         }
         tag.check(access.tag())?;
         let job = mark(&cx, &access, &tag, query.cascade).await?;

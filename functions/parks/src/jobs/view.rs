@@ -31,6 +31,6 @@ pub fn accepted(id: JobId, job: Job) -> Accepted<JobView> {
 /// Works on a job for as long as the request may last. 204 if it has succeeded by then, otherwise 202.
 pub async fn finish(cx: &Context, lease: Lease) -> Either<NoContent, Accepted<JobView>> {
     let id = lease.id;
-    let job = jobs::finish(cx, lease).await;
+    let job = jobs::work(cx, lease).await;
     if job.status == jobs::Status::Succeeded { Either::First(NoContent) } else { Either::Second(accepted(id, job)) }
 }

@@ -1,15 +1,14 @@
 //! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}/attributes/{attributeId}`: the attribute is hidden
 //! immediately, and a job deletes its values.
 
-use jobs::Start;
+use jobs::{DoneOrAccepted, Start};
 use table::{Action, Changes, item};
-use web::{Accepted, Context, Either, NoContent, Path, Problem, Route, Sample, problem};
+use web::{Context, Either, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::{AttributePath, ONE, SAMPLE, gate_actions, project_action, refusal};
 use crate::access::{DELETE_ATTRIBUTE, MEMBERSHIP, PROJECT, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
-use crate::jobs::view::{JobView, accepted};
-use crate::jobs::{Details, Job, Kind, LAG, NewJob};
+use crate::jobs::{Details, Job, Kind, LAG, NewJob, TrackerJobs};
 use crate::keys::AttributeKey;
 use crate::project::Gates;
 use crate::schema::TRACKER;
@@ -22,7 +21,7 @@ pub fn route() -> Route {
         .sample(Sample::new(SAMPLE).expects(202))
 }
 
-async fn delete(cx: Context, Path(path): Path<AttributePath>) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
+async fn delete(cx: Context, Path(path): Path<AttributePath>) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {
     let access = TenantAccess::load(&cx, path.tenant_id).await?;
     access.require_admin()?;
     cx.retry(|| async {
@@ -48,7 +47,7 @@ async fn delete(cx: Context, Path(path): Path<AttributePath>) -> Result<Either<N
         let job = NewJob::new(cx.access(), path.tenant_id, job, Start::After(LAG))?;
         actions.extend(job.actions);
         cx.access().transact(&DELETE_ATTRIBUTE, &actions).await.map_err(refusal)?;
-        Ok(Either::Second(accepted(path.tenant_id, job.id, job.job)))
+        Ok(Either::Second(jobs::accepted::<TrackerJobs>(&path.tenant_id, job.id, job.job)))
     })
     .await
 }

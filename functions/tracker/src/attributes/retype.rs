@@ -11,8 +11,8 @@ use super::{ATTRIBUTE_BUSY, AttributePath, ONE, busy, gate_actions, project_acti
 use crate::access::{MEMBERSHIP, PROJECT, RETYPE_ATTRIBUTE, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
 use crate::items::{AttributeItem, Status};
-use crate::jobs::view::{JobView, accepted};
-use crate::jobs::{Details, Job, Kind as JobKind, LAG, NewJob};
+use crate::jobs::view::JobView;
+use crate::jobs::{Details, Job, Kind as JobKind, LAG, NewJob, TrackerJobs};
 use crate::keys::AttributeKey;
 use crate::project::{Attribute, Gates};
 use crate::schema::TRACKER;
@@ -78,7 +78,7 @@ async fn retype(
         let job = NewJob::new(cx.access(), path.tenant_id, job, Start::After(LAG))?;
         actions.extend(job.actions);
         cx.access().transact(&RETYPE_ATTRIBUTE, &actions).await.map_err(refusal)?;
-        Ok(Either::Second(accepted(path.tenant_id, job.id, job.job)))
+        Ok(Either::Second(jobs::accepted::<TrackerJobs>(&path.tenant_id, job.id, job.job)))
     })
     .await
 }

@@ -5,19 +5,16 @@
 //! and the request allocates another one. A job lowers the counter once the index shows all earlier writes, unless
 //! another number was allocated meanwhile.
 
-use jobs::{Counts, Start, Step, Then, Worker};
+use jobs::{Counts, DoneOrAccepted, Start, Step, Then, Worker};
 use serde::{Deserialize, Serialize};
 use table::{Access, AccessPattern, Action, Condition, EntityKey, Error, Stored, item};
 use utoipa::ToSchema;
-use web::{
-    Accepted, Context, Either, Fault, Json, Kind as ProblemKind, NoContent, Path, Problem, Route, Sample, problem,
-};
+use web::{Context, Either, Fault, Json, Kind as ProblemKind, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::MAX_NUMBER;
 use crate::access::{ATTRIBUTE_STEP, MEMBERSHIP, OPEN_JOBS, PROJECT, SET_NEXT_NUMBER, TOTALS};
 use crate::attributes::{gate_actions, project_action, refusal};
 use crate::authorization::{SIGNED_IN, TenantAccess};
-use crate::jobs::view::{JobView, accepted};
 use crate::jobs::{Details, Job, Kind, LAG, Lease, NewJob, TrackerJobs, imports_are_open};
 use crate::keys::CounterKey;
 use crate::names::ProjectId;
@@ -57,7 +54,7 @@ async fn set(
     cx: Context,
     Path(path): Path<ProjectPath>,
     Json(NextNumber { number }): Json<NextNumber>,
-) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
+) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {
     let caller = TenantAccess::load(&cx, path.tenant_id).await?;
     caller.require_admin()?;
     let (access, project, last) = (cx.access(), path.project_id, number.saturating_sub(1).min(MAX_NUMBER));
@@ -91,7 +88,7 @@ async fn set(
         actions.extend(gate_actions(&schema, &gates, false));
         actions.extend(job.actions);
         access.transact(&SET_NEXT_NUMBER, &actions).await.map_err(refusal)?;
-        Ok(Either::Second(accepted(path.tenant_id, job.id, job.job)))
+        Ok(Either::Second(jobs::accepted::<TrackerJobs>(&path.tenant_id, job.id, job.job)))
     })
     .await
 }

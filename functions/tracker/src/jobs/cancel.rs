@@ -1,11 +1,10 @@
 //! `DELETE /tracker/tenants/{tenantId}/jobs/{jobId}`: cancels an import or an export. What it has written stays.
 
-use jobs::{Cancellation, NOT_CANCELLABLE};
+use jobs::{Cancellation, DoneOrAccepted, NOT_CANCELLABLE};
 use table::EntityKey;
-use web::{Accepted, Context, Either, NoContent, Path, Problem, Route, Sample, problem};
+use web::{Context, Either, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::get::{JobPath, ONE};
-use super::view::{JobView, accepted};
 use super::{Job, Kind, TrackerJobs};
 use crate::access::{CANCEL_JOB, MEMBERSHIP};
 use crate::authorization::{SIGNED_IN, TenantAccess};
@@ -21,7 +20,7 @@ pub fn route() -> Route {
         .sample(Sample::new("/tracker/tenants/tenant-0807/jobs/019e0000-0000-7000-8000-000000000002"))
 }
 
-async fn cancel(cx: Context, Path(path): Path<JobPath>) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
+async fn cancel(cx: Context, Path(path): Path<JobPath>) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {
     let caller = TenantAccess::load(&cx, path.tenant_id).await?;
     let (access, key) = (cx.access(), JobKey { tenant: path.tenant_id, job: path.job_id });
     cx.retry(|| async {
@@ -37,7 +36,9 @@ async fn cancel(cx: Context, Path(path): Path<JobPath>) -> Result<Either<NoConte
         }
         match jobs::cancel::<TrackerJobs>(access, &CANCEL_JOB, (&path.tenant_id, path.job_id), &stored).await? {
             Cancellation::Ended => Ok(Either::First(NoContent)),
-            Cancellation::Requested(job) => Ok(Either::Second(accepted(path.tenant_id, path.job_id, *job))),
+            Cancellation::Requested(job) => {
+                Ok(Either::Second(jobs::accepted::<TrackerJobs>(&path.tenant_id, path.job_id, *job)))
+            }
         }
     })
     .await

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use web::{Answer, Context, Path, Problem, Route, Sample, problem};
 
-use super::view::{JobView, load, view, view_from_outside};
+use super::TrackerJobs;
+use super::view::{JobView, view, view_from_outside};
 use crate::access::{JOB, LINKS, MEMBERSHIP};
 use crate::authorization::{SIGNED_IN, is_platform_admin, membership};
 use crate::names::TenantId;
@@ -50,7 +51,7 @@ async fn get(cx: Context, Path(path): Path<JobPath>) -> Result<Answer, Problem> 
     if !member && !is_platform_admin(&cx) {
         return Err(Problem::not_found());
     }
-    let job = load(&cx, path.tenant_id, path.job_id).await?;
+    let job = jobs::load::<TrackerJobs>(&cx, &path.tenant_id, path.job_id).await?;
     let is_open = job.is_open();
     let detail = if member {
         let link = exports::link(cx.access(), path.job_id, &job).await?;

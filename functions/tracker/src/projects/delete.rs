@@ -1,15 +1,14 @@
 //! `DELETE /tracker/tenants/{tenantId}/projects/{projectId}`: the project is marked first, which hides it and closes its
 //! gates, then a job deletes what is in it.
 
-use jobs::Start;
+use jobs::{DoneOrAccepted, Start, finish, resume};
 use table::{Cause, Error};
-use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, IfMatch, Path, Problem, Query, Route, Sample, problem};
 
 use super::{ONE, ProjectPath};
 use crate::access::{ISSUE_ROWS, JOB, LEASE, MARK_DELETION, MEMBERSHIP, PROJECT, PROJECT_STEP, TOTALS};
 use crate::authorization::{SIGNED_IN, TenantAccess};
-use crate::jobs::view::{JobView, finish, resume};
-use crate::jobs::{Conditions, mark_project};
+use crate::jobs::{Conditions, TrackerJobs, mark_project};
 use crate::project::{Consistency, Gates, Schema};
 use crate::tenants::DeleteQuery;
 
@@ -27,13 +26,13 @@ async fn delete(
     Path(path): Path<ProjectPath>,
     Query(DeleteQuery { cascade }): Query<DeleteQuery>,
     tag: IfMatch,
-) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
+) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {
     let access = TenantAccess::load(&cx, path.tenant_id).await?;
     access.require_admin()?;
     let schema = Schema::load_also_deleted(cx.access(), path.tenant_id, path.project_id, Consistency::Strong).await?;
     let schema = schema.ok_or_else(Problem::not_found)?;
     if let Some(job) = schema.project.deleting {
-        return resume(&cx, path.tenant_id, job).await;
+        return resume::<TrackerJobs>(&cx, &path.tenant_id, job).await;
     }
     tag.check(schema.stored.rev)?;
     let gates = Gates::load(cx.access(), path.project_id).await?;

@@ -1,15 +1,14 @@
 //! `DELETE /tracker/tenants/{tenantId}`: the tenant is marked first, which hides it, then a job deletes what is in it.
 
-use jobs::Start;
+use jobs::{DoneOrAccepted, Start, finish, resume};
 use table::{Action, Cause, Changes, Condition, EntityKey, item};
-use web::{Accepted, Context, Either, IfMatch, NoContent, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, IfMatch, Path, Problem, Query, Route, Sample, problem};
 
 use super::{DeleteQuery, ONE, TenantPath};
 use crate::access::{ISSUE_ROWS, JOB, LEASE, MARK_DELETION, OF_TENANT, PROJECT, TENANT, TENANT_STEP, TOTALS};
 use crate::authorization::{PLATFORM_ADMINS, me};
 use crate::items::Tenant;
-use crate::jobs::view::{JobView, finish, resume};
-use crate::jobs::{Details, Job, Kind, NewJob};
+use crate::jobs::{Details, Job, Kind, NewJob, TrackerJobs};
 use crate::keys::TenantKey;
 use crate::schema::TRACKER;
 
@@ -30,13 +29,13 @@ async fn delete(
     Path(TenantPath { tenant_id }): Path<TenantPath>,
     Query(query): Query<DeleteQuery>,
     tag: IfMatch,
-) -> Result<Either<NoContent, Accepted<JobView>>, Problem> {
+) -> Result<DoneOrAccepted<TrackerJobs>, Problem> {
     let key = TenantKey { tenant: tenant_id };
     let stored = cx.access().table(&TENANT, &TRACKER).get_consistent(key.key()).await?;
     let stored = stored.ok_or_else(Problem::not_found)?;
     let tenant: Tenant = stored.read()?;
     if let Some(job) = tenant.deleting {
-        return resume(&cx, tenant_id, job).await;
+        return resume::<TrackerJobs>(&cx, &tenant_id, job).await;
     }
     tag.check(stored.rev)?;
     if tenant.projects > 0 && !query.cascade {
