@@ -17,7 +17,8 @@ use super::stopper::Moment;
 /// The proxy, which is stopped when dropped.
 pub struct Delay {
     pub url: String,
-    transactions: Arc<AtomicUsize>,
+    sent: Arc<AtomicUsize>,
+    carried_out: Arc<AtomicUsize>,
     held: Arc<Mutex<Option<(Duration, Moment)>>>,
     _server: Server,
 }
@@ -25,19 +26,16 @@ pub struct Delay {
 impl Delay {
     /// Starts a proxy for this DynamoDB. Each transaction is delayed by this time, before or after it is carried out.
     pub async fn before(target: String, time: Duration, moment: Moment) -> Self {
-        let transactions = Arc::<AtomicUsize>::default();
+        let (sent, carried_out) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
         let held = Arc::new(Mutex::new(Some((time, moment))));
-        let (counted, holds) = (Arc::clone(&transactions), Arc::clone(&held));
+        let (sending, carrying_out, holds) = (Arc::clone(&sent), Arc::clone(&carried_out), Arc::clone(&held));
         let server = Server::start(move |request: Request<Incoming>| {
             let operation = request.headers().get("x-amz-target").and_then(|target| target.to_str().ok());
             let holds = *holds.lock().unwrap();
-            let holds = if operation.is_some_and(|operation| operation.ends_with("TransactWriteItems")) {
-                counted.fetch_add(1, Ordering::SeqCst);
-                holds
-            } else {
-                None
-            };
-            let target = target.clone();
+            let is_transaction = operation.is_some_and(|operation| operation.ends_with("TransactWriteItems"));
+            let holds = holds.filter(|_| is_transaction);
+            sending.fetch_add(usize::from(is_transaction), Ordering::SeqCst);
+            let (target, carrying_out) = (target.clone(), Arc::clone(&carrying_out));
             async move {
                 let (parts, body) = request.into_parts();
                 let body = body.collect().await.unwrap().to_bytes();
@@ -45,6 +43,8 @@ impl Delay {
                     sleep(time).await;
                 }
                 let answer = pass_on(target, parts, body).await.unwrap();
+                let is_carried_out = is_transaction && answer.status().is_success();
+                carrying_out.fetch_add(usize::from(is_carried_out), Ordering::SeqCst);
                 if let Some((time, Moment::AfterItIsDone)) = holds {
                     sleep(time).await;
                 }
@@ -52,12 +52,18 @@ impl Delay {
             }
         })
         .await;
-        Self { url: server.url.clone(), transactions, held, _server: server }
+        Self { url: server.url.clone(), sent, carried_out, held, _server: server }
     }
 
     /// Returns the number of transactions that were sent.
-    pub fn transactions(&self) -> usize {
-        self.transactions.load(Ordering::SeqCst)
+    pub fn sent(&self) -> usize {
+        self.sent.load(Ordering::SeqCst)
+    }
+
+    /// Returns the number of transactions that DynamoDB has carried out. One that conflicts with the mirror's write of an
+    /// item is sent again.
+    pub fn carried_out(&self) -> usize {
+        self.carried_out.load(Ordering::SeqCst)
     }
 
     /// Ends the delay of later transactions.

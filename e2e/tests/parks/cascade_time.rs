@@ -94,7 +94,7 @@ async fn run_starts_no_batch_that_would_exceed_its_deadline() {
     let delay = Delay::before(config.dynamodb.clone().unwrap(), second * 2, Moment::BeforeItIsSent).await;
     // After the first batch there is time for another of that length, and not for one that takes a little more.
     worker(&cairn, Config { dynamodb: Some(delay.url.clone()), ..config }, second * 6).await;
-    assert_eq!(delay.transactions(), 1);
+    assert_eq!(delay.carried_out(), 1);
     assert!(!is_held(&cairn, &job).await);
 }
 
@@ -106,7 +106,7 @@ async fn run_stopped_during_a_batch_releases_its_lease() {
         let delay = Arc::new(Delay::before(config.dynamodb.clone().unwrap(), never, moment).await);
         let config = Config { dynamodb: Some(delay.url.clone()), ..config };
         worker(&cairn, config.clone(), Duration::from_secs(5)).await;
-        assert!(delay.transactions() > 0, "{moment:?}");
+        assert!(delay.sent() > 0, "{moment:?}");
         assert!(!is_held(&cairn, &job).await, "{moment:?}");
         // Nobody waits for the end of a lease.
         delay.end();
