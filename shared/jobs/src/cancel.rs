@@ -28,11 +28,11 @@ pub async fn cancel<J: Jobs>(
     match before.status {
         Status::Cancelled => return Ok(Cancellation::Ended),
         Status::Succeeded | Status::Failed => return Err(NOT_CANCELLABLE.because("The job has ended already.")),
-        Status::Running if before.cancel_requested => return Ok(Cancellation::Requested(Box::new(before))),
+        _ if before.cancel_requested => return Ok(Cancellation::Requested(Box::new(before))),
         Status::Queued | Status::Running => {}
     }
     let mut after = before.clone();
-    if before.status == Status::Running {
+    if before.status == Status::Running || J::is_ended_by_worker(before.kind) {
         after.cancel_requested = true;
     } else {
         after.end(access, Status::Cancelled, None);

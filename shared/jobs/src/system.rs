@@ -60,6 +60,12 @@ pub trait Jobs: Debug + Send + Sync + Sized + 'static {
     /// The path at which a job is served.
     fn href(group: &Self::Group, id: JobId) -> String;
 
+    /// Whether a worker also ends a queued job of this kind that is cancelled, because the request that created the job has
+    /// marked what it works on.
+    fn is_ended_by_worker(_: Self::Kind) -> bool {
+        false
+    }
+
     /// The access pattern of the transactions of a kind's steps: they update the job and update or delete its due row.
     fn step_pattern(kind: Self::Kind) -> &'static AccessPattern;
 }

@@ -22,6 +22,10 @@ pub enum Condition {
     Above(&'static str, AttributeValue),
     /// The attribute is present, has this value's type and is not greater.
     AtMost(&'static str, AttributeValue),
+    /// [`Condition::Equals`] of an attribute whose name contains an id.
+    NamedEquals(String, AttributeValue),
+    /// [`Condition::Present`] of an attribute whose name contains an id.
+    NamedPresent(String),
 }
 
 impl Condition {
@@ -30,8 +34,10 @@ impl Condition {
         let equals = |name: &str, value| item.get(name).is_some_and(|found| item::same(found, value));
         match self {
             Self::Equals(name, value) => equals(name, value),
+            Self::NamedEquals(name, value) => equals(name, value),
             Self::Differs(name, value) => !equals(name, value),
             Self::Present(name) => item.contains_key(*name),
+            Self::NamedPresent(name) => item.contains_key(name),
             Self::Absent(name) => !item.contains_key(*name),
             Self::Above(name, value) => {
                 item.get(*name).and_then(|found| item::order(found, value)).is_some_and(Ordering::is_gt)
@@ -43,22 +49,30 @@ impl Condition {
     }
 
     pub(crate) fn express(&self, placeholders: &mut Placeholders) -> String {
-        let (Self::Equals(name, _)
-        | Self::Differs(name, _)
-        | Self::Present(name)
-        | Self::Absent(name)
-        | Self::Above(name, _)
-        | Self::AtMost(name, _)) = self;
-        let name = placeholders.name(name);
+        let name = placeholders.name(self.name());
         match self {
-            Self::Equals(_, value) => format!("{name} = {}", placeholders.value(value.clone())),
+            Self::Equals(_, value) | Self::NamedEquals(_, value) => {
+                format!("{name} = {}", placeholders.value(value.clone()))
+            }
             Self::Differs(_, value) => {
                 format!("(attribute_not_exists({name}) OR {name} <> {})", placeholders.value(value.clone()))
             }
-            Self::Present(_) => format!("attribute_exists({name})"),
+            Self::Present(_) | Self::NamedPresent(_) => format!("attribute_exists({name})"),
             Self::Absent(_) => format!("attribute_not_exists({name})"),
             Self::Above(_, value) => format!("{name} > {}", placeholders.value(value.clone())),
             Self::AtMost(_, value) => format!("{name} <= {}", placeholders.value(value.clone())),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::Equals(name, _)
+            | Self::Differs(name, _)
+            | Self::Present(name)
+            | Self::Absent(name)
+            | Self::Above(name, _)
+            | Self::AtMost(name, _) => name,
+            Self::NamedEquals(name, _) | Self::NamedPresent(name) => name,
         }
     }
 }

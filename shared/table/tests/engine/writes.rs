@@ -73,6 +73,8 @@ async fn write_with_a_failed_condition_is_refused() {
         Condition::Differs("title", text("Fern")),
         Condition::Present("lentTo"),
         Condition::Absent("title"),
+        Condition::NamedEquals("title".to_owned(), text("Moss")),
+        Condition::NamedPresent("lentTo".to_owned()),
     ] {
         let error = access.write(&ALL, lend("Bob").when(condition.clone())).await.unwrap_err();
         assert!(matches!(error, Error::ConditionFailed(_)), "{condition:?}: {error}");
@@ -84,6 +86,8 @@ async fn write_with_a_failed_condition_is_refused() {
         Condition::Differs("title", text("Moss")),
         Condition::Present("title"),
         Condition::Absent("listPk"),
+        Condition::NamedEquals("title".to_owned(), text("Fern")),
+        Condition::NamedPresent("title".to_owned()),
     ] {
         access.write(&ALL, lend("Bob").when(condition)).await.unwrap();
     }
