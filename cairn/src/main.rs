@@ -2,6 +2,7 @@
 
 mod create_index;
 mod failure;
+mod gazetteer;
 mod import;
 mod local_command;
 mod log;
@@ -34,6 +35,8 @@ enum Command {
     Token(token::Token),
     /// Import a GeoJSON or CSV file: create an item for each row, or update the item with its external id.
     Import(import::Import),
+    /// Load the archive's places: countries, divisions and cities of GeoNames.
+    Gazetteer(gazetteer::Gazetteer),
     /// Create the first index of a deployed system from its tables, or resume an interrupted run.
     CreateIndex(create_index::CreateIndex),
     /// List items that could not be indexed, with the reasons.
@@ -56,6 +59,7 @@ async fn main() -> ExitCode {
         Command::Local(local) => local.run().await,
         Command::Token(token) => token.run(),
         Command::Import(import) => import.run().await,
+        Command::Gazetteer(gazetteer) => gazetteer.run().await,
         Command::CreateIndex(create) => create.run().await,
         Command::Quarantine(quarantine) => quarantine.run().await,
         Command::Repair(repair) => repair.run().await,

@@ -219,6 +219,9 @@ mod tests {
             "tenant-admin",
             "tenant-editor",
             "tenant-viewer",
+            "archive-administrator",
+            "archive-editor",
+            "archive-volunteer",
             "librarian",
         ];
         assert_eq!(kinds, expected);

@@ -13,6 +13,7 @@
 )]
 
 mod agencies;
+mod archive;
 mod contract;
 mod deployments;
 mod depot;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
             parks::tests(),
             agencies::tests(),
             tracker::tests(),
+            archive::tests(),
             shelf::tests(),
             shelf::costs::tests(),
             tenancy::tests(),

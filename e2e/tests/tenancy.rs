@@ -7,6 +7,7 @@ mod expectations;
 mod foreign;
 mod lists;
 mod of_agencies;
+mod of_archive;
 mod of_parks;
 mod of_shelf;
 mod of_tracker;
@@ -55,6 +56,7 @@ async fn of(served: &'static Served) -> Stage {
         "parks" => of_parks::stage(served).await,
         "agencies" => of_agencies::stage(served).await,
         "tracker" => of_tracker::stage(served).await,
+        "archive" => of_archive::stage(served).await,
         "shelf" => of_shelf::stage(served).await,
         other => panic!("write a stage for {other}: who its principals are, and what is theirs"),
     }

@@ -5,6 +5,7 @@ pub mod engine;
 pub mod error;
 pub mod failpoint;
 pub mod gateway;
+pub mod gazetteer;
 pub mod identity;
 pub mod install;
 pub mod listen;

@@ -1,6 +1,7 @@
 //! The list of the platform's systems.
 
 use agencies::documents::Agencies;
+use archive::documents::Archive;
 use parks::documents::Parks;
 use shelf::documents::Shelf;
 use tracker::documents::Tracker;
@@ -12,6 +13,7 @@ pub const ALL: &[Served] = &[
     Served::of::<Parks>(&parks::SYSTEM, parks::app),
     Served::of::<Agencies>(&agencies::SYSTEM, agencies::app),
     Served::of::<Tracker>(&tracker::SYSTEM, tracker::app),
+    Served::of::<Archive>(&archive::SYSTEM, archive::app),
     Served::of::<Shelf>(&shelf::schema::SYSTEM, shelf::app).example(),
 ];
 

@@ -1,6 +1,7 @@
 //! Sample stream records for a system's mirror, built from items of the system's own types.
 
 pub mod agencies;
+pub mod archive;
 pub mod parks;
 pub mod tracker;
 

@@ -3,15 +3,17 @@
 
 pub mod agencies;
 mod answer;
+pub mod archive;
 pub mod here;
 pub mod parks;
 pub mod tracker;
+mod upload;
 
 use std::time::Duration;
 
 use local::Platform;
 use reqwest::{Client, Method};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use web::operation::{self, TOKEN};
 use web::{App, Route};
@@ -19,6 +21,8 @@ use web::{App, Route};
 use crate::events;
 use crate::failure::{Doing, Failure};
 use crate::lambda::invoke::Invoke;
+
+pub use upload::put_file;
 
 /// A step of a rehearsal.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +36,10 @@ pub enum Step {
     Until(&'static str),
     /// Sends a request that later steps need: method, path and body.
     Request(&'static str, &'static str, &'static str),
+    /// Uploads a file that later steps need: the path that creates its link, and the file.
+    Upload(&'static str, &'static str),
+    /// Reads a path until the value at this pointer of the response is the expected one, since jobs are a moment behind.
+    Wait(&'static str, &'static str, &'static str),
     /// Sends the sample events of all operations that no other step names, in the order of the routes.
     Others,
 }
@@ -52,7 +60,13 @@ pub struct Answered {
 pub const ADDRESS: &str = "dee@example.org";
 
 /// The timeout of search.
-const SEARCH_TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The timeout of a job, which a schedule may continue a minute later, more than once.
+pub const JOB_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The pause between two looks at search or at a job.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// A deployment of a system, and the token of a caller with all permissions.
 #[derive(Debug)]
@@ -88,7 +102,11 @@ impl Stage<'_> {
                     answers.push(answered);
                 }
                 Step::Until(operation) => answers.push(self.until(operation, &names).await?),
-                Step::Request(method, path, body) => self.request(method, path, body, &names).await?,
+                Step::Request(method, path, body) => {
+                    self.request(method, path, body, &names).await?;
+                }
+                Step::Upload(path, file) => self.upload(path, file, &names).await?,
+                Step::Wait(path, pointer, expected) => self.wait(path, (pointer, expected), &names).await?,
                 Step::Others => {
                     for operation in self.others(steps) {
                         answers.push(self.sample_with(operation, &names).await?);
@@ -156,7 +174,7 @@ impl Stage<'_> {
             let refresh = self.client.post(format!("{}/{readers}/_refresh", config.search)).send();
             refresh.await.doing("refreshing the index")?;
         }
-        let until = Instant::now() + SEARCH_TIMEOUT;
+        let until = Instant::now() + TIMEOUT;
         loop {
             let answered = self.sample_with(operation, names).await?;
             let settled = match self.platform {
@@ -166,11 +184,12 @@ impl Stage<'_> {
             if settled || Instant::now() > until {
                 return Ok(answered);
             }
-            sleep(Duration::from_millis(200)).await;
+            sleep(PAUSE).await;
         }
     }
 
-    async fn request(&self, method: &str, path: &str, body: &'static str, names: &Names) -> Result<(), Failure> {
+    /// Sends a request, and returns the body of its response.
+    async fn request(&self, method: &str, path: &str, body: &str, names: &Names) -> Result<String, Failure> {
         let method = Method::from_bytes(method.as_bytes()).doing(method)?;
         let mut request =
             self.client.request(method, format!("{}{}", self.url, names.replace_in(path))).bearer_auth(self.token);
@@ -179,10 +198,30 @@ impl Stage<'_> {
         }
         let answer = request.send().await.doing(path)?;
         let status = answer.status();
-        if status.is_success() {
-            return Ok(());
+        let body = answer.text().await.doing(path)?;
+        if status.is_success() { Ok(body) } else { Err(Failure::new(format!("{path} answered {status}: {body}"))) }
+    }
+
+    async fn upload(&self, path: &str, file: &str, names: &Names) -> Result<(), Failure> {
+        let link = self.request("POST", path, &json!({ "bytes": file.len() }).to_string(), names).await?;
+        put_file(&serde_json::from_str(&link).doing(path)?, file.to_owned()).await
+    }
+
+    async fn wait(&self, path: &str, (pointer, expected): (&str, &str), names: &Names) -> Result<(), Failure> {
+        let until = Instant::now() + JOB_TIMEOUT;
+        loop {
+            let request = self.client.get(format!("{}{}", self.url, names.replace_in(path))).bearer_auth(self.token);
+            let answer: Value = request.send().await.doing(path)?.json().await.doing(path)?;
+            let found =
+                answer.pointer(pointer).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+            if found.as_deref() == Some(expected) {
+                return Ok(());
+            }
+            if Instant::now() > until {
+                return Err(Failure::new(format!("{path} did not have {expected} at {pointer} in time: {answer}")));
+            }
+            sleep(PAUSE).await;
         }
-        Err(Failure::new(format!("{path} answered {status}: {}", answer.text().await.unwrap_or_default())))
     }
 }
 

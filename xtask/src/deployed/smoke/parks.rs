@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use super::{TIMEOUT, User, text};
-use crate::failure::{Doing, Failure};
-use crate::rehearsal::Stage;
+use crate::failure::Failure;
+use crate::rehearsal::{Stage, put_file};
 
 /// Creates, reads, lists and searches a geozone, uploads its boundary, imports a file, and sends requests that must be
 /// refused. `stranger` is the token of a person who may change nothing.
@@ -43,7 +43,7 @@ impl User<'_> {
         let geometry = json!({ "type": "Polygon", "coordinates": [ring] }).to_string();
         let announced = json!({ "bytes": geometry.len() });
         let upload = self.sends(Method::POST, "/parks/geometries/uploads", Some(&announced), 201).await?;
-        self.put_file(&upload, geometry).await?;
+        put_file(&upload, geometry).await?;
         let id = text(&upload, "/uploadId")?;
         self.becomes(&format!("/parks/geometries/uploads/{id}"), "ready").await?;
         let body = json!({ "uploadId": id });
@@ -63,22 +63,11 @@ impl User<'_> {
         let layer =
             json!({ "collectionId": collection, "entity": "facility", "format": "geojson", "bytes": file.len() });
         let import = self.sends(Method::POST, "/parks/imports", Some(&layer), 201).await?;
-        self.put_file(&import, file).await?;
+        put_file(&import, file).await?;
         let id = text(&import, "/id")?;
         self.becomes(&format!("/parks/jobs/{id}"), "succeeded").await?;
         let made = self.sends(Method::GET, &format!("/parks/facilities/{collection}/trail/1"), None, 200).await?;
         self.has(&made, "/displayName", "Edge of Avalon")
-    }
-
-    /// Uploads a file by its signed link.
-    async fn put_file(&self, announced: &Value, file: String) -> Result<(), Failure> {
-        let mut put = reqwest::Client::new().put(text(announced, "/link")?);
-        for (name, value) in announced.pointer("/headers").and_then(Value::as_object).into_iter().flatten() {
-            put = put.header(name, value.as_str().ok_or_else(|| Failure::new(format!("header {name}: {value}")))?);
-        }
-        let answer = put.body(file).send().await.doing("the link")?;
-        let status = answer.status();
-        self.is(status, 200, &format!("the link: {}", answer.text().await.unwrap_or_default()))
     }
 
     /// Waits for a status. Fails if the job is rejected or failed.

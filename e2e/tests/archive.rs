@@ -1,0 +1,35 @@
+//! The tests of the archive, one file for each theme.
+
+mod catalog;
+mod costs;
+mod lists;
+mod people;
+mod places;
+mod posts;
+pub mod publishing;
+mod races;
+pub mod records;
+mod search;
+mod settings;
+pub mod stage;
+mod users;
+
+use crate::harness::Test;
+
+pub fn tests() -> Vec<Test> {
+    let themes = [
+        catalog::tests(),
+        posts::tests(),
+        publishing::tests(),
+        lists::tests(),
+        places::tests(),
+        settings::tests(),
+        users::tests(),
+        races::tests(),
+        records::tests(),
+        search::tests(),
+        people::tests(),
+        costs::tests(),
+    ];
+    themes.into_iter().flatten().collect()
+}

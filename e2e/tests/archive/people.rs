@@ -1,0 +1,304 @@
+//! The search over the people in records: names, dates, places, relatives, facets, and what the public may find.
+
+use std::collections::BTreeMap;
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::publishing::{CENSUS, mapping, publish, upload};
+use super::stage::{Archive, attribute, id, listed};
+use crate::harness::proxy::Proxy;
+use crate::harness::{Answer, Setup, User, engines};
+use crate::tests;
+
+tests! { archive_people:
+    names_are_found_by_spelling_sound_and_nickname,
+    records_are_found_by_date_and_place,
+    uncertain_surname_is_found_below_an_exact_one,
+    closed_record_is_found_by_staff_only,
+    facet_of_categories_sums_the_counts_of_their_collections,
+    pages_of_records_follow_each_other,
+    page_with_a_hit_whose_record_is_gone_is_filled,
+    records_of_an_unpublished_post_are_not_found,
+    search_for_records_without_a_search_engine_returns_503,
+}
+
+/// Publishes a file with the columns of [`CENSUS`] in a collection. Returns the post's path.
+async fn publish_in(archive: &Archive, collection: &str, csv: &str) -> String {
+    let columns: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let mapping = mapping();
+    let mapping = mapping.as_array().unwrap().iter();
+    let mapping: Vec<&Value> = mapping.filter(|column| columns.contains(&column["header"].as_str().unwrap())).collect();
+    let new = json!({ "name": "Transcription", "collectionId": collection, "mapping": mapping });
+    let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
+    upload(&archive.volunteer, &post, csv).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    post
+}
+
+/// Publishes [`CENSUS`] in a collection of its own.
+async fn publish_census(archive: &Archive) -> String {
+    let category = archive.category("Census").await;
+    let collection = archive.collection("Census of 1871", &[&category]).await;
+    publish_in(archive, &collection, CENSUS).await
+}
+
+/// Searches after search shows all earlier writes.
+async fn find(archive: &Archive, user: &User, query: &str) -> Answer {
+    archive.cairn.caught_up().await;
+    let found = user.get(&format!("/archive/search?{query}")).await.is(200);
+    assert_eq!(found["total"]["exact"], true, "{}", found.told());
+    found
+}
+
+/// Returns the given names of the first person of each hit, with its score.
+fn hits(found: &Answer) -> Vec<(&str, f64)> {
+    let items = found["items"].as_array().unwrap().iter();
+    items.map(|hit| (hit["people"][0]["given"].as_str().unwrap(), hit["score"].as_f64().unwrap())).collect()
+}
+
+/// Asserts that these are the hits, and all of them.
+#[track_caller]
+fn are(found: &Answer, expected: &[(&str, f64)]) {
+    assert_eq!(hits(found), expected, "{}", found.told());
+    assert_eq!(found["total"]["value"], expected.len(), "{}", found.told());
+}
+
+/// Returns the counts of a facet by value.
+fn counts(found: &Answer, facet: &str) -> BTreeMap<String, u64> {
+    let counts = found["facets"][facet].as_array().unwrap().iter();
+    counts.map(|count| (count["value"].as_str().unwrap().to_owned(), count["count"].as_u64().unwrap())).collect()
+}
+
+fn counted<const N: usize>(expected: [(&str, u64); N]) -> BTreeMap<String, u64> {
+    expected.into_iter().map(|(value, count)| (value.to_owned(), count)).collect()
+}
+
+async fn names_are_found_by_spelling_sound_and_nickname() {
+    let archive = Archive::new().await;
+    publish_census(&archive).await;
+    let visitor = &archive.visitor;
+    let found = find(&archive, visitor, "surname=Miller").await;
+    are(&found, &[("Johann", 5.0)]);
+    let hit = &found["items"][0];
+    assert_eq!(hit["matched"], json!([{ "role": "principal", "field": "surname", "tier": "sounds" }]));
+    assert_eq!((&hit["collection"]["name"], &hit["post"]["name"]), (&json!("Census of 1871"), &json!("Transcription")));
+    assert_eq!(hit["events"][0]["dateText"], "1850-1855");
+    let found = find(&archive, visitor, "given=Will&surname=Jones").await;
+    are(&found, &[("Wm.", 17.0)]);
+    let tiers: Vec<&Value> =
+        found["items"][0]["matched"].as_array().unwrap().iter().map(|word| &word["tier"]).collect();
+    assert_eq!(tiers, ["nickname", "exact"]);
+    assert_eq!(found["items"][0]["household"], Value::Null);
+    are(&find(&archive, visitor, "surname=Pugg").await, &[("Evan", 5.0), ("Margaret", 5.0), ("Griffith", 5.0)]);
+    let found = find(&archive, visitor, "given=Evan&surname=Pugh").await;
+    are(&found, &[("Evan", 20.0)]);
+    let household = &found["items"][0]["household"];
+    let members: Vec<&Value> = household["members"].as_array().unwrap().iter().map(|member| &member["name"]).collect();
+    assert_eq!((household["number"].as_str(), &household["count"]), (Some("14"), &json!(3)));
+    assert_eq!(members, ["Evan Pugh", "Margaret Pugh", "Griffith Pugh"]);
+    are(&find(&archive, visitor, "match=exact&surname=Miller").await, &[]);
+    // Their relatives come from the household.
+    let parents = "given=Griffith&fatherGiven=Evan&motherGiven=Margaret";
+    let found = find(&archive, visitor, parents).await;
+    are(&found, &[("Griffith", 30.0)]);
+    let roles: Vec<&Value> =
+        found["items"][0]["matched"].as_array().unwrap().iter().map(|word| &word["role"]).collect();
+    assert_eq!(roles, ["principal", "father", "mother"]);
+    are(&find(&archive, visitor, "spouseGiven=Margaret").await, &[("Evan", 10.0)]);
+    visitor.get("/archive/search?categoryId=12").await.faulty(&["categoryId"]);
+    visitor.get("/archive/search?surname=P*").await.faulty(&["surname"]);
+    // A reader of the hit reports an error in it.
+    let jones = find(&archive, visitor, "surname=Jones").await;
+    let jones = jones["items"][0]["record"].as_str().unwrap();
+    let report = json!({ "text": "The surname is Johns." });
+    let report = id(&visitor.post(&format!("/archive/records/{jones}/reports"), report).await.is(201));
+    assert_eq!(listed(&archive.editor, "/archive/reports?status=open", "id").await, [report.as_str()]);
+    let settled = json!({ "status": "accepted", "note": "Compared with the register." });
+    let settled = archive.editor.patch(&format!("/archive/reports/{report}"), settled).await.is(200);
+    assert_eq!((settled.text("status"), settled.text("recordId")), ("accepted", jones));
+}
+
+/// Creates a place. Returns its id.
+async fn place(archive: &Archive, name: &str, parent: Option<&str>, location: Option<[f64; 2]>) -> String {
+    let mut new = json!({ "name": name, "type": if parent.is_none() { "country" } else { "settlement" } });
+    if let Some(parent) = parent {
+        new["parentId"] = json!(parent);
+    }
+    if let Some([latitude, longitude]) = location {
+        (new["lat"], new["lon"]) = (json!(latitude), json!(longitude));
+    }
+    id(&archive.administrator.post("/archive/places", new).await.is(201))
+}
+
+async fn records_are_found_by_date_and_place() {
+    let archive = Archive::new().await;
+    let kingdom = place(&archive, "United Kingdom", None, None).await;
+    let wales = place(&archive, "Wales", Some(&kingdom), None).await;
+    let dolgellau = place(&archive, "Dolgellau", Some(&wales), Some([52.742_22, -3.886_11])).await;
+    let bala = place(&archive, "Bala", Some(&wales), Some([52.911_11, -3.597_22])).await;
+    let switzerland = place(&archive, "Switzerland", None, None).await;
+    place(&archive, "Zürich", Some(&switzerland), Some([47.366_67, 8.55])).await;
+    publish_census(&archive).await;
+    let visitor = &archive.visitor;
+    are(&find(&archive, visitor, "birth=1836").await, &[("Evan", 1.0)]);
+    are(&find(&archive, visitor, "birth=1852").await, &[("Johann", 1.0)]);
+    are(&find(&archive, visitor, "birth=1868").await, &[("Griffith", 2.0)]);
+    are(&find(&archive, visitor, "birth=1841&missing=include").await, &[("Margaret", 2.0), ("Wm.", 0.0)]);
+    visitor.get("/archive/search?birth=next%20year").await.faulty(&["birth"]);
+    let all = find(&archive, visitor, "").await;
+    assert_eq!(all["total"]["value"], 5);
+    assert_eq!(counts(&all, "decade"), counted([("1830", 1), ("1840", 2), ("1850", 1), ("1860", 1)]));
+    assert_eq!(counts(&all, "place"), counted([(&kingdom, 3), (&switzerland, 1)]));
+    are(&find(&archive, visitor, "decade=1840").await, &[("Evan", 0.0), ("Margaret", 0.0)]);
+    let in_wales = [("Evan", 0.0), ("Margaret", 0.0), ("Griffith", 0.0)];
+    for query in ["place=Wales", &format!("place={wales}"), "birthPlace=Wales", "near=Bala&km=30"] {
+        are(&find(&archive, visitor, query).await, &in_wales);
+    }
+    let found = find(&archive, visitor, "place=Wales").await;
+    assert_eq!(counts(&found, "place"), counted([(&dolgellau, 2), (&bala, 1)]));
+    are(&find(&archive, visitor, "near=Bala&km=20").await, &[("Margaret", 0.0)]);
+    // The date and the place are those of one event.
+    are(&find(&archive, visitor, "birth=1841&birthPlace=Dolgellau").await, &[]);
+    are(&find(&archive, visitor, "deathPlace=Wales").await, &[]);
+    let found = find(&archive, visitor, "place=Atlantis&birthPlace=Bala").await;
+    are(&found, &[]);
+    assert_eq!(found["unresolved"], json!(["Atlantis"]));
+    assert_eq!(find(&archive, visitor, "near=Wales&km=5").await["unresolved"], json!(["Wales"]));
+}
+
+async fn uncertain_surname_is_found_below_an_exact_one() {
+    let archive = Archive::new().await;
+    let category = archive.category("Baptisms").await;
+    let collection = archive.collection("Llanfair", &[&category]).await;
+    let csv = "Surname,Forenames\nPu*,Anne\nP[uo]gh,Beth\nP_gh,Carl\nPugh,Dora\nRees,Evan\n";
+    publish_in(&archive, &collection, csv).await;
+    let found = find(&archive, &archive.visitor, "surname=Pugh").await;
+    are(&found, &[("Dora", 10.0), ("Anne", 6.0), ("Beth", 6.0), ("Carl", 6.0)]);
+    are(&find(&archive, &archive.visitor, "surname=Pugh&match=exact").await, &[("Dora", 10.0)]);
+}
+
+async fn closed_record_is_found_by_staff_only() {
+    let archive = Archive::new().await;
+    let category = archive.category("Registers").await;
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "closedYears": { "birth": 100 } });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let csv = "House,Surname,Forenames,Rel,Born\n1,Rees,Huw,Head,1850\n1,Rees,Nia,Daughter,1990\n";
+    let post = publish_in(&archive, &collection, csv).await;
+    let seen = async |user: &User| {
+        let found = find(&archive, user, "surname=Rees").await;
+        let names: Vec<String> = hits(&found).into_iter().map(|(name, _)| name.to_owned()).collect();
+        let household = found["items"][0]["household"].clone();
+        let members = household["members"].as_array().unwrap().len();
+        assert_eq!((&household["count"], &found["total"]["value"]), (&json!(names.len()), &json!(names.len())));
+        assert_eq!(counts(&found, "collection"), counted([(&collection, names.len() as u64)]));
+        let rows = listed(user, &format!("{post}/records"), "id").await.len();
+        (names, members, counts(&found, "decade"), rows)
+    };
+    let public = (vec!["Huw".to_owned()], 1, counted([("1850", 1)]), 1);
+    assert_eq!(seen(&archive.visitor).await, public);
+    let staff = (vec!["Huw".to_owned(), "Nia".to_owned()], 2, counted([("1850", 1), ("1990", 1)]), 2);
+    assert_eq!(seen(&archive.volunteer).await, staff);
+    are(&find(&archive, &archive.visitor, "birth=1990").await, &[]);
+    // The father is not found by the name of a closed daughter.
+    are(&find(&archive, &archive.visitor, "given=Huw&otherGiven=Nia").await, &[]);
+    are(&find(&archive, &archive.volunteer, "given=Huw&otherGiven=Nia").await, &[("Huw", 20.0)]);
+    are(&find(&archive, &archive.visitor, "decade=1990").await, &[]);
+}
+
+async fn facet_of_categories_sums_the_counts_of_their_collections() {
+    let archive = Archive::new().await;
+    let (a, b) = (archive.category("A").await, archive.category("B").await);
+    let x = archive.collection("X", &[&a, &b]).await;
+    let y = archive.collection("Y", &[&b]).await;
+    publish_in(&archive, &x, CENSUS).await;
+    publish_in(&archive, &y, "Surname,Forenames\nRees,Anne\nRees,Beth\nRees,Carl\n").await;
+    let visitor = &archive.visitor;
+    let all = find(&archive, visitor, "").await;
+    assert_eq!(all["total"]["value"], 8);
+    assert_eq!(counts(&all, "category"), counted([(&a, 5), (&b, 8)]));
+    assert_eq!(counts(&all, "collection"), counted([(&x, 5), (&y, 3)]));
+    let in_a = find(&archive, visitor, &format!("categoryId={a}")).await;
+    assert_eq!(in_a["total"]["value"], 5);
+    assert_eq!(counts(&in_a, "collection"), counted([(&x, 5)]));
+    assert_eq!(counts(&in_a, "category"), counted([(&a, 5), (&b, 8)]));
+    let in_y = find(&archive, visitor, &format!("collectionId={y}")).await;
+    assert_eq!(in_y["total"]["value"], 3);
+    assert_eq!(counts(&in_y, "collection"), counted([(&x, 5), (&y, 3)]));
+    assert_eq!(counts(&in_y, "category"), counted([(&b, 3)]));
+    let revisions = async || -> BTreeMap<String, String> {
+        let items = archive.items().await.into_iter();
+        let records = items.filter(|(_, item)| attribute(item, "SK").starts_with("record_"));
+        records.map(|(key, item)| (key, item["rev"].as_n().unwrap().clone())).collect()
+    };
+    let before = revisions().await;
+    archive.editor.patch(&format!("/archive/collections/{y}"), json!({ "categoryIds": [a] })).await.is(200);
+    let all = find(&archive, visitor, "").await;
+    assert_eq!(counts(&all, "category"), counted([(&a, 8), (&b, 5)]));
+    assert_eq!(find(&archive, visitor, &format!("categoryId={a}")).await["total"]["value"], 8);
+    assert_eq!(revisions().await, before);
+    assert_eq!(find(&archive, visitor, "categoryId=7999999999").await["total"]["value"], 0);
+}
+
+async fn pages_of_records_follow_each_other() {
+    let archive = Archive::new().await;
+    publish_census(&archive).await;
+    let visitor = &archive.visitor;
+    archive.cairn.caught_up().await;
+    let pages = visitor.pages("/archive/search?surname=Pugh&missing=include", 2).await;
+    let names: Vec<&str> = pages.iter().flat_map(|page| hits(page)).map(|(name, _)| name).collect();
+    assert_eq!(names, ["Evan", "Margaret", "Griffith"]);
+    assert!(pages[0]["facets"].is_object() && pages[1].body.get("facets").is_none());
+    assert!(pages.iter().all(|page| page["total"] == json!({ "value": 3, "exact": true })));
+    let cursor = pages[0].next().unwrap();
+    visitor.get(&format!("/archive/search?surname=Jones&cursor={cursor}")).await.faulty(&["cursor"]);
+    archive.volunteer.get(&format!("/archive/search?surname=Pugh&cursor={cursor}")).await.faulty(&["cursor"]);
+}
+
+async fn page_with_a_hit_whose_record_is_gone_is_filled() {
+    let archive = Archive::new().await;
+    let post = publish_census(&archive).await;
+    let found = find(&archive, &archive.visitor, "given=Evan").await;
+    let record = found["items"][0]["record"].as_str().unwrap();
+    let id = format!("{record}#record_post#{}", post.rsplit('/').next().unwrap());
+    let mut document = archive.cairn.document("archive", &id).await.unwrap();
+    // A document that comes before all others, without a record in the table.
+    (document["pk"], document["permanentId"]) = (json!("1000000000"), json!("1000000000"));
+    let index = format!("{}-000001", archive.cairn.engines().config.search_name("archive"));
+    let path = format!("/{index}/_doc/gone?version=10&version_type=external&refresh=true");
+    archive.cairn.search_engine(Method::PUT, &path, &document).await;
+    let pages = archive.visitor.pages("/archive/search?surname=Pugh", 2).await;
+    let names: Vec<Vec<&str>> =
+        pages.iter().map(|page| hits(page).into_iter().map(|(name, _)| name).collect()).collect();
+    assert_eq!(names, [vec!["Evan", "Margaret"], vec!["Griffith"]]);
+}
+
+async fn records_of_an_unpublished_post_are_not_found() {
+    let archive = Archive::new().await;
+    let post = publish_census(&archive).await;
+    let published = find(&archive, &archive.visitor, "").await;
+    let records: Vec<&Value> = published.each("record");
+    // The corrected file is a new run with the same permanent ids.
+    upload(&archive.volunteer, &post, &CENSUS.replace("Johann", "John")).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let again = find(&archive, &archive.visitor, "").await;
+    assert_eq!((again["total"]["value"].as_u64(), again.each("record")), (Some(5), records));
+    are(&find(&archive, &archive.visitor, "given=John&match=exact").await, &[("John", 10.0)]);
+    archive.volunteer.call(Method::POST, &format!("{post}/unpublish")).await.is(202);
+    // At once, while search still has the documents.
+    let found = archive.visitor.get("/archive/search").await.is(200);
+    are(&found, &[]);
+    assert_eq!(found["facets"]["collection"], json!([]));
+}
+
+async fn search_for_records_without_a_search_engine_returns_503() {
+    let proxy = Proxy::before(engines::search().await).await;
+    let archive = Archive::with(Setup { search: Some(proxy.url.clone()), ..Setup::of("archive") }).await;
+    archive.cairn.caught_up().await;
+    proxy.move_to("http://127.0.0.1:1".to_owned());
+    archive.visitor.get("/archive/search?surname=Pugh").may_fail().await.refused(503, "search-unavailable");
+    proxy.move_to(engines::search().await);
+    archive.visitor.get("/archive/search?surname=Pugh").await.is(200);
+}

@@ -1,0 +1,133 @@
+//! Posts: their mapping, metadata and owner, and moves between collections.
+
+use local::identity::Person;
+use serde_json::json;
+
+use super::stage::{Archive, attribute, id, listed};
+use crate::harness::table::text;
+use crate::tests;
+
+tests! { archive_posts:
+    post_without_a_mapping_has_that_of_its_collection,
+    post_in_an_unknown_collection_is_refused,
+    metadata_must_be_declared_by_the_settings,
+    moved_post_is_listed_in_its_new_collection_alone,
+    published_post_cannot_be_moved,
+    post_in_transit_cannot_be_updated_or_deleted,
+    post_of_another_volunteer_is_changed_by_editors_only,
+}
+
+async fn post_without_a_mapping_has_that_of_its_collection() {
+    let archive = Archive::new().await;
+    let category = archive.category("Census").await;
+    let mapping = json!([{ "header": "Surname", "role": "principal", "field": "surname" }]);
+    let new = json!({ "name": "Census", "categoryIds": [category], "defaultMapping": mapping });
+    let collection = id(&archive.editor.post("/archive/collections", new).await.is(201));
+    let post = archive.post("House 1", &collection).await;
+    let path = format!("/archive/posts/{post}");
+    let read = archive.volunteer.get(&path).await.is(200);
+    assert_eq!((&read["mapping"], read.text("status"), &read["run"]), (&mapping, "draft", &json!(0)));
+    let own = json!([{ "header": "Nachname", "field": "surname", "label": "Surname" }]);
+    // The label `latin1` means this encoding.
+    let options = json!({ "encoding": "windows-1252", "delimiter": ";" });
+    let patch = json!({ "mapping": own, "csvOptions": options });
+    let changed = archive.volunteer.patch(&path, patch).await.is(200);
+    assert_eq!((&changed["mapping"][0]["label"], &changed["csvOptions"]), (&json!("Surname"), &options));
+    let unknown = archive.volunteer.patch(&path, json!({ "csvOptions": { "encoding": "klingon" } })).await;
+    unknown.faulty(&["/csvOptions/encoding"]);
+}
+
+async fn post_in_an_unknown_collection_is_refused() {
+    let archive = Archive::new().await;
+    for new in [
+        json!({ "name": "Births", "collectionId": "7999999999" }),
+        json!({ "name": "Births", "collectionId": "7999999999", "mapping": [] }),
+    ] {
+        let refused = archive.volunteer.post("/archive/posts", new).await.refused(422, "unprocessable");
+        refused.at(&["/collectionId"]);
+    }
+    archive.volunteer.post("/archive/posts", json!({ "name": "B", "collectionId": "12" })).await.is(400);
+}
+
+async fn metadata_must_be_declared_by_the_settings() {
+    let archive = Archive::new().await;
+    let category = archive.category("Births").await;
+    let collection = archive.collection("Llanfair", &[&category]).await;
+    let fields = json!([{ "name": "Source", "type": "string" }, { "name": "Pages", "type": "number" }]);
+    let settings = json!({ "title": "County Archive", "postMetadata": fields });
+    archive.administrator.put("/archive/settings", settings).await.is(200);
+    let new = |metadata| json!({ "name": "Births", "collectionId": collection, "metadata": metadata });
+    let created =
+        archive.volunteer.post("/archive/posts", new(json!({ "Source": "Office", "Pages": 12 }))).await.is(201);
+    assert_eq!(created["metadata"], json!({ "Source": "Office", "Pages": 12 }));
+    let refused = archive.volunteer.post("/archive/posts", new(json!({ "Source": 1, "Weight": 2 }))).await;
+    refused.refused(422, "unprocessable").at(&["/metadata/Source", "/metadata/Weight"]);
+    let path = format!("/archive/posts/{}", id(&created));
+    let refused = archive.volunteer.patch(&path, json!({ "metadata": { "Pages": "many" } })).await;
+    refused.refused(422, "unprocessable").at(&["/metadata/Pages"]);
+}
+
+async fn moved_post_is_listed_in_its_new_collection_alone() {
+    let archive = Archive::new().await;
+    let category = archive.category("Births").await;
+    let from = archive.collection("From", &[&category]).await;
+    let to = archive.collection("To", &[&category]).await;
+    let post = archive.post("Births 1837", &from).await;
+    let path = format!("/archive/posts/{post}");
+    let moved = archive.volunteer.patch(&path, json!({ "collectionId": to, "name": "Births 1838" })).await.is(200);
+    assert_eq!((moved.text("collectionId"), moved.text("name")), (to.as_str(), "Births 1838"));
+    let of = async |collection: &str| {
+        listed(&archive.volunteer, &format!("/archive/collections/{collection}/posts"), "id").await
+    };
+    assert_eq!((of(&from).await, of(&to).await), (Vec::new(), vec![post]));
+    let nowhere = archive.volunteer.patch(&path, json!({ "collectionId": "7999999999" })).await;
+    nowhere.refused(422, "unprocessable").at(&["/collectionId"]);
+    archive.agrees().await;
+}
+
+async fn published_post_cannot_be_moved() {
+    let archive = Archive::new().await;
+    let path = with_status(&archive, "published").await;
+    let other = archive.collection("Other", &[&archive.category("Deaths").await]).await;
+    archive.volunteer.patch(&path, json!({ "collectionId": other })).await.refused(409, "not-movable");
+    archive.volunteer.patch(&path, json!({ "name": "Births 1838" })).await.is(200);
+    archive.agrees().await;
+}
+
+async fn post_in_transit_cannot_be_updated_or_deleted() {
+    let archive = Archive::new().await;
+    let path = with_status(&archive, "publishing").await;
+    archive.volunteer.patch(&path, json!({ "name": "Births 1838" })).await.refused(409, "in-transit");
+    archive.volunteer.delete(&path).await.refused(409, "in-transit");
+}
+
+/// Creates a post and stores this status on it. Returns its path.
+async fn with_status(archive: &Archive, status: &str) -> String {
+    let category = archive.category("Births").await;
+    let collection = archive.collection("Llanfair", &[&category]).await;
+    let post = archive.post("Births 1837", &collection).await;
+    let mut item = archive.table().get(&post, "post").await.unwrap();
+    assert_eq!(attribute(&item, "status"), "draft");
+    item.insert("status".to_owned(), text(status));
+    archive.table().put(item).await;
+    format!("/archive/posts/{post}")
+}
+
+async fn post_of_another_volunteer_is_changed_by_editors_only() {
+    let archive = Archive::new().await;
+    let category = archive.category("Births").await;
+    let collection = archive.collection("Llanfair", &[&category]).await;
+    let path = format!("/archive/posts/{}", archive.post("Births 1837", &collection).await);
+    let other = Person { roles: &["archive-volunteer"], ..Person::new("vic") };
+    let other = archive.cairn.person("another volunteer", other).await;
+    other.get(&path).await.is(200);
+    other.patch(&path, json!({ "name": "Mine" })).await.refused(403, "forbidden");
+    other.delete(&path).await.refused(403, "forbidden");
+    other.get("/archive/me").await.is(200);
+    other.delete(&path).await.refused(403, "forbidden");
+    let owner = archive.volunteer.get("/archive/me").await.is(200);
+    let changed = archive.editor.patch(&path, json!({ "name": "Births 1838" })).await.is(200);
+    assert_eq!(changed.text("ownerId"), owner.text("id"));
+    archive.delete_post(&archive.editor, &path).await;
+    archive.agrees().await;
+}

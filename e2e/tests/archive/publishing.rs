@@ -1,0 +1,595 @@
+//! Publishing: a file becomes records that readers see all at once, whatever happens in between.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::stage::{Archive, attribute, listed, until};
+use crate::harness::stopper::{Moment, Stopper, WRITES};
+use crate::harness::table::Item;
+use crate::harness::{Answer, Setup, User, fetch, send_file, sized};
+use crate::tests;
+
+tests! { archive_publishing:
+    published_file_has_records_households_and_relatives,
+    file_with_errors_is_refused_or_published_without_its_bad_rows,
+    dry_run_writes_no_record,
+    file_that_is_published_again_keeps_its_permanent_ids,
+    file_without_a_mapped_column_leaves_the_published_records,
+    spreadsheet_is_refused_when_it_arrives,
+    event_without_its_file_changes_nothing,
+    ten_requests_at_once_start_one_run,
+    cancelled_run_leaves_no_record,
+    unpublished_post_has_no_record_and_can_be_published_again,
+    deleted_post_leaves_nothing,
+    publishing_killed_at_each_write_ends_with_the_same_records,
+    deletion_killed_at_each_write_leaves_nothing,
+    run_whose_message_is_lost_is_found_by_the_schedule,
+    checked_draft_is_deleted_by_its_message_without_the_schedule,
+    long_file_is_published_in_chunks,
+    correction_stands_in_a_new_file_and_a_conflict_is_refused,
+    readers_see_no_record_of_a_file_or_all,
+    publishing_and_unpublishing_at_once_end_in_one_state,
+    file_that_ends_inside_a_quote_is_refused,
+}
+
+/// Two households and a lodger without one.
+pub const CENSUS: &str = "House,Surname,Forenames,Rel,Sex,Born,Birthplace\n\
+    14,Pugh,Evan,Head,M,abt 1838,\"Dolgellau, Wales\"\n\
+    14,Pugh,Margaret,Wife,F,1841,\"Bala, Wales\"\n\
+    14,Pugh,Griffith,Son,M,Mar 1868,\"Dolgellau, Wales\"\n\
+    15,Müller,Johann,Head,M,1850-1855,\"Zürich, Switzerland\"\n\
+    ,Jones,Wm.,Lodger,M,,\n";
+
+/// The lease of a job, and some.
+const LEASE: Duration = Duration::from_secs(150);
+
+/// The mapping of [`CENSUS`].
+pub fn mapping() -> Value {
+    let columns = [
+        ("House", "household"),
+        ("Surname", "surname"),
+        ("Forenames", "given"),
+        ("Rel", "relation"),
+        ("Sex", "sex"),
+        ("Born", "birthDate"),
+        ("Birthplace", "birthPlace"),
+    ];
+    columns.map(|(header, field)| json!({ "header": header, "field": field })).into_iter().collect()
+}
+
+/// Creates a post with the mapping of [`CENSUS`] in a collection of its own. Returns its path.
+pub async fn post(archive: &Archive) -> String {
+    let category = archive.category("Census").await;
+    let collection = archive.collection("Census of 1871", &[&category]).await;
+    let new = json!({ "name": "Dolgellau", "collectionId": collection, "mapping": mapping() });
+    archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned()
+}
+
+/// Uploads a file, and waits until it is the post's or refused.
+pub async fn upload(user: &User, post: &str, csv: &str) -> Answer {
+    let path = format!("{post}/file");
+    let link = user.post(&path, json!({ "bytes": csv.len() })).await.is(201);
+    assert_eq!(send_file(&link, csv).await, 200);
+    until(user, &path, |file| file.body.get("waitsFor").is_none()).await
+}
+
+/// Returns the event that the file of an upload has arrived.
+pub fn arrived(post: &str, upload: &str) -> Value {
+    let post = post.rsplit('/').next().unwrap();
+    let s3 = json!({ "bucket": { "name": "archive" }, "object": { "key": format!("incoming/{post}/{upload}") } });
+    json!({ "Records": [{ "eventName": "ObjectCreated:Put", "s3": s3 }] })
+}
+
+/// Starts a run, and waits until it has ended.
+pub async fn publish(user: &User, post: &str, how: Value) -> Answer {
+    let begun = user.post(&format!("{post}/publish"), how).await.is(202);
+    let run = begun.header("location").to_owned();
+    until(user, &run, |run| run["phase"] == "ended").await
+}
+
+/// Publishes a file in a post of its own. Returns the post's path.
+pub async fn published(archive: &Archive, csv: &str) -> String {
+    let post = post(archive).await;
+    upload(&archive.volunteer, &post, csv).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    post
+}
+
+/// Waits until the post is in no transit.
+async fn settled(user: &User, post: &str) -> Answer {
+    until(user, post, |read| !["publishing", "unpublishing", "deleting"].contains(&read.text("status"))).await
+}
+
+impl Archive {
+    /// Returns the records by row, each as a part of its attributes.
+    async fn records(&self) -> BTreeMap<u64, Item> {
+        let items = self.items().await;
+        let records = items.into_values().filter(|item| attribute(item, "SK").starts_with("record_post#"));
+        records.map(|record| (record["row"].as_n().unwrap().parse().unwrap(), record)).collect()
+    }
+
+    /// Asserts that counts, records and households are those of the published runs.
+    async fn publishing_agrees(&self) {
+        self.agrees().await;
+        let items = self.items().await;
+        let of = |sk: &'static str| items.values().filter(move |item| attribute(item, "SK").starts_with(sk));
+        for counts in of("collectionUse") {
+            let collection = attribute(counts, "PK").replace("collectionUse#", "");
+            let records = of("record_post#").filter(|record| attribute(record, "collectionId") == collection).count();
+            assert_eq!(counts["records"].as_n().unwrap(), &records.to_string(), "the records of {collection}");
+        }
+        let hidden = items.get("hiddenRuns#hiddenRuns").map_or(0, |hidden| hidden.len() - 3);
+        assert_eq!(hidden, 0, "no run is hidden");
+        assert!(!items.keys().any(|key| key.starts_with("job#") && key.ends_with("#jobDue")), "no job is due");
+    }
+
+    /// Works until no job is due, while time passes. Returns the number of writes.
+    async fn finish(&self) -> usize {
+        let mut writes = 0;
+        for _ in 0..100 {
+            self.cairn.caught_up().await;
+            self.cairn.clock.advance(LEASE);
+            writes += self.work(None).await;
+            if !self.items().await.keys().any(|key| key.ends_with("#jobDue")) {
+                return writes;
+            }
+        }
+        panic!("a job does not end");
+    }
+
+    /// Works on the due jobs, as a worker that dies at this write. Returns the number of writes.
+    async fn work(&self, dies: Option<(usize, Moment)>) -> usize {
+        let config = self.cairn.engines().config.clone();
+        let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), dies).await;
+        let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+        let app = ::archive::app(Engines::new(config, self.cairn.clock.clone())).metrics_to(|_| {});
+        let deadline = Instant::now() + Duration::from_secs(60);
+        tokio::select! {
+            done = app.event(::jobs::RUN_JOBS, "{}".into(), deadline) => drop(done.unwrap()),
+            () = stopper.stopped() => {}
+        }
+        stopper.writes()
+    }
+}
+
+/// Returns the ids of the records in the order of their rows.
+fn ids(records: &BTreeMap<u64, Item>, name: &str) -> Vec<String> {
+    records.values().map(|record| attribute(record, name)).collect()
+}
+
+async fn published_file_has_records_households_and_relatives() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    archive.volunteer.post(&format!("{post}/publish"), json!({})).await.refused(409, "no-file");
+    let file = upload(&archive.volunteer, &post, CENSUS).await;
+    assert_eq!(
+        (&file["inspection"]["delimiter"], &file["inspection"]["headers"][6]),
+        (&json!(","), &json!("Birthplace"))
+    );
+    assert_eq!(file["inspection"]["sample"][3][1], "Müller");
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let totals = &run["totals"];
+    assert_eq!((&totals["rows"], &totals["records"], &totals["households"]), (&json!(5), &json!(5), &json!(2)));
+    let read = archive.volunteer.get(&post).await.is(200);
+    assert_eq!(
+        (read.text("status"), &read["recordCount"], &read["householdCount"]),
+        ("published", &json!(5), &json!(2))
+    );
+    let records = archive.records().await;
+    let numbers: Vec<u64> = ids(&records, "PK").iter().map(|id| id.parse().unwrap()).collect();
+    assert_eq!(numbers, (numbers[0]..numbers[0] + 5).collect::<Vec<_>>(), "consecutive ids");
+    let relatives = |row: u64| {
+        let relatives = records[&row]["relatives"].as_l().unwrap().iter().map(|relative| relative.as_m().unwrap());
+        relatives
+            .map(|relative| format!("{} {}", attribute(relative, "relation"), attribute(relative, "given")))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(relatives(3), ["father Evan", "mother Margaret"]);
+    assert_eq!(relatives(1), ["spouse Margaret", "child Griffith"]);
+    assert!(!records[&5].contains_key("household"));
+    archive.publishing_agrees().await;
+    // The same again needs no run.
+    let same = archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(200);
+    assert_eq!(same["run"], 1);
+}
+
+async fn file_with_errors_is_refused_or_published_without_its_bad_rows() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    let long = "x".repeat(10_001);
+    let csv = CENSUS
+        .replace("1841,\"Bala, Wales\"", "1841,\"Bala, Wales\",extra,more")
+        .replace("\"Zürich, Switzerland\"", &long);
+    upload(&archive.volunteer, &post, &csv).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!((run.text("status"), run.text("reason")), ("failed", "the file has 2 errors"), "{}", run.told());
+    let problems = |run: &Answer| {
+        let errors = run["problems"].as_array().unwrap().iter().filter(|problem| problem["severity"] == "error");
+        errors
+            .map(|problem| format!("{} {} {}", problem["line"], problem["column"]["letter"], problem["code"]))
+            .collect::<Vec<_>>()
+    };
+    let expected = ["3 \"H\" \"long-row\"", "5 \"G\" \"cell-too-long\""];
+    assert_eq!(problems(&run), expected);
+    let read = archive.volunteer.get(&post).await.is(200);
+    assert_eq!((read.text("status"), read.text("lastError")), ("error", "the file has 2 errors"));
+    assert!(archive.records().await.is_empty());
+    archive.publishing_agrees().await;
+    let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip" })).await;
+    assert_eq!((run.text("status"), problems(&run)), ("published", expected.map(str::to_owned).to_vec()));
+    assert_eq!(archive.volunteer.get(&post).await.is(200)["recordCount"], 3);
+    assert_eq!(archive.records().await.keys().copied().collect::<Vec<_>>(), [1, 3, 5]);
+    archive.publishing_agrees().await;
+}
+
+async fn dry_run_writes_no_record() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    let run = publish(&archive.volunteer, &post, json!({ "dryRun": true })).await;
+    assert_eq!((run.text("status"), &run["totals"]["new"]), ("checked", &json!(5)), "{}", run.told());
+    assert_eq!(archive.volunteer.get(&post).await.is(200).text("status"), "draft");
+    assert!(archive.records().await.is_empty());
+    archive.publishing_agrees().await;
+}
+
+async fn file_that_is_published_again_keeps_its_permanent_ids() {
+    let archive = Archive::new().await;
+    let post = published(&archive, CENSUS).await;
+    let first = archive.records().await;
+    let permanent = ids(&first, "permanentId");
+    assert_eq!(permanent, ids(&first, "PK"));
+    upload(&archive.volunteer, &post, &CENSUS.replace("Johann", "John")).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!((&run["totals"]["unchanged"], &run["totals"]["changed"]), (&json!(4), &json!(1)), "{}", run.told());
+    let second = archive.records().await;
+    assert_eq!(second.len(), 5);
+    assert_eq!(ids(&second, "permanentId"), permanent);
+    assert_ne!(ids(&second, "PK"), permanent);
+    archive.publishing_agrees().await;
+    // A row that the file has no more is gone.
+    upload(&archive.volunteer, &post, &CENSUS.replace(",Jones,Wm.,Lodger,M,,\n", "")).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["totals"]["gone"], 1, "{}", run.told());
+    let third = archive.records().await;
+    assert_eq!(ids(&third, "permanentId"), permanent[..4]);
+    let address = archive.table().get(&permanent[4], "record_address").await.unwrap();
+    assert_eq!(address["goneIn"].as_n().unwrap(), "3");
+    archive.publishing_agrees().await;
+}
+
+async fn file_without_a_mapped_column_leaves_the_published_records() {
+    let archive = Archive::new().await;
+    let post = published(&archive, CENSUS).await;
+    let before = archive.records().await;
+    upload(&archive.volunteer, &post, "House,Forenames\n14,Evan\n").await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!((run.text("status"), run.text("reason")), ("failed", "missing-column"), "{}", run.told());
+    let read = archive.volunteer.get(&post).await.is(200);
+    assert_eq!((read.text("status"), read.text("lastError")), ("published", "missing-column"));
+    assert_eq!(archive.records().await, before);
+    archive.publishing_agrees().await;
+}
+
+async fn spreadsheet_is_refused_when_it_arrives() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    let refused = upload(&archive.volunteer, &post, "PK\u{3}\u{4}sheet").await;
+    assert!(refused.text("refused").contains("CSV"), "{}", refused.told());
+    archive.volunteer.post(&format!("{post}/file"), json!({ "bytes": 50_000_001 })).await.refused(413, "too-large");
+    archive.volunteer.post(&format!("{post}/publish"), json!({})).await.refused(409, "no-file");
+}
+
+/// An event may be delivered again after the file was removed.
+async fn event_without_its_file_changes_nothing() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    let path = format!("{post}/file");
+    let link = archive.volunteer.post(&path, json!({ "bytes": 10 })).await.is(201);
+    let event = arrived(&post, link.text("uploadId"));
+    archive.cairn.event("archive", "inspectFile", &event).await.unwrap();
+    assert_eq!(archive.volunteer.get(&path).await.is(200).text("waitsFor"), link.text("uploadId"));
+}
+
+async fn ten_requests_at_once_start_one_run() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    let path = format!("{post}/publish");
+    let requests = (0..10).map(|_| async { archive.volunteer.post(&path, json!({})).await.status });
+    let statuses = futures::future::join_all(requests).await;
+    assert_eq!(statuses.iter().filter(|status| **status == 202).count(), 1, "{statuses:?}");
+    assert!(statuses.iter().all(|status| [200, 202, 409].contains(status)), "{statuses:?}");
+    until(&archive.volunteer, &format!("{post}/runs/1"), |run| run["phase"] == "ended").await;
+    assert_eq!(archive.volunteer.get(&format!("{post}/runs")).await.is(200).each("run"), [&json!(1)]);
+    archive.publishing_agrees().await;
+}
+
+async fn cancelled_run_leaves_no_record() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    archive.volunteer.post(&format!("{post}/cancel"), json!({})).await.refused(409, "not-cancellable");
+    upload(&archive.volunteer, &post, CENSUS).await;
+    archive.cairn.engines().wind_down();
+    archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+    archive.volunteer.post(&format!("{post}/cancel"), json!({})).await.is(202);
+    archive.work(None).await;
+    assert_eq!(archive.volunteer.get(&post).await.is(200).text("status"), "draft");
+    let run = archive.volunteer.get(&format!("{post}/runs/1")).await.is(200);
+    assert_eq!(run.text("status"), "cancelled");
+    assert!(archive.records().await.is_empty());
+    archive.publishing_agrees().await;
+}
+
+async fn unpublished_post_has_no_record_and_can_be_published_again() {
+    let archive = Archive::new().await;
+    let post = published(&archive, CENSUS).await;
+    let permanent = ids(&archive.records().await, "permanentId");
+    let path = format!("{post}/unpublish");
+    archive.volunteer.post(&path, json!({})).await.is(202);
+    assert_eq!(settled(&archive.volunteer, &post).await.text("status"), "draft");
+    assert!(archive.records().await.is_empty());
+    archive.publishing_agrees().await;
+    archive.volunteer.post(&path, json!({})).await.refused(409, "not-published");
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["totals"]["unchanged"], 5, "{}", run.told());
+    assert_eq!(ids(&archive.records().await, "permanentId"), permanent);
+    archive.publishing_agrees().await;
+}
+
+async fn deleted_post_leaves_nothing() {
+    let archive = Archive::new().await;
+    let post = published(&archive, CENSUS).await;
+    upload(&archive.volunteer, &post, &CENSUS.replace("Johann", "John")).await;
+    publish(&archive.volunteer, &post, json!({})).await;
+    archive.volunteer.delete(&post).await.is(202);
+    until(&archive.volunteer, &post, |read| read.status == 404).await;
+    assert_nothing_is_left(&archive, &post).await;
+}
+
+async fn assert_nothing_is_left(archive: &Archive, post: &str) {
+    let id = post.rsplit('/').next().unwrap();
+    let left: Vec<String> = archive.items().await.into_keys().filter(|key| key.contains(id)).collect();
+    assert_eq!(left, Vec::<String>::new());
+    assert!(!archive.items().await.keys().any(|key| key.contains("record_")));
+    let mut folders = vec![archive.cairn.bucket("archive")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else {
+                assert!(!entry.path().to_string_lossy().contains(id), "{:?}", entry.path());
+            }
+        }
+    }
+    archive.publishing_agrees().await;
+}
+
+/// What a run has written, without what differs between two runs of the same file.
+async fn written(archive: &Archive) -> Vec<(u64, Item)> {
+    let records = archive.records().await;
+    let first: u64 = attribute(&records[&1], "PK").parse().unwrap();
+    let plain = |record: Item| {
+        let id: u64 = attribute(&record, "PK").parse().unwrap();
+        let differs = ["PK", "SK", "GSISK", "permanentId", "rev", "createdAt", "updatedAt", "collectionId", "run"];
+        (id - first, record.into_iter().filter(|(name, _)| !differs.contains(&name.as_str())).collect())
+    };
+    records.into_values().map(plain).collect()
+}
+
+async fn publishing_killed_at_each_write_ends_with_the_same_records() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    archive.cairn.engines().wind_down();
+    let run = async |dies: Option<(usize, Moment)>| {
+        archive.volunteer.post(&format!("{post}/publish"), json!({ "resolve": true })).await.is(202);
+        let writes = archive.work(dies).await;
+        let more = archive.finish().await;
+        assert_eq!(archive.volunteer.get(&post).await.is(200).text("status"), "published", "{dies:?}");
+        archive.publishing_agrees().await;
+        if dies.is_none() { writes + more } else { 0 }
+    };
+    run(None).await;
+    let expected = written(&archive).await;
+    let permanent = ids(&archive.records().await, "permanentId");
+    // The second run also retires the first.
+    let writes = run(None).await;
+    for number in (0..writes).step_by(sized(17, 1)) {
+        for moment in Moment::BOTH {
+            run(Some((number, moment))).await;
+            assert_eq!(written(&archive).await, expected, "{number} {moment:?}");
+            assert_eq!(ids(&archive.records().await, "permanentId"), permanent, "{number} {moment:?}");
+        }
+    }
+}
+
+async fn deletion_killed_at_each_write_leaves_nothing() {
+    let archive = Archive::new().await;
+    archive.cairn.engines().wind_down();
+    let mut number = 0;
+    loop {
+        let category = archive.category(&format!("Census {number}")).await;
+        let collection = archive.collection("Census of 1871", &[&category]).await;
+        let new = json!({ "name": "Dolgellau", "collectionId": collection, "mapping": mapping() });
+        let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
+        upload(&archive.volunteer, &post, CENSUS).await;
+        archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+        archive.finish().await;
+        assert_eq!(archive.records().await.len(), 5);
+        archive.volunteer.delete(&post).await.is(202);
+        let writes = archive.work(Some((number, Moment::AfterItIsDone))).await;
+        archive.finish().await;
+        archive.volunteer.get(&post).await.refused(404, "not-found");
+        assert_nothing_is_left(&archive, &post).await;
+        if writes <= number {
+            break;
+        }
+        number += sized(3, 1);
+    }
+}
+
+async fn run_whose_message_is_lost_is_found_by_the_schedule() {
+    let archive = Archive::with(Setup { without: vec!["runJob"], ..Setup::of("archive") }).await;
+    let post = published(&archive, CENSUS).await;
+    let evan = format!("/archive/records/{}", ids(&archive.records().await, "permanentId")[0]);
+    archive.volunteer.patch(&evan, json!({ "values": { "Forenames": "Ifan" } })).await.is(200);
+    upload(&archive.volunteer, &post, &CENSUS.replace("1841", "1842")).await;
+    let run = publish(&archive.volunteer, &post, json!({})).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    assert_eq!(archive.visitor.get(&evan).await.is(200)["people"][0]["given"], "Ifan");
+    archive.publishing_agrees().await;
+}
+
+async fn checked_draft_is_deleted_by_its_message_without_the_schedule() {
+    let archive = Archive::with(Setup { without: vec![::jobs::RUN_JOBS], ..Setup::of("archive") }).await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    let run = publish(&archive.volunteer, &post, json!({ "dryRun": true })).await;
+    assert_eq!(run["status"], "checked", "{}", run.told());
+    archive.delete_post(&archive.volunteer, &post).await;
+    assert_nothing_is_left(&archive, &post).await;
+}
+
+/// Returns a file with this many rows of 20 columns, in households of five.
+fn long_file(rows: usize) -> String {
+    let more = (1..14).map(|column| format!(",Column {column}")).collect::<String>();
+    let mut csv = format!("House,Surname,Forenames,Rel,Sex,Born,Birthplace{more}\n");
+    let relations = [("Head", "M"), ("Wife", "F"), ("Son", "M"), ("Daughter", "F"), ("Lodger", "M")];
+    let cells = (1..14).map(|column| format!(",a cell of text {column}")).collect::<String>();
+    for row in 0..rows {
+        let (relation, sex) = relations[row % 5];
+        let born = 1800 + row % 90;
+        csv.push_str(&format!("{},Pugh {row},Evan,{relation},{sex},{born},Place {}{cells}\n", row / 5, row % 50));
+    }
+    csv
+}
+
+async fn long_file_is_published_in_chunks() {
+    let rows = sized(1_200, 100_000);
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, &long_file(rows)).await;
+    let began = Instant::now();
+    let begun = archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+    let run = begun.header("location").to_owned();
+    let end = began + Duration::from_secs(900);
+    let run = loop {
+        let run = archive.volunteer.get(&run).await.is(200);
+        if run["phase"] == "ended" {
+            break run;
+        }
+        assert!(Instant::now() < end, "{}", run.told());
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    };
+    println!("{rows} rows took {:.1} s", began.elapsed().as_secs_f64());
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let households = rows / 5;
+    assert_eq!((&run["totals"]["records"], &run["totals"]["households"]), (&json!(rows), &json!(households)));
+    let records = archive.records().await;
+    assert_eq!(records.keys().copied().collect::<Vec<_>>(), (1..=rows as u64).collect::<Vec<_>>());
+    let numbers: Vec<u64> = ids(&records, "PK").iter().map(|id| id.parse().unwrap()).collect();
+    assert_eq!(numbers, (numbers[0]..numbers[0] + rows as u64).collect::<Vec<_>>());
+    let unresolved = archive.volunteer.get(&format!("{post}/runs/1/unresolved")).await.is(200);
+    assert_eq!((unresolved.each("text").len(), unresolved.each("count")[0]), (50, &json!(rows / 50)));
+    archive.publishing_agrees().await;
+}
+
+async fn file_that_ends_inside_a_quote_is_refused() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    // Its short rows have more problems than a run keeps.
+    let csv = format!("Surname,House,Forenames,Rel,Sex,Born,Birthplace\n{}\"B", "A\n".repeat(60));
+    upload(&archive.volunteer, &post, &csv).await;
+    let run = publish(&archive.volunteer, &post, json!({ "badRows": "skip" })).await;
+    assert_eq!((run.text("status"), run.text("reason")), ("failed", "unclosed-quote"), "{}", run.told());
+    assert!(archive.records().await.is_empty());
+    let report = archive.volunteer.get(&format!("{post}/runs/1/report")).await.is(200);
+    let report = fetch(report.text("link")).await.is(200);
+    let text = String::from_utf8(report.bytes.to_vec()).unwrap();
+    assert!(text.starts_with("line,column,code,text") && text.contains("62,A Surname,unclosed-quote,"), "{text}");
+    archive.publishing_agrees().await;
+}
+
+async fn correction_stands_in_a_new_file_and_a_conflict_is_refused() {
+    let archive = Archive::new().await;
+    let post = published(&archive, CENSUS).await;
+    let evan = format!("/archive/records/{}", ids(&archive.records().await, "permanentId")[0]);
+    archive.volunteer.patch(&evan, json!({ "values": { "Forenames": "Ifan" } })).await.is(200);
+    let given = async || archive.visitor.get(&evan).await.is(200)["people"][0]["given"].clone();
+    let again = async |csv: &str, how: Value| {
+        upload(&archive.volunteer, &post, csv).await;
+        publish(&archive.volunteer, &post, how).await
+    };
+    let run = again(&CENSUS.replace("1841", "1842"), json!({})).await;
+    assert_eq!((run.text("status"), given().await), ("published", json!("Ifan")), "{}", run.told());
+    let owen = CENSUS.replace("Evan", "Owen");
+    let run = again(&owen, json!({})).await;
+    assert_eq!((run.text("status"), given().await), ("failed", json!("Ifan")), "{}", run.told());
+    let conflicts: Vec<_> =
+        run["problems"].as_array().unwrap().iter().filter(|problem| problem["code"] == "correction-conflict").collect();
+    assert_eq!(
+        (conflicts.len(), &conflicts[0]["line"], &conflicts[0]["column"]["letter"]),
+        (1, &json!(2), &json!("C"))
+    );
+    let run = again(&owen, json!({ "corrections": "keep" })).await;
+    assert_eq!((run.text("status"), given().await), ("published", json!("Ifan")), "{}", run.told());
+    let run = again(&CENSUS.replace("Evan", "Huw"), json!({ "corrections": "file" })).await;
+    assert_eq!((run.text("status"), given().await), ("published", json!("Huw")), "{}", run.told());
+    archive.publishing_agrees().await;
+}
+
+async fn readers_see_no_record_of_a_file_or_all() {
+    let rows = sized(600, 2_000);
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, &long_file(rows)).await;
+    let begun = archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+    let (run, records) = (begun.header("location").to_owned(), format!("{post}/records?limit=1"));
+    let mut totals = Vec::new();
+    loop {
+        let ended = archive.volunteer.get(&run).await.is(200)["phase"] == "ended";
+        let found = archive.visitor.get("/archive/search?surname=pugh&limit=1").await.is(200);
+        totals.push(found["total"]["value"].as_u64().unwrap());
+        let listed = archive.visitor.get(&records).await;
+        assert!(listed.status == 404 || listed.status == 200, "{}", listed.told());
+        if ended {
+            break;
+        }
+    }
+    let all = rows as u64;
+    assert!(totals.iter().all(|total| [0, all].contains(total)), "{totals:?}");
+    assert!(totals.is_sorted() && totals.last() == Some(&all), "{totals:?}");
+    let walked = listed(&archive.visitor, &format!("{post}/records"), "id").await;
+    assert_eq!(walked.len(), rows);
+}
+
+async fn publishing_and_unpublishing_at_once_end_in_one_state() {
+    let archive = Archive::new().await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    let (publish, unpublish) = (format!("{post}/publish"), format!("{post}/unpublish"));
+    for round in 0..sized(3, 100) {
+        let both = futures::future::join(
+            async { archive.volunteer.post(&publish, json!({ "resolve": true })).await.status },
+            async { archive.editor.post(&unpublish, json!({})).await.status },
+        );
+        let (one, other) = both.await;
+        assert!([202, 409].contains(&one) && [202, 409].contains(&other), "{one} {other}");
+        let read = settled(&archive.volunteer, &post).await;
+        let runs = archive.volunteer.get(&format!("{post}/runs?limit=1")).await.is(200);
+        let last = runs.each("run").first().map(|run| format!("{post}/runs/{run}"));
+        if let Some(last) = last {
+            until(&archive.volunteer, &last, |run| run["phase"] == "ended").await;
+        }
+        let is_published = read.text("status") == "published";
+        assert_eq!(archive.records().await.len(), if is_published { 5 } else { 0 }, "round {round}");
+        archive.publishing_agrees().await;
+    }
+}

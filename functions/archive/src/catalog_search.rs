@@ -1,0 +1,75 @@
+//! `GET /archive/search/catalog`
+
+use serde::Serialize;
+use table::{EntityKey, Key};
+use utoipa::ToSchema;
+use web::search::Total;
+use web::{Context, Json, Problem, Query, Route, Sample, Who, problem};
+
+use crate::access::{SEARCH, SEARCH_HITS};
+use crate::categories::CategoryView;
+use crate::collections::CollectionView;
+use crate::item::{Category, Collection, CollectionUse};
+use crate::keys::{CollectionKey, CollectionUseKey};
+use crate::schema::ARCHIVE;
+use crate::word_search::{Searched, TIMEOUT, WordQuery};
+
+const PATH: &str = "/archive/search/catalog";
+
+/// A page of categories and collections.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundCatalog {
+    pub items: Vec<FoundEntry>,
+    pub total: Total,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A category, or a collection with its number of records.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FoundEntry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub category: Option<CategoryView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collection: Option<CollectionView>,
+    pub score: f64,
+}
+
+const SEARCHED: Searched =
+    Searched { entities: &["category", "collection"], names: &["name"], others: &["description"] };
+
+pub fn route() -> Route {
+    Route::get("searchCatalog", PATH, Who::Public, search)
+        .summary("Search the categories and collections by their names and descriptions")
+        .patterns(&[&SEARCH, &SEARCH_HITS])
+        .timeout(TIMEOUT)
+        .problems(&[problem::SEARCH_UNAVAILABLE])
+        .sample(Sample::new("/archive/search/catalog?q=parish%20reg"))
+}
+
+async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<FoundCatalog>, Problem> {
+    let found = SEARCHED.search(&cx, &query).await?;
+    let counts_of = |key: &Key| {
+        let CollectionKey { collection } = CollectionKey::parse(key)?;
+        Some(CollectionUseKey { collection }.key())
+    };
+    let keys: Vec<Key> = found.keys();
+    let counts: Vec<Option<Key>> = keys.iter().map(counts_of).collect();
+    let all: Vec<Key> = keys.iter().cloned().chain(counts.iter().flatten().cloned()).collect();
+    let mut stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&all).await?;
+    let mut uses = stored.split_off(keys.len()).into_iter();
+    let mut items = Vec::with_capacity(stored.len());
+    for ((stored, counted), score) in stored.into_iter().zip(counts).zip(found.scores()) {
+        let counts = if counted.is_some() { uses.next().flatten() } else { None };
+        let Some(stored) = stored else { continue };
+        items.push(if counted.is_some() {
+            let records = counts.map(|counts| counts.read::<CollectionUse>()).transpose()?.unwrap_or_default().records;
+            let view = CollectionView { record_count: Some(records), ..stored.read::<Collection>()?.into() };
+            FoundEntry { category: None, collection: Some(view), score }
+        } else {
+            FoundEntry { category: Some(stored.read::<Category>()?.into()), collection: None, score }
+        });
+    }
+    Ok(Json(FoundCatalog { items, total: found.total, next_cursor: found.next_cursor }))
+}

@@ -1,0 +1,69 @@
+//! The runs that search must not show: those whose records are being written, and those whose records are being deleted.
+//! They are one item, with an attribute for each run.
+
+use serde::Deserialize;
+use table::{Access, Action, Changes, Error, item};
+
+use crate::access::HIDDEN_RUNS;
+use crate::keys::HiddenRunsKey;
+use crate::names::{PostId, RunNumber};
+use crate::schema::ARCHIVE;
+
+/// Why a run is hidden.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Hidden {
+    /// Readers do not see it yet.
+    Coming,
+    /// Readers do not see it any more.
+    Going,
+}
+
+/// The runs that are hidden, as search documents name them: `{postId}-{run}`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HiddenRuns {
+    pub runs: Vec<String>,
+    /// How many of them are coming.
+    pub coming: usize,
+}
+
+/// Returns the name of a run in search documents.
+pub fn name(post: PostId, run: RunNumber) -> String {
+    format!("{post}-{}", run.0)
+}
+
+/// Reads the hidden runs.
+pub async fn load(access: &Access) -> Result<HiddenRuns, Error> {
+    let mut hidden = HiddenRuns::default();
+    let Some(stored) = access.table(&HIDDEN_RUNS, &ARCHIVE).get_consistent(HiddenRunsKey {}).await? else {
+        return Ok(hidden);
+    };
+    for (name, value) in &stored.item {
+        // Its other attributes are its keys and its revision.
+        if let Ok(state) = value.as_s()
+            && name.contains('-')
+        {
+            hidden.coming += usize::from(state == COMING);
+            hidden.runs.push(name.clone());
+        }
+    }
+    hidden.runs.sort_unstable();
+    Ok(hidden)
+}
+
+const COMING: &str = "coming";
+const GOING: &str = "going";
+
+/// Returns the update that hides runs of a post, or ends it for those without a state.
+pub fn update(post: PostId, runs: &[(RunNumber, Option<Hidden>)]) -> Action {
+    let mut changes = Changes::new();
+    for (run, state) in runs {
+        let name = name(post, *run);
+        changes = match state {
+            Some(Hidden::Coming) => changes.set(&name, item::text(COMING)),
+            Some(Hidden::Going) => changes.set(&name, item::text(GOING)),
+            None => changes.remove(&name),
+        };
+    }
+    Action::update(&ARCHIVE, HiddenRunsKey {}, changes).or_absent()
+}

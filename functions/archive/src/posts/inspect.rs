@@ -1,0 +1,121 @@
+//! The handler `inspectFile` of the event that a file has arrived: finds out how it is read, and makes it the file of its
+//! post. A file that a later request has replaced is only removed. An event may be delivered twice.
+
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+use table::objects::{Blocks, LEAST_PART};
+use table::{Access, Action, Changes, EntityKey, Error};
+use web::notification::arrived;
+use web::{Event, EventFailure, Problem};
+
+use crate::access::{FILES, INCOMING, INSPECT_FILE};
+use crate::item::{Post, PostFile, Upload};
+use crate::keys::PostKey;
+use crate::names::{PostId, UploadId};
+use crate::publishing::{file_name, hex};
+use crate::register::{CsvOptions, Inspection, Inspector, MAX_FILE_BYTES, Refusal};
+use crate::schema::{ARCHIVE, BUCKET};
+
+pub async fn inspect_file(event: Event) -> Result<Bytes, EventFailure> {
+    for object in arrived(&event.payload).map_err(EventFailure::new)? {
+        inspect(event.access(), &object).await.map_err(EventFailure::new)?;
+    }
+    Ok(Bytes::from_static(b"{}"))
+}
+
+/// Inspects one file.
+async fn inspect(access: &Access, object: &str) -> Result<(), Problem> {
+    let Some(name) = object.strip_prefix(INCOMING.prefix) else { return Ok(()) };
+    let Some((post, upload)) = name.split_once('/') else { return Ok(()) };
+    let (Ok(post), Ok(upload)) = (post.parse::<PostId>(), upload.parse::<UploadId>()) else { return Ok(()) };
+    loop {
+        let archive = access.table(&INSPECT_FILE, &ARCHIVE);
+        let stored = archive.get_consistent(PostKey { post }.key()).await?;
+        let before = stored.as_ref().map(|stored| stored.read::<Post>()).transpose()?;
+        let (Some(stored), Some(before)) = (stored, before) else { break };
+        let expected = before.upload.as_ref().filter(|expected| expected.id == upload && expected.refused.is_none());
+        let Some(expected) = expected else { break };
+        let Some(found) = take(access, name, expected, before.csv_options.unwrap_or_default(), post).await? else {
+            break;
+        };
+        let mut after = before.clone();
+        match found {
+            Ok(file) => (after.upload, after.file) = (None, Some(file)),
+            Err(reason) => after.upload = Some(Upload { refused: Some(reason), ..expected.clone() }),
+        }
+        let update = Action::update(&ARCHIVE, stored.key.clone(), Changes::between(&before, &after)?);
+        match access.write(&INSPECT_FILE, update.if_unchanged(&stored)).await {
+            Ok(_) | Err(Error::NotFound) => break,
+            // The post has changed, and with it perhaps the upload that it expects.
+            Err(Error::Stale { .. } | Error::ConditionFailed(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(access.objects(&INSPECT_FILE, BUCKET, INCOMING.prefix).delete(name).await?)
+}
+
+/// Reads a file and stores it under its digest. None if it is gone. The error is why it is refused.
+async fn take(
+    access: &Access,
+    name: &str,
+    expected: &Upload,
+    options: CsvOptions,
+    post: PostId,
+) -> Result<Option<Result<PostFile, String>>, Problem> {
+    let incoming = access.objects(&INSPECT_FILE, BUCKET, INCOMING.prefix);
+    let bytes = match incoming.head(name).await {
+        Ok(head) => head.bytes,
+        Err(Error::NotFound) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if bytes > MAX_FILE_BYTES {
+        return Ok(Some(Err(Refusal::TooLarge.text())));
+    }
+    if bytes != expected.bytes {
+        return Ok(Some(Err(format!("{} bytes were announced, and {bytes} arrived.", expected.bytes))));
+    }
+    let (mut hash, mut inspector) = (Sha256::new(), Inspector::new(options));
+    let mut blocks = Blocks::new(name.to_owned(), bytes, 0);
+    while !blocks.at_end() {
+        if !blocks.more(incoming).await? {
+            return Ok(None);
+        }
+        hash.update(blocks.rest());
+        inspector.push(blocks.rest());
+        blocks.take(blocks.rest().len());
+    }
+    let inspection: Inspection = match inspector.finish() {
+        Ok(inspection) => inspection,
+        Err(refusal) => return Ok(Some(Err(refusal.text()))),
+    };
+    let sha256 = hex(&hash.finalize());
+    if !copy(access, name, bytes, &file_name(post, &sha256)).await? {
+        return Ok(None);
+    }
+    let uploaded_at = table::clock::rfc3339(access.engines().clock.now());
+    Ok(Some(Ok(PostFile { sha256, bytes, inspection, uploaded_at })))
+}
+
+/// Copies a file, unless an equal one is there. Returns false if it is gone.
+async fn copy(access: &Access, from: &str, bytes: u64, to: &str) -> Result<bool, Problem> {
+    let incoming = access.objects(&INSPECT_FILE, BUCKET, INCOMING.prefix);
+    let files = access.objects(&INSPECT_FILE, BUCKET, FILES.prefix);
+    match files.head(to).await {
+        Ok(_) => return Ok(true),
+        Err(Error::NotFound) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut blocks = Blocks::new(from.to_owned(), bytes, 0);
+    let mut upload = files.begin_upload(to, "text/csv").await?;
+    while !blocks.at_end() {
+        while !blocks.at_end() && blocks.rest().len() < LEAST_PART {
+            if !blocks.more(incoming).await? {
+                return Ok(false);
+            }
+        }
+        upload = files.add_part(to, upload, Bytes::copy_from_slice(blocks.rest())).await?;
+        blocks.take(blocks.rest().len());
+    }
+    files.complete_upload(to, &upload).await?;
+    Ok(true)
+}

@@ -1,0 +1,269 @@
+//! The phase `checking`: reads the file row by row, and stores chunks of what is in it. A worker that has lost its place
+//! reads the file again from the start and skips the rows of the stored chunks.
+
+use std::collections::{BTreeMap, HashMap};
+
+use ::jobs::{Step, Then};
+use table::Access;
+use table::objects::Blocks;
+use web::Problem;
+
+use super::checkpoint::{Checkpoint, End};
+use super::chunk::{self, ChunkRow, IndexRow, ROWS, RunFiles, UnresolvedText, WorkFile};
+use super::resolver::{Resolved, Resolver};
+use super::run_step::{RunWork, hex, step};
+use crate::access::{FILES, READ_FILE};
+use crate::mapping::PersonRole;
+use crate::record::{BoundMapping, Event as RecordEvent, RowFault, RowFaultKind};
+use crate::register::{Code, Event, Header, Problem as FileProblem, Reader, Row, Severity};
+use crate::runs::{BadRows, Phase, Run};
+use crate::schema::BUCKET;
+
+/// The distinct place texts of a file that are resolved.
+const MAX_PLACES: usize = 20_000;
+
+/// A file that is being read, after the rows of the stored chunks.
+pub struct Reading {
+    blocks: Blocks,
+    reader: Reader,
+    header: Option<Header>,
+    /// The chunks whose rows were read.
+    chunks: u32,
+    /// The places of the texts that the file has, once they are known.
+    places: HashMap<String, Option<Resolved>>,
+    resolver: Resolver,
+}
+
+/// What a chunk of rows has.
+#[derive(Default)]
+struct Chunk {
+    rows: Vec<ChunkRow>,
+    index: Vec<IndexRow>,
+    problems: Vec<FileProblem>,
+    /// The rows read, also those with errors.
+    count: usize,
+    /// Whether the file ends with it.
+    is_last: bool,
+}
+
+/// Reads one chunk and stores it.
+pub async fn step_check(
+    access: &Access,
+    at: &RunWork<'_>,
+    reading: &mut Option<Reading>,
+    mut checkpoint: Checkpoint,
+) -> Result<Step, Problem> {
+    let run = at.run;
+    let files = RunFiles::new(access, at.post, run.run);
+    if reading.as_ref().is_none_or(|reading| reading.chunks != checkpoint.chunks) {
+        *reading = Some(Reading::resume(access, at, checkpoint.chunks).await?);
+    }
+    let Some(open) = reading.as_mut() else { return Err(Problem::internal("the file is not open")) };
+    let mut chunk = open.read(access, at).await?;
+    let unresolved = open.resolve(access, &mut chunk).await?;
+    let number = checkpoint.chunks;
+    files.store(WorkFile::Rows, number, &chunk.rows).await?;
+    files.store(WorkFile::Index, number, &chunk.index).await?;
+    files.store(WorkFile::Problems, number, &chunk.problems).await?;
+    files.store(WorkFile::Unresolved, number, &unresolved).await?;
+    open.chunks += 1;
+    checkpoint.chunks += 1;
+    checkpoint.totals.rows += u32::try_from(chunk.count).unwrap_or(u32::MAX);
+    checkpoint.totals.records += u32::try_from(chunk.rows.len()).unwrap_or(u32::MAX);
+    for problem in chunk.problems {
+        if problem.severity == Severity::Fatal {
+            checkpoint.fatal.get_or_insert(problem.code);
+        }
+        checkpoint.problems.add(problem);
+    }
+    if chunk.is_last {
+        checkpoint.enter(Phase::Matching);
+    }
+    step(at, checkpoint, Vec::new(), Then::Continue)
+}
+
+/// Why the rows that were read refuse the run, if they do.
+pub fn refusal(run: &Run, checkpoint: &Checkpoint) -> Option<End> {
+    if let Some(code) = checkpoint.fatal {
+        return Some(End::Failed(code.name().to_owned()));
+    }
+    match (run.bad_rows, checkpoint.problems.count(Severity::Error)) {
+        (_, 0) | (BadRows::Skip, _) => None,
+        (BadRows::Refuse, 1) => Some(End::Failed("1 row has an error".to_owned())),
+        (BadRows::Refuse, errors) => Some(End::Failed(format!("the file has {errors} errors"))),
+    }
+}
+
+impl Reading {
+    /// Opens the file, and reads the rows of the stored chunks without doing anything with them.
+    async fn resume(access: &Access, at: &RunWork<'_>, chunks: u32) -> Result<Self, Problem> {
+        let run = at.run;
+        let name = chunk::file_name(at.post, &run.file);
+        let mut reading = Self {
+            blocks: Blocks::new(name, run.bytes, 0),
+            reader: Reader::new(run.format),
+            header: None,
+            chunks: 0,
+            places: HashMap::new(),
+            resolver: Resolver::load(access, at.within()).await?,
+        };
+        while reading.chunks < chunks {
+            reading.read(access, at).await?;
+            reading.chunks += 1;
+        }
+        Ok(reading)
+    }
+
+    /// Reads the next rows up to the size of a chunk.
+    async fn read(&mut self, access: &Access, at: &RunWork<'_>) -> Result<Chunk, Problem> {
+        let run = at.run;
+        let mut chunk = Chunk::default();
+        while chunk.count < ROWS {
+            let Some(event) = self.next(access).await? else {
+                chunk.is_last = true;
+                break;
+            };
+            match event {
+                Event::Header(header) => {
+                    let mapped = run.mapping.iter().map(|column| column.header.as_str());
+                    let missing = header.missing(mapped);
+                    let is_fatal = !missing.is_empty();
+                    chunk.problems.extend(missing);
+                    self.header = Some(header);
+                    if is_fatal {
+                        chunk.is_last = true;
+                        break;
+                    }
+                }
+                Event::Problem(problem) => chunk.problems.push(problem),
+                Event::BadRow { .. } => chunk.count += 1,
+                Event::Row(row) => {
+                    chunk.count += 1;
+                    if let Some(header) = &self.header {
+                        take(row, header, at, &mut chunk);
+                    }
+                }
+            }
+        }
+        Ok(chunk)
+    }
+
+    async fn next(&mut self, access: &Access) -> Result<Option<Event>, Problem> {
+        let files = access.objects(&READ_FILE, BUCKET, FILES.prefix);
+        loop {
+            let rest = self.blocks.rest();
+            let mut input = rest;
+            let event = self.reader.next(&mut input, self.blocks.at_end());
+            let read = rest.len() - input.len();
+            self.blocks.take(read);
+            if event.is_some() || self.blocks.at_end() {
+                return Ok(event);
+            }
+            if !self.blocks.more(files).await? {
+                return Err(Problem::internal("the file of a run is not in the bucket any more"));
+            }
+        }
+    }
+
+    /// Sets the places of a chunk's events. Returns the texts that mean no place, or not with all their words.
+    async fn resolve(&mut self, access: &Access, chunk: &mut Chunk) -> Result<Vec<UnresolvedText>, Problem> {
+        let mut unknown: Vec<&str> = Vec::new();
+        let texts = chunk.rows.iter().flat_map(|row| &row.events).map(|event| event.place_text.as_str());
+        for text in texts.filter(|text| !text.is_empty()) {
+            if !self.places.contains_key(text) && !unknown.contains(&text) {
+                unknown.push(text);
+            }
+        }
+        let room = MAX_PLACES.saturating_sub(self.places.len());
+        let too_many = unknown.len() > room && self.places.len() <= MAX_PLACES;
+        unknown.truncate(room);
+        for (text, place) in self.resolver.resolve_all(access, &unknown).await? {
+            self.places.insert(text, place);
+        }
+        let mut unresolved: BTreeMap<&str, (u32, bool)> = BTreeMap::new();
+        for (row, index) in chunk.rows.iter_mut().zip(&chunk.index) {
+            for event in row.events.iter_mut().filter(|event| !event.place_text.is_empty()) {
+                match self.places.get_key_value(&event.place_text) {
+                    Some((text, Some(place))) => {
+                        if place.is_partial {
+                            unresolved.entry(text).or_default().0 += 1;
+                            unresolved.entry(text).or_default().1 = true;
+                        }
+                        place.apply(event);
+                    }
+                    Some((text, None)) => {
+                        unresolved.entry(text).or_default().0 += 1;
+                        chunk.problems.push(place_not_found(index.line, event));
+                    }
+                    None => {}
+                }
+            }
+        }
+        if too_many {
+            let text = format!("The file has more than {MAX_PLACES} places. The others keep their texts only.");
+            chunk.problems.push(FileProblem::new(Code::TooManyPlaces, 1, None, text));
+        }
+        let texts = unresolved.into_iter();
+        Ok(texts.map(|(text, (count, in_part))| UnresolvedText { text: text.to_owned(), count, in_part }).collect())
+    }
+}
+
+fn place_not_found(line: u64, event: &RecordEvent) -> FileProblem {
+    let text = format!("No place has the name `{}`. The text is kept.", crate::fold::first(&event.place_text, 100));
+    FileProblem::new(Code::PlaceNotFound, line, None, text)
+}
+
+/// Adds a row without errors of the file to a chunk, unless what it means has an error.
+fn take(row: Row, header: &Header, at: &RunWork<'_>, chunk: &mut Chunk) {
+    let Ok(mapping) = BoundMapping::new(&at.run.mapping, header.names()) else { return };
+    let digest = hex(&row.digest());
+    let lines: Vec<u64> = row.cells.iter().map(|cell| cell.line).collect();
+    let values: Vec<String> = row.cells.into_iter().map(|cell| cell.text).collect();
+    let content = mapping.read(&values);
+    let mut has_error = false;
+    for fault in &content.faults {
+        let line = fault.column.and_then(|column| lines.get(column)).copied().unwrap_or(row.line);
+        let problem = problem_of(*fault, line, header, &values);
+        has_error |= problem.severity == Severity::Error;
+        chunk.problems.push(problem);
+    }
+    if has_error {
+        return;
+    }
+    let principal = content.people.iter().find(|person| person.role == PersonRole::Principal).cloned();
+    chunk.index.push(IndexRow {
+        row: row.number,
+        line: row.line,
+        digest,
+        key: content.key,
+        household: content.household.clone(),
+        relation: content.relation.clone(),
+        principal,
+        visible_from: at.visible_from(&content.events),
+    });
+    chunk.rows.push(ChunkRow {
+        row: row.number,
+        values,
+        people: content.people,
+        events: content.events,
+        keywords: content.keywords,
+        household: content.household,
+        relation: content.relation,
+    });
+}
+
+fn problem_of(fault: RowFault, line: u64, header: &Header, values: &[String]) -> FileProblem {
+    let column = fault.column.map(|column| header.column(column));
+    let cell = fault.column.and_then(|column| values.get(column)).map_or("", String::as_str);
+    let cell = crate::fold::first(cell, 100);
+    match fault.kind {
+        RowFaultKind::NoName => FileProblem::new(Code::NoName, line, column, "No person of the row has a name."),
+        RowFaultKind::DateNotUnderstood => {
+            let text = format!("`{cell}` is not understood as a date. The text is kept.");
+            FileProblem::new(Code::DateNotUnderstood, line, column, text)
+        }
+        RowFaultKind::HouseholdTooLong => {
+            FileProblem::new(Code::HouseholdTooLong, line, column, "A household has at most 120 characters.")
+        }
+    }
+}

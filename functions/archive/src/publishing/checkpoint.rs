@@ -1,0 +1,78 @@
+//! How far a run has come, as its job stores it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::names::{RecordId, RunNumber};
+use crate::register::{Code, Problems};
+use crate::runs::{Phase, Totals};
+
+/// Where the next step of a run resumes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Checkpoint {
+    pub phase: Phase,
+    /// The chunks of rows that are stored.
+    pub chunks: u32,
+    /// The chunks of households that are stored.
+    pub household_chunks: u32,
+    pub totals: Totals,
+    pub problems: Problems,
+    /// The problem for which no row of the file is published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fatal: Option<Code>,
+    /// The id of row 1. Row `n` has the id `first_id + n - 1`, also where rows between were skipped.
+    pub first_id: Option<RecordId>,
+    /// The next chunk of the phase, or the next record to delete.
+    pub next: u32,
+    /// How often the run has looked at search in this phase.
+    pub looks: u32,
+    /// Whether search did not hold all records in time.
+    pub search_lag: bool,
+    /// The run that readers saw before.
+    pub last: Option<Retired>,
+    /// Why the run is undone.
+    pub end: Option<End>,
+}
+
+/// A run whose records are deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Retired {
+    pub run: RunNumber,
+    /// Absent for a run that has not taken ids.
+    pub first_id: Option<RecordId>,
+    pub rows: u32,
+}
+
+/// Why a run is undone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum End {
+    /// The file was only checked.
+    Checked,
+    Cancelled,
+    Failed(String),
+}
+
+impl Checkpoint {
+    /// Moves on to the first step of a phase.
+    pub fn enter(&mut self, phase: Phase) {
+        (self.phase, self.next, self.looks) = (phase, 0, 0);
+    }
+
+    /// Moves on to undoing.
+    pub fn undo(&mut self, end: End) {
+        self.enter(Phase::Undoing);
+        self.end = Some(end);
+    }
+
+    /// Returns the id of a row.
+    pub fn id_of(&self, row: u32) -> Option<RecordId> {
+        id_of(self.first_id?, row)
+    }
+}
+
+/// Returns the id of a row of the run whose first row has this id. Rows are counted from 1.
+pub fn id_of(first: RecordId, row: u32) -> Option<RecordId> {
+    RecordId::new(first.number() + u64::from(row.checked_sub(1)?))
+}

@@ -1,0 +1,413 @@
+//! The phase `matching`: what is known only when the whole file has been read. It finds each row in the last run, groups
+//! households and derives relatives, applies corrections, and decides whether the run is refused.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use ::jobs::{Step, Then};
+use serde::{Deserialize, Serialize};
+use table::{Access, Key};
+use web::Problem;
+
+use super::check::refusal;
+use super::checkpoint::{Checkpoint, End, id_of};
+use super::chunk::{ChunkRow, IndexRow, KeptRow, RunFiles, UnresolvedText, WorkFile};
+use super::group::{Grouped, GroupedMember, HOUSEHOLDS};
+use super::run_step::{RunWork, step, step_with, unhex};
+use crate::access::PUBLISH_STEP;
+use crate::households::name_of;
+use crate::keys::{PostRunKey, RecordKey};
+use crate::mapping::PersonRole;
+use crate::names::RecordId;
+use crate::record::{
+    BoundMapping, Correction, CorrectionsPolicy, Matches, Record, Relative, RowIdentity, apply, matches,
+};
+use crate::register::{Code, Problem as FileProblem, Severity, report};
+use crate::relatives::{Member, relatives};
+use crate::runs::{Phase, Run};
+use crate::schema::ARCHIVE;
+
+/// The largest household.
+const MAX_HOUSEHOLD: usize = 1_000;
+
+/// What matching has decided for a row.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decided {
+    /// The record of its first publication, if that was an earlier run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permanent_id: Option<RecordId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relatives: Vec<Relative>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub corrections: BTreeMap<String, Correction>,
+    /// Whether an editor has taken the record down. The row is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_taken_down: bool,
+}
+
+/// The last published run with its rows.
+struct Last {
+    run: Run,
+    rows: Vec<KeptRow>,
+}
+
+pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
+    let files = RunFiles::new(access, work.post, work.run.run);
+    let mut rows: Vec<IndexRow> = Vec::with_capacity(checkpoint.totals.records as usize);
+    for chunk in 0..checkpoint.chunks {
+        rows.extend(files.load::<IndexRow>(WorkFile::Index, chunk).await?);
+    }
+    let last = load_last(access, work).await?;
+    let mut found = duplicates(&rows);
+    let matched = match &last {
+        Some(last) => {
+            matches(&last.rows.iter().map(identity).collect::<Vec<_>>(), &rows.iter().map(of_row).collect::<Vec<_>>())
+        }
+        None => Matches { old_of_new: vec![None; rows.len()], gone: Vec::new() },
+    };
+    let mut decided = vec![Decided::default(); rows.len()];
+    if let Some(last) = &last {
+        for (decided, old) in decided.iter_mut().zip(&matched.old_of_new) {
+            decided.permanent_id = old.and_then(|old| last.permanent_id(old));
+            decided.is_taken_down = decided.permanent_id.is_some_and(|id| last.run.taken_down.contains(&id));
+        }
+        correct(access, work, last, (&mut rows, &mut decided), &files, &mut found).await?;
+    }
+    let households = group(&rows, &decided, &mut found);
+    relate(&rows, &households, &mut decided);
+    let taken_down = decided.iter().filter(|decided| decided.is_taken_down).filter_map(|decided| decided.permanent_id);
+    let taken_down: BTreeSet<RecordId> = taken_down.collect();
+    let left_out = u32::try_from(taken_down.len()).unwrap_or(u32::MAX);
+    checkpoint.totals.records = checkpoint.totals.records.saturating_sub(left_out);
+    checkpoint.totals.households = u32::try_from(households.len()).unwrap_or(u32::MAX);
+    count_matches(&mut checkpoint, last.as_ref(), &rows, &matched);
+    for problem in &found {
+        checkpoint.problems.add(problem.clone());
+    }
+    store_report(&files, checkpoint.chunks, found).await?;
+    store_unresolved(&files, checkpoint.chunks).await?;
+    if let Some(end) = refusal(work.run, &checkpoint) {
+        checkpoint.undo(end);
+        return step(work, checkpoint, Vec::new(), Then::Continue);
+    }
+    if work.run.dry_run {
+        checkpoint.undo(End::Checked);
+        return step(work, checkpoint, Vec::new(), Then::Continue);
+    }
+    store_decisions(&files, checkpoint.chunks, &decided).await?;
+    checkpoint.household_chunks = store_households(&files, &rows, &households, &decided).await?;
+    let kept: Vec<KeptRow> = rows.iter().zip(&decided).map(|(row, decided)| kept(row, decided)).collect();
+    files.keep_index(&kept).await?;
+    let gone = matched.gone.iter().filter_map(|old| last.as_ref()?.permanent_id(*old));
+    files.store(WorkFile::Gone, 0, &gone.collect::<Vec<RecordId>>()).await?;
+    let corrected = decided.iter().filter(|decided| !decided.corrections.is_empty());
+    let corrected = corrected.filter_map(|decided| decided.permanent_id).collect();
+    checkpoint.enter(Phase::Numbering);
+    step_with(work, checkpoint, Vec::new(), Then::Continue, |run| {
+        (run.taken_down, run.corrected) = (taken_down, corrected);
+    })
+}
+
+impl Last {
+    /// Returns the permanent id of the row with this index.
+    fn permanent_id(&self, index: usize) -> Option<RecordId> {
+        let row = self.rows.get(index)?;
+        row.permanent_id.or_else(|| id_of(self.run.first_id?, row.row))
+    }
+}
+
+async fn load_last(access: &Access, work: &RunWork<'_>) -> Result<Option<Last>, Problem> {
+    let Some(previous) = work.run.previous else { return Ok(None) };
+    let key = PostRunKey { post: work.post, run: previous };
+    let stored = access.table(&PUBLISH_STEP, &ARCHIVE).get_consistent(key).await?;
+    let run: Run = stored.ok_or_else(|| Problem::internal("the last run of a post is not there"))?.read()?;
+    let rows = RunFiles::new(access, work.post, previous).kept_index().await?;
+    Ok(Some(Last { run, rows }))
+}
+
+fn identity(row: &KeptRow) -> RowIdentity {
+    RowIdentity { key: row.key.clone(), digest: unhex(&row.digest), household: row.household.clone() }
+}
+
+fn of_row(row: &IndexRow) -> RowIdentity {
+    RowIdentity { key: row.key.clone(), digest: unhex(&row.digest), household: row.household.clone() }
+}
+
+fn kept(row: &IndexRow, decided: &Decided) -> KeptRow {
+    KeptRow {
+        row: row.row,
+        digest: row.digest.clone(),
+        key: row.key.clone(),
+        household: row.household.clone(),
+        permanent_id: decided.permanent_id,
+    }
+}
+
+/// Returns the indexes of the rows of each household, in the order of the households' first rows. Rows that were taken down
+/// are in none.
+fn group(rows: &[IndexRow], decided: &[Decided], found: &mut Vec<FileProblem>) -> Vec<(String, Vec<usize>)> {
+    let mut households: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    let mut told: HashSet<&str> = HashSet::new();
+    let mut before: Option<&str> = None;
+    for (index, (row, decided)) in rows.iter().zip(decided).enumerate() {
+        if decided.is_taken_down {
+            continue;
+        }
+        let household = row.household.as_deref();
+        if let Some(household) = household {
+            match known.get(household).and_then(|place| households.get_mut(*place)) {
+                Some((_, members)) => {
+                    if before != Some(household) && told.insert(household) {
+                        let text = format!("Rows of other households are between those of household `{household}`.");
+                        found.push(FileProblem::new(Code::HouseholdNotAdjacent, row.line, None, text));
+                    }
+                    if members.len() == MAX_HOUSEHOLD {
+                        let text = format!("Household `{household}` has more than {MAX_HOUSEHOLD} members.");
+                        found.push(FileProblem::new(Code::HouseholdTooLarge, row.line, None, text));
+                    }
+                    members.push(index);
+                }
+                None => {
+                    known.insert(household, households.len());
+                    households.push((household.to_owned(), vec![index]));
+                }
+            }
+        }
+        before = household;
+    }
+    // What is too large is refused, or left out with `skip`: its rows have no household then.
+    households.retain(|(_, members)| members.len() <= MAX_HOUSEHOLD);
+    households
+}
+
+/// A warning for each row with the cells of an earlier one.
+fn duplicates(rows: &[IndexRow]) -> Vec<FileProblem> {
+    let mut lines: HashMap<&str, u64> = HashMap::new();
+    let mut found = Vec::new();
+    for row in rows {
+        match lines.get(row.digest.as_str()) {
+            Some(line) => {
+                let text = format!("The row has the same cells as line {line}.");
+                found.push(FileProblem::new(Code::DuplicateRow, row.line, None, text));
+            }
+            None => drop(lines.insert(&row.digest, row.line)),
+        }
+    }
+    found
+}
+
+/// Sets the relatives of the members of each household.
+fn relate(rows: &[IndexRow], households: &[(String, Vec<usize>)], decided: &mut [Decided]) {
+    for (_, members) in households {
+        let of = |index: &usize| rows.get(*index);
+        let people: Vec<Member<'_>> = members
+            .iter()
+            .filter_map(of)
+            .map(|row| Member {
+                person: row.principal.as_ref(),
+                relation: row.relation.as_deref(),
+                visible_from: row.visible_from,
+            })
+            .collect();
+        for (index, relatives) in members.iter().zip(relatives(&people)) {
+            if let Some(decided) = decided.get_mut(*index) {
+                decided.relatives = relatives;
+            }
+        }
+    }
+}
+
+/// Takes the corrections by hand of the last run over to the rows that are its records.
+async fn correct(
+    access: &Access,
+    work: &RunWork<'_>,
+    last: &Last,
+    (rows, decided): (&mut [IndexRow], &mut [Decided]),
+    files: &RunFiles<'_>,
+    found: &mut Vec<FileProblem>,
+) -> Result<(), Problem> {
+    if last.run.corrected.is_empty() {
+        return Ok(());
+    }
+    let of_last = last.rows.iter().enumerate().filter_map(|(index, row)| {
+        let is_corrected = last.run.corrected.contains(&last.permanent_id(index)?);
+        is_corrected.then_some(id_of(last.run.first_id?, row.row)?)
+    });
+    let keys: Vec<Key> = of_last.map(|record| RecordKey { record, post: work.post }.into()).collect();
+    let mut corrections: HashMap<RecordId, BTreeMap<String, Correction>> = HashMap::new();
+    for stored in access.table(&PUBLISH_STEP, &ARCHIVE).batch_get_consistent(&keys).await?.into_iter().flatten() {
+        let record: Record = stored.read()?;
+        corrections.insert(record.permanent_id, record.corrections);
+    }
+    let mapping = BoundMapping::new(&work.run.mapping, &work.run.headers);
+    let mapping = mapping.map_err(|_| Problem::internal("a run lacks a column of its mapping"))?;
+    let mut chunk: Option<(u32, Vec<ChunkRow>)> = None;
+    let mut number = 0;
+    let mut at = 0;
+    for (index, (row, decided)) in rows.iter_mut().zip(decided).enumerate() {
+        let Some(corrections) = decided.permanent_id.and_then(|id| corrections.get(&id)) else { continue };
+        // The chunk with this row: chunks have the rows without errors, in order.
+        loop {
+            if chunk.as_ref().is_none_or(|(loaded, _)| *loaded != number) {
+                chunk = Some((number, files.load(WorkFile::Rows, number).await?));
+            }
+            let Some((_, loaded)) = &chunk else { break };
+            if index < at + loaded.len() {
+                break;
+            }
+            at += loaded.len();
+            number += 1;
+        }
+        let Some(values) = chunk.as_ref().and_then(|(_, rows)| rows.get(index - at)).map(|row| row.values.clone())
+        else {
+            return Err(Problem::internal("a row is in no chunk"));
+        };
+        let corrected = apply(corrections, &work.run.headers, values, work.run.corrections);
+        for conflict in corrected.conflicts {
+            let header = work.run.headers.get(conflict.column).map(String::as_str);
+            let column = crate::register::Column::new(conflict.column, header);
+            let text = format!(
+                "`{}` was corrected by hand to `{}`.",
+                crate::fold::first(&conflict.in_file, 100),
+                crate::fold::first(&conflict.corrected, 100)
+            );
+            let mut problem = FileProblem::new(Code::CorrectionConflict, row.line, Some(column), text);
+            if work.run.corrections != CorrectionsPolicy::Refuse {
+                problem.severity = Severity::Warning;
+            }
+            found.push(problem);
+        }
+        // Households and relatives have the corrected names.
+        let content = mapping.read(&corrected.values);
+        row.principal = content.people.into_iter().find(|person| person.role == PersonRole::Principal);
+        row.relation = content.relation;
+        row.visible_from = work.visible_from(&content.events);
+        decided.corrections = corrected.corrections;
+    }
+    Ok(())
+}
+
+fn count_matches(checkpoint: &mut Checkpoint, last: Option<&Last>, rows: &[IndexRow], matched: &Matches) {
+    let totals = &mut checkpoint.totals;
+    for (row, old) in rows.iter().zip(&matched.old_of_new) {
+        let old = old.and_then(|old| last?.rows.get(old));
+        match old {
+            None => totals.new += 1,
+            Some(old) if old.digest == row.digest => totals.unchanged += 1,
+            Some(_) => totals.changed += 1,
+        }
+    }
+    totals.gone = u32::try_from(matched.gone.len()).unwrap_or(u32::MAX);
+}
+
+/// Stores the report with the problems of all chunks and these.
+async fn store_report(files: &RunFiles<'_>, chunks: u32, found: Vec<FileProblem>) -> Result<(), Problem> {
+    let mut csv = Vec::new();
+    report::start(&mut csv);
+    for chunk in 0..chunks {
+        for problem in files.load::<FileProblem>(WorkFile::Problems, chunk).await? {
+            report::append(&problem, &mut csv);
+        }
+    }
+    for problem in &found {
+        report::append(problem, &mut csv);
+    }
+    files.store_report(csv).await
+}
+
+/// Place texts that are told of a run.
+const MAX_UNRESOLVED: usize = 1_000;
+
+/// Stores the place texts of all chunks that mean no place, the most frequent first.
+async fn store_unresolved(files: &RunFiles<'_>, chunks: u32) -> Result<(), Problem> {
+    let mut texts: BTreeMap<String, UnresolvedText> = BTreeMap::new();
+    for chunk in 0..chunks {
+        for found in files.load::<UnresolvedText>(WorkFile::Unresolved, chunk).await? {
+            match texts.get_mut(&found.text) {
+                Some(known) => known.count += found.count,
+                None => drop(texts.insert(found.text.clone(), found)),
+            }
+        }
+    }
+    let mut texts: Vec<UnresolvedText> = texts.into_values().collect();
+    texts.sort_by_key(|text| std::cmp::Reverse(text.count));
+    texts.truncate(MAX_UNRESOLVED);
+    files.store_unresolved(&texts).await
+}
+
+/// Stores the decisions for the rows of each chunk.
+async fn store_decisions(files: &RunFiles<'_>, chunks: u32, decided: &[Decided]) -> Result<(), Problem> {
+    let mut rest = decided;
+    for chunk in 0..chunks {
+        // The index of a chunk has as many rows as the chunk.
+        let length = files.load::<IndexRow>(WorkFile::Index, chunk).await?.len();
+        let (own, later) = rest.split_at_checked(length).unwrap_or((rest, &[]));
+        files.store(WorkFile::Decided, chunk, own).await?;
+        rest = later;
+    }
+    Ok(())
+}
+
+/// Stores households in chunks, and returns the number of chunks.
+async fn store_households(
+    files: &RunFiles<'_>,
+    rows: &[IndexRow],
+    households: &[(String, Vec<usize>)],
+    decided: &[Decided],
+) -> Result<u32, Problem> {
+    let member = |index: &usize| {
+        let (row, decided) = (rows.get(*index)?, decided.get(*index)?);
+        Some(GroupedMember {
+            row: row.row,
+            permanent_id: decided.permanent_id,
+            name: name_of(row.principal.as_ref()),
+            relation: row.relation.clone(),
+            visible_from: row.visible_from,
+        })
+    };
+    let mut chunks = 0;
+    for part in households.chunks(HOUSEHOLDS) {
+        let grouped: Vec<Grouped> = part
+            .iter()
+            .map(|(household, members)| Grouped {
+                household: household.clone(),
+                members: members.iter().filter_map(member).collect(),
+            })
+            .collect();
+        files.store(WorkFile::Households, chunks, &grouped).await?;
+        chunks += 1;
+    }
+    Ok(chunks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(number: u32, household: &str) -> IndexRow {
+        IndexRow {
+            row: number,
+            line: u64::from(number) + 1,
+            digest: String::new(),
+            key: None,
+            household: Some(household.to_owned()),
+            relation: None,
+            principal: None,
+            visible_from: None,
+        }
+    }
+
+    #[test]
+    fn row_that_was_taken_down_is_in_no_household() {
+        let rows = [row(1, "14"), row(2, "14"), row(3, "15"), row(4, "14")];
+        let mut decided = vec![Decided::default(); rows.len()];
+        let mut found = Vec::new();
+        assert_eq!(group(&rows, &decided, &mut found), [("14".to_owned(), vec![0, 1, 3]), ("15".to_owned(), vec![2])]);
+        assert_eq!(found.len(), 1);
+        decided[2].is_taken_down = true;
+        let mut found = Vec::new();
+        assert_eq!(group(&rows, &decided, &mut found), [("14".to_owned(), vec![0, 1, 3])]);
+        assert!(found.is_empty());
+    }
+}

@@ -1,0 +1,144 @@
+//! The phase `retiring`: deletes what is left of the run that readers saw before, and ends the job. A withdrawn run, and
+//! one that is undone, go the same way.
+
+use std::collections::BTreeSet;
+
+use ::jobs::{Step, Then};
+use futures::stream::{self, StreamExt, TryStreamExt};
+use table::{Access, Action, Changes, EntityKey, Error, Key, Stored, item};
+use web::Problem;
+
+use super::checkpoint::{Checkpoint, Retired, id_of};
+use super::chunk::{RunFiles, WorkFile};
+use super::run_step::{RunWork, step, step_with};
+use super::settle::{pause, records_in_search};
+use crate::access::DELETE_RECORDS;
+use crate::hidden;
+use crate::keys::{HOUSEHOLD_PREFIX, RecordAddressKey, RecordKey};
+use crate::names::{PostId, RecordId, RunNumber};
+use crate::runs::{Phase, RunStatus};
+use crate::schema::ARCHIVE;
+
+/// Records that one step deletes.
+const RECORDS: u32 = 500;
+
+/// Households that are read and rewritten at once.
+const HOUSEHOLDS: u32 = 100;
+
+/// Looks at search after which a run counts as gone from it. What search still has is hidden by its version from then on.
+const MAX_LOOKS: u32 = 60;
+
+/// How far a run is deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retiring {
+    /// The next step goes on at this record.
+    More(u32),
+    /// Search still has records of it.
+    Wait(u64),
+    Done,
+}
+
+/// Deletes a part of a run: its households first, then its records, then it waits until search holds none of them.
+pub async fn retire(access: &Access, post: PostId, old: Retired, next: u32, looks: u32) -> Result<Retiring, Problem> {
+    let Some(first) = old.first_id else { return Ok(Retiring::Done) };
+    if next == 0 {
+        delete_households(access, post, old.run).await?;
+    }
+    if next < old.rows {
+        let to = next.saturating_add(RECORDS).min(old.rows);
+        let ids = (next + 1..=to).filter_map(|row| id_of(first, row));
+        let keys: Vec<Key> = ids.map(|record| RecordKey { record, post }.key()).collect();
+        access.table(&DELETE_RECORDS, &ARCHIVE).batch_delete(&keys).await?;
+        return Ok(Retiring::More(to));
+    }
+    match records_in_search(access, post, old.run).await {
+        Some(0) => Ok(Retiring::Done),
+        _ if looks >= MAX_LOOKS => {
+            tracing::error!(post.id = %post, run = old.run.0, "search still has records of a deleted run");
+            Ok(Retiring::Wait(900))
+        }
+        _ => Ok(Retiring::Wait(pause(looks))),
+    }
+}
+
+pub async fn step_retire(access: &Access, work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
+    if let Some(old) = checkpoint.last {
+        match retire(access, work.post, old, checkpoint.next, checkpoint.looks).await? {
+            Retiring::More(next) => {
+                checkpoint.next = next;
+                return step(work, checkpoint, Vec::new(), Then::Continue);
+            }
+            Retiring::Wait(seconds) => {
+                checkpoint.looks += 1;
+                return step(work, checkpoint, Vec::new(), Then::Wait(seconds));
+            }
+            Retiring::Done => {}
+        }
+    }
+    let files = RunFiles::new(access, work.post, work.run.run);
+    say_gone(access, work, &files).await?;
+    delete_work(&files, &checkpoint).await?;
+    let shown = checkpoint.last.map(|old| hidden::update(work.post, &[(old.run, None)]));
+    checkpoint.enter(Phase::Ended);
+    let at = table::clock::rfc3339(access.engines().clock.now());
+    step_with(work, checkpoint, shown.into_iter().collect(), Then::Succeed, |run| {
+        run.status = RunStatus::Published;
+        run.ended_at = Some(at);
+    })
+}
+
+/// Deletes the files that a run needs only while it works.
+pub async fn delete_work(files: &RunFiles<'_>, checkpoint: &Checkpoint) -> Result<(), Problem> {
+    let of_rows = [WorkFile::Rows, WorkFile::Index, WorkFile::Problems, WorkFile::Unresolved, WorkFile::Decided];
+    // A step that died may have stored one chunk more.
+    files.delete(&of_rows, checkpoint.chunks + 1).await?;
+    files.delete(&[WorkFile::Households], checkpoint.household_chunks + 1).await?;
+    files.delete(&[WorkFile::Gone], 1).await
+}
+
+/// Gives the records that the new file does not have an address that says so.
+async fn say_gone(access: &Access, work: &RunWork<'_>, files: &RunFiles<'_>) -> Result<(), Problem> {
+    let gone: Vec<RecordId> = match files.load(WorkFile::Gone, 0).await {
+        Ok(gone) => gone,
+        // An earlier attempt at this step has deleted the file after it was done.
+        Err(problem) if problem.status() == 404 => return Ok(()),
+        Err(problem) => return Err(problem),
+    };
+    let say = |record: RecordId| async move {
+        let changes = Changes::new().set("postId", item::text(work.post)).set("goneIn", item::number(work.run.run.0));
+        let address = Action::update(&ARCHIVE, RecordAddressKey { record }, changes).or_absent();
+        access.write(&DELETE_RECORDS, address).await.map(drop)
+    };
+    stream::iter(gone.into_iter().map(say)).buffer_unordered(32).try_collect::<Vec<()>>().await?;
+    Ok(())
+}
+
+/// Removes the members of a run from the households of its post. A household that is left without members is deleted.
+async fn delete_households(access: &Access, post: PostId, run: RunNumber) -> Result<(), Problem> {
+    let archive = access.table(&DELETE_RECORDS, &ARCHIVE);
+    let (attribute, mut after) = (run.attribute(), None);
+    loop {
+        let query = archive.query(post.to_string()).begins_with(HOUSEHOLD_PREFIX).consistent().after(after);
+        let page = query.page(HOUSEHOLDS).await?;
+        let with_run = page.items.into_iter().filter(|stored| stored.item.contains_key(&attribute));
+        let removals = with_run.map(|stored| remove(access, stored, &attribute));
+        stream::iter(removals).buffer_unordered(32).try_collect::<Vec<()>>().await?;
+        after = page.next;
+        if after.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+async fn remove(access: &Access, stored: Stored, attribute: &str) -> Result<(), Error> {
+    let runs: BTreeSet<&String> = stored.item.keys().filter(|name| name.starts_with("run_")).collect();
+    let action = if runs.len() == 1 {
+        Action::delete(&ARCHIVE, stored.key.clone()).if_unchanged(&stored)
+    } else {
+        Action::update(&ARCHIVE, stored.key.clone(), Changes::new().remove(attribute))
+    };
+    match access.write(&DELETE_RECORDS, action).await {
+        Ok(_) | Err(Error::NotFound) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,205 @@
+//! Records in responses.
+
+use std::iter::zip;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::households::{HouseholdView, full_name};
+use crate::names::{CollectionId, Household, PostId, RecordId};
+use crate::record::{Correction, Event, Person, Record, Relative, citation, image_link, labels};
+use crate::runs::Run;
+use crate::viewer::Viewer;
+
+/// A record in lists.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ListedRecord)]
+pub struct ListedRecordView {
+    /// The permanent id.
+    pub id: RecordId,
+    /// The number of its row in the file, from 1.
+    pub row: u32,
+    pub people: Vec<Person>,
+    pub events: Vec<Event>,
+    pub keywords: Vec<String>,
+    /// The household in paths. `null` if the file names none.
+    #[schema(required = true)]
+    pub household: Option<Household>,
+    /// The relation to the head of the household, as the file has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<String>,
+    /// The first day on which the public may see it, as `yyyymmdd`; only for staff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_from: Option<u32>,
+}
+
+/// A record with what it belongs to.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Record)]
+pub struct RecordView {
+    /// The permanent id.
+    pub id: RecordId,
+    /// The number of its row in the file, from 1.
+    pub row: u32,
+    /// The cells of the row, in the order of the columns.
+    pub values: Vec<Cell>,
+    pub people: Vec<Person>,
+    pub events: Vec<Event>,
+    /// The relatives of the principal person in the household.
+    pub relatives: Vec<Relative>,
+    pub keywords: Vec<String>,
+    /// The relation to the head of the household, as the file has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relation: Option<String>,
+    /// The household with its members in the order of the rows. `null` if the record has none.
+    #[schema(required = true)]
+    pub household: Option<HouseholdView>,
+    /// How to cite the record, by the template of the collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub citation: Option<String>,
+    /// The link to the image of the record, by the template of the collection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_link: Option<String>,
+    pub post: PostOfRecord,
+    pub collection: CollectionOfRecord,
+    /// The first day on which the public may see it, as `yyyymmdd`; only for staff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_from: Option<u32>,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+/// A cell of a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = RecordCell)]
+pub struct Cell {
+    /// The header of the column in the file, by which corrections name it.
+    pub header: String,
+    /// The name of the column for readers.
+    pub label: String,
+    /// The text of the file, or its correction.
+    pub value: String,
+    /// The correction by hand; only for staff.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub correction: Option<Correction>,
+}
+
+/// The post of a record.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct PostOfRecord {
+    pub id: PostId,
+    pub name: String,
+}
+
+/// The collection of a record.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct CollectionOfRecord {
+    pub id: CollectionId,
+    pub name: String,
+}
+
+/// What a record is shown with.
+#[derive(Clone, Debug)]
+pub struct Surroundings {
+    pub run: Run,
+    pub post: PostOfRecord,
+    pub collection: CollectionOfRecord,
+    pub citation_template: String,
+    pub image_url_template: Option<String>,
+    pub household: Option<HouseholdView>,
+}
+
+impl ListedRecordView {
+    pub fn new(record: Record, viewer: &Viewer) -> Self {
+        Self {
+            id: record.permanent_id,
+            row: record.row,
+            people: record.people,
+            events: record.events,
+            keywords: record.keywords,
+            household: record.household.and_then(|household| Household::new(&household).ok()),
+            relation: record.relation,
+            visible_from: record.visible_from.filter(|_| viewer.is_staff),
+        }
+    }
+}
+
+impl RecordView {
+    pub fn new(record: Record, of: Surroundings, viewer: &Viewer) -> Self {
+        let cited = citation(&of.citation_template, &of.run.headers, &record.values);
+        let template = of.image_url_template.as_deref();
+        Self {
+            id: record.permanent_id,
+            row: record.row,
+            citation: Some(cited).filter(|citation| !citation.is_empty()),
+            image_link: template.and_then(|template| image_link(template, &of.run.headers, &record.values)),
+            values: cells(&record, &of.run, viewer),
+            people: record.people,
+            events: record.events,
+            relatives: seen(record.relatives, of.household.as_ref(), viewer),
+            keywords: record.keywords,
+            relation: record.relation,
+            household: of.household,
+            post: of.post,
+            collection: of.collection,
+            visible_from: record.visible_from.filter(|_| viewer.is_staff),
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+        }
+    }
+}
+
+/// Returns the relatives whom the viewer may see. A relative is a member of the household, and may be closed there.
+fn seen(relatives: Vec<Relative>, household: Option<&HouseholdView>, viewer: &Viewer) -> Vec<Relative> {
+    let members = household.map(|household| household.members.as_slice()).unwrap_or_default();
+    let is_member = |relative: &Relative| {
+        let name = full_name(&relative.given, &relative.surname);
+        members.iter().any(|member| member.name == name)
+    };
+    relatives.into_iter().filter(|relative| viewer.is_staff || is_member(relative)).collect()
+}
+
+/// Returns the cells of a record. A row that is shorter than the header has no more.
+fn cells(record: &Record, run: &Run, viewer: &Viewer) -> Vec<Cell> {
+    let named = zip(&run.headers, labels(&run.mapping, &run.headers));
+    let cell = |((header, label), value): ((&String, &str), &String)| Cell {
+        header: header.clone(),
+        label: label.to_owned(),
+        value: value.clone(),
+        correction: record.corrections.get(header).filter(|_| viewer.is_staff).cloned(),
+    };
+    zip(named, &record.values).map(cell).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::households::MemberView;
+    use crate::record::RelativeKind;
+
+    #[test]
+    fn relative_who_is_closed_is_shown_to_staff_only() {
+        let relative = |relation, given: &str| Relative {
+            relation,
+            given: given.to_owned(),
+            surname: "Pugh".to_owned(),
+            visible_from: None,
+        };
+        let relatives = vec![relative(RelativeKind::Spouse, "Margaret"), relative(RelativeKind::Child, "Griffith")];
+        let margaret = MemberView {
+            id: "1000000005".parse().unwrap(),
+            name: "Margaret Pugh".to_owned(),
+            relation: None,
+            sex: None,
+            events: None,
+        };
+        let id = Household::new("14").unwrap();
+        let household = HouseholdView { id, number: "14".to_owned(), count: 1, members: vec![margaret] };
+        let public = Viewer::new(false, 20_261_125);
+        assert_eq!(seen(relatives.clone(), Some(&household), &public), relatives[..1]);
+        assert_eq!(seen(relatives.clone(), None, &public), []);
+        assert_eq!(seen(relatives.clone(), Some(&household), &Viewer::new(true, 20_261_125)), relatives);
+    }
+}

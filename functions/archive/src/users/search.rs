@@ -1,0 +1,57 @@
+//! `GET /archive/search/users`
+
+use serde::Serialize;
+use table::Stored;
+use utoipa::ToSchema;
+use web::search::Total;
+use web::{Context, Json, Problem, Query, Route, Sample, problem};
+
+use super::UserView;
+use crate::access::{CALLER, SEARCH, SEARCH_HITS};
+use crate::authorization::{Caller, SIGNED_IN};
+use crate::item::User;
+use crate::names::Role;
+use crate::schema::ARCHIVE;
+use crate::word_search::{Searched, TIMEOUT, WordQuery};
+
+const PATH: &str = "/archive/search/users";
+
+/// A page of users.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundUsers {
+    pub items: Vec<FoundUser>,
+    pub total: Total,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A user who was found.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct FoundUser {
+    pub user: UserView,
+    pub score: f64,
+}
+
+const SEARCHED: Searched = Searched { entities: &["user"], names: &["name", "email"], others: &[] };
+
+pub fn route() -> Route {
+    Route::get("searchUsers", PATH, SIGNED_IN, search)
+        .summary("Search the users by name and email address")
+        .patterns(&[&CALLER, &SEARCH, &SEARCH_HITS])
+        .timeout(TIMEOUT)
+        .problems(&[problem::FORBIDDEN, problem::SEARCH_UNAVAILABLE])
+        .sample(Sample::new("/archive/search/users?q=field"))
+}
+
+async fn search(cx: Context, Query(query): Query<WordQuery>) -> Result<Json<FoundUsers>, Problem> {
+    Caller::with_role(&cx, Role::Administrator).await?;
+    let found = SEARCHED.search(&cx, &query).await?;
+    let stored = cx.access().table(&SEARCH_HITS, &ARCHIVE).batch_get(&found.keys()).await?;
+    let user = |(stored, score): (Option<Stored>, f64)| {
+        let user = stored?.read::<User>();
+        Some(user.map(|user| FoundUser { user: user.into(), score }))
+    };
+    let items = stored.into_iter().zip(found.scores()).filter_map(user).collect::<Result<_, _>>()?;
+    Ok(Json(FoundUsers { items, total: found.total, next_cursor: found.next_cursor }))
+}

@@ -1,0 +1,155 @@
+//! The search for categories, collections, posts and users by words. Points depend on the document alone, so that an
+//! item keeps its place in the order while other items are written.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use table::Key;
+use utoipa::ToSchema;
+use web::search::{MAX_COUNT, MAX_WORDS, One, SearchResponse, Total};
+use web::{Context, Fault, Limit, Problem};
+
+use crate::access::{ALIAS, SEARCH};
+use crate::fold::words;
+
+/// Above the time limit of the search itself, so that a slow search is reported as one.
+pub const TIMEOUT: Duration = Duration::from_secs(15);
+
+/// The time limit of the search itself.
+const SEARCH_TIMEOUT: &str = "8s";
+
+/// The points of a word of a name, of the beginning of one, and of a word of another field.
+const NAME: u32 = 10;
+const PREFIX: u32 = 6;
+const OTHER: u32 = 2;
+
+/// The query string of a search by words.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+pub struct WordQuery {
+    /// Words. Each must be found, in a name also as the beginning of a word.
+    #[schema(min_length = 1, max_length = 200)]
+    q: String,
+    #[serde(default)]
+    limit: Limit,
+    #[schema(min_length = 1)]
+    cursor: Option<String>,
+}
+
+/// The entities that are searched, and the fields of their documents.
+#[derive(Clone, Copy, Debug)]
+pub struct Searched {
+    pub entities: &'static [&'static str],
+    /// The fields of names.
+    pub names: &'static [&'static str],
+    /// The other fields, in which only whole words are found.
+    pub others: &'static [&'static str],
+}
+
+/// A page of hits. An item may have been deleted since it was indexed.
+#[derive(Debug)]
+pub struct FoundKeys {
+    pub hits: Vec<(Key, f64)>,
+    pub total: Total,
+    pub next_cursor: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Fields {
+    pk: One<String>,
+    sk: One<String>,
+}
+
+impl FoundKeys {
+    /// Returns the keys of the hits, the best first.
+    pub fn keys(&self) -> Vec<Key> {
+        self.hits.iter().map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Returns the points of the hits in the same order.
+    pub fn scores(&self) -> impl Iterator<Item = f64> {
+        self.hits.iter().map(|(_, score)| *score)
+    }
+}
+
+impl Searched {
+    /// Returns a page of the items that have every word of the query, those with the most points first.
+    pub async fn search(self, cx: &Context, query: &WordQuery) -> Result<FoundKeys, Problem> {
+        let after: Option<Box<RawValue>> = cx.cursor(query.cursor.as_deref())?;
+        let words = parse(&query.q).map_err(|fault| Problem::faults(vec![fault]))?;
+        let limit = usize::try_from(query.limit.0).unwrap_or(usize::MAX);
+        let request = self.request(&words, limit, after.as_deref());
+        let response: SearchResponse<Fields> = cx.access().search(&SEARCH, ALIAS, &request).await?;
+        let total = response.total();
+        let (hits, next) = response.page(limit);
+        let hit = |hit: web::search::Hit<Fields>| {
+            let key = Key { pk: hit.fields.pk.get()?, sk: hit.fields.sk.get() };
+            Some((key, hit.score.unwrap_or_default()))
+        };
+        let hits: Option<Vec<_>> = hits.into_iter().map(hit).collect();
+        let hits = hits.ok_or_else(|| Problem::internal("a hit lacks its key"))?;
+        Ok(FoundKeys { hits, total, next_cursor: cx.cursor_to(next)? })
+    }
+
+    /// The body of `POST /{alias}/_search`. It asks for one hit more than the page has.
+    fn request(self, words: &[String], limit: usize, after: Option<&RawValue>) -> Value {
+        let must: Vec<Value> = words.iter().map(|word| self.clause(word)).collect();
+        let mut request = json!({
+            // Tombstones have `deleted`.
+            "query": { "bool": {
+                "must": must,
+                "filter": { "terms": { "entity": self.entities } },
+                "must_not": { "term": { "deleted": true } },
+            } },
+            // The keys make the order of equal points certain, which the cursor needs.
+            "sort": [{ "_score": "desc" }, { "pk": "asc" }, { "sk": "asc" }],
+            "size": limit + 1,
+            "track_total_hits": MAX_COUNT,
+            "_source": false,
+            "docvalue_fields": ["pk", "sk"],
+            "timeout": SEARCH_TIMEOUT,
+        });
+        if let (Some(after), Some(request)) = (after, request.as_object_mut()) {
+            request.insert("search_after".to_owned(), json!(after));
+        }
+        request
+    }
+
+    /// The clause of one word: the best of what it is in a document counts.
+    fn clause(self, word: &str) -> Value {
+        let names = self.names.iter().flat_map(|field| {
+            [scored(NAME, json!({ "term": { *field: word } })), scored(PREFIX, json!({ "prefix": { *field: word } }))]
+        });
+        let others = self.others.iter().map(|field| scored(OTHER, json!({ "term": { *field: word } })));
+        json!({ "dis_max": { "queries": names.chain(others).collect::<Vec<_>>() } })
+    }
+}
+
+/// Returns the folded words of a query, as documents have them.
+fn parse(q: &str) -> Result<Vec<String>, Fault> {
+    let words = words(q);
+    match words.len() {
+        0 => Err(Fault::parameter("q", "must contain a letter or a digit")),
+        1..=MAX_WORDS => Ok(words),
+        many => Err(Fault::parameter("q", format!("must have at most {MAX_WORDS} words and has {many}"))),
+    }
+}
+
+fn scored(points: u32, filter: Value) -> Value {
+    json!({ "constant_score": { "filter": filter, "boost": points } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn query_without_a_letter_or_with_21_words_is_refused() {
+        assert_eq!(parse("Saint-Étienne").unwrap(), ["saint", "etienne"]);
+        assert!(parse("-- !").is_err());
+        assert!(parse(&"a ".repeat(20)).is_ok());
+        assert!(parse(&"a ".repeat(21)).is_err());
+    }
+}
