@@ -118,7 +118,7 @@ async fn autocomplete_without_search_says_that_it_is_incomplete() {
     let archive = Archive::with(Setup { search: Some(proxy.url.clone()), ..Setup::of("archive") }).await;
     load_extract(&archive).await;
     archive.cairn.caught_up().await;
-    // Nobody listens there.
+    // No server listens on this port.
     proxy.move_to("http://127.0.0.1:1".to_owned());
     let answer = archive.visitor.get("/archive/places/autocomplete?q=pa&limit=3").await.is(200);
     assert_eq!(full_names(&answer), ["Pakistan", "Paraná, Brazil", "Papua New Guinea"]);
@@ -378,7 +378,7 @@ async fn load_completes_an_interrupted_one_and_keeps_edited_places() {
     let mut utah = table.get("9005780993", "place#sa").await.unwrap();
     utah.insert("weight".to_owned(), table::item::number(1));
     table.put(utah).await;
-    // An item that was written directly gets another revision, which a load would take for a change of somebody else.
+    // The mirror stamps an item that was written directly, and a load would take its new revision for an edit.
     archive.cairn.caught_up().await;
     let loaded = load_extract(&archive).await;
     assert_eq!((loaded.created, loaded.updated, loaded.kept, loaded.words), (0, 1, 1, 2));

@@ -23,7 +23,7 @@ tests! { archive_users:
 async fn fifty_first_requests_at_once_create_one_user() {
     let archive = Archive::new().await;
     let person = Person { issuer: "idp", ..Person::new("auth0|5f7c") };
-    let user = archive.cairn.person("somebody", person).await;
+    let user = archive.cairn.person("a new person", person).await;
     let answers = join_all((0..50).map(|_| async { user.get("/archive/me").await.is(200) })).await;
     let ids: BTreeSet<String> = answers.iter().map(id).collect();
     assert_eq!(ids.len(), 1, "{ids:?}");

@@ -91,7 +91,7 @@ async fn everything_but_search_works_while_search_is_stopped() {
     let proxy = Proxy::before(engines::search().await).await;
     let fixture = Fixture::with(Setup { search: Some(proxy.url.clone()), ..Setup::of("tracker") }).await;
     fixture.cairn.caught_up().await;
-    // Nobody listens there.
+    // No server listens on this port.
     proxy.move_to("http://127.0.0.1:1".to_owned());
     grid::the_fixture_is_shown(&fixture).await;
     grid::decimals_and_long_texts(&fixture).await;

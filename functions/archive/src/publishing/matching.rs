@@ -316,7 +316,7 @@ async fn store_report(files: &RunFiles<'_>, chunks: u32, found: Vec<FileProblem>
     files.store_report(csv).await
 }
 
-/// Place texts that are told of a run.
+/// The limit of place texts without a place in the list of a run.
 const MAX_UNRESOLVED: usize = 1_000;
 
 /// Stores the place texts of all chunks that mean no place, the most frequent first.

@@ -86,7 +86,7 @@ codes! {
 
     /// A row has fewer cells than the header.
     ShortRow = "short-row", Warning;
-    /// A row names nobody.
+    /// No person of a row has a name.
     NoName = "no-name", Warning;
     /// A date is kept as text only.
     DateNotUnderstood = "date-not-understood", Warning;
