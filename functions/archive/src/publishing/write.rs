@@ -1,8 +1,6 @@
 //! The phase `writing`: the records of one chunk, beside those that readers see. A record that exists with this run was
 //! written by an earlier attempt at the step.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use ::jobs::{Step, Then};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use table::{Access, Action, Changes, Error, item};
@@ -20,7 +18,7 @@ use crate::record::{BoundMapping, CorrectionsPolicy, Event, Record, apply};
 use crate::runs::Phase;
 use crate::schema::ARCHIVE;
 
-/// Records that are written at once, at first.
+/// The limit of records that are written at once, at first.
 const CONCURRENCY: usize = 64;
 
 pub async fn step_write(access: &Access, work: &RunWork<'_>, mut checkpoint: Checkpoint) -> Result<Step, Problem> {
@@ -33,7 +31,7 @@ pub async fn step_write(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
         let row = if decided.corrections.is_empty() { row } else { corrected(access, work, row, &decided).await? };
         records.push(record(work, id, row, decided));
     }
-    put_all(access, work, records).await?;
+    put_all(access, work, &records).await?;
     checkpoint.next += 1;
     if checkpoint.next >= checkpoint.chunks {
         checkpoint.enter(Phase::Grouping);
@@ -41,28 +39,24 @@ pub async fn step_write(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     step(work, checkpoint, Vec::new(), Then::Continue)
 }
 
-/// Writes records, fewer at once for as long as the table throttles.
-async fn put_all(access: &Access, work: &RunWork<'_>, records: Vec<Record>) -> Result<(), Problem> {
-    let mut rest = records;
-    let concurrency = AtomicUsize::new(CONCURRENCY);
-    while !rest.is_empty() {
-        let at_once = concurrency.load(Ordering::Relaxed).max(1);
-        let later = rest.split_off(rest.len().min(at_once * 4));
-        let put = stream::iter(rest.into_iter().map(|record| put(access, work, record)));
-        match put.buffer_unordered(at_once).try_collect::<Vec<()>>().await {
-            Ok(_) => {}
-            // What was written is found by the next attempt at this step.
+/// Writes records, half as many at once whenever the table still throttles after the retries of a write. Those that are
+/// written already are found then.
+async fn put_all(access: &Access, work: &RunWork<'_>, records: &[Record]) -> Result<(), Problem> {
+    let mut at_once = CONCURRENCY;
+    loop {
+        let puts: Vec<_> = records.iter().map(|record| put(access, work, record)).collect();
+        match stream::iter(puts).buffer_unordered(at_once).try_collect::<Vec<()>>().await {
+            Ok(_) => return Ok(()),
+            Err(Error::Throttled) if at_once > 1 => at_once /= 2,
             Err(error) => return Err(error.into()),
         }
-        rest = later;
     }
-    Ok(())
 }
 
 /// Writes a record, and the address by which readers find it under its permanent id.
-async fn put(access: &Access, work: &RunWork<'_>, record: Record) -> Result<(), Error> {
+async fn put(access: &Access, work: &RunWork<'_>, record: &Record) -> Result<(), Error> {
     let (id, permanent) = (record.id, record.permanent_id);
-    let create = Action::create(&ARCHIVE, RecordKey { record: id, post: work.post }, &record)?;
+    let create = Action::create(&ARCHIVE, RecordKey { record: id, post: work.post }, record)?;
     match access.write(&WRITE_RECORDS, create).await {
         Ok(_) | Err(Error::Exists) => {}
         Err(error) => return Err(error),
