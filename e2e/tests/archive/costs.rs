@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::publishing::{CENSUS, arrived, publish, upload};
 use super::records::{Register, path};
-use super::stage::{Archive, attribute, id, until};
+use super::stage::{Archive, id, until};
 use crate::harness::measured::Measured;
 use crate::harness::proxy::Proxy;
 use crate::harness::{Cairn, Setup, engines, send_file};
@@ -189,7 +189,7 @@ async fn of_publishing(measured: &mut Measured) {
     measured.of("start a run", volunteer.post(&publish, json!({})), 202).await;
     let cancel = volunteer.call(Method::POST, &format!("{post}/cancel"));
     measured.of("cancel a run", cancel, 202).await;
-    let run = ("runJob", &work(&archive).await);
+    let run = ("runJob", &archive.message_of_due_job().await);
     measured.of_event("undo a run that has written nothing", cairn, app, run, now).await;
 
     let sequence = archive.table().get("sequence", "sequence").await.unwrap();
@@ -197,7 +197,7 @@ async fn of_publishing(measured: &mut Measured) {
     let first = format!("{first}#record_post#{number}");
     proxy.hold(&first);
     let href = volunteer.post(&publish, json!({})).await.is(202).header("location").to_owned();
-    let run = ("runJob", &work(&archive).await);
+    let run = ("runJob", &archive.message_of_due_job().await);
     measured.of_event("write 5 records of 2 households", cairn, app, run, now).await;
     search_catches_up(&proxy, cairn).await;
     measured.of_event("let readers see 5 records that search holds", cairn, app, run, later).await;
@@ -210,29 +210,17 @@ async fn of_publishing(measured: &mut Measured) {
     proxy.hold(&first);
     let unpublish = volunteer.call(Method::POST, &format!("{post}/unpublish"));
     measured.of("unpublish a post", unpublish, 202).await;
-    let run = ("runJob", &work(&archive).await);
+    let run = ("runJob", &archive.message_of_due_job().await);
     measured.of_event("delete 5 records of 2 households", cairn, app, run, now).await;
     search_catches_up(&proxy, cairn).await;
     measured.of_event("end the publication of 5 records that search has lost", cairn, app, run, later).await;
     assert_eq!(volunteer.get(&post).await.is(200).text("status"), "draft");
     measured.of("delete a post with 2 runs", volunteer.delete(&post), 202).await;
-    let run = ("runJob", &work(&archive).await);
+    let run = ("runJob", &archive.message_of_due_job().await);
     measured.of_event("delete a post that is not published", cairn, app, run, now).await;
     volunteer.get(&post).await.refused(404, "not-found");
     let look = ("runJobs", &json!({}));
     measured.of_event("look for due jobs, none there", cairn, app, look, now).await;
-}
-
-/// Returns the message of the only job that is due.
-async fn work(archive: &Archive) -> Value {
-    let items = archive.items().await;
-    let due = items.values().find(|item| attribute(item, "SK") == "jobDue").unwrap();
-    json!({ "Records": [{
-        "messageId": "01890a5d-ac96-774b-bcce-b302099a8057",
-        "body": json!({ "job": attribute(due, "PK").strip_prefix("job#") }).to_string(),
-        "eventSource": "aws:sqs",
-        "eventSourceARN": "arn:aws:sqs:local:000000000000:archive-jobs",
-    }] })
 }
 
 /// Continues what the proxy holds, and waits until search shows it.

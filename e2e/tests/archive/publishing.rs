@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ::archive::schema::QUEUE;
+use aws_sdk_sqs::types::QueueAttributeName;
 use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
@@ -29,6 +31,7 @@ tests! { archive_publishing:
     deletion_killed_at_each_write_leaves_nothing,
     run_whose_message_is_lost_is_found_by_the_schedule,
     checked_draft_is_deleted_by_its_message_without_the_schedule,
+    run_of_a_handler_without_time_is_continued_by_another_message,
     long_file_is_published_in_chunks,
     correction_stands_in_a_new_file_and_a_conflict_is_refused,
     readers_see_no_record_of_a_file_or_all,
@@ -455,6 +458,29 @@ async fn checked_draft_is_deleted_by_its_message_without_the_schedule() {
     assert_eq!(run["status"], "checked", "{}", run.told());
     archive.delete_post(&archive.volunteer, &post).await;
     assert_nothing_is_left(&archive, &post).await;
+}
+
+async fn run_of_a_handler_without_time_is_continued_by_another_message() {
+    let without = vec!["runJob", ::jobs::RUN_JOBS];
+    let archive = Archive::with(Setup { without, ..Setup::of("archive") }).await;
+    let post = post(&archive).await;
+    upload(&archive.volunteer, &post, CENSUS).await;
+    archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
+    let waiting = async || {
+        let sqs = archive.cairn.engines().sqs();
+        let asked = sqs.get_queue_attributes().queue_url(archive.cairn.engines().config.queue_url(QUEUE).unwrap());
+        let attributes = asked.attribute_names(QueueAttributeName::All).send().await.unwrap().attributes.unwrap();
+        attributes[&QueueAttributeName::ApproximateNumberOfMessages].clone()
+    };
+    assert_eq!(waiting().await, "1");
+    // A step needs two seconds, and the handler keeps some time for giving the job back.
+    let (short, message) = (Duration::from_secs(2), archive.message_of_due_job().await);
+    archive.cairn.event_within(short, "archive", "runJob", &message).await.unwrap();
+    assert_eq!(waiting().await, "2");
+    assert_eq!(archive.volunteer.get(&format!("{post}/runs/1")).await.is(200).text("phase"), "checking");
+    archive.finish().await;
+    assert_eq!(archive.volunteer.get(&post).await.is(200).text("status"), "published");
+    archive.publishing_agrees().await;
 }
 
 /// Returns a file with this many rows of 20 columns, in households of five.

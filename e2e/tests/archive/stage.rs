@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ::archive::schema::ARCHIVE;
+use ::archive::schema::{ARCHIVE, QUEUE};
 use local::identity::Person;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::harness::table::{Item, Table};
@@ -55,6 +55,18 @@ impl Archive {
     pub async fn delete_post(&self, user: &User, path: &str) {
         user.delete(path).await.is(202);
         until(user, path, |read| read.status == 404).await;
+    }
+
+    /// Returns Lambda's event with the message of the only job that is due.
+    pub async fn message_of_due_job(&self) -> Value {
+        let items = self.items().await;
+        let due = items.values().find(|item| attribute(item, "SK") == "jobDue").unwrap();
+        json!({ "Records": [{
+            "messageId": "01890a5d-ac96-774b-bcce-b302099a8057",
+            "body": json!({ "job": attribute(due, "PK").strip_prefix("job#") }).to_string(),
+            "eventSource": "aws:sqs",
+            "eventSourceARN": format!("arn:aws:sqs:local:000000000000:{QUEUE}"),
+        }] })
     }
 
     pub fn table(&self) -> Table {
