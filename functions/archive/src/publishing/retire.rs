@@ -76,7 +76,7 @@ pub async fn step_retire(access: &Access, work: &RunWork<'_>, mut checkpoint: Ch
         }
     }
     let files = RunFiles::new(access, work.post, work.run.run);
-    say_gone(access, work, &files).await?;
+    mark_gone(access, work, &files).await?;
     delete_work(&files, &checkpoint).await?;
     let shown = checkpoint.last.map(|old| hidden::update(work.post, &[(old.run, None)]));
     checkpoint.enter(Phase::Ended);
@@ -97,7 +97,7 @@ pub async fn delete_work(files: &RunFiles<'_>, checkpoint: &Checkpoint) -> Resul
 }
 
 /// Gives the records that the new file does not have an address that says so.
-async fn say_gone(access: &Access, work: &RunWork<'_>, files: &RunFiles<'_>) -> Result<(), Problem> {
+async fn mark_gone(access: &Access, work: &RunWork<'_>, files: &RunFiles<'_>) -> Result<(), Problem> {
     let gone: Vec<RecordId> = match files.load(WorkFile::Gone, 0).await {
         Ok(gone) => gone,
         // An earlier attempt at this step has deleted the file after it was done.
