@@ -8,6 +8,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use table::Access;
 
+use super::publishing::{CENSUS, publish, published};
 use super::stage::{Archive, attribute, id, listed};
 use crate::harness::proxy::Proxy;
 use crate::harness::{Answer, Setup, engines};
@@ -24,6 +25,7 @@ tests! { archive_places:
     place_is_beneath_its_parent,
     place_with_places_inside_is_neither_renamed_nor_moved_nor_deleted,
     replaced_place_leads_to_its_replacement,
+    place_of_a_record_or_a_collection_is_replaced_and_not_deleted,
     more_than_90_changed_names_are_refused,
     word_of_more_than_300_places_keeps_the_heaviest,
     concurrent_creations_are_all_counted_in_their_parent,
@@ -126,6 +128,9 @@ async fn autocomplete_without_search_says_that_it_is_incomplete() {
     let answer = archive.visitor.get("/archive/places/autocomplete?q=paris,%20t").await.is(200);
     assert_eq!(full_names(&answer), ["Paris, Texas, United States", "Paris, Tennessee, United States"]);
     assert_eq!(resolved(&archive, "text=Bala,%20Wales").await.0, "Bala, Wales, United Kingdom");
+    // Only search knows whether a place is used.
+    let bala = format!("/archive/places/{BALA}");
+    archive.administrator.delete(&bala).may_fail().await.refused(503, "search-unavailable");
     proxy.move_to(engines::search().await);
     assert!(!completed(&archive, "pa").await.is_empty());
 }
@@ -295,6 +300,30 @@ async fn replaced_place_leads_to_its_replacement() {
     let child = create(&archive, json!({ "name": "Bala Farm", "parentId": BALA })).await;
     archive.administrator.delete(&format!("/archive/places/{child}?replacedBy={BALA}")).await.is(204);
     assert_eq!(child_count(&archive, BALA).await, 0);
+}
+
+async fn place_of_a_record_or_a_collection_is_replaced_and_not_deleted() {
+    let archive = with_extract().await;
+    let place = |id: &str| format!("/archive/places/{id}");
+    let parish = create(&archive, json!({ "name": "Llanfair" })).await;
+    let category = archive.category("Births").await;
+    let new = json!({ "name": "Llanfair", "categoryIds": [category], "placeId": parish });
+    archive.editor.post("/archive/collections", new).await.is(201);
+    let post = published(&archive, CENSUS).await;
+    for used in [parish.as_str(), BALA] {
+        let refused = archive.administrator.delete(&place(used)).await.refused(409, "in-use");
+        assert_eq!(refused["uses"], 1, "{}", refused.told());
+    }
+    let other = create(&archive, json!({ "name": "Y Bala", "parentId": WALES })).await;
+    archive.administrator.delete(&format!("{}?replacedBy={other}", place(BALA))).await.is(204);
+    assert_eq!(archive.visitor.get(&place(BALA)).await.is(200).text("id"), other);
+    // From then on the texts of the register mean the other place, if they name it.
+    archive.administrator.patch(&place(&other), json!({ "altNames": ["Bala"] })).await.is(200);
+    let run = publish(&archive.volunteer, &post, json!({ "resolve": true })).await;
+    assert_eq!(run["status"], "published", "{}", run.told());
+    let found = archive.visitor.get(&format!("/archive/search?place={BALA}")).await.is(200);
+    assert_eq!(found["total"]["value"], 1, "{}", found.told());
+    archive.administrator.delete(&place(&other)).await.refused(409, "in-use");
 }
 
 async fn more_than_90_changed_names_are_refused() {
