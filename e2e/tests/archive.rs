@@ -3,12 +3,14 @@
 mod catalog;
 mod costs;
 mod lists;
+mod outages;
 mod people;
 mod places;
 mod posts;
 pub mod publishing;
 mod races;
 pub mod records;
+mod replaced;
 mod search;
 mod settings;
 pub mod stage;
@@ -21,6 +23,8 @@ pub fn tests() -> Vec<Test> {
         catalog::tests(),
         posts::tests(),
         publishing::tests(),
+        outages::tests(),
+        replaced::tests(),
         lists::tests(),
         places::tests(),
         settings::tests(),

@@ -24,6 +24,7 @@ pub mod server;
 pub mod stopper;
 mod suite;
 pub mod table;
+pub mod throttle;
 mod tier;
 mod user;
 pub mod warnings;

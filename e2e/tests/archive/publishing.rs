@@ -48,7 +48,7 @@ pub const CENSUS: &str = "House,Surname,Forenames,Rel,Sex,Born,Birthplace\n\
     ,Jones,Wm.,Lodger,M,,\n";
 
 /// The lease of a job, and some.
-const LEASE: Duration = Duration::from_secs(150);
+pub const LEASE: Duration = Duration::from_secs(150);
 
 /// The mapping of [`CENSUS`].
 pub fn mapping() -> Value {
@@ -110,14 +110,14 @@ async fn settled(user: &User, post: &str) -> Answer {
 
 impl Archive {
     /// Returns the records by row, each as a part of its attributes.
-    async fn records(&self) -> BTreeMap<u64, Item> {
+    pub async fn records(&self) -> BTreeMap<u64, Item> {
         let items = self.items().await;
         let records = items.into_values().filter(|item| attribute(item, "SK").starts_with("record_post#"));
         records.map(|record| (record["row"].as_n().unwrap().parse().unwrap(), record)).collect()
     }
 
     /// Asserts that counts, records and households are those of the published runs.
-    async fn publishing_agrees(&self) {
+    pub async fn publishing_agrees(&self) {
         self.agrees().await;
         let items = self.items().await;
         let of = |sk: &'static str| items.values().filter(move |item| attribute(item, "SK").starts_with(sk));
@@ -132,7 +132,7 @@ impl Archive {
     }
 
     /// Works until no job is due, while time passes. Returns the number of writes.
-    async fn finish(&self) -> usize {
+    pub async fn finish(&self) -> usize {
         let mut writes = 0;
         for _ in 0..100 {
             self.cairn.caught_up().await;
@@ -146,7 +146,7 @@ impl Archive {
     }
 
     /// Works on the due jobs, as a worker that dies at this write. Returns the number of writes.
-    async fn work(&self, dies: Option<(usize, Moment)>) -> usize {
+    pub async fn work(&self, dies: Option<(usize, Moment)>) -> usize {
         let config = self.cairn.engines().config.clone();
         let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), dies).await;
         let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
@@ -161,7 +161,7 @@ impl Archive {
 }
 
 /// Returns the ids of the records in the order of their rows.
-fn ids(records: &BTreeMap<u64, Item>, name: &str) -> Vec<String> {
+pub fn ids(records: &BTreeMap<u64, Item>, name: &str) -> Vec<String> {
     records.values().map(|record| attribute(record, name)).collect()
 }
 
@@ -484,7 +484,7 @@ async fn run_of_a_handler_without_time_is_continued_by_another_message() {
 }
 
 /// Returns a file with this many rows of 20 columns, in households of five.
-fn long_file(rows: usize) -> String {
+pub fn long_file(rows: usize) -> String {
     let more = (1..14).map(|column| format!(",Column {column}")).collect::<String>();
     let mut csv = format!("House,Surname,Forenames,Rel,Sex,Born,Birthplace{more}\n");
     let relations = [("Head", "M"), ("Wife", "F"), ("Son", "M"), ("Daughter", "F"), ("Lodger", "M")];

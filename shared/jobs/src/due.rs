@@ -33,6 +33,9 @@ const PAGE: u32 = 100;
 const MAX_OF_GROUP: usize = 10;
 const MAX_UPLOADS: u32 = 25;
 
+/// The attribute of [`Due::leases`].
+const LEASES: &str = "leases";
+
 /// The row that lists something by the time at which it is due.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Due {
@@ -41,6 +44,8 @@ pub struct Due {
     pub group: Option<String>,
     /// The key of what is due.
     pub owner: Key,
+    /// How often it was leased since its last step.
+    pub leases: u32,
 }
 
 /// The attributes of a due row beside its position in the index.
@@ -49,6 +54,8 @@ pub struct Due {
 struct Attributes {
     group: Option<String>,
     owner: Key,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    leases: u32,
     #[serde(flatten)]
     position: BTreeMap<String, serde_json::Value>,
 }
@@ -57,12 +64,12 @@ impl Due {
     /// A row of a group that is due at a time.
     pub fn new<J: Jobs>(group: &J::Group, time: &str, owner: Key) -> Self {
         let group = J::group_name(group);
-        Self { position: position(&group, time), group: Some(group), owner }
+        Self { position: position(&group, time), group: Some(group), owner, leases: 0 }
     }
 
     /// A row of a job that waits for its file.
     pub(crate) fn upload<J: Jobs>(group: &J::Group, time: &str, owner: Key) -> Self {
-        Self { position: position(UPLOADS, time), group: Some(J::group_name(group)), owner }
+        Self { position: position(UPLOADS, time), group: Some(J::group_name(group)), owner, leases: 0 }
     }
 
     /// Creates the row.
@@ -72,15 +79,16 @@ impl Due {
         if ![Some(J::TABLE.pk), J::TABLE.sk].contains(&Some(index.pk)) {
             position.insert(index.pk.to_owned(), J::DUE.partition.into());
         }
-        let attributes = Attributes { group: self.group.clone(), owner: self.owner.clone(), position };
+        let attributes =
+            Attributes { group: self.group.clone(), owner: self.owner.clone(), leases: self.leases, position };
         Action::create(J::TABLE, key, &attributes)
     }
 
     pub(crate) fn read<J: Jobs>(stored: &Stored) -> Result<Self, Error> {
-        let Attributes { group, owner, .. } = stored.read()?;
+        let Attributes { group, owner, leases, .. } = stored.read()?;
         let position = listed_at(stored, sort_attribute::<J>()?);
         let position = position.ok_or_else(|| Error::Misfit("a due row without its time".to_owned()))?.to_owned();
-        Ok(Self { position, group, owner })
+        Ok(Self { position, group, owner, leases })
     }
 
     pub(crate) fn is_due(&self, access: &Access) -> bool {
@@ -90,8 +98,17 @@ impl Due {
 
 /// Moves a row that is listed at `from`.
 pub(crate) fn move_row<J: Jobs>(key: Key, from: &str, to: &str) -> Result<Action, Error> {
+    change_row::<J>(key, from, to, Changes::new())
+}
+
+/// Moves a row after a step: the leases before it do not count any more.
+pub(crate) fn move_row_after_step<J: Jobs>(key: Key, from: &str, to: &str) -> Result<Action, Error> {
+    change_row::<J>(key, from, to, Changes::new().remove(LEASES))
+}
+
+fn change_row<J: Jobs>(key: Key, from: &str, to: &str, changes: Changes) -> Result<Action, Error> {
     let attribute = sort_attribute::<J>()?;
-    let changes = Changes::new().set(attribute, item::text(to));
+    let changes = changes.set(attribute, item::text(to));
     Ok(Action::update(J::TABLE, key, changes).when(Condition::Equals(attribute, item::text(from))))
 }
 
@@ -109,9 +126,10 @@ pub async fn acquire_due<J: Jobs>(access: &Access, key: Key) -> Result<Option<Du
     if !due.is_due(access) {
         return Ok(None);
     }
-    let until = at_time(&due.position, &lease_end(access));
-    match access.write(J::LEASE, move_row::<J>(key, &due.position, &until)?).await {
-        Ok(_) => Ok(Some(Due { position: until, ..due })),
+    let (until, leases) = (at_time(&due.position, &lease_end(access)), due.leases.saturating_add(1));
+    let counted = Changes::new().set(LEASES, item::number(leases));
+    match access.write(J::LEASE, change_row::<J>(key, &due.position, &until, counted)?).await {
+        Ok(_) => Ok(Some(Due { position: until, leases, ..due })),
         Err(Error::NotFound | Error::ConditionFailed(_)) => Ok(None),
         Err(error) => Err(error),
     }
@@ -182,6 +200,11 @@ pub(crate) fn position(group: &str, time: &str) -> String {
 /// The same position at another time.
 pub(crate) fn at_time(before: &str, time: &str) -> String {
     position(before.rsplit_once(' ').map_or(before, |(group, _)| group), time)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 fn time(position: &str) -> &str {

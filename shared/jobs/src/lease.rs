@@ -13,6 +13,9 @@ pub struct Lease<J: Jobs> {
     pub group: J::Group,
     pub id: JobId,
     pub job: JobOf<J>,
+    /// How many leases, this one included, have followed the last step. A worker that dies or fails leaves the job to the next
+    /// lease, so a high number says that the job makes no progress.
+    pub leases: u32,
     /// Where the due row is listed.
     position: String,
     /// Where a transaction moves it that is under way, or whose outcome is not known.
@@ -31,7 +34,7 @@ pub(crate) enum Commit {
 
 impl<J: Jobs> Lease<J> {
     pub(crate) fn new(group: J::Group, id: JobId, job: JobOf<J>, position: String) -> Self {
-        Self { group, id, job, position, next: None }
+        Self { group, id, job, leases: 1, position, next: None }
     }
 
     /// Acquires the lease of a job. None if it is not due or does not exist, or if another run was faster. The job may have
@@ -39,7 +42,8 @@ impl<J: Jobs> Lease<J> {
     pub async fn acquire(access: &Access, id: JobId) -> Result<Option<Self>, Error> {
         let Some(due) = acquire_due::<J>(access, J::due_key(id)).await? else { return Ok(None) };
         let Some(job) = load::<J>(access, &due).await? else { return Ok(None) };
-        Ok(Some(Self::new(group_of::<J>(&due)?, id, job, due.position)))
+        let leases = due.leases;
+        Ok(Some(Self { leases, ..Self::new(group_of::<J>(&due)?, id, job, due.position) }))
     }
 
     /// Acquires the lease of a job whose file has arrived. None if the job does not wait for it any more.
@@ -94,7 +98,7 @@ impl<J: Jobs> Lease<J> {
         };
         let (own, due_key) = (actions.len(), J::due_key(self.id));
         actions.push(match &next {
-            Some(next) => due::move_row::<J>(due_key, &self.position, next)?,
+            Some(next) => due::move_row_after_step::<J>(due_key, &self.position, next)?,
             None => due::delete_row::<J>(due_key, &self.position)?,
         });
         let update = Action::update(J::TABLE, J::key(&self.group, self.id), Changes::between(&self.job, &after)?);
@@ -110,7 +114,7 @@ impl<J: Jobs> Lease<J> {
         }
         match written {
             Ok(_) => {
-                self.job = after;
+                (self.job, self.leases) = (after, 1);
                 if let Some(next) = next {
                     self.position = next;
                 }

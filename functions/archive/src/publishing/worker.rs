@@ -15,6 +15,12 @@ use crate::keys::{CollectionKey, PostRunKey};
 use crate::runs::{Phase, Run};
 use crate::schema::ARCHIVE;
 
+/// The leases without progress after which a run that readers do not see is undone.
+const MAX_LEASES: u32 = 10;
+
+/// The reason of a run that makes no progress.
+const NO_PROGRESS: &str = "no-progress";
+
 /// Works on a run.
 #[derive(Default)]
 pub struct Publish {
@@ -32,7 +38,7 @@ pub struct Setting {
 
 impl Worker<ArchiveJobs> for Publish {
     async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
-        let checkpoint: Checkpoint = lease.job.checkpoint()?;
+        let mut checkpoint: Checkpoint = lease.job.checkpoint()?;
         if self.setting.is_none() {
             self.setting = Some(Setting::load(access, lease).await?);
         }
@@ -40,6 +46,14 @@ impl Worker<ArchiveJobs> for Publish {
             return Err(Problem::internal("a run has no setting"));
         };
         let work = RunWork { post: lease.group, lease, run: &setting.run, collection: &setting.collection };
+        if lease.leases > MAX_LEASES {
+            let (leases, phase) = (lease.leases - 1, checkpoint.phase);
+            tracing::error!(post.id = %work.post, run = work.run.run.0, leases, ?phase, "a run makes no progress");
+            if phase.is_cancellable() {
+                checkpoint.undo(End::Failed(NO_PROGRESS.to_owned()));
+                return step(&work, checkpoint, Vec::new(), Then::Continue);
+            }
+        }
         match checkpoint.phase {
             Phase::Checking => check::step_check(access, &work, reading, checkpoint).await,
             Phase::Matching => {

@@ -1,0 +1,162 @@
+//! Runs while an engine is down, is too slow, or kills every worker. The tests do the work of the platform's event sources,
+//! so that the time between two steps is theirs.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::publishing::{CENSUS, LEASE, long_file, post, upload};
+use super::stage::{Archive, listed};
+use crate::harness::proxy::Proxy;
+use crate::harness::stopper::Moment;
+use crate::harness::throttle::Throttle;
+use crate::harness::{Answer, Setup, engines};
+use crate::tests;
+
+tests! { archive_outages:
+    run_that_kills_ten_workers_is_undone,
+    run_that_kills_nine_workers_is_published,
+    run_that_readers_see_is_not_undone,
+    run_ends_while_search_is_stopped_and_search_catches_up,
+    run_is_complete_although_the_table_throttles,
+}
+
+/// The leases after which a run without progress is undone.
+const MAX_LEASES: usize = 10;
+
+/// An archive whose jobs only the test works on.
+async fn by_hand(search: Option<String>) -> Archive {
+    Archive::with(Setup { search, without: vec!["runJob", ::jobs::RUN_JOBS], ..Setup::of("archive") }).await
+}
+
+/// Starts a run of a file. Returns the run's path.
+async fn begin(archive: &Archive, post: &str, csv: &str) -> String {
+    upload(&archive.volunteer, post, csv).await;
+    archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202).header("location").to_owned()
+}
+
+/// Lets workers die one after the other, each before the first write after that of its lease.
+async fn kill(archive: &Archive, workers: usize) {
+    for worker in 0..workers {
+        archive.work(Some((1, Moment::BeforeItIsSent))).await;
+        archive.cairn.clock.advance(LEASE);
+        assert!(archive.items().await.keys().any(|key| key.ends_with("#jobDue")), "worker {worker}");
+    }
+}
+
+async fn ended(archive: &Archive, run: &str) -> Answer {
+    let run = archive.volunteer.get(run).await.is(200);
+    assert_eq!(run["phase"], "ended", "{}", run.told());
+    run
+}
+
+async fn run_that_kills_ten_workers_is_undone() {
+    let archive = by_hand(None).await;
+    let post = post(&archive).await;
+    let run = begin(&archive, &post, CENSUS).await;
+    kill(&archive, MAX_LEASES).await;
+    archive.finish().await;
+    let run = ended(&archive, &run).await;
+    assert_eq!((run.text("status"), run.text("reason")), ("failed", "no-progress"), "{}", run.told());
+    let read = archive.volunteer.get(&post).await.is(200);
+    assert_eq!((read.text("status"), read.text("lastError")), ("error", "no-progress"), "{}", read.told());
+    assert!(archive.records().await.is_empty());
+    archive.publishing_agrees().await;
+    // The next run is counted by itself.
+    let run = begin(&archive, &post, CENSUS).await;
+    archive.finish().await;
+    assert_eq!(ended(&archive, &run).await["status"], "published");
+}
+
+async fn run_that_kills_nine_workers_is_published() {
+    let archive = by_hand(None).await;
+    let post = post(&archive).await;
+    let run = begin(&archive, &post, CENSUS).await;
+    kill(&archive, MAX_LEASES - 1).await;
+    // One step is progress, so the next workers count from the start.
+    archive.work(Some((2, Moment::BeforeItIsSent))).await;
+    archive.cairn.clock.advance(LEASE);
+    kill(&archive, MAX_LEASES - 1).await;
+    archive.finish().await;
+    assert_eq!(ended(&archive, &run).await["status"], "published");
+    assert_eq!(archive.records().await.len(), 5);
+    archive.publishing_agrees().await;
+}
+
+/// A published register and a later file of it, whose run waits for search, which is stopped. Returns the paths of the post
+/// and of the run.
+async fn published_without_search(archive: &Archive, proxy: &Proxy) -> [String; 2] {
+    let post = post(archive).await;
+    begin(archive, &post, CENSUS).await;
+    archive.finish().await;
+    // No server listens on this port.
+    proxy.move_to("http://127.0.0.1:1".to_owned());
+    let run = begin(archive, &post, &CENSUS.replace("Wm.", "Huw").replace("Griffith", "Gruffudd")).await;
+    for look in 0.. {
+        assert!(look < 100, "the run waits for search for ever");
+        archive.work(None).await;
+        if archive.volunteer.get(&run).await.is(200)["phase"] == "retiring" {
+            break;
+        }
+        archive.cairn.clock.advance(Duration::from_secs(16));
+    }
+    [post, run]
+}
+
+async fn run_that_readers_see_is_not_undone() {
+    let proxy = Proxy::before(engines::search().await).await;
+    let archive = by_hand(Some(proxy.url.clone())).await;
+    let [_, run] = published_without_search(&archive, &proxy).await;
+    archive.cairn.clock.advance(LEASE);
+    kill(&archive, MAX_LEASES + 1).await;
+    proxy.move_to(engines::search().await);
+    archive.finish().await;
+    assert_eq!(ended(&archive, &run).await["status"], "published");
+    assert_eq!(archive.records().await.len(), 5);
+    archive.publishing_agrees().await;
+}
+
+async fn run_ends_while_search_is_stopped_and_search_catches_up() {
+    let proxy = Proxy::before(engines::search().await).await;
+    let archive = by_hand(Some(proxy.url.clone())).await;
+    let [post, run] = published_without_search(&archive, &proxy).await;
+    let read = archive.volunteer.get(&post).await.is(200);
+    assert_eq!((read.text("status"), &read["searchLag"]), ("published", &json!(true)), "{}", read.told());
+    let listed = listed(&archive.visitor, &format!("{post}/records"), "id").await;
+    let huw = archive.visitor.get(&format!("/archive/records/{}", listed[4])).await.is(200);
+    assert_eq!((listed.len(), &huw["people"][0]["given"]), (5, &json!("Huw")));
+    archive.visitor.get("/archive/search?surname=jones").may_fail().await.refused(503, "search-unavailable");
+    let completed = archive.visitor.get("/archive/places/autocomplete?q=bala").await.is(200);
+    assert_eq!(completed["complete"], false);
+    proxy.move_to(engines::search().await);
+    archive.finish().await;
+    assert_eq!(ended(&archive, &run).await["status"], "published");
+    let found = async |query: &str| -> Value {
+        let found = archive.visitor.get(&format!("/archive/search?match=exact&{query}")).await.is(200);
+        found["total"]["value"].clone()
+    };
+    for (query, total) in [("surname=pugh", 3), ("given=huw", 1), ("given=wm", 0), ("given=griffith", 0)] {
+        assert_eq!(found(query).await, total, "{query}");
+    }
+    archive.publishing_agrees().await;
+}
+
+async fn run_is_complete_although_the_table_throttles() {
+    let rows = 600;
+    let archive = by_hand(None).await;
+    let post = post(&archive).await;
+    let run = begin(&archive, &post, &long_file(rows)).await;
+    let config = archive.cairn.engines().config.clone();
+    // A run writes 64 records at once.
+    let throttle = Throttle::before(config.dynamodb.clone().unwrap(), "PutItem", 8).await;
+    let config = Config { dynamodb: Some(throttle.url.clone()), ..config };
+    let app = ::archive::app(Engines::new(config, archive.cairn.clock.clone())).metrics_to(|_| {});
+    app.event(::jobs::RUN_JOBS, "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
+    assert_eq!(archive.records().await.len(), rows);
+    assert!(throttle.throttled() > 0);
+    archive.finish().await;
+    assert_eq!(ended(&archive, &run).await["status"], "published");
+    archive.publishing_agrees().await;
+}
