@@ -46,7 +46,7 @@ pub struct Run {
     pub first_id: Option<RecordId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_id: Option<RecordId>,
-    /// The first 50 problems. The report has all.
+    /// The first 50 problems, errors before warnings. The report has all.
     pub problems: Vec<Problem>,
     /// The permanent ids of its records with corrections by hand.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]

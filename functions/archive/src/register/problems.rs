@@ -9,7 +9,8 @@ use super::problem::{Code, Problem, Severity};
 /// Problems that a run stores on its item. Its report has all of them.
 const MAX_KEPT: usize = 50;
 
-/// A collector that keeps the first 50 problems and counts all.
+/// A collector that keeps the first 50 problems and counts all. Errors take the places of warnings, so that a file with many
+/// warnings still says why it is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Problems {
@@ -29,12 +30,18 @@ impl Problems {
             Severity::Error => self.errors += 1,
             Severity::Warning => self.warnings += 1,
         }
+        if self.first.len() == MAX_KEPT
+            && problem.severity != Severity::Warning
+            && let Some(last) = self.first.iter().rposition(|kept| kept.severity == Severity::Warning)
+        {
+            self.first.remove(last);
+        }
         if self.first.len() < MAX_KEPT {
             self.first.push(problem);
         }
     }
 
-    /// Returns the first 50 problems, in the order in which they were added.
+    /// Returns the problems that are kept, in the order in which they were added.
     pub fn first(&self) -> &[Problem] {
         &self.first
     }
@@ -65,12 +72,22 @@ mod tests {
             let code = if line % 3 == 0 { Code::LongRow } else { Code::ShortRow };
             problems.add(Problem::new(code, line, None, ""));
         }
-        assert_eq!(
-            problems.first().iter().map(|problem| problem.line).collect::<Vec<_>>(),
-            (1..=50).collect::<Vec<_>>()
-        );
+        let kept: Vec<u64> = problems.first().iter().map(|problem| problem.line).collect();
+        assert_eq!(kept.len(), 50);
+        assert!((1..=40).all(|error| kept.contains(&(error * 3))), "all errors are kept: {kept:?}");
         assert_eq!(*problems.by_code(), BTreeMap::from([(Code::LongRow, 40), (Code::ShortRow, 80)]));
         let counts = [Severity::Fatal, Severity::Error, Severity::Warning].map(|severity| problems.count(severity));
         assert_eq!(counts, [0, 40, 80]);
+    }
+
+    #[test]
+    fn error_after_50_warnings_takes_the_place_of_the_last() {
+        let mut problems = Problems::default();
+        for line in 1..=60 {
+            problems.add(Problem::new(Code::ShortRow, line, None, ""));
+        }
+        problems.add(Problem::new(Code::LongRow, 61, None, ""));
+        let kept: Vec<u64> = problems.first().iter().map(|problem| problem.line).collect();
+        assert_eq!(kept, (1..=49).chain([61]).collect::<Vec<_>>());
     }
 }

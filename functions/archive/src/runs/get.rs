@@ -39,7 +39,7 @@ pub struct RunView {
     pub corrections: CorrectionsPolicy,
     pub dry_run: bool,
     pub totals: Totals,
-    /// The first 50 problems. The report has all.
+    /// The first 50 problems, errors before warnings. The report has all.
     pub problems: Vec<FileProblem>,
     /// Why it has failed.
     #[serde(skip_serializing_if = "Option::is_none")]
