@@ -1,7 +1,8 @@
 //! Loads sample data into the platform of this process.
 
 use clap::ValueEnum;
-use local::sample::{self, Size};
+use local::sample::archive::Tokens;
+use local::sample::{self, PEOPLE, Size};
 use local::{Platform, Progress};
 use table::Clock;
 
@@ -10,7 +11,7 @@ use crate::failure::Failure;
 /// How much sample data to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SampleSize {
-    /// About 300 items, within seconds.
+    /// About 1 300 items, within seconds.
     Small,
     /// All countries, US counties and places in Iceland, 200 agencies and 10 000 issues, within minutes.
     World,
@@ -29,11 +30,17 @@ impl From<SampleSize> for Size {
 pub async fn load(platform: &Platform, size: SampleSize, progress: &Progress) -> Result<(), Failure> {
     let token = |role| platform.identity.token("sample", &[role], &Clock::system());
     let (parks_admin, platform_admin) = (token("parks-admin")?, token("platform-admin")?);
+    let editor = token("archive-editor")?;
+    let (_, transcriber) = PEOPLE.into_iter().find(|(kind, _)| *kind == "archive-volunteer").unzip();
+    let transcriber = transcriber.ok_or_else(|| Failure::new("the samples have no volunteer of the archive"))?;
+    let volunteer = platform.identity.token_of(&transcriber, &Clock::system())?;
     let (url, size) = (&platform.url, Size::from(size));
-    let (parks, _, _) = tokio::try_join!(
+    let tokens = Tokens { editor: &editor, volunteer: &volunteer };
+    let (parks, _, _, _) = tokio::try_join!(
         sample::load(size, url, &parks_admin, progress),
         sample::agencies::load(size, url, &platform_admin, progress),
         sample::tracker::load(size, url, &platform_admin, progress),
+        sample::archive::load(size, &platform.engines, url, tokens, progress),
     )
     .map_err(Failure::new)?;
     for refused in &parks.refused {

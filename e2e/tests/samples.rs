@@ -1,6 +1,7 @@
 //! The samples that `cargo local --sample` loads through the gateway, a few of each system.
 
 mod agencies;
+mod archive;
 mod judged;
 mod parks;
 mod tracker;
@@ -8,5 +9,8 @@ mod tracker;
 use crate::harness::Test;
 
 pub fn tests() -> Vec<Test> {
-    [parks::tests(), judged::tests(), agencies::tests(), tracker::tests()].into_iter().flatten().collect()
+    [parks::tests(), judged::tests(), agencies::tests(), tracker::tests(), archive::tests()]
+        .into_iter()
+        .flatten()
+        .collect()
 }

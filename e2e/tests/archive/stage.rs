@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::harness::table::{Item, Table};
-use crate::harness::{Answer, Cairn, Setup, User};
+use crate::harness::{Answer, Cairn, Setup, User, sized};
 
 /// An empty archive, and people whose tokens have the roles.
 pub struct Archive {
@@ -126,7 +126,7 @@ impl Archive {
 
 /// Reads a path until it answers so.
 pub async fn until(user: &User, path: &str, done: impl Fn(&Answer) -> bool) -> Answer {
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_secs(sized(60, 900));
     loop {
         let answer = user.get(path).await;
         if done(&answer) {

@@ -15,7 +15,7 @@ use crate::person_names::NameFields;
 pub struct Archive;
 
 /// The mapping. Its version grows by one with every change of the documents.
-pub const MAPPING: Mapping = Mapping { version: 1, body: include_str!("documents/mapping.json") };
+pub const MAPPING: Mapping = Mapping { version: 2, body: include_str!("documents/mapping.json") };
 
 impl Documents for Archive {
     fn tables(&self) -> &'static System {

@@ -80,6 +80,13 @@ impl Gazetteer {
         self.cities.retain(|number, city| city.inhabitants >= minimum || also.contains(number));
     }
 
+    /// Keeps all countries, and the divisions and cities of the countries with these codes.
+    pub fn keep_inside(&mut self, countries: &[&str]) {
+        let is_inside = |code: &str| code.split_once('.').is_some_and(|(country, _)| countries.contains(&country));
+        self.divisions.retain(|code, _| is_inside(code));
+        self.cities.retain(|_, city| is_inside(&city.division));
+    }
+
     /// Returns the names of its divisions by code.
     pub fn division_names(&self) -> BTreeMap<String, String> {
         self.divisions.iter().map(|(code, division)| (code.clone(), division.name.clone())).collect()

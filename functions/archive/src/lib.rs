@@ -20,6 +20,7 @@ pub mod keys;
 mod listed;
 pub mod mapping;
 pub mod names;
+mod particles;
 pub mod person;
 pub mod person_names;
 pub mod places;

@@ -130,8 +130,39 @@ impl Target {
         Ok(Answered { name: None, outcome, path: None })
     }
 
+    /// Returns the names and ids of a list, or none if it does not exist or is hidden from the caller.
+    pub(super) async fn names(&self, list: &str) -> Result<Option<Vec<(String, String)>>, SampleError> {
+        let mut all = Vec::new();
+        let mut page = format!("{list}?limit=100");
+        loop {
+            let answer = self.call(Method::GET, &page, String::new(), None).await?;
+            let answer = answer.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
+            if answer.status == StatusCode::NOT_FOUND {
+                return Ok(None);
+            }
+            let (items, next) = answer.page()?;
+            for entry in items {
+                let text = |name: &str| entry.get(name).and_then(Value::as_str).ok_or_else(|| answer.unexpected());
+                all.push((text("name")?.to_owned(), text("id")?.to_owned()));
+            }
+            match next {
+                Some(cursor) => page = format!("{list}?limit=100&cursor={cursor}"),
+                None => return Ok(Some(all)),
+            }
+        }
+    }
+
+    /// Uploads a file by the link that the platform has answered with.
+    pub(super) async fn upload(&self, answer: &Answer, file: Vec<u8>) -> Result<(), SampleError> {
+        let body = answer.json()?;
+        let link = body.get("link").and_then(Value::as_str).ok_or_else(|| answer.unexpected())?;
+        let headers = body.get("headers").and_then(Value::as_object).into_iter().flatten();
+        let headers = headers.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
+        self.put(link, headers, file).await
+    }
+
     /// Uploads a file by a signed link.
-    pub(super) async fn put<'a>(
+    async fn put<'a>(
         &self,
         link: &str,
         headers: impl Iterator<Item = (&'a str, &'a str)>,

@@ -120,28 +120,6 @@ impl Target {
         Ok(made)
     }
 
-    /// Returns the names and ids of a list, or none if it does not exist or is hidden from the caller.
-    async fn names(&self, list: &str) -> Result<Option<Vec<(String, String)>>, SampleError> {
-        let mut all = Vec::new();
-        let mut page = format!("{list}?limit=100");
-        loop {
-            let answer = self.call(Method::GET, &page, String::new(), None).await?;
-            let answer = answer.expecting(&[StatusCode::OK, StatusCode::NOT_FOUND])?;
-            if answer.status == StatusCode::NOT_FOUND {
-                return Ok(None);
-            }
-            let (items, next) = answer.page()?;
-            for entry in items {
-                let text = |name: &str| entry.get(name).and_then(Value::as_str).ok_or_else(|| answer.unexpected());
-                all.push((text("name")?.to_owned(), text("id")?.to_owned()));
-            }
-            match next {
-                Some(cursor) => page = format!("{list}?limit=100&cursor={cursor}"),
-                None => return Ok(Some(all)),
-            }
-        }
-    }
-
     /// Creates an item under this `Idempotency-Key`, so that concurrent loads create it once. Returns its path.
     async fn create_named(&self, list: &str, name: &str, once: String) -> Result<String, SampleError> {
         let answer = self.call(Method::POST, list, json!({ "name": name }).to_string(), Some(once)).await?;
@@ -222,11 +200,7 @@ impl Target {
         let new = json!({ "bytes": file.len(), "mode": "create", "onError": "stop" });
         let answer = self.call(Method::POST, &format!("{project}/imports"), new.to_string(), None).await?;
         let answer = answer.expecting(&[StatusCode::CREATED])?;
-        let body = answer.json()?;
-        let link = body.get("link").and_then(Value::as_str).ok_or_else(|| answer.unexpected())?;
-        let headers = body.get("headers").and_then(Value::as_object).into_iter().flatten();
-        let headers = headers.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)));
-        self.put(link, headers, file).await?;
+        self.upload(&answer, file).await?;
         answer.created_path()
     }
 

@@ -2,16 +2,10 @@
 
 use std::iter;
 
-/// Words before a surname that a writer may leave out.
-const PARTICLES: [&str; 11] = ["van", "von", "de", "der", "den", "del", "la", "le", "du", "di", "da"];
+use crate::particles::is_particle;
 
 /// Prefixes that are a part of the surname, written apart or joined to it: `Mc Donald`, `O Brien`.
 const PREFIXES: [&str; 4] = ["mc", "mac", "o", "fitz"];
-
-/// Returns whether a folded word is a particle.
-pub fn is_particle(word: &str) -> bool {
-    PARTICLES.contains(&word)
-}
 
 /// Returns whether a folded word is a prefix of the next word.
 pub fn is_prefix(word: &str) -> bool {

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::particles::{is_particle, joined};
+use super::particles::joined;
 use super::reading::{Reading, has_gap, readings};
 use super::sounds::sounds;
+use crate::particles::is_particle;
 
 /// The most words of one part of a name. Words beyond it are not found.
 const MAX_WORDS: usize = 20;

@@ -1,7 +1,7 @@
 //! The phase `checking`: reads the file row by row, and stores chunks of what is in it. A worker that has lost its place
 //! reads the file again from the start and skips the rows of the stored chunks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use ::jobs::{Step, Then};
 use table::Access;
@@ -29,7 +29,9 @@ pub struct Reading {
     header: Option<Header>,
     /// The chunks whose rows were read.
     chunks: u32,
-    /// The places of the texts that the file has, once they are known.
+    /// The first place texts of the file, up to the limit. They are the same if the file is read again.
+    texts: HashSet<String>,
+    /// The places of the texts that this worker has resolved.
     places: HashMap<String, Option<Resolved>>,
     resolver: Resolver,
 }
@@ -64,12 +66,15 @@ pub async fn step_check(
     let number = checkpoint.chunks;
     files.store(WorkFile::Rows, number, &chunk.rows).await?;
     files.store(WorkFile::Index, number, &chunk.index).await?;
-    files.store(WorkFile::Problems, number, &chunk.problems).await?;
     files.store(WorkFile::Unresolved, number, &unresolved).await?;
     open.chunks += 1;
     checkpoint.chunks += 1;
     checkpoint.totals.rows += u32::try_from(chunk.count).unwrap_or(u32::MAX);
     checkpoint.totals.records += u32::try_from(chunk.rows.len()).unwrap_or(u32::MAX);
+    // Each later chunk has more of them.
+    let is_told = checkpoint.problems.by_code().contains_key(&Code::TooManyPlaces);
+    chunk.problems.retain(|problem| !(is_told && problem.code == Code::TooManyPlaces));
+    files.store(WorkFile::Problems, number, &chunk.problems).await?;
     for problem in chunk.problems {
         if problem.severity == Severity::Fatal {
             checkpoint.fatal.get_or_insert(problem.code);
@@ -104,11 +109,13 @@ impl Reading {
             reader: Reader::new(run.format),
             header: None,
             chunks: 0,
+            texts: HashSet::new(),
             places: HashMap::new(),
             resolver: Resolver::load(access, at.within()).await?,
         };
         while reading.chunks < chunks {
-            reading.read(access, at).await?;
+            let chunk = reading.read(access, at).await?;
+            reading.take_texts(&chunk);
             reading.chunks += 1;
         }
         Ok(reading)
@@ -165,18 +172,26 @@ impl Reading {
         }
     }
 
-    /// Sets the places of a chunk's events. Returns the texts that mean no place, or not with all their words.
-    async fn resolve(&mut self, access: &Access, chunk: &mut Chunk) -> Result<Vec<UnresolvedText>, Problem> {
-        let mut unknown: Vec<&str> = Vec::new();
-        let texts = chunk.rows.iter().flat_map(|row| &row.events).map(|event| event.place_text.as_str());
-        for text in texts.filter(|text| !text.is_empty()) {
-            if !self.places.contains_key(text) && !unknown.contains(&text) {
-                unknown.push(text);
+    /// Takes the place texts of a chunk. Returns whether there are too many of them in the file.
+    fn take_texts(&mut self, chunk: &Chunk) -> bool {
+        let mut too_many = false;
+        for text in place_texts(chunk) {
+            if self.texts.len() < MAX_PLACES {
+                if !self.texts.contains(text) {
+                    self.texts.insert(text.to_owned());
+                }
+            } else {
+                too_many |= !self.texts.contains(text);
             }
         }
-        let room = MAX_PLACES.saturating_sub(self.places.len());
-        let too_many = unknown.len() > room && self.places.len() <= MAX_PLACES;
-        unknown.truncate(room);
+        too_many
+    }
+
+    /// Sets the places of a chunk's events. Returns the texts that mean no place, or not with all their words.
+    async fn resolve(&mut self, access: &Access, chunk: &mut Chunk) -> Result<Vec<UnresolvedText>, Problem> {
+        let too_many = self.take_texts(chunk);
+        let texts = place_texts(chunk).filter(|text| self.texts.contains(*text) && !self.places.contains_key(*text));
+        let unknown: Vec<&str> = texts.collect::<BTreeSet<_>>().into_iter().collect();
         for (text, place) in self.resolver.resolve_all(access, &unknown).await? {
             self.places.insert(text, place);
         }
@@ -206,6 +221,12 @@ impl Reading {
         let texts = unresolved.into_iter();
         Ok(texts.map(|(text, (count, in_part))| UnresolvedText { text: text.to_owned(), count, in_part }).collect())
     }
+}
+
+/// Returns the place texts of a chunk, as often as it has them.
+fn place_texts(chunk: &Chunk) -> impl Iterator<Item = &str> {
+    let texts = chunk.rows.iter().flat_map(|row| &row.events).map(|event| event.place_text.as_str());
+    texts.filter(|text| !text.is_empty())
 }
 
 fn place_not_found(line: u64, event: &RecordEvent) -> FileProblem {

@@ -43,6 +43,16 @@ pub struct Decided {
     /// Whether an editor has taken the record down. The row is left out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_taken_down: bool,
+    /// Whether the row has an error that only the whole file shows: its household is full. The row is left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_refused: bool,
+}
+
+impl Decided {
+    /// Whether the row becomes a record.
+    pub fn has_record(&self) -> bool {
+        !self.is_taken_down && !self.is_refused
+    }
 }
 
 /// The last published run with its rows.
@@ -59,13 +69,12 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     }
     let last = load_last(access, work).await?;
     let mut found = duplicates(&rows);
-    let matched = match &last {
-        Some(last) => {
-            matches(&last.rows.iter().map(identity).collect::<Vec<_>>(), &rows.iter().map(of_row).collect::<Vec<_>>())
-        }
-        None => Matches { old_of_new: vec![None; rows.len()], gone: Vec::new() },
-    };
     let mut decided = vec![Decided::default(); rows.len()];
+    refuse_full(&rows, &mut decided, &mut found);
+    let matched = last.as_ref().map_or_else(
+        || Matches { old_of_new: vec![None; rows.len()], gone: Vec::new() },
+        |last| match_rows(&last.rows, &rows, &decided),
+    );
     if let Some(last) = &last {
         for (decided, old) in decided.iter_mut().zip(&matched.old_of_new) {
             decided.permanent_id = old.and_then(|old| last.permanent_id(old));
@@ -77,10 +86,10 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     relate(&rows, &households, &mut decided);
     let taken_down = decided.iter().filter(|decided| decided.is_taken_down).filter_map(|decided| decided.permanent_id);
     let taken_down: BTreeSet<RecordId> = taken_down.collect();
-    let left_out = u32::try_from(taken_down.len()).unwrap_or(u32::MAX);
-    checkpoint.totals.records = checkpoint.totals.records.saturating_sub(left_out);
+    let records = decided.iter().filter(|decided| decided.has_record()).count();
+    checkpoint.totals.records = u32::try_from(records).unwrap_or(u32::MAX);
     checkpoint.totals.households = u32::try_from(households.len()).unwrap_or(u32::MAX);
-    count_matches(&mut checkpoint, last.as_ref(), &rows, &matched);
+    count_matches(&mut checkpoint, last.as_ref(), (&rows, &decided), &matched);
     for problem in &found {
         checkpoint.problems.add(problem.clone());
     }
@@ -96,7 +105,9 @@ pub async fn step_match(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     }
     store_decisions(&files, checkpoint.chunks, &decided).await?;
     checkpoint.household_chunks = store_households(&files, &rows, &households, &decided).await?;
-    let kept: Vec<KeptRow> = rows.iter().zip(&decided).map(|(row, decided)| kept(row, decided)).collect();
+    // A row that was taken down stays known, so that the next file does not bring it back.
+    let known = rows.iter().zip(&decided).filter(|(_, decided)| !decided.is_refused);
+    let kept: Vec<KeptRow> = known.map(|(row, decided)| kept(row, decided)).collect();
     files.keep_index(&kept).await?;
     let gone = matched.gone.iter().filter_map(|old| last.as_ref()?.permanent_id(*old));
     files.store(WorkFile::Gone, 0, &gone.collect::<Vec<RecordId>>()).await?;
@@ -125,6 +136,22 @@ async fn load_last(access: &Access, work: &RunWork<'_>) -> Result<Option<Last>, 
     Ok(Some(Last { run, rows }))
 }
 
+/// Matches the rows without errors of the whole file with those of the last run.
+fn match_rows(last: &[KeptRow], rows: &[IndexRow], decided: &[Decided]) -> Matches {
+    let indexes: Vec<usize> =
+        decided.iter().enumerate().filter(|(_, decided)| !decided.is_refused).map(|(index, _)| index).collect();
+    let last: Vec<RowIdentity> = last.iter().map(identity).collect();
+    let new: Vec<RowIdentity> = indexes.iter().filter_map(|index| rows.get(*index)).map(of_row).collect();
+    let Matches { old_of_new, gone } = matches(&last, &new);
+    let mut all = vec![None; rows.len()];
+    for (index, old) in indexes.into_iter().zip(old_of_new) {
+        if let Some(place) = all.get_mut(index) {
+            *place = old;
+        }
+    }
+    Matches { old_of_new: all, gone }
+}
+
 fn identity(row: &KeptRow) -> RowIdentity {
     RowIdentity { key: row.key.clone(), digest: unhex(&row.digest), household: row.household.clone() }
 }
@@ -143,7 +170,22 @@ fn kept(row: &IndexRow, decided: &Decided) -> KeptRow {
     }
 }
 
-/// Returns the indexes of the rows of each household, in the order of the households' first rows. Rows that were taken down
+/// Refuses the rows after the first 1 000 of a household.
+fn refuse_full(rows: &[IndexRow], decided: &mut [Decided], found: &mut Vec<FileProblem>) {
+    let mut members: HashMap<&str, usize> = HashMap::new();
+    for (row, decided) in rows.iter().zip(decided) {
+        let Some(household) = row.household.as_deref() else { continue };
+        let count = members.entry(household).or_default();
+        *count += 1;
+        if *count > MAX_HOUSEHOLD {
+            decided.is_refused = true;
+            let text = format!("Household `{household}` has more than {MAX_HOUSEHOLD} members.");
+            found.push(FileProblem::new(Code::HouseholdTooLarge, row.line, None, text));
+        }
+    }
+}
+
+/// Returns the indexes of the rows of each household, in the order of the households' first rows. Rows without a record
 /// are in none.
 fn group(rows: &[IndexRow], decided: &[Decided], found: &mut Vec<FileProblem>) -> Vec<(String, Vec<usize>)> {
     let mut households: Vec<(String, Vec<usize>)> = Vec::new();
@@ -151,7 +193,7 @@ fn group(rows: &[IndexRow], decided: &[Decided], found: &mut Vec<FileProblem>) -
     let mut told: HashSet<&str> = HashSet::new();
     let mut before: Option<&str> = None;
     for (index, (row, decided)) in rows.iter().zip(decided).enumerate() {
-        if decided.is_taken_down {
+        if !decided.has_record() {
             continue;
         }
         let household = row.household.as_deref();
@@ -161,10 +203,6 @@ fn group(rows: &[IndexRow], decided: &[Decided], found: &mut Vec<FileProblem>) -
                     if before != Some(household) && told.insert(household) {
                         let text = format!("Rows of other households are between those of household `{household}`.");
                         found.push(FileProblem::new(Code::HouseholdNotAdjacent, row.line, None, text));
-                    }
-                    if members.len() == MAX_HOUSEHOLD {
-                        let text = format!("Household `{household}` has more than {MAX_HOUSEHOLD} members.");
-                        found.push(FileProblem::new(Code::HouseholdTooLarge, row.line, None, text));
                     }
                     members.push(index);
                 }
@@ -176,8 +214,6 @@ fn group(rows: &[IndexRow], decided: &[Decided], found: &mut Vec<FileProblem>) -
         }
         before = household;
     }
-    // What is too large is refused, or left out with `skip`: its rows have no household then.
-    households.retain(|(_, members)| members.len() <= MAX_HOUSEHOLD);
     households
 }
 
@@ -288,9 +324,15 @@ async fn correct(
     Ok(())
 }
 
-fn count_matches(checkpoint: &mut Checkpoint, last: Option<&Last>, rows: &[IndexRow], matched: &Matches) {
+fn count_matches(
+    checkpoint: &mut Checkpoint,
+    last: Option<&Last>,
+    (rows, decided): (&[IndexRow], &[Decided]),
+    matched: &Matches,
+) {
     let totals = &mut checkpoint.totals;
-    for (row, old) in rows.iter().zip(&matched.old_of_new) {
+    let rows = rows.iter().zip(decided).zip(&matched.old_of_new);
+    for ((row, _), old) in rows.filter(|((_, decided), _)| !decided.is_refused) {
         let old = old.and_then(|old| last?.rows.get(old));
         match old {
             None => totals.new += 1,
@@ -396,6 +438,21 @@ mod tests {
             principal: None,
             visible_from: None,
         }
+    }
+
+    #[test]
+    fn rows_after_the_first_1_000_of_a_household_are_refused() {
+        let mut rows: Vec<IndexRow> = (1..=1_002).map(|number| row(number, "14")).collect();
+        rows.insert(500, row(2_000, "15"));
+        let (mut decided, mut found) = (vec![Decided::default(); rows.len()], Vec::new());
+        refuse_full(&rows, &mut decided, &mut found);
+        let refused = |decided: &[Decided]| decided.iter().position(|decided| decided.is_refused);
+        assert_eq!((refused(&decided), found.len()), (Some(1_001), 2));
+        let households = group(&rows, &decided, &mut Vec::new());
+        assert_eq!(households.iter().map(|(_, members)| members.len()).collect::<Vec<_>>(), [1_000, 1]);
+        let last: Vec<KeptRow> = rows.iter().map(|row| kept(row, &Decided::default())).collect();
+        let matched = match_rows(&last, &rows, &decided);
+        assert_eq!((matched.old_of_new.iter().flatten().count(), matched.gone.len()), (1_001, 2));
     }
 
     #[test]

@@ -26,9 +26,18 @@ pub async fn step_write(access: &Access, work: &RunWork<'_>, mut checkpoint: Che
     let rows: Vec<ChunkRow> = files.load(WorkFile::Rows, checkpoint.next).await?;
     let decided: Vec<Decided> = files.load(WorkFile::Decided, checkpoint.next).await?;
     let mut records = Vec::with_capacity(rows.len());
-    for (row, decided) in rows.into_iter().zip(decided).filter(|(_, decided)| !decided.is_taken_down) {
+    let resolver = match decided.iter().any(|decided| !decided.corrections.is_empty()) {
+        true => Some(Resolver::load(access, work.within()).await?),
+        false => None,
+    };
+    for (row, decided) in rows.into_iter().zip(decided).filter(|(_, decided)| decided.has_record()) {
         let id = checkpoint.id_of(row.row).ok_or_else(|| Problem::internal("a run has no ids"))?;
-        let row = if decided.corrections.is_empty() { row } else { corrected(access, work, row, &decided).await? };
+        let row = match &resolver {
+            Some(resolver) if !decided.corrections.is_empty() => {
+                corrected(access, work, resolver, row, &decided).await?
+            }
+            _ => row,
+        };
         records.push(record(work, id, row, decided));
     }
     put_all(access, work, &records).await?;
@@ -73,14 +82,19 @@ async fn put(access: &Access, work: &RunWork<'_>, record: &Record) -> Result<(),
 }
 
 /// Returns a row with its corrections by hand, and what it means with them.
-async fn corrected(access: &Access, work: &RunWork<'_>, row: ChunkRow, decided: &Decided) -> Result<ChunkRow, Problem> {
+async fn corrected(
+    access: &Access,
+    work: &RunWork<'_>,
+    resolver: &Resolver,
+    row: ChunkRow,
+    decided: &Decided,
+) -> Result<ChunkRow, Problem> {
     let run = work.run;
     let ChunkRow { row: number, values, events: before, household, .. } = row;
     let values = apply(&decided.corrections, &run.headers, values, CorrectionsPolicy::Keep).values;
     let mapping = BoundMapping::new(&run.mapping, &run.headers);
     let mut content = mapping.map_err(|_| Problem::internal("a run lacks a column of its mapping"))?.read(&values);
-    let resolver = Resolver::load(access, work.within()).await?;
-    place(access, &resolver, &before, &mut content.events).await?;
+    place(access, resolver, &before, &mut content.events).await?;
     Ok(ChunkRow {
         row: number,
         values,

@@ -1,17 +1,7 @@
 //! Given names and surname of a name in one column.
 
 use crate::fold::fold;
-
-/// Words that belong to the surname after them.
-const PARTICLES: [&str; 22] = [
-    "van", "von", "vom", "de", "den", "der", "del", "della", "des", "da", "dos", "du", "di", "la", "le", "ten", "ter",
-    "zu", "zum", "zur", "af", "ap",
-];
-
-/// Whether a word of a name belongs to the surname after it, such as "van" and "de".
-fn is_particle(word: &str) -> bool {
-    PARTICLES.contains(&fold(word).as_str())
-}
+use crate::particles::is_particle;
 
 /// Splits a name into given names and surname: at the first comma, otherwise the last word with the particles before it
 /// is the surname. A single word is a surname.
@@ -21,7 +11,7 @@ pub fn split(name: &str) -> (String, String) {
     }
     let words: Vec<&str> = name.split_whitespace().collect();
     let Some((_, before)) = words.split_last() else { return Default::default() };
-    let particles = before.iter().rev().take_while(|word| is_particle(word)).count();
+    let particles = before.iter().rev().take_while(|word| is_particle(&fold(word))).count();
     let (given, surname) = words.split_at(before.len() - particles);
     (joined(given.iter().copied()), joined(surname.iter().copied()))
 }
