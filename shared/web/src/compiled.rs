@@ -34,6 +34,12 @@ impl CompiledShape {
         (object, faults)
     }
 
+    /// Whether one of the faults of a path is in an id.
+    pub fn has_faulty_id(&self, faults: &[Fault]) -> bool {
+        let is_id = |name: &str| self.parameters.iter().any(|parameter| parameter.is_id && parameter.name == name);
+        faults.iter().any(|fault| matches!(&fault.place, Place::Parameter(name) if is_id(name)))
+    }
+
     /// Returns whether an object has a member of this name.
     pub fn has(&self, name: &str) -> bool {
         self.parameters.iter().any(|parameter| parameter.name == name)

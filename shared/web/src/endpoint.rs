@@ -50,7 +50,7 @@ impl Endpoint {
     }
 
     /// Checks a request and returns the context of its handler, or the problem of the first check that fails: token,
-    /// size, content types, then path, query, headers and body together.
+    /// ids in the path, size, content types, then the rest of the path, query, headers and body together.
     pub fn check(
         &self,
         request: http::Request<Bytes>,
@@ -61,12 +61,16 @@ impl Endpoint {
         // Handlers get the principal instead of the token, so that none can leak it.
         parts.headers.remove(header::AUTHORIZATION);
         self.route.who.admit(&unchecked.principal)?;
+        let shape = compiled(&self.path, self.route.path.as_ref(), formats)?;
+        let (path, path_faults) = shape.object(&unchecked.path.parameters, formats);
+        if shape.has_faulty_id(&path_faults) {
+            // Such an id names nothing, so the response is that for an absent id.
+            return Err(Problem::not_found());
+        }
         let body_type = self.check_size_and_type(&parts.headers, &body)?;
         let content_type = self.negotiate(&parts.headers)?;
 
-        let mut faults = Faults(Vec::new());
-        let path = compiled(&self.path, self.route.path.as_ref(), formats)?;
-        let path = faults.collect(path.object(&unchecked.path.parameters, formats));
+        let mut faults = Faults(path_faults);
         let pairs = faults.collect(parameters::pairs(parts.uri.query().unwrap_or("")));
         let query = compiled(&self.query, self.route.query.as_ref(), formats)?;
         let query = faults.collect(query.object(&pairs, formats));

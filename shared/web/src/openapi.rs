@@ -224,6 +224,7 @@ fn problems(route: &Route) -> BTreeMap<u16, Vec<&'static str>> {
         (true, problem::BAD_REQUEST),
         (true, problem::NOT_SIGNED_IN),
         (route.who().is_by_role(), problem::FORBIDDEN),
+        (route.path.is_some(), problem::NOT_FOUND),
         (route.content_types().next().is_some(), problem::NOT_ACCEPTABLE),
         (route.creates, problem::CONFLICT),
         (route.if_match, problem::STALE),

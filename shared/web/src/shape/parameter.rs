@@ -22,6 +22,8 @@ pub(crate) struct Parameter {
     pub required: bool,
     pub scalar: Scalar,
     pub list: bool,
+    /// Whether its text names something: it is neither one of a few words nor a day.
+    pub is_id: bool,
     pub schema: Value,
 }
 
@@ -34,7 +36,8 @@ pub(super) fn of(name: &str, schemas: &BTreeMap<String, Value>) -> Vec<Parameter
     let parameter = |(name, schema): (&String, &Value)| {
         let (scalar, list) = scalar_of(schema, schemas);
         let required = required.contains(&name.as_str());
-        Parameter { name: name.clone(), required, scalar, list, schema: without_null(schema) }
+        let is_id = is_id(resolved(schema, schemas, 0));
+        Parameter { name: name.clone(), required, scalar, list, is_id, schema: without_null(schema) }
     };
     properties.into_iter().flatten().map(parameter).collect()
 }
@@ -47,6 +50,10 @@ fn scalar_of(schema: &Value, components: &BTreeMap<String, Value>) -> (Scalar, b
         return (items.map_or(Scalar::Text, scalar), true);
     }
     (scalar(schema), false)
+}
+
+fn is_id(schema: &Value) -> bool {
+    schema.get("enum").is_none() && schema.get("format").is_none_or(|format| format != "date")
 }
 
 fn scalar(schema: &Value) -> Scalar {
