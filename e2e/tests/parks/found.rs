@@ -149,6 +149,8 @@ async fn search_returns_geojson() {
     assert_eq!(drawn("point").await["type"], "Point");
     assert_eq!(drawn("envelope").await, super::shapes::rectangle(1.0, 1.0, 1.5, 2.0));
     assert_eq!(drawn("outline").await["type"], "Polygon");
+    assert_eq!(drawn("zoom:10").await, super::shapes::rectangle(1.0, 1.0, 1.5, 2.0));
+    visitor.get("/parks/search?f=geojson&shapeAs=zoom:23").await.faulty(&["shapeAs"]);
 }
 
 async fn hits_have_the_fields_of_a_card() {

@@ -131,7 +131,11 @@ async fn shape_is_returned_whole_or_simplified() {
         visitor.get(&path).if_none_match(&coarse.tag()).await.is(304);
         last = positions(&coarse);
     }
-    assert!(positions(&visitor.get(&format!("{BOUNDARY}?zoom=8")).await.is(200)) < 200);
+    let at_zoom = visitor.get(&format!("{BOUNDARY}?zoom=8")).await.is(200);
+    assert!(positions(&at_zoom) < 200);
+    visitor.search("q=zone").await.are(&["Zone"]);
+    let found = visitor.get("/parks/search?q=zone&f=geojson&shapeAs=zoom:8").await.is(200);
+    assert_eq!(found["features"][0]["geometry"], at_zoom["geometry"]);
     for (query, place) in [
         ("tolerance=0.05", "tolerance"),
         ("tolerance=100001", "tolerance"),

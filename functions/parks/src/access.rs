@@ -121,6 +121,9 @@ pub const STORE_SHAPE: AccessPattern = AccessPattern::new(
 /// A shape from S3, or a signed link to it.
 pub const READ_SHAPE: AccessPattern = AccessPattern::new("readShape", &[SHAPES.get()]);
 
+/// The items of a page of hits, whose shapes are shown.
+pub const SHOWN_ITEMS: AccessPattern = AccessPattern::new("shownItems", &[TABLE.batch_get()]);
+
 /// A new upload with the signed link for its file.
 pub const UPLOAD: AccessPattern = AccessPattern::new("upload", &[UPLOADS.put(), TABLE.put(), TABLE.get()]);
 

@@ -18,6 +18,7 @@ mod request;
 mod response;
 pub mod suggest;
 mod words;
+mod zoomed;
 
 use std::time::Duration;
 
@@ -29,7 +30,7 @@ use table::search::SearchError;
 use web::search::Marks;
 use web::{Answer, Context, Json, Kind, Problem, Query, Route, Sample, problem};
 
-use crate::access::{BY_GLOBAL_ID, READ_SHAPE, SEARCH};
+use crate::access::{BY_GLOBAL_ID, READ_SHAPE, SEARCH, SHOWN_ITEMS};
 use crate::geojson;
 use crate::schema::ALIAS;
 use crate::shapes::GEOMETRY_UNAVAILABLE;
@@ -40,7 +41,7 @@ use features::{FoundFeatures, Link};
 use hits::SearchResponse;
 use open::MAX_ACTIVITIES;
 use parsed_query::{ParsedQuery, Source, administrator_parameter};
-use query::{Format, SearchQuery, ShapeSearch};
+use query::{Format, SearchQuery, ShapeAs, ShapeSearch};
 use request::NAMED;
 use response::Found;
 use words::Closeness;
@@ -85,7 +86,7 @@ pub fn by_shape_route() -> Route {
 
 fn representations(route: Route) -> Route {
     route
-        .patterns(&[&SEARCH, &BY_GLOBAL_ID, &READ_SHAPE])
+        .patterns(&[&SEARCH, &BY_GLOBAL_ID, &SHOWN_ITEMS, &READ_SHAPE])
         .timeout(TIMEOUT)
         .answers::<Found>(200)
         .answers_as::<FoundFeatures>(200, geojson::CONTENT_TYPE)
@@ -133,6 +134,9 @@ async fn find(cx: &Context, query: SearchQuery, shape: Option<Value>, source: So
         None => cx.content_type() == geojson::CONTENT_TYPE,
     };
     let answer = if is_geojson {
+        if let ShapeAs::Zoom(zoom) = query.shape_as {
+            zoomed::simplify(cx, &mut found, zoom, view, source).await?;
+        }
         let next = found.next_cursor.as_deref().map(|cursor| Link::next(cx, cursor, source));
         let now = clock::rfc3339(cx.engines().clock.now());
         Answer::ok(&FoundFeatures::new(found, query.shape_as, now, next)).content_type(geojson::CONTENT_TYPE)

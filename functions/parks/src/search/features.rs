@@ -128,7 +128,7 @@ impl FoundFeature {
             ShapeAs::Envelope => item.envelope.map(|[west, south, east, north]| {
                 geometry::Envelope { west, south, east, north }.to_shape().canonical()
             }),
-            ShapeAs::Outline => outline,
+            ShapeAs::Outline | ShapeAs::Zoom(_) => outline,
         };
         let geometry = geometry.or(location);
         Self {

@@ -80,8 +80,10 @@ pub struct SearchQuery {
     /// For administrators: without deleted items (`false`, the default), only deleted items (`true`), or both (`any`).
     #[schema(nullable = false)]
     pub deleted: Option<Deleted>,
-    /// In GeoJSON, the geometry of each item: its location if it has no such shape.
-    #[schema(nullable = false)]
+    /// In GeoJSON, the geometry of each item: its location (`point`), the box around its shapes (`envelope`), or its boundary
+    /// or else its path, with at most 64 positions (`outline`) or simplified for maps at a zoom (`zoom:{zoom}`). An item
+    /// without such a shape has its location.
+    #[schema(schema_with = shape_as)]
     pub shape_as: Option<ShapeAs>,
     /// `card` adds the fields of a card: the start of the description, the first image, the address, whether the item is open
     /// and, with `open`, on which of the days.
@@ -161,8 +163,9 @@ pub enum Deleted {
     Any,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
+/// The geometry of an item in GeoJSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum ShapeAs {
     /// Its location.
     #[default]
@@ -171,6 +174,22 @@ pub enum ShapeAs {
     Envelope,
     /// Its boundary or, if it has none, its path, with at most 64 positions.
     Outline,
+    /// The same, simplified for maps at this zoom.
+    Zoom(u8),
+}
+
+impl TryFrom<String> for ShapeAs {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let zoom = |text: &str| text.strip_prefix("zoom:")?.parse().ok().filter(|zoom| *zoom <= MAX_ZOOM);
+        match text.as_str() {
+            "point" => Ok(Self::Point),
+            "envelope" => Ok(Self::Envelope),
+            "outline" => Ok(Self::Outline),
+            other => zoom(other).map(Self::Zoom).ok_or("must be point, envelope, outline or zoom:{0-22}"),
+        }
+    }
 }
 
 /// The fields of a hit.
@@ -186,6 +205,9 @@ pub enum Format {
     Json,
     Geojson,
 }
+
+/// The largest zoom of a map.
+const MAX_ZOOM: u8 = 22;
 
 /// The limit of values of a parameter.
 const MAX_VALUES: usize = 20;
@@ -206,6 +228,12 @@ fn types() -> Schema {
 
 fn sub_types() -> Schema {
     values(ObjectBuilder::new().pattern(Some("^[a-z][A-Za-z0-9]{0,31}$")))
+}
+
+fn shape_as() -> Schema {
+    let shapes = ["point", "envelope", "outline"].map(str::to_owned);
+    let zooms = (0..=MAX_ZOOM).map(|zoom| format!("zoom:{zoom}"));
+    ObjectBuilder::new().schema_type(Type::String).enum_values(Some(shapes.into_iter().chain(zooms))).build().into()
 }
 
 fn facets() -> Schema {

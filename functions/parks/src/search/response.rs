@@ -97,7 +97,7 @@ pub struct FoundItem {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(value_type = BTreeMap<String, Vec<Vec<Piece>>>)]
     pub highlights: Highlights,
-    /// Its boundary or path as GeoJSON text.
+    /// Its boundary or path as GeoJSON text, in the form that the query asks for.
     #[serde(skip)]
     pub outline: Option<String>,
 }
