@@ -192,6 +192,9 @@ async fn shaped(measured: &mut Measured, cairn: &Cairn) {
     let path = format!("{ZONE}/geometry/boundary");
     measured.of("attach a shape that is kept in S3", admin.put(&path, shape(49.5)), 200).await;
     measured.of("attach another in its place", admin.put(&path, shape(50.5)), 200).await;
+    cairn.caught_up().await;
+    let drawn = admin.get("/parks/search?entity=geozone&f=geojson&shapeAs=zoom:8");
+    measured.of("search two geozones, one with a shape for a zoom", drawn, 200).await;
     measured.of("detach a shape", admin.delete(&path), 204).await;
     let week = Duration::from_secs(8 * 24 * 3600);
     let sweep = ("sweepGeometries", &json!({}));
