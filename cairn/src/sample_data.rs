@@ -11,7 +11,7 @@ use crate::failure::Failure;
 /// How much sample data to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SampleSize {
-    /// About 1 200 items, within seconds.
+    /// About 800 items, within seconds.
     Small,
     /// All countries, US counties and places in Iceland, 200 agencies and 10 000 issues, within minutes.
     World,

@@ -34,7 +34,7 @@ const CONCURRENCY: usize = 8;
 /// The size of the sample. The small sample is a part of the large one, and each can be loaded before the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
-    /// About 1 200 items of all systems, loaded within seconds.
+    /// About 800 items of all systems, loaded within seconds.
     Small,
     /// Every country of the world, and more.
     World,

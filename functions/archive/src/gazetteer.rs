@@ -80,8 +80,9 @@ impl Gazetteer {
         self.cities.retain(|number, city| city.inhabitants >= minimum || also.contains(number));
     }
 
-    /// Keeps all countries, and the divisions and cities of the countries with these codes.
+    /// Keeps the countries with these codes, and their divisions and cities.
     pub fn keep_inside(&mut self, countries: &[&str]) {
+        self.countries.retain(|code, _| countries.contains(&code.as_str()));
         let is_inside = |code: &str| code.split_once('.').is_some_and(|(country, _)| countries.contains(&country));
         self.divisions.retain(|code, _| is_inside(code));
         self.cities.retain(|_, city| is_inside(&city.division));
