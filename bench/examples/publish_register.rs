@@ -31,8 +31,7 @@ const SURNAMES: [&str; 10] =
     ["Pugh", "Jones", "Davies", "Roberts", "Lewis", "Müller", "Schneider", "Dupont", "Kowalski", "Nagy"];
 const FORENAMES: [&str; 10] =
     ["Evan", "Margaret", "Griffith", "Johann", "Anna Maria", "Wm.", "Catrin", "Jean", "Zofia", "István"];
-const RELATIONS: [(&str, &str); 5] =
-    [("Head", "M"), ("Wife", "F"), ("Son", "M"), ("Daughter", "F"), ("Lodger", "M")];
+const RELATIONS: [(&str, &str); 5] = [("Head", "M"), ("Wife", "F"), ("Son", "M"), ("Daughter", "F"), ("Lodger", "M")];
 const PLACES: [&str; 8] = ["Bala", "Dolgellau", "London", "Zürich", "Paris, Texas", "Kraków", "Glasgow", "Nowhere"];
 const TRADES: [&str; 6] = ["weaver", "farmer", "slate quarryman", "scholar", "clerk", "domestic servant"];
 

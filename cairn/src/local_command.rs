@@ -82,7 +82,7 @@ impl Local {
             dynamodb: self.dynamodb.clone(),
             lease: Duration::from_secs(self.lease),
             issuers: [ISSUER.to_owned()].into_iter().chain(issuers).collect(),
-            ..Options::new(systems::ALL.to_vec(), &self.state.folder)
+            ..Options::new(systems::served(), &self.state.folder)
         };
         let show = Show::new();
         let progress = show.progress();
@@ -133,15 +133,26 @@ impl Local {
     /// Prints the addresses, a token for each kind of caller, and finally `ready`.
     fn print_ready(&self, platform: &Platform) -> Result<(), Failure> {
         let config = &platform.engines.config;
-        for served in systems::ALL {
+        for served in systems::served() {
             let name = served.system.name;
-            let kind = if served.is_example { "; an example" } else { "" };
+            let kind = match served.is_example {
+                true => "; an example",
+                false if systems::is_deployable(name) => "",
+                false => "; a preview",
+            };
             println!("{name:<10} {}/{name} (description: /{name}/openapi.json{kind})", platform.url);
+        }
+        for app in systems::served().iter().filter_map(|served| platform.app(served.system.name)) {
+            let config = &app.engines().config;
+            if let (Some(url), Some(endpoint)) = (&config.socket_url, &config.socket) {
+                println!("socket     {url} (management API: {endpoint})");
+            }
         }
         println!("search     {}", config.search);
         println!("DynamoDB   {}", platform.dynamodb());
         println!("S3         {}", platform.s3());
         println!("SQS        {}", platform.sqs());
+        println!("secrets    {}", platform.secrets());
         // A value of `CAIRN_ISSUERS`, for functions that accept the platform's tokens.
         println!("issuers    {}", serde_json::to_string(&config.issuers).map_err(Failure::new)?);
         println!("state      {}", self.state.folder.display());

@@ -1,5 +1,6 @@
 //! `cairn`: runs the platform on one machine, and has the commands of operators.
 
+mod chat_command;
 mod create_index;
 mod failure;
 mod gazetteer;
@@ -37,6 +38,8 @@ enum Command {
     Import(import::Import),
     /// Load the archive's places: countries, divisions and cities of GeoNames.
     Gazetteer(gazetteer::Gazetteer),
+    /// Make the first administrator of chat.
+    Chat(chat_command::Chat),
     /// Create the first index of a deployed system from its tables, or resume an interrupted run.
     CreateIndex(create_index::CreateIndex),
     /// List items that could not be indexed, with the reasons.
@@ -60,6 +63,7 @@ async fn main() -> ExitCode {
         Command::Token(token) => token.run(),
         Command::Import(import) => import.run().await,
         Command::Gazetteer(gazetteer) => gazetteer.run().await,
+        Command::Chat(chat) => chat.run().await,
         Command::CreateIndex(create) => create.run().await,
         Command::Quarantine(quarantine) => quarantine.run().await,
         Command::Repair(repair) => repair.run().await,

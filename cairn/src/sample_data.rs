@@ -1,8 +1,9 @@
 //! Loads sample data into the platform of this process.
 
 use clap::ValueEnum;
+use local::identity::Person;
 use local::sample::archive::Tokens;
-use local::sample::{self, PEOPLE, Size};
+use local::sample::{self, PEOPLE, SampleError, Size};
 use local::{Platform, Progress};
 use table::Clock;
 
@@ -11,9 +12,9 @@ use crate::failure::Failure;
 /// How much sample data to load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SampleSize {
-    /// About 800 items, within seconds.
+    /// About 1 000 items, within seconds.
     Small,
-    /// All countries, US counties and places in Iceland, 200 agencies and 10 000 issues, within minutes.
+    /// All countries, US counties and places in Iceland, 200 agencies, 10 000 issues and 240 000 messages, within minutes.
     World,
 }
 
@@ -35,12 +36,20 @@ pub async fn load(platform: &Platform, size: SampleSize, progress: &Progress) ->
     let transcriber = transcriber.ok_or_else(|| Failure::new("the samples have no volunteer of the archive"))?;
     let volunteer = platform.identity.token_of(&transcriber, &Clock::system())?;
     let (url, size) = (&platform.url, Size::from(size));
+    let people = |subject: &str, name: &str| {
+        let person = Person { name: Some(name), ..Person::new(subject) };
+        platform
+            .identity
+            .token_of(&person, &Clock::system())
+            .map_err(|error| SampleError::Unreadable(error.to_string()))
+    };
     let tokens = Tokens { editor: &editor, volunteer: &volunteer };
-    let (parks, _, _, _) = tokio::try_join!(
+    let (parks, _, _, _, _) = tokio::try_join!(
         sample::load(size, url, &parks_admin, progress),
         sample::agencies::load(size, url, &platform_admin, progress),
         sample::tracker::load(size, url, &platform_admin, progress),
         sample::archive::load(size, &platform.engines, url, tokens, progress),
+        sample::chat::load(size, url, &people, progress),
     )
     .map_err(Failure::new)?;
     for refused in &parks.refused {

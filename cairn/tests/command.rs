@@ -222,6 +222,8 @@ mod tests {
             "archive-administrator",
             "archive-editor",
             "archive-volunteer",
+            "chat-admin",
+            "chat-member",
             "librarian",
         ];
         assert_eq!(kinds, expected);

@@ -14,6 +14,7 @@
 
 mod agencies;
 mod archive;
+mod chat;
 mod contract;
 mod deployments;
 mod depot;
@@ -30,6 +31,7 @@ mod quarantine;
 mod samples;
 mod schedules;
 mod shelf;
+mod sockets;
 mod tenancy;
 mod tombstones;
 mod traces;
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
             agencies::tests(),
             tracker::tests(),
             archive::tests(),
+            chat::tests(),
             shelf::tests(),
             shelf::costs::tests(),
             tenancy::tests(),
@@ -61,6 +64,7 @@ fn main() -> ExitCode {
             functions::tests(),
             samples::tests(),
             schedules::tests(),
+            sockets::tests(),
             traces::tests(),
             privilege::tests(),
         ]

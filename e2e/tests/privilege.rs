@@ -41,6 +41,7 @@ fn grants() -> Grants {
             { "action": "dynamodb:Query", "table": "toys", "index": "byName" },
             { "action": "s3:GetObject", "bucket": "toys", "objects": "pictures/" },
             { "action": "sqs:SendMessage", "queue": "toys-repairs" },
+            { "action": "execute-api:ManageConnections", "connections": "POST" },
         ] },
         { "name": "mirror", "grants": [
             { "action": "dynamodb:UpdateItem", "table": "toys", "attributes": ["pk", "rev"] },
@@ -60,6 +61,10 @@ fn objects(prefix: &str) -> Resource {
 
 fn queue(name: &str) -> Resource {
     Resource::Queue(name.to_owned())
+}
+
+fn connections(method: &str) -> Resource {
+    Resource::Connections { method: method.to_owned() }
 }
 
 fn by_name() -> Resource {
@@ -89,6 +94,7 @@ fn all() -> Used {
             ("dynamodb:Query", by_name()),
             ("s3:GetObject", objects("pictures/")),
             ("sqs:SendMessage", queue("toys-repairs")),
+            ("execute-api:ManageConnections", connections("POST")),
         ],
     );
     all.extend(used(
@@ -107,6 +113,12 @@ async fn call_outside_the_grants_is_reported() {
         ("toys-read", "s3:GetObject", objects("drafts/"), "s3:GetObject on objects toys/drafts/"),
         ("toys-read", "s3:PutObject", objects("pictures/"), "s3:PutObject on objects toys/pictures/"),
         ("toys-read", "sqs:SendMessage", queue("toys-sales"), "sqs:SendMessage on queue toys-sales"),
+        (
+            "toys-read",
+            "execute-api:ManageConnections",
+            connections("DELETE"),
+            "execute-api:ManageConnections on connections by DELETE",
+        ),
         ("toys-read", "sqs:ReceiveMessage", queue("toys-repairs"), "sqs:ReceiveMessage on queue toys-repairs"),
         ("toys-mirror", "sqs:SendMessage", queue("toys-repairs"), "sqs:SendMessage on queue toys-repairs"),
         (

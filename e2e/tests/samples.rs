@@ -2,6 +2,7 @@
 
 mod agencies;
 mod archive;
+mod chat;
 mod judged;
 mod parks;
 mod tracker;
@@ -9,7 +10,7 @@ mod tracker;
 use crate::harness::Test;
 
 pub fn tests() -> Vec<Test> {
-    [parks::tests(), judged::tests(), agencies::tests(), tracker::tests(), archive::tests()]
+    [parks::tests(), judged::tests(), agencies::tests(), tracker::tests(), archive::tests(), chat::tests()]
         .into_iter()
         .flatten()
         .collect()

@@ -1,7 +1,7 @@
 // The alarms of a system and, if enabled, of its routes.
 import { CfnAlarm, type CfnAlarmProps } from 'aws-cdk-lib/aws-cloudwatch';
 
-import { polls, type Operation, type System } from './declaration.ts';
+import { polls, type Operation, type Socket, type System } from './declaration.ts';
 import { id } from './names.ts';
 import { GIVEN_UP_SECONDS } from './sources.ts';
 import type { SystemStack } from './system.ts';
@@ -58,7 +58,7 @@ export class Alarms {
         treatMissingData: 'breaching',
       });
     }
-    for (const { handler } of system.sources.filter(({ kind }) => kind === 'objects')) {
+    for (const { handler } of system.sources.filter((source) => source.kind === 'objects')) {
       const dropped = 'An event about a file failed three times or waited for six hours. It is in the bucket of failures.';
       this.add(id(handler, 'DroppedEventsAlarm'), `${handler} dropped an event`, dropped, {
         namespace: 'AWS/Lambda',
@@ -77,8 +77,44 @@ export class Alarms {
         });
       }
     }
-    for (const { handler } of system.sources.filter(({ kind }) => kind === 'streams')) {
-      this.mirror(handler);
+    for (const source of system.sources) {
+      switch (source.kind) {
+        case 'streams':
+          this.mirror(source.handler);
+          this.reader(source.handler, 'the mirror', 'stream records');
+          break;
+        case 'records':
+          this.records(source.handler);
+          this.reader(source.handler, 'this reader of the streams', `stream records of ${source.handler}`);
+          break;
+        case 'socket':
+          this.socket(source);
+          break;
+      }
+    }
+  }
+
+  private records(name: string): void {
+    const late = 'Records of the tables have waited for this reader for more than a minute, for ten minutes.';
+    this.add(id(name, 'LagAlarm'), `${name} lags`, late, {
+      namespace: 'AWS/Lambda',
+      metricName: 'IteratorAge',
+      dimensions: this.ofFunction(name),
+      statistic: 'Maximum',
+      threshold: MINUTE * MILLIS,
+      evaluationPeriods: 2,
+    });
+  }
+
+  private socket({ connect, disconnect, receive }: Socket): void {
+    for (const name of [connect, disconnect, receive]) {
+      const about = 'Events of the socket failed or ran out of time. API Gateway does not repeat them.';
+      this.add(id(name, 'ErrorsAlarm'), `${name} fails`, about, {
+        namespace: 'AWS/Lambda',
+        metricName: 'Errors',
+        dimensions: this.ofFunction(name),
+        evaluationPeriods: 3,
+      });
     }
   }
 
@@ -97,8 +133,11 @@ export class Alarms {
       metricName: 'Quarantined',
       dimensions: this.ofOperation(name),
     });
-    const noConcurrency = 'The account has no concurrency left for the mirror.';
-    this.add(id(name, 'ThrottlesAlarm'), 'mirror is throttled', noConcurrency, {
+  }
+
+  // The alarms of every reader of the streams.
+  private reader(name: string, title: string, records: string): void {
+    this.add(id(name, 'ThrottlesAlarm'), `${name} is throttled`, `The account has no concurrency left for ${title}.`, {
       namespace: 'AWS/Lambda',
       metricName: 'Throttles',
       dimensions: this.ofFunction(name),
@@ -106,7 +145,7 @@ export class Alarms {
     });
     // Rings while the loss can still be prevented.
     const expiry = 'Lambda discards records of the tables within the hour and writes them to the bucket of failures.';
-    this.add(id(name, 'ExpiryAlarm'), 'stream records expire soon', expiry, {
+    this.add(id(name, 'ExpiryAlarm'), `${records} expire soon`, expiry, {
       namespace: 'AWS/Lambda',
       metricName: 'IteratorAge',
       dimensions: this.ofFunction(name),

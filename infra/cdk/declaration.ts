@@ -12,6 +12,10 @@ export interface System {
   isExample: boolean;
   tables: Table[];
   buckets: Bucket[];
+  secrets: Secret[];
+  // Whether it issues tokens itself.
+  ownLogin: boolean;
+  hasLimits: boolean;
   sources: Source[];
   functions: Operation[];
 }
@@ -40,12 +44,29 @@ export interface Bucket {
   expiring: { prefix: string; days: number }[];
 }
 
+export interface Secret {
+  name: string;
+  description: string;
+  // The number of letters and digits.
+  length: number;
+}
+
 export type Source =
   | { kind: 'streams'; handler: string; filtered: boolean }
+  | { kind: 'records'; handler: string; batch: number }
   | { kind: 'objects'; handler: string; bucket: string; prefix: string }
   | ({ kind: 'queue'; handler: string } & Queue)
   | { kind: 'schedule'; handler: string; everyMinutes: number }
-  | { kind: 'deployment'; handler: string };
+  | { kind: 'deployment'; handler: string }
+  | ({ kind: 'socket' } & Socket);
+
+// A WebSocket API and the handlers of its routes.
+export interface Socket {
+  stage: string;
+  connect: string;
+  disconnect: string;
+  receive: string;
+}
 
 // A queue and the one for its dead letters.
 export interface Queue {
@@ -79,7 +100,23 @@ export interface Grant {
   // The names under this prefix.
   names?: string;
   queue?: string;
+  // The connections of the socket, by this method of its management API.
+  connections?: string;
+  secret?: string;
   searchPath?: string;
+}
+
+// The socket of a system, if it has one.
+export function socketOf(system: System): Socket | undefined {
+  return system.sources.find((source) => source.kind === 'socket');
+}
+
+// Whether an event source calls a handler.
+export function calls(source: Source, name: string): boolean {
+  if (source.kind === 'socket') {
+    return [source.connect, source.disconnect, source.receive].includes(name);
+  }
+  return source.handler === name;
 }
 
 // Whether a schedule invokes the function several times an hour, mostly without work.

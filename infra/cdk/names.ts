@@ -51,6 +51,10 @@ export class Names {
     return `/aws/vendedlogs/cairn/${this.deployed}/access`;
   }
 
+  get socketLogGroup(): string {
+    return `/aws/vendedlogs/cairn/${this.deployed}/socket-access`;
+  }
+
   // The prefix of events that Lambda has discarded.
   get failures(): string {
     return `${this.system}-failures`;
@@ -82,6 +86,10 @@ export class Names {
 
   queueArn(name: string): string {
     return `${regional('sqs')}:${this.queue(name)}`;
+  }
+
+  secret(name: string): string {
+    return `${this.prefix}${name}`;
   }
 
   get logGroupArn(): string {

@@ -1,6 +1,7 @@
 // The parameters of a deployment, the same as those of the SAM templates.
-import { CfnCondition, CfnParameter, type CfnParameterProps, Fn, type IResolvable, type Stack, Token } from 'aws-cdk-lib';
+import { Aws, CfnCondition, CfnParameter, type CfnParameterProps, Fn, type IResolvable, type Stack, Token } from 'aws-cdk-lib';
 
+import { socketOf, type System } from './declaration.ts';
 import { keptAs } from './names.ts';
 
 type Choice = (stack: Stack, name: string) => CfnParameter;
@@ -85,15 +86,40 @@ const choices = {
   AlarmTopicArn: text('The SNS topic that alarms tell; none if empty.', '', '^(arn:[a-z-]+:sns:.+)?$'),
 } satisfies Record<string, Choice>;
 
+const socketLogs = flag(
+  'Whether the WebSocket API writes an access log. API Gateway needs a role for it in the settings of the account.',
+  false,
+);
+
+const ownLogin = flag('Whether people register and log in here; if not, the issuers sign them in.', true);
+
+const limits = text(
+  'Limits that differ from those of the docs, such as `register=20,logIn=50`.',
+  '',
+  '^([A-Za-z]+=[1-9][0-9]{0,6}(,[A-Za-z]+=[1-9][0-9]{0,6})*)?$',
+);
+
 // The parameters of a system's stack, and values derived from them.
 export class Parameters {
   private readonly chosen: Record<keyof typeof choices, CfnParameter>;
   readonly hasRouteAlarms: CfnCondition;
   private readonly hasRouteMetrics: CfnCondition;
   private readonly hasAlarmTopic: CfnCondition;
+  private readonly hasSocketLogs: CfnCondition | undefined;
 
-  constructor(stack: Stack) {
+  // The environment variables of parameters that only some systems have.
+  readonly further: Record<string, string>;
+
+  constructor(stack: Stack, system: System) {
     this.chosen = declare(stack, choices);
+    this.further = {
+      ...(system.ownLogin ? { CAIRN_OWN_LOGIN: ownLogin(stack, 'OwnLogin').valueAsString } : {}),
+      ...(system.hasLimits ? { CAIRN_LIMITS: limits(stack, 'Limits').valueAsString } : {}),
+    };
+    if (socketOf(system) !== undefined) {
+      const chosen = socketLogs(stack, 'SocketLogs').valueAsString;
+      this.hasSocketLogs = new CfnCondition(stack, 'HasSocketLogs', { expression: Fn.conditionEquals(chosen, 'true') });
+    }
     this.hasRouteAlarms = new CfnCondition(stack, 'HasRouteAlarms', {
       expression: Fn.conditionEquals(this.text('RouteAlarms'), 'true'),
     });
@@ -128,6 +154,11 @@ export class Parameters {
   // Whether requests have metrics per route, in the form that functions read.
   get routeMetrics(): string {
     return Token.asString(Fn.conditionIf(this.hasRouteMetrics.logicalId, 'true', 'false'));
+  }
+
+  // The settings of the access log of a WebSocket API, if it writes one.
+  socketLogs(settings: { DestinationArn: string; Format: string }): IResolvable {
+    return Fn.conditionIf(this.hasSocketLogs?.logicalId ?? '', settings, Aws.NO_VALUE);
   }
 
   // The SNS topic of alarms.

@@ -2,7 +2,7 @@
 import { CfnRole, PolicyDocument, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 
 import type { Grant, Operation } from './declaration.ts';
-import { id, sid } from './names.ts';
+import { id, regional, sid } from './names.ts';
 import type { SystemStack } from './system.ts';
 
 // The role of a function.
@@ -44,7 +44,8 @@ function declared(stack: SystemStack, grants: Grant[]): PolicyStatement[] {
 
 function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
   const actions = grants.map((grant) => grant.action);
-  const { table, index, attributes, bucket, objects, names, queue, searchPath } = grants[0] ?? {};
+  const first: Partial<Grant> = grants[0] ?? {};
+  const { table, index, attributes, bucket, objects, names, queue, connections, secret, searchPath } = first;
   if (table !== undefined && attributes !== undefined) {
     return allow(sid('Stamp', table), actions, stack.names.tableArn(table), {
       'ForAllValues:StringEquals': { 'dynamodb:Attributes': attributes },
@@ -67,6 +68,14 @@ function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
   }
   if (queue !== undefined) {
     return allow(sid('Queue', queue), actions, stack.names.queueArn(queue));
+  }
+  if (connections !== undefined) {
+    const { api, stage } = stack.socket;
+    const called = `${regional('execute-api')}:${api.ref}/${stage}/${connections}/@connections/*`;
+    return allow(sid('Connections', connections.toLowerCase()), actions, called);
+  }
+  if (secret !== undefined) {
+    return allow(sid('Secret', secret), actions, stack.secret(secret).ref);
   }
   if (searchPath !== undefined) {
     // Indexes and aliases in a path start with the prefix.

@@ -1,14 +1,21 @@
-// The event sources of a system: streams, objects, queues, schedules, deployments.
+// The event sources of a system: streams, objects, queues, schedules, deployments, sockets.
 import { Aws, CfnResource } from 'aws-cdk-lib';
 import { CfnRule } from 'aws-cdk-lib/aws-events';
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import { CfnEventInvokeConfig, CfnEventSourceMapping, type CfnFunction, CfnPermission, type CfnPermissionProps } from 'aws-cdk-lib/aws-lambda';
+import {
+  CfnEventInvokeConfig,
+  CfnEventSourceMapping,
+  type CfnEventSourceMappingProps,
+  type CfnFunction,
+  CfnPermission,
+  type CfnPermissionProps,
+} from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 
-import type { Operation, Queue, System } from './declaration.ts';
+import { calls, type Operation, type Queue, type System } from './declaration.ts';
 import { id } from './names.ts';
 import { allow } from './policy.ts';
-import type { SystemStack } from './system.ts';
+import type { Streamed, SystemStack } from './system.ts';
 
 // The maximum age of a stream record.
 export const GIVEN_UP_SECONDS = 20 * 3600;
@@ -20,12 +27,14 @@ export function statements(stack: SystemStack, system: System, operation: Operat
     const receive = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
     return [allow(id(`Receive-${received.queue}`, ''), receive, stack.queue(received.queue).attrArn)];
   }
-  const own = system.sources.find(({ kind, handler }) => ['streams', 'objects'].includes(kind) && handler === operation.name);
+  const own = system.sources.find(
+    (source) => ['streams', 'records', 'objects'].includes(source.kind) && calls(source, operation.name),
+  );
   if (own === undefined) {
     return [];
   }
   const { names } = stack;
-  const read = own.kind === 'streams' ? stack.streamed : [];
+  const read = own.kind === 'streams' ? stack.mirrored : own.kind === 'records' ? stack.streamed : [];
   const streams = read.flatMap(({ name, table }) => [
     allow(
       id(`Stream-${name}`, ''),
@@ -44,10 +53,22 @@ export function statements(stack: SystemStack, system: System, operation: Operat
 
 // The event sources of a function and their permissions to invoke it.
 export function sources(stack: SystemStack, system: System, operation: Operation, lambda: CfnFunction): void {
-  for (const source of system.sources.filter(({ handler }) => handler === operation.name)) {
+  for (const source of system.sources.filter((source) => calls(source, operation.name))) {
     switch (source.kind) {
       case 'streams':
-        streams(stack, operation, lambda, source.filtered);
+        for (const read of stack.mirrored) {
+          const filters = read.documents.map((pattern) => ({ pattern }));
+          stream(stack, operation, lambda, read, {
+            batchSize: 1000,
+            parallelizationFactor: 2,
+            filterCriteria: source.filtered ? { filters } : undefined,
+          });
+        }
+        break;
+      case 'records':
+        for (const read of stack.streamed) {
+          stream(stack, operation, lambda, read, { batchSize: source.batch, parallelizationFactor: 1 });
+        }
         break;
       case 'objects':
         objects(stack, operation, lambda, stack.bucket(source.bucket), source);
@@ -61,27 +82,32 @@ export function sources(stack: SystemStack, system: System, operation: Operation
       case 'deployment':
         deployment(stack, operation, lambda);
         break;
+      case 'socket':
+        stack.socket.add(operation, lambda);
+        break;
     }
   }
 }
 
-// One mapping per table with a stream, with the settings that the mirror requires.
-function streams(stack: SystemStack, operation: Operation, lambda: CfnFunction, filtered: boolean): void {
-  for (const { name, table, documents } of stack.streamed) {
-    new CfnEventSourceMapping(stack, id(operation.name, '') + id(name, 'Source'), {
-      functionName: lambda.ref,
-      eventSourceArn: table.attrStreamArn,
-      startingPosition: 'TRIM_HORIZON',
-      batchSize: 1000,
-      parallelizationFactor: 2,
-      functionResponseTypes: ['ReportBatchItemFailures'],
-      bisectBatchOnFunctionError: true,
-      // Limited by age, below the 24 h retention of a stream, and not by attempts.
-      maximumRecordAgeInSeconds: GIVEN_UP_SECONDS,
-      destinationConfig: putAside(stack),
-      filterCriteria: filtered ? { filters: documents.map((pattern) => ({ pattern })) } : undefined,
-    });
-  }
+// The mapping of a table's stream, with the settings that all readers share.
+function stream(
+  stack: SystemStack,
+  operation: Operation,
+  lambda: CfnFunction,
+  { name, table }: Streamed,
+  settings: Partial<CfnEventSourceMappingProps>,
+): void {
+  new CfnEventSourceMapping(stack, id(operation.name, '') + id(name, 'Source'), {
+    functionName: lambda.ref,
+    eventSourceArn: table.attrStreamArn,
+    startingPosition: 'TRIM_HORIZON',
+    functionResponseTypes: ['ReportBatchItemFailures'],
+    bisectBatchOnFunctionError: true,
+    // Limited by age, below the 24 h retention of a stream, and not by attempts.
+    maximumRecordAgeInSeconds: GIVEN_UP_SECONDS,
+    destinationConfig: putAside(stack),
+    ...settings,
+  });
 }
 
 // The destination of discarded events.

@@ -1,4 +1,4 @@
-//! The local engines for DynamoDB, OpenSearch, S3 and SQS.
+//! The local engines for DynamoDB, OpenSearch, S3, SQS and Secrets Manager.
 
 pub mod dynamodb_local;
 pub mod dynoxide;
@@ -6,3 +6,4 @@ pub mod objects;
 pub mod opensearch;
 pub mod osmem;
 pub mod queues;
+pub mod secrets;

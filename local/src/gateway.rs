@@ -3,6 +3,7 @@
 
 use std::future::Future;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 use web::{Deadline, RequestId, cors};
 
 use crate::listen::Server;
+use crate::socket::sockets::Sockets;
 
 /// The maximum payload of Lambda in bytes, for request and response. Binary bodies are in base64.
 pub const PAYLOAD: usize = 6 * 1024 * 1024;
@@ -39,6 +41,24 @@ impl Gateway {
         F: Future<Output = Response<Bytes>> + Send + 'static,
     {
         Self::with_timeout(TIMEOUT, listener, handle)
+    }
+
+    /// Starts a gateway that opens sockets as well.
+    pub fn with_sockets<H, F>(listener: TcpListener, handle: H, sockets: Arc<Sockets>) -> std::io::Result<Self>
+    where
+        H: Fn(Request<Bytes>) -> F + Clone + Send + Sync + 'static,
+        F: Future<Output = Response<Bytes>> + Send + 'static,
+    {
+        let answer = move |request| {
+            let (sockets, handle) = (Arc::clone(&sockets), handle.clone());
+            async move {
+                if sockets.is_for(&request) {
+                    return sockets.open(request).await;
+                }
+                answer(handle, request, TIMEOUT).await
+            }
+        };
+        Ok(Self { server: Server::start(listener, answer)? })
     }
 
     /// Starts a gateway with another timeout.

@@ -1,6 +1,7 @@
 //! The platform on one machine: engines, gateway and event sources.
 
 pub mod aws;
+mod chat_client;
 pub mod engine;
 pub mod error;
 pub mod failpoint;
@@ -10,11 +11,13 @@ pub mod identity;
 pub mod install;
 pub mod listen;
 pub mod platform;
+mod private_file;
 pub mod process;
 pub mod progress;
 pub mod runtime_api;
 pub mod sample;
 pub mod search;
+pub mod socket;
 pub mod source;
 pub mod state;
 pub mod systems;

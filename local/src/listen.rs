@@ -93,6 +93,7 @@ where
         async move { Ok::<_, Infallible>(answer.await) }
     });
     let connection = http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service);
+    let connection = connection.with_upgrades();
     let mut connection = pin!(connection);
     // hyper has already answered errors of the connection, such as malformed HTTP, as far as possible.
     tokio::select! {

@@ -5,6 +5,7 @@ mod dynamodb;
 mod index;
 mod sources;
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use http::{Request, Response};
 use mirror::{Mapping, Mirrored, Repairing, Scanned};
 use table::config::LEASE;
 use table::schema::{
-    DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, System, Table, dead_letter_queue, visibility_timeout,
+    DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, visibility_timeout,
 };
 use table::{Clock, Config, Engines, Key, create_tables};
 use tokio::net::TcpListener;
@@ -26,6 +27,7 @@ use web::App;
 use crate::engine::objects::Objects;
 use crate::engine::queues::Queues;
 use crate::engine::queues::messages::{DeadLetters, RETENTION, Settings};
+use crate::engine::secrets::Secrets;
 use crate::error::StartError;
 use crate::gateway::Gateway;
 use crate::identity::{self, Identity};
@@ -33,8 +35,11 @@ use crate::install::{Cache, Tools};
 use crate::process::{Death, Process};
 use crate::progress::Progress;
 use crate::search::{self, Choice};
-use crate::source;
+use crate::socket::connections::Connections;
+use crate::socket::management::Management;
+use crate::socket::sockets::Sockets;
 use crate::state::State;
+use crate::{chat_client, socket, source};
 
 pub use dynamodb::Dynamodb;
 use sources::Sources;
@@ -94,10 +99,15 @@ pub struct Options {
     /// The names of the platform's issuers.
     pub issuers: Vec<String>,
     pub sources: source::Settings,
+    pub sockets: socket::Settings,
     /// Wraps the engines of a system, for example with a recorder of its requests.
     pub through: fn(&System, &Arc<Engines>) -> Arc<Engines>,
     /// The lease of a background job.
     pub lease: Duration,
+    /// The limits that differ from their defaults, by name.
+    pub limits: BTreeMap<String, u32>,
+    /// Whether people can register and log in to a system that issues tokens itself.
+    pub own_login: bool,
     pub tools: Tools,
     pub cache: Cache,
 }
@@ -112,8 +122,11 @@ pub struct Platform {
     apps: Vec<Arc<App>>,
     gateway: Gateway,
     sources: Sources,
+    sockets: Arc<Sockets>,
+    management: Management,
     objects: Objects,
     queues: Queues,
+    secrets: Secrets,
     dynamodb: dynamodb::Running,
     search: Option<Process>,
     _state: State,
@@ -135,8 +148,11 @@ impl Options {
             clock: Clock::system(),
             issuers: vec![identity::ISSUER.to_owned()],
             sources: source::Settings::default(),
+            sockets: socket::Settings::default(),
             through: |_, engines| Arc::clone(engines),
             lease: LEASE,
+            limits: BTreeMap::new(),
+            own_login: true,
             tools: Tools::from_env(),
             cache: Cache::from_env(),
         }
@@ -158,21 +174,27 @@ impl Platform {
         )?;
         let objects = Objects::start(&state.path("objects"), CREDENTIALS, tell.clone()).await?;
         let queues = Queues::start(&state.path("queues.sqlite"), options.clock.clone()).await?;
+        let connections = Arc::<Connections>::default();
+        let management = Management::start(Arc::clone(&connections)).await?;
+        let secrets = Secrets::start(&state.path("secrets")).await?;
         let config = Config {
             prefix: options.prefix,
             dynamodb: Some(dynamodb.endpoint.clone()),
             s3: Some(objects.endpoint.clone()),
             sqs: Some(queues.endpoint.clone()),
+            secretsmanager: Some(secrets.endpoint.clone()),
             queues: Some(queues.urls()),
             credentials: Some((CREDENTIALS.0.to_owned(), CREDENTIALS.1.to_owned())),
             cursor_secrets: vec![identity.cursor_secret.clone()],
             issuers: options.issuers.iter().map(|name| identity.issuer(name)).collect(),
             lease: options.lease,
+            limits: options.limits,
+            own_login: options.own_login,
             ..Config::new("local", &search.url)
         };
         let engines = Engines::new(config, options.clock);
         for served in &options.systems {
-            provision(&engines, &objects, served.system).await?;
+            provision(&engines, &objects, &secrets, served.system).await?;
             dynamodb.index_scans(&engines.config, served.system).await?;
         }
         let kept = state.has_search_engine(search.identity.as_deref());
@@ -184,7 +206,10 @@ impl Platform {
         let apps: Vec<Arc<App>> = options
             .systems
             .iter()
-            .map(|served| Arc::new((served.app)((options.through)(served.system, &engines)).metrics_to(log_metrics)))
+            .map(|served| {
+                let engines = with_socket(&engines, served.system, &management, &listener);
+                Arc::new((served.app)((options.through)(served.system, &engines)).metrics_to(log_metrics))
+            })
             .collect();
         for app in &apps {
             create_queues(&queues, &engines.config, app);
@@ -193,12 +218,29 @@ impl Platform {
         let settings = &options.sources;
         let sources =
             Sources::start(&apps, &engines, settings, &state, objects_told, &queues.messages, sweeper).await?;
-        let gateway = Gateway::start(listener, gateway_of(&apps)).map_err(|error| {
+        let sockets = Sockets::new(&apps, connections, &options.sockets, &settings.without);
+        let sockets = Arc::new(sockets);
+        let gateway = Gateway::with_sockets(listener, gateway_of(&apps), Arc::clone(&sockets)).map_err(|error| {
             StartError::new(format!("Starting the gateway failed: {error}"), "Check the machine's network settings")
         })?;
         let url = format!("http://{}", gateway.address());
         let search = search.process;
-        Ok(Self { url, engines, identity, apps, gateway, sources, objects, queues, dynamodb, search, _state: state })
+        Ok(Self {
+            url,
+            engines,
+            identity,
+            apps,
+            gateway,
+            sources,
+            sockets,
+            management,
+            objects,
+            queues,
+            secrets,
+            dynamodb,
+            search,
+            _state: state,
+        })
     }
 
     /// Returns the app of a system.
@@ -221,6 +263,11 @@ impl Platform {
         &self.queues.endpoint
     }
 
+    /// Returns the endpoint of Secrets Manager.
+    pub fn secrets(&self) -> &str {
+        &self.secrets.endpoint
+    }
+
     /// Waits until the events of all objects and the stream records of all writes from before this call are handled.
     /// Search shows them after its next refresh.
     pub async fn caught_up(&self) {
@@ -230,7 +277,7 @@ impl Platform {
     /// Waits until search shows all writes from before this call. If the engine does not answer, its next refresh shows
     /// them.
     pub async fn searchable(&self) {
-        self.caught_up().await;
+        self.sources.mirrored().await;
         let names = self.apps.iter().map(|app| self.engines.config.search_name(app.system().name));
         join_all(names.map(|name| index::refresh(&self.engines.config.search, name))).await;
     }
@@ -248,10 +295,13 @@ impl Platform {
     /// Finishes requests, invocations and their checkpoints, and then stops the engines.
     pub async fn stop(self) {
         self.engines.wind_down();
+        self.sockets.stop().await;
         self.gateway.stop().await;
         self.sources.stop().await;
+        self.management.stop().await;
         self.objects.stop().await;
         self.queues.stop().await;
+        self.secrets.stop().await;
         drop(self.apps);
         drop(self.engines);
         let search = async {
@@ -278,8 +328,29 @@ async fn listen(port: u16) -> Result<TcpListener, StartError> {
     })
 }
 
-/// Creates the system's tables and buckets. The bucket with its own name is for discarded stream records.
-async fn provision(engines: &Engines, objects: &Objects, system: &'static System) -> Result<(), StartError> {
+/// Returns the engines of a system, with its socket if it has one.
+fn with_socket(
+    engines: &Arc<Engines>,
+    system: &System,
+    management: &Management,
+    listener: &TcpListener,
+) -> Arc<Engines> {
+    let has_socket = system.sources.iter().any(|source| matches!(source, EventSource::Socket { .. }));
+    let Some(address) = listener.local_addr().ok().filter(|_| has_socket) else { return Arc::clone(engines) };
+    engines.at(Config {
+        socket: Some(management.endpoint(system.name)),
+        socket_url: Some(format!("ws://{address}/{}/{SOCKET_STAGE}", system.name)),
+        ..engines.config.clone()
+    })
+}
+
+/// Creates the system's tables, buckets and secrets. The bucket with its own name is for discarded stream records.
+async fn provision(
+    engines: &Engines,
+    objects: &Objects,
+    secrets: &Secrets,
+    system: &'static System,
+) -> Result<(), StartError> {
     create_tables(engines.dynamodb(), &engines.config, system).await.map_err(|error| {
         StartError::new(
             format!("Creating the tables of {} failed: {error}", system.name),
@@ -289,6 +360,9 @@ async fn provision(engines: &Engines, objects: &Objects, system: &'static System
     let buckets = system.buckets.iter().map(|bucket| bucket.name).chain([system.name]);
     for bucket in buckets {
         objects.create_bucket(&engines.config.bucket(bucket))?;
+    }
+    for secret in system.secrets {
+        secrets.create(&engines.config.secret(secret.name))?;
     }
     Ok(())
 }
@@ -311,13 +385,18 @@ fn create_queues(queues: &Queues, config: &Config, app: &App) {
     }
 }
 
-/// Returns the handler of the gateway, which passes a request to the system in its path's first segment.
+/// Returns the handler of the gateway, which passes a request to the system in its path's first segment. It also serves
+/// the web client of chat.
 fn gateway_of(apps: &[Arc<App>]) -> impl Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Clone + use<> {
     let apps = Arc::<[Arc<App>]>::from(apps);
     move |request| {
         let first = request.uri().path().split('/').nth(1).unwrap_or_default();
         let app = apps.iter().find(|app| app.system().name == first).cloned();
         Box::pin(async move {
+            let is_chat = app.as_ref().is_some_and(|app| app.system().name == "chat");
+            if let Some(file) = chat_client::response(&request).filter(|_| is_chat) {
+                return file;
+            }
             match app {
                 Some(app) if app.has_route(&request) => app.handle(request).await,
                 _ => web::app::not_found(),

@@ -4,6 +4,7 @@
 
 pub mod agencies;
 pub mod archive;
+pub mod chat;
 mod data;
 mod feature;
 pub mod judged;
@@ -34,7 +35,7 @@ const CONCURRENCY: usize = 8;
 /// The size of the sample. The small sample is a part of the large one, and each can be loaded before the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
-    /// About 800 items of all systems, loaded within seconds.
+    /// About 1 000 items of all systems, loaded within seconds.
     Small,
     /// Every country of the world, and more.
     World,

@@ -163,7 +163,8 @@ impl Cloud<'_> {
         // Tests list the folder of the committed templates. The zip's path is relative to the template.
         let folder = self.root.join("target/deployed");
         let file = folder.join(format!("{system}-{}.yaml", std::process::id()));
-        let template = to_yaml("a deployment under trial", &variant.of(infra::system::node(app)));
+        let template =
+            to_yaml("a deployment under trial", &variant.of(infra::system::node(app), &self.sam.emulator.endpoint()));
         fs::create_dir_all(&folder).doing(folder.display())?;
         fs::write(&file, template.replace("../target/", "../")).doing(file.display())?;
         let deploying = self.sam.deploy(system, Some(file.as_path()), parameters);

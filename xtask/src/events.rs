@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use table::schema::{EventSource, System};
+use table::schema::{EventSource, SOCKET_STAGE, System};
 use web::{App, operation};
 
 use crate::description::marked;
@@ -17,7 +17,8 @@ use crate::records;
 pub fn of(app: &App, records: &[Value]) -> Vec<(&'static str, String)> {
     let system = app.system();
     let requests = app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
-    let sources = system.sources.iter().map(|source| (source.handler(), marked(&event(system, source, records))));
+    let handlers = system.sources.iter().flat_map(|source| source.handlers().map(move |handler| (source, handler)));
+    let sources = handlers.map(|(source, handler)| (handler, marked(&event(system, source, handler, records))));
     requests.chain(sources).collect()
 }
 
@@ -27,13 +28,16 @@ pub fn read(root: &Path, system: &str, name: &str) -> Result<String, Failure> {
     fs::read_to_string(root.join(&path)).doing(path)
 }
 
-fn event(system: &System, source: &EventSource, records: &[Value]) -> Value {
+fn event(system: &System, source: &EventSource, handler: &str, records: &[Value]) -> Value {
     match source {
-        EventSource::Streams { .. } => json!({ "Records": records }),
+        EventSource::Streams { .. } | EventSource::Records { .. } => json!({ "Records": records }),
         EventSource::Objects { bucket, prefix, .. } => object_created(bucket, prefix),
         EventSource::Queue { name, .. } => message(name),
-        EventSource::Schedule { handler, .. } => scheduled(system.name, handler),
-        EventSource::Deployment { handler } => deployed(system.name, handler),
+        EventSource::Schedule { .. } => scheduled(system.name, handler),
+        EventSource::Deployment { .. } => deployed(system.name, handler),
+        EventSource::Socket { connect, .. } if *connect == handler => socket("CONNECT", "$connect"),
+        EventSource::Socket { receive, .. } if *receive == handler => socket("MESSAGE", "$default"),
+        EventSource::Socket { .. } => socket("DISCONNECT", "$disconnect"),
     }
 }
 
@@ -84,6 +88,45 @@ fn message(queue: &str) -> Value {
         "eventSourceARN": format!("arn:aws:sqs:{}:123456789012:{queue}", records::REGION),
         "awsRegion": records::REGION,
     }] })
+}
+
+/// Returns API Gateway's event of a connection ("Set up route selection for a WebSocket API").
+fn socket(kind: &str, route: &str) -> Value {
+    let mut context = json!({
+        "routeKey": route,
+        "eventType": kind,
+        "messageDirection": "IN",
+        "stage": SOCKET_STAGE,
+        "connectedAt": 1_767_225_600_000_i64,
+        "requestTime": "01/Jan/2026:00:00:00 +0000",
+        "requestTimeEpoch": 1_767_225_600_001_i64,
+        "identity": { "sourceIp": "203.0.113.1" },
+        "requestId": records::OBJECT,
+        "extendedRequestId": "SAMPLE=",
+        "domainName": format!("a1b2c3d4e5.execute-api.{}.amazonaws.com", records::REGION),
+        "connectionId": "SAMPLEofAnIdentifier=",
+        "apiId": "a1b2c3d4e5",
+    });
+    match kind {
+        "CONNECT" => json!({
+            "requestContext": context,
+            "headers": { "Sec-WebSocket-Version": "13", "X-Forwarded-For": "203.0.113.1" },
+            "queryStringParameters": { "ticket": "SAMPLE" },
+            "isBase64Encoded": false,
+        }),
+        "MESSAGE" => json!({
+            "requestContext": context,
+            "body": json!({ "action": "ping", "id": "1" }).to_string(),
+            "isBase64Encoded": false,
+        }),
+        _ => {
+            if let Some(context) = context.as_object_mut() {
+                context.insert("disconnectStatusCode".to_owned(), json!(1000));
+                context.insert("disconnectReason".to_owned(), json!(""));
+            }
+            json!({ "requestContext": context, "isBase64Encoded": false })
+        }
+    }
 }
 
 /// Returns EventBridge's event of a schedule.

@@ -13,7 +13,7 @@ use std::path::Path;
 use local::identity::Person;
 use local::{Options, Platform, Progress};
 use reqwest::Client;
-use table::Clock;
+use table::{Clock, Config};
 
 use crate::deployed::timed;
 use crate::failure::{Doing, Failure};
@@ -48,11 +48,19 @@ pub async fn run(root: &Path, named: &[String]) -> Result<(), Failure> {
 /// Returns the values of the guide's placeholders.
 fn values(platform: &Platform) -> Result<Values, Failure> {
     let config = &platform.engines.config;
+    // A system has at most one socket, and these variables are those of the first system that has one.
+    let apps = local::systems::ALL.iter().filter_map(|served| platform.app(served.system.name));
+    let socket = apps.map(|app| &app.engines().config).find(|config| config.socket.is_some());
+    let of_socket =
+        |url: fn(&Config) -> &Option<String>| socket.and_then(|config| url(config).clone()).unwrap_or_default();
     Ok(vec![
         ("CAIRN_DYNAMODB_ENDPOINT", platform.dynamodb().to_owned()),
         ("CAIRN_S3_ENDPOINT", platform.s3().to_owned()),
         ("CAIRN_SQS_ENDPOINT", platform.sqs().to_owned()),
+        ("CAIRN_SECRETS_ENDPOINT", platform.secrets().to_owned()),
         ("CAIRN_QUEUES", config.queues.clone().unwrap_or_default()),
+        ("CAIRN_SOCKET_ENDPOINT", of_socket(|config| &config.socket)),
+        ("CAIRN_SOCKET_URL", of_socket(|config| &config.socket_url)),
         ("CAIRN_SEARCH_ENDPOINT", config.search.clone()),
         ("CAIRN_ISSUERS", serde_json::to_string(&config.issuers).doing("serialising the issuers")?),
         ("CAIRN_CURSOR_SECRETS", platform.identity.cursor_secret.clone()),

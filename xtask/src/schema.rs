@@ -59,7 +59,16 @@ pub fn resources(system: &System) -> String {
         let _ = match source {
             EventSource::Streams { handler, filtered } => {
                 let of = if *filtered { ", of keys that have documents" } else { "" };
-                writeln!(text, "| event handler | {handler} | for records of every table with a stream{of} |")
+                writeln!(
+                    text,
+                    "| event handler | {handler} | for records of every searchable table with a stream{of} |"
+                )
+            }
+            EventSource::Records { handler } => {
+                writeln!(
+                    text,
+                    "| event handler | {handler} | for records of every table with a stream, beside the mirror |"
+                )
             }
             EventSource::Objects { bucket, prefix, handler } => {
                 writeln!(text, "| event handler | {handler} | for new objects in {bucket} under {} |", code(prefix))
@@ -72,6 +81,14 @@ pub fn resources(system: &System) -> String {
             }
             EventSource::Deployment { handler } => {
                 writeln!(text, "| event handler | {handler} | when its stack is deployed |")
+            }
+            EventSource::Socket { connect, disconnect, receive } => {
+                let when = [
+                    (connect, "when a client opens the socket"),
+                    (receive, "for each message of a client"),
+                    (disconnect, "after a connection of the socket has ended"),
+                ];
+                when.iter().try_for_each(|(handler, when)| writeln!(text, "| event handler | {handler} | {when} |"))
             }
         };
     }

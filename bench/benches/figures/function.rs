@@ -138,6 +138,7 @@ pub fn environment(platform: &Platform) -> Vec<(&'static str, String)> {
         ("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.clone().unwrap_or_default()),
         ("CAIRN_S3_ENDPOINT", config.s3.clone().unwrap_or_default()),
         ("CAIRN_SQS_ENDPOINT", config.sqs.clone().unwrap_or_default()),
+        ("CAIRN_SECRETS_ENDPOINT", config.secretsmanager.clone().unwrap_or_default()),
         ("CAIRN_QUEUES", config.queues.clone().unwrap_or_default()),
         ("CAIRN_SEARCH_ENDPOINT", config.search.clone()),
         ("CAIRN_CURSOR_SECRETS", config.cursor_secrets.join(",")),

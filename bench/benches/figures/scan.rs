@@ -19,7 +19,8 @@ use crate::timing::Times;
 static LARGE: Table = Table { name: "large", pk: "pk", sk: Some("sk"), indexes: &[], entities: &[], stream: false };
 static PLAIN: Table = Table { name: "plain", ..LARGE };
 static SMALL: Table = Table { name: "small", ..LARGE };
-static SYSTEM: System = System { name: "scanned", tables: &[&LARGE, &PLAIN, &SMALL], buckets: &[], sources: &[] };
+static SYSTEM: System =
+    System { name: "scanned", tables: &[&LARGE, &PLAIN, &SMALL], buckets: &[], secrets: &[], sources: &[] };
 
 /// The large table has 400 MB.
 const ITEMS: usize = 50_000;

@@ -53,6 +53,7 @@ pub static SYSTEM: System = System {
     name: "depot",
     tables: &[&CRATES, &LABELS, &STATE],
     buckets: &[table::schema::Bucket { name: "depot", expiring: &[("quarantine/", 90)] }],
+    secrets: &[],
     sources: &[EventSource::Streams { handler: "mirror", filtered: false }],
 };
 

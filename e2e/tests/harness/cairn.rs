@@ -13,7 +13,7 @@ use local::{Dynamodb, Options, Platform, Progress, Served, systems};
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::schema::System;
-use table::{Access, Clock, Engines};
+use table::{Access, Clock, Engines, Secret};
 use tempfile::TempDir;
 use tokio::sync::RwLock;
 use tokio::task::JoinHandle;
@@ -24,7 +24,7 @@ use super::description::Description;
 use super::relay::HTTP;
 use super::suite::RUNTIME;
 use super::table::Table;
-use super::{User, engines, recorder};
+use super::{Socket, User, engines, leaks, posts, recorder};
 
 /// A platform, which is stopped when dropped.
 pub struct Cairn {
@@ -39,6 +39,12 @@ pub struct Setup {
     pub search: Option<String>,
     /// Handlers that the platform's event sources do not call.
     pub without: Vec<&'static str>,
+    /// The limits of sockets.
+    pub sockets: local::socket::Settings,
+    /// The limits that differ from their defaults.
+    pub limits: Vec<(&'static str, u32)>,
+    /// Whether people can register and log in to a system that issues tokens itself.
+    pub own_login: bool,
 }
 
 /// The state that a platform and its users share.
@@ -67,7 +73,14 @@ impl Default for Setup {
 impl Setup {
     /// Returns the setup of a platform with only this system.
     pub fn of(system: &str) -> Self {
-        Self { systems: vec![*systems::named(system).unwrap()], search: None, without: Vec::new() }
+        Self {
+            systems: vec![*systems::named(system).unwrap()],
+            search: None,
+            without: Vec::new(),
+            sockets: local::socket::Settings::default(),
+            limits: Vec::new(),
+            own_login: true,
+        }
     }
 }
 
@@ -101,11 +114,14 @@ impl Cairn {
         // Rare polls save CPU time. `caught_up` triggers a read of a stream.
         options.sources.poll = Duration::from_millis(250);
         options.sources.without = setup.without;
+        options.sockets = setup.sockets;
+        options.limits = setup.limits.into_iter().map(|(name, most)| (name.to_owned(), most)).collect();
+        options.own_login = setup.own_login;
         options.issuers = ISSUERS.map(str::to_owned).to_vec();
         options.through = |system, engines| match systems::named(system.name) {
-            Some(_) => recorder::OF_THE_RUN.before(engines),
+            Some(_) => recorder::OF_THE_RUN.before(&posts::OF_THE_RUN.before(engines)),
             // A system that exists only in tests has no declaration to compare with.
-            None => Arc::clone(engines),
+            None => posts::OF_THE_RUN.before(engines),
         };
         let platform = Platform::start(options, &Progress::silent()).await.unwrap();
         let shared = Arc::new(Shared {
@@ -150,8 +166,13 @@ impl Cairn {
 
     /// Returns a user with this display name.
     pub async fn person(&self, name: &'static str, person: Person<'_>) -> User {
-        let token = self.platform(|platform| platform.identity.token_of(&person, &self.clock).unwrap()).await;
+        let token = self.token_of(&person).await;
         self.user(name, &format!("Bearer {token}"))
+    }
+
+    /// Returns a bearer token of a person.
+    pub async fn token_of(&self, person: &Person<'_>) -> String {
+        self.platform(|platform| platform.identity.token_of(person, &self.clock).unwrap()).await
     }
 
     /// Returns a token with these claims, signed by the platform's own issuer.
@@ -160,10 +181,34 @@ impl Cairn {
         SigningKey::from_pkcs8(key).unwrap().sign(claims).unwrap()
     }
 
+    /// Returns the value of a system's secret.
+    pub fn secret(&self, name: &str) -> Secret {
+        let file = self.state().join("secrets").join(self.engines().config.secret(name));
+        Secret::new(std::fs::read_to_string(file).unwrap())
+    }
+
     /// Creates a visible collection.
     pub async fn collection(&self, id: &str, name: &str) {
         let new = json!({ "collectionId": id, "displayName": name, "isVisible": true });
         self.administrator().await.post("/parks/collections", new).await.is(201);
+    }
+
+    /// Opens the socket of a system with this query string. The error is the status of the refusal.
+    pub async fn socket(&self, system: &str, query: &str) -> Result<Socket, u16> {
+        let url = self.url().replacen("http", "ws", 1);
+        Socket::open(&format!("{url}/{system}/live?{query}")).await
+    }
+
+    /// Answers later requests of handlers to a connection with this status, or passes them on again.
+    pub fn refuse_posts(&self, connection: &str, status: Option<u16>) {
+        posts::OF_THE_RUN.refuse(connection, status);
+    }
+
+    /// Waits until search shows every write from before this call, whatever other readers of the streams do.
+    pub async fn searchable(&self) {
+        if let Some(platform) = self.shared.platform.read().await.as_ref() {
+            platform.searchable().await;
+        }
     }
 
     /// Waits until search shows every write from before this call.
@@ -234,11 +279,11 @@ impl Cairn {
 
     /// Returns the folder in which the local S3 stores a bucket.
     pub fn bucket(&self, name: &str) -> PathBuf {
-        self.state().join("objects").join(self.engines().config.bucket(name))
+        self.shared.objects(name)
     }
 
     fn state(&self) -> PathBuf {
-        self.shared.folder.lock().unwrap().as_ref().unwrap().path().join("state")
+        self.shared.state()
     }
 
     /// Returns the document of an item from the index, if there is one. It may be a tombstone.
@@ -279,6 +324,15 @@ impl Shared {
         }
     }
 
+    fn state(&self) -> PathBuf {
+        self.folder.lock().unwrap().as_ref().unwrap().path().join("state")
+    }
+
+    /// Returns the folder in which the local S3 stores a bucket.
+    fn objects(&self, bucket: &str) -> PathBuf {
+        self.state().join("objects").join(self.engines.config.bucket(bucket))
+    }
+
     /// Deletes the platform's indexes, since each of them costs the engine some time.
     async fn forget(&self) {
         for system in &self.systems {
@@ -306,10 +360,14 @@ impl Drop for Cairn {
     fn drop(&mut self) {
         let shared = Arc::clone(&self.shared);
         let stopping = RUNTIME.spawn(async move {
+            if shared.systems.contains(&::chat::SYSTEM.name) {
+                leaks::search_stored(&shared.engines, &shared.objects(::chat::schema::BUCKET)).await;
+            }
             if let Some(platform) = shared.platform.write().await.take() {
                 platform.stop().await;
             }
             recorder::OF_THE_RUN.stop(&shared.engines);
+            posts::OF_THE_RUN.stop(&shared.engines);
             shared.forget().await;
             let dynamodb = shared.dynamodb.lock().unwrap().take();
             if let Some(dynamodb) = dynamodb {

@@ -1,6 +1,6 @@
 //! The calls of each function to the engines in all tests, compared with the grants of its policy.
 //!
-//! The handlers of the default platform reach DynamoDB, S3, SQS and search through relays. Each request is recorded as the
+//! The handlers of the default platform reach the engines through relays. Each request is recorded as the
 //! actions that IAM would check, for the operation that logged its trace id. A signed link is recorded as the action
 //! that it allows, for the operation that returned it. The calls of event sources, commands and tests are not recorded.
 
@@ -9,6 +9,7 @@ mod wire;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -51,6 +52,8 @@ enum Engine {
     Dynamodb,
     S3,
     Sqs,
+    Socket,
+    Secrets,
     Search,
 }
 
@@ -70,7 +73,11 @@ impl Recorder {
             dynamodb: config.dynamodb.clone().map(|target| relay(Engine::Dynamodb, target)),
             s3: config.s3.clone().map(|target| relay(Engine::S3, target)),
             sqs: config.sqs.clone().map(|target| relay(Engine::Sqs, target)),
+            socket: config.socket.clone().map(|target| relay(Engine::Socket, target)),
+            secretsmanager: config.secretsmanager.clone().map(|target| relay(Engine::Secrets, target)),
             search: relay(Engine::Search, config.search.clone()),
+            // Each function reads a secret in its own process. Here they share one, and each request reads it.
+            secret_lifetime: Duration::ZERO,
             ..config.clone()
         });
         self.relays.lock().unwrap().entry(config.prefix.clone()).or_default().append(&mut relays);
@@ -127,6 +134,8 @@ impl Recorder {
             Engine::Dynamodb => wire::dynamodb(&prefix, header(&parts, "x-amz-target"), &body),
             Engine::S3 => wire::s3(&prefix, &parts.method, parts.uri.path()).map(|one| vec![one]),
             Engine::Sqs => wire::sqs(&prefix, header(&parts, "x-amz-target"), &body).map(|one| vec![one]),
+            Engine::Socket => Some(vec![wire::socket(&parts.method)]),
+            Engine::Secrets => wire::secrets(&prefix, header(&parts, "x-amz-target"), &body).map(|one| vec![one]),
             Engine::Search => wire::search(&prefix, &parts.method, parts.uri.path()).map(|one| vec![one]),
         };
         let uses = uses.ok_or("this is another platform's")?;

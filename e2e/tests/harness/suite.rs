@@ -21,8 +21,10 @@ use super::cairn;
 use super::differences::Differences;
 use super::durations;
 use super::engines;
+use super::leaks;
 use super::lines;
 use super::metrics;
+use super::password_hashes;
 use super::recorder;
 use super::seed;
 use super::tier::Tier;
@@ -129,7 +131,7 @@ pub fn run(tests: Vec<Test>) -> ExitCode {
     let complete =
         arguments.filter.is_none() && arguments.skip.is_empty() && !arguments.ignored && tier != Tier::Engines;
     let kept = recorder::judge(complete && !conclusion.has_failed() && set == engines::Set::Embedded);
-    if kept { conclusion.exit_code() } else { ExitCode::FAILURE }
+    if kept && leaks::judge() { conclusion.exit_code() } else { ExitCode::FAILURE }
 }
 
 /// The number of concurrent tests. It is higher than the number of cores, since tests often wait for engines, leases
@@ -183,5 +185,8 @@ fn logs() {
     let kept = lines::OF_THE_RUN.clone();
     let kept = kept.with_filter(Targets::new().with_target(lines::TARGET, Level::INFO));
     let warned = warnings::OF_THE_RUN.clone().with_filter(Targets::new().with_target("tracker", Level::WARN));
-    tracing_subscriber::registry().with(counted).with(kept).with(warned).with(shown).init();
+    let hashed = password_hashes::OF_THE_RUN.clone();
+    let hashed = hashed.with_filter(Targets::new().with_target(password_hashes::TARGET, Level::DEBUG));
+    let searched = leaks::Leaks.with_filter(Targets::new().with_default(Level::INFO));
+    tracing_subscriber::registry().with(counted).with(kept).with(warned).with(hashed).with(searched).with(shown).init();
 }

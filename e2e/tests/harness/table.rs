@@ -38,6 +38,12 @@ impl Table {
         get.set_key(Some(self.key(pk, sk))).send().await.unwrap().item
     }
 
+    /// Returns the present item with this item's key.
+    pub async fn present(&self, item: &Item) -> Item {
+        let get = self.engines.dynamodb().get_item().table_name(self.name()).consistent_read(true);
+        get.set_key(Some(self.key_of(item))).send().await.unwrap().item.unwrap()
+    }
+
     pub async fn put(&self, item: Item) {
         self.engines.dynamodb().put_item().table_name(self.name()).set_item(Some(item)).send().await.unwrap();
     }
@@ -60,10 +66,8 @@ impl Table {
 
     /// Deletes the item with this item's key.
     pub async fn delete_item(&self, item: &Item) {
-        let names = [Some(self.table.pk), self.table.sk];
-        let key = names.into_iter().flatten().map(|name| (name.to_owned(), item[name].clone())).collect();
         let delete = self.engines.dynamodb().delete_item().table_name(self.name());
-        delete.set_key(Some(key)).send().await.unwrap();
+        delete.set_key(Some(self.key_of(item))).send().await.unwrap();
     }
 
     /// Returns an item's key as text.
@@ -73,8 +77,14 @@ impl Table {
         parts.collect::<Vec<_>>().join("#")
     }
 
-    fn key(&self, pk: &str, sk: &str) -> Item {
+    /// Returns a key as attributes. A table without a sort key ignores `sk`.
+    pub fn key(&self, pk: &str, sk: &str) -> Item {
         item::key_item(self.table, &Key::new(pk, sk))
+    }
+
+    fn key_of(&self, item: &Item) -> Item {
+        let names = [Some(self.table.pk), self.table.sk];
+        names.into_iter().flatten().map(|name| (name.to_owned(), item[name].clone())).collect()
     }
 
     /// Returns all items.
@@ -133,6 +143,7 @@ fn dynamodb_json(item: &Item) -> Value {
             AttributeValue::Bool(flag) => json!({ "BOOL": flag }),
             AttributeValue::L(list) => json!({ "L": list.iter().map(value).collect::<Vec<_>>() }),
             AttributeValue::M(map) => json!({ "M": dynamodb_json(map) }),
+            AttributeValue::Ss(texts) => json!({ "SS": texts }),
             other => panic!("{other:?} is in no item of these tests"),
         }
     }

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::answer::{Answer, Found};
 use super::cairn::Shared;
 use super::description::Description;
-use super::recorder;
+use super::{leaks, recorder};
 
 /// A user with or without a token.
 #[derive(Clone)]
@@ -163,6 +163,7 @@ impl Call {
         let answer = outside(call, request).await?;
         assert!(answer.status < 500 || expects_failure, "{}", answer.told());
         Description::check(&method, &path, &answer);
+        leaks::check(&method, &path, &answer);
         recorder::OF_THE_RUN.saw(&answer);
         Ok(answer)
     }
@@ -180,14 +181,14 @@ pub async fn send_to(link: &str, file: &'static str) -> u16 {
 }
 
 /// Sends a file to the link of an upload. Returns the status.
-pub async fn send_file(announced: &Answer, file: &str) -> u16 {
+pub async fn send_file(announced: &Answer, file: &(impl AsRef<[u8]> + ?Sized)) -> u16 {
     send_file_or_gone(announced, file).await.unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Sends a file to a link. Returns `None` if S3 ended before it responded.
-pub async fn send_file_or_gone(announced: &Answer, file: &str) -> Result<u16, String> {
+pub async fn send_file_or_gone(announced: &Answer, file: &(impl AsRef<[u8]> + ?Sized)) -> Result<u16, String> {
     let link = announced.text("link");
-    let mut call = HTTP.put(link).body(file.to_owned());
+    let mut call = HTTP.put(link).body(Bytes::copy_from_slice(file.as_ref()));
     for (name, value) in announced["headers"].as_object().into_iter().flatten() {
         // The client sets the content length itself, as browsers do.
         if !name.eq_ignore_ascii_case("content-length") {

@@ -1,6 +1,13 @@
 //! Direct writes to the tables of each system, whose roles differ. The items are stamped, indexed, quarantined and
 //! indexed again, by the mirror and by a deployment.
 
+use std::collections::BTreeSet;
+
+use ::chat::communities::Community;
+use ::chat::keys::{CommunityKey, UserKey, message_key};
+use ::chat::messages::Message;
+use ::chat::names::{ChatId, CommunityId, GroupChatId, MessageId, UserId};
+use ::chat::schema::{COMMUNITIES, GROUP_CHATS, USERS};
 use ::mirror::{CREATE_INDEX, Marker};
 use ::shelf::books::Book;
 use ::shelf::schema::{BookId, BookKey, SHELF};
@@ -8,11 +15,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use local::systems;
 use reqwest::Method;
 use serde_json::json;
-use table::EntityKey;
+use table::{EntityKey, Key, item};
 
 use crate::agencies::stage::Stage;
 use crate::archive::records::Register;
 use crate::archive::stage::{Archive, id};
+use crate::chat::stage::Chat;
 use crate::harness::proxy::Proxy;
 use crate::harness::table::{Item, Table, stored, text};
 use crate::harness::{Cairn, Setup, engines};
@@ -26,10 +34,14 @@ tests! { mirror_of_each_system:
     archive_places_written_past_the_platform_are_indexed_or_quarantined,
     archive_records_written_past_the_platform_are_indexed_or_quarantined,
     shelf_items_written_past_the_platform_are_indexed_or_quarantined,
+    chat_communities_written_past_the_platform_are_indexed_or_quarantined,
+    chat_messages_written_past_the_platform_are_indexed_or_quarantined,
+    chat_users_written_past_the_platform_are_indexed_or_quarantined,
     agencies_deployment_indexes_earlier_items,
     tracker_deployment_indexes_earlier_items,
     archive_deployment_indexes_earlier_items,
     shelf_deployment_indexes_earlier_items,
+    chat_deployment_indexes_earlier_items,
 }
 
 /// A system with its fixture.
@@ -101,6 +113,56 @@ async fn shelf(search: Option<String>) -> Shown {
     Shown::of("shelf", table, cairn, keys, ("title", "title")).await
 }
 
+/// Chat, whose tables all have the same attributes as keys.
+async fn chat(search: Option<String>, table: &'static table::schema::Table) -> Shown {
+    let chat = Chat::with(Setup { search, ..Setup::of("chat") }).await;
+    let ann: UserId = chat.ann.id.parse().unwrap();
+    let (written, name) = match table.name {
+        "chat-Users" => (Vec::new(), ("Name", "name")),
+        "chat-Communities" => (["Amber", "Birch", "Cedar"].map(|name| community(name, ann)).into(), ("Name", "name")),
+        _ => (["Amber", "Birch", "Cedar"].map(|text| message(text, ann)).into(), ("Content", "text")),
+    };
+    let direct = chat.cairn.table_of(table);
+    direct.put_all(written.clone()).await;
+    let mut keys: Vec<Key> = written.iter().map(|item| item::key(table, item).unwrap()).collect();
+    if keys.is_empty() {
+        let people = [&chat.ann, &chat.bob, &chat.cy];
+        keys = people.map(|member| UserKey { user: member.id.parse().unwrap() }.key()).into();
+    }
+    let keys = [0, 1, 2].map(|at: usize| (keys[at].pk.as_str(), keys[at].sk.as_deref().unwrap_or_default()));
+    Shown::of("chat", direct, chat.cairn, keys, name).await
+}
+
+fn community(name: &str, founder: UserId) -> Item {
+    let id = CommunityId::at(1_772_359_200_000);
+    let community = Community {
+        id,
+        name: name.to_owned(),
+        description: String::new(),
+        topic: "walking".to_owned(),
+        avatar_url: None,
+        cover_photo_url: None,
+        location: None,
+        country_key: None,
+        place_key: None,
+        founder,
+        moderators: BTreeSet::new(),
+        num_members: 1,
+        num_group_chats: 0,
+        retention_days: None,
+        created_at: id.time().to_string(),
+        deleting_at: None,
+        deletion_job: None,
+    };
+    stored(&COMMUNITIES, &CommunityKey { community: id }.key(), &community)
+}
+
+fn message(content: &str, sender: UserId) -> Item {
+    let (chat, id) = (GroupChatId::at(1_772_359_200_000), MessageId::at(1_772_359_200_000));
+    let message = Message::new(id, sender, content.to_owned());
+    stored(&GROUP_CHATS, &message_key(ChatId::Group(chat), id), &message)
+}
+
 impl Shown {
     async fn of(
         system: &'static str,
@@ -112,7 +174,7 @@ impl Shown {
         cairn.caught_up().await;
         let items = keys.map(|(pk, sk)| {
             let table = &table;
-            async move { table.get(pk, sk).await.unwrap() }
+            async move { table.present(&table.key(pk, sk)).await }
         });
         let items = futures::future::join_all(items).await.try_into().unwrap();
         Self { system, cairn, table, items, name }
@@ -168,6 +230,18 @@ async fn shelf_items_written_past_the_platform_are_indexed_or_quarantined() {
     found_or_put_aside(shelf(None).await).await;
 }
 
+async fn chat_communities_written_past_the_platform_are_indexed_or_quarantined() {
+    found_or_put_aside(chat(None, &COMMUNITIES).await).await;
+}
+
+async fn chat_messages_written_past_the_platform_are_indexed_or_quarantined() {
+    found_or_put_aside(chat(None, &GROUP_CHATS).await).await;
+}
+
+async fn chat_users_written_past_the_platform_are_indexed_or_quarantined() {
+    found_or_put_aside(chat(None, &USERS).await).await;
+}
+
 async fn found_or_put_aside(shown: Shown) {
     let [item, ..] = &shown.items;
     // One item has the present revision, the other has none.
@@ -175,7 +249,7 @@ async fn found_or_put_aside(shown: Shown) {
         shown.put(item, text(name), later).await;
         assert_eq!(shown.found(item).await.as_deref(), Some(name));
     }
-    let item = shown.table.get(pk(item), sk(item)).await.unwrap();
+    let item = shown.table.present(item).await;
     shown.put(&item, AttributeValue::Bool(true), Some(2)).await;
     assert_eq!(shown.found(&item).await, None, "nothing stale stays visible");
     assert_eq!(shown.quarantined().await.len(), 1);
@@ -209,6 +283,11 @@ async fn shelf_deployment_indexes_earlier_items() {
     a_deployment_finds(shelf(Some(proxy.url.clone())).await, &proxy).await;
 }
 
+async fn chat_deployment_indexes_earlier_items() {
+    let proxy = Proxy::before(engines::search().await).await;
+    a_deployment_finds(chat(Some(proxy.url.clone()), &COMMUNITIES).await, &proxy).await;
+}
+
 async fn a_deployment_finds(shown: Shown, proxy: &Proxy) {
     let [unstamped, poisoned, held] = &shown.items;
     shown.put(poisoned, AttributeValue::Bool(true), Some(2)).await;
@@ -229,12 +308,4 @@ async fn a_deployment_finds(shown: Shown, proxy: &Proxy) {
     let second = answer["Data"]["Index"].as_str().unwrap();
     assert!(second.ends_with("-000002"), "{answer}");
     shown.cairn.search_engine(Method::DELETE, &format!("/{second}"), &serde_json::Value::Null).await;
-}
-
-fn pk(item: &Item) -> &str {
-    item["PK"].as_s().unwrap()
-}
-
-fn sk(item: &Item) -> &str {
-    item["SK"].as_s().unwrap()
 }

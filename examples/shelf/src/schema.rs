@@ -8,6 +8,7 @@ pub static SYSTEM: System = System {
     name: "shelf",
     tables: &[&SHELF, &MIRROR],
     buckets: &[Bucket { name: "shelf", expiring: &[("quarantine/", 90)] }],
+    secrets: &[],
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },

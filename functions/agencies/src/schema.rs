@@ -9,6 +9,7 @@ pub static SYSTEM: System = System {
     name: "agencies",
     tables: &[&AGENCIES, &MIRROR],
     buckets: &[Bucket { name: "agencies", expiring: &[("quarantine/", 90)] }],
+    secrets: &[],
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },

@@ -12,6 +12,7 @@ pub static SYSTEM: System = System {
     name: "archive",
     tables: &[&ARCHIVE, &MIRROR],
     buckets: &[Bucket { name: BUCKET, expiring: &[("incoming/", 7), ("work/", 7), ("quarantine/", 90)] }],
+    secrets: &[],
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },

@@ -9,6 +9,7 @@ pub static SYSTEM: System = System {
         name: "parks",
         expiring: &[("uploads/", 7), ("imports/", 7), ("faults/", 38), ("quarantine/", 90)],
     }],
+    secrets: &[],
     sources: &[
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },

@@ -14,6 +14,7 @@ pub static SYSTEM: System = System {
         name: BUCKET,
         expiring: &[("imports/", 7), ("checks/", 8), ("faults/", 38), ("exports/", 38), ("quarantine/", 90)],
     }],
+    secrets: &[],
     sources: &[
         // An issue has a row for each attribute, but only one document.
         EventSource::Streams { handler: mirror::HANDLER, filtered: true },

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use aws_sdk_dynamodb::error::DisplayErrorContext;
 use mirror::Generations;
-use table::schema::{Search, Table};
 use table::{Engines, create_tables};
 
 use super::Served;
@@ -72,8 +71,7 @@ pub(super) async fn bring_up(
 /// Estimates the number of items that a scan reads, for the progress bar only.
 async fn items_of(served: &Served, engines: &Engines) -> Option<u64> {
     let mut total = 0;
-    let searchable = |table: &&&Table| table.entities.iter().any(|entity| entity.search == Search::Document);
-    for table in served.system.tables.iter().filter(searchable) {
+    for table in served.system.tables.iter().filter(|table| table.is_searchable()) {
         let described = engines.dynamodb().describe_table().table_name(engines.config.table(table.name)).send().await;
         total += u64::try_from(described.ok()?.table?.item_count?).ok()?;
     }

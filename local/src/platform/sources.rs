@@ -1,12 +1,15 @@
 //! The event sources of all systems, created from the systems' declarations.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::future::Future;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use table::Engines;
-use table::schema::EventSource;
+use table::schema::{EventSource, RECORDS_BATCH, Table};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -42,7 +45,10 @@ impl Function for App {
 
 #[derive(Debug)]
 pub(super) struct Sources {
-    reaches: Vec<Reach>,
+    /// The progress of the mirrors.
+    mirrors: Vec<Reach>,
+    /// The progress of the readers beside them.
+    readers: Vec<Reach>,
     pending: Pending,
     stop: watch::Sender<bool>,
     running: JoinSet<()>,
@@ -60,24 +66,37 @@ impl Sources {
     ) -> Result<Self, StartError> {
         let (stop, stopped) = watch::channel(false);
         let mut running = JoinSet::new();
-        let mut reaches = Vec::new();
+        let mut mirrors = Vec::new();
+        let mut readers = Vec::new();
         let mut notifications = Vec::new();
         let mut expiring = Vec::new();
         let mut read = Vec::new();
         for app in apps {
-            for source in app.system().sources.iter().filter(|source| !settings.without.contains(&source.handler())) {
+            let is_called = |source: &&EventSource| !source.handlers().any(|name| settings.without.contains(&name));
+            for source in app.system().sources.iter().filter(is_called) {
                 match *source {
                     EventSource::Streams { handler, filtered } => {
-                        for stream in streams(app, engines, settings, handler, filtered).await? {
-                            read.push((stream.table.clone(), stream.stream_arn.clone()));
-                            let started = stream.start(&state.path("checkpoints"), stopped.clone());
-                            let (reach, run) = started.map_err(|error| {
-                                StartError::new(
-                                    format!("Reading a checkpoint in the state folder failed: {error}"),
-                                    "`cairn local reset` starts over",
-                                )
-                            })?;
-                            reaches.push(reach);
+                        let folder = state.path("checkpoints");
+                        for table in app.system().mirrored() {
+                            let filter = filtered.then(|| Filter::new(table));
+                            let reader = Reader { handler, filter, settings: settings.clone() };
+                            let stream = reader.of_table(app, engines, table).await?;
+                            read.push(ReadStream::of(&stream, &folder));
+                            let (reach, run) = start(stream, &folder, &stopped)?;
+                            mirrors.push(reach);
+                            running.spawn(run);
+                        }
+                    }
+                    EventSource::Records { handler } => {
+                        let folder = state.path("checkpoints").join(handler);
+                        let batch_records = settings.batch_records.min(RECORDS_BATCH as usize);
+                        for table in app.system().streams() {
+                            let settings = Settings { batch_records, ..settings.clone() };
+                            let reader = Reader { handler, filter: None, settings };
+                            let stream = reader.of_table(app, engines, table).await?;
+                            read.push(ReadStream::of(&stream, &folder));
+                            let (reach, run) = start(stream, &folder, &stopped)?;
+                            readers.push(reach);
                             running.spawn(run);
                         }
                     }
@@ -102,6 +121,8 @@ impl Sources {
                     }
                     // The platform's start creates the indexes itself, with a progress bar.
                     EventSource::Deployment { .. } => {}
+                    // The gateway calls the handlers of the socket.
+                    EventSource::Socket { .. } => {}
                 }
             }
             for bucket in app.system().buckets {
@@ -118,15 +139,21 @@ impl Sources {
         let (pending, run) = objects::start(notifications, stored, engines.clock.clone(), stopped.clone());
         running.spawn(run);
         if let Some(dynoxide) = sweeper {
-            running.spawn(sweep(dynoxide, state.path("checkpoints"), read, stopped.clone()));
+            running.spawn(sweep(dynoxide, read, stopped.clone()));
         }
         running.spawn(expire(Arc::clone(engines), expiring, stopped));
-        Ok(Self { reaches, pending, stop, running })
+        Ok(Self { mirrors, readers, pending, stop, running })
     }
 
     pub(super) async fn caught_up(&self) {
+        self.mirrored().await;
+        super::all(self.readers.iter().map(Reach::caught_up)).await;
+    }
+
+    /// Waits until the mirrors have handled all records, whatever the readers beside them do.
+    pub(super) async fn mirrored(&self) {
         self.pending.settled().await;
-        super::all(self.reaches.iter().map(Reach::caught_up)).await;
+        super::all(self.mirrors.iter().map(Reach::caught_up)).await;
     }
 
     pub(super) async fn stop(mut self) {
@@ -135,17 +162,16 @@ impl Sources {
     }
 }
 
-/// Returns an event source for each table of a system with a stream.
-async fn streams(
-    app: &Arc<App>,
-    engines: &Engines,
-    settings: &Settings,
+/// A handler that reads streams.
+struct Reader {
     handler: &'static str,
-    filtered: bool,
-) -> Result<Vec<Stream<App>>, StartError> {
-    let mut streams = Vec::new();
-    for table in app.system().tables.iter().filter(|table| table.stream) {
-        let filter = filtered.then(|| Filter::new(table));
+    filter: Option<Filter>,
+    settings: Settings,
+}
+
+impl Reader {
+    /// Returns the event source of a table's stream.
+    async fn of_table(self, app: &Arc<App>, engines: &Engines, table: &Table) -> Result<Stream<App>, StartError> {
         let table = engines.config.table(table.name);
         let stream_arn = aws::stream_arn(engines.dynamodb(), &table).await.map_err(|error| {
             StartError::new(
@@ -153,41 +179,64 @@ async fn streams(
                 "`cairn local reset` starts over",
             )
         })?;
-        streams.push(Stream {
+        Ok(Stream {
             client: aws::streams(&engines.config),
             table,
             stream_arn,
             function: Arc::clone(app),
-            handler,
-            filter,
+            handler: self.handler,
+            filter: self.filter,
             given_up: GivenUp { client: engines.s3().clone(), bucket: engines.config.bucket(app.system().name) },
-            settings: settings.clone(),
+            settings: self.settings,
             clock: engines.clock.clone(),
-        });
+        })
     }
-    Ok(streams)
+}
+
+fn start(
+    stream: Stream<App>,
+    folder: &Path,
+    stopped: &watch::Receiver<bool>,
+) -> Result<(Reach, impl Future<Output = ()> + Send + use<>), StartError> {
+    stream.start(folder, stopped.clone()).map_err(|error| {
+        StartError::new(
+            format!("Reading a checkpoint in the state folder failed: {error}"),
+            "`cairn local reset` starts over",
+        )
+    })
+}
+
+/// The stream of a table as one reader reads it, with the folder of the reader's checkpoints.
+struct ReadStream {
+    table: String,
+    stream_arn: String,
+    checkpoints: PathBuf,
+}
+
+impl ReadStream {
+    fn of(stream: &Stream<App>, checkpoints: &Path) -> Self {
+        Self { table: stream.table.clone(), stream_arn: stream.stream_arn.clone(), checkpoints: checkpoints.to_owned() }
+    }
+
+    /// Returns the sequence number before which the reader has handled every record, or 0 if it has handled none.
+    fn handled_before(&self) -> std::io::Result<u128> {
+        let checkpoints = Checkpoints::open(&self.checkpoints, &self.table, &self.stream_arn)?;
+        Ok(checkpoints.handled_before().unwrap_or(0))
+    }
 }
 
 /// Deletes expired items and handled stream records periodically, since dynoxide does neither by itself.
-async fn sweep(
-    dynoxide: Arc<Dynoxide>,
-    checkpoints: PathBuf,
-    streams: Vec<(String, String)>,
-    mut stopped: watch::Receiver<bool>,
-) {
+async fn sweep(dynoxide: Arc<Dynoxide>, read: Vec<ReadStream>, mut stopped: watch::Receiver<bool>) {
+    let mut readers: BTreeMap<&str, Vec<&ReadStream>> = BTreeMap::new();
+    for stream in &read {
+        readers.entry(&stream.table).or_default().push(stream);
+    }
     loop {
         if let Err(error) = dynoxide.sweep_expired().await {
             tracing::warn!(%error, "deleting expired items failed");
         }
-        for (table, stream_arn) in &streams {
-            let trimmed = match Checkpoints::open(&checkpoints, table, stream_arn) {
-                Ok(checkpoints) => match checkpoints.handled_before() {
-                    Some(before) => dynoxide.trim(table, before).await.map(drop),
-                    None => Ok(()),
-                },
-                Err(error) => Err(error.into()),
-            };
-            if let Err(error) = trimmed {
+        for (table, readers) in &readers {
+            if let Err(error) = trim(&dynoxide, table, readers).await {
                 tracing::warn!(table, %error, "trimming a stream failed");
             }
         }
@@ -196,6 +245,18 @@ async fn sweep(
             _ = stopped.changed() => break,
         }
     }
+}
+
+/// Deletes the records of a stream that all its readers have handled.
+async fn trim(dynoxide: &Dynoxide, table: &str, readers: &[&ReadStream]) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let mut before = u128::MAX;
+    for reader in readers {
+        before = before.min(reader.handled_before()?);
+    }
+    if before > 0 {
+        dynoxide.trim(table, before).await?;
+    }
+    Ok(())
 }
 
 /// Deletes expired objects periodically, since the local S3 does not.

@@ -1,9 +1,11 @@
-//! A person for each kind of caller: those of the samples, the staff of the archive, and a librarian of the shelf.
+//! A person for each kind of caller: those of the samples, the staff of the archive, those of chat, and a librarian of
+//! the shelf.
 
 use crate::identity::Person;
 
-/// The people by kind. The agency is Moorland Avalanche Service, the tenant Northern Bridges.
-pub const PEOPLE: [(&str, Person<'static>); 12] = [
+/// The people by kind. The agency is Moorland Avalanche Service, the tenant Northern Bridges. The member
+/// of chat is the first person of its sample.
+pub const PEOPLE: [(&str, Person<'static>); 14] = [
     ("parks-admin", Person { roles: &["parks-admin"], ..Person::new("parks-admin") }),
     ("platform-admin", Person { roles: &["platform-admin"], ..Person::new("platform-admin") }),
     ("agency-admin", Person::new("volunteer-0988")),
@@ -15,5 +17,7 @@ pub const PEOPLE: [(&str, Person<'static>); 12] = [
     ("archive-administrator", Person { roles: &["archive-administrator"], ..Person::new("archivist") }),
     ("archive-editor", Person { roles: &["archive-editor"], ..Person::new("editor") }),
     ("archive-volunteer", Person { roles: &["archive-volunteer"], ..Person::new("transcriber") }),
+    ("chat-admin", Person { roles: &["chat-admin"], ..Person::new("chat-admin") }),
+    ("chat-member", Person { name: Some("Ada Alder"), ..Person::new("chatter-0000") }),
     ("librarian", Person { roles: &["librarian"], ..Person::new("librarian") }),
 ];

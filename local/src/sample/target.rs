@@ -49,6 +49,11 @@ impl Target {
         Self { client: Client::new(), gateway: gateway.to_owned(), token: token.to_owned() }
     }
 
+    /// Returns the target of somebody else.
+    pub(super) fn with_token(&self, token: String) -> Self {
+        Self { token, ..self.clone() }
+    }
+
     /// Creates an item, or finds the one with its id.
     pub async fn create(&self, feature: Feature) -> Result<Answered, SampleError> {
         let Feature { name, display_name, body } = feature;
@@ -220,7 +225,9 @@ impl Target {
             attempts += 1;
             match answer.retry_after {
                 _ if attempts >= MAX_ATTEMPTS => return Ok(answer),
-                Some(pause) if status.is_server_error() => tokio::time::sleep(pause).await,
+                Some(pause) if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
+                    tokio::time::sleep(pause).await;
+                }
                 _ if answer.is_transient_conflict() => {}
                 _ => return Ok(answer),
             }

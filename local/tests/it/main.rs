@@ -11,4 +11,6 @@ mod platform;
 #[cfg(test)]
 mod queues;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod streams;

@@ -1,10 +1,13 @@
 //! A platform with a made-up system: from a write into the table to a search, across restarts.
 
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_dynamodbstreams::types::ShardIteratorType;
+use bytes::Bytes;
 use local::engine::osmem;
 use local::install::{Cache, Tools};
 use local::search::Choice;
@@ -13,7 +16,7 @@ use mirror::{Document, Documents, Found, Image, Mapping, Mirrored, NoShapes, Unf
 use serde_json::Value;
 use table::schema::{Bucket, Entity, EventSource, Search, System, Table};
 use table::{Access, AccessPattern};
-use web::App;
+use web::{App, Event, EventFailure, EventHandler};
 
 static STATE: Table = mirror::schema::state_table("toys-mirror");
 static TOYS: Table = Table {
@@ -28,7 +31,8 @@ static SYSTEM: System = System {
     name: "toys",
     tables: &[&TOYS, &STATE],
     buckets: &[Bucket { name: "toys", expiring: &[] }],
-    sources: &[EventSource::Streams { handler: "mirror", filtered: false }],
+    sources: &[EventSource::Streams { handler: "mirror", filtered: false }, EventSource::Records { handler: "read" }],
+    secrets: &[],
 };
 
 #[derive(Default)]
@@ -61,7 +65,27 @@ impl Documents for Toys {
 }
 
 fn served() -> Served {
-    Served::of::<Toys>(&SYSTEM, |engines| App::new(engines, &SYSTEM, Vec::new(), vec![mirror::handler::<Toys>()]))
+    Served::of::<Toys>(&SYSTEM, |engines| {
+        App::new(engines, &SYSTEM, Vec::new(), vec![mirror::handler::<Toys>(), EventHandler::new("read", read)])
+    })
+}
+
+/// The names of the toys in the records that the second reader has handled, on all platforms.
+static READ: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Whether the second reader handles the toy `puzzle`.
+static SOLVED: AtomicBool = AtomicBool::new(false);
+
+async fn read(event: Event) -> Result<Bytes, EventFailure> {
+    let payload: Value = serde_json::from_slice(&event.payload).unwrap();
+    for record in payload["Records"].as_array().unwrap() {
+        let name = record["dynamodb"]["NewImage"]["name"]["S"].as_str().unwrap();
+        if name == "puzzle" && !SOLVED.load(Ordering::SeqCst) {
+            return Err(EventFailure("the puzzle is not solved".to_owned()));
+        }
+        READ.lock().unwrap().push(name.to_owned());
+    }
+    Ok(Bytes::new())
 }
 
 async fn start(state: &Path, search: Choice) -> Result<Platform, StartError> {
@@ -70,11 +94,15 @@ async fn start(state: &Path, search: Choice) -> Result<Platform, StartError> {
 }
 
 async fn put(platform: &Platform, name: &str) {
+    write(platform, name).await;
+    tokio::time::timeout(Duration::from_secs(20), platform.caught_up()).await.unwrap();
+}
+
+async fn write(platform: &Platform, name: &str) {
     let put = platform.engines.dynamodb().put_item().table_name("toys");
     let put =
         put.item("pk", AttributeValue::S(format!("toy::{name}"))).item("name", AttributeValue::S(name.to_owned()));
     put.item("rev", AttributeValue::N((platform.engines.clock.micros() * 2).to_string())).send().await.unwrap();
-    tokio::time::timeout(Duration::from_secs(20), platform.caught_up()).await.unwrap();
 }
 
 async fn found(platform: &Platform) -> Vec<String> {
@@ -178,6 +206,26 @@ async fn handled_stream_records_are_deleted_after_the_next_start() {
     };
     tokio::time::timeout(Duration::from_secs(20), trimmed).await.unwrap();
     assert_eq!(found(&platform).await, ["ball", "kite", "top"]);
+    platform.stop().await;
+}
+
+#[tokio::test]
+async fn second_reader_resumes_at_its_own_position_after_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let platform = start(folder.path(), Choice::Osmem).await.unwrap();
+    put(&platform, "sloop").await;
+    write(&platform, "puzzle").await;
+    // The mirror does not wait for the second reader.
+    tokio::time::timeout(Duration::from_secs(20), platform.searchable()).await.unwrap();
+    assert_eq!(found(&platform).await, ["puzzle", "sloop"]);
+    platform.stop().await;
+
+    SOLVED.store(true, Ordering::SeqCst);
+    let platform = start(folder.path(), Choice::Osmem).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), platform.caught_up()).await.unwrap();
+    let read = READ.lock().unwrap().clone();
+    let own: Vec<_> = read.iter().filter(|name| ["sloop", "puzzle"].contains(&name.as_str())).collect();
+    assert_eq!(own, ["sloop", "puzzle"]);
     platform.stop().await;
 }
 

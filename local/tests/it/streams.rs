@@ -27,7 +27,7 @@ static TOYS: Table = Table {
     entities: &[Entity { name: "toy", pk: "{toy}", sk: None, search: Search::Document }],
     stream: true,
 };
-pub static SYSTEM: System = System { name: "toys", tables: &[&TOYS], buckets: &[], sources: &[] };
+pub static SYSTEM: System = System { name: "toys", tables: &[&TOYS], buckets: &[], secrets: &[], sources: &[] };
 
 /// A key and its record's sequence number.
 type Delivered = (String, String);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::stream::{self, TryStreamExt};
 use table::Engines;
-use table::schema::{Search, System, Table};
+use table::schema::{System, Table};
 
 use crate::batch::Batch;
 use crate::context::Context;
@@ -215,6 +215,5 @@ fn scanned<'i, R: Rules>(table: &'static Table, item: &'i Item, at: usize) -> Op
 
 /// Returns the tables that may have documents.
 pub(crate) fn searchable(system: &'static System) -> impl Iterator<Item = &'static Table> {
-    let has_documents = |table: &&'static Table| table.entities.iter().any(|entity| entity.search == Search::Document);
-    system.tables.iter().copied().filter(has_documents)
+    system.tables.iter().copied().filter(|table| table.is_searchable())
 }

@@ -31,7 +31,7 @@ pub fn grants(system: &System) -> Vec<Grant> {
         search("_bulk"),
         search("_mget"),
     ];
-    for table in system.tables.iter().filter(|table| table.stream) {
+    for table in system.mirrored() {
         grants.push(Grant { action: "dynamodb:GetItem", resource: Resource::Table(table.name.to_owned()) });
         grants.push(Grant { action: "dynamodb:UpdateItem", resource: stamped(table) });
     }

@@ -23,8 +23,12 @@ pub enum Call {
     Objects { bucket: &'static str, prefix: &'static str, action: ObjectAction },
     /// `SendMessage` to a queue.
     Queue { queue: &'static str },
+    /// An operation on the connections of the system's socket. A system has at most one.
+    Socket { action: SocketAction },
     /// `POST /{alias}/_search`.
     Search { alias: &'static str },
+    /// `GetSecretValue` of a secret.
+    Secret { secret: &'static str },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,6 +54,12 @@ pub enum ObjectAction {
     ListBucket,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SocketAction {
+    PostToConnection,
+    DeleteConnection,
+}
+
 /// A table in declarations of calls: `OnTable("orders").query()`.
 #[derive(Clone, Copy, Debug)]
 pub struct OnTable(pub &'static str);
@@ -64,6 +74,13 @@ pub struct OnObjects {
 /// A queue in declarations of calls: `OnQueue("orders-paid").send()`.
 #[derive(Clone, Copy, Debug)]
 pub struct OnQueue(pub &'static str);
+
+/// The connections of the system's socket in declarations of calls: `OnSocket.post()`.
+#[derive(Clone, Copy, Debug)]
+pub struct OnSocket;
+/// A secret in declarations of calls: `OnSecret("orders-signing").read()`.
+#[derive(Clone, Copy, Debug)]
+pub struct OnSecret(pub &'static str);
 
 impl AccessPattern {
     pub const fn new(name: &'static str, calls: &'static [Call]) -> Self {
@@ -142,6 +159,21 @@ impl OnObjects {
 impl OnQueue {
     pub const fn send(self) -> Call {
         Call::Queue { queue: self.0 }
+    }
+}
+
+impl OnSocket {
+    pub const fn post(self) -> Call {
+        Call::Socket { action: SocketAction::PostToConnection }
+    }
+
+    pub const fn close(self) -> Call {
+        Call::Socket { action: SocketAction::DeleteConnection }
+    }
+}
+impl OnSecret {
+    pub const fn read(self) -> Call {
+        Call::Secret { secret: self.0 }
     }
 }
 

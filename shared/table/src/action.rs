@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use serde::Serialize;
 
 use crate::access::{Call, TableAction};
+use crate::attribute;
 use crate::error::{Cause, Error};
 use crate::expression::{Condition, Placeholders, exists};
 use crate::item::{self, Item, Stored, to_item};
@@ -237,7 +238,7 @@ impl Action {
 
     /// Whether an earlier sending of this attempt may have written the item before others changed it.
     pub(crate) fn may_lie_beneath(&self, found: Option<&Item>, rev: Rev) -> bool {
-        let counts = self.seen.is_none() && matches!(&self.write, Write::Update(changes) if !changes.add.is_empty());
+        let counts = self.seen.is_none() && matches!(&self.write, Write::Update(changes) if changes.adds());
         counts || found.and_then(item::rev).is_some_and(|found| found > rev)
     }
 
@@ -273,6 +274,9 @@ pub struct Changes {
     set: BTreeMap<String, AttributeValue>,
     remove: BTreeSet<String>,
     add: BTreeMap<String, i64>,
+    /// Additions to and removals of entries of maps, by the names of attribute and entry.
+    add_entries: BTreeMap<(String, String), i64>,
+    remove_entries: BTreeSet<(String, String)>,
 }
 
 impl Changes {
@@ -285,7 +289,7 @@ impl Changes {
         let (old, new) = (to_item(old)?, to_item(new)?);
         let remove = old.keys().filter(|name| !new.contains_key(*name)).cloned().collect();
         let changed = |(name, value): &(_, _)| !old.get(name).is_some_and(|old| item::same(old, value));
-        Ok(Self { set: new.into_iter().filter(changed).collect(), remove, add: BTreeMap::new() })
+        Ok(Self { set: new.into_iter().filter(changed).collect(), remove, ..Self::default() })
     }
 
     pub fn set(mut self, name: &str, value: AttributeValue) -> Self {
@@ -304,8 +308,24 @@ impl Changes {
         self
     }
 
+    /// Adds to a number in a map. An absent entry counts as 0; the map must be present.
+    pub fn add_entry(mut self, map: &str, entry: &str, amount: i64) -> Self {
+        self.add_entries.insert((map.to_owned(), entry.to_owned()), amount);
+        self
+    }
+
+    /// Removes an entry of a map, which must be present.
+    pub fn remove_entry(mut self, map: &str, entry: &str) -> Self {
+        self.remove_entries.insert((map.to_owned(), entry.to_owned()));
+        self
+    }
+
     pub fn is_empty(&self) -> bool {
-        self.set.is_empty() && self.remove.is_empty() && self.add.is_empty()
+        self.set.is_empty()
+            && self.remove.is_empty()
+            && self.add.is_empty()
+            && self.add_entries.is_empty()
+            && self.remove_entries.is_empty()
     }
 
     fn express(&self, table: &Table, rev: Rev, commutes: bool, placeholders: &mut Placeholders) -> String {
@@ -320,8 +340,15 @@ impl Changes {
         } else {
             format!("{name} = {rev}")
         });
+        // DynamoDB adds to top-level attributes only, so an entry is set to a sum.
+        for ((map, entry), amount) in &self.add_entries {
+            let (path, zero) = (placeholders.entry(map, entry), placeholders.value(item::number(0)));
+            let amount = placeholders.value(item::number(*amount));
+            set.push(format!("{path} = if_not_exists({path}, {zero}) + {amount}"));
+        }
         let remove = self.remove.iter().filter(|name| !ours(name));
-        let remove: Vec<_> = remove.map(|name| placeholders.name(name)).collect();
+        let mut remove: Vec<_> = remove.map(|name| placeholders.name(name)).collect();
+        remove.extend(self.remove_entries.iter().map(|(map, entry)| placeholders.entry(map, entry)));
         let add = self.add.iter();
         let add: Vec<_> = add
             .map(|(name, amount)| format!("{} {}", placeholders.name(name), placeholders.value(item::number(*amount))))
@@ -334,11 +361,16 @@ impl Changes {
             .join(" ")
     }
 
+    fn adds(&self) -> bool {
+        !self.add.is_empty() || !self.add_entries.is_empty()
+    }
+
     /// Whether an item has these changes. Additions leave no trace, and are ignored.
     fn are_in(&self, item: &Item) -> bool {
         self.set
             .iter()
             .all(|(name, value)| name == rev::ATTRIBUTE || item.get(name).is_some_and(|found| item::same(value, found)))
             && self.remove.iter().all(|name| !item.contains_key(name))
+            && self.remove_entries.iter().all(|(map, entry)| attribute::entry(item, map, entry).is_none())
     }
 }

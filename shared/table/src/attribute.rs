@@ -25,6 +25,11 @@ pub fn flag(flag: bool) -> AttributeValue {
     AttributeValue::Bool(flag)
 }
 
+/// Returns an entry of an attribute that is a map.
+pub fn entry<'a>(item: &'a Item, map: &str, entry: &str) -> Option<&'a AttributeValue> {
+    item.get(map)?.as_m().ok()?.get(entry)
+}
+
 /// Whether two attribute values are equal. Numbers compare as numbers, sets without order.
 pub fn same(one: &AttributeValue, other: &AttributeValue) -> bool {
     use AttributeValue::{Bs, L, M, N, Ns, Ss};

@@ -1,7 +1,9 @@
 //! Physical names and endpoints of one deployment. No other module reads the environment for them.
 
 mod issuer;
+mod limits;
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fmt;
 use std::time::Duration;
@@ -22,8 +24,14 @@ pub struct Config {
     pub s3: Option<String>,
     /// Endpoint of SQS, absent on AWS.
     pub sqs: Option<String>,
+    /// Endpoint of Secrets Manager, absent on AWS.
+    pub secretsmanager: Option<String>,
     /// The URL of a queue before its name, with a slash at the end. Absent if the system has no queue.
     pub queues: Option<String>,
+    /// Endpoint of the management API of the system's socket. Absent if the system has no socket.
+    pub socket: Option<String>,
+    /// The URL at which clients open the system's socket. Absent if the system has no socket.
+    pub socket_url: Option<String>,
     /// Endpoint of OpenSearch.
     pub search: String,
     /// Static credentials for local engines. Absent on AWS, where the function's role is used.
@@ -40,6 +48,12 @@ pub struct Config {
     pub tombstones: Duration,
     /// Whether request metrics are recorded for each route, or for the system as a whole.
     pub route_metrics: bool,
+    /// The limits that differ from their defaults, by name.
+    pub limits: BTreeMap<String, u32>,
+    /// Whether people can register and log in to a system that issues tokens itself.
+    pub own_login: bool,
+    /// How long a secret is used before it is read again.
+    pub secret_lifetime: Duration,
 }
 
 /// The default and the minimum of [`Config::tombstones`]: 25 hours. A stream keeps a record for 24 hours, and no
@@ -48,6 +62,9 @@ pub const TOMBSTONES: Duration = Duration::from_hours(25);
 
 /// The default of [`Config::batch`], the most that DynamoDB takes.
 pub const BATCH: usize = 100;
+
+/// The default of [`Config::secret_lifetime`]: five minutes. Within it all functions use a new value.
+pub const SECRET_LIFETIME: Duration = Duration::from_secs(300);
 
 /// The default of [`Config::lease`]: two minutes.
 pub const LEASE: Duration = Duration::from_secs(120);
@@ -71,7 +88,10 @@ impl Config {
             dynamodb: None,
             s3: None,
             sqs: None,
+            secretsmanager: None,
             queues: None,
+            socket: None,
+            socket_url: None,
             search: search.to_owned(),
             credentials: None,
             cursor_secrets: Vec::new(),
@@ -80,6 +100,9 @@ impl Config {
             batch: BATCH,
             tombstones: TOMBSTONES,
             route_metrics: false,
+            limits: BTreeMap::new(),
+            own_login: true,
+            secret_lifetime: SECRET_LIFETIME,
         }
     }
 
@@ -90,15 +113,19 @@ impl Config {
     /// | `CAIRN_PREFIX` | prefix of every physical name; may be absent |
     /// | `CAIRN_BUCKET_SUFFIX` | suffix of every bucket's name; may be absent |
     /// | `AWS_REGION` | the region |
-    /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT`, `CAIRN_SQS_ENDPOINT` | local engines; absent on AWS |
-    /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL_SQS`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
+    /// | `CAIRN_DYNAMODB_ENDPOINT`, `CAIRN_S3_ENDPOINT`, `CAIRN_SQS_ENDPOINT`, `CAIRN_SECRETS_ENDPOINT` | local engines; absent on AWS |
+    /// | `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL_SQS`, `AWS_ENDPOINT_URL_SECRETS_MANAGER`, `AWS_ENDPOINT_URL` | an emulated cloud, where the function's role is used as on AWS |
     /// | `CAIRN_QUEUES` | the URL of a queue before its name, such as `https://sqs.ca-central-1.amazonaws.com/123456789012/`; absent if the system has no queue |
+    /// | `CAIRN_SOCKET_ENDPOINT` | the URL of the management API of the system's socket, such as `https://a1b2c3.execute-api.ca-central-1.amazonaws.com/live`; absent if the system has no socket |
+    /// | `CAIRN_SOCKET_URL` | the URL at which clients open the socket, such as `wss://a1b2c3.execute-api.ca-central-1.amazonaws.com/live`; absent if the system has no socket |
     /// | `CAIRN_SEARCH_ENDPOINT` | the URL of OpenSearch |
     /// | `CAIRN_ISSUERS` | a JSON list of `{"name", "issuer", "audience"}` with `keys`, a JWK set, or `jwks`, the URL of one; each name is unique and [valid in keys](Issuer::may_be_named). `audienceClaim` and `rolesClaim` are the paths of these claims in its tokens, `roleNames` maps its roles to ours; may be absent |
     /// | `CAIRN_CURSOR_SECRETS` | comma separated; the first signs, all verify |
     /// | `CAIRN_LEASE_SECONDS` | lease of a background job; 120 if absent |
     /// | `CAIRN_TOMBSTONE_HOURS` | how long search keeps tombstones, at least 25; 25 if absent |
     /// | `CAIRN_ROUTE_METRICS` | `true` for request metrics of each route; `false` if absent |
+    /// | `CAIRN_LIMITS` | limits that differ from their defaults, such as `sends=300,searches=600`; may be absent |
+    /// | `CAIRN_OWN_LOGIN` | `false` if people log in to a system that issues tokens by other issuers only; `true` if absent |
     /// | `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` | read here only for local engines |
     pub fn from_env() -> Result<Self, ConfigError> {
         Self::read(|variable| env::var(variable).ok().filter(|value| !value.is_empty()))
@@ -132,7 +159,10 @@ impl Config {
             dynamodb: dynamodb.or_else(|| emulated("AWS_ENDPOINT_URL_DYNAMODB")),
             s3: get("CAIRN_S3_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_S3")),
             sqs: get("CAIRN_SQS_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_SQS")),
+            secretsmanager: get("CAIRN_SECRETS_ENDPOINT").or_else(|| emulated("AWS_ENDPOINT_URL_SECRETS_MANAGER")),
             queues: get("CAIRN_QUEUES"),
+            socket: get("CAIRN_SOCKET_ENDPOINT"),
+            socket_url: get("CAIRN_SOCKET_URL"),
             search: required("CAIRN_SEARCH_ENDPOINT", "the URL of OpenSearch")?,
             credentials,
             cursor_secrets,
@@ -140,7 +170,10 @@ impl Config {
             batch: BATCH,
             lease: get("CAIRN_LEASE_SECONDS").map_or(Ok(LEASE), |text| lease(&text))?,
             tombstones: get("CAIRN_TOMBSTONE_HOURS").map_or(Ok(TOMBSTONES), |text| tombstones(&text))?,
-            route_metrics: get("CAIRN_ROUTE_METRICS").map_or(Ok(false), |text| route_metrics(&text))?,
+            route_metrics: get("CAIRN_ROUTE_METRICS").map_or(Ok(false), |text| flag("CAIRN_ROUTE_METRICS", &text))?,
+            limits: limits::read(&get("CAIRN_LIMITS").unwrap_or_default())?,
+            own_login: get("CAIRN_OWN_LOGIN").map_or(Ok(true), |text| flag("CAIRN_OWN_LOGIN", &text))?,
+            secret_lifetime: SECRET_LIFETIME,
         })
     }
 
@@ -159,6 +192,11 @@ impl Config {
 
     /// Returns the physical name of a queue.
     pub fn queue(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// Returns the physical name of a secret.
+    pub fn secret(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 
@@ -183,7 +221,10 @@ impl fmt::Debug for Config {
             .field("dynamodb", &self.dynamodb)
             .field("s3", &self.s3)
             .field("sqs", &self.sqs)
+            .field("secretsmanager", &self.secretsmanager)
             .field("queues", &self.queues)
+            .field("socket", &self.socket)
+            .field("socket_url", &self.socket_url)
             .field("search", &self.search)
             .field("issuers", &self.issuers)
             .finish_non_exhaustive()
@@ -206,9 +247,8 @@ fn tombstones(text: &str) -> Result<Duration, ConfigError> {
     })
 }
 
-fn route_metrics(text: &str) -> Result<bool, ConfigError> {
-    text.parse()
-        .map_err(|_| ConfigError { variable: "CAIRN_ROUTE_METRICS", fault: "must be `true` or `false`".to_owned() })
+fn flag(variable: &'static str, text: &str) -> Result<bool, ConfigError> {
+    text.parse().map_err(|_| ConfigError { variable, fault: "must be `true` or `false`".to_owned() })
 }
 
 /// The maximum of `CAIRN_TOMBSTONE_HOURS`: eleven years.
@@ -255,6 +295,7 @@ mod tests {
         assert_eq!(config.s3.as_deref(), Some("http://127.0.0.1:2"));
         assert!(config.credentials.is_none());
         assert_eq!(config.sqs.as_deref(), Some("http://127.0.0.1:1"));
+        assert_eq!(config.secretsmanager.as_deref(), Some("http://127.0.0.1:1"));
         assert_eq!(config.bucket("toy"), "toy-1");
     }
 

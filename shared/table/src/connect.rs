@@ -1,6 +1,6 @@
 //! Connections that are opened before the first request, so that it does not wait for TLS. The clients keep them open.
 //! The requests made for this need no permission, and their answers are ignored. If one fails, the first real request
-//! opens the connection.
+//! opens the connection. A secret is read at once, since a function reads it only once.
 
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
@@ -18,6 +18,12 @@ pub enum Engine {
         bucket: &'static str,
     },
     Sqs,
+    /// The management API of the system's socket.
+    Socket,
+    /// Secrets Manager, for a secret by its logical name.
+    Secret {
+        secret: &'static str,
+    },
     Search,
 }
 
@@ -28,13 +34,15 @@ impl Call {
             Self::Table { .. } | Self::Index { .. } => Engine::Dynamodb,
             Self::Objects { bucket, .. } => Engine::S3 { bucket },
             Self::Queue { .. } => Engine::Sqs,
+            Self::Socket { .. } => Engine::Socket,
+            Self::Secret { secret } => Engine::Secret { secret },
             Self::Search { .. } => Engine::Search,
         }
     }
 }
 
 impl Engines {
-    /// Creates the client of an engine, and opens a connection that the client keeps.
+    /// Creates the client of an engine, and opens a connection that the client keeps. Reads a secret.
     pub async fn connect(&self, engine: Engine) {
         match engine {
             // The client reuses the connection for the operations of the handlers.
@@ -52,6 +60,16 @@ impl Engines {
                 let asked = self.sqs().list_queues().customize();
                 let once = aws_sdk_sqs::config::Builder::new().retry_config(RetryConfig::disabled());
                 let _ = asked.config_override(once).mutate_request(ping).send().await;
+            }
+            // The path is not the one of a connection, so the answer is an error.
+            Engine::Socket => {
+                if let Ok(socket) = self.socket() {
+                    let asked = socket.get_connection().connection_id("any").customize();
+                    let _ = asked.mutate_request(ping).send().await;
+                }
+            }
+            Engine::Secret { secret } => {
+                let _ = self.secret(secret).await;
             }
             Engine::Search => {
                 if let Ok(search) = self.search() {

@@ -8,6 +8,7 @@ use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
+use aws_sdk_apigatewaymanagement::config::retry::RetryConfig;
 use aws_sdk_s3::config::{RequestChecksumCalculation, ResponseChecksumValidation};
 use aws_smithy_types::timeout::TimeoutConfig;
 use opensearch::OpenSearch;
@@ -15,7 +16,7 @@ use opensearch::http::Url;
 use opensearch::http::transport::{SingleNodeConnectionPool, TransportBuilder};
 
 use crate::trace::TraceInterceptor;
-use crate::{Clock, Config};
+use crate::{Clock, Config, secret};
 
 /// How long an attempt of a request to DynamoDB may take before the SDK retries it.
 const DYNAMODB_ATTEMPT_TIMEOUT: Duration = Duration::from_secs(8);
@@ -25,6 +26,12 @@ const S3_READ_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a call to SQS may take with its retries. A request waits for it, and what a lost message asks for is done
 /// by a schedule, too.
 const SQS_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long a call to the management API of a socket may take. It is made once: a caller that needs the delivery decides
+/// on a retry, and others must not wait for one slow connection.
+const SOCKET_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a call to Secrets Manager may take with its retries. The start of a function or a request waits for it.
+const SECRETS_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The configuration, clock and clients of one process. A client is created at its first use, or by
 /// [`Engines::connect`].
@@ -37,8 +44,16 @@ pub struct Engines {
     dynamodb: OnceLock<aws_sdk_dynamodb::Client>,
     s3: OnceLock<aws_sdk_s3::Client>,
     sqs: OnceLock<aws_sdk_sqs::Client>,
+    socket: OnceLock<aws_sdk_apigatewaymanagement::Client>,
+    secretsmanager: OnceLock<aws_sdk_secretsmanager::Client>,
     search: OnceLock<OpenSearch>,
+    pub(crate) secrets: secret::Cache,
 }
+
+/// The configuration has no endpoint of a socket.
+#[derive(Debug, thiserror::Error)]
+#[error("the management API of the socket is not configured; set CAIRN_SOCKET_ENDPOINT")]
+pub struct NoSocket;
 
 /// The endpoint of OpenSearch is not a URL, or TLS cannot be set up.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +100,10 @@ impl Engines {
             dynamodb: OnceLock::new(),
             s3: OnceLock::new(),
             sqs: OnceLock::new(),
+            socket: OnceLock::new(),
+            secretsmanager: OnceLock::new(),
             search: OnceLock::new(),
+            secrets: secret::Cache::default(),
         })
     }
 
@@ -132,6 +150,27 @@ impl Engines {
         })
     }
 
+    /// Returns the client of the management API of the system's socket. It retries nothing.
+    pub fn socket(&self) -> Result<&aws_sdk_apigatewaymanagement::Client, NoSocket> {
+        let endpoint = self.config.socket.as_ref().ok_or(NoSocket)?;
+        Ok(self.socket.get_or_init(|| {
+            let mut config = aws_sdk_apigatewaymanagement::config::Builder::from(&self.aws());
+            let timeouts = TimeoutConfig::builder().operation_timeout(SOCKET_TIMEOUT).build();
+            config.set_endpoint_url(Some(endpoint.clone())).set_timeout_config(Some(timeouts));
+            let config = config.retry_config(RetryConfig::disabled()).interceptor(TraceInterceptor);
+            aws_sdk_apigatewaymanagement::Client::from_conf(config.build())
+        }))
+    }
+
+    pub fn secretsmanager(&self) -> &aws_sdk_secretsmanager::Client {
+        self.secretsmanager.get_or_init(|| {
+            let mut config = aws_sdk_secretsmanager::config::Builder::from(&self.aws());
+            let timeouts = TimeoutConfig::builder().operation_timeout(SECRETS_TIMEOUT).build();
+            config.set_endpoint_url(self.config.secretsmanager.clone()).set_timeout_config(Some(timeouts));
+            aws_sdk_secretsmanager::Client::from_conf(config.interceptor(TraceInterceptor).build())
+        })
+    }
+
     pub fn search(&self) -> Result<&OpenSearch, SearchClientError> {
         if let Some(client) = self.search.get() {
             return Ok(client);
@@ -170,6 +209,8 @@ mod tests {
             dynamodb: Some("http://127.0.0.1:1".to_owned()),
             s3: Some("http://127.0.0.1:1".to_owned()),
             sqs: Some("http://127.0.0.1:1".to_owned()),
+            socket: Some("http://127.0.0.1:1".to_owned()),
+            secretsmanager: Some("http://127.0.0.1:1".to_owned()),
             credentials: Some(("local".to_owned(), "local".to_owned())),
             cursor_secrets: vec!["secret".to_owned()],
             ..Config::new("ca-central-1", search)
@@ -183,6 +224,8 @@ mod tests {
         assert!(std::ptr::eq(engines.dynamodb(), engines.dynamodb()));
         assert!(std::ptr::eq(engines.s3(), engines.s3()));
         assert!(std::ptr::eq(engines.sqs(), engines.sqs()));
+        assert!(std::ptr::eq(engines.socket().unwrap(), engines.socket().unwrap()));
+        assert!(std::ptr::eq(engines.secretsmanager(), engines.secretsmanager()));
         assert!(std::ptr::eq(engines.search().unwrap(), engines.search().unwrap()));
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
+use crate::attribute;
 use crate::item::{self, Item};
 use crate::schema::{EXPIRES, Table};
 
@@ -26,12 +27,23 @@ pub enum Condition {
     NamedEquals(String, AttributeValue),
     /// [`Condition::Present`] of an attribute whose name contains an id.
     NamedPresent(String),
+    /// The entry of a map is present, has this value's type and is greater.
+    EntryAbove(&'static str, String, AttributeValue),
+    /// The entry of a map is present, has this value's type and is not greater.
+    EntryAtMost(&'static str, String, AttributeValue),
+    /// The entry of a map is absent.
+    EntryAbsent(&'static str, String),
+    /// The map is present and has fewer entries.
+    FewerEntries(&'static str, usize),
 }
 
 impl Condition {
     /// Whether the condition holds for an item that was read.
     pub fn holds(&self, item: &Item) -> bool {
         let equals = |name: &str, value| item.get(name).is_some_and(|found| item::same(found, value));
+        let order = |name: &str, entry: &str, value| {
+            attribute::entry(item, name, entry).and_then(|found| item::order(found, value))
+        };
         match self {
             Self::Equals(name, value) => equals(name, value),
             Self::NamedEquals(name, value) => equals(name, value),
@@ -45,11 +57,22 @@ impl Condition {
             Self::AtMost(name, value) => {
                 item.get(*name).and_then(|found| item::order(found, value)).is_some_and(Ordering::is_le)
             }
+            Self::EntryAbove(name, entry, value) => order(name, entry, value).is_some_and(Ordering::is_gt),
+            Self::EntryAtMost(name, entry, value) => order(name, entry, value).is_some_and(Ordering::is_le),
+            Self::EntryAbsent(name, entry) => attribute::entry(item, name, entry).is_none(),
+            Self::FewerEntries(name, size) => {
+                item.get(*name).and_then(|found| found.as_m().ok()).is_some_and(|map| map.len() < *size)
+            }
         }
     }
 
     pub(crate) fn express(&self, placeholders: &mut Placeholders) -> String {
-        let name = placeholders.name(self.name());
+        let name = match self {
+            Self::EntryAbove(map, entry, _) | Self::EntryAtMost(map, entry, _) | Self::EntryAbsent(map, entry) => {
+                placeholders.entry(map, entry)
+            }
+            _ => placeholders.name(self.name()),
+        };
         match self {
             Self::Equals(_, value) | Self::NamedEquals(_, value) => {
                 format!("{name} = {}", placeholders.value(value.clone()))
@@ -58,9 +81,19 @@ impl Condition {
                 format!("(attribute_not_exists({name}) OR {name} <> {})", placeholders.value(value.clone()))
             }
             Self::Present(_) | Self::NamedPresent(_) => format!("attribute_exists({name})"),
-            Self::Absent(_) => format!("attribute_not_exists({name})"),
-            Self::Above(_, value) => format!("{name} > {}", placeholders.value(value.clone())),
-            Self::AtMost(_, value) => format!("{name} <= {}", placeholders.value(value.clone())),
+            Self::Absent(_) | Self::EntryAbsent(..) => format!("attribute_not_exists({name})"),
+            Self::Above(_, value) | Self::EntryAbove(.., value) => {
+                format!("{name} > {}", placeholders.value(value.clone()))
+            }
+            Self::AtMost(_, value) | Self::EntryAtMost(.., value) => {
+                format!("{name} <= {}", placeholders.value(value.clone()))
+            }
+            Self::FewerEntries(_, size) => {
+                format!(
+                    "size({name}) < {}",
+                    placeholders.value(item::number(i128::try_from(*size).unwrap_or(i128::MAX)))
+                )
+            }
         }
     }
 
@@ -71,7 +104,11 @@ impl Condition {
             | Self::Present(name)
             | Self::Absent(name)
             | Self::Above(name, _)
-            | Self::AtMost(name, _) => name,
+            | Self::AtMost(name, _)
+            | Self::EntryAbove(name, ..)
+            | Self::EntryAtMost(name, ..)
+            | Self::EntryAbsent(name, _)
+            | Self::FewerEntries(name, _) => name,
             Self::NamedEquals(name, _) | Self::NamedPresent(name) => name,
         }
     }
@@ -96,6 +133,11 @@ impl Placeholders {
         let placeholder = format!("#n{}", self.names.len());
         self.names.insert(placeholder.clone(), attribute.to_owned());
         placeholder
+    }
+
+    /// Returns the path of an entry of a map.
+    pub fn entry(&mut self, map: &str, entry: &str) -> String {
+        format!("{}.{}", self.name(map), self.name(entry))
     }
 
     pub fn value(&mut self, value: AttributeValue) -> String {

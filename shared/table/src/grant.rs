@@ -1,6 +1,6 @@
 //! The IAM permissions that a call needs: single actions on single resources.
 
-use crate::access::{AccessPattern, Call, ObjectAction, TableAction};
+use crate::access::{AccessPattern, Call, ObjectAction, SocketAction, TableAction};
 
 /// One action on one resource, as a statement of a policy allows it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,6 +34,11 @@ pub enum Resource {
         prefix: String,
     },
     Queue(String),
+    /// The connections of the system's socket, by this HTTP method of the management API.
+    Connections {
+        method: String,
+    },
+    Secret(String),
     /// A path of the search domain, without the first slash. `*` or `??????` stands for a generation's number.
     Search {
         path: String,
@@ -67,6 +72,13 @@ impl Call {
                 Grant { action: action.iam(), resource }
             }
             Self::Queue { queue } => Grant { action: "sqs:SendMessage", resource: Resource::Queue(queue.to_owned()) },
+            Self::Socket { action } => {
+                let method = action.method().to_owned();
+                Grant { action: "execute-api:ManageConnections", resource: Resource::Connections { method } }
+            }
+            Self::Secret { secret } => {
+                Grant { action: "secretsmanager:GetSecretValue", resource: Resource::Secret(secret.to_owned()) }
+            }
             Self::Search { alias } => {
                 Grant { action: "es:ESHttpPost", resource: Resource::Search { path: format!("{alias}/_search") } }
             }
@@ -85,6 +97,16 @@ impl TableAction {
             Self::UpdateItem => "dynamodb:UpdateItem",
             Self::DeleteItem => "dynamodb:DeleteItem",
             Self::ConditionCheckItem => "dynamodb:ConditionCheckItem",
+        }
+    }
+}
+
+impl SocketAction {
+    /// Returns the HTTP method of the operation, by which a policy distinguishes operations.
+    fn method(self) -> &'static str {
+        match self {
+            Self::PostToConnection => "POST",
+            Self::DeleteConnection => "DELETE",
         }
     }
 }

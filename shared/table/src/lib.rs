@@ -52,6 +52,8 @@
 //! | sign the cursor of a page | [`cursor`] |
 //! | read and write objects in S3, search | [`Objects`], [`Access::search`] |
 //! | send a message to a queue | [`Queue`] |
+//! | send a frame to a connection of a socket, close a connection | [`Access::post`], [`Access::close`] |
+//! | read a secret, derive a key | [`Access::secret`], [`Secret`] |
 //! | configure engines | [`Config`], [`Engines`], [`Clock`] |
 //! | compute the permissions of a role | [`grant`] |
 //! | trace the calls of one request | [`Trace`] |
@@ -75,6 +77,7 @@ pub mod grant;
 pub mod idempotency;
 pub mod item;
 pub mod key;
+mod limit;
 #[doc(hidden)]
 pub mod objects;
 pub mod ordered;
@@ -84,10 +87,13 @@ mod provision;
 mod query;
 mod queue;
 mod read;
+mod read_secret;
 pub mod rev;
 pub mod schema;
 pub mod search;
+mod secret;
 mod sequence;
+pub mod socket;
 pub mod template;
 pub mod trace;
 mod write;
@@ -105,6 +111,7 @@ pub use grant::Grant;
 pub use idempotency::{FirstAnswer, Idempotency};
 pub use item::{Item, Stored};
 pub use key::{EntityKey, Key};
+pub use limit::Limit;
 pub use objects::{Declared, Link, ObjectHead, Objects};
 pub use part::{Escaped, KeyPart, Number};
 pub use person::Idpid;
@@ -114,5 +121,7 @@ pub use queue::Queue;
 pub use read::TableAccess;
 pub use rev::Rev;
 pub use search::SearchError;
+pub use secret::Secret;
 pub use sequence::Sequence;
+pub use socket::Delivery;
 pub use trace::Trace;

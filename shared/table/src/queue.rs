@@ -1,5 +1,7 @@
 //! Queues of SQS, by one access pattern.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::access::{Access, AccessPattern, Call};
@@ -23,6 +25,11 @@ impl Access {
 impl Queue<'_> {
     /// Sends a message with this body as JSON. After an error the message may have been sent.
     pub async fn send(&self, body: &(impl Serialize + Sync)) -> Result<(), Error> {
+        self.send_after(body, Duration::ZERO).await
+    }
+
+    /// Sends a message that is delivered after a delay of whole seconds, at most 15 minutes.
+    pub async fn send_after(&self, body: &(impl Serialize + Sync), delay: Duration) -> Result<(), Error> {
         let call = Call::Queue { queue: self.name };
         self.access.permit(self.pattern, call)?;
         let body = serde_json::to_string(body).map_err(|error| Error::Misfit(error.to_string()))?;
@@ -31,7 +38,8 @@ impl Queue<'_> {
             engine: "SQS",
             source: "the URL of queues is not configured; set CAIRN_QUEUES".into(),
         })?;
-        let sent = engines.sqs().send_message().queue_url(url).message_body(body).send().await;
+        let sent = engines.sqs().send_message().queue_url(url).message_body(body);
+        let sent = sent.set_delay_seconds(i32::try_from(delay.as_secs()).ok().filter(|delay| *delay > 0)).send().await;
         self.access.record(self.pattern, call, (0.0, 0.0));
         sent.map(|_| ()).map_err(|error| Error::Engine { engine: "SQS", source: Box::new(error) })
     }

@@ -1,6 +1,7 @@
-//! Declarations of tables, indexes, buckets and event sources. Local engines and templates for AWS are generated from
+//! Declarations of tables, indexes, buckets, secrets and event sources. Local engines and templates for AWS are generated from
 //! them.
 
+use std::iter;
 use std::time::Duration;
 
 use crate::{EntityKey, Key, template};
@@ -11,6 +12,7 @@ pub struct System {
     pub name: &'static str,
     pub tables: &'static [&'static Table],
     pub buckets: &'static [Bucket],
+    pub secrets: &'static [Secret],
     pub sources: &'static [EventSource],
 }
 
@@ -25,7 +27,8 @@ pub struct Table {
     pub sk: Option<&'static str>,
     pub indexes: &'static [Index],
     pub entities: &'static [Entity],
-    /// Whether a stream with both images feeds the mirror.
+    /// Whether the table has a stream with both images. It feeds the mirror, if an entity has documents, and the
+    /// readers of [`EventSource::Records`].
     pub stream: bool,
 }
 
@@ -78,7 +81,24 @@ impl Entity {
     }
 }
 
+impl System {
+    /// Returns the tables whose stream feeds the mirror: those with an entity that has documents.
+    pub fn mirrored(&self) -> impl Iterator<Item = &'static Table> + use<> {
+        self.tables.iter().copied().filter(|table| table.stream && table.is_searchable())
+    }
+
+    /// Returns the tables with a stream.
+    pub fn streams(&self) -> impl Iterator<Item = &'static Table> + use<> {
+        self.tables.iter().copied().filter(|table| table.stream)
+    }
+}
+
 impl Table {
+    /// Whether an entity of the table has documents.
+    pub fn is_searchable(&self) -> bool {
+        self.entities.iter().any(|entity| entity.search == Search::Document)
+    }
+
     /// Returns the entity of a key, including the platform's own. Returns none for a key that fits no template.
     pub fn entity_of(&self, key: &Key) -> Option<&Entity> {
         let platform = if self.sk.is_some() { &IDEMPOTENCY } else { &IDEMPOTENCY_WITHOUT_SORT_KEY };
@@ -109,12 +129,24 @@ pub struct Bucket {
     pub expiring: &'static [(&'static str, u32)],
 }
 
+/// A secret of AWS Secrets Manager with a random value, which a deployment generates and keeps. Keys are derived from
+/// it ([`crate::Secret`]).
+#[derive(Debug)]
+pub struct Secret {
+    pub name: &'static str,
+    /// What it is for, as Secrets Manager shows it.
+    pub description: &'static str,
+}
+
 /// A source of events other than HTTP, and the name of the handler that it calls.
 #[derive(Debug)]
 pub enum EventSource {
-    /// The records of every table with a stream. `filtered` drops records of keys that never have documents, which is
-    /// worthwhile if most items have none.
+    /// The records of every table with a stream and with an entity that has documents, for the mirror. `filtered` drops
+    /// records of keys that never have documents, which is worthwhile if most items have none.
     Streams { handler: &'static str, filtered: bool },
+    /// The records of every table with a stream, for a reader beside the mirror, [`RECORDS_BATCH`] at a time. It has
+    /// positions of its own, so that neither delays the other. DynamoDB supports two readers of a shard.
+    Records { handler: &'static str },
     /// The creation of objects under this prefix.
     Objects { bucket: &'static str, prefix: &'static str, handler: &'static str },
     /// The messages of a queue, one in an invocation. A message whose handler fails is delivered again after
@@ -124,20 +156,38 @@ pub enum EventSource {
     Schedule { every_minutes: u32, handler: &'static str },
     /// A deployment of the stack, each time that a custom resource is created, updated or deleted.
     Deployment { handler: &'static str },
+    /// The WebSocket API of the system, which has at most one. `connect` decides whether a client may connect,
+    /// `disconnect` is called after a connection has ended, as a best effort, and `receive` for each message of a
+    /// client.
+    Socket { connect: &'static str, disconnect: &'static str, receive: &'static str },
 }
 
 impl EventSource {
-    /// Returns the name of the handler.
-    pub fn handler(&self) -> &'static str {
-        match self {
+    /// Returns the names of the handlers.
+    pub fn handlers(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let (first, others) = match *self {
             Self::Streams { handler, .. }
+            | Self::Records { handler }
             | Self::Objects { handler, .. }
             | Self::Queue { handler, .. }
             | Self::Schedule { handler, .. }
-            | Self::Deployment { handler } => handler,
-        }
+            | Self::Deployment { handler } => (handler, [None, None]),
+            Self::Socket { connect, disconnect, receive } => (connect, [Some(disconnect), Some(receive)]),
+        };
+        iter::once(first).chain(others.into_iter().flatten())
+    }
+
+    /// Whether the source calls this handler.
+    pub fn calls(&self, handler: &str) -> bool {
+        self.handlers().any(|own| own == handler)
     }
 }
+
+/// The maximum number of stream records in one invocation of a reader beside the mirror.
+pub const RECORDS_BATCH: u32 = 100;
+
+/// The stage of a system's WebSocket API, which is the last segment of its URL.
+pub const SOCKET_STAGE: &str = "live";
 
 /// The number of deliveries after which a message goes to the dead letters. AWS recommends at least five, so that
 /// throttling alone sends no message there ("Creating and configuring an Amazon SQS event source mapping", AWS Lambda

@@ -13,12 +13,13 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use percent_encoding::percent_decode_str;
 use table::schema::System;
-use table::{Access, Engines, Trace};
+use table::{Access, Engines, Limit, Trace};
 use tokio::time::Instant;
 
 use crate::endpoint::{Endpoint, MatchedPath, Unchecked};
 use crate::event::{Event, EventFailure, EventHandler};
 use crate::format::Format;
+use crate::issuer::OwnIssuer;
 use crate::route::{Route, Serve};
 use crate::trust::Trust;
 use crate::{Answer, Problem, guard, log, openapi, problem};
@@ -39,6 +40,8 @@ pub struct App {
     system: &'static System,
     engines: Arc<Engines>,
     trust: Arc<Trust>,
+    own_issuer: Option<OwnIssuer>,
+    limits: &'static [Limit],
     formats: &'static [Format],
     endpoints: Vec<Arc<Endpoint>>,
     /// The one handler that is served, if not all are.
@@ -84,6 +87,8 @@ impl App {
             system,
             engines,
             trust,
+            own_issuer: None,
+            limits: &[],
             formats: &[],
             endpoints,
             only: None,
@@ -100,6 +105,13 @@ impl App {
     /// Trusts only these of the configured issuers.
     pub fn trusting(mut self, issuers: &[&str]) -> Self {
         self.trust = Arc::new(Trust::new(&self.engines.config.issuers, Some(issuers)));
+        self
+    }
+
+    /// Also accepts the tokens that the system itself issues.
+    pub fn issuing(mut self, own: OwnIssuer) -> Self {
+        self.trust = Arc::new(Trust::new(&self.engines.config.issuers, None).with_own(&own, &self.engines));
+        self.own_issuer = Some(own);
         self
     }
 
@@ -136,6 +148,21 @@ impl App {
 
     pub fn engines(&self) -> &Arc<Engines> {
         &self.engines
+    }
+
+    /// Declares the limits that a deployment can change.
+    pub fn limits(mut self, limits: &'static [Limit]) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    pub fn declared_limits(&self) -> &'static [Limit] {
+        self.limits
+    }
+
+    /// Returns the system's own issuer, whose secret each route reads to verify tokens.
+    pub fn own_issuer(&self) -> Option<&OwnIssuer> {
+        self.own_issuer.as_ref()
     }
 
     /// Returns every route, the built-in ones last.
@@ -188,7 +215,7 @@ impl App {
         let (instance, permitted) = (id.clone(), access.clone());
         let description = matches!(endpoint.route.serve, Serve::Description).then(|| self.description());
         let call = async move {
-            let principal = trust.authenticate(request.headers(), &engines.clock).await?;
+            let principal = trust.authenticate(request.headers(), &engines).await?;
             log::principal(&principal).map(|hash| logged.set(hash));
             let unchecked = Unchecked { id: instance, path, principal, engines, access: permitted, deadline };
             let context = own.check(request, unchecked, formats)?;
@@ -341,12 +368,14 @@ pub fn not_found() -> Response<Bytes> {
     response
 }
 
-/// Sets the default cache headers of a response: only the caller may cache it.
+/// Sets the default headers of a response: only the caller may cache it, and its content type is to be believed.
 fn with_defaults(mut response: Response<Bytes>) -> Response<Bytes> {
     let headers = response.headers_mut();
     let entry = headers.entry(header::CACHE_CONTROL);
     entry.or_insert(HeaderValue::from_static("private, no-store"));
     headers.entry(header::VARY).or_insert(HeaderValue::from_static("Authorization, Accept"));
+    // What users have written is never to be taken for markup or a script.
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }
 

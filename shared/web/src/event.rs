@@ -1,4 +1,4 @@
-//! Events: stream records, objects, messages, schedules and deployments.
+//! Events: stream records, objects, messages, schedules, deployments and sockets.
 
 use std::fmt;
 use std::future::Future;

@@ -28,6 +28,8 @@ pub struct Known {
     pub name: Option<String>,
     /// The email address, if the issuer has verified it.
     pub address: Option<String>,
+    /// The id of the session in which the token was issued (`sid`).
+    pub session: Option<String>,
     idpid: Idpid,
 }
 
@@ -42,6 +44,7 @@ impl Known {
             scopes: Vec::new(),
             name: None,
             address: None,
+            session: None,
             idpid,
         })
     }

@@ -1,4 +1,4 @@
-//! Bearer tokens of the platform's own issuer, on one machine and in tests.
+//! Signing of bearer tokens: by a system's own issuer, on one machine and in tests.
 
 use std::fmt;
 
@@ -32,6 +32,9 @@ pub struct Claims {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email: Option<String>,
     pub email_verified: bool,
+    /// The id of the session in which the token was issued.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sid: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -52,7 +55,12 @@ impl SigningKey {
     pub fn generate() -> Result<Self, SigningError> {
         let mut secret = [0; 32];
         getrandom::fill(&mut secret).map_err(|error| SigningError::NoRandomness(error.to_string()))?;
-        Self::from_pkcs8([PKCS8_PREFIX.as_slice(), &secret].concat())
+        Self::from_secret(&secret)
+    }
+
+    /// Creates the key pair of a private key (RFC 8032, section 5.1.5).
+    pub(crate) fn from_secret(secret: &[u8; 32]) -> Result<Self, SigningError> {
+        Self::from_pkcs8([PKCS8_PREFIX.as_slice(), secret].concat())
     }
 
     /// Parses a key that [`SigningKey::to_pkcs8`] returned.
@@ -72,11 +80,7 @@ impl SigningKey {
 
     /// Returns the public key as a JWK set document (RFC 7517), as in [`table::config::Issuer`].
     pub fn jwks(&self) -> String {
-        let set = JwkSet { keys: vec![self.public.clone()] };
-        serde_json::to_string(&set).unwrap_or_else(|error| {
-            table::never!("a JWK set that is not JSON: {error}");
-            String::new()
-        })
+        jwks(std::slice::from_ref(self))
     }
 
     /// Returns a signed token with these claims.
@@ -85,6 +89,15 @@ impl SigningKey {
         let key = EncodingKey::from_ed_der(&self.pkcs8);
         jsonwebtoken::encode(&header, claims, &key).map_err(|error| SigningError::NotSigned(error.to_string()))
     }
+}
+
+/// Returns the public keys as a JWK set document (RFC 7517).
+pub(crate) fn jwks(keys: &[SigningKey]) -> String {
+    let set = JwkSet { keys: keys.iter().map(|key| key.public.clone()).collect() };
+    serde_json::to_string(&set).unwrap_or_else(|error| {
+        table::never!("a JWK set that is not JSON: {error}");
+        String::new()
+    })
 }
 
 impl fmt::Debug for SigningKey {

@@ -1,5 +1,6 @@
 //! Verifying bearer tokens (RFC 7519, RFC 8725) against the keys of the issuers that a system trusts.
 
+mod derived;
 mod keys;
 mod remote;
 
@@ -10,11 +11,13 @@ use http::{HeaderMap, header};
 use jsonwebtoken::{crypto, dangerous, decode_header};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use table::Clock;
+use table::Engines;
 use table::config::{Issuer, Keys};
 
+use crate::issuer::OwnIssuer;
 use crate::principal::{Known, Principal};
 use crate::{Problem, problem};
+use derived::Derived;
 use keys::{ALGORITHMS, Key, KeySet};
 use remote::{Remote, Unavailable};
 
@@ -40,6 +43,8 @@ enum KeySource {
     Configured { document: String, keys: OnceLock<Option<KeySet>> },
     /// A JWK set that the issuer publishes.
     Remote(Remote),
+    /// The keys of the system's own issuer.
+    Derived(Derived),
 }
 
 /// The reason why a token is not accepted.
@@ -80,14 +85,29 @@ impl Trust {
         Self { issuers: issuers.map(trusted).collect() }
     }
 
+    /// Adds the system's own issuer. A configured issuer with its name is not trusted, since the people of both would be
+    /// the same.
+    pub fn with_own(mut self, own: &OwnIssuer, engines: &Engines) -> Self {
+        self.issuers.retain(|trusted| {
+            let differs = trusted.issuer.name != own.name;
+            if !differs {
+                tracing::error!(issuer = own.name, "configured issuer has the name of the system's own issuer");
+            }
+            differs
+        });
+        let issuer = Issuer::new(own.name, &own.iss(&engines.config), own.audience, Keys::Set(String::new()));
+        self.issuers.push(TrustedIssuer { issuer, keys: KeySource::Derived(Derived::new(own.secret)) });
+        self
+    }
+
     /// Loads the keys of all issuers before a token needs them. An issuer that fails is tried again by its first token.
-    pub async fn prepare(&self, clock: &Clock) {
-        join_all(self.issuers.iter().map(|trusted| trusted.keys.prepare(clock))).await;
+    pub async fn prepare(&self, engines: &Engines) {
+        join_all(self.issuers.iter().map(|trusted| trusted.keys.prepare(engines))).await;
     }
 
     /// Verifies the bearer token of a request and returns the caller. Fails only if the token may be valid and cannot be
     /// verified now.
-    pub async fn authenticate(&self, headers: &HeaderMap, clock: &Clock) -> Result<Principal, Problem> {
+    pub async fn authenticate(&self, headers: &HeaderMap, engines: &Engines) -> Result<Principal, Problem> {
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
         let token = match (values.next(), values.next()) {
             (None, _) => return Ok(Principal::Anonymous),
@@ -97,7 +117,7 @@ impl Trust {
         let Some((_, token)) = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")) else {
             return Ok(Principal::Invalid("The Authorization header must be `Bearer`, a space and a token."));
         };
-        match self.verify(token.trim(), clock).await {
+        match self.verify(token.trim(), engines).await {
             Ok(known) => Ok(Principal::Known(Box::new(known))),
             Err(TokenError::Invalid(reason)) => Ok(Principal::Invalid(reason)),
             Err(TokenError::Unavailable(Unavailable { cause, retry_after })) => Err(problem::UNAVAILABLE
@@ -109,7 +129,7 @@ impl Trust {
         }
     }
 
-    async fn verify(&self, token: &str, clock: &Clock) -> Result<Known, TokenError> {
+    async fn verify(&self, token: &str, engines: &Engines) -> Result<Known, TokenError> {
         const MALFORMED: &str = "The bearer token is not a JWT.";
         let header = decode_header(token).map_err(|_| MALFORMED)?;
         let (message, signature) = token.rsplit_once('.').ok_or(MALFORMED)?;
@@ -128,8 +148,8 @@ impl Trust {
         if header.crit.is_some() {
             return Err("The token's header has `crit`, and no extension is supported.".into());
         }
-        let known = claims.into_known(&trusted.issuer, clock.seconds())?;
-        let key = trusted.keys.find(header.kid.as_deref(), clock).await.map_err(TokenError::Unavailable)?;
+        let known = claims.into_known(&trusted.issuer, engines.clock.seconds())?;
+        let key = trusted.keys.find(header.kid.as_deref(), engines).await.map_err(TokenError::Unavailable)?;
         let key = key.ok_or("The token's key is not among the keys of its issuer.")?;
         if header.alg != key.algorithm {
             return Err("The token's algorithm differs from the algorithm of its key.".into());
@@ -155,17 +175,20 @@ impl KeySource {
         }
     }
 
-    async fn prepare(&self, clock: &Clock) {
+    async fn prepare(&self, engines: &Engines) {
         match self {
             Self::Configured { document, keys } => _ = keys.get_or_init(|| KeySet::parse(document.as_bytes())),
-            Self::Remote(remote) => remote.prepare(clock).await,
+            Self::Remote(remote) => remote.prepare(&engines.clock).await,
+            // A failure is repeated by the first token.
+            Self::Derived(derived) => _ = derived.key(None, engines).await,
         }
     }
 
-    async fn find(&self, id: Option<&str>, clock: &Clock) -> Result<Option<Arc<Key>>, Unavailable> {
+    async fn find(&self, id: Option<&str>, engines: &Engines) -> Result<Option<Arc<Key>>, Unavailable> {
         let (document, keys) = match self {
             Self::Configured { document, keys } => (document, keys),
-            Self::Remote(remote) => return remote.key(id, clock).await,
+            Self::Remote(remote) => return remote.key(id, &engines.clock).await,
+            Self::Derived(derived) => return derived.key(id, engines).await,
         };
         let keys = keys.get_or_init(|| KeySet::parse(document.as_bytes()));
         if keys.is_none() {
@@ -221,6 +244,7 @@ impl Claims {
         known.scopes = self.scope.split_whitespace().map(str::to_owned).collect();
         known.name = self.name;
         known.address = self.email.filter(|_| verified);
+        known.session = self.others.get("sid").and_then(Value::as_str).map(str::to_owned);
         Ok(known)
     }
 }
@@ -230,6 +254,8 @@ mod tests {
     use jsonwebtoken::jwk::Jwk;
     use jsonwebtoken::{Algorithm, EncodingKey, Header};
     use serde_json::json;
+    use table::access::{AccessPattern, OnSecret};
+    use table::{Clock, Config};
 
     use super::*;
 
@@ -274,8 +300,12 @@ mod tests {
             "roles": ["r"], "email": "s@i.test" })
     }
 
+    fn engines() -> Arc<Engines> {
+        Engines::new(Config::new("ca-central-1", "http://127.0.0.1:9"), Clock::system())
+    }
+
     async fn verify(trust: &Trust, token: &str) -> Result<Known, &'static str> {
-        trust.verify(token, &Clock::system()).await.map_err(|error| match error {
+        trust.verify(token, &engines()).await.map_err(|error| match error {
             TokenError::Invalid(reason) => reason,
             TokenError::Unavailable(unavailable) => panic!("{unavailable:?}"),
         })
@@ -335,6 +365,18 @@ mod tests {
         claims["aud"] = "d".into();
         let refused = verify(&trust, &token(&rsa, Algorithm::RS256, None, &claims)).await;
         assert_eq!(refused, Err("The token is for another audience."));
+    }
+
+    #[tokio::test]
+    async fn configured_issuer_with_the_name_of_the_own_one_is_not_trusted() {
+        static READ: AccessPattern = AccessPattern::new("read", &[OnSecret("s").read()]);
+        let (key, engines) = (p256(), engines());
+        let signed = token(&key, Algorithm::ES256, None, &claims());
+        for (name, expected) in [("other", Ok(())), ("i", Err("The token's issuer is not trusted."))] {
+            let own = OwnIssuer { name, audience: "a", secret: "s", pattern: &READ };
+            let trust = trust(&[jwk(&key, Algorithm::ES256, None)]).with_own(&own, &engines);
+            assert_eq!(verify(&trust, &signed).await.map(|_| ()), expected, "{name}");
+        }
     }
 
     #[tokio::test]

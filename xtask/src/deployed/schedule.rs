@@ -12,7 +12,7 @@ use crate::python::{Environment, run};
 pub async fn invoke(root: &Path, python: &Environment, emulator: &Emulator, system: &System) -> Result<usize, Failure> {
     let scheduled = system.sources.iter().filter(|source| matches!(source, EventSource::Schedule { .. }));
     let mut invoked = 0;
-    for handler in scheduled.map(EventSource::handler) {
+    for handler in scheduled.flat_map(EventSource::handlers) {
         let mut command = python.command("python");
         command.arg(root.join("infra/python/invoke.py")).envs(emulator.variables());
         command.arg(format!("cairn-{}-{handler}", system.name));

@@ -1,6 +1,9 @@
 //! Variants of the templates for deployments to the emulator.
 
+use table::schema::SOCKET_STAGE;
+
 use crate::infra::function::resource;
+use crate::infra::names;
 use crate::infra::node::{Map, Node};
 use crate::infra::policy::allow;
 use crate::infra::routes;
@@ -8,8 +11,8 @@ use crate::infra::routes;
 /// The difference between a deployment and the committed template.
 #[derive(Clone, Copy, Debug)]
 pub enum Variant {
-    /// Only what the emulator needs. It has plain HTTP, which the buckets' policies forbid, and it creates no routes
-    /// from an API description.
+    /// Only what the emulator needs. It has plain HTTP, which the buckets' policies forbid, it creates no routes from an
+    /// API description, and it serves sockets under another address.
     Usual,
     /// This function has twice its memory.
     Larger { function: &'static str },
@@ -18,7 +21,8 @@ pub enum Variant {
 }
 
 impl Variant {
-    pub fn of(self, mut template: Node) -> Node {
+    /// Returns a template for an emulator at this endpoint.
+    pub fn of(self, mut template: Node, endpoint: &str) -> Node {
         if let Some(resources) = template.member("Resources").and_then(Node::members) {
             resources.retain(|(_, resource)| resource.kind() != Some("AWS::S3::BucketPolicy"));
             routes::expand(resources);
@@ -28,7 +32,23 @@ impl Variant {
                 Self::Without { function, action } => without(resources, function, action),
             }
         }
+        sockets(&mut template, endpoint);
         template
+    }
+}
+
+/// Replaces the URLs of a socket by those of the emulator, which serves it on its own port under a path.
+fn sockets(node: &mut Node, endpoint: &str) {
+    match node {
+        Node::Text(text) => {
+            for (scheme, there) in [("https", endpoint.to_owned()), ("wss", endpoint.replacen("http", "ws", 1))] {
+                let deployed = names::socket_url(scheme);
+                *text = text.replace(&deployed, &format!("{there}/_aws/execute-api/${{SocketApi}}/{SOCKET_STAGE}"));
+            }
+        }
+        Node::List(list) => list.iter_mut().for_each(|entry| sockets(entry, endpoint)),
+        Node::Map(members) => members.iter_mut().for_each(|(_, value)| sockets(value, endpoint)),
+        Node::Number(_) | Node::Flag(_) => {}
     }
 }
 

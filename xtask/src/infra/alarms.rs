@@ -124,7 +124,7 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
         ));
     }
     let mirrors = system.sources.iter().filter(|source| matches!(source, EventSource::Streams { .. }));
-    for mirror in mirrors.filter_map(|source| functions.iter().find(|function| function.name == source.handler())) {
+    for mirror in mirrors.filter_map(|source| functions.iter().find(|function| source.calls(function.name))) {
         alarms.extend([
             (
                 mirror.resource("LagAlarm"),
@@ -151,34 +151,82 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
                     ..base
                 },
             ),
+        ]);
+    }
+    let records = system.sources.iter().filter(|source| matches!(source, EventSource::Records { .. }));
+    for reader in records.filter_map(|source| functions.iter().find(|function| source.calls(function.name))) {
+        alarms.push((
+            reader.resource("LagAlarm"),
+            Alarm {
+                name: format!("{name} {} lags", reader.name),
+                about: "Records of the tables have waited for this reader for more than a minute, for ten minutes.",
+                namespace: "AWS/Lambda",
+                metric: "IteratorAge",
+                dimensions: of_handler(reader),
+                statistic: "Maximum",
+                rings: Rings::Above(MINUTE * MILLIS),
+                periods: 2,
+                ..base
+            },
+        ));
+    }
+    let is_stream = |source: &&EventSource| matches!(source, EventSource::Streams { .. } | EventSource::Records { .. });
+    for source in system.sources.iter().filter(is_stream) {
+        let Some(reader) = functions.iter().find(|function| source.calls(function.name)) else { continue };
+        let of_mirror = matches!(source, EventSource::Streams { .. });
+        alarms.extend([
             (
-                mirror.resource("ThrottlesAlarm"),
+                reader.resource("ThrottlesAlarm"),
                 Alarm {
-                    name: format!("{name} mirror is throttled"),
-                    about: "The account has no concurrency left for the mirror.",
+                    name: format!("{name} {} is throttled", reader.name),
+                    about: if of_mirror {
+                        "The account has no concurrency left for the mirror."
+                    } else {
+                        "The account has no concurrency left for this reader of the streams."
+                    },
                     namespace: "AWS/Lambda",
                     metric: "Throttles",
-                    dimensions: of_handler(mirror),
+                    dimensions: of_handler(reader),
                     periods: 3,
                     ..base
                 },
             ),
             (
-                mirror.resource("ExpiryAlarm"),
+                reader.resource("ExpiryAlarm"),
                 // The alarm comes while the job can still be stopped.
                 Alarm {
-                    name: format!("{name} stream records expire soon"),
+                    name: if of_mirror {
+                        format!("{name} stream records expire soon")
+                    } else {
+                        format!("{name} stream records of {} expire soon", reader.name)
+                    },
                     about: "Lambda discards records of the tables within the hour and writes them to the bucket of \
                             failures.",
                     namespace: "AWS/Lambda",
                     metric: "IteratorAge",
-                    dimensions: of_handler(mirror),
+                    dimensions: of_handler(reader),
                     statistic: "Maximum",
                     rings: Rings::Above((GIVEN_UP_SECONDS - HOUR) * MILLIS),
                     ..base
                 },
             ),
         ]);
+    }
+    let sockets = system.sources.iter().filter(|source| matches!(source, EventSource::Socket { .. }));
+    for handler in sockets.flat_map(EventSource::handlers) {
+        let Some(handler) = functions.iter().find(|function| function.name == handler) else { continue };
+        alarms.push((
+            handler.resource("ErrorsAlarm"),
+            Alarm {
+                name: format!("{name} {} fails", handler.name),
+                about: "Events of the socket failed or ran out of time. API Gateway does not repeat them.",
+                namespace: "AWS/Lambda",
+                metric: "Errors",
+                dimensions: of_handler(handler),
+                periods: 3,
+                ..base
+            },
+        ));
     }
     alarms.into_iter().map(|(resource, alarm)| (resource, alarm.resource(name, None))).collect()
 }

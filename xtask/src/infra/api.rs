@@ -109,7 +109,7 @@ const ACCESS_LOG: &str = concat!(
     r#""latency.ms":"$context.responseLatency","integration.error":"$context.integrationErrorMessage"}"#
 );
 
-fn log_group(system: &str, name: &str) -> Node {
+pub fn log_group(system: &str, name: &str) -> Node {
     let properties = map! {
         "LogGroupName" => sub(name),
         "RetentionInDays" => reference("LogRetentionDays"),
@@ -134,8 +134,7 @@ pub fn permission(function: &Function) -> Option<(String, Node)> {
 }
 
 /// Returns the URL of the API.
-pub fn outputs() -> Node {
-    map! {
-        "ApiUrl" => map! { "Description" => "Where the API is.", "Value" => attribute("Api", "ApiEndpoint") },
-    }
+pub fn outputs() -> Map {
+    let url = map! { "Description" => "Where the API is.", "Value" => attribute("Api", "ApiEndpoint") };
+    vec![("ApiUrl".to_owned(), url)]
 }

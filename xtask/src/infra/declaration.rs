@@ -3,12 +3,14 @@
 use serde_json::{Value, json};
 use table::grant::{Grant, Resource};
 use table::schema::{
-    EventSource, Index, MAX_RECEIVES, Projection, QUEUE_CONCURRENCY, Table, dead_letter_queue, visibility_timeout,
+    EventSource, Index, MAX_RECEIVES, Projection, QUEUE_CONCURRENCY, RECORDS_BATCH, SOCKET_STAGE, Table,
+    dead_letter_queue, visibility_timeout,
 };
 use web::{App, cors};
 
 use super::function::{Function, functions};
 use super::queues::DEAD_LETTER_SECONDS;
+use super::secrets::SECRET_LENGTH;
 use crate::artefact::MARK;
 use crate::systems::{self, Declared};
 
@@ -29,11 +31,18 @@ fn system(app: &App) -> Value {
         let expiring = bucket.expiring.iter().map(|(prefix, days)| json!({ "prefix": prefix, "days": days }));
         json!({ "name": bucket.name, "expiring": expiring.collect::<Vec<_>>() })
     });
+    let secrets = system
+        .secrets
+        .iter()
+        .map(|secret| json!({ "name": secret.name, "description": secret.description, "length": SECRET_LENGTH }));
     json!({
         "name": system.name,
         "isExample": systems::is_example(system.name),
         "tables": system.tables.iter().map(|declared| table(declared)).collect::<Vec<_>>(),
         "buckets": buckets.collect::<Vec<_>>(),
+        "secrets": secrets.collect::<Vec<_>>(),
+        "ownLogin": app.own_issuer().is_some(),
+        "hasLimits": !app.declared_limits().is_empty(),
         "sources": system.sources.iter().map(|declared| source(declared, &functions)).collect::<Vec<_>>(),
         "functions": functions.iter().map(function).collect::<Vec<_>>(),
     })
@@ -63,6 +72,9 @@ fn source(source: &EventSource, functions: &[Function]) -> Value {
         EventSource::Streams { handler, filtered } => {
             json!({ "kind": "streams", "handler": handler, "filtered": filtered })
         }
+        EventSource::Records { handler } => {
+            json!({ "kind": "records", "handler": handler, "batch": RECORDS_BATCH })
+        }
         EventSource::Objects { bucket, prefix, handler } => {
             json!({ "kind": "objects", "handler": handler, "bucket": bucket, "prefix": prefix })
         }
@@ -83,6 +95,13 @@ fn source(source: &EventSource, functions: &[Function]) -> Value {
             json!({ "kind": "schedule", "handler": handler, "everyMinutes": every_minutes })
         }
         EventSource::Deployment { handler } => json!({ "kind": "deployment", "handler": handler }),
+        EventSource::Socket { connect, disconnect, receive } => json!({
+            "kind": "socket",
+            "stage": SOCKET_STAGE,
+            "connect": connect,
+            "disconnect": disconnect,
+            "receive": receive,
+        }),
     }
 }
 
@@ -107,7 +126,9 @@ fn grant(grant: &Grant) -> Value {
         Resource::Index { table, index } => json!({ "action": action, "table": table, "index": index }),
         Resource::Objects { bucket, prefix } => json!({ "action": action, "bucket": bucket, "objects": prefix }),
         Resource::Names { bucket, prefix } => json!({ "action": action, "bucket": bucket, "names": prefix }),
+        Resource::Secret(secret) => json!({ "action": action, "secret": secret }),
         Resource::Queue(queue) => json!({ "action": action, "queue": queue }),
+        Resource::Connections { method } => json!({ "action": action, "connections": method }),
         Resource::Search { path } => json!({ "action": action, "searchPath": path }),
     }
 }

@@ -22,23 +22,28 @@ pub struct Function {
 
 /// Returns all functions of a system: its routes, then its event handlers.
 pub fn functions(app: &App) -> Vec<Function> {
+    let issuer: BTreeSet<Grant> = app.own_issuer().iter().flat_map(|own| own.pattern.grants()).collect();
     let routes = app.routes().map(|route| Function {
         name: route.name(),
         route: Some((route.method().to_string(), route.template().to_owned())),
         timeout: route.declared_timeout(),
         memory: route.declared_memory(),
-        grants: route.declared_patterns().iter().flat_map(|pattern| pattern.grants()).collect(),
+        grants: route.declared_patterns().iter().flat_map(|pattern| pattern.grants()).chain(issuer.clone()).collect(),
     });
     let system = app.system();
     let handlers = app.event_handlers().iter().map(|handler| {
         let mut grants: BTreeSet<Grant> =
             handler.declared_patterns().iter().flat_map(|pattern| pattern.grants()).collect();
-        for source in system.sources.iter().filter(|source| source.handler() == handler.name()) {
+        for source in system.sources.iter().filter(|source| source.calls(handler.name())) {
             match source {
                 EventSource::Streams { .. } => grants.extend(mirror::grants(system)),
                 EventSource::Deployment { .. } => grants.extend(mirror::index_grants(system)),
                 EventSource::Schedule { handler: mirror::SWEEP, .. } => grants.extend(mirror::sweep_grants(system)),
-                EventSource::Objects { .. } | EventSource::Queue { .. } | EventSource::Schedule { .. } => {}
+                EventSource::Records { .. }
+                | EventSource::Objects { .. }
+                | EventSource::Queue { .. }
+                | EventSource::Schedule { .. }
+                | EventSource::Socket { .. } => {}
             }
         }
         Function {
@@ -64,7 +69,7 @@ impl Function {
     /// Whether it handles events of a bucket.
     pub fn hears_of_objects(&self, system: &System) -> bool {
         let mut sources = system.sources.iter();
-        sources.any(|source| matches!(source, EventSource::Objects { .. }) && source.handler() == self.name)
+        sources.any(|source| matches!(source, EventSource::Objects { .. }) && source.calls(self.name))
     }
 
     /// Returns the queue whose messages it handles.

@@ -1,6 +1,18 @@
 //! Physical names in templates: the parameter `Prefix`, then the logical name.
 
+use table::schema::SOCKET_STAGE;
+
 use super::node::{Node, sub};
+
+/// Returns the name of a resource, such as `ParksMirrorTable` of `parks-mirror`.
+pub fn resource(name: &str, kind: &str) -> String {
+    let words = name.split('-').map(|word| {
+        let mut letters = word.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+        first.into_iter().chain(letters).collect::<String>()
+    });
+    words.chain([kind.to_owned()]).collect()
+}
 
 pub fn function(system: &str, operation: &str) -> String {
     format!("${{Prefix}}{system}-{operation}")
@@ -28,6 +40,11 @@ pub fn access_log_group(system: &str) -> String {
     format!("/aws/vendedlogs/cairn/${{Prefix}}{system}/access")
 }
 
+/// Returns the log group of a system's WebSocket API.
+pub fn socket_log_group(system: &str) -> String {
+    format!("/aws/vendedlogs/cairn/${{Prefix}}{system}/socket-access")
+}
+
 /// Returns the name in Parameter Store under which the shared stack publishes the endpoint of search.
 pub fn kept(name: &str) -> String {
     format!("/cairn/${{Prefix}}search/{name}")
@@ -51,6 +68,21 @@ pub fn queue(name: &str) -> String {
 
 pub fn queue_arn(name: &str) -> String {
     format!("{}:{}", regional("sqs"), queue(name))
+}
+
+/// Returns the ARN of the connections of the system's socket, for a method of the management API ("Control access to
+/// your WebSocket APIs with AWS IAM authorization", Amazon API Gateway Developer Guide).
+pub fn connections_arn(method: &str) -> String {
+    format!("{}:${{SocketApi}}/{SOCKET_STAGE}/{method}/@connections/*", regional("execute-api"))
+}
+
+/// Returns the URL of the system's WebSocket API: with `wss` for clients, with `https` for its management API.
+pub fn socket_url(scheme: &str) -> String {
+    format!("{scheme}://${{SocketApi}}.execute-api.${{AWS::Region}}.${{AWS::URLSuffix}}/{SOCKET_STAGE}")
+}
+
+pub fn secret(name: &str) -> String {
+    format!("${{Prefix}}{name}")
 }
 
 /// The URL of a queue before its name ("Amazon SQS queue and message identifiers", Amazon SQS Developer Guide).

@@ -1,11 +1,43 @@
 //! The parameters of a deployment.
 
+use table::schema::{EventSource, System};
+use web::App;
+
 use super::function::Function;
 use super::names;
 use super::node::{Map, Node};
 
 /// Returns the parameters of a system's template.
-pub fn system() -> Node {
+pub fn system(app: &App) -> Node {
+    let Node::Map(mut all) = common() else { return common() };
+    if app.own_issuer().is_some() {
+        all.push((
+            OWN_LOGIN.to_owned(),
+            flag("Whether people register and log in here; if not, the issuers sign them in.", true),
+        ));
+    }
+    if !app.declared_limits().is_empty() {
+        let description = "Limits that differ from those of the docs, such as `register=20,logIn=50`.";
+        all.push((
+            LIMITS.to_owned(),
+            text(description, "", "^([A-Za-z]+=[1-9][0-9]{0,6}(,[A-Za-z]+=[1-9][0-9]{0,6})*)?$"),
+        ));
+    }
+    if has_socket(app.system()) {
+        let description = "Whether the WebSocket API writes an access log. API Gateway needs a role for it in the \
+                           settings of the account.";
+        all.push(("SocketLogs".to_owned(), flag(description, false)));
+    }
+    Node::Map(all)
+}
+
+/// The parameter of systems that issue tokens themselves.
+pub const OWN_LOGIN: &str = "OwnLogin";
+
+/// The parameter of systems with limits.
+pub const LIMITS: &str = "Limits";
+
+fn common() -> Node {
     map! {
         "Prefix" => prefix(),
         "Architecture" => one_of("Of the functions; the zips must be built for it.", &["arm64", "x86_64"]),
@@ -36,6 +68,10 @@ pub fn system() -> Node {
     }
 }
 
+fn has_socket(system: &System) -> bool {
+    system.sources.iter().any(|source| matches!(source, EventSource::Socket { .. }))
+}
+
 pub fn prefix() -> Node {
     let description = "Stands before every name, so that several deployments share an account.";
     text(description, PREFIX, "^([a-z][a-z0-9-]{0,14})?$")
@@ -52,14 +88,18 @@ pub fn log_retention() -> Node {
 const LOG_RETENTION_DAYS: [u64; 22] =
     [1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653];
 
-pub fn conditions() -> Node {
-    map! {
+pub fn conditions(system: &System) -> Node {
+    let mut conditions = map! {
         "HasRouteAlarms" => equals("RouteAlarms", "true"),
         "HasRouteMetrics" => map! {
             "Fn::Or" => list![equals("RouteMetrics", "true"), equals("RouteAlarms", "true")],
         },
         "HasAlarmTopic" => map! { "Fn::Not" => list![equals("AlarmTopicArn", "")] },
+    };
+    if let (true, Some(members)) = (has_socket(system), conditions.members()) {
+        members.push(("HasSocketLogs".to_owned(), equals("SocketLogs", "true")));
     }
+    conditions
 }
 
 /// Returns a parameter with the value in Parameter Store at the time of deployment.

@@ -6,8 +6,8 @@ use table::Grant;
 use table::grant::Resource;
 
 use super::function::Function;
-use super::names::{bucket_arn, log_group_arn, queue_arn, search_arn, table_arn, tag_list};
-use super::node::{Node, sub};
+use super::names::{self, bucket_arn, connections_arn, log_group_arn, queue_arn, search_arn, table_arn, tag_list};
+use super::node::{Node, reference, sub};
 
 /// Returns the role of a function.
 pub fn role(system: &str, function: &Function, more: Vec<Node>) -> Node {
@@ -76,7 +76,13 @@ fn statement(resource: &Resource, actions: &[&str]) -> Node {
             let condition = map! { "StringLike" => map! { "s3:prefix" => format!("{prefix}*") } };
             allow(&sid("Names", &format!("{bucket} {prefix}")), actions, sub(bucket_arn(bucket)), Some(condition))
         }
+        Resource::Secret(secret) => {
+            allow(&sid("Secret", secret), actions, reference(names::resource(secret, "Secret")), None)
+        }
         Resource::Queue(queue) => allow(&sid("Queue", queue), actions, sub(queue_arn(queue)), None),
+        Resource::Connections { method } => {
+            allow(&sid("Connections", &method.to_ascii_lowercase()), actions, sub(connections_arn(method)), None)
+        }
         Resource::Search { path } => allow(&sid("Search", path), actions, search_arn(path), None),
     }
 }

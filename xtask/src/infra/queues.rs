@@ -3,9 +3,8 @@
 use table::schema::{DEAD_LETTER_DAYS, MAX_RECEIVES, dead_letter_queue, visibility_timeout};
 
 use super::function::Function;
-use super::names;
+use super::names::{self, resource};
 use super::node::{Map, Node, attribute, sub};
-use super::storage::resource;
 
 /// The seconds for which dead letters are kept.
 pub const DEAD_LETTER_SECONDS: u64 = DEAD_LETTER_DAYS as u64 * 24 * 3600;

@@ -1,23 +1,26 @@
-//! Event sources: streams, objects, queues, schedules and deployments.
+//! Event sources: streams, objects, queues, schedules, deployments and sockets.
 
 use table::filter::KeyPattern;
-use table::schema::{EventSource, QUEUE_CONCURRENCY, System};
+use table::schema::{EventSource, QUEUE_CONCURRENCY, RECORDS_BATCH, System, Table};
 
 use super::function::Function;
-use super::names;
+use super::names::{self, resource};
 use super::node::{Map, Node, attribute, reference, sub};
 use super::policy::allow;
-use super::storage::{failures_name, resource};
+use super::socket;
+use super::storage::failures_name;
 
 /// Returns the event source of a function with its permission.
 pub fn sources(system: &System, function: &Function) -> Map {
-    let own = system.sources.iter().filter(|source| source.handler() == function.name);
+    let own = system.sources.iter().filter(|source| source.calls(function.name));
     own.flat_map(|source| match source {
-        EventSource::Streams { filtered, .. } => streams(system, function, *filtered),
+        EventSource::Streams { filtered, .. } => mirror_streams(system, function, *filtered),
+        EventSource::Records { .. } => record_streams(system, function),
         EventSource::Objects { bucket, .. } => objects(system, function, bucket),
         EventSource::Queue { name, .. } => queue(function, name),
         EventSource::Schedule { every_minutes, .. } => schedule(system, function, *every_minutes),
         EventSource::Deployment { .. } => deployment(system, function),
+        EventSource::Socket { .. } => socket::permission(system, function),
     })
     .collect()
 }
@@ -29,12 +32,19 @@ pub fn statements(system: &System, function: &Function) -> Vec<Node> {
         let arn = attribute(resource(queue, "Queue"), "Arn");
         return vec![allow(&format!("Receive{}", resource(queue, "")), &receive, arn, None)];
     }
-    let mut own = system.sources.iter().filter(|source| source.handler() == function.name);
-    let reported = |source: &&EventSource| matches!(source, EventSource::Streams { .. } | EventSource::Objects { .. });
-    let Some(source) = own.find(reported) else { return Vec::new() };
-    let reads = matches!(source, EventSource::Streams { .. });
-    let streams = system.tables.iter().filter(|table| reads && table.stream);
-    let mut statements: Vec<Node> = streams
+    let mut own = system.sources.iter().filter(|source| source.calls(function.name));
+    let read = own.find_map(|source| match source {
+        EventSource::Streams { .. } => Some(system.mirrored().collect()),
+        EventSource::Records { .. } => Some(system.streams().collect()),
+        EventSource::Objects { .. } => Some(Vec::new()),
+        EventSource::Queue { .. }
+        | EventSource::Schedule { .. }
+        | EventSource::Deployment { .. }
+        | EventSource::Socket { .. } => None,
+    });
+    let Some(tables) = read else { return Vec::new() };
+    let mut statements: Vec<Node> = tables
+        .into_iter()
         .flat_map(|table| {
             let name = resource(table.name, "");
             let read = ["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"];
@@ -52,38 +62,49 @@ pub fn statements(system: &System, function: &Function) -> Vec<Node> {
     statements
 }
 
-/// Returns one mapping for each table with a stream, by the mirror's rules.
-fn streams(system: &System, function: &Function, filtered: bool) -> Map {
-    let tables = system.tables.iter().filter(|table| table.stream);
-    tables
-        .map(|table| {
-            let mut properties = map! {
-                "FunctionName" => reference(function.resource("Function")),
-                "EventSourceArn" => attribute(resource(table.name, "Table"), "StreamArn"),
-                "StartingPosition" => "TRIM_HORIZON",
-                "BatchSize" => BATCH_RECORDS,
-                "ParallelizationFactor" => PARALLEL,
-                "FunctionResponseTypes" => list!["ReportBatchItemFailures"],
-                "BisectBatchOnFunctionError" => true,
-                // The limit is an age below the 24 h of a stream's retention, not a number of attempts.
-                "MaximumRecordAgeInSeconds" => GIVEN_UP_SECONDS,
-                "DestinationConfig" => put_aside(system),
-            };
-            if filtered && let Node::Map(members) = &mut properties {
-                let pattern = |pattern: &KeyPattern| map! { "Pattern" => pattern.filter(table).to_string() };
-                let filters = table.documents().iter().map(pattern).collect();
-                members.push(("FilterCriteria".to_owned(), map! { "Filters" => Node::List(filters) }));
-            }
-            let name = format!("{}{}", function.resource(""), resource(table.name, "Source"));
-            (name, map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
-        })
-        .collect()
+/// Returns one mapping for each table that is mirrored, by the mirror's rules.
+fn mirror_streams(system: &System, function: &Function, filtered: bool) -> Map {
+    let mapping = |table: &'static Table| {
+        let (name, mut mapping) = stream(system, function, table, (BATCH_RECORDS, PARALLEL));
+        if filtered && let Some(properties) = mapping.member("Properties").and_then(Node::members) {
+            let pattern = |pattern: &KeyPattern| map! { "Pattern" => pattern.filter(table).to_string() };
+            let filters = table.documents().iter().map(pattern).collect();
+            properties.push(("FilterCriteria".to_owned(), map! { "Filters" => Node::List(filters) }));
+        }
+        (name, mapping)
+    };
+    system.mirrored().map(mapping).collect()
 }
 
-/// The maximum number of stream records in one invocation. The other limit is 6 MB.
+/// Returns one mapping for each table with a stream, for a reader beside the mirror.
+fn record_streams(system: &System, function: &Function) -> Map {
+    let settings = (u64::from(RECORDS_BATCH), 1);
+    system.streams().map(|table| stream(system, function, table, settings)).collect()
+}
+
+/// Returns the mapping of a table's stream with the settings that all readers share, its batch size and its concurrent
+/// invocations per shard.
+fn stream(system: &System, function: &Function, table: &Table, (batch, parallel): (u64, u64)) -> (String, Node) {
+    let properties = map! {
+        "FunctionName" => reference(function.resource("Function")),
+        "EventSourceArn" => attribute(resource(table.name, "Table"), "StreamArn"),
+        "StartingPosition" => "TRIM_HORIZON",
+        "BatchSize" => batch,
+        "ParallelizationFactor" => parallel,
+        "FunctionResponseTypes" => list!["ReportBatchItemFailures"],
+        "BisectBatchOnFunctionError" => true,
+        // The limit is an age below the 24 h of a stream's retention, not a number of attempts.
+        "MaximumRecordAgeInSeconds" => GIVEN_UP_SECONDS,
+        "DestinationConfig" => put_aside(system),
+    };
+    let name = format!("{}{}", function.resource(""), resource(table.name, "Source"));
+    (name, map! { "Type" => "AWS::Lambda::EventSourceMapping", "Properties" => properties })
+}
+
+/// The maximum number of stream records in one invocation of the mirror. The other limit is 6 MB.
 const BATCH_RECORDS: u64 = 1000;
 
-/// The concurrent invocations per shard. Records of one partition key stay in order.
+/// The concurrent invocations of the mirror per shard. Records of one partition key stay in order.
 const PARALLEL: u64 = 2;
 
 /// The maximum age of a stream record.

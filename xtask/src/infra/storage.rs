@@ -3,18 +3,8 @@
 use table::schema::{Bucket, EXPIRES, EventSource, Projection, System, Table};
 
 use super::function::Function;
-use super::names;
+use super::names::{self, resource};
 use super::node::{Map, Node, attribute, reference, sub};
-
-/// Returns the name of a resource, such as `ParksMirrorTable` of `parks-mirror`.
-pub fn resource(name: &str, kind: &str) -> String {
-    let words = name.split('-').map(|word| {
-        let mut letters = word.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        first.into_iter().chain(letters).collect::<String>()
-    });
-    words.chain([kind.to_owned()]).collect()
-}
 
 pub fn table(system: &str, table: &Table) -> Node {
     let mut names: Vec<&str> = [Some(table.pk), table.sk].into_iter().flatten().collect();
@@ -186,7 +176,7 @@ fn private(name: &str, system: &str, expiring: &[(&str, u32)], noncurrent: u64) 
 }
 
 /// Returns a resource that outlives its stack, so that deleting the stack loses no data.
-fn kept(kind: &str, after: Option<Vec<Node>>, properties: Map) -> Node {
+pub fn kept(kind: &str, after: Option<Vec<Node>>, properties: Map) -> Node {
     let mut resource: Map = vec![
         ("Type".to_owned(), kind.into()),
         // The resources of a failed first deployment are empty, and would block the next.

@@ -5,7 +5,7 @@ use web::App;
 
 use super::function::{Function, functions};
 use super::node::{Map, Node, attribute, reference, sub, to_yaml};
-use super::{alarms, api, names, parameters, policy, queues, sources, storage};
+use super::{alarms, api, names, parameters, policy, queues, secrets, socket, sources, storage};
 
 pub fn template(app: &App) -> String {
     to_yaml(&format!("the system {}", app.system().name), &node(app))
@@ -17,19 +17,23 @@ pub fn node(app: &App) -> Node {
     let functions = functions(app);
     let mut resources: Map = Map::new();
     for table in system.tables {
-        resources.push((storage::resource(table.name, "Table"), storage::table(system.name, table)));
+        resources.push((names::resource(table.name, "Table"), storage::table(system.name, table)));
     }
     for bucket in system.buckets {
-        resources.push((storage::resource(bucket.name, "Bucket"), storage::bucket(system, bucket, &functions)));
-        resources.push((storage::resource(bucket.name, "BucketPolicy"), storage::bucket_policy(bucket.name)));
+        resources.push((names::resource(bucket.name, "Bucket"), storage::bucket(system, bucket, &functions)));
+        resources.push((names::resource(bucket.name, "BucketPolicy"), storage::bucket_policy(bucket.name)));
+    }
+    for secret in system.secrets {
+        resources.push((names::resource(secret.name, "Secret"), secrets::secret(system.name, secret)));
     }
     let failures = storage::failures_name(system.name);
-    resources.push((storage::resource(&failures, "Bucket"), storage::failures(system.name)));
-    resources.push((storage::resource(&failures, "BucketPolicy"), storage::bucket_policy(&failures)));
+    resources.push((names::resource(&failures, "Bucket"), storage::failures(system.name)));
+    resources.push((names::resource(&failures, "BucketPolicy"), storage::bucket_policy(&failures)));
     for (queue, handler) in functions.iter().filter_map(|own| Some((own.queue(system)?, own))) {
         resources.extend(queues::queues(system.name, queue, handler));
     }
     resources.extend(api::api(system.name, &functions));
+    resources.extend(socket::api(system));
     resources.extend(alarms::system(system, &functions));
     for own in &functions {
         let more = sources::statements(system, own);
@@ -45,17 +49,18 @@ pub fn node(app: &App) -> Node {
         "AWSTemplateFormatVersion" => "2010-09-09",
         "Transform" => "AWS::Serverless-2016-10-31",
         "Description" => format!("Cairn: the system {}, one function per route.", system.name),
-        "Parameters" => parameters::system(),
-        "Conditions" => parameters::conditions(),
+        "Parameters" => parameters::system(app),
+        "Conditions" => parameters::conditions(system),
         "Mappings" => parameters::memory(&functions),
-        "Globals" => map! { "Function" => globals(system) },
+        "Globals" => map! { "Function" => globals(app) },
         "Resources" => resources,
-        "Outputs" => api::outputs(),
+        "Outputs" => [api::outputs(), socket::outputs(system)].concat(),
     }
 }
 
 /// Returns the properties that all functions of a system share, such as the zip.
-fn globals(system: &System) -> Node {
+fn globals(app: &App) -> Node {
+    let system = app.system();
     let mut variables: Map = vec![
         ("CAIRN_PREFIX".to_owned(), reference("Prefix")),
         ("CAIRN_BUCKET_SUFFIX".to_owned(), sub(names::BUCKET_SUFFIX)),
@@ -63,6 +68,7 @@ fn globals(system: &System) -> Node {
     if system.sources.iter().any(|source| matches!(source, EventSource::Queue { .. })) {
         variables.push(("CAIRN_QUEUES".to_owned(), sub(names::QUEUE_URLS)));
     }
+    variables.extend(socket::variables(system));
     variables.extend([
         ("CAIRN_SEARCH_ENDPOINT".to_owned(), reference("SearchEndpoint")),
         ("CAIRN_ISSUERS".to_owned(), reference("Issuers")),
@@ -70,6 +76,12 @@ fn globals(system: &System) -> Node {
         ("CAIRN_TOMBSTONE_HOURS".to_owned(), reference("TombstoneRetentionHours")),
         ("CAIRN_ROUTE_METRICS".to_owned(), map! { "Fn::If" => list!["HasRouteMetrics", "true", "false"] }),
     ]);
+    if app.own_issuer().is_some() {
+        variables.push(("CAIRN_OWN_LOGIN".to_owned(), reference(parameters::OWN_LOGIN)));
+    }
+    if !app.declared_limits().is_empty() {
+        variables.push(("CAIRN_LIMITS".to_owned(), reference(parameters::LIMITS)));
+    }
     map! {
         "Runtime" => "provided.al2023",
         "CodeUri" => format!("../target/lambda/{}/bootstrap.zip", system.name),

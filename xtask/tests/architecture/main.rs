@@ -28,11 +28,12 @@ const SEES_EVERYTHING: &[&str] = &["local", "cairn", "e2e", "bench", "xtask"];
 /// The folders of the systems.
 const SYSTEMS: [&str; 2] = ["functions", "examples"];
 
-/// The names that no shared code may say, with those of systems that have no crate yet. The examples are made up, so the
+/// The names that no shared code may say. The examples are made up, so the
 /// examples of shared code may resemble them.
 static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let systems = local::systems::ALL.iter().filter(|served| !served.is_example).map(|served| served.system.name);
-    systems.chain(["chat", "archive"]).map(str::to_owned).collect()
+    let served = local::systems::ALL.iter().chain(local::systems::PREVIEWS);
+    let systems = served.filter(|served| !served.is_example).map(|served| served.system.name);
+    systems.map(str::to_owned).collect()
 });
 
 #[test]

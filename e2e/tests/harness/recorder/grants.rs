@@ -92,7 +92,7 @@ impl Grants {
     /// without the grant it is answered 403, which the code handles as well.
     pub fn past(&self, used: &Used) -> Vec<String> {
         let mut past = Vec::new();
-        for (operation, uses) in used {
+        for (operation, uses) in used.iter().filter(|(operation, _)| !is_of_preview(operation)) {
             let granted = self.0.get(operation).map(Vec::as_slice).unwrap_or_default();
             let made = uses.iter().filter(|call| !matches!(call.resource, Resource::Names { .. }));
             let uncovered = made.filter(|call| !granted.iter().any(|grant| grant.covers(call)));
@@ -114,6 +114,12 @@ impl Grants {
         let stale = kept.0.difference(&unused).map(|row| format!("e2e/unused.md is out of date: {}", told(row)));
         more.chain(stale).collect()
     }
+}
+
+/// Whether a function belongs to a system that has no declaration yet.
+fn is_of_preview(function: &str) -> bool {
+    let mut previews = local::systems::PREVIEWS.iter();
+    previews.any(|served| function.split('-').next() == Some(served.system.name))
 }
 
 impl Kept {
@@ -154,6 +160,8 @@ impl fmt::Display for Told<'_> {
             Resource::Objects { bucket, prefix } => write!(formatter, "objects {bucket}/{prefix}"),
             Resource::Names { bucket, prefix } => write!(formatter, "names {bucket}/{prefix}"),
             Resource::Queue(queue) => write!(formatter, "queue {queue}"),
+            Resource::Connections { method } => write!(formatter, "connections by {method}"),
+            Resource::Secret(secret) => write!(formatter, "secret {secret}"),
             Resource::Search { path } => write!(formatter, "search {path}"),
         }
     }
@@ -177,8 +185,8 @@ struct Function {
 }
 
 /// An action, and the members that name its resource.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Grant {
     action: String,
     table: Option<String>,
@@ -188,24 +196,27 @@ struct Grant {
     objects: Option<String>,
     names: Option<String>,
     queue: Option<String>,
+    connections: Option<String>,
+    secret: Option<String>,
     search_path: Option<String>,
 }
 
 impl From<Grant> for Use {
     fn from(grant: Grant) -> Self {
-        let Grant { action, table, index, attributes, bucket, objects, names, queue, search_path } = grant;
-        let resource = match (table, index, attributes, bucket, objects, names, queue, search_path) {
-            (Some(table), None, None, None, None, None, None, None) => Resource::Table(table),
-            (Some(table), Some(index), None, None, None, None, None, None) => Resource::Index { table, index },
-            (Some(table), None, Some(attributes), None, None, None, None, None) => {
+        let resource = match grant.clone() {
+            Grant { table: Some(table), index: Some(index), .. } => Resource::Index { table, index },
+            Grant { table: Some(table), attributes: Some(attributes), .. } => {
                 Resource::Attributes { table, attributes }
             }
-            (None, None, None, Some(bucket), Some(prefix), None, None, None) => Resource::Objects { bucket, prefix },
-            (None, None, None, Some(bucket), None, Some(prefix), None, None) => Resource::Names { bucket, prefix },
-            (None, None, None, None, None, None, Some(queue), None) => Resource::Queue(queue),
-            (None, None, None, None, None, None, None, Some(path)) => Resource::Search { path },
-            other => panic!("a grant of {action} on {other:?}"),
+            Grant { table: Some(table), .. } => Resource::Table(table),
+            Grant { bucket: Some(bucket), objects: Some(prefix), .. } => Resource::Objects { bucket, prefix },
+            Grant { bucket: Some(bucket), names: Some(prefix), .. } => Resource::Names { bucket, prefix },
+            Grant { queue: Some(queue), .. } => Resource::Queue(queue),
+            Grant { connections: Some(method), .. } => Resource::Connections { method },
+            Grant { secret: Some(secret), .. } => Resource::Secret(secret),
+            Grant { search_path: Some(path), .. } => Resource::Search { path },
+            other => panic!("{other:?} names no resource"),
         };
-        Self { action, resource }
+        Self { action: grant.action, resource }
     }
 }

@@ -105,6 +105,18 @@ pub fn sqs(prefix: &str, target: &str, body: &[u8]) -> Option<Use> {
     Some(Use::new(action, Resource::Queue(logical(prefix, queue)?)))
 }
 
+/// Returns the action on a connection, by the method of the management API.
+pub fn socket(method: &Method) -> Use {
+    Use::new("execute-api:ManageConnections", Resource::Connections { method: method.to_string() })
+}
+
+/// Returns the action on a secret, which is requested by its name.
+pub fn secrets(prefix: &str, target: &str, body: &[u8]) -> Option<Use> {
+    let action = format!("secretsmanager:{}", target.rsplit('.').next().unwrap());
+    let body: Value = serde_json::from_slice(body).ok()?;
+    Some(Use::new(action, Resource::Secret(logical(prefix, body["SecretId"].as_str()?)?)))
+}
+
 pub fn search(prefix: &str, method: &Method, path: &str) -> Option<Use> {
     let method = method.as_str();
     let method = format!("{}{}", &method[..1], method[1..].to_lowercase());

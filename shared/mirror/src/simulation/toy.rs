@@ -20,7 +20,8 @@ pub(crate) static TREES: Table = Table {
 
 pub(crate) static STATE: Table = crate::schema::state_table("toy-mirror");
 
-pub(crate) static TOY: System = System { name: "toy", tables: &[&TREES, &STATE], buckets: &[], sources: &[] };
+pub(crate) static TOY: System =
+    System { name: "toy", tables: &[&TREES, &STATE], buckets: &[], secrets: &[], sources: &[] };
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaves;

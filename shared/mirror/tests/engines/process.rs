@@ -13,7 +13,8 @@ use table::schema::{Entity, Search, System, Table};
 use table::{Clock, Config, Engines};
 use tokio::net::TcpListener;
 
-pub static ORCHARD: System = System { name: "orchard", tables: &[&TREES, &STATE], buckets: &[], sources: &[] };
+pub static ORCHARD: System =
+    System { name: "orchard", tables: &[&TREES, &STATE], buckets: &[], secrets: &[], sources: &[] };
 
 static TREES: Table = Table {
     name: "orchard-trees",

@@ -32,7 +32,8 @@ table::key! {
     pk "VISIT#{visitor}"
 }
 
-pub static SYSTEM: System = System { name: "shop", tables: &[&SHOP, &VISITS], buckets: &[], sources: &[] };
+pub static SYSTEM: System =
+    System { name: "shop", tables: &[&SHOP, &VISITS], buckets: &[], secrets: &[], sources: &[] };
 
 pub static SHOP: Table = Table {
     name: "shop",

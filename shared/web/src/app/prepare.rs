@@ -29,7 +29,7 @@ impl App {
             join_all(engines(patterns.unwrap_or(&[]), further).into_iter().map(|engine| self.engines.connect(engine)));
         let keys = async {
             if endpoint.is_some_and(|endpoint| !endpoint.route.who.is_open()) {
-                self.trust.prepare(&self.engines.clock).await;
+                self.trust.prepare(&self.engines).await;
             }
         };
         // This one comes last, since it computes without waiting: the requests of the others are sent before.

@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use table::schema::{EventSource, System};
 
+use crate::socket::SocketEventKind;
+
 /// The source of an invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
@@ -15,7 +17,7 @@ pub(crate) enum Source {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Envelope {
-    request_context: Option<serde::de::IgnoredAny>,
+    request_context: Option<RequestContext>,
     #[serde(rename = "Records", default)]
     records: Vec<Record>,
     source: Option<String>,
@@ -23,6 +25,13 @@ struct Envelope {
     resources: Vec<String>,
     #[serde(rename = "RequestType")]
     request_type: Option<serde::de::IgnoredAny>,
+}
+
+/// The context of a request, or of an event of a WebSocket API. Only the latter has a type.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestContext {
+    event_type: Option<SocketEventKind>,
 }
 
 #[derive(Deserialize)]
@@ -54,8 +63,13 @@ impl Source {
     /// Returns `None` for an event of no declared source. The names of buckets may have a suffix.
     pub fn of(payload: &str, system: &System, bucket_suffix: &str) -> Option<Self> {
         let envelope: Envelope = serde_json::from_str(payload).ok()?;
-        if envelope.request_context.is_some() {
-            return Some(Self::Http);
+        let socket_event = match envelope.request_context {
+            Some(RequestContext { event_type: None }) => return Some(Self::Http),
+            Some(RequestContext { event_type }) => event_type,
+            None => None,
+        };
+        if let Some(kind) = socket_event {
+            return of_socket(kind, system).map(|handler| Self::Event(handler.to_owned()));
         }
         let handler = match (envelope.records.first(), envelope.source.as_deref()) {
             (Some(record), _) => of_record(record, system, bucket_suffix)?,
@@ -102,6 +116,17 @@ fn of_schedule(rules: &[String], system: &System) -> Option<&'static str> {
     }
 }
 
+fn of_socket(kind: SocketEventKind, system: &System) -> Option<&'static str> {
+    system.sources.iter().find_map(|source| match source {
+        EventSource::Socket { connect, disconnect, receive } => Some(match kind {
+            SocketEventKind::Connect => *connect,
+            SocketEventKind::Disconnect => *disconnect,
+            SocketEventKind::Message => *receive,
+        }),
+        _ => None,
+    })
+}
+
 fn of_deployment(system: &System) -> Option<&'static str> {
     system.sources.iter().find_map(|source| match source {
         EventSource::Deployment { handler } => Some(*handler),
@@ -117,6 +142,7 @@ mod tests {
         name: "zoo",
         tables: &[],
         buckets: &[],
+        secrets: &[],
         sources: &[
             EventSource::Streams { handler: "mirror", filtered: false },
             EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },
@@ -124,6 +150,7 @@ mod tests {
             EventSource::Schedule { every_minutes: 1, handler: "runJobs" },
             EventSource::Schedule { every_minutes: 1440, handler: "sweep" },
             EventSource::Deployment { handler: "openGates" },
+            EventSource::Socket { connect: "enter", disconnect: "leave", receive: "hear" },
         ],
     };
 
@@ -131,6 +158,10 @@ mod tests {
     fn payload_determines_source_and_handler() {
         let cases = [
             (r#"{"version": "2.0", "requestContext": {"http": {}}}"#, Some(Source::Http)),
+            (r#"{"requestContext": {"routeKey": "$connect", "eventType": "CONNECT"}}"#, Some(event("enter"))),
+            (r#"{"requestContext": {"routeKey": "$disconnect", "eventType": "DISCONNECT"}}"#, Some(event("leave"))),
+            (r#"{"requestContext": {"routeKey": "$default", "eventType": "MESSAGE"}}"#, Some(event("hear"))),
+            (r#"{"requestContext": {"eventType": "OTHER"}}"#, None),
             (r#"{"Records": [{"eventSource": "aws:dynamodb", "dynamodb": {}}]}"#, Some(event("mirror"))),
             (
                 r#"{"Records": [{"eventSource": "aws:s3",

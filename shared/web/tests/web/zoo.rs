@@ -21,6 +21,7 @@ pub static SYSTEM: System = System {
     name: "zoo",
     tables: &[],
     buckets: &[],
+    secrets: &[],
     sources: &[
         EventSource::Streams { handler: "mirror", filtered: false },
         EventSource::Objects { bucket: "zoo", prefix: "photos/", handler: "checkPhoto" },

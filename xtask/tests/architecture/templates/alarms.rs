@@ -4,22 +4,27 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 
+use super::sockets::socket_routes;
 use super::{members, of_type, queue_mappings, stream_mappings, systems, text};
 
 /// Ten alarms are free in an account, and each further one is USD 0.10 a month.
 #[test]
-fn a_system_has_five_alarms_two_for_its_minute_schedule_and_one_for_each_kind_of_file_and_each_queue() {
+fn a_system_has_one_alarm_for_its_api_and_those_of_its_event_sources() {
     for (system, template) in systems() {
         let of_all = members(&template["Resources"]).filter(|(_, it)| text(&it["Type"]) == "AWS::CloudWatch::Alarm");
         let always: BTreeSet<String> =
             of_all.filter(|(_, it)| it["Condition"].is_null()).map(|(name, _)| name.to_owned()).collect();
-        let mirror = ["Expiry", "Lag", "Quarantine", "Throttles"].map(|name| format!("Mirror{name}Alarm"));
+        let readers = stream_mappings(&template).flat_map(|(_, mapping)| {
+            let function = text(&mapping["FunctionName"]["Ref"]);
+            ["Expiry", "Lag", "Throttles"].map(|name| function.replace("Function", &format!("{name}Alarm")))
+        });
         let polling =
             of_type(&template, "AWS::Events::Rule").filter(|(_, it)| it["ScheduleExpression"] == "rate(1 minute)");
         let polling = polling
             .flat_map(|(name, _)| ["ErrorsAlarm", "NotInvokedAlarm"].map(|alarm| name.replace("Schedule", alarm)));
-        let mut expected = BTreeSet::from(["ApiServerErrorsAlarm".to_owned()]);
-        expected.extend(mirror.into_iter().chain(polling));
+        let mut expected = BTreeSet::from(["ApiServerErrorsAlarm", "MirrorQuarantineAlarm"].map(str::to_owned));
+        expected.extend(readers.chain(polling));
+        expected.extend(socket_routes(&template).map(|(function, _)| function.replace("Function", "ErrorsAlarm")));
         let files = of_type(&template, "AWS::Lambda::EventInvokeConfig");
         expected.extend(files.map(|(name, _)| name.replace("Invocations", "DroppedEventsAlarm")));
         let handlers = queue_mappings(&template).map(|(_, mapping)| text(&mapping["FunctionName"]["Ref"]));
@@ -101,7 +106,9 @@ fn no_alarm_waits_for_what_cannot_be() {
             let function = &template["Resources"][text(&mapping["FunctionName"]["Ref"])]["Properties"]["FunctionName"];
             // The first rings within minutes, the second while there is an hour left to do something.
             let limit = mapping["MaximumRecordAgeInSeconds"].as_u64().unwrap() * 1000;
-            for (alarm, limit) in [(alarm("MirrorLag"), 60_000), (alarm("MirrorExpiry"), limit - 3_600_000)] {
+            let handler = text(&mapping["FunctionName"]["Ref"]).replace("Function", "");
+            let (lag, expiry) = (alarm(&format!("{handler}Lag")), alarm(&format!("{handler}Expiry")));
+            for (alarm, limit) in [(lag, 60_000), (expiry, limit - 3_600_000)] {
                 assert_eq!(&alarm["Dimensions"][0]["Value"], function, "{system}: {name}");
                 assert_eq!(alarm["MetricName"], "IteratorAge", "{system}: {name}");
                 assert_eq!(alarm["Threshold"], limit, "{system}: {name}");

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 use xtask::infra::shared;
 
-use super::{members, of_type, queue_mappings, routes, systems, text};
+use super::sockets::socket_routes;
+use super::{members, of_type, queue_mappings, routes, stream_mappings, systems, text};
 
 /// Only the source of a function may call it. Three kinds of functions need no permission for that: Lambda itself polls the
-/// streams of the mirror and the queues, and the person who deploys calls the handler of a deployment.
+/// streams and the queues, and the person who deploys calls the handler of a deployment.
 #[test]
 fn a_function_is_called_by_its_source_alone() {
     for (system, template) in systems() {
@@ -28,6 +29,12 @@ fn a_function_is_called_by_its_source_alone() {
                 "arn:${{AWS::Partition}}:execute-api:${{AWS::Region}}:${{AWS::AccountId}}:${{Api}}/*/{method}{path}"
             );
             expected.insert(text(&function), permission(&function, "apigateway", json!({ "Fn::Sub": arn })));
+        }
+        for (function, key) in socket_routes(&template) {
+            let arn = format!(
+                "arn:${{AWS::Partition}}:execute-api:${{AWS::Region}}:${{AWS::AccountId}}:${{SocketApi}}/*/{key}"
+            );
+            expected.insert(function.clone(), permission(&json!(function), "apigateway", json!({ "Fn::Sub": arn })));
         }
         for (_, bucket) in of_type(&template, "AWS::S3::Bucket") {
             let notified = bucket["NotificationConfiguration"]["LambdaConfigurations"].as_array();
@@ -56,8 +63,9 @@ fn a_function_is_called_by_its_source_alone() {
         let functions = of_type(&template, "AWS::Serverless::Function").map(|(name, _)| name);
         let uncalled: BTreeSet<String> =
             functions.filter(|name| !expected.contains_key(*name)).map(str::to_owned).collect();
-        let mapped = queue_mappings(&template).map(|(_, mapping)| text(&mapping["FunctionName"]["Ref"]));
-        let known = ["CreateIndexFunction", "MirrorFunction"].map(str::to_owned).into_iter().chain(mapped);
+        let mapped = queue_mappings(&template).chain(stream_mappings(&template));
+        let mapped = mapped.map(|(_, mapping)| text(&mapping["FunctionName"]["Ref"]));
+        let known = ["CreateIndexFunction"].map(str::to_owned).into_iter().chain(mapped);
         assert_eq!(uncalled, known.collect(), "{system}");
     }
 }

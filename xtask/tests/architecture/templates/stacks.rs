@@ -6,6 +6,7 @@ use serde_json::json;
 use xtask::infra::shared;
 
 use super::super::source;
+use super::sockets::socket_routes;
 use super::{of_type, systems, text};
 
 /// `sam deploy --config-env parks`, as the docs have it.
@@ -50,7 +51,8 @@ fn systems_find_search_where_the_shared_stack_keeps_it() {
 #[test]
 fn a_function_has_the_memory_of_its_kind() {
     for (system, template) in systems() {
-        let routes: BTreeSet<String> = super::routes(&template).map(|(_, _, function)| text(&function)).collect();
+        let routes = super::routes(&template).map(|(_, _, function)| text(&function));
+        let routes: BTreeSet<String> = routes.chain(socket_routes(&template).map(|(function, _)| function)).collect();
         for (name, function) in of_type(&template, "AWS::Serverless::Function") {
             let expected = match text(&function["Handler"]).as_str() {
                 "getHealth" | "getApiDescription" => 128,

@@ -1,0 +1,187 @@
+// The web client of chat in two windows: two people talk, see each other's messages without reloading, react, report and
+// are notified, with the keyboard alone. It wants a running platform and the tokens of two people who are new to chat:
+// `npm run chat -- URL TOKEN TOKEN [FOLDER]`. With a folder, it keeps pictures of the windows in both colour schemes.
+
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+
+const [platform, ...rest] = process.argv.slice(2)
+const [tokens, folder] = [rest.slice(0, 2), rest[2]]
+if (platform === undefined || tokens.length < 2) {
+  console.error('give the address of the platform, and two tokens that `cargo cairn token --subject NAME` prints')
+  process.exit(2)
+}
+
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox'],
+})
+
+/** Signs a person in, with the keyboard. Returns the page and the username. */
+async function signIn(token) {
+  // One browser with two windows: each has its own person.
+  const page = await context.newPage()
+  page.on('pageerror', (error) => assert.fail(error.stack))
+  page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
+  await page.goto(`${platform}/chat/app`)
+  await page.getByRole('textbox', { name: 'Token' }).focus()
+  await page.keyboard.insertText(token)
+  await page.keyboard.press('Enter')
+  const account = page.locator('#me')
+  await account.filter({ hasText: '@' }).waitFor()
+  return { page, username: (await account.innerText()).split('@')[1] }
+}
+
+async function picture(page, name) {
+  if (folder === undefined) return
+  for (const colorScheme of ['light', 'dark']) {
+    await page.emulateMedia({ colorScheme })
+    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) })
+  }
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+const problems = []
+const context = await browser.newContext({ viewport: { width: 1000, height: 700 } })
+/** The sockets of the windows, so that the test can cut them. */
+const sockets = []
+await context.routeWebSocket(/./, (socket) => {
+  sockets.push({ socket, server: socket.connectToServer() })
+})
+const step = (what) => console.log(`   ${what}`)
+try {
+  const visitor = await context.newPage()
+  await visitor.goto(`${platform}/chat/app`)
+  await picture(visitor, 'sign-in')
+  await visitor.close()
+
+  const ann = await signIn(tokens[0])
+  const bob = await signIn(tokens[1])
+  step('two people have signed in')
+
+  const message = (window, text) => window.page.getByRole('listitem').filter({ hasText: text })
+  const start = ann.page.getByRole('textbox', { name: 'Talk to a person' })
+  await start.focus()
+  await ann.page.keyboard.insertText(bob.username)
+  await ann.page.keyboard.press('Enter')
+  await ann.page.locator('#content-field:focus').waitFor()
+  const first = 'Good morning! <b>Is the ferry running?</b>'
+  await ann.page.keyboard.insertText(first)
+  await ann.page.keyboard.press('Enter')
+  await ann.page.getByRole('log').getByText(first).waitFor()
+  step('one has written to the other')
+
+  const conversation = bob.page.getByRole('navigation', { name: 'Conversations' }).getByRole('button', { name: /unread/ })
+  await conversation.waitFor({ timeout: 20_000 })
+  await conversation.focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.getByRole('log').getByText(first).waitFor()
+  await bob.page.locator('#content-field:focus').waitFor()
+  await bob.page.keyboard.insertText('It is, every hour.')
+  await bob.page.keyboard.press('Shift+Enter')
+  await bob.page.keyboard.insertText('Shall we go?')
+  await bob.page.keyboard.press('Enter')
+  const second = 'It is, every hour.\nShall we go?'
+  await ann.page.getByRole('log').getByText(second.split('\n')[1]).waitFor({ timeout: 20_000 })
+  const shown = await message(ann, 'every hour').locator('.text').textContent()
+  assert.equal(shown, second, 'the text comes back as it was written')
+  step('the answer is shown in the other window without a reload')
+
+  const actions = message(bob, 'ferry').getByRole('button', { name: /React to or report/ })
+  await actions.focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.getByRole('dialog').getByRole('button', { name: '👍' }).focus()
+  await picture(bob.page, 'actions')
+  await bob.page.keyboard.press('Enter')
+  const reaction = (window) => message(window, 'ferry').getByRole('button', { name: '👍, 1 reaction' })
+  await reaction(ann).waitFor({ timeout: 20_000 })
+  assert.equal(await reaction(ann).getAttribute('aria-pressed'), 'false')
+  await bob.page.waitForFunction(() => document.querySelector('#messages [aria-pressed]')?.getAttribute('aria-pressed') === 'true')
+  step('a reaction is shown in both windows, pressed for the one who reacted')
+
+  // What is written while the connection is lost comes with the next one, and nothing is loaded again.
+  let reloads = 0
+  bob.page.on('request', (request) => (reloads += /\/messages\?/.test(request.url()) ? 1 : 0))
+  const before = sockets.length
+  assert.ok(before >= 2, 'the windows have no sockets')
+  for (const { socket, server } of sockets.splice(0)) {
+    await socket.close()
+    await server.close()
+  }
+  const field = ann.page.locator('#content-field')
+  for (const text of ['One.', 'Two.', 'Three.']) {
+    await field.focus()
+    await ann.page.keyboard.insertText(text)
+    await ann.page.keyboard.press('Enter')
+    await ann.page.getByRole('log').getByText(text).waitFor()
+  }
+  await bob.page.getByRole('log').getByText('Three.').waitFor({ timeout: 20_000 })
+  const texts = await bob.page.locator('#messages .text').allTextContents()
+  assert.deepEqual(texts, [first, second, 'One.', 'Two.', 'Three.'])
+  assert.equal(reloads, 0, 'the window has loaded messages again')
+  assert.ok(sockets.length >= 2, 'the windows have not connected again')
+  step('after a lost connection nothing is missing, twice or loaded again')
+
+  await actions.focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.getByRole('button', { name: 'Report…' }).focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.getByRole('combobox', { name: 'Reason' }).selectOption('other')
+  await bob.page.getByRole('textbox', { name: 'Note' }).focus()
+  await bob.page.keyboard.insertText('Only a test.')
+  await picture(bob.page, 'report')
+  await bob.page.getByRole('button', { name: 'Send the report' }).focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.getByRole('status').filter({ hasText: 'The report was sent.' }).waitFor()
+  step('a message is reported')
+
+  // The name of everything that can be operated is known to a screen reader.
+  for (const window of [ann, bob]) {
+    const unnamed = await window.page.$$eval('button, input, textarea, select', (elements) =>
+      elements.filter((element) => {
+        const label = element.labels?.[0]?.textContent ?? element.getAttribute('aria-label') ?? element.textContent
+        return label.trim() === ''
+      }).length,
+    )
+    assert.equal(unnamed, 0, 'something has no name')
+  }
+  const tree = await ann.page.locator('body').ariaSnapshot()
+  for (const part of ['banner', 'main', 'navigation "Conversations"', 'log "Messages"', 'textbox "Message"', 'button "Send"']) {
+    assert.ok(tree.includes(part), `${part} is missing in\n${tree}`)
+  }
+  step('everything has a role and a name')
+
+  await bob.page.getByRole('button', { name: /^Notifications/ }).focus()
+  await bob.page.keyboard.press('Enter')
+  await bob.page.getByRole('dialog', { name: 'Notifications' }).waitFor()
+  await picture(bob.page, 'notifications')
+  await bob.page.keyboard.press('Escape')
+  await picture(ann.page, 'conversation')
+  await ann.page.setViewportSize({ width: 390, height: 800 })
+  await picture(ann.page, 'narrow')
+  await ann.page.setViewportSize({ width: 1000, height: 700 })
+
+  // Colours have enough contrast for text in both schemes (WCAG 2.2, 4.5 to 1).
+  for (const colorScheme of ['light', 'dark']) {
+    await ann.page.emulateMedia({ colorScheme })
+    const lowest = await ann.page.evaluate(() => {
+      const style = getComputedStyle(document.documentElement)
+      const channels = (name) => [1, 3, 5].map((at) => parseInt(style.getPropertyValue(name).trim().slice(at, at + 2), 16) / 255)
+      const linear = (part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+      const luminance = (name) => channels(name).map(linear).reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0)
+      const contrast = ([one, other]) => {
+        const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+        return (high + 0.05) / (low + 0.05)
+      }
+      const grounds = ['--ground', '--raised', '--own']
+      const pairs = ['--text', '--quiet'].flatMap((text) => grounds.map((ground) => [text, ground]))
+      return Math.min(...[...pairs, ['--on-accent', '--accent'], ['--danger', '--raised']].map(contrast))
+    })
+    assert.ok(lowest >= 4.5, `the contrast is ${lowest} in the ${colorScheme} scheme`)
+  }
+  step('the contrast suffices in both colour schemes')
+  assert.deepEqual(problems, [], 'the browser has complained')
+} finally {
+  await browser.close()
+}

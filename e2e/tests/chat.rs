@@ -1,0 +1,68 @@
+//! The tests of chat, one file for each theme.
+
+mod communities;
+mod conversation;
+mod deletions;
+mod endings;
+mod erasure;
+mod export;
+mod follower;
+mod group_chats;
+mod herd;
+mod history;
+mod identity;
+mod issuers;
+mod leaks;
+mod leaving;
+mod live;
+mod me;
+mod messages;
+mod notifications;
+mod people;
+mod pictures;
+mod presence;
+mod private_chats;
+mod reactions;
+mod reading;
+mod reports;
+mod requests;
+mod resume;
+mod retention;
+mod search;
+mod sessions;
+pub mod stage;
+
+use crate::harness::Test;
+
+pub fn tests() -> Vec<Test> {
+    let themes = [
+        communities::tests(),
+        deletions::tests(),
+        endings::tests(),
+        erasure::tests(),
+        export::tests(),
+        group_chats::tests(),
+        herd::tests(),
+        history::tests(),
+        identity::tests(),
+        issuers::tests(),
+        leaks::tests(),
+        leaving::tests(),
+        live::tests(),
+        me::tests(),
+        messages::tests(),
+        notifications::tests(),
+        pictures::tests(),
+        presence::tests(),
+        private_chats::tests(),
+        reactions::tests(),
+        reading::tests(),
+        reports::tests(),
+        requests::tests(),
+        resume::tests(),
+        search::tests(),
+        retention::tests(),
+        sessions::tests(),
+    ];
+    themes.into_iter().flatten().collect()
+}

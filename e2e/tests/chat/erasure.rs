@@ -1,0 +1,239 @@
+//! The deletion of users: what stays, what goes, and that a crash changes nothing.
+
+use std::time::Duration;
+
+use ::chat::schema;
+use ::jobs::RUN_JOBS;
+use local::identity::Person;
+use reqwest::Method;
+use serde_json::{Value, json};
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::conversation::{private_chat, react, send, sending};
+use super::export::{export, rows_that_name};
+use super::pictures::{objects, png, upload};
+use super::reports::{Place, place};
+use super::stage::{Chat, Member, id};
+use crate::harness::User;
+use crate::harness::stopper::{Met, Stopper};
+use crate::tests;
+
+tests! { chat_erasure:
+    deleted_user_leaves_no_personal_data,
+    deletion_killed_at_each_write_leaves_nothing,
+    founder_and_owner_cannot_be_deleted,
+    deleted_user_is_refused_and_cannot_come_back,
+    removed_picture_is_gone,
+}
+
+/// Longer than the lease of a worker that has died, and than any wait of the job.
+const LEASE: Duration = Duration::from_secs(121);
+
+const NAME: &str = "Hildegund Zweig";
+const ADDRESS: &str = "hildegund.zweig@example.org";
+
+/// A chat with a person who has a name and an address of her own.
+struct Scene {
+    chat: Chat,
+    eve: Member,
+    place: Place,
+    /// The path of the private chat of eve and bob.
+    private: String,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let chat = Chat::new().await;
+        let person = Person { name: Some(NAME), address: Some(ADDRESS), ..Person::new("eve") };
+        let user = chat.cairn.person("eve", person).await;
+        let eve = Member { id: id(&user.get("/chat/me").await.is(200)), user };
+        let place = place(&chat).await;
+        eve.joins_community(&place.community).await.is(201);
+        let group = place.group_chat.strip_prefix("/chat/groupchats/").unwrap();
+        eve.joins_group_chat(group).await.is(201);
+        let asked = chat.cy.creates_group_chat(&place.community, json!({ "name": "Few", "private": true })).await;
+        eve.user.post(&format!("/chat/groupchats/{asked}/requests"), json!({ "note": "Please" })).await.is(201);
+        let other = chat.bob.creates_community().await;
+        eve.joins_community(&other).await.is(201);
+        let private = private_chat(&eve, &chat.bob).await;
+        for path in [&place.group_chat, &private] {
+            send(&eve.user, path, "from eve").await;
+            let message = send(&chat.bob.user, path, "to eve").await;
+            react(&eve.user, &format!("{path}/messages/{}", message.text("id")), "👍").await.is(204);
+        }
+        eve.user.patch("/chat/me", json!({ "bio": "Reads moss.", "location": { "country": "Austria" } })).await.is(200);
+        for kind in ["avatar", "cover"] {
+            let ready = upload(&eve.user, json!({ "kind": kind }), &png(40, 40, [1, 2, 3, 255])).await;
+            assert_eq!(ready["status"], "ready", "{}", ready.told());
+        }
+        chat.cairn.caught_up().await;
+        Self { chat, eve, place, private }
+    }
+
+    async fn members(&self) -> Value {
+        let path = format!("/chat/communities/{}", self.place.community);
+        self.chat.cy.user.get(&path).await.is(200)["numMembers"].clone()
+    }
+
+    /// Asserts that nothing is left of eve but what others need.
+    async fn nothing_is_left(&self) {
+        let Self { chat, eve, .. } = self;
+        chat.cairn.caught_up().await;
+        for text in [NAME, ADDRESS] {
+            assert_eq!(rows_that_name(chat, text).await.into_iter().collect::<Vec<_>>(), Vec::<String>::new());
+            for file in objects(&chat.cairn, "") {
+                let bytes = std::fs::read(&file).unwrap();
+                assert!(!bytes.windows(text.len()).any(|part| part == text.as_bytes()), "{file} has {text}");
+            }
+            for item in chat.cairn.table_of(&schema::LIVE).items().await {
+                assert!(!format!("{item:?}").contains(text), "{item:?}");
+            }
+        }
+        for prefix in ["pictures", "incoming", "exports"] {
+            assert_eq!(objects(&chat.cairn, prefix), Vec::<String>::new());
+        }
+        let live = chat.cairn.table_of(&schema::LIVE).partitions().await;
+        assert!(!live.contains(&format!("USER#{}", eve.id)), "{live:?}");
+        let user = format!("chat-Users USER#{} ", eve.id);
+        // The username stays taken, and so does the account at the issuer.
+        let kept = ["chat-Users USERNAME#", "chat-Users ISSUER#", user.as_str(), "chat-GroupChats GROUPCHAT#"];
+        for row in rows_that_name(chat, &eve.id).await {
+            let is_row = |part: &str| row.contains(part);
+            // The notifications of others name whom they are about.
+            let is_of_another = row.starts_with("chat-Notifications ") && !is_row(&eve.id);
+            let stays =
+                is_of_another || kept.iter().any(|kept| row.starts_with(kept)) || row.starts_with("chat-PrivateChats ");
+            let is_membership = is_row("GROUPCHAT#") && is_row(" USER#");
+            assert!(stays && !is_membership, "{row}");
+        }
+        let document = chat.cairn.document("chat", &format!("USER#{}", eve.id)).await;
+        assert!(document.is_none_or(|document| !document.to_string().contains("Hildegund")));
+        // Bob and cy are left in the community, and ann.
+        assert_eq!(self.members().await, 3);
+    }
+}
+
+async fn deleted_user_leaves_no_personal_data() {
+    let scene = Scene::new().await;
+    let Scene { chat, eve, place, private } = &scene;
+    export(eve).await;
+    // A picture is on its way.
+    eve.user.post("/chat/pictures", json!({ "kind": "avatar", "bytes": 10 })).await.is(201);
+    let accepted = eve.user.call(Method::DELETE, "/chat/me").await.is(202);
+    eve.user.get("/chat/me").await.refused(403, "banned");
+    chat.bob.user.get(&format!("/chat/users/{}", eve.id)).await.is(200);
+    succeeded(chat, &eve.user, accepted.header("location")).await;
+    scene.nothing_is_left().await;
+    let seen = chat.bob.user.get(&format!("/chat/users/{}", eve.id)).await.is(200);
+    assert_eq!(seen.body, json!({ "id": eve.id, "deleted": true }));
+    // The messages stay under the id.
+    let page = chat.bob.user.get(&format!("{private}/messages")).await.is(200);
+    assert!(page["items"].to_string().contains("from eve"), "{}", page.told());
+    let page = chat.bob.user.get(&format!("{}/messages", place.group_chat)).await.is(200);
+    assert!(page["items"].to_string().contains("from eve"), "{}", page.told());
+    sending(&chat.bob.user, private, "hello?").await.refused(403, "gone");
+}
+
+/// Waits until a deletion has succeeded, with a clock that does not let it wait.
+async fn succeeded(chat: &Chat, user: &User, job: &str) {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let read = user.get(job).await.is(200);
+        match read.text("status") {
+            "succeeded" => return,
+            "queued" | "running" => {}
+            _ => panic!("{}", read.told()),
+        }
+        assert!(Instant::now() < end, "{}", read.told());
+        chat.cairn.clock.advance(Duration::from_secs(1));
+        // An error of one job does not fail the others.
+        let _ = chat.cairn.event("chat", RUN_JOBS, &json!({})).await;
+    }
+}
+
+async fn deletion_killed_at_each_write_leaves_nothing() {
+    let scene = Scene::new().await;
+    let Scene { chat, eve, .. } = &scene;
+    chat.cairn.engines().wind_down();
+    let accepted = eve.user.call(Method::DELETE, "/chat/me").await.is(202);
+    // The jobs that leave the communities have new ids in each attempt, and so have their items.
+    let met = Met::new(|key| key.starts_with("JOB#"));
+    let mut deaths = 0;
+    loop {
+        let config = chat.cairn.engines().config.clone();
+        let stopper = Stopper::at_unmet(&met, config.dynamodb.clone().unwrap()).await;
+        let config = Config { dynamodb: Some(stopper.url.clone()), ..config };
+        let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+        let deadline = Instant::now() + Duration::from_secs(60);
+        tokio::select! {
+            done = app.event(RUN_JOBS, "{}".into(), deadline) => drop(done),
+            () = stopper.stopped() => deaths += 1,
+        }
+        let job = eve.user.get(accepted.header("location")).await.is(200);
+        if job["status"] == "succeeded" {
+            break;
+        }
+        assert!(["queued", "running"].contains(&job.text("status")) && deaths < 300, "{}", job.told());
+        chat.cairn.clock.advance(LEASE);
+    }
+    assert!(deaths > 20, "{deaths}");
+    scene.nothing_is_left().await;
+}
+
+async fn founder_and_owner_cannot_be_deleted() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let community = chat.ann.creates_community().await;
+    let group = chat.ann.creates_group_chat(&place.community, json!({ "name": "Runners" })).await;
+    let refused = chat.ann.user.delete("/chat/me").await.refused(409, "owns-things");
+    let expected = json!([
+        { "kind": "community", "id": community, "name": "Moss" },
+        { "kind": "groupChat", "id": group, "name": "Runners" },
+    ]);
+    assert_eq!(refused["owned"], expected);
+    chat.ann.user.delete(&format!("/chat/groupchats/{group}")).await.is(202);
+    chat.bob.joins_community(&community).await.is(201);
+    chat.ann.user.patch(&format!("/chat/communities/{community}"), json!({ "founderId": chat.bob.id })).await.is(200);
+    chat.ann.user.get("/chat/me").await.is(200);
+    let end = Instant::now() + Duration::from_secs(60);
+    // The group chat is being deleted.
+    loop {
+        let deleted = chat.ann.user.delete("/chat/me").await;
+        if deleted.status == 202 {
+            return;
+        }
+        assert!(Instant::now() < end, "{}", deleted.told());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn deleted_user_is_refused_and_cannot_come_back() {
+    let chat = Chat::new().await;
+    let accepted = chat.ann.user.call(Method::DELETE, "/chat/me").await.is(202);
+    for path in ["/chat/me", "/chat/me/communities"] {
+        chat.ann.user.get(path).await.refused(403, "banned");
+    }
+    chat.ann.user.call(Method::DELETE, "/chat/me").await.refused(403, "banned");
+    chat.ann.user.post("/chat/me/export", json!({})).await.refused(403, "banned");
+    let body = json!({ "kind": "person", "targetId": chat.ann.id, "reason": "spam" });
+    chat.bob.user.post("/chat/reports", body).await.refused(404, "not-found");
+    succeeded(&chat, &chat.ann.user, accepted.header("location")).await;
+    chat.ann.user.get("/chat/me").await.refused(403, "banned");
+    chat.bob.user.get(accepted.header("location")).await.refused(404, "not-found");
+}
+
+async fn removed_picture_is_gone() {
+    let chat = Chat::new().await;
+    let community = chat.ann.creates_community().await;
+    for (path, new) in [
+        ("/chat/me".to_owned(), json!({ "kind": "avatar" })),
+        (format!("/chat/communities/{community}"), json!({ "kind": "communityAvatar", "communityId": community })),
+    ] {
+        let ready = upload(&chat.ann.user, new, &png(40, 40, [1, 2, 3, 255])).await;
+        assert_eq!(chat.ann.user.get(&path).await.is(200)["avatarURL"], ready["large"]);
+        chat.ann.user.patch(&path, json!({ "avatarURL": null })).await.is(200);
+        chat.visitor.get(ready.text("large")).await.refused(404, "not-found");
+    }
+    assert_eq!(objects(&chat.cairn, "pictures"), Vec::<String>::new());
+}

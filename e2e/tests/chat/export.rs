@@ -1,0 +1,248 @@
+//! Exports: a file with every row that names a person.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use ::chat::names::MessageId;
+use ::chat::schema;
+use ::jobs::RUN_JOBS;
+use http_body_util::BodyExt;
+use hyper::Request;
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+use table::{Config, Engines};
+use tokio::time::Instant;
+
+use super::conversation::{chat_of, private_chat, react, send};
+use super::pictures::{objects, png, upload};
+use super::reports::{Place, place};
+use super::stage::{Chat, Member};
+use crate::harness::relay::pass_on;
+use crate::harness::server::Server;
+use crate::harness::table::stored;
+use crate::harness::{Answer, User, fetch};
+use crate::tests;
+
+tests! { chat_export:
+    export_has_every_row_that_names_the_person,
+    export_does_not_tell_who_has_reported_the_person,
+    export_is_seen_by_its_person_only,
+    large_export_in_short_runs_has_each_row_once,
+}
+
+/// Waits until a job has ended.
+pub async fn ended(user: &User, job: &str) -> Answer {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let read = user.get(job).await.is(200);
+        if !["queued", "running"].contains(&read.text("status")) {
+            return read;
+        }
+        assert_eq!(read.header("retry-after"), "1");
+        assert!(Instant::now() < end, "{}", read.told());
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Exports what is stored about a person.
+pub async fn export(member: &Member) -> Answer {
+    let accepted = member.user.post("/chat/me/export", json!({})).await.is(202);
+    let job = ended(&member.user, accepted.header("location")).await;
+    assert_eq!(job["status"], "succeeded", "{}", job.told());
+    job
+}
+
+/// Returns the lines of the file of an export.
+async fn lines(job: &Answer) -> Vec<Value> {
+    let file = fetch(job.text("link")).await.is(200);
+    let text = String::from_utf8(file.bytes.to_vec()).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(job["counts"]["done"], lines.len());
+    lines
+}
+
+fn key(table: &str, item: &Value) -> String {
+    let part = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+    format!("{table} {} {}", part("pk"), part("sk"))
+}
+
+/// Returns the keys of all rows that name a person, except those that only live for a while.
+pub async fn rows_that_name(chat: &Chat, text: &str) -> BTreeSet<String> {
+    let tables = [
+        &schema::USERS,
+        &schema::COMMUNITIES,
+        &schema::NOTIFICATIONS,
+        &schema::GROUP_CHATS,
+        &schema::PRIVATE_CHATS,
+        &schema::CHAT_REQUESTS,
+    ];
+    let mut rows = BTreeSet::new();
+    for table in tables {
+        for item in chat.cairn.table_of(table).items().await {
+            let value: Value = table::item::from_item(item).unwrap();
+            if value.to_string().contains(text) {
+                rows.insert(key(table.name, &value));
+            }
+        }
+    }
+    rows
+}
+
+/// Gives ann something in every table: memberships, messages, reactions, mentions, a request, a report, and a picture.
+async fn live(chat: &Chat) -> Place {
+    let place = place(chat).await;
+    let own = chat.ann.creates_community().await;
+    let private = json!({ "name": "Few", "private": true });
+    let asked = chat.cy.creates_group_chat(&place.community, private).await;
+    chat.ann.user.post(&format!("/chat/groupchats/{asked}/requests"), json!({ "note": "Please" })).await.is(201);
+    let direct = private_chat(&chat.ann, &chat.bob).await;
+    for path in [&place.group_chat, &direct] {
+        send(&chat.ann.user, path, "from ann").await;
+        let other = send(&chat.bob.user, path, "hi @ann").await;
+        react(&chat.ann.user, &format!("{path}/messages/{}", other.text("id")), "👍").await.is(204);
+        send(&chat.bob.user, path, "nobody is named here").await;
+    }
+    let report = json!({ "kind": "person", "targetId": chat.cy.id, "reason": "spam" });
+    chat.ann.user.post("/chat/reports", report).await.is(201);
+    let cover = json!({ "kind": "communityCover", "communityId": own });
+    assert_eq!(upload(&chat.ann.user, cover, &png(9, 9, [1, 2, 3, 255])).await["status"], "ready");
+    assert_eq!(
+        upload(&chat.ann.user, json!({ "kind": "avatar" }), &png(9, 9, [1, 2, 3, 255])).await["status"],
+        "ready"
+    );
+    chat.cairn.caught_up().await;
+    place
+}
+
+async fn export_has_every_row_that_names_the_person() {
+    let chat = Chat::new().await;
+    let place = live(&chat).await;
+    let mut expected = rows_that_name(&chat, &chat.ann.id).await;
+    // What others are notified of is theirs.
+    expected.retain(|row| !row.starts_with("chat-Notifications ") || row.contains(&chat.ann.id));
+    let first = lines(&export(&chat.ann).await).await;
+    let keys: Vec<String> = first.iter().map(|line| key(line["table"].as_str().unwrap(), &line["item"])).collect();
+    let exported: BTreeSet<String> = keys.iter().cloned().collect();
+    assert_eq!(keys.len(), exported.len(), "a row is there twice: {keys:?}");
+    let missing: Vec<&String> = expected.difference(&exported).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    let prefixes = ["USER#", "USERNAME#ann", "ISSUER#", "UNREAD#", "MEMBERSHIPS#", "REPORTED#", "PLATFORM REPORT#"];
+    for prefix in prefixes.iter().chain(["REQUESTPAIR#", "PAIR#", "GROUPCHAT#", "PRIVATECHAT#", "COMMUNITY#"].iter()) {
+        assert!(keys.iter().any(|key| key.contains(&format!(" {prefix}"))), "no row of {prefix}: {keys:#?}");
+    }
+    // Search has what she has sent in a chat that she has left.
+    chat.ann.user.delete(&format!("{}/members/me", place.group_chat)).await.is(204);
+    chat.cairn.caught_up().await;
+    let lines = lines(&export(&chat.ann).await).await;
+    let texts: Vec<&str> = lines.iter().filter_map(|line| line["item"]["Content"].as_str()).collect();
+    assert_eq!(texts.iter().filter(|text| **text == "from ann").count(), 2);
+    assert!(lines.iter().any(|line| line["item"]["Username"] == "ann"));
+}
+
+async fn export_does_not_tell_who_has_reported_the_person() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
+    let chat_name = chat_of(&place.group_chat).to_string();
+    let about_message =
+        json!({ "kind": "message", "targetId": message.text("id"), "chat": chat_name, "reason": "abuse" });
+    let about_person = json!({ "kind": "person", "targetId": chat.ann.id, "reason": "abuse" });
+    for report in [about_message, about_person] {
+        chat.bob.user.post("/chat/reports", report).await.is(201);
+    }
+    let removal = format!("/chat/communities/{}/members/{}", place.community, chat.ann.id);
+    chat.cy.user.delete(&removal).await.is(204);
+    chat.ann.joins_community(&place.community).await.is(201);
+    let lines = lines(&export(&chat.ann).await).await;
+    let named: Vec<String> = lines.iter().map(Value::to_string).filter(|line| line.contains(&chat.bob.id)).collect();
+    assert_eq!(named, Vec::<String>::new());
+    let removed: Vec<&Value> = lines.iter().filter(|line| line["item"]["Action"] == "removeMember").collect();
+    assert!(removed.len() == 1 && removed[0]["item"].get("ActorId").is_none(), "{removed:?}");
+}
+
+async fn export_is_seen_by_its_person_only() {
+    let chat = Chat::new().await;
+    let first = chat.ann.user.post("/chat/me/export", json!({})).once("export").await.is(202);
+    let again = chat.ann.user.post("/chat/me/export", json!({})).once("export").await.is(202);
+    assert_eq!(first.body, again.body);
+    let job = first.header("location");
+    chat.bob.user.get(job).await.refused(404, "not-found");
+    chat.visitor.get(job).await.refused(401, "not-signed-in");
+    chat.ann.user.get("/chat/me/jobs/019b76da-a800-7000-8000-000000000091").await.refused(404, "not-found");
+    assert_eq!(ended(&chat.ann.user, job).await["status"], "succeeded");
+}
+
+/// More messages than fit into one part of a file.
+const MESSAGES: usize = 1_500;
+
+/// Each run has time for one step, so that it keeps what it has read for the next one.
+async fn large_export_in_short_runs_has_each_row_once() {
+    let chat = Chat::new().await;
+    let direct = private_chat(&chat.ann, &chat.bob).await;
+    let place = chat_of(&direct);
+    let messages = (0..MESSAGES).map(|number| {
+        let id = MessageId::at(chat.cairn.clock.micros() / 1000 - number as i64);
+        let text = format!("{number} {}", "long text ".repeat(395));
+        let message = ::chat::messages::Message::new(id, chat.ann.id.parse().unwrap(), text);
+        stored(&schema::PRIVATE_CHATS, &::chat::keys::message_key(place, id), &message)
+    });
+    chat.cairn.table_of(&schema::PRIVATE_CHATS).put_all(messages.collect()).await;
+    let whole = lines(&export(&chat.ann).await).await;
+    assert!(whole.len() > MESSAGES, "{}", whole.len());
+    chat.cairn.engines().wind_down();
+    let accepted = chat.ann.user.post("/chat/me/export", json!({})).await.is(202);
+    let (job, mut seen) = (accepted.header("location"), vec![0]);
+    let mut time = Duration::from_millis(3_900);
+    let read = loop {
+        chat.cairn.clock.advance(Duration::from_secs(121));
+        let config = chat.cairn.engines().config.clone();
+        let slow = slow(config.dynamodb.clone().unwrap()).await;
+        let config = Config { dynamodb: Some(slow.url.clone()), ..config };
+        let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+        let run = app.event(RUN_JOBS, "{}".into(), Instant::now() + time).await;
+        let read = chat.ann.user.get(job).await.is(200);
+        if read["status"] == "succeeded" {
+            break read;
+        }
+        let done = read["counts"]["done"].as_u64().unwrap();
+        if run.is_err() || done == seen[seen.len() - 1] {
+            time = time.mul_f64(1.2);
+            assert!(time < Duration::from_secs(30), "it came no further than {seen:?}: {run:?} {}", read.told());
+        } else {
+            seen.push(done);
+        }
+        if seen.len() == 2 {
+            // What the first run has kept is lost: the export starts again.
+            for name in objects(&chat.cairn, "exports").iter().filter(|name| name.ends_with(".part")) {
+                std::fs::remove_file(name).unwrap();
+            }
+        }
+    };
+    assert!(seen.len() > 2, "one run was enough: {seen:?}");
+    let keys = |lines: &[Value]| {
+        let own = |line: &&Value| !line["item"]["sk"].as_str().unwrap_or_default().starts_with("EXPORT#");
+        let mut keys: Vec<String> = lines.iter().filter(own).map(|line| key("", &line["item"])).collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(keys(&lines(&read).await), keys(&whole));
+    let kept: Vec<String> =
+        objects(&chat.cairn, "exports").into_iter().filter(|name| name.ends_with(".part")).collect();
+    assert_eq!(kept, Vec::<String>::new());
+}
+
+/// A DynamoDB that takes its time for each query.
+async fn slow(dynamodb: String) -> Server {
+    Server::start(move |request: Request<Incoming>| {
+        let dynamodb = dynamodb.clone();
+        async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+            if parts.headers["x-amz-target"].to_str().unwrap().ends_with("Query") {
+                tokio::time::sleep(Duration::from_millis(250)).await;
+            }
+            pass_on(dynamodb, parts, body).await
+        }
+    })
+    .await
+}

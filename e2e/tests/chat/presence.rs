@@ -1,0 +1,119 @@
+//! Presence: who is online, for whom.
+
+use std::time::Duration;
+
+use chat::names::UserId;
+use chat::schema::USERS;
+use serde_json::{Value, json};
+
+use super::conversation::private_chat;
+use super::follower::{ask, follow, frame_of, group_chat_of, open};
+use super::stage::Chat;
+use crate::harness::{Setup, Socket};
+use crate::tests;
+
+tests! { chat_presence:
+    presence_is_told_at_the_subscription_and_at_each_change,
+    user_is_online_until_the_last_connection_ends,
+    silent_socket_is_offline_within_eleven_minutes,
+    block_ends_the_view_of_both_on_presence,
+    members_who_follow_a_chat_are_listed_as_online,
+}
+
+async fn told(socket: &mut Socket) -> Value {
+    frame_of(socket, |frame| frame["type"] == "presence").await
+}
+
+async fn presence_is_told_at_the_subscription_and_at_each_change() {
+    let chat = Chat::new().await;
+    private_chat(&chat.ann, &chat.bob).await;
+    let mut ann = open(&chat.ann).await;
+    let feed = format!("presence/{}", chat.bob.id);
+    ann.send(&json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feed }] })).await;
+    let now = told(&mut ann).await;
+    assert_eq!((&now["userId"], &now["online"]), (&json!(chat.bob.id), &json!(false)), "{now}");
+    assert!(now["at"].is_string());
+    let subscribed = frame_of(&mut ann, |frame| frame["id"] == "c1").await;
+    assert_eq!(subscribed, json!({ "type": "subscribed", "id": "c1", "feed": feed }));
+    let bob = open(&chat.bob).await;
+    assert_eq!(told(&mut ann).await["online"], true);
+    bob.close().await;
+    assert_eq!(told(&mut ann).await["online"], false);
+    let user = format!("USER#{}", chat.bob.id.parse::<UserId>().unwrap());
+    let items = chat.cairn.table_of(&USERS).items().await;
+    let item = items.into_iter().find(|item| item["pk"].as_s() == Ok(&user)).unwrap();
+    assert!(item.contains_key("LastSeenAt"), "{item:?}");
+}
+
+async fn user_is_online_until_the_last_connection_ends() {
+    let chat = Chat::new().await;
+    private_chat(&chat.ann, &chat.bob).await;
+    let (first, second) = (open(&chat.bob).await, open(&chat.bob).await);
+    chat.cairn.caught_up().await;
+    let mut ann = open(&chat.ann).await;
+    follow(&mut ann, &format!("presence/{}", chat.bob.id)).await;
+    first.close().await;
+    let third = open(&chat.bob).await;
+    second.cut();
+    chat.cairn.caught_up().await;
+    // A presence may be told again, but bob was never offline.
+    while let Some(frame) = ann.next_within(Duration::from_millis(300)).await {
+        assert_eq!(frame["online"], true, "{frame}");
+    }
+    third.cut();
+    assert_eq!(told(&mut ann).await["online"], false);
+}
+
+async fn silent_socket_is_offline_within_eleven_minutes() {
+    // API Gateway closes a connection after ten idle minutes, and `$disconnect` follows at once.
+    assert!(local::socket::Settings::default().idle_timeout <= Duration::from_secs(600));
+    let idle_timeout = Duration::from_secs(1);
+    let sockets = local::socket::Settings { idle_timeout, ..local::socket::Settings::default() };
+    let chat = Chat::with(Setup { sockets, ..Setup::of("chat") }).await;
+    private_chat(&chat.ann, &chat.bob).await;
+    let mut bob = open(&chat.bob).await;
+    let mut ann = open(&chat.ann).await;
+    follow(&mut ann, &format!("presence/{}", chat.bob.id)).await;
+    let offline = loop {
+        ask(&mut ann, json!({ "action": "ping", "id": "p" })).await;
+        if let Some(frame) = ann.next_within(Duration::from_millis(200)).await
+            && frame["online"] == false
+        {
+            break frame;
+        }
+    };
+    assert_eq!(offline["userId"], chat.bob.id);
+    bob.ended().await;
+}
+
+async fn block_ends_the_view_of_both_on_presence() {
+    let chat = Chat::new().await;
+    let path = private_chat(&chat.ann, &chat.bob).await;
+    let (mut ann, mut bob) = (open(&chat.ann).await, open(&chat.bob).await);
+    let (of_ann, of_bob) = (format!("presence/{}", chat.ann.id), format!("presence/{}", chat.bob.id));
+    follow(&mut ann, &of_bob).await;
+    follow(&mut bob, &of_ann).await;
+    chat.ann.puts(&format!("{path}/block")).await.is(204);
+    for (socket, feed) in [(&mut ann, &of_bob), (&mut bob, &of_ann)] {
+        let ended = frame_of(socket, |frame| frame["type"] == "unsubscribed").await;
+        assert_eq!(ended, json!({ "type": "unsubscribed", "id": null, "feed": feed, "reason": "removed" }));
+        let refused = ask(socket, json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feed }] })).await;
+        assert_eq!(refused["code"], "forbidden", "{refused}");
+    }
+    chat.ann.user.delete(&format!("{path}/block")).await.is(204);
+    follow(&mut bob, &of_ann).await;
+}
+
+async fn members_who_follow_a_chat_are_listed_as_online() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let path = format!("/chat/groupchats/{group}/online");
+    assert_eq!(chat.ann.user.get(&path).await.is(200).body, json!({ "count": 0, "userIds": [] }));
+    let feed = format!("groupchat/{group}");
+    let (mut first, mut second) = (open(&chat.bob).await, open(&chat.bob).await);
+    follow(&mut first, &feed).await;
+    follow(&mut second, &feed).await;
+    let online = json!({ "count": 1, "userIds": [chat.bob.id] });
+    assert_eq!(chat.ann.user.get(&path).await.is(200).body, online);
+    chat.cy.user.get(&path).await.refused(404, "not-found");
+}

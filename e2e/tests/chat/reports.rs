@@ -1,0 +1,334 @@
+//! Reports of messages, people and communities, their settlement, and the audit logs.
+
+use std::time::Duration;
+
+use local::identity::Person;
+use serde_json::{Value, json};
+
+use super::conversation::{private_chat, react, send};
+use super::stage::{Chat, id};
+use crate::harness::{Answer, User};
+use crate::tests;
+
+tests! { chat_reports:
+    upheld_report_deletes_the_message_and_bans_its_sender,
+    evidence_is_the_message_as_it_was,
+    target_that_the_reporter_does_not_see_is_not_found,
+    target_is_reported_once_by_a_person,
+    report_of_a_private_message_reaches_administrators_only,
+    report_of_a_community_reaches_administrators_only,
+    removed_member_may_join_again,
+    report_is_settled_once_of_two_at_once,
+    measures_that_a_report_leaves_no_room_for_are_refused,
+    open_reports_are_listed_the_oldest_first,
+    audit_log_lists_what_moderators_did_the_newest_first,
+    report_expires_after_half_a_year,
+}
+
+/// A community of cy with a group chat, of which all are members.
+pub struct Place {
+    pub community: String,
+    /// The path of the group chat.
+    pub group_chat: String,
+}
+
+pub async fn place(chat: &Chat) -> Place {
+    let community = chat.cy.creates_community().await;
+    let group = chat.cy.creates_group_chat(&community, json!({ "name": "Hikers" })).await;
+    for member in [&chat.ann, &chat.bob] {
+        member.joins_community(&community).await.is(201);
+        member.joins_group_chat(&group).await.is(201);
+    }
+    Place { community, group_chat: format!("/chat/groupchats/{group}") }
+}
+
+async fn administrator(chat: &Chat) -> User {
+    let person = Person { roles: &["chat-admin"], ..Person::new("root") };
+    let user = chat.cairn.person("administrator", person).await;
+    user.get("/chat/me").await.is(200);
+    user
+}
+
+/// Returns the body of a report about a message.
+fn of_message(chat: &str, message: &Answer) -> Value {
+    let chat = chat.replace("/chat/", "").replace("chats/", "chat/");
+    json!({ "kind": "message", "targetId": message.text("id"), "chat": chat, "reason": "abuse", "note": "Rude." })
+}
+
+fn of_person(person: &str) -> Value {
+    json!({ "kind": "person", "targetId": person, "reason": "spam" })
+}
+
+async fn report(user: &User, body: Value) -> String {
+    id(&user.post("/chat/reports", body).await.is(201))
+}
+
+async fn settle(user: &User, report: &str, body: Value) -> Answer {
+    user.post(&format!("/chat/reports/{report}/settle"), body).await
+}
+
+/// Returns action and target of the entries of an audit log.
+async fn audit(user: &User, path: &str) -> Vec<(String, String)> {
+    let page = user.get(path).await.is(200);
+    let entries = page["items"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    entries.map(|entry| (text(&entry["action"]), text(&entry["targetId"]))).collect()
+}
+
+fn entries(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+    expected.iter().map(|(action, target)| ((*action).to_owned(), (*target).to_owned())).collect()
+}
+
+async fn upheld_report_deletes_the_message_and_bans_its_sender() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "something rude").await;
+    let path = format!("{}/messages/{}", place.group_chat, message.text("id"));
+    react(&chat.bob.user, &path, "👍").await.is(204);
+    let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    let measures = json!({ "status": "upheld", "measures": ["deleteMessage", "ban"], "reason": "Rude again" });
+    let settled = settle(&chat.cy.user, &report, measures.clone()).await.is(200);
+    assert_eq!((settled.text("status"), settled.text("settledBy")), ("upheld", chat.cy.id.as_str()));
+    let placeholder = chat.bob.user.get(&path).await.is(200);
+    assert_eq!((&placeholder["content"], placeholder.text("deletedBy")), (&Value::Null, chat.cy.id.as_str()));
+    assert_eq!(placeholder["reactions"], json!({}));
+    chat.ann.user.get(&path).await.refused(404, "not-found");
+    chat.ann.joins_community(&place.community).await.refused(403, "banned-here");
+    let log = audit(&chat.cy.user, &format!("/chat/communities/{}/audit", place.community)).await;
+    let [newest, rest @ ..] = log.as_slice() else { panic!("{log:?}") };
+    let mut settlement = vec![newest.clone(), rest[0].clone()];
+    settlement.sort();
+    let expected = [("deleteMessage", message.text("id")), ("settleReport", report.as_str())];
+    assert_eq!(settlement, entries(&expected));
+    assert_eq!(rest[1..], entries(&[("banMember", &chat.ann.id)]));
+    settle(&chat.cy.user, &report, measures).await.refused(409, "report-settled");
+    // The reporter sees the end, and neither the evidence nor who has settled it.
+    let seen = chat.bob.user.get(&format!("/chat/reports/{report}")).await.is(200);
+    assert_eq!(seen.text("status"), "upheld");
+    assert!(seen.body.get("evidence").is_none() && seen.body.get("settledBy").is_none(), "{}", seen.told());
+}
+
+async fn evidence_is_the_message_as_it_was() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "something rude").await;
+    let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    let path = format!("{}/messages/{}", place.group_chat, message.text("id"));
+    chat.ann.user.patch(&path, json!({ "content": "something nice" })).await.is(200);
+    let seen = chat.cy.user.get(&format!("/chat/reports/{report}")).await.is(200);
+    let expected = json!({
+        "senderId": chat.ann.id, "content": "something rude", "truncated": false,
+        "createdAt": message["createdAt"], "editedAt": null,
+    });
+    assert_eq!(seen["evidence"], expected);
+    assert_eq!((seen.text("reporterId"), seen.text("note")), (chat.bob.id.as_str(), "Rude."));
+    chat.ann.user.get(&format!("/chat/reports/{report}")).await.refused(404, "not-found");
+    chat.ann.user.get(&format!("/chat/communities/{}/reports", place.community)).await.refused(403, "forbidden");
+}
+
+async fn target_that_the_reporter_does_not_see_is_not_found() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let dan = chat.member("dan").await;
+    let message = send(&chat.ann.user, &place.group_chat, "hi").await;
+    let private = private_chat(&chat.ann, &chat.bob).await;
+    let letter = send(&chat.ann.user, &private, "hi").await;
+    let unknown = "019b76da-a800-7000-8000-000000000001";
+    let mut absent = of_message(&place.group_chat, &message);
+    absent["targetId"] = json!(unknown);
+    for (user, body) in [
+        (&dan, of_message(&place.group_chat, &message)),
+        (&dan, of_message(&private, &letter)),
+        (&chat.bob, absent),
+        (&chat.bob, of_person(unknown)),
+        (&chat.bob, of_person("nobody")),
+        (&chat.bob, json!({ "kind": "community", "targetId": unknown, "reason": "danger" })),
+    ] {
+        user.user.post("/chat/reports", body).await.refused(404, "not-found");
+    }
+    dan.user.get(&format!("/chat/reports/{unknown}")).await.refused(404, "not-found");
+    settle(&dan.user, unknown, json!({ "status": "upheld" })).await.refused(404, "not-found");
+}
+
+async fn target_is_reported_once_by_a_person() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "hi").await;
+    let body = of_message(&place.group_chat, &message);
+    let first = chat.bob.user.post("/chat/reports", body.clone()).once("hi").await.is(201);
+    let again = chat.bob.user.post("/chat/reports", body.clone()).once("hi").await.is(201);
+    assert_eq!(first.body, again.body);
+    chat.bob.user.post("/chat/reports", body.clone()).await.refused(409, "reported");
+    report(&chat.cy.user, body.clone()).await;
+    chat.ann.user.post("/chat/reports", body).await.faulty(&["/targetId"]);
+    chat.ann.user.post("/chat/reports", of_person(&chat.ann.id)).await.faulty(&["/targetId"]);
+    let mut with_chat = of_person(&chat.ann.id);
+    with_chat["chat"] = json!("groupchat/019b76da-a800-7000-8000-000000000021");
+    chat.bob.user.post("/chat/reports", with_chat).await.faulty(&["/chat"]);
+    let without = json!({ "kind": "message", "targetId": message.text("id"), "reason": "other" });
+    chat.bob.user.post("/chat/reports", without).await.faulty(&["/chat"]);
+    let invalid = json!({ "kind": "message", "targetId": "x", "chat": "x", "reason": "other", "note": " " });
+    chat.bob.user.post("/chat/reports", invalid).await.faulty(&["/chat", "/note"]);
+}
+
+async fn report_of_a_private_message_reaches_administrators_only() {
+    let chat = Chat::new().await;
+    let private = private_chat(&chat.ann, &chat.bob).await;
+    let message = send(&chat.ann.user, &private, "something rude").await;
+    react(&chat.bob.user, &format!("{private}/messages/{}", message.text("id")), "👍").await.is(204);
+    let report = report(&chat.bob.user, of_message(&private, &message)).await;
+    let path = format!("/chat/reports/{report}");
+    for user in [&chat.ann.user, &chat.cy.user] {
+        user.get(&path).await.refused(404, "not-found");
+        user.get("/chat/reports").await.refused(403, "forbidden");
+        user.get("/chat/audit").await.refused(403, "forbidden");
+    }
+    settle(&chat.bob.user, &report, json!({ "status": "dismissed" })).await.refused(403, "forbidden");
+    let admin = administrator(&chat).await;
+    assert_eq!(admin.get("/chat/reports").await.is(200).each("id"), [&json!(report)]);
+    assert_eq!(admin.get(&path).await.is(200)["evidence"]["content"], "something rude");
+    let measures = json!({ "status": "upheld", "measures": ["deleteMessage", "ban"], "reason": "Rude" });
+    settle(&admin, &report, measures).await.is(200);
+    let message = chat.bob.user.get(&format!("{private}/messages/{}", message.text("id"))).await.is(200);
+    assert_eq!(message["content"], Value::Null);
+    chat.ann.user.post("/chat/reports", of_person(&chat.bob.id)).await.refused(403, "banned");
+    let actions: Vec<String> = audit(&admin, "/chat/audit").await.into_iter().map(|(action, _)| action).collect();
+    assert!(actions.contains(&"banUser".to_owned()) && actions.contains(&"deleteMessage".to_owned()), "{actions:?}");
+    assert_eq!(admin.get("/chat/reports?status=upheld").await.is(200).each("id"), [&json!(report)]);
+}
+
+async fn report_of_a_community_reaches_administrators_only() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let body = json!({ "kind": "community", "targetId": place.community, "reason": "danger" });
+    let report = report(&chat.bob.user, body).await;
+    assert_eq!(
+        chat.cy.user.get(&format!("/chat/communities/{}/reports", place.community)).await.is(200)["items"],
+        json!([])
+    );
+    chat.cy.user.get(&format!("/chat/reports/{report}")).await.refused(404, "not-found");
+    let admin = administrator(&chat).await;
+    let ban = json!({ "status": "upheld", "measures": ["ban"] });
+    settle(&admin, &report, ban).await.faulty(&["/measures"]);
+    settle(&admin, &report, json!({ "status": "upheld" })).await.is(200);
+    admin.get(&format!("/chat/communities/{}/reports", place.community)).await.refused(403, "forbidden");
+}
+
+async fn removed_member_may_join_again() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "hi").await;
+    let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    let moderator = format!("/chat/communities/{}/moderators/{}", place.community, chat.bob.id);
+    chat.cy.puts(&moderator).await.is(204);
+    let remove = json!({ "status": "upheld", "measures": ["remove"] });
+    settle(&chat.bob.user, &report, remove).await.is(200);
+    chat.ann.user.get(&format!("{}/messages", place.group_chat)).await.refused(404, "not-found");
+    let kept = chat.bob.user.get(&format!("{}/messages/{}", place.group_chat, message.text("id"))).await.is(200);
+    assert_eq!(kept["content"], "hi");
+    chat.ann.joins_community(&place.community).await.is(201);
+}
+
+async fn report_is_settled_once_of_two_at_once() {
+    let chat = Chat::new().await;
+    let admin = administrator(&chat).await;
+    for round in 0..5 {
+        let dan = chat.member(["dan", "eve", "fay", "gus", "hal"][round]).await;
+        let report = report(&chat.bob.user, of_person(&dan.id)).await;
+        let (one, other) = tokio::join!(
+            settle(&admin, &report, json!({ "status": "upheld" })),
+            settle(&admin, &report, json!({ "status": "dismissed" })),
+        );
+        let mut statuses = [one.status, other.status];
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 409], "{} {}", one.told(), other.told());
+        let lost = if one.status == 409 { one } else { other }.refused(409, "report-settled");
+        let read = admin.get(&format!("/chat/reports/{report}")).await.is(200);
+        assert_eq!(read["status"], lost["reportStatus"]);
+    }
+    assert_eq!(admin.get("/chat/reports").await.is(200)["items"], json!([]));
+    assert_eq!(audit(&admin, "/chat/audit").await.len(), 5);
+}
+
+async fn measures_that_a_report_leaves_no_room_for_are_refused() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let message = send(&chat.ann.user, &place.group_chat, "hi").await;
+    let own = send(&chat.cy.user, &place.group_chat, "hi").await;
+    let about_message = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
+    let about_founder = report(&chat.bob.user, of_message(&place.group_chat, &own)).await;
+    let about_person = report(&chat.bob.user, of_person(&chat.ann.id)).await;
+    let admin = administrator(&chat).await;
+    let dismissed = json!({ "status": "dismissed", "measures": ["ban"] });
+    settle(&chat.cy.user, &about_message, dismissed).await.faulty(&["/measures"]);
+    for measure in ["deleteMessage", "remove"] {
+        let upheld = json!({ "status": "upheld", "measures": [measure] });
+        settle(&admin, &about_person, upheld).await.faulty(&["/measures"]);
+    }
+    let ban = json!({ "status": "upheld", "measures": ["ban"] });
+    settle(&chat.cy.user, &about_founder, ban.clone()).await.refused(409, "owner-must-transfer");
+    settle(&admin, &about_message, ban.clone()).await.refused(404, "not-found");
+    let open = chat.cy.user.get(&format!("/chat/communities/{}/reports", place.community)).await.is(200);
+    assert_eq!(open.each("id"), [&json!(about_message), &json!(about_founder)]);
+    // A message that was deleted meanwhile, and a person who has left, can still be settled.
+    chat.ann.user.delete(&format!("{}/messages/{}", place.group_chat, message.text("id"))).await.is(204);
+    chat.ann.user.delete(&format!("/chat/communities/{}/members/me", place.community)).await.is(204);
+    let both = json!({ "status": "upheld", "measures": ["deleteMessage", "ban"] });
+    settle(&chat.cy.user, &about_message, both).await.is(200);
+    chat.ann.joins_community(&place.community).await.refused(403, "banned-here");
+    settle(&admin, &about_person, ban).await.is(200);
+}
+
+async fn open_reports_are_listed_the_oldest_first() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let list = format!("/chat/communities/{}/reports", place.community);
+    let mut reports = Vec::new();
+    for number in 0..5 {
+        let message = send(&chat.ann.user, &place.group_chat, &format!("{number}")).await;
+        chat.cairn.clock.advance(Duration::from_millis(5));
+        reports.push(json!(report(&chat.bob.user, of_message(&place.group_chat, &message)).await));
+    }
+    let pages = chat.cy.user.pages(&list, 2).await;
+    let listed: Vec<&Value> = pages.iter().flat_map(|page| page.each("id")).collect();
+    assert_eq!(listed, reports.iter().collect::<Vec<_>>());
+    settle(&chat.cy.user, reports[1].as_str().unwrap(), json!({ "status": "dismissed" })).await.is(200);
+    assert_eq!(chat.cy.user.get(&list).await.is(200).each("id").len(), 4);
+    assert_eq!(chat.cy.user.get(&format!("{list}?status=dismissed")).await.is(200).each("id"), [&reports[1]]);
+    chat.bob.user.get(&list).await.refused(403, "forbidden");
+    let unknown = "/chat/communities/019b76da-a800-7000-8000-000000000011/reports";
+    chat.bob.user.get(unknown).await.refused(404, "not-found");
+}
+
+async fn audit_log_lists_what_moderators_did_the_newest_first() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let path = format!("/chat/communities/{}/audit", place.community);
+    let moderator = format!("/chat/communities/{}/moderators/{}", place.community, chat.bob.id);
+    chat.cy.puts(&moderator).await.is(204);
+    chat.cairn.clock.advance(Duration::from_millis(5));
+    let removal = format!("/chat/communities/{}/members/{}?reason=Rude", place.community, chat.ann.id);
+    chat.bob.user.delete(&removal).await.is(204);
+    let log = chat.bob.user.get(&path).await.is(200);
+    assert_eq!(log.each("action"), ["removeMember", "setModerator"]);
+    let expected = json!({ "actorId": chat.bob.id, "targetId": chat.ann.id, "reason": "Rude" });
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&log["items"][0][name], value, "{}", log.told());
+    }
+    let pages = chat.cy.user.pages(&path, 1).await;
+    assert_eq!(pages.len(), 2);
+    chat.ann.user.get(&path).await.refused(403, "forbidden");
+}
+
+async fn report_expires_after_half_a_year() {
+    let chat = Chat::new().await;
+    let report = report(&chat.bob.user, of_person(&chat.ann.id)).await;
+    chat.cairn.clock.advance(Duration::from_secs(181 * 24 * 3600));
+    // Tokens and cursors have expired as well, so the table is asked.
+    let rows = chat.cairn.table_of(&::chat::schema::COMMUNITIES).items().await;
+    let now = chat.cairn.clock.seconds();
+    let named = rows.iter().filter(|row| format!("{row:?}").contains(&report));
+    let expires: Vec<i64> = named.map(|row| row["expires"].as_n().unwrap().parse().unwrap()).collect();
+    assert_eq!(expires.len(), 3);
+    assert!(expires.iter().all(|expires| *expires < now), "{expires:?}");
+}

@@ -1,0 +1,251 @@
+//! Clients that miss events: they resume after their last number, or reload over HTTP.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use chat::names::GroupChatId;
+use chat::schema::{GROUP_CHATS, LIVE};
+use serde_json::{Value, json};
+use table::{Config, Engines};
+
+use super::conversation::{ids, private_chat, send, sending};
+use super::follower::{Follower, ask, contents, frame_of, group_chat_of, open};
+use super::stage::Chat;
+use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
+use crate::harness::{Setup, sized};
+use crate::tests;
+
+tests! { chat_resume:
+    client_that_is_cut_twice_in_a_burst_gets_each_message_once,
+    stream_handler_killed_at_each_write_loses_no_event,
+    conflicting_writers_leave_no_hole_in_a_feed,
+    client_absent_for_49_hours_reloads_and_continues_from_the_head,
+    client_that_missed_more_than_1000_events_reloads,
+    lost_head_never_repeats_a_number,
+    replay_does_not_return_deleted_content,
+    replay_of_private_chats_has_their_messages_as_they_are,
+}
+
+async fn client_that_is_cut_twice_in_a_burst_gets_each_message_once() {
+    let chat = Chat::with(Setup { limits: vec![("sends", 100_000)], ..Setup::of("chat") }).await;
+    let group = group_chat_of(&chat, &[&chat.bob, &chat.cy]).await;
+    let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
+    let total = sized(150, 1000);
+    let mut bob = Follower::new(&chat.bob, &[&feed]).await;
+    let write = |user: &crate::harness::User, name: &'static str| {
+        let (user, path) = (user.clone(), path.clone());
+        async move {
+            for number in 0..total / 2 {
+                sending(&user, &path, &format!("{name} {number}")).await.is(201);
+            }
+        }
+    };
+    let reading = async {
+        for cut in [total * 15 / 100, total * 60 / 100] {
+            bob.until(&feed, "message.created", cut).await;
+            bob.reconnect(&chat.bob).await;
+        }
+        bob.until(&feed, "message.created", total).await
+    };
+    let ((), (), events) = tokio::join!(write(&chat.ann.user, "ann"), write(&chat.cy.user, "cy"), reading);
+    let told: BTreeSet<&str> = events.iter().map(|event| event["message"]["id"].as_str().unwrap()).collect();
+    assert_eq!((told.len(), events.len()), (total, total));
+    let mut stored = BTreeSet::new();
+    let pages = chat.bob.user.pages(&format!("{path}/messages"), 100).await;
+    stored.extend(pages.iter().flat_map(ids));
+    assert_eq!(told, stored);
+    assert_eq!(bob.resyncs, 0);
+}
+
+async fn stream_handler_killed_at_each_write_loses_no_event() {
+    // The test delivers the records itself.
+    let chat = Chat::with(Setup { without: vec!["live"], ..Setup::of("chat") }).await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
+    let mut bob = Follower::new(&chat.bob, &["user", &feed]).await;
+    let table = chat.cairn.table_of(&GROUP_CHATS);
+    let mut sent = Vec::new();
+    let mut sequence = 0;
+    let mut at = 0;
+    loop {
+        let mut writes = 0;
+        for moment in Moment::BOTH {
+            let contents: Vec<String> = (0..3).map(|number| format!("{at} {moment:?} {number} @bob")).collect();
+            let mut records = Vec::new();
+            for content in &contents {
+                let message = send(&chat.ann.user, &path, content).await;
+                let sk = format!("MESSAGE#{}#{}", message.text("createdAt"), message.text("id"));
+                let item = table.get(&format!("GROUPCHAT#{group}"), &sk).await.unwrap();
+                records.push(table.insert_record(&item, sequence));
+                sequence += 1;
+            }
+            sent.extend(contents);
+            let payload = json!({ "Records": records });
+            writes = killed(&chat, &payload, Some((at, moment))).await;
+            let done = chat.cairn.event("chat", "live", &payload).await.unwrap();
+            assert_eq!(done, json!({ "batchItemFailures": [] }));
+        }
+        at += 1;
+        if writes < at {
+            break;
+        }
+    }
+    assert!(at > 3, "there were only {at} writes");
+    bob.resume().await;
+    let events = bob.until(&feed, "message.created", sent.len()).await;
+    assert_eq!(contents(&events), sent);
+    assert!(bob.feed(&feed).repeated > 0, "no event was delivered again");
+    // Each mention made one notification.
+    let count = chat.bob.user.get("/chat/me/notifications/count").await.is(200);
+    assert_eq!(count["unread"], sent.len());
+    let targets: BTreeSet<String> = chat
+        .bob
+        .user
+        .pages("/chat/me/notifications", 100)
+        .await
+        .iter()
+        .flat_map(|page| page.each("target").into_iter().map(Value::to_string).collect::<Vec<_>>())
+        .collect();
+    assert_eq!(targets.len(), sent.len());
+}
+
+/// Handles records as a worker that dies at this transaction. Returns the number of transactions.
+async fn killed(chat: &Chat, payload: &Value, dies: Option<(usize, Moment)>) -> usize {
+    let config = chat.cairn.engines().config.clone();
+    let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), dies).await;
+    let config =
+        Config { dynamodb: Some(stopper.url.clone()), socket: Some("http://127.0.0.1:1".to_owned()), ..config };
+    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    tokio::select! {
+        done = app.event("live", payload.to_string().into(), deadline) => drop(done.unwrap()),
+        () = stopper.stopped() => {}
+    }
+    stopper.writes()
+}
+
+async fn conflicting_writers_leave_no_hole_in_a_feed() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
+    let mut bob = Follower::new(&chat.bob, &[&feed]).await;
+    chat.cairn.conflicts(0.3);
+    for number in 0..10 {
+        send(&chat.ann.user, &path, &number.to_string()).await;
+    }
+    bob.until(&feed, "message.created", 10).await;
+}
+
+async fn client_absent_for_49_hours_reloads_and_continues_from_the_head() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
+    let mut bob = Follower::new(&chat.bob, &[&feed]).await;
+    let first = send(&chat.ann.user, &path, "one").await;
+    bob.until(&feed, "message.created", 1).await;
+    let second = send(&chat.ann.user, &path, "two").await;
+    chat.cairn.caught_up().await;
+    let last = bob.feed(&feed).last;
+    chat.cairn.clock.advance(Duration::from_secs(49 * 3600));
+    let mut socket = open(&renewed(&chat).await).await;
+    let subscribe = json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feed, "after": last }] });
+    let resync = ask(&mut socket, subscribe).await;
+    assert_eq!(resync["type"], "resync", "{resync}");
+    let head = resync["head"].as_u64().unwrap();
+    let bob = renewed(&chat).await;
+    let history = bob.user.get(&format!("{path}/messages")).await.is(200);
+    assert_eq!(ids(&history), [second.text("id"), first.text("id")]);
+    let ann = chat.cairn.person("ann", local::identity::Person::new("ann")).await;
+    let third = send(&ann, &path, "three").await;
+    let event =
+        frame_of(&mut socket, |frame| frame["type"] == "events" && frame["feed"] == feed).await["events"][0].clone();
+    assert_eq!((event["n"].as_u64(), &event["message"]["id"]), (Some(head + 1), &third["id"]));
+}
+
+/// Returns bob with a token of the present time.
+async fn renewed(chat: &Chat) -> super::stage::Member {
+    let user = chat.cairn.person("bob", local::identity::Person::new("bob")).await;
+    super::stage::Member { user, id: chat.bob.id.clone() }
+}
+
+async fn client_that_missed_more_than_1000_events_reloads() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let feed = format!("groupchat/{group}");
+    let bob = Follower::new(&chat.bob, &[&feed]).await;
+    let head = bob.feed(&feed).last.unwrap();
+    let mut socket = open(&chat.bob).await;
+    // A number from before, and one that was never given.
+    for after in [head - 1001, head + 1] {
+        let subscribe = json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feed, "after": after }] });
+        let resync = ask(&mut socket, subscribe).await;
+        assert_eq!(resync, json!({ "type": "resync", "id": "c1", "feed": feed, "head": head }));
+    }
+}
+
+async fn lost_head_never_repeats_a_number() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
+    let mut bob = Follower::new(&chat.bob, &[&feed]).await;
+    send(&chat.ann.user, &path, "one").await;
+    bob.until(&feed, "message.created", 1).await;
+    let last = bob.feed(&feed).last.unwrap();
+    let group: GroupChatId = group.parse().unwrap();
+    let head = format!("HEAD#{}", ::chat::live::feed::Feed::GroupChat(group));
+    chat.cairn.table_of(&LIVE).delete(&head, &head).await;
+    send(&chat.ann.user, &path, "two").await;
+    let frame = frame_of(&mut bob.socket, |frame| frame["type"] == "events" && frame["feed"] == feed).await;
+    assert!(frame["events"][0]["n"].as_u64().unwrap() > last, "{frame}");
+    // What is between is known to be missing.
+    bob.resume().await;
+    let resync = frame_of(&mut bob.socket, |frame| frame["id"] == "resume").await;
+    assert_eq!(resync["type"], "resync");
+}
+
+async fn replay_does_not_return_deleted_content() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
+    let mut bob = Follower::new(&chat.bob, &[&feed]).await;
+    let deleted = send(&chat.ann.user, &path, "a secret").await;
+    let edited = send(&chat.ann.user, &path, "before").await;
+    chat.ann.user.delete(deleted.header("location")).await.is(204);
+    chat.ann.user.patch(edited.header("location"), json!({ "content": "after" })).await.is(200);
+    chat.cairn.caught_up().await;
+    let items = chat.cairn.table_of(&LIVE).items().await;
+    assert!(!format!("{items:?}").contains("secret"), "a feed has the content of a message");
+    let mut socket = open(&chat.bob).await;
+    let subscribe =
+        json!({ "action": "subscribe", "id": "c1", "feeds": [{ "feed": feed, "after": bob.feed(&feed).last }] });
+    socket.send(&subscribe).await;
+    let replay = frame_of(&mut socket, |frame| frame["type"] == "events" && frame["feed"] == feed).await;
+    assert_eq!(replay["replay"], true);
+    assert!(!replay.to_string().contains("secret") && !replay.to_string().contains("before"), "{replay}");
+    let events = replay["events"].as_array().unwrap();
+    let of = |id: &Value, kind: &str| {
+        let found = events.iter().find(|event| event["kind"] == kind && event["message"]["id"] == *id);
+        found.unwrap_or_else(|| panic!("no {kind}: {replay}"))["message"].clone()
+    };
+    let placeholder = of(&deleted["id"], "message.created");
+    assert_eq!(placeholder["content"], Value::Null);
+    assert!(placeholder["deletedAt"].is_string(), "{placeholder}");
+    assert_eq!(of(&edited["id"], "message.created")["content"], "after");
+    assert_eq!(of(&edited["id"], "message.edited")["content"], "after");
+    bob.until(&feed, "message.deleted", 1).await;
+}
+
+async fn replay_of_private_chats_has_their_messages_as_they_are() {
+    let chat = Chat::new().await;
+    let path = private_chat(&chat.ann, &chat.bob).await;
+    chat.cairn.caught_up().await;
+    let mut bob = Follower::new(&chat.bob, &["user"]).await;
+    let started = Instant::now();
+    for content in ["one", "two", "three"] {
+        send(&chat.ann.user, &path, content).await;
+    }
+    chat.cairn.caught_up().await;
+    bob.reconnect(&chat.bob).await;
+    assert_eq!(contents(&bob.until("user", "message.created", 3).await), ["one", "two", "three"]);
+    assert!(started.elapsed() < Duration::from_secs(30));
+}

@@ -1,0 +1,95 @@
+//! The fixture of chat's tests: an empty chat with people whom another issuer signs in, which is quick.
+
+use ::chat::keys::SubscriptionKey;
+use ::chat::live::feed::Feed;
+use ::chat::names::{GroupChatId, UserId};
+use ::chat::schema::LIVE;
+use local::identity::Person;
+use reqwest::Method;
+use serde_json::{Value, json};
+use table::{EntityKey, Escaped};
+
+use crate::harness::table::{Item, stored};
+use crate::harness::{Answer, Cairn, Setup, User};
+
+/// An empty chat, and three people.
+pub struct Chat {
+    pub cairn: Cairn,
+    pub visitor: User,
+    pub ann: Member,
+    pub bob: Member,
+    pub cy: Member,
+}
+
+/// A person with a user.
+pub struct Member {
+    pub user: User,
+    pub id: String,
+}
+
+impl Chat {
+    pub async fn new() -> Self {
+        // Tests send, react and start chats more often than people do.
+        Self::with(Setup { limits: vec![("sends", 100_000), ("privateChats", 100_000)], ..Setup::of("chat") }).await
+    }
+
+    pub async fn with(setup: Setup) -> Self {
+        let cairn = Cairn::with(setup).await;
+        let (ann, bob, cy) = tokio::join!(member(&cairn, "ann"), member(&cairn, "bob"), member(&cairn, "cy"));
+        Self { visitor: cairn.visitor(), ann, bob, cy, cairn }
+    }
+
+    /// Creates the user of another person.
+    pub async fn member(&self, name: &'static str) -> Member {
+        member(&self.cairn, name).await
+    }
+}
+
+async fn member(cairn: &Cairn, name: &'static str) -> Member {
+    let user = cairn.person(name, Person::new(name)).await;
+    let id = id(&user.get("/chat/me").await.is(200));
+    Member { user, id }
+}
+
+impl Member {
+    /// Creates a community of this founder.
+    pub async fn creates_community(&self) -> String {
+        id(&self.user.post("/chat/communities", json!({ "name": "Moss", "topic": "Plants" })).await.is(201))
+    }
+
+    /// Creates a group chat of this owner.
+    pub async fn creates_group_chat(&self, community: &str, chat: Value) -> String {
+        id(&self.user.post(&format!("/chat/communities/{community}/groupchats"), chat).await.is(201))
+    }
+
+    /// Joins a community.
+    pub async fn joins_community(&self, community: &str) -> Answer {
+        self.puts(&format!("/chat/communities/{community}/members/me")).await
+    }
+
+    /// Joins a group chat.
+    pub async fn joins_group_chat(&self, chat: &str) -> Answer {
+        self.puts(&format!("/chat/groupchats/{chat}/members/me")).await
+    }
+
+    /// Sends a PUT without a body.
+    pub async fn puts(&self, path: &str) -> Answer {
+        self.user.call(Method::PUT, path).await
+    }
+}
+
+/// Returns the id in a response.
+pub fn id(answer: &Answer) -> String {
+    answer.text("id").to_owned()
+}
+
+/// Returns the endpoint of a socket that answers no request.
+pub fn closed_socket() -> Option<String> {
+    Some("http://127.0.0.1:1".to_owned())
+}
+
+/// Returns the subscription to a group chat of a connection that API Gateway has closed.
+pub fn subscription_to(chat: GroupChatId, user: UserId) -> Item {
+    let connection = Escaped::new("closed").unwrap();
+    stored(&LIVE, &SubscriptionKey { feed: Feed::GroupChat(chat), user, connection }.key(), &json!({}))
+}

@@ -1,0 +1,220 @@
+//! The worker of the job that removes what belongs to a deleted user. Each part can be repeated. All parts are gone
+//! through a second time, a while later: then requests that were under way when the user was deleted have ended, and
+//! indexes show what they wrote.
+
+use ::jobs::{Counts, Start, Step, Then, Worker};
+use table::{Access, Action, Changes, EntityKey, Key, Position, item};
+use web::Problem;
+
+use super::{Part, Progress};
+use crate::access::DELETE_USER;
+use crate::communities::CommunityMember;
+use crate::communities::departure::mark;
+use crate::exports::REMOVE_EXPORT;
+use crate::jobs::{ChatJobs, Lease};
+use crate::keys::{
+    CommunityMemberKey, ExportKey, GroupChatCountKey, MembershipCountKey, PictureKey, RequestGuardKey,
+    RequestOfChatKey, UnreadCountKey,
+};
+use crate::names::{Millisecond, UserId};
+use crate::pictures::REMOVE_PICTURES;
+use crate::requests::ChatRequest;
+use crate::schema::{self, COMMUNITY_MEMBERS_INDEX, PRIVATE_CHAT_MEMBERS_INDEX};
+use crate::sessions::end::end_all;
+use crate::{exports, pictures};
+
+/// Rows that one step removes.
+const PAGE: u32 = 90;
+
+/// Communities that one step leaves. Each has four actions, of the 98 that a step may have.
+const LEAVINGS: u32 = 20;
+
+/// The seconds after which all parts are gone through again: longer than a request may last.
+const AGAIN: u64 = 60;
+
+/// The seconds between two looks whether the communities are left, and the number of looks after which the job fails.
+const WAIT: u64 = 5;
+const MAX_WAITS: u32 = 100;
+
+/// Works on the deletion of a user.
+#[derive(Debug)]
+pub struct DeleteUser;
+
+/// What a part has done.
+enum Done {
+    /// The part has nothing left, once these actions are committed.
+    All(Vec<Action>),
+    /// The part has more, after this position of its list.
+    Some(Vec<Action>, Option<Position>),
+    /// Other jobs do the rest.
+    Waits(Vec<Action>),
+}
+
+impl Worker<ChatJobs> for DeleteUser {
+    async fn step(&mut self, access: &Access, lease: &Lease) -> Result<Step, Problem> {
+        let mut progress: Progress = lease.job.checkpoint()?;
+        let removal = Removal { access, lease, user: lease.group };
+        let done = match progress.part {
+            Part::Sessions => removal.sessions().await?,
+            Part::Files => removal.files(&progress).await?,
+            Part::Communities => removal.communities().await?,
+            Part::PrivateChats => removal.private_chats(progress.after.take()).await?,
+            Part::Requests => removal.requests().await?,
+            Part::Notifications => removal.notifications().await?,
+            Part::Counters => removal.counters().await?,
+        };
+        let (actions, then) = match done {
+            Done::Some(actions, after) => {
+                progress.after = after;
+                (actions, Then::Continue)
+            }
+            Done::Waits(_) if progress.waits >= MAX_WAITS => {
+                return Ok(Step::fail(&lease.job, "the user could not leave all communities"));
+            }
+            Done::Waits(actions) => {
+                progress.waits += 1;
+                (actions, Then::Wait(WAIT))
+            }
+            Done::All(actions) => (actions, progress.finish_part()),
+        };
+        Step::new(actions, &progress, Counts::default(), then)
+    }
+}
+
+/// The removal of what belongs to a user.
+struct Removal<'a> {
+    access: &'a Access,
+    lease: &'a Lease,
+    user: UserId,
+}
+
+impl Removal<'_> {
+    async fn sessions(&self) -> Result<Done, Problem> {
+        end_all(self.access, self.user).await?;
+        Ok(Done::All(Vec::new()))
+    }
+
+    /// Removes pictures and exports from the bucket, before the rows that list them.
+    async fn files(&self, progress: &Progress) -> Result<Done, Problem> {
+        for picture in &progress.pictures {
+            pictures::remove(self.access, &REMOVE_PICTURES, *picture).await?;
+        }
+        let live = self.access.table(&DELETE_USER, &schema::LIVE);
+        let mut keys = Vec::new();
+        for prefix in ["PICTURE#", "EXPORT#"] {
+            let rows = live.query(self.partition()).begins_with(prefix).consistent().page(PAGE).await?;
+            keys.extend(rows.items.into_iter().map(|stored| stored.key));
+        }
+        for key in &keys {
+            if let Some(PictureKey { user, picture }) = PictureKey::parse(key) {
+                pictures::remove_upload(self.access, user, picture).await?;
+            } else if let Some(ExportKey { job, .. }) = ExportKey::parse(key) {
+                exports::remove(self.access, &REMOVE_EXPORT, job).await?;
+            }
+        }
+        live.batch_delete(&keys).await?;
+        Ok(if keys.is_empty() { Done::All(Vec::new()) } else { Done::Some(Vec::new(), None) })
+    }
+
+    async fn communities(&self) -> Result<Done, Problem> {
+        let communities = self.access.table(&DELETE_USER, &schema::COMMUNITIES);
+        let page = communities.query(self.partition()).index(COMMUNITY_MEMBERS_INDEX).page(LEAVINGS).await?;
+        if page.items.is_empty() {
+            return Ok(Done::All(Vec::new()));
+        }
+        let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
+        let mut actions = Vec::new();
+        for stored in communities.batch_get_consistent(&keys).await?.into_iter().flatten() {
+            let member: CommunityMember = stored.read()?;
+            let Some(CommunityMemberKey { community, user }) = CommunityMemberKey::parse(&stored.key) else { continue };
+            if member.leaving_at.is_none() {
+                let by = self.lease.job.created_by.clone();
+                actions.extend(mark(self.access, (community, user), by, Start::After(0), Vec::new())?.1);
+            }
+        }
+        Ok(Done::Waits(actions))
+    }
+
+    /// Marks the user as gone in private chats. Nobody leaves them, since the other member keeps the messages.
+    async fn private_chats(&self, after: Option<Position>) -> Result<Done, Problem> {
+        let chats = self.access.table(&DELETE_USER, &schema::PRIVATE_CHATS);
+        let own = chats.query(self.partition()).index(PRIVATE_CHAT_MEMBERS_INDEX).after(after);
+        let page = own.page(PAGE).await?;
+        let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
+        let now = item::text(Millisecond::now(&self.access.engines().clock).to_string());
+        let mut actions = Vec::new();
+        for member in chats.batch_get_consistent(&keys).await?.into_iter().flatten() {
+            if !member.item.contains_key("GoneAt") {
+                let gone = Changes::new().set("GoneAt", now.clone());
+                actions.push(Action::update(&schema::PRIVATE_CHATS, member.key, gone));
+            }
+        }
+        Ok(match page.next {
+            Some(next) => Done::Some(actions, Some(next)),
+            None => Done::All(actions),
+        })
+    }
+
+    /// Deletes the requests, that of each chat before that of the user, which lists them.
+    async fn requests(&self) -> Result<Done, Problem> {
+        let requests = self.access.table(&DELETE_USER, &schema::CHAT_REQUESTS);
+        let page = requests.query(self.partition()).consistent().page(PAGE).await?;
+        let mut of_chats = Vec::new();
+        for stored in &page.items {
+            let request: ChatRequest = stored.read()?;
+            let (time, chat) = (request.id.time(), request.chat_id);
+            of_chats.push(RequestOfChatKey { chat, time, request: request.id }.key());
+            of_chats.push(RequestGuardKey { chat, user: self.user }.key());
+        }
+        requests.batch_delete(&of_chats).await?;
+        let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
+        requests.batch_delete(&keys).await?;
+        Ok(if page.next.is_none() { Done::All(Vec::new()) } else { Done::Some(Vec::new(), None) })
+    }
+
+    async fn notifications(&self) -> Result<Done, Problem> {
+        let notifications = self.access.table(&DELETE_USER, &schema::NOTIFICATIONS);
+        let page = notifications.query(self.partition()).consistent().page(PAGE).await?;
+        let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
+        notifications.batch_delete(&keys).await?;
+        if page.next.is_some() {
+            return Ok(Done::Some(Vec::new(), None));
+        }
+        notifications.batch_delete(&[UnreadCountKey { user: self.user }.key()]).await?;
+        Ok(Done::All(Vec::new()))
+    }
+
+    async fn counters(&self) -> Result<Done, Problem> {
+        let user = self.user;
+        let communities = self.access.table(&DELETE_USER, &schema::COMMUNITIES);
+        communities.batch_delete(&[MembershipCountKey { user }.key()]).await?;
+        let chats = self.access.table(&DELETE_USER, &schema::GROUP_CHATS);
+        chats.batch_delete(&[GroupChatCountKey { user }.key()]).await?;
+        Ok(Done::All(Vec::new()))
+    }
+
+    fn partition(&self) -> String {
+        format!("USER#{}", self.user)
+    }
+}
+
+impl Progress {
+    /// Moves on after a part is done.
+    fn finish_part(&mut self) -> Then {
+        let next = match self.part {
+            Part::Sessions => Part::Files,
+            Part::Files => Part::PrivateChats,
+            Part::PrivateChats => Part::Requests,
+            Part::Requests => Part::Notifications,
+            Part::Notifications => Part::Communities,
+            Part::Communities => Part::Counters,
+            Part::Counters if self.again => return Then::Succeed,
+            Part::Counters => {
+                (self.part, self.again) = (Part::Sessions, true);
+                return Then::Wait(AGAIN);
+            }
+        };
+        self.part = next;
+        Then::Continue
+    }
+}

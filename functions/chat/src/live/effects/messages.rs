@@ -1,0 +1,78 @@
+//! Changes of messages.
+
+use std::collections::BTreeSet;
+
+use table::{EntityKey, Error, Rev};
+
+use super::{Effect, append};
+use crate::keys::{GroupChatMessageKey, PrivateChatMessageKey};
+use crate::live::event::{Event, EventMessage};
+use crate::live::feed::Feed;
+use crate::live::record::Record;
+use crate::messages::{Message, MessageView};
+use crate::names::{ChatId, MessageId, UserId};
+use crate::notifications::NotificationType;
+use crate::notifications::write::NewNotification;
+
+pub fn effects(record: &Record) -> Result<Vec<Effect>, Error> {
+    let group = || GroupChatMessageKey::parse(&record.key).map(|key| (ChatId::Group(key.chat), key.message));
+    let private = || PrivateChatMessageKey::parse(&record.key).map(|key| (ChatId::Private(key.chat), key.message));
+    let Some((chat, id)) = group().or_else(private) else { return Ok(Vec::new()) };
+    // The removal of a message belongs to the deletion of its chat.
+    let Some(new) = record.read_new::<Message>()? else { return Ok(Vec::new()) };
+    let feeds = feeds(chat, &new.member_ids);
+    let Some(event) = event(chat, record.read_old()?.as_ref(), &new, record.rev()) else { return Ok(Vec::new()) };
+    let mut effects = append(feeds, &event);
+    if matches!(event, Event::MessageCreated { .. }) {
+        effects.extend(mentions(chat, id, &new));
+    }
+    Ok(effects)
+}
+
+/// Returns the feeds of a chat's events: its own, or those of both members of a private chat.
+pub fn feeds(chat: ChatId, members: &BTreeSet<UserId>) -> Vec<Feed> {
+    match chat {
+        ChatId::Group(chat) => vec![Feed::GroupChat(chat)],
+        ChatId::Private(_) => members.iter().copied().map(Feed::User).collect(),
+    }
+}
+
+fn event(chat: ChatId, old: Option<&Message>, new: &Message, rev: u64) -> Option<Event> {
+    let view = || EventMessage::View(Box::new(MessageView::new(new.clone(), Rev::new(rev))));
+    let Some(old) = old else { return Some(Event::MessageCreated { chat, message: view() }) };
+    if new.deleted_at.is_some() {
+        let deleted = Event::MessageDeleted { chat, message_id: new.id, deleted_by: new.deleted_by, rev };
+        return old.deleted_at.is_none().then_some(deleted);
+    }
+    if old.content != new.content || old.editted_at != new.editted_at {
+        return Some(Event::MessageEdited { chat, message: view() });
+    }
+    let last = new.last_reaction.as_ref().filter(|_| old.reactions != new.reactions)?;
+    Some(Event::Reaction {
+        chat,
+        message_id: new.id,
+        user_id: last.by,
+        reaction: last.kind.clone(),
+        on: last.on,
+        reactions: new.reactions.clone(),
+        rev,
+    })
+}
+
+fn mentions(chat: ChatId, message: MessageId, new: &Message) -> impl Iterator<Item = Effect> {
+    let path = match chat {
+        ChatId::Group(id) => format!("/chat/groupchats/{id}"),
+        ChatId::Private(id) => format!("/chat/privatechats/{id}"),
+    };
+    let mentioned = new.mentions.iter().filter(|user| **user != new.sender_id);
+    mentioned.map(move |user| Effect::Mention {
+        chat,
+        message,
+        notification: NewNotification {
+            user: *user,
+            notification_type: NotificationType::Mention,
+            target: format!("{path}/messages/{message}"),
+            actor: Some(new.sender_id),
+        },
+    })
+}

@@ -1,0 +1,79 @@
+//! The followers of a feed past the first ones. They are served by a queue, 500 by each message, at most once a second
+//! however fast events come: each message delivers all events since the first one that made it due.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use table::access::OnQueue;
+use table::{Access, AccessPattern, Error, Position};
+use web::{Event, EventFailure, EventHandler};
+
+use super::connections::FORGET;
+use super::fan_out::{FAN_OUT, FanOut};
+use super::feed::Feed;
+use super::feeds::{self, FAN_OUT_DUE, MAX_REPLAYED, Missed, REPLAY};
+use super::frame::of_events;
+use super::replay::{self, MESSAGES_OF_GROUP_CHATS};
+use crate::schema::{FAN_OUT_QUEUE, FAN_OUT_REST};
+
+/// The message for the next followers.
+pub const QUEUE_REST: AccessPattern = AccessPattern::new("queueRest", &[OnQueue(FAN_OUT_QUEUE).send()]);
+
+/// How long events are collected for the followers past the first.
+const DELAY: Duration = Duration::from_secs(1);
+
+/// A message of the queue.
+#[derive(Debug, Serialize, Deserialize)]
+struct Rest {
+    feed: String,
+    /// The first number to deliver.
+    from: u64,
+    /// The followers up to this position have been served.
+    after: Position,
+    /// Whether this is the first message of a fan-out.
+    first: bool,
+}
+
+pub fn handler() -> EventHandler {
+    let handler = EventHandler::new(FAN_OUT_REST, fan_out_rest);
+    handler.patterns(&[&FAN_OUT_DUE, &FAN_OUT, &QUEUE_REST, &REPLAY, &MESSAGES_OF_GROUP_CHATS, &FORGET])
+}
+
+/// Queues the followers after a position, unless a message that is queued already will serve them.
+pub async fn begin(access: &Access, feed: Feed, from: u64, after: Position) -> Result<(), Error> {
+    if !feeds::set_fan_out_due(access, feed).await? {
+        return Ok(());
+    }
+    let message = Rest { feed: feed.to_string(), from, after, first: true };
+    access.queue(&QUEUE_REST, FAN_OUT_QUEUE).send_after(&message, DELAY).await
+}
+
+async fn fan_out_rest(event: Event) -> Result<Bytes, EventFailure> {
+    for message in event.messages()? {
+        serve(event.access(), message).await.map_err(EventFailure::new)?;
+    }
+    Ok(Bytes::from_static(b"{}"))
+}
+
+async fn serve(access: &Access, message: Rest) -> Result<(), Error> {
+    let feed: Feed = message.feed.parse().map_err(|_| Error::Misfit("a message names no feed".to_owned()))?;
+    let head = match message.first {
+        true => feeds::begin_fan_out(access, feed).await?,
+        false => feeds::head(access, feed).await?,
+    };
+    let Some(head) = head else { return Ok(()) };
+    // Followers who miss more ask for it.
+    let after = (message.from - 1).max(head.saturating_sub(MAX_REPLAYED));
+    let Missed::Entries(entries) = feeds::missed(access, feed, after, head).await? else { return Ok(()) };
+    let entries = replay::with_messages(access, &MESSAGES_OF_GROUP_CHATS, entries).await?;
+    let frames = of_events(feed, false, &entries);
+    let fan_out = FanOut::new(access);
+    let (followers, rest) = fan_out.followers(feed, Some(message.after)).await?;
+    if let Some(after) = rest {
+        let next = Rest { feed: message.feed, from: message.from, after, first: false };
+        access.queue(&QUEUE_REST, FAN_OUT_QUEUE).send(&next).await?;
+    }
+    fan_out.deliver(feed, followers, &frames).await;
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! Locations: places by name, as clients send and see them.
+
+use icu_normalizer::ComposingNormalizerBorrowed;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use web::Fault;
+use web::visible::name_fault;
+
+/// A place as items store it. Names are NFC, trimmed, with single spaces inside.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Location {
+    pub country: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub city: Option<String>,
+}
+
+/// A place by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Location)]
+pub struct LocationView {
+    #[schema(min_length = 1, max_length = 60)]
+    pub country: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 60, nullable = false)]
+    pub state: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 60, nullable = false)]
+    pub city: Option<String>,
+}
+
+impl LocationView {
+    /// Returns what is wrong with the names of the place.
+    pub fn faults(&self, pointer: &str) -> Vec<Fault> {
+        let names = [("country", Some(&self.country)), ("state", self.state.as_ref()), ("city", self.city.as_ref())];
+        let faults = names.iter().filter_map(|(part, name)| place_fault(&format!("{pointer}/{part}"), (*name)?));
+        faults.collect()
+    }
+
+    /// Returns the place as it is stored, each name in its one form.
+    pub fn stored(&self) -> Location {
+        Location {
+            country: normalized(&self.country),
+            state: self.state.as_deref().map(normalized),
+            city: self.city.as_deref().map(normalized),
+        }
+    }
+}
+
+impl From<Location> for LocationView {
+    fn from(location: Location) -> Self {
+        let Location { country, state, city } = location;
+        Self { country, state, city }
+    }
+}
+
+/// Returns the fault of the name of a place. The schema checks its length.
+pub fn place_fault(pointer: &str, name: &str) -> Option<Fault> {
+    let delimits = || name.contains('#').then(|| Fault::pointer(pointer, "must not contain `#`"));
+    name_fault(pointer, name).or_else(delimits)
+}
+
+/// Returns a name in NFC with single spaces inside and none around.
+pub fn normalized(name: &str) -> String {
+    let name = ComposingNormalizerBorrowed::new_nfc().normalize(name).into_owned();
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn name_with_the_delimiter_of_keys_is_refused() {
+        assert!(place_fault("", "a#b").is_some() && place_fault("", "\u{200b}").is_some());
+        assert_eq!(place_fault("", "St. John's"), None);
+    }
+
+    #[test]
+    fn names_of_one_place_are_stored_alike() {
+        for name in ["New York", " New  York ", "New\u{a0}York"] {
+            assert_eq!(normalized(name), "New York");
+        }
+        assert_eq!(normalized("Que\u{301}bec"), "Qu\u{e9}bec");
+    }
+}

@@ -1,0 +1,34 @@
+//! The content of messages: what is refused. All else is stored byte for byte.
+
+use web::Fault;
+
+/// Returns the fault of a content, if it has one. The schema checks its length.
+pub fn fault(pointer: &str, content: &str) -> Option<Fault> {
+    let is_refused = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    if content.trim().is_empty() {
+        Some(Fault::pointer(pointer, "must not be blank"))
+    } else if content.chars().any(is_refused) {
+        Some(Fault::pointer(pointer, "must not have control characters but newlines and tabs"))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_content_and_control_characters_are_refused() {
+        for content in ["", " ", "\n\t", "\u{3000}", "a\0", "a\r\nb", "\u{7f}a", "a\u{85}", "\u{1b}[31m"] {
+            assert!(fault("/content", content).is_some(), "{content:?}");
+        }
+    }
+
+    #[test]
+    fn markup_and_invisible_characters_pass() {
+        for content in ["<script>", " a ", "a\n\tb", "\u{202e}a", "👩\u{200d}🚀", "e\u{301}", "\u{200d}"] {
+            assert!(fault("/content", content).is_none(), "{content:?}");
+        }
+    }
+}

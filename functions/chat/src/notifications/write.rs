@@ -1,0 +1,159 @@
+//! The creation of notifications, each once however often the stream delivers its record.
+
+use serde::Serialize;
+use table::item::{flag, number};
+use table::{Access, AccessPattern, Action, Backoff, Cause, Changes, Error};
+
+use super::mark::count;
+use super::{Notification, NotificationType, unread_key};
+use crate::access::{
+    GROUP_CHATS as ON_GROUP_CHATS, LIVE as ON_LIVE, NOTIFICATIONS as ON_NOTIFICATIONS,
+    PRIVATE_CHATS as ON_PRIVATE_CHATS,
+};
+use crate::group_chats::ChatMember;
+use crate::keys::{MadeKey, member_key};
+use crate::messages::table_of;
+use crate::names::{ChatId, MessageId, Millisecond, NotificationId, UserId};
+use crate::reading::unread;
+use crate::schema::{LIVE, NOTIFICATIONS};
+
+/// A notification, the guard that makes it unique, and the number of unread ones.
+pub const NOTIFY: AccessPattern =
+    AccessPattern::new("notify", &[ON_LIVE.put(), ON_NOTIFICATIONS.put(), ON_NOTIFICATIONS.update()]);
+
+/// The notification of a mention, with the member who is mentioned.
+pub const NOTIFY_MENTION: AccessPattern = AccessPattern::new(
+    "notifyMention",
+    &[
+        ON_GROUP_CHATS.get(),
+        ON_PRIVATE_CHATS.get(),
+        ON_LIVE.put(),
+        ON_NOTIFICATIONS.put(),
+        ON_NOTIFICATIONS.update(),
+        ON_GROUP_CHATS.update(),
+        ON_PRIVATE_CHATS.update(),
+    ],
+);
+
+/// How long the guard keeps a notification from being created again. A stream delivers its records for 24 h.
+const GUARD_SECONDS: i64 = 48 * 3600;
+
+/// A notification for a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewNotification {
+    pub user: UserId,
+    pub notification_type: NotificationType,
+    /// The path of what it is about.
+    pub target: String,
+    /// The user who caused it.
+    pub actor: Option<UserId>,
+}
+
+/// The change that causes notifications: its key with revision, and its time.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    pub key: &'a str,
+    pub time: Millisecond,
+}
+
+#[derive(Serialize)]
+struct Guard {
+    expires: i64,
+}
+
+impl NotificationType {
+    /// Returns the message. It has no names, which would outlive the user or the chat.
+    fn message(self) -> &'static str {
+        match self {
+            Self::Mention => "You were mentioned in a message.",
+            Self::RequestReceived => "A user asks to join a group chat that you moderate.",
+            Self::RequestApproved => "Your request to join a group chat was approved.",
+            Self::RequestDenied => "Your request to join a group chat was denied.",
+            Self::Added => "You were added to a group chat.",
+            Self::PrivateChatStarted => "A user has started a private chat with you.",
+            Self::MadeModerator => "You are now a moderator.",
+            Self::ReportSettled => "Your report was settled.",
+            Self::Security => "A session of yours was ended, because an old refresh token of it was used again.",
+        }
+    }
+}
+
+/// Creates a notification, unless it was created before.
+pub async fn notify(access: &Access, source: Source<'_>, new: &NewNotification) -> Result<(), Error> {
+    match access.transact(&NOTIFY, &creation(access, source, new)?).await {
+        Err(error) if was_made(&error) => Ok(()),
+        outcome => outcome.map(|_| ()),
+    }
+}
+
+/// Creates the notification of a mention, counts the mention for the member, and shows the chat again. Does nothing if
+/// the user has left the chat.
+pub async fn notify_mention(
+    access: &Access,
+    source: Source<'_>,
+    new: &NewNotification,
+    chat: ChatId,
+    message: MessageId,
+) -> Result<(), Error> {
+    let table = table_of(chat);
+    let mut backoff = Backoff::new();
+    loop {
+        let key = member_key(chat, new.user);
+        let Some(stored) = access.table(&NOTIFY_MENTION, table).get_consistent(key.clone()).await? else {
+            return Ok(());
+        };
+        let member: ChatMember = stored.read()?;
+        let mut actions = creation(access, source, new)?;
+        let mut changes = Changes::new();
+        if member.hidden {
+            changes = changes.set("Hidden", flag(false));
+        }
+        if member.last_read_id < Some(message) {
+            // Marking messages as read may have counted this one already.
+            let unread = unread(access, chat, &member).await?;
+            let mentions = unread.iter().filter(|unread| unread.mentions.contains(&new.user)).count();
+            let counted = unread.iter().any(|unread| unread.id == message).then_some(mentions as u64);
+            changes = changes.set("MentionsUnread", number(counted.unwrap_or(member.mentions_unread + 1)));
+        }
+        if !changes.is_empty() {
+            actions.push(Action::update(table, key, changes).if_unchanged(&stored));
+        }
+        match access.transact(&NOTIFY_MENTION, &actions).await {
+            Ok(_) => return Ok(()),
+            Err(error) if was_made(&error) => return Ok(()),
+            // The member has read, sent or left meanwhile.
+            Err(Error::ConditionFailed(_)) => {}
+            Err(error) => return Err(error),
+        }
+        if !backoff.wait().await {
+            return Err(Error::Conflict);
+        }
+    }
+}
+
+/// Returns the guard, which comes first, the unread notification, and the change of their number.
+fn creation(access: &Access, source: Source<'_>, new: &NewNotification) -> Result<Vec<Action>, Error> {
+    let NewNotification { user, notification_type, target, actor } = new.clone();
+    let id = NotificationId::derived(source.time, &format!("{}/{user}", source.key));
+    let guard = Guard { expires: access.engines().clock.seconds() + GUARD_SECONDS };
+    let notification = Notification {
+        id,
+        notification_type,
+        message: notification_type.message().to_owned(),
+        target,
+        read: false,
+        seen: false,
+        actor_id: actor,
+        created_at: source.time.to_string(),
+        read_at: None,
+    };
+    Ok(vec![
+        Action::create(&LIVE, MadeKey { notification: id }, &guard)?,
+        Action::create(&NOTIFICATIONS, unread_key(user, id), &notification)?,
+        count(user, 1).or_absent(),
+    ])
+}
+
+fn was_made(error: &Error) -> bool {
+    error.failed(0).is_some_and(|failed| failed.cause == Cause::Exists)
+}

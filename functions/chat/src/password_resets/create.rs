@@ -1,0 +1,57 @@
+//! `POST /chat/users/{userId}/password-resets`
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::Timestamp;
+use serde::Serialize;
+use table::{AccessPattern, Action};
+use utoipa::ToSchema;
+use web::{Context, Created, Path, Problem, Route, Sample, problem};
+
+use super::{LIFETIME, PasswordReset, key};
+use crate::access::{CALLER, LIVE};
+use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::issuer::require_own_login;
+use crate::keys::UserKey;
+use crate::schema;
+use crate::users::User;
+use crate::users::get::GET_USER;
+use crate::users::path::UserPath;
+
+/// A new code.
+const CREATE_RESET: AccessPattern = AccessPattern::new("createPasswordReset", &[LIVE.put()]);
+
+/// A code that sets a password, once.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ResetCode {
+    code: String,
+    expires_at: String,
+}
+
+pub fn route() -> Route {
+    Route::post("createPasswordReset", "/chat/users/{userId}/password-resets", SIGNED_IN, create)
+        .summary("Create a code by which a user sets a new password, once and within an hour")
+        .patterns(&[&CALLER, &GET_USER, &CREATE_RESET])
+        .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
+        .sample(Sample::default().expects(404))
+}
+
+async fn create(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Result<Created<ResetCode>, Problem> {
+    require_own_login(&cx.engines().config)?;
+    Caller::admin(&cx).await?;
+    let user = user_id.id(&cx).await?;
+    let stored = cx.access().table(&GET_USER, &schema::USERS).get_consistent(UserKey { user }).await?;
+    let found: User = stored.ok_or_else(Problem::not_found)?.read()?;
+    if found.deleted_at.is_some() {
+        return Err(Problem::not_found());
+    }
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(Problem::internal)?;
+    let code = URL_SAFE_NO_PAD.encode(random);
+    let expires = cx.engines().clock.seconds() + LIFETIME;
+    let create = Action::create(&schema::LIVE, key(&code)?, &PasswordReset { user_id: user, expires })?;
+    let rev = cx.access().write(&CREATE_RESET, create).await?;
+    let expires_at = Timestamp::from_second(expires).map_err(Problem::internal)?;
+    Ok(Created::new("/chat/password-resets", rev, &ResetCode { code, expires_at: format!("{expires_at:.3}") }))
+}

@@ -1,0 +1,76 @@
+//! `POST /chat/password-resets`
+
+use serde::Deserialize;
+use table::{AccessPattern, Action, Changes, item};
+use utoipa::ToSchema;
+use web::{Context, Fault, Json, Kind, NoContent, Problem, Route, Rules, Sample, Valid, Who, problem};
+
+use super::{PasswordReset, key};
+use crate::access::{LIVE, USERS};
+use crate::issuer::require_own_login;
+use crate::keys::UserKey;
+use crate::live::end::CLOSE_CONNECTIONS;
+use crate::passwords::Password;
+use crate::schema;
+use crate::sessions::end::{END_SESSIONS, end_all};
+use crate::users::User;
+
+pub const BAD_CODE: Kind = Kind::new(403, "bad-code", "Wrong or used code");
+
+/// The use of a code, and the user's new password.
+const RESET_PASSWORD: AccessPattern =
+    AccessPattern::new("resetPassword", &[LIVE.get(), LIVE.delete(), USERS.get(), USERS.update()]);
+
+#[derive(Deserialize, ToSchema)]
+struct Reset {
+    #[serde(default)]
+    #[schema(required = true, min_length = 1, max_length = 100)]
+    code: String,
+    #[serde(default)]
+    #[schema(required = true)]
+    password: Password,
+}
+
+impl Rules for Reset {
+    fn faults(&self) -> Vec<Fault> {
+        self.password.faults("/password", "", None)
+    }
+}
+
+pub fn route() -> Route {
+    Route::post("resetPassword", "/chat/password-resets", Who::Public, reset)
+        .summary("Set a new password by a code, and end all sessions of its user")
+        .patterns(&[&RESET_PASSWORD, &END_SESSIONS, &CLOSE_CONNECTIONS])
+        .problems(&[BAD_CODE, problem::NOT_FOUND, problem::CONFLICT])
+        .sample(
+            Sample::new("/chat/password-resets").body(r#"{"code":"none","password":"moss on stones"}"#).expects(403),
+        )
+}
+
+async fn reset(cx: Context, Valid(Json(request)): Valid<Json<Reset>>) -> Result<NoContent, Problem> {
+    require_own_login(&cx.engines().config)?;
+    let bad_code = || BAD_CODE.because("The code is wrong, used, or older than an hour. Ask for another one.");
+    let stored = cx.access().table(&RESET_PASSWORD, &schema::LIVE).get_consistent(key(&request.code)?).await?;
+    let reset: PasswordReset = stored.ok_or_else(bad_code)?.read()?;
+    let key_of_user = UserKey { user: reset.user_id };
+    let stored = cx.access().table(&RESET_PASSWORD, &schema::USERS).get_consistent(key_of_user).await?;
+    let stored = stored.ok_or_else(bad_code)?;
+    let user: User = stored.read()?;
+    if user.deleted_at.is_some() {
+        return Err(bad_code());
+    }
+    request.password.check("/password", &user)?;
+    let changes = Changes::new().set("PasswordHash", item::text(request.password.hash(&cx).await?));
+    let live = table::Condition::Absent("DeletedAt");
+    let actions = [
+        Action::delete(&schema::LIVE, key(&request.code)?),
+        Action::update(&schema::USERS, stored.key.clone(), changes).when(live),
+    ];
+    match cx.access().transact(&RESET_PASSWORD, &actions).await {
+        Ok(_) => {}
+        Err(table::Error::ConditionFailed(_)) => return Err(bad_code()),
+        Err(error) => return Err(error.into()),
+    }
+    end_all(cx.access(), user.id).await?;
+    Ok(NoContent)
+}

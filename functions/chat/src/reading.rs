@@ -1,0 +1,81 @@
+//! Reading: how far a member has read, what is unread, and what the member wants of the chat.
+
+pub mod get;
+pub mod list_readers;
+pub mod mark;
+pub mod set_preferences;
+
+use serde::Serialize;
+use table::{Access, AccessPattern, Clock, Error, Stored, TableAccess};
+use utoipa::ToSchema;
+
+use crate::access::{GROUP_CHATS, PRIVATE_CHATS};
+use crate::group_chats::ChatMember;
+use crate::keys::{MESSAGE_PREFIX, chat_key, message_key};
+use crate::messages::{Message, table_of};
+use crate::names::{ChatId, MessageId, UserId};
+
+const READ: &str = "/chat/{kind}/{chatId}/read";
+
+/// The read position of the samples.
+const SAMPLE: &str = "/chat/privatechats/019b76da-a800-7000-8000-000000000031/read";
+
+/// The most unread messages that are counted.
+const MAX_UNREAD: u32 = 100;
+
+/// The unread messages of a member.
+pub const UNREAD: AccessPattern = AccessPattern::new("unread", &[GROUP_CHATS.query(), PRIVATE_CHATS.query()]);
+
+/// A member's state of reading a chat.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadState {
+    /// Absent until the member has read or sent a message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_read_id: Option<MessageId>,
+    /// At most 100.
+    #[schema(maximum = 100)]
+    pub unread_count: usize,
+    pub mentions_unread: u64,
+    /// The other member of a private chat.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other: Option<OtherReader>,
+}
+
+/// How far the other member of a private chat has read.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OtherReader {
+    pub user_id: UserId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_read_id: Option<MessageId>,
+}
+
+/// Whether a member has muted the chat at present.
+pub fn is_muted(member: &ChatMember, clock: &Clock) -> bool {
+    let until = member.muted_until.as_deref().and_then(|until| until.parse::<jiff::Timestamp>().ok());
+    until.is_some_and(|until| clock.now() < until)
+}
+
+/// Reads the unread messages of a member, at most 100, by the pattern [`UNREAD`].
+pub async fn unread(access: &Access, chat: ChatId, member: &ChatMember) -> Result<Vec<Message>, Error> {
+    unread_in(access.table(&UNREAD, table_of(chat)), chat, member).await
+}
+
+/// Reads the unread messages of a member, at most 100, eventually consistent.
+pub async fn unread_in(table: TableAccess<'_>, chat: ChatId, member: &ChatMember) -> Result<Vec<Message>, Error> {
+    let messages = table.query(chat_key(chat).pk).between(position(chat, member), MESSAGES_END);
+    messages.page(MAX_UNREAD).await?.items.iter().map(Stored::read).collect()
+}
+
+/// A text after the sort keys of all messages.
+const MESSAGES_END: &str = "MESSAGE$";
+
+/// Returns the place from which messages are unread: after the last one that was read, or from the time of joining.
+pub fn position(chat: ChatId, member: &ChatMember) -> String {
+    match member.last_read_id {
+        // This is after the key of the message, and before that of the next one.
+        Some(last) => format!("{}#", message_key(chat, last).sk.unwrap_or_default()),
+        None => format!("{MESSAGE_PREFIX}{}", member.joined_at),
+    }
+}

@@ -1,0 +1,131 @@
+//! Reports about messages, people and communities: their items, and the operations on them.
+
+mod community;
+pub mod create;
+mod evidence;
+pub mod get;
+pub mod list;
+pub mod settle;
+mod status;
+mod view;
+
+use community::COMMUNITY;
+pub use evidence::Evidence;
+pub use status::ReportStatus;
+pub use view::ReportView;
+
+use serde::{Deserialize, Serialize};
+use table::{Access, AccessPattern, EntityKey, Error, Key, Stored};
+use utoipa::ToSchema;
+use web::Kind;
+
+use crate::keys::{CommunityReportKey, PlatformReportKey, ReportPlaceKey};
+use crate::names::{CommunityId, ReportId, UserId};
+use crate::schema::COMMUNITIES;
+
+/// The same user has reported the same target.
+pub const REPORTED: Kind = Kind::new(409, "reported", "Already reported");
+
+pub const REPORT_SETTLED: Kind = Kind::new(409, "report-settled", "Report is settled");
+
+/// What a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ReportKind)]
+pub enum TargetKind {
+    Message,
+    Person,
+    Community,
+}
+
+/// Why something is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ReportReason)]
+pub enum Reason {
+    Spam,
+    Abuse,
+    Danger,
+    Other,
+}
+
+/// A report as the table stores it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Report {
+    pub id: ReportId,
+    pub reporter_id: UserId,
+    pub kind: TargetKind,
+    /// The id of the message, the user or the community.
+    pub target_id: String,
+    /// The chat of a message, as `groupchat/{id}` or `privatechat/{id}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chat_id: Option<String>,
+    pub reason: Reason,
+    /// At most 500 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The message as it was when it was reported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    pub status: ReportStatus,
+    pub created_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled_by: Option<UserId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled_at: Option<String>,
+    /// Seconds since 1970.
+    #[serde(rename = "expires")]
+    pub expires: i64,
+}
+
+/// Where a report is, as its own item says, since its id names no community.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct ReportPlace {
+    /// Absent for the reports that only administrators see.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    community_id: Option<CommunityId>,
+    #[serde(rename = "expires")]
+    expires: i64,
+}
+
+/// The report of a user about a target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub struct Reported {
+    pub report_id: ReportId,
+    #[serde(rename = "expires")]
+    expires: i64,
+}
+
+/// How long a report is kept, in seconds: 180 days.
+const RETENTION_SECONDS: i64 = 180 * 24 * 3600;
+
+/// Returns the key of a report, which has its status.
+fn key(community: Option<CommunityId>, status: ReportStatus, report: ReportId) -> Key {
+    let time = report.time();
+    match community {
+        Some(community) => CommunityReportKey { community, status, time, report }.key(),
+        None => PlatformReportKey { status, time, report }.key(),
+    }
+}
+
+/// Reads a report whose community is not known. The pattern declares `COMMUNITIES.get()` and `COMMUNITIES.batch_get()`.
+pub async fn load(access: &Access, pattern: &'static AccessPattern, report: ReportId) -> Result<Option<Stored>, Error> {
+    Ok(load_with_place(access, pattern, report).await?.map(|(_, stored)| stored))
+}
+
+/// Reads a report and the community whose moderators settle it. Its key has one of three statuses.
+async fn load_with_place(
+    access: &Access,
+    pattern: &'static AccessPattern,
+    report: ReportId,
+) -> Result<Option<(Option<CommunityId>, Stored)>, Error> {
+    let communities = access.table(pattern, &COMMUNITIES);
+    let Some(place) = communities.get_consistent(ReportPlaceKey { report }).await? else { return Ok(None) };
+    let ReportPlace { community_id: community, .. } = place.read()?;
+    let found =
+        communities.batch_get_consistent(&ReportStatus::ALL.map(|status| key(community, status, report))).await?;
+    Ok(found.into_iter().flatten().next().map(|stored| (community, stored)))
+}

@@ -1,0 +1,249 @@
+//! `POST /chat/reports/{reportId}/settle`
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use table::{AccessPattern, Action, Error};
+use utoipa::ToSchema;
+use web::visible::name_fault;
+use web::{Context, Fault, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
+
+use super::get::{Found, REPORT, ReportPath, find};
+use super::{COMMUNITY, REPORT_SETTLED, Report, ReportStatus, ReportView, TargetKind, key};
+use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, LEASE, LEAVE_COMMUNITY, PRIVATE_CHATS};
+use crate::audit::{self, AuditedAction, Log};
+use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::communities::ban::{BAN_STRANGER, ban_user};
+use crate::communities::departure::{BEGIN_DEPARTURE, Cause, LOAD_DEPARTURE, depart};
+use crate::communities::{Community, OWNER_MUST_TRANSFER};
+use crate::live::end::{CLOSE_CONNECTIONS, END_SUBSCRIPTIONS};
+use crate::messages::delete::{DELETE_REACTIONS, delete_reactions, to_placeholder};
+use crate::names::{ChatId, MessageId, Millisecond, UserId};
+use crate::schema;
+use crate::sessions::end::{END_SESSIONS, end_all};
+use crate::users::Ban;
+use crate::users::ban::{BAN_USER, set};
+
+/// The settled row of a report instead of the open one, and the message if it is deleted, with entries in the audit log.
+const SETTLE_REPORT: AccessPattern = AccessPattern::new(
+    "settleReport",
+    &[COMMUNITIES.delete(), COMMUNITIES.put(), GROUP_CHATS.update(), PRIVATE_CHATS.update()],
+);
+
+/// How a report is settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+enum Settlement {
+    Upheld,
+    Dismissed,
+}
+
+/// What is done at once about the message or the person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+enum Measure {
+    DeleteMessage,
+    /// Removes the person from the community.
+    Remove,
+    /// Bans the person from the community, or from the platform if the report has no community.
+    Ban,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Settle {
+    status: Settlement,
+    /// What is done at once, if the report is upheld.
+    #[serde(default)]
+    #[schema(max_items = 3)]
+    measures: BTreeSet<Measure>,
+    /// Why, for the audit log.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 200, nullable = false)]
+    reason: Option<String>,
+}
+
+impl Rules for Settle {
+    fn faults(&self) -> Vec<Fault> {
+        self.reason.as_deref().and_then(|reason| name_fault("/reason", reason)).into_iter().collect()
+    }
+}
+
+pub fn route() -> Route {
+    Route::post("settleReport", "/chat/reports/{reportId}/settle", SIGNED_IN, settle)
+        .summary("Settle an open report: dismiss it, or uphold it and delete the message, remove or ban the person")
+        .patterns(&[
+            &CALLER,
+            &REPORT,
+            &COMMUNITY,
+            &SETTLE_REPORT,
+            &DELETE_REACTIONS,
+            &LOAD_DEPARTURE,
+            &BEGIN_DEPARTURE,
+            &BAN_STRANGER,
+            &LEASE,
+            &LEAVE_COMMUNITY,
+            &BAN_USER,
+            &END_SESSIONS,
+            &END_SUBSCRIPTIONS,
+            &CLOSE_CONNECTIONS,
+        ])
+        .timeout(web::route::MAX_TIMEOUT)
+        .problems(&[
+            problem::FORBIDDEN,
+            BANNED,
+            problem::NOT_FOUND,
+            REPORT_SETTLED,
+            OWNER_MUST_TRANSFER,
+            problem::CONFLICT,
+        ])
+        .sample(
+            Sample::new("/chat/reports/019b76da-a800-7000-8000-000000000071/settle")
+                .body(r#"{"status":"dismissed","reason":"No rule forbids it."}"#),
+        )
+}
+
+async fn settle(
+    cx: Context,
+    Path(path): Path<ReportPath>,
+    Valid(Json(settle)): Valid<Json<Settle>>,
+) -> Result<Json<ReportView>, Problem> {
+    let reason = settle.reason.as_deref().unwrap_or_default();
+    // What is done to the person can be repeated, so it comes before the report is closed.
+    cx.retry(|| async {
+        let caller = Caller::load(&cx).await?;
+        let Found { community, report, may_settle, .. } = find(&cx, &caller, path.report_id).await?;
+        if !may_settle {
+            return Err(Problem::forbidden("Only moderators and administrators settle reports."));
+        }
+        require_open(&report)?;
+        check_measures(&settle, &report, community.is_some())?;
+        let Some(person) = person(&report) else { return Ok(()) };
+        match &community {
+            Some(community) => measure_in_community(&cx, &settle.measures, community, person, caller.id, reason).await,
+            None => measure_on_platform(&cx, &settle.measures, person, &caller, reason).await,
+        }
+    })
+    .await?;
+    cx.retry(|| close(&cx, path, &settle, reason)).await
+}
+
+/// Settles the report, and deletes its message in the same transaction.
+async fn close(cx: &Context, path: ReportPath, settle: &Settle, reason: &str) -> Result<Json<ReportView>, Problem> {
+    let caller = Caller::load(cx).await?;
+    let Found { community, stored, report, .. } = find(cx, &caller, path.report_id).await?;
+    require_open(&report)?;
+    let community = community.map(|community| community.id);
+    let (clock, log) = (&cx.engines().clock, community.map_or(Log::Platform, Log::Community));
+    let now = Millisecond::now(clock);
+    let settled = Report {
+        status: match settle.status {
+            Settlement::Upheld => ReportStatus::Upheld,
+            Settlement::Dismissed => ReportStatus::Dismissed,
+        },
+        settled_by: Some(caller.id),
+        settled_at: Some(now.to_string()),
+        ..report
+    };
+    let own = vec![
+        Action::delete(&schema::COMMUNITIES, stored.key),
+        Action::create(&schema::COMMUNITIES, key(community, settled.status, settled.id), &settled)?,
+        audit::entry(clock, log, caller.id, AuditedAction::SettleReport, settled.id, reason)?,
+    ];
+    let deleted = message(&settled).filter(|_| settle.measures.contains(&Measure::DeleteMessage));
+    let mut actions = own.clone();
+    if let Some((chat, message)) = deleted {
+        actions.push(to_placeholder(chat, message, now, Some(caller.id))?);
+        actions.push(audit::entry(clock, log, caller.id, AuditedAction::DeleteMessage, message, reason)?);
+    }
+    let mut written = cx.access().transact(&SETTLE_REPORT, &actions).await;
+    // The message is gone already.
+    if written.as_ref().is_err_and(|error| error.failed(0).is_none() && error.failed(own.len()).is_some()) {
+        written = cx.access().transact(&SETTLE_REPORT, &own).await;
+    }
+    match written {
+        Ok(_) => {}
+        // Another moderator has settled it, as the next attempt finds out.
+        Err(Error::ConditionFailed(_)) => return Err(Problem::lost_race()),
+        Err(error) => return Err(error.into()),
+    }
+    if let Some((chat, message)) = deleted {
+        delete_reactions(cx.access(), &DELETE_REACTIONS, chat, message).await?;
+    }
+    Ok(Json(ReportView::new(community, settled)))
+}
+
+/// 400 for measures that the report leaves no room for.
+fn check_measures(settle: &Settle, report: &Report, has_community: bool) -> Result<(), Problem> {
+    let fault = |detail: &str| Err(Problem::faults(vec![Fault::pointer("/measures", detail)]));
+    let has = |measure| settle.measures.contains(&measure);
+    if settle.status == Settlement::Dismissed && !settle.measures.is_empty() {
+        return fault("are for reports that are upheld");
+    }
+    if report.kind == TargetKind::Community && !settle.measures.is_empty() {
+        return fault("are for messages and people; a community is deleted by its own operation");
+    }
+    if report.kind != TargetKind::Message && has(Measure::DeleteMessage) {
+        return fault("has `deleteMessage`, and the report is about no message");
+    }
+    if !has_community && has(Measure::Remove) {
+        return fault("has `remove`, and the report has no community");
+    }
+    Ok(())
+}
+
+async fn measure_in_community(
+    cx: &Context,
+    measures: &BTreeSet<Measure>,
+    community: &Community,
+    person: UserId,
+    by: UserId,
+    reason: &str,
+) -> Result<(), Problem> {
+    // A ban removes the member, too. The work that a response cannot wait for is finished by a job.
+    if measures.contains(&Measure::Ban) {
+        ban_user(cx, community, person, by, reason).await?;
+    } else if measures.contains(&Measure::Remove) {
+        depart(cx, community, person, Cause::Removed { by, reason: reason.to_owned() }).await?;
+    }
+    Ok(())
+}
+
+async fn measure_on_platform(
+    cx: &Context,
+    measures: &BTreeSet<Measure>,
+    person: UserId,
+    caller: &Caller,
+    reason: &str,
+) -> Result<(), Problem> {
+    if measures.contains(&Measure::Ban) {
+        let ban = Ban { reason: reason.to_owned(), by: caller.id, until: None };
+        set(cx, caller, person, Some(ban), AuditedAction::BanUser, reason).await?;
+        end_all(cx.access(), person).await?;
+    }
+    Ok(())
+}
+
+/// Returns the person whom a report is about: the sender of the message, or the reported person.
+fn person(report: &Report) -> Option<UserId> {
+    match report.kind {
+        TargetKind::Message => report.evidence.as_ref().map(|evidence| evidence.sender_id),
+        TargetKind::Person => report.target_id.parse().ok(),
+        TargetKind::Community => None,
+    }
+}
+
+/// Returns the message that a report is about.
+fn message(report: &Report) -> Option<(ChatId, MessageId)> {
+    let chat = report.chat_id.as_ref()?.parse().ok()?;
+    Some((chat, report.target_id.parse().ok()?))
+}
+
+/// 409 for a report that is settled.
+fn require_open(report: &Report) -> Result<(), Problem> {
+    if report.status == ReportStatus::Open {
+        return Ok(());
+    }
+    let detail = format!("The report was settled before: it is {}.", report.status);
+    Err(REPORT_SETTLED.because(detail).with("reportStatus", report.status.to_string()))
+}

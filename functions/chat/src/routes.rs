@@ -1,0 +1,121 @@
+//! The routes of chat, in the order of the docs and the API description.
+
+use web::Route;
+
+use crate::live::{create_ticket, list_online};
+use crate::{
+    audit, communities, erasure, exports, group_chats, jobs, me, messages, notifications, password_resets, pictures,
+    private_chats, reactions, reading, reports, requests, search, sessions, users,
+};
+
+pub fn all() -> Vec<Route> {
+    vec![
+        // Users and sessions
+        users::register::route(),
+        sessions::log_in::route(),
+        sessions::refresh::route(),
+        sessions::jwks::route(),
+        me::get::route(),
+        me::update::route(),
+        me::change_username::route(),
+        me::change_email::route(),
+        me::change_password::route(),
+        sessions::list::route(),
+        sessions::log_out::route(),
+        sessions::log_out_everywhere::route(),
+        erasure::delete_me::route(),
+        users::get::route(),
+        users::get_by_username::route(),
+        users::set_role::route(),
+        users::ban::route(),
+        users::unban::route(),
+        password_resets::create::route(),
+        password_resets::reset::route(),
+        // Communities
+        communities::create::route(),
+        communities::list_by_place::route(),
+        communities::get::route(),
+        communities::update::route(),
+        communities::delete::route(),
+        communities::list_members::route(),
+        communities::join::route(),
+        communities::leave::route(),
+        communities::set_moderator::route(),
+        communities::unset_moderator::route(),
+        communities::list_bans::route(),
+        communities::ban::route(),
+        communities::unban::route(),
+        communities::list_mine::route(),
+        // Group chats
+        group_chats::create::route(),
+        group_chats::list::route(),
+        group_chats::get::route(),
+        group_chats::update::route(),
+        group_chats::delete::route(),
+        group_chats::get_community::route(),
+        group_chats::list_members::route(),
+        group_chats::join::route(),
+        group_chats::leave::route(),
+        group_chats::set_moderator::route(),
+        group_chats::unset_moderator::route(),
+        group_chats::list_mine::route(),
+        // Private chats
+        private_chats::start::route(),
+        private_chats::list_mine::route(),
+        private_chats::get::route(),
+        private_chats::update::route(),
+        private_chats::block::route(),
+        private_chats::unblock::route(),
+        // Messages
+        messages::send::route(),
+        messages::list::route(),
+        messages::get::route(),
+        messages::edit::route(),
+        messages::delete::route(),
+        reactions::list::route(),
+        reactions::react::route(),
+        reactions::unreact::route(),
+        reading::get::route(),
+        reading::mark::route(),
+        reading::list_readers::route(),
+        reading::set_preferences::route(),
+        // Notifications
+        notifications::list::route(),
+        notifications::count::route(),
+        notifications::read_all::route(),
+        notifications::update::route(),
+        notifications::delete::route(),
+        // Requests
+        requests::create::route(),
+        requests::list::of_chat_route(),
+        requests::get::of_chat_route(),
+        requests::mark_seen::route(),
+        requests::approve::route(),
+        requests::deny::route(),
+        requests::list::mine_route(),
+        requests::get::mine_route(),
+        requests::withdraw::route(),
+        // Search
+        search::messages::route(),
+        search::communities::route(),
+        search::group_chats::route(),
+        search::users::route(),
+        // Reports and the audit log
+        reports::create::route(),
+        reports::list::community_route(),
+        reports::list::platform_route(),
+        reports::get::route(),
+        reports::settle::route(),
+        audit::list::community_route(),
+        audit::list::platform_route(),
+        // Pictures and exports
+        pictures::create::route(),
+        pictures::get::route(),
+        pictures::get_file::route(),
+        exports::create::route(),
+        jobs::get::route(),
+        // Live
+        create_ticket::route(),
+        list_online::route(),
+    ]
+}

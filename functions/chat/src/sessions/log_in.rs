@@ -1,0 +1,99 @@
+//! `POST /chat/sessions`
+
+use http::header;
+use serde::Deserialize;
+use table::part::Escaped;
+use table::{AccessPattern, Action, Changes, Key, item};
+use utoipa::ToSchema;
+use web::{Context, Created, Json, Kind, Problem, Route, Sample, Who};
+
+use super::{LIST, START_SESSION, Tokens, start};
+use crate::access::USERS;
+use crate::caller::{BANNED, banned};
+use crate::issuer::{READ_IDENTITY, require_own_login};
+use crate::keys::{UserEmailKey, UserKey, UsernameKey};
+use crate::passwords::{BAD_CREDENTIALS, Password, is_outdated};
+use crate::schema::{self, IDENTITY};
+use crate::users::{Guard, User};
+use crate::{networks, rates, usernames};
+
+pub const TOO_MANY_ATTEMPTS: Kind = Kind::new(429, "too-many-attempts", "Too many failed logins");
+
+/// The user who logs in, by username or address.
+const LOGIN: AccessPattern = AccessPattern::new("login", &[USERS.get()]);
+
+/// The renewal of a password's hash after its parameters have changed.
+const RENEW_HASH: AccessPattern = AccessPattern::new("renewHash", &[USERS.update()]);
+
+#[derive(Debug, Deserialize, ToSchema)]
+struct LoginRequest {
+    /// The username or the email address.
+    #[schema(min_length = 1, max_length = 254)]
+    login: String,
+    password: Password,
+}
+
+pub fn route() -> Route {
+    Route::post("logIn", LIST, Who::Public, log_in)
+        .summary("Log in with a password")
+        .patterns(&[&LOGIN, &RENEW_HASH, &START_SESSION, &READ_IDENTITY, &rates::COUNT])
+        .problems(&[BAD_CREDENTIALS, BANNED, web::problem::NOT_FOUND, web::problem::CONFLICT, TOO_MANY_ATTEMPTS])
+        .sample(Sample::new(LIST).body(r#"{"login":"cy","password":"moss on stones"}"#).expects(401))
+}
+
+async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Created<Tokens>, Problem> {
+    require_own_login(&cx.engines().config)?;
+    let login = request.login.to_lowercase();
+    let network = networks::of(&cx);
+    // The attempt counts before the password is checked, so that attempts at the same time count as well.
+    let limits = [(&rates::LOGIN_FROM_NETWORK, vec![login.as_str(), &network]), (&rates::LOGIN, vec![login.as_str()])];
+    for (limit, who) in &limits {
+        rates::count_as(&cx, limit, who, TOO_MANY_ATTEMPTS).await?;
+    }
+    let user = find(&cx, &login).await?;
+    let hash = user.as_ref().and_then(|user| user.password_hash.as_deref());
+    let is_right = request.password.verify(&cx, hash).await?;
+    let (Some(user), Some(hash), true) = (&user, hash, is_right) else {
+        let problem = BAD_CREDENTIALS.because("No user has this login and password. Check both and retry.");
+        return Err(problem.header(header::WWW_AUTHENTICATE, "Bearer"));
+    };
+    for (limit, who) in &limits {
+        rates::give_back(&cx, limit, who).await?;
+    }
+    if let Some(problem) = banned(user, &cx.engines().clock) {
+        return Err(problem);
+    }
+    if is_outdated(hash) {
+        renew(&cx, user, hash, &request.password).await?;
+    }
+    let secret = cx.access().secret(&READ_IDENTITY, IDENTITY).await?;
+    let (tokens, rev) = start::start(&cx, &secret, user).await?;
+    Ok(Created::new(format!("/chat/me/sessions/{}", tokens.session_id), rev, &tokens))
+}
+
+/// Returns the user with a username or an address.
+async fn find(cx: &Context, login: &str) -> Result<Option<User>, Problem> {
+    let Ok(part) = Escaped::new(login) else { return Ok(None) };
+    let guard: Key = if login.contains('@') {
+        let Ok(email) = Escaped::new(usernames::address_key(login)) else { return Ok(None) };
+        UserEmailKey { email }.into()
+    } else {
+        UsernameKey { username: part }.into()
+    };
+    let users = cx.access().table(&LOGIN, &schema::USERS);
+    let Some(guard) = users.get_consistent(guard).await? else { return Ok(None) };
+    let user = users.get_consistent(UserKey { user: guard.read::<Guard>()?.user_id }).await?;
+    let user = user.map(|stored| stored.read::<User>()).transpose()?;
+    Ok(user.filter(|user| user.deleted_at.is_none()))
+}
+
+/// Stores a hash with the present parameters, unless the password changes at the same time.
+async fn renew(cx: &Context, user: &User, hash: &str, password: &Password) -> Result<(), Problem> {
+    let changes = Changes::new().set("PasswordHash", item::text(password.hash(cx).await?));
+    let same = table::Condition::Equals("PasswordHash", item::text(hash));
+    let renew = Action::update(&schema::USERS, UserKey { user: user.id }, changes).when(same);
+    match cx.access().write(&RENEW_HASH, renew).await {
+        Ok(_) | Err(table::Error::ConditionFailed(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

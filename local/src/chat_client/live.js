@@ -1,0 +1,160 @@
+// The live feeds of chat over one WebSocket: each event is applied once and in order, also after a lost connection.
+
+const PING = 60_000
+/** Every this many pings ask for the heads of the feeds, which shows a lost last event. */
+const PINGS_A_HEAD = 5
+const FEEDS_A_FRAME = 20
+const LONGEST_WAIT = 30_000
+
+export class Live {
+  /** `ticket` gets a ticket. `onEvent` receives each event, `onResync` reloads everything, `onState` is told of the connection. */
+  constructor({ ticket, onEvent, onResync, onState }) {
+    Object.assign(this, { ticket, onEvent, onResync, onState })
+    /** The feeds: the number of the last event that was applied, those that run ahead, and whether a replay is awaited. */
+    this.feeds = new Map()
+    this.socket = null
+    this.isWanted = false
+    this.failures = 0
+    this.frames = 0
+  }
+
+  start() {
+    this.isWanted = true
+    this.feed('user')
+    this.onState(false)
+    this.connect()
+  }
+
+  stop() {
+    this.isWanted = false
+    clearTimeout(this.retry)
+    this.feeds.clear()
+    this.socket?.close()
+    this.onState(false)
+  }
+
+  /** Follows exactly these feeds beside the person's own. */
+  follow(names) {
+    for (const name of this.feeds.keys()) {
+      if (name === 'user' || names.includes(name)) continue
+      this.feeds.delete(name)
+      this.send({ action: 'unsubscribe', feeds: [name] })
+    }
+    const added = names.filter((name) => !this.feeds.has(name))
+    added.forEach((name) => this.feed(name))
+    this.subscribe(added)
+  }
+
+  feed(name) {
+    if (!this.feeds.has(name)) this.feeds.set(name, { last: null, held: [], isWaiting: true })
+    return this.feeds.get(name)
+  }
+
+  async connect() {
+    if (this.socket || !this.isWanted) return
+    let socket
+    try {
+      const { ticket, url } = await this.ticket()
+      if (!this.isWanted || this.socket) return
+      socket = new WebSocket(`${url}?ticket=${encodeURIComponent(ticket)}`)
+    } catch {
+      this.later()
+      return
+    }
+    this.socket = socket
+    socket.addEventListener('open', () => {
+      this.failures = 0
+      let pings = 0
+      this.pings = setInterval(() => this.send({ action: 'ping', heads: ++pings % PINGS_A_HEAD === 0 }), PING)
+      this.onState(true)
+      for (const feed of this.feeds.values()) feed.isWaiting = true
+      this.subscribe([...this.feeds.keys()])
+    })
+    socket.addEventListener('message', ({ data }) => this.received(JSON.parse(data)))
+    socket.addEventListener('close', () => {
+      clearInterval(this.pings)
+      this.socket = null
+      this.onState(false)
+      this.later()
+    })
+  }
+
+  later() {
+    if (!this.isWanted) return
+    const wait = Math.min(LONGEST_WAIT, 500 * 2 ** this.failures++)
+    clearTimeout(this.retry)
+    this.retry = setTimeout(() => this.connect(), wait * (0.5 + Math.random() / 2))
+  }
+
+  send(frame) {
+    if (this.socket?.readyState !== WebSocket.OPEN) return
+    this.socket.send(JSON.stringify({ id: `c${++this.frames}`, ...frame }))
+  }
+
+  subscribe(names) {
+    for (let at = 0; at < names.length; at += FEEDS_A_FRAME) {
+      const feeds = names.slice(at, at + FEEDS_A_FRAME).map((name) => {
+        const { last } = this.feed(name)
+        return last === null ? { feed: name } : { feed: name, after: last }
+      })
+      this.send({ action: 'subscribe', feeds })
+    }
+  }
+
+  received(frame) {
+    const feed = this.feeds.get(frame.feed)
+    switch (frame.type) {
+      case 'events':
+        if (feed) this.events(frame, feed)
+        break
+      case 'subscribed':
+        if (!feed) break
+        feed.last ??= frame.head ?? 0
+        feed.isWaiting = false
+        this.release(frame.feed, feed)
+        break
+      case 'resync':
+        if (!feed) break
+        feed.last = frame.head
+        feed.isWaiting = false
+        this.onResync().then(() => this.release(frame.feed, feed))
+        break
+      case 'unsubscribed':
+        if (frame.reason !== 'asked') this.feeds.delete(frame.feed)
+        break
+      case 'pong':
+        for (const [name, head] of Object.entries(frame.heads ?? {})) {
+          const known = this.feeds.get(name)
+          if (known && known.last !== null && known.last < head) this.replay(name, known)
+        }
+        break
+    }
+  }
+
+  events({ feed: name, replay, events }, feed) {
+    for (const event of events) {
+      const isAhead = feed.last === null || event.n > feed.last + 1
+      if (feed.last !== null && event.n <= feed.last) continue
+      if (isAhead || (feed.isWaiting && !replay)) {
+        feed.held.push(event)
+        if (isAhead && !feed.isWaiting) this.replay(name, feed)
+      } else {
+        feed.last = event.n
+        this.onEvent(event)
+      }
+    }
+  }
+
+  /** Asks for the events after the last one that was applied. */
+  replay(name, feed) {
+    if (feed.isWaiting) return
+    feed.isWaiting = true
+    this.subscribe([name])
+  }
+
+  release(name, feed) {
+    const held = feed.held.sort((one, other) => one.n - other.n)
+    feed.held = []
+    if (held.length > 0) this.events({ feed: name, replay: true, events: held }, feed)
+  }
+}
