@@ -18,6 +18,6 @@ pub const PEOPLE: [(&str, Person<'static>); 14] = [
     ("archive-editor", Person { roles: &["archive-editor"], ..Person::new("editor") }),
     ("archive-volunteer", Person { roles: &["archive-volunteer"], ..Person::new("transcriber") }),
     ("chat-admin", Person { roles: &["chat-admin"], ..Person::new("chat-admin") }),
-    ("chat-member", Person { name: Some("Ada Alder"), ..Person::new("chatter-0000") }),
+    ("chat-member", Person::new("chatter-0000")),
     ("librarian", Person { roles: &["librarian"], ..Person::new("librarian") }),
 ];
