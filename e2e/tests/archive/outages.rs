@@ -95,7 +95,7 @@ async fn published_without_search(archive: &Archive, proxy: &Proxy) -> [String; 
     proxy.move_to("http://127.0.0.1:1".to_owned());
     let run = begin(archive, &post, &CENSUS.replace("Wm.", "Huw").replace("Griffith", "Gruffudd")).await;
     for look in 0.. {
-        assert!(look < 100, "the run waits for search for ever");
+        assert!(look < 100, "the run still waits for search");
         archive.work(None).await;
         if archive.volunteer.get(&run).await.is(200)["phase"] == "retiring" {
             break;

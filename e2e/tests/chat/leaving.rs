@@ -213,7 +213,7 @@ async fn leaving_is_resumed_by_the_same_request() {
     let (ann, bob) = (&stage.chat.ann, &stage.chat.bob);
     stage.bob_joins().await;
     stage.bob_leaves(Some((0, Moment::AfterItIsDone))).await;
-    // From the mark on bob is a member of nothing, and nobody makes bob one again.
+    // From the mark on bob is no member, and nobody can add him to a chat.
     bob.user.get(&format!("/chat/groupchats/{}", stage.open[0])).await.refused(404, "not-found");
     bob.user.get(&stage.members()).await.refused(403, "forbidden");
     bob.joins_community(&stage.community).await.refused(409, "conflict");
