@@ -82,7 +82,7 @@ impl Local {
             dynamodb: self.dynamodb.clone(),
             lease: Duration::from_secs(self.lease),
             issuers: [ISSUER.to_owned()].into_iter().chain(issuers).collect(),
-            ..Options::new(systems::served(), &self.state.folder)
+            ..Options::new(systems::ALL.to_vec(), &self.state.folder)
         };
         let show = Show::new();
         let progress = show.progress();
@@ -133,16 +133,12 @@ impl Local {
     /// Prints the addresses, a token for each kind of caller, and finally `ready`.
     fn print_ready(&self, platform: &Platform) -> Result<(), Failure> {
         let config = &platform.engines.config;
-        for served in systems::served() {
+        for served in systems::ALL {
             let name = served.system.name;
-            let kind = match served.is_example {
-                true => "; an example",
-                false if systems::is_deployable(name) => "",
-                false => "; a preview",
-            };
+            let kind = if served.is_example { "; an example" } else { "" };
             println!("{name:<10} {}/{name} (description: /{name}/openapi.json{kind})", platform.url);
         }
-        for app in systems::served().iter().filter_map(|served| platform.app(served.system.name)) {
+        for app in systems::ALL.iter().filter_map(|served| platform.app(served.system.name)) {
             let config = &app.engines().config;
             if let (Some(url), Some(endpoint)) = (&config.socket_url, &config.socket) {
                 println!("socket     {url} (management API: {endpoint})");

@@ -50,7 +50,7 @@ impl Quarantine {
         let mut listed = Vec::new();
         let systems = match &self.system {
             Some(name) => vec![system::named(name)?],
-            None => systems::ALL.iter().chain(systems::PREVIEWS).collect(),
+            None => systems::ALL.iter().collect(),
         };
         for served in systems {
             let found = mirror::quarantined(served.system, &engines).await.map_err(Failure::new)?;

@@ -21,8 +21,7 @@ pub struct Repair {
 impl Repair {
     pub async fn run(self) -> Result<(), Failure> {
         let engines = running::engines(&self.state.folder).await?;
-        let systems = systems::served();
-        let candidates = candidates(&systems, &self.key);
+        let candidates = candidates(systems::ALL, &self.key);
         let (served, table, key) = match candidates.as_slice() {
             [one] => one.clone(),
             [] => {

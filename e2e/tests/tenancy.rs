@@ -8,6 +8,7 @@ mod foreign;
 mod lists;
 mod of_agencies;
 mod of_archive;
+mod of_chat;
 mod of_parks;
 mod of_shelf;
 mod of_tracker;
@@ -57,6 +58,7 @@ async fn of(served: &'static Served) -> Stage {
         "agencies" => of_agencies::stage(served).await,
         "tracker" => of_tracker::stage(served).await,
         "archive" => of_archive::stage(served).await,
+        "chat" => of_chat::stage(served).await,
         "shelf" => of_shelf::stage(served).await,
         other => panic!("write a stage for {other}: who its principals are, and what is theirs"),
     }

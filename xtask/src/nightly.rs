@@ -52,7 +52,7 @@ const STEPS: [Step; 9] = [
     Step {
         name: "arm64",
         script: "cargo lambda build --release --arm64 --output-format zip --bin parks --bin agencies --bin tracker \
-                 --bin archive && ls -l target/lambda/*/bootstrap.zip",
+                 --bin archive --bin chat && ls -l target/lambda/*/bootstrap.zip",
         tools: Some("arm64"),
     },
 ];

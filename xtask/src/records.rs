@@ -2,6 +2,7 @@
 
 pub mod agencies;
 pub mod archive;
+pub mod chat;
 pub mod parks;
 pub mod tracker;
 

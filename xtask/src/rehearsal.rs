@@ -4,6 +4,7 @@
 pub mod agencies;
 mod answer;
 pub mod archive;
+pub mod chat;
 pub mod here;
 pub mod parks;
 pub mod tracker;

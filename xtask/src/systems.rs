@@ -65,7 +65,15 @@ pub fn all() -> Vec<Declared> {
         denied: ("listCategories", "dynamodb:Query"),
         smoke: |stage, stranger| Box::pin(smoke::archive::run(stage, stranger)),
     };
-    vec![parks, agencies, tracker, archive, shelf::declared(engines)]
+    let chat = Declared {
+        app: chat::app(Arc::clone(&engines)),
+        role: chat::users::ADMIN,
+        records: records::chat::records(),
+        rehearsal: rehearsal::chat::STEPS,
+        denied: ("getMe", "dynamodb:GetItem"),
+        smoke: |stage, stranger| Box::pin(smoke::chat::run(stage, stranger)),
+    };
+    vec![parks, agencies, tracker, archive, chat, shelf::declared(engines)]
 }
 
 /// Returns the folder of a system's crate, from the repository's root.

@@ -2,7 +2,9 @@
 
 pub mod agencies;
 pub mod archive;
+pub mod chat;
 pub mod parks;
+pub mod socket;
 pub mod tracker;
 
 use std::pin::Pin;

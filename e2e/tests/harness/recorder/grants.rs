@@ -92,7 +92,7 @@ impl Grants {
     /// without the grant it is answered 403, which the code handles as well.
     pub fn past(&self, used: &Used) -> Vec<String> {
         let mut past = Vec::new();
-        for (operation, uses) in used.iter().filter(|(operation, _)| !is_of_preview(operation)) {
+        for (operation, uses) in used {
             let granted = self.0.get(operation).map(Vec::as_slice).unwrap_or_default();
             let made = uses.iter().filter(|call| !matches!(call.resource, Resource::Names { .. }));
             let uncovered = made.filter(|call| !granted.iter().any(|grant| grant.covers(call)));
@@ -114,12 +114,6 @@ impl Grants {
         let stale = kept.0.difference(&unused).map(|row| format!("e2e/unused.md is out of date: {}", told(row)));
         more.chain(stale).collect()
     }
-}
-
-/// Whether a function belongs to a system that has no declaration yet.
-fn is_of_preview(function: &str) -> bool {
-    let mut previews = local::systems::PREVIEWS.iter();
-    previews.any(|served| function.split('-').next() == Some(served.system.name))
 }
 
 impl Kept {

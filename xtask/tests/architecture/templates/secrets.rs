@@ -1,29 +1,16 @@
 //! Secrets: how they are generated, and who reads them.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use serde_json::{Value, json};
-use table::{Clock, Config, Engines};
-use web::App;
-use xtask::infra::system;
+use serde_json::json;
 
-use super::{members, of_type, own_statements, text, texts};
-
-/// All systems, also those that have no templates among the files yet, with their templates.
-fn systems() -> Vec<(App, Value)> {
-    let engines = Engines::new(Config::new("ca-central-1", ""), Clock::system());
-    let apps = local::systems::served().into_iter().map(|served| (served.app)(Arc::clone(&engines)));
-    apps.map(|app| (serde_json::to_value(system::node(&app)).unwrap(), app))
-        .map(|(template, app)| (app, template))
-        .collect()
-}
+use super::{members, of_type, own_statements, systems, text, texts};
 
 #[test]
 fn secret_is_generated_and_kept_and_in_no_environment() {
     let mut secrets = 0;
-    for (app, template) in systems() {
-        let system = app.system().name;
+    for (declared, (system, template)) in xtask::systems::all().iter().zip(systems()) {
+        let app = &declared.app;
         for (name, secret) in of_type(&template, "AWS::SecretsManager::Secret") {
             secrets += 1;
             let generated = json!({ "PasswordLength": 64, "ExcludePunctuation": true });
@@ -43,8 +30,8 @@ fn secret_is_generated_and_kept_and_in_no_environment() {
 /// The policy names the secret itself, since the name in its ARN ends in random characters.
 #[test]
 fn secret_is_read_as_declared_and_changed_by_no_function() {
-    for (app, template) in systems() {
-        let system = app.system().name;
+    for (declared, (system, template)) in xtask::systems::all().iter().zip(systems()) {
+        let app = &declared.app;
         let mut readers = BTreeSet::new();
         for (role, resource) in members(&template["Resources"]).filter(|(_, it)| it["Type"] == "AWS::IAM::Role") {
             for statement in own_statements(resource) {

@@ -1,0 +1,5 @@
+//! The rehearsal of chat.
+
+use super::Step::{self, Others};
+
+pub const STEPS: &[Step] = &[Others];
