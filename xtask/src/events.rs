@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use md5::{Digest, Md5};
 use serde_json::{Value, json};
-use table::schema::{EventSource, SOCKET_STAGE, System};
-use web::{App, operation};
+use table::schema::{EventSource, SOCKET_STAGE};
+use web::{App, EventHandler, operation};
 
 use crate::description::marked;
 use crate::failure::{Doing, Failure};
@@ -18,7 +19,7 @@ pub fn of(app: &App, records: &[Value]) -> Vec<(&'static str, String)> {
     let system = app.system();
     let requests = app.routes().map(|route| (route.name(), marked(&operation::sample_event(route))));
     let handlers = system.sources.iter().flat_map(|source| source.handlers().map(move |handler| (source, handler)));
-    let sources = handlers.map(|(source, handler)| (handler, marked(&event(system, source, handler, records))));
+    let sources = handlers.map(|(source, handler)| (handler, marked(&event(app, source, handler, records))));
     requests.chain(sources).collect()
 }
 
@@ -28,11 +29,15 @@ pub fn read(root: &Path, system: &str, name: &str) -> Result<String, Failure> {
     fs::read_to_string(root.join(&path)).doing(path)
 }
 
-fn event(system: &System, source: &EventSource, handler: &str, records: &[Value]) -> Value {
+fn event(app: &App, source: &EventSource, handler: &str, records: &[Value]) -> Value {
+    let system = app.system();
     match source {
         EventSource::Streams { .. } | EventSource::Records { .. } => json!({ "Records": records }),
         EventSource::Objects { bucket, prefix, .. } => object_created(bucket, prefix),
-        EventSource::Queue { name, .. } => message(name),
+        EventSource::Queue { name, .. } => {
+            let declared = app.event_handlers().iter().find(|declared| declared.name() == handler);
+            message(name, declared.map_or("", EventHandler::declared_message))
+        }
         EventSource::Schedule { .. } => scheduled(system.name, handler),
         EventSource::Deployment { .. } => deployed(system.name, handler),
         EventSource::Socket { connect, .. } if *connect == handler => socket("CONNECT", "$connect"),
@@ -71,11 +76,11 @@ fn object_created(bucket: &str, prefix: &str) -> Value {
 }
 
 /// Returns Lambda's event of a message ("Using Lambda with Amazon SQS").
-fn message(queue: &str) -> Value {
+fn message(queue: &str, body: &str) -> Value {
     json!({ "Records": [{
         "messageId": records::OBJECT,
         "receiptHandle": "SAMPLE",
-        "body": json!({ "job": records::OBJECT }).to_string(),
+        "body": body,
         "attributes": {
             "ApproximateReceiveCount": "1",
             "SentTimestamp": "1767225600000",
@@ -83,7 +88,7 @@ fn message(queue: &str) -> Value {
             "ApproximateFirstReceiveTimestamp": "1767225600001",
         },
         "messageAttributes": {},
-        "md5OfBody": "9b2cf535f27731c974343645a3985328",
+        "md5OfBody": Md5::digest(body).iter().map(|byte| format!("{byte:02x}")).collect::<String>(),
         "eventSource": "aws:sqs",
         "eventSourceARN": format!("arn:aws:sqs:{}:123456789012:{queue}", records::REGION),
         "awsRegion": records::REGION,

@@ -35,6 +35,9 @@ pub enum Step {
     Names(&'static str, &'static str, &'static str),
     /// Sends the sample event of an operation until the response is the expected one, since search is a moment behind.
     Until(&'static str),
+    /// Sends later requests as another caller, whose access token is in the place of this text. [`TOKEN`] stands for the
+    /// caller with all permissions.
+    As(&'static str),
     /// Sends a request that later steps need: method, path and body.
     Request(&'static str, &'static str, &'static str),
     /// Uploads a file that later steps need: the path that creates its link, and the file.
@@ -92,25 +95,29 @@ impl Stage<'_> {
         }
         let mut answers = Vec::new();
         let mut names = Names::default();
+        let mut token = self.token.to_owned();
         for step in steps {
+            let caller = Stage { token: &token, ..*self };
             match *step {
-                Step::Sample(operation) => answers.push(self.sample_with(operation, &names).await?),
+                Step::Sample(operation) => answers.push(caller.sample_with(operation, &names).await?),
                 Step::Names(operation, pointer, text) => {
-                    let answered = self.sample_with(operation, &names).await?;
+                    let answered = caller.sample_with(operation, &names).await?;
                     names.learn(&answered, pointer, text)?;
                     // Of several responses to an operation only the last one is kept.
                     answers.retain(|known| known.operation != operation);
                     answers.push(answered);
                 }
-                Step::Until(operation) => answers.push(self.until(operation, &names).await?),
+                Step::Until(operation) => answers.push(caller.until(operation, &names).await?),
+                Step::As(TOKEN) => token = self.token.to_owned(),
+                Step::As(text) => token = names.replace_in(text),
                 Step::Request(method, path, body) => {
-                    self.request(method, path, body, &names).await?;
+                    caller.request(method, path, body, &names).await?;
                 }
-                Step::Upload(path, file) => self.upload(path, file, &names).await?,
-                Step::Wait(path, pointer, expected) => self.wait(path, (pointer, expected), &names).await?,
+                Step::Upload(path, file) => caller.upload(path, file, &names).await?,
+                Step::Wait(path, pointer, expected) => caller.wait(path, (pointer, expected), &names).await?,
                 Step::Others => {
-                    for operation in self.others(steps) {
-                        answers.push(self.sample_with(operation, &names).await?);
+                    for operation in caller.others(steps) {
+                        answers.push(caller.sample_with(operation, &names).await?);
                     }
                 }
             }
@@ -236,6 +243,7 @@ impl Names {
         let Some(name) = body.pointer(pointer).and_then(Value::as_str) else {
             return Err(Failure::new(format!("{} has no text at {pointer}: {body}", answered.operation)));
         };
+        self.0.retain(|(known, _)| *known != text);
         self.0.push((text, name.to_owned()));
         Ok(())
     }

@@ -17,7 +17,11 @@ pub fn handlers() -> Vec<EventHandler> {
             .patterns(&[&INSPECT])
             .timeout(Duration::from_secs(60))
             .memory(1024),
-        EventHandler::new(RUN_JOB, run_job).patterns(JOB_PATTERNS).timeout(Duration::from_secs(300)).memory(2048),
+        EventHandler::new(RUN_JOB, run_job)
+            .patterns(JOB_PATTERNS)
+            .timeout(Duration::from_secs(300))
+            .memory(2048)
+            .sample_message(::jobs::SAMPLE_MESSAGE),
         ::jobs::handler::<ArchiveJobs>(),
     ];
     mirror.chain(own).collect()

@@ -19,7 +19,11 @@ pub fn handlers() -> Vec<EventHandler> {
             .patterns(&[&pictures::STORE_PICTURE])
             .timeout(Duration::from_secs(60))
             .memory(1536),
-        EventHandler::new(RUN_JOB, run_job).patterns(PATTERNS).timeout(Duration::from_secs(300)).memory(1024),
+        EventHandler::new(RUN_JOB, run_job)
+            .patterns(PATTERNS)
+            .timeout(Duration::from_secs(300))
+            .memory(1024)
+            .sample_message(::jobs::SAMPLE_MESSAGE),
         ::jobs::handler::<ChatJobs>(),
         EventHandler::new(APPLY_RETENTION, apply_retention).patterns(&[&RETENTION]).timeout(Duration::from_secs(900)),
     ];

@@ -85,7 +85,11 @@ pub fn handlers() -> Vec<EventHandler> {
             .patterns(IMPORT)
             .timeout(Duration::from_secs(300))
             .memory(1024),
-        EventHandler::new("runJob", jobs::run_job).patterns(FILE_JOBS).timeout(Duration::from_secs(300)).memory(1024),
+        EventHandler::new("runJob", jobs::run_job)
+            .patterns(FILE_JOBS)
+            .timeout(Duration::from_secs(300))
+            .memory(1024)
+            .sample_message(::jobs::SAMPLE_MESSAGE),
         ::jobs::handler::<TrackerJobs>().patterns(JOBS),
     ]
 }

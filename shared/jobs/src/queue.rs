@@ -9,6 +9,9 @@ use web::{Event, EventFailure, Problem};
 use crate::turn::carry_on;
 use crate::{JobId, JobOf, Jobs, Lease, Workers, due};
 
+/// The body of a message in sample events.
+pub const SAMPLE_MESSAGE: &str = r#"{"job":"01890a5d-ac96-774b-bcce-b302099a8057"}"#;
+
 /// A message: this job is due.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -27,6 +27,7 @@ pub struct EventHandler {
     pub(crate) engines: &'static [Engine],
     pub(crate) timeout: Duration,
     pub(crate) memory: u64,
+    pub(crate) sample_message: &'static str,
 }
 
 pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Bytes, EventFailure>> + Send>>;
@@ -65,7 +66,15 @@ impl EventHandler {
         Fut: Future<Output = Result<Bytes, EventFailure>> + Send + 'static,
     {
         let handler = Arc::new(move |event| -> Handling { Box::pin(handler(event)) });
-        Self { name, handler, patterns: &[], engines: &[], timeout: Duration::from_secs(60), memory: DEFAULT_MEMORY }
+        Self {
+            name,
+            handler,
+            patterns: &[],
+            engines: &[],
+            timeout: Duration::from_secs(60),
+            memory: DEFAULT_MEMORY,
+            sample_message: "",
+        }
     }
 
     /// Declares the access patterns of [`Event::access`].
@@ -92,6 +101,12 @@ impl EventHandler {
         self
     }
 
+    /// Sets the body of the message in the sample event of a queue's handler.
+    pub fn sample_message(mut self, body: &'static str) -> Self {
+        self.sample_message = body;
+        self
+    }
+
     pub fn name(&self) -> &'static str {
         self.name
     }
@@ -106,6 +121,10 @@ impl EventHandler {
 
     pub fn declared_memory(&self) -> u64 {
         self.memory
+    }
+
+    pub fn declared_message(&self) -> &'static str {
+        self.sample_message
     }
 }
 

@@ -50,23 +50,35 @@ fn member(name: &str, value: Value) -> Value {
     match (name, value) {
         ("agencyId" | "globalId" | "instance" | "uploadId", Value::String(_)) => "<id>".into(),
         (
-            "at" | "created" | "createdAt" | "deletedAt" | "endedAt" | "expiresAt" | "invited" | "modified"
-            | "updatedAt",
+            "at" | "created" | "createdAt" | "deletedAt" | "editedAt" | "endedAt" | "expiresAt" | "invited"
+            | "joinedAt" | "lastSeenAt" | "lastUsedAt" | "modified" | "readAt" | "settledAt" | "updatedAt",
             Value::String(_),
         ) => "<time>".into(),
-        ("nextCursor", Value::String(_)) => "<cursor>".into(),
+        ("nextCursor" | "previousCursor", Value::String(_)) => "<cursor>".into(),
+        ("accessToken" | "refreshToken" | "ticket" | "code", Value::String(_)) => "<secret>".into(),
+        ("keys", Value::Array(_)) => "<keys>".into(),
+        ("rev", Value::Number(_)) => "<revision>".into(),
+        ("url", Value::String(_)) => "<url>".into(),
         ("link", Value::String(link)) if link.contains("X-Amz-Signature") => "<link>".into(),
         (_, value) => with_placeholders(value),
     }
 }
 
-/// Replaces a UUID by `<id>`, also at the end of an id after its type.
+/// Replaces each UUID by `<id>`, also within a path and after the type of an id.
 fn without_id(text: &str) -> String {
     const UUID: usize = 36;
-    match text.len().checked_sub(UUID).and_then(|at| text.split_at_checked(at)) {
-        Some((kind, id)) if (kind.is_empty() || kind.ends_with('-')) && uuid::Uuid::parse_str(id).is_ok() => {
-            format!("{kind}<id>")
+    let (mut shown, mut rest) = (String::new(), text);
+    while let Some(letter) = rest.chars().next() {
+        match rest.split_at_checked(UUID) {
+            Some((id, after)) if uuid::Uuid::parse_str(id).is_ok() => {
+                shown.push_str("<id>");
+                rest = after;
+            }
+            _ => {
+                shown.push(letter);
+                rest = rest.split_at(letter.len_utf8()).1;
+            }
         }
-        _ => text.to_owned(),
     }
+    shown
 }

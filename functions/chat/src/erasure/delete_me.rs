@@ -35,7 +35,7 @@ pub fn route() -> Route {
         .summary("Delete the caller's user with all personal data; messages stay under the id")
         .patterns(&[&CALLER, &OWNED, &DELETE_ME, &BEGIN_JOB, &CLOSE_CONNECTIONS])
         .problems(&[problem::FORBIDDEN, BANNED, OWNS_THINGS, problem::CONFLICT])
-        .sample(Sample::new(ME).expects(409))
+        .sample(Sample::new(ME))
 }
 
 async fn delete(cx: Context) -> Result<Accepted<JobViewOf<ChatJobs>>, Problem> {

@@ -20,6 +20,10 @@ use crate::schema::{FAN_OUT_QUEUE, FAN_OUT_REST};
 /// The message for the next followers.
 pub const QUEUE_REST: AccessPattern = AccessPattern::new("queueRest", &[OnQueue(FAN_OUT_QUEUE).send()]);
 
+/// A message about a chat that has no events.
+const SAMPLE_MESSAGE: &str =
+    r#"{"feed":"groupchat/019b76da-a800-7000-8000-000000000029","from":1,"after":{},"first":false}"#;
+
 /// How long events are collected for the followers past the first.
 const DELAY: Duration = Duration::from_secs(1);
 
@@ -37,7 +41,9 @@ struct Rest {
 
 pub fn handler() -> EventHandler {
     let handler = EventHandler::new(FAN_OUT_REST, fan_out_rest);
-    handler.patterns(&[&FAN_OUT_DUE, &FAN_OUT, &QUEUE_REST, &REPLAY, &MESSAGES_OF_GROUP_CHATS, &FORGET])
+    handler
+        .patterns(&[&FAN_OUT_DUE, &FAN_OUT, &QUEUE_REST, &REPLAY, &MESSAGES_OF_GROUP_CHATS, &FORGET])
+        .sample_message(SAMPLE_MESSAGE)
 }
 
 /// Queues the followers after a position, unless a message that is queued already will serve them.
@@ -64,7 +70,7 @@ async fn serve(access: &Access, message: Rest) -> Result<(), Error> {
     };
     let Some(head) = head else { return Ok(()) };
     // Followers who miss more ask for it.
-    let after = (message.from - 1).max(head.saturating_sub(MAX_REPLAYED));
+    let after = message.from.saturating_sub(1).max(head.saturating_sub(MAX_REPLAYED));
     let Missed::Entries(entries) = feeds::missed(access, feed, after, head).await? else { return Ok(()) };
     let entries = replay::with_messages(access, &MESSAGES_OF_GROUP_CHATS, entries).await?;
     let frames = of_events(feed, false, &entries);

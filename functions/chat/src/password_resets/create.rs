@@ -34,7 +34,7 @@ pub fn route() -> Route {
         .summary("Create a code by which a user sets a new password, once and within an hour")
         .patterns(&[&CALLER, &GET_USER, &CREATE_RESET])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
-        .sample(Sample::default().expects(404))
+        .sample(Sample::new("/chat/users/019b76da-a800-7000-8000-000000000002/password-resets"))
 }
 
 async fn create(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Result<Created<ResetCode>, Problem> {

@@ -108,7 +108,7 @@ pub fn route() -> Route {
             problem::TOO_MANY_REQUESTS,
             problem::SEARCH_UNAVAILABLE,
         ])
-        .sample(Sample::new("/chat/search/communities?q=walk&country=Wales"))
+        .sample(Sample::new("/chat/search/communities?q=moss&country=Canada"))
 }
 
 async fn search(cx: Context, Query(query): Query<CommunityQuery>) -> Result<Json<FoundCommunities>, Problem> {

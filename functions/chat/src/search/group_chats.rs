@@ -89,7 +89,7 @@ pub fn route() -> Route {
             problem::TOO_MANY_REQUESTS,
             problem::SEARCH_UNAVAILABLE,
         ])
-        .sample(Sample::new("/chat/search/groupchats?q=routes"))
+        .sample(Sample::new("/chat/search/groupchats?q=bryophytes"))
 }
 
 async fn search(cx: Context, Query(query): Query<GroupChatQuery>) -> Result<Json<FoundGroupChats>, Problem> {

@@ -107,7 +107,7 @@ pub fn route() -> Route {
             problem::TOO_MANY_REQUESTS,
             problem::SEARCH_UNAVAILABLE,
         ])
-        .sample(Sample::new("/chat/search/messages?q=moss"))
+        .sample(Sample::new("/chat/search/messages?q=hello"))
 }
 
 async fn search(cx: Context, Query(query): Query<MessageQuery>) -> Result<Json<FoundMessages>, Problem> {

@@ -94,7 +94,7 @@ pub fn route() -> Route {
             problem::TOO_MANY_REQUESTS,
             problem::SEARCH_UNAVAILABLE,
         ])
-        .sample(Sample::new("/chat/search/users?q=ann"))
+        .sample(Sample::new("/chat/search/users?q=bob"))
 }
 
 async fn search(cx: Context, Query(query): Query<UserQuery>) -> Result<Json<FoundUsers>, Problem> {

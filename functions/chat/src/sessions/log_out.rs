@@ -45,7 +45,7 @@ pub fn route() -> Route {
         .summary("End a session of the caller, or the current one")
         .patterns(&[&CALLER, &END_SESSION, &CLOSE_CONNECTIONS])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
-        .sample(Sample::new("/chat/me/sessions/current").expects(404))
+        .sample(Sample::new("/chat/me/sessions/current"))
 }
 
 async fn log_out(cx: Context, Path(SessionPath { session_id }): Path<SessionPath>) -> Result<NoContent, Problem> {

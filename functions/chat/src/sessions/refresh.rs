@@ -43,7 +43,7 @@ pub fn route() -> Route {
         .summary("Get the next tokens of a session")
         .patterns(&[&REFRESH_SESSION, &END_STOLEN, &CLOSE_CONNECTIONS, &READ_IDENTITY])
         .problems(&[SESSION_ENDED, BANNED, problem::NOT_FOUND, problem::CONFLICT])
-        .sample(Sample::new(REFRESH).body(r#"{"refreshToken":"none"}"#).expects(401))
+        .sample(Sample::new(REFRESH).body(r#"{"refreshToken":"REFRESH-TOKEN"}"#))
 }
 
 async fn refresh(cx: Context, Json(request): Json<RefreshRequest>) -> Result<Json<Tokens>, Problem> {

@@ -17,6 +17,7 @@ use crate::schema;
 use crate::sessions::end::{END_SESSIONS, end_all};
 
 pub const BAN: &str = "/chat/users/{userId}/ban";
+pub const SAMPLE_BAN: &str = "/chat/users/019b76da-a800-7000-8000-000000000002/ban";
 
 /// The ban of a user or its end, and its entry in the audit log.
 pub const BAN_USER: AccessPattern = AccessPattern::new("banUser", &[USERS.get(), USERS.update(), COMMUNITIES.put()]);
@@ -36,7 +37,7 @@ pub fn route() -> Route {
         .summary("Ban another user from the platform, and end the user's sessions")
         .patterns(&[&CALLER, &BAN_USER, &END_SESSIONS, &CLOSE_CONNECTIONS])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, OWN_ROLE, problem::CONFLICT])
-        .sample(Sample::new("/chat/users/me/ban").body(r#"{"reason":"Spam"}"#).expects(409))
+        .sample(Sample::new(SAMPLE_BAN).body(r#"{"reason":"Spam"}"#))
 }
 
 async fn ban(

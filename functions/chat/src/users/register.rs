@@ -63,7 +63,7 @@ pub fn route() -> Route {
         .problems(&[problem::NOT_FOUND, problem::TAKEN, problem::CONFLICT, problem::TOO_MANY_REQUESTS])
         .sample(
             Sample::new(LIST)
-                .body(r#"{"username":"ann","name":"Ann Field","email":"ann@example.org","password":"moss on stones"}"#),
+                .body(r#"{"username":"bob","name":"Bob Stone","email":"bob@example.org","password":"moss on stones"}"#),
         )
 }
 

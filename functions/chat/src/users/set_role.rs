@@ -26,7 +26,7 @@ pub fn route() -> Route {
         .summary("Set the role of another user")
         .patterns(&[&CALLER, &SET_ROLE])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, OWN_ROLE, problem::CONFLICT])
-        .sample(Sample::new("/chat/users/me/role").body(r#"{"role":"user"}"#).expects(409))
+        .sample(Sample::new("/chat/users/019b76da-a800-7000-8000-000000000002/role").body(r#"{"role":"admin"}"#))
 }
 
 async fn set(

@@ -2,7 +2,7 @@
 
 use web::{Context, NoContent, Path, Problem, Route, Sample, problem};
 
-use super::ban::{BAN, BAN_USER, set};
+use super::ban::{BAN, BAN_USER, SAMPLE_BAN, set};
 use super::path::UserPath;
 use crate::access::CALLER;
 use crate::audit::AuditedAction;
@@ -13,7 +13,7 @@ pub fn route() -> Route {
         .summary("Remove the ban of a user from the platform")
         .patterns(&[&CALLER, &BAN_USER])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, problem::CONFLICT])
-        .sample(Sample::new("/chat/users/me/ban"))
+        .sample(Sample::new(SAMPLE_BAN))
 }
 
 async fn unban(cx: Context, Path(UserPath { user_id }): Path<UserPath>) -> Result<NoContent, Problem> {
