@@ -55,7 +55,9 @@ fn member(name: &str, value: Value) -> Value {
             Value::String(_),
         ) => "<time>".into(),
         ("nextCursor" | "previousCursor", Value::String(_)) => "<cursor>".into(),
-        ("accessToken" | "refreshToken" | "ticket" | "code", Value::String(_)) => "<secret>".into(),
+        ("accessToken" | "refreshToken" | "ticket", Value::String(_)) => "<secret>".into(),
+        // A reset code, not the code of a problem.
+        ("code", Value::String(code)) if code.len() >= 40 => "<secret>".into(),
         ("keys", Value::Array(_)) => "<keys>".into(),
         ("rev", Value::Number(_)) => "<revision>".into(),
         ("url", Value::String(_)) => "<url>".into(),
