@@ -1,5 +1,5 @@
 //! `cargo xtask import STACK PREFIX ACCOUNT REGION`: writes a template by which a new stack imports the tables, the
-//! buckets and the search domain that a deleted one left. CloudFormation needs a template with these resources only,
+//! buckets, the secrets and the search domain that a deleted one left. CloudFormation needs a template with these resources only,
 //! and a list of their physical names.
 
 use std::fs;
@@ -81,6 +81,7 @@ fn name_of(resource: &Value, all: &Map<String, Value>, deployment: &Deployment) 
         Some("AWS::S3::Bucket") => "BucketName",
         Some("AWS::S3::BucketPolicy") => "Bucket",
         Some("AWS::OpenSearchService::Domain") => "DomainName",
+        Some("AWS::SecretsManager::Secret") => "Name",
         other => {
             table::never!("a resource of type {other:?} outlives its stack");
             "DomainName"
@@ -97,7 +98,13 @@ fn name_of(resource: &Value, all: &Map<String, Value>, deployment: &Deployment) 
         return (property, String::new());
     };
     let name = given.into_iter().fold(name.to_owned(), |name, (variable, value)| name.replace(variable, value));
-    (property, name)
+    match resource["Type"].as_str() {
+        // Its ARN identifies it, which ends in six random characters.
+        Some("AWS::SecretsManager::Secret") => {
+            ("Id", format!("arn:aws:secretsmanager:{region}:{account}:secret:{name}-??????"))
+        }
+        _ => (property, name),
+    }
 }
 
 fn members(object: &Value) -> Map<String, Value> {

@@ -35,7 +35,11 @@ async fn only_listed_operations_are_open_without_a_token() {
             for name in ["accept", "content-type", "if-match"] {
                 request = request.header(name, text(&format!("/headers/{name}")));
             }
-            if request.send().await.unwrap().status() != StatusCode::UNAUTHORIZED {
+            let response = request.send().await.unwrap();
+            let status = response.status();
+            // The sample's refresh token is none, which is another problem.
+            let kind = response.json::<Value>().await.map(|problem| problem["type"].to_string()).unwrap_or_default();
+            if status != StatusCode::UNAUTHORIZED || !kind.contains("not-signed-in") {
                 open.insert(route.name().to_owned());
             }
         }

@@ -345,8 +345,9 @@ fn own_statements(role: &Value) -> impl Iterator<Item = &Value> {
 /// A text, a reference, or a text with references in it, as one text.
 fn text(value: &Value) -> String {
     let sub = value.as_str().or_else(|| value["Fn::Sub"].as_str());
+    let name = || value["Ref"].as_str();
     let attribute = || value["Fn::GetAtt"].as_array().map(|parts| format!("{}.{}", parts[0], parts[1]));
-    sub.map(str::to_owned).or_else(attribute).unwrap_or_else(|| panic!("{value} is no text"))
+    sub.or_else(name).map(str::to_owned).or_else(attribute).unwrap_or_else(|| panic!("{value} is no text"))
 }
 
 fn texts(list: &Value) -> Vec<String> {

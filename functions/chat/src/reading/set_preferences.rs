@@ -19,13 +19,23 @@ const SAMPLE: &str = "/chat/privatechats/019b76da-a800-7000-8000-000000000031/pr
 const SET_PREFERENCES: AccessPattern =
     AccessPattern::new("setPreferences", &[GROUP_CHATS.update(), PRIVATE_CHATS.update()]);
 
-/// What a member wants of a chat.
-#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+/// The preferences of a member in a chat.
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatPreferences {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = "date-time")]
+    muted_until: Option<String>,
+    hidden: bool,
+}
+
+/// What a member wants of a chat.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PreferencesRequest {
     /// Until this time nobody but who mentions the member causes a notification. Absent or `null` if the chat is not
     /// muted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     #[schema(format = "date-time")]
     muted_until: Option<String>,
     /// Whether the chat is left out of the member's list until a message mentions the member.
@@ -44,7 +54,7 @@ pub fn route() -> Route {
 async fn set(
     cx: Context,
     Path(path): Path<ChatPath>,
-    Json(wanted): Json<ChatPreferences>,
+    Json(wanted): Json<PreferencesRequest>,
 ) -> Result<Json<ChatPreferences>, Problem> {
     let (chat, caller) = (path.chat()?, Caller::load(&cx).await?);
     let muted_until = wanted.muted_until.as_deref().map(time).transpose()?;

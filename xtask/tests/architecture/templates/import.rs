@@ -38,6 +38,7 @@ fn what_outlives_a_stack_can_be_imported_into_the_next() {
     for expected in [
         r#"AWS::DynamoDB::Table {"TableName":"our-parks"}"#,
         r#"AWS::DynamoDB::Table {"TableName":"our-tracker-mirror"}"#,
+        r#"AWS::SecretsManager::Secret {"Id":"arn:aws:secretsmanager:eu-central-1:123456789012:secret:our-chat-identity-??????"}"#,
         r#"AWS::OpenSearchService::Domain {"DomainName":"our-search"}"#,
         r#"AWS::S3::Bucket {"BucketName":"our-parks-failures-123456789012-eu-central-1"}"#,
         r#"AWS::S3::BucketPolicy {"Bucket":"our-parks-failures-123456789012-eu-central-1"}"#,

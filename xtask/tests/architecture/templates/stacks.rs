@@ -59,9 +59,12 @@ fn a_function_has_the_memory_of_its_kind() {
                 "createIndex" => 1769,
                 // It holds the index of a file's rows beside that of the last file.
                 "runJob" if system == "archive" => 2048,
-                "mirror" | "checkUpload" | "inspectFile" | "startImport" | "runJob" | "runJobs" => 1024,
+                // It holds the pixels of a picture.
+                "storePicture" => 1536,
+                "mirror" | "live" | "checkUpload" | "inspectFile" | "startImport" | "runJob" | "runJobs" => 1024,
                 handler => {
-                    assert!(routes.contains(name) || handler.starts_with("sweep"), "{system}: {handler}");
+                    let waits = handler.starts_with("sweep") || ["applyRetention", "fanOutRest"].contains(&handler);
+                    assert!(routes.contains(name) || waits, "{system}: {handler}");
                     512
                 }
             };
