@@ -2,7 +2,7 @@
 
     expand.py TEMPLATE OUT
 
-Says how large both are, and fails where a stack would come near CloudFormation's 500 resources. A local zip has no place
+Says how large both are, and fails where a stack has more than CloudFormation's 500 resources. A local zip has no place
 in an expanded template: as after packaging, a bucket and key stand for it.
 """
 
@@ -16,8 +16,8 @@ from samtranslator.translator.transform import transform  # noqa: E402 (it wants
 from samtranslator.yaml_helper import yaml_parse  # noqa: E402
 
 
-# CloudFormation takes 500; some are left for those who add their own.
-MOST_RESOURCES = 450
+# The quota of CloudFormation, which cannot be raised.
+MOST_RESOURCES = 500
 
 
 class ManagedPolicies:
