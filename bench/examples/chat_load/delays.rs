@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-/// Prints the median and the 99th percentile of delays.
+/// Prints the median and the 99th percentile of delays, if there are any.
 pub fn print_delays(name: &str, delays: impl Iterator<Item = Duration>) {
     let mut delays: Vec<Duration> = delays.collect();
+    if delays.is_empty() {
+        return;
+    }
     delays.sort_unstable();
     let at = |percent: usize| {
         let index = (delays.len() * percent / 100).min(delays.len().saturating_sub(1));

@@ -35,7 +35,7 @@ pub struct GroupChat {
 /// The requests at once while people join.
 const JOINING: usize = 8;
 
-/// How often a request that conflicts with others is sent.
+/// How often a request is sent that conflicts with others or takes too long.
 const ATTEMPTS: u32 = 50;
 
 impl Platform {
@@ -96,7 +96,7 @@ impl Platform {
         id(&self.call(user, Method::POST, path, Some(new)).await?)
     }
 
-    /// Sends a request, again after a conflict with others.
+    /// Sends a request, again after a conflict with others or a timeout. A repeated message has the same idempotency key.
     async fn call(&self, user: &User, method: Method, path: &str, body: Option<Value>) -> Outcome<Value> {
         let key = Uuid::new_v4().to_string();
         for _ in 0..ATTEMPTS {
@@ -108,7 +108,7 @@ impl Platform {
             }
             let response = request.send().await?;
             let status = response.status();
-            if status == StatusCode::CONFLICT {
+            if matches!(status, StatusCode::CONFLICT | StatusCode::SERVICE_UNAVAILABLE) {
                 tokio::time::sleep(Duration::from_millis(fastrand::u64(5..50))).await;
                 continue;
             }
@@ -118,7 +118,7 @@ impl Platform {
             }
             return Ok(serde_json::from_str(&text).unwrap_or_default());
         }
-        Err(format!("{path} conflicts with other requests again and again").into())
+        Err(format!("{path} failed {ATTEMPTS} times").into())
     }
 }
 

