@@ -12,6 +12,7 @@ mod herd;
 mod history;
 mod identity;
 mod issuers;
+mod large_chat;
 mod leaks;
 mod leaving;
 mod live;
@@ -46,6 +47,7 @@ pub fn tests() -> Vec<Test> {
         history::tests(),
         identity::tests(),
         issuers::tests(),
+        large_chat::tests(),
         leaks::tests(),
         leaving::tests(),
         live::tests(),

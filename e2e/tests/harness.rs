@@ -3,6 +3,7 @@
 mod answer;
 mod cairn;
 pub mod conflicts;
+pub mod counted_clients;
 pub mod delay;
 pub mod description;
 pub mod differences;

@@ -30,7 +30,7 @@ tests! { chat_communities:
 }
 
 async fn founder_is_the_first_member() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let new = json!({
         "name": "Moss friends", "topic": "Plants", "description": "All about <moss>.",
         "avatarURL": "https://example.org/a.png", "location": { "country": " Canada ", "state": "B.  C." },
@@ -52,7 +52,7 @@ async fn founder_is_the_first_member() {
 }
 
 async fn invalid_community_is_refused_with_all_faults() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let new = json!({
         "name": " ", "topic": "\u{200b}", "description": "x".repeat(1001), "avatarURL": "http://example.org/",
         "coverPhotoURL": "https:///", "location": { "country": "a#b", "city": "\u{200b}" }, "retentionDays": 0,
@@ -75,7 +75,7 @@ async fn invalid_community_is_refused_with_all_faults() {
 }
 
 async fn repeated_creation_creates_one_community() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let create = || chat.ann.user.post("/chat/communities", json!({ "name": "Moss", "topic": "Plants" })).once("k");
     let (first, again) = (create().await.is(201), create().await.is(201));
     assert_eq!(first.body, again.body);
@@ -83,7 +83,7 @@ async fn repeated_creation_creates_one_community() {
 }
 
 async fn communities_are_listed_by_country_state_and_city() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let found = async |name: &str, location: Value| {
         let new = json!({ "name": name, "topic": "Places", "location": location });
         id(&chat.ann.user.post("/chat/communities", new).await.is(201))
@@ -115,7 +115,7 @@ async fn communities_are_listed_by_country_state_and_city() {
 }
 
 async fn joining_twice_counts_once() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let joins = (0..5).map(|_| chat.bob.joins_community(&community));
     let mut answers = futures::future::join_all(joins).await;
@@ -130,7 +130,7 @@ async fn joining_twice_counts_once() {
 }
 
 async fn user_joins_for_oneself_only() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let member = |user: &str| format!("/chat/communities/{community}/members/{user}");
     chat.ann.puts(&member(&chat.bob.id)).await.refused(403, "forbidden");
@@ -139,7 +139,7 @@ async fn user_joins_for_oneself_only() {
 }
 
 async fn members_are_listed_to_members_with_their_names() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     chat.bob.joins_community(&community).await.is(201);
     let list = format!("/chat/communities/{community}/members");
@@ -163,7 +163,7 @@ async fn members_are_listed_to_members_with_their_names() {
 }
 
 async fn user_of_500_communities_cannot_join_another() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let table = chat.cairn.table_of(&COMMUNITIES);
     let key = format!("MEMBERSHIPS#{}", chat.ann.id);
@@ -192,7 +192,7 @@ async fn user_creates_ten_communities_a_day() {
 }
 
 async fn founder_updates_the_community_and_moves_it() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let path = format!("/chat/communities/{community}");
     chat.bob.user.patch(&path, json!({ "name": "Bob's" })).await.refused(403, "forbidden");
@@ -214,7 +214,7 @@ async fn founder_updates_the_community_and_moves_it() {
 }
 
 async fn update_without_if_match_merges_beside_joins() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let path = format!("/chat/communities/{community}");
     let before = chat.ann.user.get(&path).await.is(200);
@@ -227,7 +227,7 @@ async fn update_without_if_match_merges_beside_joins() {
 }
 
 async fn founder_hands_over_to_a_member() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let path = format!("/chat/communities/{community}");
     let hand_over = || chat.ann.user.patch(&path, json!({ "founderId": chat.bob.id }));
@@ -243,7 +243,7 @@ async fn founder_hands_over_to_a_member() {
 }
 
 async fn moderators_are_members_named_by_the_founder() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let path = format!("/chat/communities/{community}");
     let moderator = |user: &str| format!("{path}/moderators/{user}");
@@ -291,7 +291,7 @@ async fn audited(chat: &Chat, community: &str) -> Vec<String> {
 }
 
 async fn banned_member_is_removed_and_cannot_return() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
     chat.bob.joins_community(&community).await.is(201);
@@ -319,7 +319,7 @@ async fn banned_member_is_removed_and_cannot_return() {
 }
 
 async fn user_who_is_not_a_member_can_be_banned() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let ban = |user: &str| chat.ann.user.put(&format!("/chat/communities/{community}/bans/{user}"), json!({}));
     ban("019b76da-a800-7000-8000-000000000009").await.refused(404, "not-found");

@@ -34,7 +34,7 @@ async fn ended(socket: &mut Socket, feed: &str) {
 }
 
 async fn each_end_of_a_membership_ends_the_subscription() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     let community = chat.ann.user.get(&path).await.is(200).text("communityId").to_owned();
@@ -128,7 +128,7 @@ async fn each_end_of_a_session_closes_its_connections() {
 }
 
 async fn settled_reports_end_subscriptions_and_connections() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     let mut bob = open(&chat.bob).await;
@@ -153,7 +153,7 @@ async fn settled_reports_end_subscriptions_and_connections() {
 }
 
 async fn stream_finishes_an_interrupted_end() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let feed = format!("groupchat/{group}");
     let mut bob = open(&chat.bob).await;
@@ -172,7 +172,7 @@ async fn stream_finishes_an_interrupted_end() {
 }
 
 async fn subscription_of_a_member_who_has_joined_again_does_not_end() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     chat.cairn.caught_up().await;

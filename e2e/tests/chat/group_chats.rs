@@ -32,7 +32,7 @@ tests! { chat_group_chats:
 }
 
 async fn owner_is_the_first_member() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let of_community = format!("/chat/communities/{community}/groupchats");
     let created = chat.ann.user.post(&of_community, json!({ "name": "Bogs" })).await.is(201);
@@ -53,7 +53,7 @@ async fn owner_is_the_first_member() {
 }
 
 async fn group_chat_is_seen_by_its_community_only() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "private": true })).await;
     let (of_community, one) =
@@ -70,7 +70,7 @@ async fn group_chat_is_seen_by_its_community_only() {
 }
 
 async fn repeated_creation_creates_one_group_chat() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let path = format!("/chat/communities/{community}/groupchats");
     let create = || chat.ann.user.post(&path, json!({ "name": "Bogs" })).once("k");
@@ -79,7 +79,7 @@ async fn repeated_creation_creates_one_group_chat() {
 }
 
 async fn private_group_chat_needs_a_request() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "private": true })).await;
     chat.bob.joins_community(&community).await.is(201);
@@ -88,7 +88,7 @@ async fn private_group_chat_needs_a_request() {
 }
 
 async fn full_group_chat_refuses_joiners_and_not_its_members() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "capacity": 2 })).await;
     for member in [&chat.bob, &chat.cy] {
@@ -102,7 +102,7 @@ async fn full_group_chat_refuses_joiners_and_not_its_members() {
 }
 
 async fn moderator_adds_members_of_the_community_only() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "private": true })).await;
     let member = |user: &str| format!("/chat/groupchats/{group}/members/{user}");
@@ -116,7 +116,7 @@ async fn moderator_adds_members_of_the_community_only() {
 }
 
 async fn user_of_1000_group_chats_cannot_join_another() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
     chat.bob.joins_community(&community).await.is(201);
@@ -132,7 +132,7 @@ async fn user_of_1000_group_chats_cannot_join_another() {
 }
 
 async fn community_of_500_group_chats_gets_no_more() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let (table, key) = (chat.cairn.table_of(&COMMUNITIES), format!("COMMUNITY#{community}"));
     let mut item = table.get(&key, &key).await.unwrap();
@@ -143,7 +143,7 @@ async fn community_of_500_group_chats_gets_no_more() {
 }
 
 async fn moderator_updates_and_owner_hands_over() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     for member in [&chat.bob, &chat.cy] {
         member.joins_community(&community).await.is(201);
@@ -179,7 +179,7 @@ async fn moderator_updates_and_owner_hands_over() {
 }
 
 async fn capacity_is_never_below_the_number_of_members() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
     for member in [&chat.bob, &chat.cy] {
@@ -198,7 +198,7 @@ async fn capacity_is_never_below_the_number_of_members() {
 }
 
 async fn update_without_if_match_merges_beside_joins() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
     let path = format!("/chat/groupchats/{group}");
@@ -212,7 +212,7 @@ async fn update_without_if_match_merges_beside_joins() {
 }
 
 async fn leaving_twice_at_once_counts_once() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
     chat.bob.joins_community(&community).await.is(201);
@@ -232,7 +232,7 @@ async fn leaving_twice_at_once_counts_once() {
 }
 
 async fn moderator_removes_members_but_not_the_owner() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "private": true })).await;
     let member = |user: &str| format!("/chat/groupchats/{group}/members/{user}");
@@ -261,7 +261,7 @@ async fn moderator_removes_members_but_not_the_owner() {
 }
 
 async fn moderators_are_members_named_by_the_owner() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
     let moderator = |user: &str| format!("/chat/groupchats/{group}/moderators/{user}");
@@ -280,7 +280,7 @@ async fn moderators_are_members_named_by_the_owner() {
 }
 
 async fn own_group_chats_are_listed_with_what_is_new() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let community = chat.ann.creates_community().await;
     let mut groups = Vec::new();
     for name in ["first", "second", "third"] {

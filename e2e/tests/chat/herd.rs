@@ -12,7 +12,7 @@ use crate::tests;
 
 tests! { chat_herd:
     twelve_joiners_of_ten_seats_fill_the_chat,
-    two_hundred_joiners_of_a_hundred_seats_fill_the_chat,
+    crowd_of_joiners_fills_the_chat,
 }
 
 /// The users of this many people, who are members of the community.
@@ -76,6 +76,6 @@ async fn twelve_joiners_of_ten_seats_fill_the_chat() {
     fill(12, 10, 2).await;
 }
 
-async fn two_hundred_joiners_of_a_hundred_seats_fill_the_chat() {
-    fill(200, 100, sized(1, 50)).await;
+async fn crowd_of_joiners_fills_the_chat() {
+    fill(sized(60, 200), sized(30, 100), sized(1, 50)).await;
 }

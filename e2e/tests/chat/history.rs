@@ -42,7 +42,7 @@ async fn walk(user: &User, path: &str, query: &str, limit: usize) -> Vec<String>
 }
 
 async fn history_has_each_message_once_in_both_directions() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let written = write_history(&chat, &path).await;
         let mut newest_first = walk(&chat.bob.user, &path, "", 30).await;
@@ -54,7 +54,7 @@ async fn history_has_each_message_once_in_both_directions() {
 }
 
 async fn messages_around_a_time_are_half_on_each_side() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let written = write_history(&chat, &path).await;
     // The 100th message was written at 10:01:39, the 101st at 10:01:40.
@@ -83,7 +83,7 @@ async fn messages_around_a_time_are_half_on_each_side() {
 }
 
 async fn messages_around_a_message_include_it() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let written = write_history(&chat, &path).await;
     // One of the five in a millisecond.
@@ -93,7 +93,7 @@ async fn messages_around_a_message_include_it() {
 }
 
 async fn page_before_a_message_has_older_ones_only() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let written = write_history(&chat, &path).await;
     for (place, end) in
@@ -108,7 +108,7 @@ async fn page_before_a_message_has_older_ones_only() {
 }
 
 async fn new_messages_do_not_disturb_the_pages_of_a_walk() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let written = write_history(&chat, &path).await;
     let (mut all, mut cursor) = (Vec::new(), String::new());
@@ -126,7 +126,7 @@ async fn new_messages_do_not_disturb_the_pages_of_a_walk() {
 }
 
 async fn history_shows_the_callers_own_reactions_and_the_names_of_people() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let message = send(&chat.ann.user, &path, "hi @bob").await;
         send(&chat.bob.user, &path, "hi").await;
@@ -147,7 +147,7 @@ async fn history_shows_the_callers_own_reactions_and_the_names_of_people() {
 }
 
 async fn place_that_is_neither_a_message_nor_a_time_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     for place in ["before", "after", "around"] {
         for text in ["yesterday", "0f0e0d0c-0b0a-4908-8706-050403020100", "1900-01-01T00:00:00Z"] {
@@ -159,7 +159,7 @@ async fn place_that_is_neither_a_message_nor_a_time_is_refused() {
 }
 
 async fn cursor_of_another_chat_caller_or_query_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let other = private_chat(&chat.ann, &chat.cy).await;
     write_history(&chat, &path).await;

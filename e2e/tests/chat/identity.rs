@@ -10,6 +10,7 @@ use serde_json::json;
 use tokio::process::Command;
 
 use super::people::{Registered, address, attempt, log_in, password, refresh, register, registration};
+use super::stage::without_stream_readers;
 use crate::harness::process::program;
 use crate::harness::{Cairn, Setup, User, password_hashes};
 use crate::tests;
@@ -35,7 +36,16 @@ tests! { chat_identity:
 }
 
 pub async fn platform() -> Cairn {
-    Cairn::with(Setup { limits: vec![("register", 10_000)], ..Setup::of("chat") }).await
+    Cairn::with(setup()).await
+}
+
+/// Returns an empty platform where no function reads the streams.
+pub async fn platform_without_stream_readers() -> Cairn {
+    Cairn::with(without_stream_readers(setup())).await
+}
+
+fn setup() -> Setup {
+    Setup { limits: vec![("register", 10_000)], ..Setup::of("chat") }
 }
 
 /// Returns a person who is an administrator by another issuer's token.
@@ -46,7 +56,7 @@ async fn administrator(cairn: &Cairn) -> User {
 }
 
 async fn registered_person_logs_in_by_username_or_address() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let registered = cairn.visitor().post("/chat/users", registration("ann")).await.is(201);
     assert_eq!(registered.header("location"), format!("/chat/users/{}", registered.text("id")));
     for login in ["ann", "ANN", "ann@example.org", "Ann@Example.org"] {
@@ -59,7 +69,7 @@ async fn registered_person_logs_in_by_username_or_address() {
 }
 
 async fn address_is_shown_to_its_owner_alone() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     assert_eq!(ann.user.get("/chat/me").await.is(200)["email"], address("ann"));
     for path in [format!("/chat/users/{}", ann.id), "/chat/usernames/Ann".to_owned()] {
@@ -73,7 +83,7 @@ async fn address_is_shown_to_its_owner_alone() {
 }
 
 async fn username_or_address_in_use_is_refused_with_its_pointer() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     register(&cairn, "ann").await;
     let body = |username: &str, email: &str| json!({ "username": username, "name": "Ann", "email": email, "password": password("ann") });
     let send = |body| cairn.visitor().post("/chat/users", body);
@@ -84,7 +94,7 @@ async fn username_or_address_in_use_is_refused_with_its_pointer() {
 }
 
 async fn same_username_registered_by_20_at_once_has_one_user() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let body = |number: usize| {
         let email = format!("ann{number}@example.org");
         json!({ "username": "ann", "name": "Ann", "email": email, "password": password("ann") })
@@ -105,7 +115,7 @@ async fn same_username_registered_by_20_at_once_has_one_user() {
 }
 
 async fn same_username_taken_by_two_at_once_has_one_owner() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let change = |person: &Registered| {
         let body = json!({ "username": "moss", "currentPassword": password(person.name) });
@@ -121,7 +131,7 @@ async fn same_username_taken_by_two_at_once_has_one_owner() {
 }
 
 async fn faults_of_a_registration_are_reported_together() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let send = |body| cairn.visitor().post("/chat/users", body);
     let all = ["/email", "/name", "/password", "/username"];
     send(json!({ "username": "1", "name": "\u{200b}", "email": "ann", "password": "short" })).await.faulty(&all);
@@ -138,7 +148,7 @@ async fn faults_of_a_registration_are_reported_together() {
 }
 
 async fn changed_username_is_free_for_others_at_once() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let to = |name: &str, person: &Registered| json!({ "username": name, "currentPassword": password(person.name) });
     let changed = ann.user.put("/chat/me/username", to("Ann_2", &ann)).await.is(200);
@@ -153,7 +163,7 @@ async fn changed_username_is_free_for_others_at_once() {
 }
 
 async fn changed_address_is_the_new_login() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (ann, _) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let to = |email: &str| json!({ "email": email, "currentPassword": password("ann") });
     assert_eq!(ann.user.put("/chat/me/email", to("a@example.org")).await.is(200)["email"], "a@example.org");
@@ -166,7 +176,7 @@ async fn changed_address_is_the_new_login() {
 }
 
 async fn changed_password_ends_the_other_sessions() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let first = register(&cairn, "ann").await;
     let second = log_in(&cairn, "ann").await;
     let new = json!({ "password": "fern on stones", "currentPassword": password("ann") });
@@ -178,7 +188,7 @@ async fn changed_password_ends_the_other_sessions() {
 }
 
 async fn change_needs_the_current_password() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
     let changes = [
         ("/chat/me/password", json!({ "password": "fern on stones" })),
@@ -205,7 +215,7 @@ async fn change_needs_the_current_password() {
 }
 
 async fn password_hash_with_other_parameters_is_renewed() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     register(&cairn, "ann").await;
     let users = cairn.table_of(&USERS);
     let hash = || async {
@@ -237,7 +247,7 @@ fn weak_hash(password: &str) -> String {
 }
 
 async fn profile_is_updated_with_its_entity_tag() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
     let before = ann.user.get("/chat/me").await.is(200);
     let patch = json!({
@@ -268,7 +278,7 @@ async fn profile_is_updated_with_its_entity_tag() {
 }
 
 async fn administrator_sets_roles_of_others() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let admin = administrator(&cairn).await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let role = |id: &str| format!("/chat/users/{id}/role");
@@ -302,7 +312,7 @@ async fn make_admin(cairn: &Cairn, username: &str) -> (bool, String) {
 }
 
 async fn operator_makes_the_first_administrator() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let ban = format!("/chat/users/{}/ban", bob.id);
     ann.user.put(&ban, json!({ "reason": "Spam" })).await.refused(403, "forbidden");
@@ -314,7 +324,7 @@ async fn operator_makes_the_first_administrator() {
 }
 
 async fn ban_ends_sessions_and_stops_writing_at_once() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let admin = administrator(&cairn).await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let ban = format!("/chat/users/{}/ban", ann.id);
@@ -334,7 +344,7 @@ async fn ban_ends_sessions_and_stops_writing_at_once() {
 }
 
 async fn ban_with_an_end_is_over_by_itself() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let admin = administrator(&cairn).await;
     let ann = register(&cairn, "ann").await;
     let ban = format!("/chat/users/{}/ban", ann.id);
@@ -351,7 +361,7 @@ async fn ban_with_an_end_is_over_by_itself() {
 }
 
 async fn reset_code_sets_a_password_once() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let admin = administrator(&cairn).await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let resets = format!("/chat/users/{}/password-resets", ann.id);

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use local::identity::Person;
 use serde_json::json;
 
-use super::identity::platform;
+use super::identity::platform_without_stream_readers;
 use super::people::{address, password, register, registration};
 use crate::harness::{Cairn, Setup, sized};
 use crate::tests;
@@ -21,7 +21,7 @@ tests! { chat_issuers:
 }
 
 async fn person_of_another_issuer_seen_by_50_requests_at_once_is_one_user() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = cairn.person("ann", Person { address: Some("ann@example.org"), ..Person::new("ann") }).await;
     let seen = join_all((0..sized(50, 200)).map(|_| ann.get("/chat/me").into_future())).await;
     let ids: BTreeSet<String> = seen.into_iter().map(|answer| answer.is(200).text("id").to_owned()).collect();
@@ -32,7 +32,7 @@ async fn person_of_another_issuer_seen_by_50_requests_at_once_is_one_user() {
 }
 
 async fn same_subject_of_two_issuers_is_two_users() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let of = |issuer: &'static str| Person { issuer, name: Some("Ann Field"), ..Person::new("7") };
     let (one, other) = (cairn.person("one", of("idp")).await, cairn.person("other", of("acme")).await);
     let (one, other) = (one.get("/chat/me").await.is(200), other.get("/chat/me").await.is(200));
@@ -43,7 +43,7 @@ async fn same_subject_of_two_issuers_is_two_users() {
 }
 
 async fn address_of_a_registered_user_is_not_taken_over() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
     let with = address("ann");
     let other = cairn.person("ann", Person { address: Some(&with), ..Person::new("ann") }).await;
@@ -54,7 +54,7 @@ async fn address_of_a_registered_user_is_not_taken_over() {
 }
 
 async fn person_of_another_issuer_changes_the_username_without_a_password() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = cairn.person("ann", Person::new("ann")).await;
     ann.patch("/chat/me", json!({ "bio": "Moss" })).await.refused(403, "forbidden");
     ann.get("/chat/me").await.is(200);

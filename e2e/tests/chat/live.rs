@@ -1,23 +1,18 @@
 //! The socket: tickets, connections, subscriptions, and the events that followers get.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use chat::keys::SubscriptionKey;
 use chat::live::feed::Feed;
-use chat::names::UserId;
 use chat::schema::{GROUP_CHATS, LIVE};
 use reqwest::Method;
 use serde_json::{Value, json};
 use table::item::number;
-use table::{EntityKey, Escaped};
 
 use super::conversation::{both_kinds, private_chat, react, send, sending};
 use super::follower::{Follower, ask, contents, follow, frame_of, group_chat_of, has_event, is_silent, open};
 use super::identity::platform;
 use super::people::{log_in, register};
 use super::stage::Chat;
-use crate::harness::table::stored;
 use crate::harness::{Socket, sized};
 use crate::tests;
 
@@ -43,7 +38,6 @@ tests! { chat_live:
     connection_that_is_gone_when_it_is_answered_is_forgotten,
     connection_that_is_busy_misses_frames_and_asks_for_them,
     connection_without_items_is_closed,
-    follower_past_the_first_500_gets_each_event,
 }
 
 async fn ticket_opens_one_connection_within_a_minute() {
@@ -251,9 +245,9 @@ async fn unsubscribed_client_gets_no_more_events() {
 
 async fn removed_member_gets_nothing_that_is_sent_after_the_removal() {
     let chat = Chat::new().await;
-    let names = ["p01", "p02", "p03", "p04", "p05", "p06", "p07", "p08"];
+    let names: &[&str] = &["p01", "p02", "p03", "p04", "p05", "p06", "p07", "p08"];
     let mut people = Vec::new();
-    for name in names {
+    for name in &names[..sized(4, 8)] {
         people.push(chat.member(name).await);
     }
     let mut members: Vec<_> = people.iter().collect();
@@ -336,16 +330,18 @@ async fn too_many_frames_and_feeds_are_refused() {
     let feeds: Vec<Value> = (0..41).map(|_| json!({ "feed": "user" })).collect();
     let refused = ask(&mut ann, json!({ "action": "subscribe", "id": "c1", "feeds": feeds })).await;
     assert_eq!(refused["code"], "too-many-feeds", "{refused}");
-    let mut limited = 0;
     // At most two periods can be touched by these.
-    for number in 0..41 {
-        let id = format!("f{number}");
+    let mut answers = Vec::new();
+    while answers.len() < 41 && answers.last().is_none_or(|code| *code != "rate-limited") {
+        let id = format!("f{}", answers.len());
         let answer = ask(&mut ann, json!({ "action": "subscribe", "id": id, "feeds": [{ "feed": "user" }] })).await;
-        limited += usize::from(answer["code"] == "rate-limited");
+        answers.push(answer["code"].clone());
+    }
+    assert!(answers.len() > 19 && answers.last().is_some_and(|code| *code == "rate-limited"), "{answers:?}");
+    for number in 0..21 {
         let pong = ask(&mut ann, json!({ "action": "ping", "id": format!("p{number}") })).await;
         assert_eq!(pong["type"], "pong");
     }
-    assert!(limited > 0, "no frame was refused");
 }
 
 async fn eleventh_connection_closes_the_oldest() {
@@ -457,35 +453,4 @@ async fn connection_without_items_is_closed() {
     }
     ann.send(&json!({ "action": "ping", "id": "c1", "heads": true })).await;
     ann.ended().await;
-}
-
-async fn follower_past_the_first_500_gets_each_event() {
-    let chat = Chat::new().await;
-    let group = group_chat_of(&chat, &[&chat.bob]).await;
-    let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
-    // Connections that have ended unnoticed, of users who sort before bob.
-    let of = Feed::GroupChat(group.parse().unwrap());
-    let expires = BTreeMap::from([("expires", chat.cairn.clock.seconds() + 600)]);
-    let gone = (0..sized(1005, 3000)).map(|number| {
-        let connection = Escaped::new(format!("gone{number}=")).unwrap();
-        let key = SubscriptionKey { feed: of, user: UserId::at(1), connection }.key();
-        stored(&LIVE, &key, &expires)
-    });
-    chat.cairn.table_of(&LIVE).put_all(gone.collect()).await;
-    let mut bob = Follower::new(&chat.bob, &[&feed]).await;
-    for number in 0..3 {
-        send(&chat.ann.user, &path, &number.to_string()).await;
-    }
-    assert_eq!(contents(&bob.until(&feed, "message.created", 3).await), ["0", "1", "2"]);
-    chat.cairn.caught_up().await;
-    let gone = async || {
-        let rows = chat.cairn.table_of(&LIVE).partitions().await;
-        rows.iter().filter(|pk| **pk == format!("SUB#{of}")).count()
-    };
-    let until = Instant::now() + Duration::from_secs(20);
-    while gone().await > 1 {
-        assert!(Instant::now() < until, "{} subscriptions are left", gone().await);
-        send(&chat.ann.user, &path, "more").await;
-        chat.cairn.caught_up().await;
-    }
 }

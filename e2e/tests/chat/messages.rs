@@ -37,7 +37,7 @@ tests! { chat_messages:
 }
 
 async fn one_key_sent_ten_times_at_once_creates_one_message() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let key = new_key();
         let body = json!({ "content": "hi @bob" });
@@ -61,7 +61,7 @@ async fn one_key_sent_ten_times_at_once_creates_one_message() {
 }
 
 async fn key_sent_again_with_another_body_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let key = new_key();
     let post = |content: &str| chat.ann.user.post(&format!("{path}/messages"), json!({ "content": content }));
@@ -73,7 +73,7 @@ async fn key_sent_again_with_another_body_is_refused() {
 }
 
 async fn message_without_a_uuid_as_key_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let post = || chat.ann.user.post(&format!("{path}/messages"), json!({ "content": "hi" }));
     post().await.faulty(&["idempotency-key"]);
@@ -84,7 +84,7 @@ async fn message_without_a_uuid_as_key_is_refused() {
 }
 
 async fn content_comes_back_byte_for_byte() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let long = "🎉".repeat(4000);
     let contents = [" <script>alert('x')</script> ", "a\n\tb", "\u{202e}abc", "👩\u{200d}🚀", "e\u{301} \u{e9}", &long];
@@ -98,7 +98,7 @@ async fn content_comes_back_byte_for_byte() {
 }
 
 async fn blank_or_long_content_and_control_characters_are_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let message = format!("{path}/messages/{}", id(&send(&chat.ann.user, &path, "hi").await));
     let long = "é".repeat(4001);
@@ -113,7 +113,7 @@ async fn blank_or_long_content_and_control_characters_are_refused() {
 }
 
 async fn members_are_mentioned_and_others_are_not() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let dan = chat.member("dan").await;
     for path in both_kinds(&chat).await {
         let content = "@Bob, @bob. a@ann @dan @nobody @usercy";
@@ -134,7 +134,7 @@ async fn members_are_mentioned_and_others_are_not() {
 }
 
 async fn first_20_members_are_mentioned() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let names: Vec<&'static str> =
         (0..22).map(|number| &*Box::leak(format!("member{number}").into_boxed_str())).collect();
     let people = join_all(names.iter().map(|name| chat.member(name))).await;
@@ -149,7 +149,7 @@ async fn first_20_members_are_mentioned() {
 }
 
 async fn reply_to_a_message_of_another_chat_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let elsewhere = private_chat(&chat.ann, &chat.cy).await;
         let other = id(&send(&chat.ann.user, &elsewhere, "hi").await);
@@ -166,7 +166,7 @@ async fn reply_to_a_message_of_another_chat_is_refused() {
 }
 
 async fn id_follows_all_that_the_sender_has_read() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         // A message by a server whose clock is a minute ahead.
         let ahead = chat.cairn.clock.micros() / 1000 + 60_000;
@@ -186,7 +186,7 @@ async fn id_follows_all_that_the_sender_has_read() {
 }
 
 async fn one_person_sending_at_once_sends_each_message() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let contents: Vec<String> = (0..10).map(|number| format!("message {number}")).collect();
     let calls = contents.iter().map(|content| sending(&chat.ann.user, &path, content).into_future());
@@ -202,7 +202,7 @@ async fn one_person_sending_at_once_sends_each_message() {
 }
 
 async fn only_the_sender_edits_a_message() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let sent = send(&chat.bob.user, &path, "helo").await;
         let message = sent.header("location").to_owned();
@@ -222,7 +222,7 @@ async fn only_the_sender_edits_a_message() {
 }
 
 async fn edit_with_stale_if_match_returns_412() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let sent = send(&chat.ann.user, &path, "one").await;
     let edit = |content: &str| chat.ann.user.patch(sent.header("location"), json!({ "content": content }));
@@ -233,7 +233,7 @@ async fn edit_with_stale_if_match_returns_412() {
 }
 
 async fn edit_after_the_deletion_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let message = send(&chat.ann.user, &path, "secret plan").await.header("location").to_owned();
         chat.ann.user.delete(&message).await.is(204);
@@ -251,7 +251,7 @@ async fn edit_after_the_deletion_is_refused() {
 }
 
 async fn deleted_message_stays_as_a_placeholder() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let sent = send(&chat.ann.user, &path, "@bob secret").await;
         let message = sent.header("location").to_owned();
@@ -276,7 +276,7 @@ async fn deleted_message_stays_as_a_placeholder() {
 }
 
 async fn moderator_deletes_the_message_of_another_with_an_audit_entry() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let [private, group] = both_kinds(&chat).await;
     let message = send(&chat.bob.user, &private, "hi").await.header("location").to_owned();
     chat.ann.user.delete(&message).await.refused(403, "forbidden");
@@ -297,7 +297,7 @@ async fn moderator_deletes_the_message_of_another_with_an_audit_entry() {
 }
 
 async fn message_that_does_not_exist_is_not_found() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let elsewhere = private_chat(&chat.ann, &chat.cy).await;
     let other = id(&send(&chat.ann.user, &elsewhere, "hi").await);
@@ -321,14 +321,14 @@ async fn message_that_does_not_exist_is_not_found() {
 }
 
 async fn sender_who_left_cannot_send() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     change_member(&chat, &path, &chat.ann, |ann| ann.gone_at = Some("2026-03-01T10:00:00.000Z".to_owned())).await;
     sending(&chat.ann.user, &path, "hi").await.refused(404, "not-found");
 }
 
 async fn send_survives_conflicts_with_other_writes() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let conflicts = chat.cairn.conflicts(0.4);
     for number in 0..10 {

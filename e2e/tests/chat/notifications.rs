@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::conversation::{private_chat, send};
 use super::follower::{Follower, group_chat_of};
 use super::stage::{Chat, Member};
-use crate::harness::{Answer, Setup};
+use crate::harness::Answer;
 use crate::tests;
 
 tests! { chat_notifications:
@@ -50,13 +50,8 @@ async fn mention_bob(chat: &Chat, path: &str, number: usize) {
     chat.cairn.caught_up().await;
 }
 
-/// A chat in which sending is not limited.
-async fn unlimited() -> Chat {
-    Chat::with(Setup { limits: vec![("sends", 100_000)], ..Setup::of("chat") }).await
-}
-
 async fn unread_notifications_come_first_at_any_page_size() {
-    let chat = unlimited().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     mention_bob(&chat, &format!("/chat/groupchats/{group}"), 30).await;
     let all = items(&chat.bob.user.pages(LIST, 100).await);
@@ -94,7 +89,7 @@ async fn unread_notifications_come_first_at_any_page_size() {
 }
 
 async fn notifications_that_arrive_during_read_all_stay_unread() {
-    let chat = unlimited().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let path = format!("/chat/groupchats/{group}");
     // More than one transaction.
@@ -116,7 +111,7 @@ async fn notifications_that_arrive_during_read_all_stay_unread() {
 }
 
 async fn notification_marked_by_two_at_once_is_moved_once() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     mention_bob(&chat, &format!("/chat/groupchats/{group}"), 3).await;
     for notification in items(&chat.bob.user.pages(LIST, 100).await) {
@@ -132,7 +127,7 @@ async fn notification_marked_by_two_at_once_is_moved_once() {
 }
 
 async fn marks_cannot_be_set_back() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     mention_bob(&chat, &format!("/chat/groupchats/{group}"), 1).await;
     let listed = chat.bob.user.get(LIST).await.is(200);
@@ -151,7 +146,7 @@ async fn marks_cannot_be_set_back() {
 }
 
 async fn deleted_notification_is_gone_and_no_longer_counted() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     mention_bob(&chat, &format!("/chat/groupchats/{group}"), 2).await;
     let listed = items(&chat.bob.user.pages(LIST, 100).await);
@@ -167,7 +162,7 @@ async fn deleted_notification_is_gone_and_no_longer_counted() {
 }
 
 async fn notification_of_another_user_is_not_found() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     mention_bob(&chat, &format!("/chat/groupchats/{group}"), 1).await;
     let listed = chat.bob.user.get(LIST).await.is(200);
@@ -180,7 +175,7 @@ async fn notification_of_another_user_is_not_found() {
 }
 
 async fn changes_of_notifications_reach_the_user() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let mut bob = Follower::new(&chat.bob, &["user"]).await;
     mention_bob(&chat, &format!("/chat/groupchats/{group}"), 1).await;
@@ -198,7 +193,7 @@ async fn changes_of_notifications_reach_the_user() {
 }
 
 async fn mention_in_a_muted_and_hidden_chat_shows_the_chat_again() {
-    let chat = unlimited().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let path = format!("/chat/groupchats/{group}");
     let preferences = json!({ "mutedUntil": "2099-01-01T00:00:00.000Z", "hidden": true });
@@ -220,7 +215,7 @@ async fn mention_in_a_muted_and_hidden_chat_shows_the_chat_again() {
 }
 
 async fn mention_in_a_private_chat_is_counted() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     mention_bob(&chat, &path, 1).await;
     assert_eq!(of_type(&chat, &chat.bob, "mention").await.len(), 1);
@@ -232,7 +227,7 @@ async fn mention_in_a_private_chat_is_counted() {
 }
 
 async fn repeated_record_makes_no_second_notification() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let path = format!("/chat/groupchats/{group}");
     let sent = send(&chat.ann.user, &path, "@bob").await;
@@ -250,7 +245,7 @@ async fn repeated_record_makes_no_second_notification() {
 }
 
 async fn joining_and_moderating_a_group_chat_are_notified() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let community = chat.ann.creates_community().await;
     let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "private": true })).await;
     let path = format!("/chat/groupchats/{group}");

@@ -25,7 +25,7 @@ async fn told(socket: &mut Socket) -> Value {
 }
 
 async fn presence_is_told_at_the_subscription_and_at_each_change() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     private_chat(&chat.ann, &chat.bob).await;
     let mut ann = open(&chat.ann).await;
     let feed = format!("presence/{}", chat.bob.id);
@@ -46,7 +46,7 @@ async fn presence_is_told_at_the_subscription_and_at_each_change() {
 }
 
 async fn user_is_online_until_the_last_connection_ends() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     private_chat(&chat.ann, &chat.bob).await;
     let (first, second) = (open(&chat.bob).await, open(&chat.bob).await);
     chat.cairn.caught_up().await;
@@ -69,7 +69,7 @@ async fn silent_socket_is_offline_within_eleven_minutes() {
     assert!(local::socket::Settings::default().idle_timeout <= Duration::from_secs(600));
     let idle_timeout = Duration::from_secs(1);
     let sockets = local::socket::Settings { idle_timeout, ..local::socket::Settings::default() };
-    let chat = Chat::with(Setup { sockets, ..Setup::of("chat") }).await;
+    let chat = Chat::with(Setup { sockets, without: vec![::mirror::HANDLER], ..Setup::of("chat") }).await;
     private_chat(&chat.ann, &chat.bob).await;
     let mut bob = open(&chat.bob).await;
     let mut ann = open(&chat.ann).await;
@@ -87,7 +87,7 @@ async fn silent_socket_is_offline_within_eleven_minutes() {
 }
 
 async fn block_ends_the_view_of_both_on_presence() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let (mut ann, mut bob) = (open(&chat.ann).await, open(&chat.bob).await);
     let (of_ann, of_bob) = (format!("presence/{}", chat.ann.id), format!("presence/{}", chat.bob.id));
@@ -105,7 +105,7 @@ async fn block_ends_the_view_of_both_on_presence() {
 }
 
 async fn members_who_follow_a_chat_are_listed_as_online() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let path = format!("/chat/groupchats/{group}/online");
     assert_eq!(chat.ann.user.get(&path).await.is(200).body, json!({ "count": 0, "userIds": [] }));

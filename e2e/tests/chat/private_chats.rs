@@ -26,7 +26,7 @@ tests! { chat_private_chats:
 }
 
 async fn both_people_who_start_at_once_get_one_chat() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for pair in 0..sized(5, 50) {
         let name = |side: &str| -> &'static str { Box::leak(format!("{side}{pair}x").into_boxed_str()) };
         let (one, other) = (chat.member(name("one")).await, chat.member(name("two")).await);
@@ -58,7 +58,7 @@ async fn change_user(chat: &Chat, member: &Member, change: impl FnOnce(&mut User
 }
 
 async fn private_chat_with_oneself_an_unknown_or_a_banned_person_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let start = |user: &str| chat.ann.user.post("/chat/privatechats", json!({ "userId": user }));
     start(&chat.ann.id).await.faulty(&["/userId"]);
     start("x").await.faulty(&["/userId"]);
@@ -80,7 +80,7 @@ async fn private_chat_with_oneself_an_unknown_or_a_banned_person_is_refused() {
 }
 
 async fn private_chat_is_hidden_from_others() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let message = format!("{path}/messages/{}", id(&send(&chat.ann.user, &path, "hi").await));
     let cy = &chat.cy.user;
@@ -117,7 +117,7 @@ async fn private_chat_is_hidden_from_others() {
 }
 
 async fn either_member_updates_name_and_description() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let first = chat.ann.user.get(&path).await.is(200);
     assert_eq!((first.text("name"), first.text("description")), ("", ""));
@@ -134,7 +134,7 @@ async fn either_member_updates_name_and_description() {
 }
 
 async fn blocked_member_cannot_send_or_react_until_the_block_is_removed() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let message = format!("{path}/messages/{}", id(&send(&chat.ann.user, &path, "hi").await));
     let block = || chat.ann.user.call(reqwest::Method::PUT, &format!("{path}/block"));
@@ -159,7 +159,7 @@ async fn blocked_member_cannot_send_or_react_until_the_block_is_removed() {
 }
 
 async fn message_to_a_deleted_member_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     change_member(&chat, &path, &chat.bob, |bob| bob.gone_at = Some("2026-03-01T10:00:00.000Z".to_owned())).await;
     sending(&chat.ann.user, &path, "hi").await.refused(403, "gone");
@@ -171,7 +171,7 @@ fn chat_ids(items: &Value) -> Vec<&str> {
 }
 
 async fn list_has_the_newest_chat_first_with_what_is_unread() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let first = private_chat(&chat.ann, &chat.bob).await;
     let second = private_chat(&chat.cy, &chat.ann).await;
     let list = |query: &str| chat.ann.user.get(&format!("/chat/me/privatechats?{query}"));
@@ -203,7 +203,7 @@ async fn list_has_the_newest_chat_first_with_what_is_unread() {
 }
 
 async fn hidden_chat_is_left_out_of_the_list_without_a_short_page() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let others = join_all(["dan", "eve", "fay", "gus"].map(|name| chat.member(name))).await;
     let mut paths = Vec::new();
     for other in &others {

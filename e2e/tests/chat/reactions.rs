@@ -31,7 +31,7 @@ async fn people(chat: &Chat, count: usize) -> Vec<Member> {
 }
 
 async fn members_who_react_at_once_are_all_counted() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let people = people(&chat, sized(20, 100)).await;
     let members: Vec<&Member> = [&chat.ann].into_iter().chain(&people).collect();
     let path = group_chat(&chat, &members).await;
@@ -50,7 +50,7 @@ async fn members_who_react_at_once_are_all_counted() {
 }
 
 async fn repeated_reaction_counts_once_and_repeated_removal_changes_nothing() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let message = message(&chat.ann.user, &path).await;
         unreact(&chat.bob.user, &message, ":wave:").await.is(204);
@@ -76,7 +76,7 @@ async fn repeated_reaction_counts_once_and_repeated_removal_changes_nothing() {
 }
 
 async fn reactions_and_removals_at_once_end_with_the_right_count() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let people = people(&chat, sized(6, 20)).await;
     let members: Vec<&Member> = [&chat.ann].into_iter().chain(&people).collect();
     let path = group_chat(&chat, &members).await;
@@ -100,7 +100,7 @@ async fn reactions_and_removals_at_once_end_with_the_right_count() {
 }
 
 async fn message_has_at_most_20_kinds() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let message = message(&chat.ann.user, &path).await;
     for number in 0..19 {
@@ -120,7 +120,7 @@ async fn message_has_at_most_20_kinds() {
 }
 
 async fn deleted_message_takes_no_reactions() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let message = message(&chat.ann.user, &path).await;
         react(&chat.bob.user, &message, ":x:").await.is(204);
@@ -135,7 +135,7 @@ async fn deleted_message_takes_no_reactions() {
 }
 
 async fn emoji_in_two_spellings_is_one_kind() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let message = message(&chat.ann.user, &path).await;
     react(&chat.ann.user, &message, "\u{2764}").await.is(204);
@@ -144,7 +144,7 @@ async fn emoji_in_two_spellings_is_one_kind() {
 }
 
 async fn text_that_is_no_kind_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let message = message(&chat.ann.user, &path).await;
     for kind in ["a", "👍👍", ":A:", "#", "👩🏽‍❤️‍💋‍👨🏿"] {
@@ -154,7 +154,7 @@ async fn text_that_is_no_kind_is_refused() {
 }
 
 async fn list_of_reactions_has_each_person_once() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let message = message(&chat.ann.user, &path).await;
         let other = self::message(&chat.ann.user, &path).await;

@@ -20,7 +20,7 @@ tests! { chat_reading:
 }
 
 async fn position_moves_forward_only() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let first = id(&send(&chat.ann.user, &path, "one").await);
         let second = id(&send(&chat.ann.user, &path, "two").await);
@@ -44,7 +44,7 @@ async fn position_moves_forward_only() {
 }
 
 async fn own_messages_are_read() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         send(&chat.bob.user, &path, "one").await;
         let own = id(&send(&chat.ann.user, &path, "two").await);
@@ -58,7 +58,7 @@ async fn own_messages_are_read() {
 }
 
 async fn unread_messages_are_counted_up_to_100() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     let now = chat.cairn.clock.micros() / 1000;
     let written = write_messages(&chat, &path, &chat.ann, (0..130).map(|number| now + number)).await;
@@ -71,7 +71,7 @@ async fn unread_messages_are_counted_up_to_100() {
 }
 
 async fn messages_from_before_joining_are_not_unread() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = group_chat(&chat, &[&chat.ann, &chat.bob]).await;
     let first = send(&chat.ann.user, &path, "one").await;
     let later = first.text("id").parse::<chat::names::MessageId>().unwrap().time().millis() + 1;
@@ -85,7 +85,7 @@ async fn messages_from_before_joining_are_not_unread() {
 }
 
 async fn marking_read_leaves_the_mentions_that_follow() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let first = id(&send(&chat.ann.user, &path, "@bob one").await);
         send(&chat.ann.user, &path, "two").await;
@@ -101,7 +101,7 @@ async fn marking_read_leaves_the_mentions_that_follow() {
 }
 
 async fn private_chat_shows_the_position_of_the_other() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let [private, group] = both_kinds(&chat).await;
     let sent = id(&send(&chat.ann.user, &private, "hi").await);
     let state = chat.ann.user.get(&format!("{private}/read")).await.is(200);
@@ -113,7 +113,7 @@ async fn private_chat_shows_the_position_of_the_other() {
 }
 
 async fn position_at_a_message_of_another_chat_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let elsewhere = private_chat(&chat.ann, &chat.cy).await;
         let other = id(&send(&chat.ann.user, &elsewhere, "hi").await);
@@ -125,7 +125,7 @@ async fn position_at_a_message_of_another_chat_is_refused() {
 }
 
 async fn readers_are_the_members_at_or_past_a_message() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let first = send(&chat.ann.user, &path, "one").await.header("location").to_owned();
         let second = send(&chat.ann.user, &path, "two").await.header("location").to_owned();
@@ -152,7 +152,7 @@ async fn readers_are_the_members_at_or_past_a_message() {
 }
 
 async fn muted_and_hidden_chat_keeps_its_counts() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     for path in both_kinds(&chat).await {
         let set = |body| chat.bob.user.put(&format!("{path}/preferences"), body);
         let until = "2100-01-01T00:00:00.0001Z";
@@ -178,7 +178,7 @@ async fn muted_and_hidden_chat_keeps_its_counts() {
 }
 
 async fn time_of_muting_that_is_no_time_is_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     for until in ["tomorrow", "1900-01-01T00:00:00Z"] {
         let set = chat.ann.user.put(&format!("{path}/preferences"), json!({ "mutedUntil": until }));

@@ -80,7 +80,7 @@ fn entries(expected: &[(&str, &str)]) -> Vec<(String, String)> {
 }
 
 async fn upheld_report_deletes_the_message_and_bans_its_sender() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let message = send(&chat.ann.user, &place.group_chat, "something rude").await;
     let path = format!("{}/messages/{}", place.group_chat, message.text("id"));
@@ -109,7 +109,7 @@ async fn upheld_report_deletes_the_message_and_bans_its_sender() {
 }
 
 async fn evidence_is_the_message_as_it_was() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let message = send(&chat.ann.user, &place.group_chat, "something rude").await;
     let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
@@ -127,7 +127,7 @@ async fn evidence_is_the_message_as_it_was() {
 }
 
 async fn target_that_the_reporter_does_not_see_is_not_found() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let dan = chat.member("dan").await;
     let message = send(&chat.ann.user, &place.group_chat, "hi").await;
@@ -151,7 +151,7 @@ async fn target_that_the_reporter_does_not_see_is_not_found() {
 }
 
 async fn target_is_reported_once_by_a_person() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let message = send(&chat.ann.user, &place.group_chat, "hi").await;
     let body = of_message(&place.group_chat, &message);
@@ -172,7 +172,7 @@ async fn target_is_reported_once_by_a_person() {
 }
 
 async fn report_of_a_private_message_reaches_administrators_only() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let private = private_chat(&chat.ann, &chat.bob).await;
     let message = send(&chat.ann.user, &private, "something rude").await;
     react(&chat.bob.user, &format!("{private}/messages/{}", message.text("id")), "👍").await.is(204);
@@ -198,7 +198,7 @@ async fn report_of_a_private_message_reaches_administrators_only() {
 }
 
 async fn report_of_a_community_reaches_administrators_only() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let body = json!({ "kind": "community", "targetId": place.community, "reason": "danger" });
     let report = report(&chat.bob.user, body).await;
@@ -215,7 +215,7 @@ async fn report_of_a_community_reaches_administrators_only() {
 }
 
 async fn removed_member_may_join_again() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let message = send(&chat.ann.user, &place.group_chat, "hi").await;
     let report = report(&chat.bob.user, of_message(&place.group_chat, &message)).await;
@@ -230,7 +230,7 @@ async fn removed_member_may_join_again() {
 }
 
 async fn report_is_settled_once_of_two_at_once() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let admin = administrator(&chat).await;
     for round in 0..5 {
         let dan = chat.member(["dan", "eve", "fay", "gus", "hal"][round]).await;
@@ -251,7 +251,7 @@ async fn report_is_settled_once_of_two_at_once() {
 }
 
 async fn measures_that_a_report_leaves_no_room_for_are_refused() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let message = send(&chat.ann.user, &place.group_chat, "hi").await;
     let own = send(&chat.cy.user, &place.group_chat, "hi").await;
@@ -280,7 +280,7 @@ async fn measures_that_a_report_leaves_no_room_for_are_refused() {
 }
 
 async fn open_reports_are_listed_the_oldest_first() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let list = format!("/chat/communities/{}/reports", place.community);
     let mut reports = Vec::new();
@@ -301,7 +301,7 @@ async fn open_reports_are_listed_the_oldest_first() {
 }
 
 async fn audit_log_lists_what_moderators_did_the_newest_first() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let place = place(&chat).await;
     let path = format!("/chat/communities/{}/audit", place.community);
     let moderator = format!("/chat/communities/{}/moderators/{}", place.community, chat.bob.id);
@@ -321,7 +321,7 @@ async fn audit_log_lists_what_moderators_did_the_newest_first() {
 }
 
 async fn report_expires_after_half_a_year() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let report = report(&chat.bob.user, of_person(&chat.ann.id)).await;
     chat.cairn.caught_up().await;
     chat.cairn.clock.advance(Duration::from_secs(181 * 24 * 3600));

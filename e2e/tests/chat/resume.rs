@@ -1,22 +1,31 @@
 //! Clients that miss events: they resume after their last number, or reload over HTTP.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use chat::names::GroupChatId;
-use chat::schema::{GROUP_CHATS, LIVE};
+use chat::schema::{BUCKET, GROUP_CHATS, LIVE};
+use local::source::given_up::GivenUp;
+use local::source::stream::Stream;
+use local::source::{Function, Settings};
 use serde_json::{Value, json};
 use table::{Config, Engines};
+use tokio::sync::watch;
+use web::App;
 
 use super::conversation::{ids, private_chat, send, sending};
 use super::follower::{Follower, ask, contents, frame_of, group_chat_of, open};
 use super::stage::Chat;
+use crate::harness::sized;
 use crate::harness::stopper::{Moment, Stopper, TRANSACTIONS};
-use crate::harness::{Setup, sized};
 use crate::tests;
 
 tests! { chat_resume:
     client_that_is_cut_twice_in_a_burst_gets_each_message_once,
+    client_gets_each_message_of_a_burst_once_while_the_stream_handler_is_killed_twice,
     stream_handler_killed_at_each_write_loses_no_event,
     conflicting_writers_leave_no_hole_in_a_feed,
     client_absent_for_49_hours_reloads_and_continues_from_the_head,
@@ -27,10 +36,43 @@ tests! { chat_resume:
 }
 
 async fn client_that_is_cut_twice_in_a_burst_gets_each_message_once() {
-    let chat = Chat::with(Setup { limits: vec![("sends", 100_000)], ..Setup::of("chat") }).await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob, &chat.cy]).await;
+    burst(&chat, &group).await;
+}
+
+async fn client_gets_each_message_of_a_burst_once_while_the_stream_handler_is_killed_twice() {
+    // A source of this test calls the handler.
+    let chat = Chat::without_stream_readers().await;
+    let group = group_chat_of(&chat, &[&chat.bob, &chat.cy]).await;
+    let kills =
+        VecDeque::from([(*BURST * 15 / 100, Moment::BeforeItIsSent), (*BURST * 60 / 100, Moment::AfterItIsDone)]);
+    let function = Arc::new(KilledFunction {
+        app: chat.cairn.app("chat").await,
+        engines: Arc::clone(chat.cairn.engines()),
+        messages: AtomicUsize::new(0),
+        kills: Mutex::new(kills),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let stream = stream_of(&GROUP_CHATS, &chat, Arc::clone(&function)).await;
+    let (_, run) = stream.start(folder.path(), stopped).unwrap();
+    let reading = tokio::spawn(run);
+    let bob = burst(&chat, &group).await;
+    assert_eq!(function.kills.lock().unwrap().len(), 0, "a kill is left");
+    assert!(bob.feed(&format!("groupchat/{group}")).repeated > 0, "no event was delivered again");
+    stop.send_replace(true);
+    reading.await.unwrap();
+}
+
+/// The messages of a burst.
+static BURST: LazyLock<usize> = LazyLock::new(|| sized(100, 1000));
+
+/// Ann and cy send messages while bob's connection is cut twice. Asserts that he gets each message once, and reloads
+/// nothing.
+async fn burst(chat: &Chat, group: &str) -> Follower {
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
-    let total = sized(150, 1000);
+    let total = *BURST;
     let mut bob = Follower::new(&chat.bob, &[&feed]).await;
     let write = |user: &crate::harness::User, name: &'static str| {
         let (user, path) = (user.clone(), path.clone());
@@ -55,11 +97,66 @@ async fn client_that_is_cut_twice_in_a_burst_gets_each_message_once() {
     stored.extend(pages.iter().flat_map(ids));
     assert_eq!(told, stored);
     assert_eq!(bob.resyncs, 0);
+    bob
+}
+
+/// The functions of chat, of which the stream handler is killed in its first transaction once it has handled a number of
+/// messages.
+struct KilledFunction {
+    app: Arc<App>,
+    engines: Arc<Engines>,
+    /// The messages whose events were added.
+    messages: AtomicUsize,
+    kills: Mutex<VecDeque<(usize, Moment)>>,
+}
+
+impl Function for KilledFunction {
+    async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
+        let created = created_messages(&payload);
+        let handled = self.messages.load(Ordering::SeqCst);
+        let kill = self.kills.lock().unwrap().pop_front_if(|(after, _)| created > 0 && handled >= *after);
+        if let Some((_, moment)) = kill {
+            let payload = serde_json::from_slice(&payload).unwrap();
+            killed(&self.engines, &payload, Some((0, moment))).await;
+            return Err("killed".to_owned());
+        }
+        let done = Function::invoke(&*self.app, handler, payload).await?;
+        self.messages.fetch_add(created, Ordering::SeqCst);
+        Ok(done)
+    }
+}
+
+/// Returns how many records of an event are those of new messages.
+fn created_messages(payload: &[u8]) -> usize {
+    let event: Value = serde_json::from_slice(payload).unwrap();
+    let is_message = |record: &&Value| {
+        let sk = record["dynamodb"]["Keys"]["sk"]["S"].as_str().unwrap_or_default();
+        record["eventName"] == "INSERT" && sk.starts_with("MESSAGE#")
+    };
+    event["Records"].as_array().unwrap().iter().filter(is_message).count()
+}
+
+/// Returns the event source of a table's stream for this function.
+async fn stream_of<F>(table: &table::schema::Table, chat: &Chat, function: Arc<F>) -> Stream<F> {
+    let engines = chat.cairn.engines();
+    let table = engines.config.table(table.name);
+    Stream {
+        client: local::aws::streams(&engines.config),
+        stream_arn: local::aws::stream_arn(engines.dynamodb(), &table).await.unwrap(),
+        table,
+        function,
+        handler: "live",
+        filter: None,
+        given_up: GivenUp { client: engines.s3().clone(), bucket: engines.config.bucket(BUCKET) },
+        // Small batches, so that the burst needs many.
+        settings: Settings { batch_records: 20, ..Settings::default() },
+        clock: engines.clock.clone(),
+    }
 }
 
 async fn stream_handler_killed_at_each_write_loses_no_event() {
     // The test delivers the records itself.
-    let chat = Chat::with(Setup { without: vec!["live"], ..Setup::of("chat") }).await;
+    let chat = Chat::without_stream_readers().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     let mut bob = Follower::new(&chat.bob, &["user", &feed]).await;
@@ -81,7 +178,7 @@ async fn stream_handler_killed_at_each_write_loses_no_event() {
             }
             sent.extend(contents);
             let payload = json!({ "Records": records });
-            writes = killed(&chat, &payload, Some((at, moment))).await;
+            writes = killed(chat.cairn.engines(), &payload, Some((at, moment))).await;
             let done = chat.cairn.event("chat", "live", &payload).await.unwrap();
             assert_eq!(done, json!({ "batchItemFailures": [] }));
         }
@@ -110,12 +207,12 @@ async fn stream_handler_killed_at_each_write_loses_no_event() {
 }
 
 /// Handles records as a worker that dies at this transaction. Returns the number of transactions.
-async fn killed(chat: &Chat, payload: &Value, dies: Option<(usize, Moment)>) -> usize {
-    let config = chat.cairn.engines().config.clone();
+async fn killed(engines: &Engines, payload: &Value, dies: Option<(usize, Moment)>) -> usize {
+    let config = engines.config.clone();
     let stopper = Stopper::of(TRANSACTIONS, config.dynamodb.clone().unwrap(), dies).await;
     let config =
         Config { dynamodb: Some(stopper.url.clone()), socket: Some("http://127.0.0.1:1".to_owned()), ..config };
-    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+    let app = ::chat::app(Engines::new(config, engines.clock.clone())).metrics_to(|_| {});
     let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
     tokio::select! {
         done = app.event("live", payload.to_string().into(), deadline) => drop(done.unwrap()),
@@ -125,7 +222,7 @@ async fn killed(chat: &Chat, payload: &Value, dies: Option<(usize, Moment)>) -> 
 }
 
 async fn conflicting_writers_leave_no_hole_in_a_feed() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     let mut bob = Follower::new(&chat.bob, &[&feed]).await;
@@ -137,7 +234,7 @@ async fn conflicting_writers_leave_no_hole_in_a_feed() {
 }
 
 async fn client_absent_for_49_hours_reloads_and_continues_from_the_head() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     let mut bob = Follower::new(&chat.bob, &[&feed]).await;
@@ -169,7 +266,7 @@ async fn renewed(chat: &Chat) -> super::stage::Member {
 }
 
 async fn client_that_missed_more_than_1000_events_reloads() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let feed = format!("groupchat/{group}");
     let bob = Follower::new(&chat.bob, &[&feed]).await;
@@ -184,7 +281,7 @@ async fn client_that_missed_more_than_1000_events_reloads() {
 }
 
 async fn lost_head_never_repeats_a_number() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     let mut bob = Follower::new(&chat.bob, &[&feed]).await;
@@ -204,7 +301,7 @@ async fn lost_head_never_repeats_a_number() {
 }
 
 async fn replay_does_not_return_deleted_content() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let group = group_chat_of(&chat, &[&chat.bob]).await;
     let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
     let mut bob = Follower::new(&chat.bob, &[&feed]).await;
@@ -236,7 +333,7 @@ async fn replay_does_not_return_deleted_content() {
 }
 
 async fn replay_of_private_chats_has_their_messages_as_they_are() {
-    let chat = Chat::new().await;
+    let chat = Chat::without_search().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
     chat.cairn.caught_up().await;
     let mut bob = Follower::new(&chat.bob, &["user"]).await;

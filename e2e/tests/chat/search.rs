@@ -9,7 +9,7 @@ use ::chat::keys::{CommunityKey, CommunityMemberKey, GroupChatMemberKey, UserKey
 use ::chat::locations::Location;
 use ::chat::messages::{Message, table_of};
 use ::chat::names::{ChatId, CommunityId, GroupChatId, MessageId, UserId};
-use ::chat::schema::{COMMUNITIES, GROUP_CHATS, USERS};
+use ::chat::schema::{COMMUNITIES, GROUP_CHATS, TELL, USERS};
 use ::chat::users::{Ban, User};
 use serde_json::{Value, json};
 use table::{EntityKey, item};
@@ -43,7 +43,8 @@ struct Stage {
 
 impl Stage {
     async fn new() -> Self {
-        Self { chat: Chat::with(Setup::of("chat")).await }
+        // Search needs nothing that is pushed to clients.
+        Self { chat: Chat::with(Setup { without: vec![TELL], ..Setup::of("chat") }).await }
     }
 
     fn table(&self, table: &'static table::schema::Table) -> Table {

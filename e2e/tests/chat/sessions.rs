@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use web::issuer::{PERIOD, signing_key};
 use web::token::{Claims, SigningKey};
 
-use super::identity::platform;
+use super::identity::platform_without_stream_readers;
 use super::people::{attempt, attempt_from, log_in, password, refresh, register};
 use crate::harness::{Cairn, password_hashes, sized};
 use crate::tests;
@@ -34,7 +34,7 @@ tests! { chat_sessions:
 }
 
 async fn access_token_verifies_against_the_published_keys() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
     let published = cairn.visitor().get("/chat/.well-known/jwks.json").await.is(200);
     assert_eq!(published.header("cache-control"), "public, max-age=300");
@@ -71,7 +71,7 @@ fn own(cairn: &Cairn, user: &str) -> (Claims, SigningKey) {
 }
 
 async fn forged_tokens_are_refused() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
     let (claims, key) = own(&cairn, &ann.id);
     // The rest of this test changes one part of this token at a time.
@@ -106,7 +106,7 @@ async fn me_of(cairn: &Cairn, token: &str) -> u16 {
 
 /// Each function reads the secret itself, so each must be allowed to.
 async fn token_of_each_operation_is_verified_by_the_own_issuer() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
     let forged = cairn.user("liar", &format!("Bearer {}", ann.access_token.replacen('.', ".e", 1)));
     let app = chat::app(std::sync::Arc::clone(cairn.engines()));
@@ -125,7 +125,7 @@ async fn token_of_each_operation_is_verified_by_the_own_issuer() {
 }
 
 async fn keys_change_without_a_deployment() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     register(&cairn, "ann").await;
     let ids = || async {
         let keys = cairn.visitor().get("/chat/.well-known/jwks.json").await.is(200);
@@ -157,7 +157,7 @@ async fn keys_change_without_a_deployment() {
 }
 
 async fn unknown_login_and_wrong_password_are_answered_alike_after_one_hash_each() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     register(&cairn, "ann").await;
     let person = cairn.person("cy", local::identity::Person::new("cy")).await;
     person.get("/chat/me").await.is(200);
@@ -178,7 +178,7 @@ async fn unknown_login_and_wrong_password_are_answered_alike_after_one_hash_each
 }
 
 async fn tenth_failure_for_a_login_from_a_network_blocks_it_there() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
     let from = |address: &'static str, login: &'static str, given: String| {
         let cairn = &cairn;
@@ -202,7 +202,7 @@ async fn tenth_failure_for_a_login_from_a_network_blocks_it_there() {
 }
 
 async fn fiftieth_failure_for_a_login_blocks_it_everywhere() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     register(&cairn, "ann").await;
     for number in 0..50 {
         let address = format!("203.0.{number}.1");
@@ -213,7 +213,7 @@ async fn fiftieth_failure_for_a_login_blocks_it_everywhere() {
 }
 
 async fn failures_at_once_are_all_counted() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     register(&cairn, "ann").await;
     let attempts = (0..20).map(|_| async { attempt(&cairn, "ann", &password("bob")).await.status });
     let mut statuses = futures::future::join_all(attempts).await;
@@ -222,7 +222,7 @@ async fn failures_at_once_are_all_counted() {
 }
 
 async fn refresh_token_sent_by_two_at_once_gets_both_the_same() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let ann = register(&cairn, "ann").await;
     let mut token = ann.refresh_token;
     for _ in 0..sized(5, 100) {
@@ -241,7 +241,7 @@ async fn me_with(cairn: &Cairn, token: &str) {
 }
 
 async fn refresh_token_used_again_after_20_seconds_ends_the_session() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (ann, other) = (register(&cairn, "ann").await, log_in(&cairn, "ann").await);
     let newest = refresh(&cairn, &ann.refresh_token).await.is(200).text("refreshToken").to_owned();
     cairn.clock.advance(Duration::from_secs(18));
@@ -263,7 +263,7 @@ async fn refresh_token_used_again_after_20_seconds_ends_the_session() {
 }
 
 async fn altered_refresh_token_is_refused() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (ann, bob) = (register(&cairn, "ann").await, register(&cairn, "bob").await);
     let parts: Vec<&str> = ann.refresh_token.split('.').collect();
     let [user, session, generation, mac] = parts[..] else { panic!("{parts:?}") };
@@ -285,7 +285,7 @@ async fn altered_refresh_token_is_refused() {
 
 async fn session_ends_30_days_after_its_last_use_and_after_180_days_in_all() {
     const DAY: u64 = 24 * 3600;
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (ann, unused) = (register(&cairn, "ann").await, log_in(&cairn, "ann").await);
     let mut token = ann.refresh_token;
     for _ in 0..7 {
@@ -298,7 +298,7 @@ async fn session_ends_30_days_after_its_last_use_and_after_180_days_in_all() {
 }
 
 async fn logged_out_session_cannot_be_refreshed() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (one, two, three) = (register(&cairn, "ann").await, log_in(&cairn, "ann").await, log_in(&cairn, "ann").await);
     let bob = register(&cairn, "bob").await;
     one.user.delete("/chat/me/sessions/current").await.is(204);
@@ -316,7 +316,7 @@ async fn logged_out_session_cannot_be_refreshed() {
 }
 
 async fn sessions_are_listed_with_the_current_one() {
-    let cairn = platform().await;
+    let cairn = platform_without_stream_readers().await;
     let (one, two) = (register(&cairn, "ann").await, log_in(&cairn, "ann").await);
     register(&cairn, "bob").await;
     let agent = one.user.get("/chat/me/sessions").await.is(200);

@@ -3,7 +3,7 @@
 use ::chat::keys::SubscriptionKey;
 use ::chat::live::feed::Feed;
 use ::chat::names::{GroupChatId, UserId};
-use ::chat::schema::LIVE;
+use ::chat::schema::{LIVE, TELL};
 use local::identity::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -29,8 +29,23 @@ pub struct Member {
 
 impl Chat {
     pub async fn new() -> Self {
-        // Tests send, react and start chats more often than people do.
-        Self::with(Setup { limits: vec![("sends", 100_000), ("privateChats", 100_000)], ..Setup::of("chat") }).await
+        Self::with(Self::setup()).await
+    }
+
+    /// Creates a chat for tests of requests and tables only: no function reads the streams, so nothing is pushed to
+    /// clients, notified or found by search.
+    pub async fn without_stream_readers() -> Self {
+        Self::with(without_stream_readers(Self::setup())).await
+    }
+
+    /// Creates a chat for tests of what is pushed to clients or notified. Search finds nothing.
+    pub async fn without_search() -> Self {
+        Self::with(Setup { without: vec![::mirror::HANDLER], ..Self::setup() }).await
+    }
+
+    /// Returns the setup of a chat in which tests send, react and start chats more often than people do.
+    pub fn setup() -> Setup {
+        Setup { limits: vec![("sends", 100_000), ("privateChats", 100_000)], ..Setup::of("chat") }
     }
 
     pub async fn with(setup: Setup) -> Self {
@@ -43,6 +58,11 @@ impl Chat {
     pub async fn member(&self, name: &'static str) -> Member {
         member(&self.cairn, name).await
     }
+}
+
+/// Returns a setup in which no function reads the streams.
+pub fn without_stream_readers(setup: Setup) -> Setup {
+    Setup { without: vec![TELL, ::mirror::HANDLER], ..setup }
 }
 
 async fn member(cairn: &Cairn, name: &'static str) -> Member {

@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 use web::token::{Claims, SigningKey};
 
 use super::conflicts::Conflicts;
+use super::counted_clients::CountedClients;
 use super::description::Description;
 use super::relay::HTTP;
 use super::suite::RUNTIME;
@@ -204,6 +205,11 @@ impl Cairn {
         posts::OF_THE_RUN.refuse(connection, status);
     }
 
+    /// Lets clients without sockets answer later posts to their connections.
+    pub fn count_posts(&self, clients: &Arc<CountedClients>) {
+        posts::OF_THE_RUN.count(self.engines(), Arc::clone(clients));
+    }
+
     /// Waits until search shows every write from before this call, whatever other readers of the streams do.
     pub async fn searchable(&self) {
         if let Some(platform) = self.shared.platform.read().await.as_ref() {
@@ -271,10 +277,15 @@ impl Cairn {
         handler: &str,
         payload: &Value,
     ) -> Result<Value, String> {
-        let app = self.platform(|platform| platform.app(system).cloned().unwrap()).await;
+        let app = self.app(system).await;
         let deadline = tokio::time::Instant::now() + time;
         let answer = app.event(handler, payload.to_string().into(), deadline).await;
         answer.map(|answer| serde_json::from_slice(&answer).unwrap()).map_err(|failure| failure.to_string())
+    }
+
+    /// Returns the functions of a system.
+    pub async fn app(&self, system: &str) -> Arc<web::App> {
+        self.platform(|platform| platform.app(system).cloned().unwrap()).await
     }
 
     /// Returns the folder in which the local S3 stores a bucket.

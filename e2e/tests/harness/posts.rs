@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use hyper::{Request, Response};
 use table::{Config, Engines};
 
+use super::counted_clients::CountedClients;
 use super::relay::pass_on;
 use super::server::Server;
 
@@ -21,6 +22,8 @@ pub struct Posts {
     relays: Mutex<HashMap<String, Vec<Server>>>,
     /// The statuses of requests to connections that are refused, by the connection's id. Ids are unique in a run.
     refused: Mutex<HashMap<String, u16>>,
+    /// The clients of each platform that have no socket, by its prefix.
+    counted: Mutex<HashMap<String, Arc<CountedClients>>>,
 }
 
 impl Posts {
@@ -28,7 +31,8 @@ impl Posts {
     pub fn before(&'static self, engines: &Arc<Engines>) -> Arc<Engines> {
         let config = &engines.config;
         let Some(target) = config.socket.clone() else { return Arc::clone(engines) };
-        let server = Server::at_once(move |request| self.relay(target.clone(), request));
+        let prefix = Arc::<str>::from(config.prefix.as_str());
+        let server = Server::at_once(move |request| self.relay(prefix.clone(), target.clone(), request));
         let relayed = engines.at(Config { socket: Some(server.url.clone()), ..config.clone() });
         self.relays.lock().unwrap().entry(config.prefix.clone()).or_default().push(server);
         relayed
@@ -43,13 +47,20 @@ impl Posts {
         };
     }
 
+    /// Lets these clients answer later posts to their connections.
+    pub fn count(&self, engines: &Engines, clients: Arc<CountedClients>) {
+        self.counted.lock().unwrap().insert(engines.config.prefix.clone(), clients);
+    }
+
     /// Removes the relays of these engines.
     pub fn stop(&self, engines: &Engines) {
+        self.counted.lock().unwrap().remove(&engines.config.prefix);
         self.relays.lock().unwrap().remove(&engines.config.prefix);
     }
 
     async fn relay(
         &self,
+        prefix: Arc<str>,
         target: String,
         request: Request<Incoming>,
     ) -> Result<Response<Full<Bytes>>, Box<dyn std::error::Error + Send + Sync>> {
@@ -57,7 +68,12 @@ impl Posts {
         let body = body.collect().await?.to_bytes();
         let connection = parts.uri.path().rsplit('/').next().unwrap_or_default().replace("%3D", "=");
         let refused = self.refused.lock().unwrap().get(&connection).copied();
-        if let Some(status) = refused {
+        let counted = self.counted.lock().unwrap().get(&*prefix).cloned();
+        let answered = counted.and_then(|clients| clients.post(&connection, body.clone()));
+        if answered == Some(200) {
+            return Ok(Response::new(Full::default()));
+        }
+        if let Some(status) = refused.or(answered) {
             return Ok(Response::builder().status(status).body(Full::from(r#"{"message":"refused on purpose"}"#))?);
         }
         Ok(pass_on(format!("{target}{}", parts.uri.path()), parts, body).await?)

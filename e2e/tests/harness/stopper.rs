@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 
 use super::relay::pass_on;
 use super::server::Server;
+use super::tier::sized;
 
 /// The proxy, which is stopped when dropped.
 pub struct Stopper {
@@ -41,6 +42,13 @@ pub enum Moment {
 
 impl Moment {
     pub const BOTH: [Self; 2] = [Self::BeforeItIsSent, Self::AfterItIsDone];
+
+    /// Returns the moments at which a write with this number is held: both in the nightly tier, otherwise one, which
+    /// alternates from write to write.
+    pub fn of_write(number: usize) -> &'static [Self] {
+        let [before, after] = &Self::BOTH;
+        sized(std::slice::from_ref(if number.is_multiple_of(2) { before } else { after }), &Self::BOTH)
+    }
 }
 
 /// The writes at which workers have stopped.

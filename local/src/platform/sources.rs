@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_sdk_dynamodbstreams::Client;
 use bytes::Bytes;
 use table::Engines;
 use table::schema::{EventSource, RECORDS_BATCH, Table};
@@ -71,6 +72,8 @@ impl Sources {
         let mut notifications = Vec::new();
         let mut expiring = Vec::new();
         let mut read = Vec::new();
+        // All readers share a client, since creating one reads the machine's certificates.
+        let client = aws::streams(&engines.config);
         for app in apps {
             let is_called = |source: &&EventSource| !source.handlers().any(|name| settings.without.contains(&name));
             for source in app.system().sources.iter().filter(is_called) {
@@ -79,7 +82,7 @@ impl Sources {
                         let folder = state.path("checkpoints");
                         for table in app.system().mirrored() {
                             let filter = filtered.then(|| Filter::new(table));
-                            let reader = Reader { handler, filter, settings: settings.clone() };
+                            let reader = Reader { handler, filter, client: client.clone(), settings: settings.clone() };
                             let stream = reader.of_table(app, engines, table).await?;
                             read.push(ReadStream::of(&stream, &folder));
                             let (reach, run) = start(stream, &folder, &stopped)?;
@@ -92,7 +95,7 @@ impl Sources {
                         let batch_records = settings.batch_records.min(RECORDS_BATCH as usize);
                         for table in app.system().streams() {
                             let settings = Settings { batch_records, ..settings.clone() };
-                            let reader = Reader { handler, filter: None, settings };
+                            let reader = Reader { handler, filter: None, client: client.clone(), settings };
                             let stream = reader.of_table(app, engines, table).await?;
                             read.push(ReadStream::of(&stream, &folder));
                             let (reach, run) = start(stream, &folder, &stopped)?;
@@ -166,6 +169,7 @@ impl Sources {
 struct Reader {
     handler: &'static str,
     filter: Option<Filter>,
+    client: Client,
     settings: Settings,
 }
 
@@ -180,7 +184,7 @@ impl Reader {
             )
         })?;
         Ok(Stream {
-            client: aws::streams(&engines.config),
+            client: self.client,
             table,
             stream_arn,
             function: Arc::clone(app),

@@ -1,0 +1,169 @@
+//! A group chat with thousands of connected members.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::chat::keys::{ConnectionKey, SubscriptionKey, UserConnectionKey};
+use ::chat::live::feed::Feed;
+use ::chat::names::UserId;
+use ::chat::schema::LIVE;
+use serde_json::{Value, json};
+use table::{EntityKey, Escaped};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::conversation::send;
+use super::follower::{Follower, contents, group_chat_of};
+use super::stage::Chat;
+use crate::harness::counted_clients::{CountedClients, Manner};
+use crate::harness::sized;
+use crate::harness::table::{Item, stored};
+use crate::tests;
+
+tests! { chat_large_chat:
+    each_of_many_members_gets_each_message_in_few_frames,
+}
+
+/// The followers that get each event at once.
+const FIRST: usize = 500;
+
+/// How long the test waits for the last delivery.
+const LIMIT: Duration = Duration::from_secs(240);
+
+/// A member with a connection that only the table has.
+struct Follows {
+    user: UserId,
+    connection: String,
+    manner: Manner,
+}
+
+impl Follows {
+    fn at(number: usize) -> Self {
+        let manner = match number % 100 {
+            7 => Manner::Gone,
+            rest if rest % 20 == 3 => Manner::BusyOnce,
+            _ => Manner::Receives,
+        };
+        // These users sort before those who are created now.
+        Self { user: UserId::at(1 + number as i64), connection: format!("c{number}="), manner }
+    }
+
+    /// Returns its items: the connection, the subscription and, for a connection that is gone, the item among those of its
+    /// user. The others need no such item, which would only make thousands of people come online.
+    fn items(&self, feed: Feed, expires: i64) -> Vec<Item> {
+        let connection = Escaped::new(&*self.connection).unwrap();
+        let user = self.user;
+        let of_user = json!({ "UserId": user, "ConnectedAt": 0, "expires": expires });
+        let mut own = of_user.clone();
+        own[feed.to_string()] = json!(true);
+        let mut items = vec![
+            stored(&LIVE, &ConnectionKey { connection: connection.clone() }.key(), &own),
+            stored(
+                &LIVE,
+                &SubscriptionKey { feed, user, connection: connection.clone() }.key(),
+                &json!({ "expires": expires }),
+            ),
+        ];
+        if self.manner == Manner::Gone {
+            items.push(stored(&LIVE, &UserConnectionKey { user, connection }.key(), &of_user));
+        }
+        items
+    }
+}
+
+async fn each_of_many_members_gets_each_message_in_few_frames() {
+    let (members, messages, period) =
+        (sized(700, 10_000), sized(10, 100), sized(Duration::from_secs(1), Duration::from_secs(10)));
+    let chat = Chat::without_search().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let pair = group_chat_of(&chat, &[&chat.cy]).await;
+    let feed = Feed::GroupChat(group.parse().unwrap());
+    let follow: Vec<Follows> = (0..members).map(Follows::at).collect();
+    let clients = follow.iter().map(|member| (member.connection.clone(), member.manner));
+    let clients = Arc::new(CountedClients::new(clients));
+    chat.cairn.count_posts(&clients);
+    let expires = chat.cairn.clock.seconds() + 3600;
+    let items = follow.iter().flat_map(|member| member.items(feed, expires)).collect();
+    chat.cairn.table_of(&LIVE).put_all(items).await;
+    chat.cairn.caught_up().await;
+    let (gone, live): (Vec<&Follows>, Vec<&Follows>) = follow.iter().partition(|member| member.manner == Manner::Gone);
+    let connections: HashSet<&str> = gone.iter().map(|member| member.connection.as_str()).collect();
+    let left = async || {
+        let items = chat.cairn.table_of(&LIVE).items().await;
+        let names =
+            |item: &Item| ["pk", "sk"].map(|name| item[name].as_s().unwrap().rsplit('#').next().unwrap().to_owned());
+        items.iter().filter(|item| names(item).iter().any(|name| connections.contains(name.as_str()))).count()
+    };
+    assert_eq!(left().await, 3 * gone.len());
+    // Bob's real connection is the last of all.
+    let mut bob = Follower::new(&chat.bob, &[&feed.to_string()]).await;
+    let beside = format!("groupchat/{pair}");
+    let mut cy = Follower::new(&chat.cy, &[&beside]).await;
+
+    let began = Instant::now();
+    let path = format!("/chat/groupchats/{group}");
+    let writing = async {
+        for number in 0..messages {
+            sleep_until(began + period.mul_f64(f64::from(number) / f64::from(messages))).await;
+            send(&chat.ann.user, &path, &number.to_string()).await;
+        }
+        began.elapsed()
+    };
+    let path = format!("/chat/groupchats/{pair}");
+    let beside = async {
+        let mut delays = Vec::new();
+        for number in 1..=5 {
+            sleep(period / 6).await;
+            send(&chat.ann.user, &path, "aside").await;
+            let sent = Instant::now();
+            cy.until(&beside, "message.created", number).await;
+            delays.push(sent.elapsed());
+        }
+        delays
+    };
+    let (wrote_for, mut delays) = tokio::join!(writing, beside);
+    let all: BTreeSet<String> = (0..messages).map(|number| number.to_string()).collect();
+    let told = bob.until(&feed.to_string(), "message.created", all.len()).await;
+    assert_eq!(contents(&told).into_iter().map(str::to_owned).collect::<BTreeSet<_>>(), all);
+
+    let until = began + LIMIT;
+    loop {
+        let missing = missing(&clients, &live, &all);
+        if missing == 0 {
+            break;
+        }
+        assert!(Instant::now() < until, "{missing} members miss messages");
+        sleep(Duration::from_millis(100)).await;
+    }
+    // Members move up when others before them are gone.
+    let later = live.iter().skip(FIRST + gone.len());
+    let most = later.map(|member| clients.received(&member.connection).len()).max().unwrap();
+    let allowed = wrote_for.as_secs() as usize + 2;
+    assert!(most <= allowed, "a member got {most} frames, and {allowed} are enough");
+    while left().await > 0 {
+        assert!(Instant::now() < until, "{} items of connections that are gone are left", left().await);
+        sleep(Duration::from_millis(100)).await;
+    }
+    delays.sort_unstable();
+    let median = delays[delays.len() / 2];
+    // A run of this tier shares its cores with other tests.
+    assert!(median < Duration::from_secs(sized(5, 1)), "the members of a chat of two waited {delays:?}");
+}
+
+/// Returns the number of members who miss a message.
+fn missing(clients: &CountedClients, members: &[&Follows], all: &BTreeSet<String>) -> usize {
+    let texts: Vec<BTreeSet<String>> = clients.frames().iter().map(|frame| texts(frame)).collect();
+    let misses = |member: &&&Follows| {
+        let frames = clients.received(&member.connection);
+        let received: BTreeSet<&String> = frames.into_iter().flat_map(|frame| &texts[frame]).collect();
+        received.len() < all.len()
+    };
+    members.iter().filter(misses).count()
+}
+
+/// Returns the contents of the messages that a frame tells of.
+fn texts(frame: &[u8]) -> BTreeSet<String> {
+    let frame: Value = serde_json::from_slice(frame).unwrap();
+    let events = frame["events"].as_array().into_iter().flatten();
+    events.filter_map(|event| event["message"]["content"].as_str().map(str::to_owned)).collect()
+}
