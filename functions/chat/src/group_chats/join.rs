@@ -52,14 +52,14 @@ async fn join(cx: Context, Path(path): Path<GroupChatUserPath>) -> Result<Joined
         let error = match cx.access().transact(&JOIN_GROUP_CHAT, &actions).await {
             Ok(rev) => {
                 let location = format!("/chat/groupchats/{}/members/{user}", chat.id);
-                return Ok(Either::First(Created::new(location, rev, &chat.member_view(user, member, None))));
+                return Ok(Either::First(Created::new(location, rev, &chat.member_view(user, member))));
             }
             Err(error) => error,
         };
         if let Some(found) = error.failed(1).and_then(|failed| failed.item.clone()) {
             let rev = item::rev(&found);
             let member = item::from_item(found)?;
-            return Ok(Either::Second(Tagged::new(&chat.member_view(user, member, None), rev)));
+            return Ok(Either::Second(Tagged::new(&chat.member_view(user, member), rev)));
         }
         Err(joining::problem(error, 0, chat, way))
     })

@@ -52,7 +52,7 @@ pub struct MessagePage {
     /// The page of newer messages, before the first item. Only with `around`.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_cursor: Option<String>,
-    /// The senders and the people who are mentioned, with `include=people`.
+    /// With `include=people`: the senders and the people who are mentioned, each once.
     #[serde(skip_serializing_if = "Option::is_none")]
     people: Option<Vec<PersonName>>,
 }
