@@ -1,6 +1,6 @@
 //! `GET /chat/communities/{communityId}/audit` and `GET /chat/audit`
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use table::{AccessPattern, EntityKey};
 use utoipa::ToSchema;
 use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem};
@@ -8,9 +8,10 @@ use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem
 use super::{AuditEntry, AuditedAction};
 use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::communities::CommunityPath;
 use crate::communities::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use crate::keys::{CommunityKey, PlatformAuditKey};
-use crate::names::{AuditId, CommunityId, UserId};
+use crate::names::{AuditId, UserId};
 use crate::schema;
 
 /// The entries of an audit log.
@@ -19,13 +20,7 @@ const AUDIT: AccessPattern = AccessPattern::new("audit", &[COMMUNITIES.query()])
 const PREFIX: &str = "AUDIT#";
 const OF_PLATFORM: &str = "/chat/audit";
 
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CommunityPath {
-    community_id: CommunityId,
-}
-
-/// What a moderator or an administrator did.
+/// An action of a moderator or an administrator.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditEntry)]
