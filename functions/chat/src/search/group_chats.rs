@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use web::search::{Highlights, Marks, Piece, Total};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
+use super::filters::equal;
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
 use super::text::{Field, Words};
 use super::{SEARCH, TIMEOUT, searcher};
@@ -134,10 +135,7 @@ impl Searched for GroupChatSearch {
         let communities: Vec<String> = self.communities.iter().map(CommunityId::to_string).collect();
         SearchQuery {
             must: self.words.iter().flat_map(|words| words.clauses(&FIELDS, |_| Vec::new())).collect(),
-            filters: vec![
-                json!({ "term": { "entity": "groupChat" } }),
-                json!({ "terms": { "communityId": communities } }),
-            ],
+            filters: vec![equal("entity", "groupChat"), json!({ "terms": { "communityId": communities } })],
             highlight: self.words.as_ref().map(|words| words.highlight(&FIELDS, marks)),
             sort: json!([{ "_score": "desc" }, { "pk": "desc" }]),
             ..SearchQuery::default()
