@@ -336,6 +336,9 @@ async fn too_many_frames_and_feeds_are_refused() {
     let feeds: Vec<Value> = (0..41).map(|_| json!({ "feed": "user" })).collect();
     let refused = ask(&mut ann, json!({ "action": "subscribe", "id": "c1", "feeds": feeds })).await;
     assert_eq!(refused["code"], "too-many-feeds", "{refused}");
+    let feeds = vec!["presence/x"; 41];
+    let refused = ask(&mut ann, json!({ "action": "unsubscribe", "id": "c2", "feeds": feeds })).await;
+    assert_eq!((&refused["code"], refused.get("feed")), (&json!("too-many-feeds"), None), "{refused}");
     let mut limited = 0;
     // At most two periods can be touched by these.
     for number in 0..41 {

@@ -61,7 +61,7 @@ fn private_path(chat: PrivateChatId) -> String {
     format!("/chat/privatechats/{chat}")
 }
 
-/// Sending a message moves the sender's position, too, which is not told.
+/// Returns the event of a position. The move by sending a message has none.
 fn read(chat: ChatId, user: UserId, old: &ChatMember, new: &ChatMember, rev: u64) -> Vec<Effect> {
     let Some(up_to) = new.last_read_id.filter(|_| old.last_read_id != new.last_read_id) else { return Vec::new() };
     if new.last_sent_id == Some(up_to) && old.last_sent_id != new.last_sent_id {
