@@ -1,4 +1,4 @@
-//! What lists of the caller's chats show of each: its last message, and what is unread.
+//! The badges of chats in lists of the caller's chats: the last message, and the unread ones.
 
 use serde::{Deserialize, Serialize};
 use table::{Clock, TableAccess};
@@ -31,7 +31,7 @@ pub fn default_limit() -> u32 {
     MAX_CHATS
 }
 
-/// What is new for a member of a chat.
+/// The news of a chat for a member.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Badges {

@@ -35,7 +35,7 @@ pub const LIST_NOTIFICATIONS: AccessPattern = AccessPattern::new("listNotificati
 pub const MARK_READ: AccessPattern =
     AccessPattern::new("markRead", &[ON_NOTIFICATIONS.delete(), ON_NOTIFICATIONS.put(), ON_NOTIFICATIONS.update()]);
 
-/// What a notification tells.
+/// The type of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum NotificationType {

@@ -40,7 +40,7 @@ const MAX_WAITS: u32 = 100;
 #[derive(Debug)]
 pub struct DeleteUser;
 
-/// What a part has done.
+/// The outcome of a step of a part.
 enum Done {
     /// The part has nothing left, once these actions are committed.
     All(Vec<Action>),
@@ -135,7 +135,7 @@ impl Removal<'_> {
         Ok(Done::Waits(actions))
     }
 
-    /// Marks the user as gone in private chats. Nobody leaves them, since the other member keeps the messages.
+    /// Marks the user as gone in private chats. No member leaves them, since the other member keeps the messages.
     async fn private_chats(&self, after: Option<Position>) -> Result<Done, Problem> {
         let chats = self.access.table(&DELETE_USER, &schema::PRIVATE_CHATS);
         let own = chats.query(self.partition()).index(PRIVATE_CHAT_MEMBERS_INDEX).after(after);

@@ -275,8 +275,8 @@ impl Exported<'_> {
         Ok(Page { lines, next: Some(next) })
     }
 
-    /// Writes a page of the messages that the user has sent in group chats that the user has left. Nobody leaves a
-    /// private chat.
+    /// Writes a page of the messages that the user has sent in group chats that the user has left. Private chats
+    /// cannot be left.
     async fn left_chats(&self, walk: Walk, file: &mut Vec<u8>) -> Result<Page, Problem> {
         let filters = json!([
             { "term": { "entity": "groupChatMessage" } },

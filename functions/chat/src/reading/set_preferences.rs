@@ -19,11 +19,11 @@ const SAMPLE: &str = "/chat/privatechats/019b76da-a800-7000-8000-000000000031/pr
 const SET_PREFERENCES: AccessPattern =
     AccessPattern::new("setPreferences", &[GROUP_CHATS.update(), PRIVATE_CHATS.update()]);
 
-/// What a member wants of a chat.
+/// The preferences of a member in a chat.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChatPreferences {
-    /// Until this time nobody but who mentions the member causes a notification. Absent or `null` if the chat is not
+    /// Until this time only mentions of the member cause notifications. Absent or `null` if the chat is not
     /// muted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(format = "date-time")]
