@@ -7,6 +7,7 @@ mod endings;
 mod erasure;
 mod export;
 mod follower;
+mod generated;
 mod group_chats;
 mod herd;
 mod history;
@@ -41,6 +42,7 @@ pub fn tests() -> Vec<Test> {
         endings::tests(),
         erasure::tests(),
         export::tests(),
+        generated::tests(),
         group_chats::tests(),
         herd::tests(),
         history::tests(),
