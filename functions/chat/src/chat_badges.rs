@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::Problem;
 
 use crate::group_chats::ChatMember;
-use crate::keys::{MESSAGE_PREFIX, chat_key};
+use crate::keys::{MESSAGE_PREFIX, chat_partition};
 use crate::messages::MessageView;
 use crate::names::{ChatId, MessageId};
 use crate::reading::{is_muted, position, unread_in};
@@ -57,7 +57,7 @@ pub async fn badges(
     clock: &Clock,
     counts: bool,
 ) -> Result<Badges, Problem> {
-    let last = table.query(chat_key(chat).pk).begins_with(MESSAGE_PREFIX).backward().first().await?;
+    let last = table.query(chat_partition(chat)).begins_with(MESSAGE_PREFIX).backward().first().await?;
     let position = position(chat, member);
     let has_unread = last.as_ref().is_some_and(|last| last.key.sk.as_ref().is_some_and(|sk| *sk >= position));
     let unread_count = match counts {

@@ -22,11 +22,11 @@ use std::collections::BTreeSet;
 
 use jobs::JobId;
 use serde::{Deserialize, Serialize};
-use table::{Action, Changes, Clock, Condition, item};
+use table::{Action, Changes, Clock, Condition, EntityKey, item};
 use utoipa::ToSchema;
 use web::Kind;
 
-use crate::keys::{CommunityMemberKey, MembershipCountKey};
+use crate::keys::{CommunityKey, CommunityMemberKey, MembershipCountKey, user_partition};
 use crate::locations::Location;
 use crate::locations::LocationView;
 use crate::names::{CommunityId, Millisecond, UserId};
@@ -217,8 +217,8 @@ pub struct CommunityMember {
 impl CommunityMember {
     pub fn new(community: CommunityId, user: UserId, joined_at: String) -> Self {
         Self {
-            member_key: format!("USER#{user}"),
-            member_community_key: format!("COMMUNITY#{community}"),
+            member_key: user_partition(user),
+            member_community_key: CommunityKey { community }.key().pk,
             joined_at,
             leaving_at: None,
             leaving_job: None,

@@ -24,7 +24,7 @@ use table::{Action, Changes, Condition, item};
 use utoipa::ToSchema;
 use web::Kind;
 
-use crate::keys::GroupChatCountKey;
+use crate::keys::{GroupChatCountKey, user_partition};
 use crate::names::{CommunityId, GroupChatId, MessageId, UserId};
 use crate::schema::GROUP_CHATS;
 use crate::users::path::UserRef;
@@ -208,7 +208,7 @@ impl ChatMember {
     /// A new member of the chat whose partition key is `chat`.
     pub fn new(chat: String, user: UserId, joined_at: String) -> Self {
         Self {
-            member_key: format!("USER#{user}"),
+            member_key: user_partition(user),
             member_chat_key: chat,
             joined_at,
             added_by: None,

@@ -322,6 +322,11 @@ pub fn user_partition(user: UserId) -> String {
     format!("USER#{user}")
 }
 
+/// Returns the partition of a chat with its members, messages and reactions.
+pub fn chat_partition(chat: ChatId) -> String {
+    chat_key(chat).pk
+}
+
 /// Returns the key of a chat's item.
 pub fn chat_key(chat: ChatId) -> Key {
     match chat {

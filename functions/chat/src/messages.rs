@@ -242,14 +242,6 @@ pub fn table_of(chat: ChatId) -> &'static Table {
     }
 }
 
-/// Returns the partition of a chat with its members, messages and reactions.
-pub fn partition_of(chat: ChatId) -> String {
-    match chat {
-        ChatId::Group(id) => format!("GROUPCHAT#{id}"),
-        ChatId::Private(id) => format!("PRIVATECHAT#{id}"),
-    }
-}
-
 /// A user as a member of a chat.
 #[derive(Clone, Debug)]
 pub struct Membership {

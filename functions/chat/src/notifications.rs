@@ -124,11 +124,6 @@ pub fn view(stored: &Stored) -> Result<NotificationView, Error> {
     Ok(stored.read::<Notification>()?.view(stored.rev.map_or(0, table::Rev::number)))
 }
 
-/// Returns the partition of a user's notifications.
-pub fn partition(user: UserId) -> String {
-    format!("USER#{user}")
-}
-
 pub fn unread_key(user: UserId, notification: NotificationId) -> UnreadNotificationKey {
     UnreadNotificationKey { user, time: notification.time(), notification }
 }

@@ -10,14 +10,13 @@ use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::communities::CommunityPath;
 use crate::communities::authorization::{CommunityAccess, LOAD_COMMUNITY};
-use crate::keys::{CommunityKey, PlatformAuditKey};
+use crate::keys::{AUDIT_PREFIX, CommunityKey, PlatformAuditKey};
 use crate::names::{AuditId, UserId};
 use crate::schema;
 
 /// The entries of an audit log.
 const AUDIT: AccessPattern = AccessPattern::new("audit", &[COMMUNITIES.query()]);
 
-const PREFIX: &str = "AUDIT#";
 const OF_PLATFORM: &str = "/chat/audit";
 
 /// An action of a moderator or an administrator.
@@ -66,7 +65,7 @@ async fn list_of_platform(cx: Context, Query(query): Query<PageQuery>) -> Result
 
 async fn list(cx: &Context, partition: String, query: PageQuery) -> Result<Page<EntryView>, Problem> {
     let after = cx.cursor(query.cursor.as_deref())?;
-    let entries = cx.access().table(&AUDIT, &schema::COMMUNITIES).query(partition).begins_with(PREFIX).backward();
+    let entries = cx.access().table(&AUDIT, &schema::COMMUNITIES).query(partition).begins_with(AUDIT_PREFIX).backward();
     let page = entries.after(after).page(query.limit.0).await?;
     cx.page(page, |stored| {
         let AuditEntry { id, actor_id, action, target_id, reason, created_at } = stored.read()?;

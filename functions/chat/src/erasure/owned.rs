@@ -9,7 +9,7 @@ use web::{Context, Problem};
 use crate::access::{COMMUNITIES, GROUP_CHATS};
 use crate::communities::Community;
 use crate::group_chats::{GroupChat, MembershipCount};
-use crate::keys::{GroupChatCountKey, MembershipCountKey};
+use crate::keys::{GroupChatCountKey, MembershipCountKey, user_partition};
 use crate::names::UserId;
 use crate::schema::{self, COMMUNITY_MEMBERS_INDEX, GROUP_CHAT_MEMBERS_INDEX};
 
@@ -89,7 +89,7 @@ async fn joined(
         None => stays.when(Condition::Absent("Num")).or_absent(),
     };
     let count = count.map(|stored| stored.read::<MembershipCount>()).transpose()?.map_or(0, |count| count.num);
-    let members = rows.query(format!("USER#{user}")).index(index).all().await?;
+    let members = rows.query(user_partition(user)).index(index).all().await?;
     if members.len() as u64 != count {
         return Err(Problem::lost_race());
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use table::{AccessPattern, Action, Changes, Condition, Error, Item, item};
+use table::{AccessPattern, Action, Changes, Condition, EntityKey, Error, Item, item};
 use utoipa::ToSchema;
 use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
@@ -16,7 +16,7 @@ use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, LIVE, USERS};
 use crate::caller::{BANNED, SIGNED_IN, deleted};
 use crate::communities::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use crate::communities::{CommunityPath, TOO_MANY_MEMBERSHIPS, check_member};
-use crate::keys::{CommunityKey, GroupChatKey, GroupChatMemberKey, GroupChatRowKey};
+use crate::keys::{CommunityKey, GroupChatKey, GroupChatMemberKey, GroupChatRowKey, chat_partition};
 use crate::names::GroupChatId;
 use crate::schema;
 use crate::users::not_deleted;
@@ -91,7 +91,7 @@ async fn create(
     }
     let (community, user) = (path.community_id, access.me());
     let id = GroupChatId::now(&cx.engines().clock);
-    let (chat_key, created_at) = (format!("GROUPCHAT#{id}"), id.time().to_string());
+    let (chat_key, created_at) = (chat_partition(id.into()), id.time().to_string());
     let chat = GroupChat {
         id,
         community_id: community,
@@ -108,7 +108,7 @@ async fn create(
     };
     let row = GroupChatRow {
         group_chat_key: chat_key.clone(),
-        group_chat_community_key: format!("COMMUNITY#{community}"),
+        group_chat_community_key: CommunityKey { community }.key().pk,
         created_at: created_at.clone(),
     };
     let member = ChatMember::new(chat_key, user, created_at);

@@ -9,6 +9,7 @@ use super::{CHAT_FULL, ChatMember, GroupChatMemberView, GroupChatUserPath, MEMBE
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::communities::TOO_MANY_MEMBERSHIPS;
+use crate::keys::chat_partition;
 use crate::names::Millisecond;
 
 /// A new member of a group chat.
@@ -47,7 +48,7 @@ async fn join(cx: Context, Path(path): Path<GroupChatUserPath>) -> Result<Joined
         }
         let joined_at = Millisecond::now(&cx.engines().clock).to_string();
         let added_by = (way == Way::Added).then_some(me);
-        let member = ChatMember { added_by, ..ChatMember::new(format!("GROUPCHAT#{}", chat.id), user, joined_at) };
+        let member = ChatMember { added_by, ..ChatMember::new(chat_partition(chat.id.into()), user, joined_at) };
         let actions = joining::actions(chat, user, &member, way)?;
         let error = match cx.access().transact(&JOIN_GROUP_CHAT, &actions).await {
             Ok(rev) => {

@@ -11,7 +11,7 @@ use crate::access::{CALLER, PRIVATE_CHATS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::chat_badges::{Badges, badges, default_limit};
 use crate::group_chats::ChatMember;
-use crate::keys::PrivateChatKey;
+use crate::keys::{PrivateChatKey, user_partition};
 use crate::names::{ChatId, UserId};
 use crate::people::{Include, PEOPLE};
 use crate::people_of_page::PeoplePage;
@@ -67,7 +67,7 @@ async fn list(cx: Context, Query(query): Query<PrivateChatsQuery>) -> Result<Jso
     let caller = Caller::load(&cx).await?.id;
     let after = cx.cursor(query.cursor.as_deref())?;
     let chats = cx.access().table(&PRIVATE_CHATS_OF_USER, &schema::PRIVATE_CHATS);
-    let rows = chats.query(format!("USER#{caller}")).index(PRIVATE_CHAT_MEMBERS_INDEX).backward().after(after);
+    let rows = chats.query(user_partition(caller)).index(PRIVATE_CHAT_MEMBERS_INDEX).backward().after(after);
     let shown = |rows: Vec<Stored>| async move {
         let keys: Vec<_> = rows.into_iter().map(|row| row.key).collect();
         let members = chats.batch_get(&keys).await?.into_iter();

@@ -10,7 +10,8 @@ use web::{Context, Json, Path, Problem, Query, Route, Sample, problem};
 use super::{LIST, SAMPLE_LIST};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
-use crate::messages::{MEMBERSHIP, MESSAGE, MessagePath, Reaction, load, membership, partition_of, table_of};
+use crate::keys::chat_partition;
+use crate::messages::{MEMBERSHIP, MESSAGE, MessagePath, Reaction, load, membership, table_of};
 use crate::names::{MessageId, UserId};
 use crate::people::PEOPLE;
 use crate::people_of_page::{PeoplePage, PeopleQuery};
@@ -43,7 +44,7 @@ async fn list(
     membership(&cx, chat).await?;
     let (message, _) = load(&cx, chat, path.message_id).await?;
     let after = cx.cursor(query.cursor.as_deref())?;
-    let reactions = cx.access().table(&REACTIONS, table_of(chat)).query(partition_of(chat));
+    let reactions = cx.access().table(&REACTIONS, table_of(chat)).query(chat_partition(chat));
     let reactions = reactions.begins_with(format!("REACTION#{}#", message.id)).after(after);
     let page = reactions.page(query.limit.0).await?;
     let page = cx.page(page, |stored| view(&stored, message.id))?;

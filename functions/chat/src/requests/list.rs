@@ -10,7 +10,7 @@ use crate::access::{CALLER, CHAT_REQUESTS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::group_chats::GroupChatPath;
 use crate::group_chats::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
-use crate::keys::{GroupChatKey, REQUEST_PREFIX};
+use crate::keys::{GroupChatKey, REQUEST_PREFIX, user_partition};
 use crate::people::{Include, PEOPLE};
 use crate::people_of_page::PeoplePage;
 use crate::schema::{self, PENDING_INDEX};
@@ -87,7 +87,7 @@ async fn list_of_chat(
 
 async fn list_mine(cx: Context, Query(query): Query<RequestsQuery>) -> Result<Page<RequestView>, Problem> {
     let user = Caller::load(&cx).await?.id;
-    list(&cx, format!("USER#{user}"), query).await
+    list(&cx, user_partition(user), query).await
 }
 
 async fn list(cx: &Context, partition: String, query: RequestsQuery) -> Result<Page<RequestView>, Problem> {

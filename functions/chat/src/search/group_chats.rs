@@ -17,7 +17,7 @@ use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::communities::CommunityMember;
 use crate::group_chats::{GroupChat, GroupChatView};
-use crate::keys::{CommunityMemberKey, MEMBER_PREFIX};
+use crate::keys::{CommunityMemberKey, user_partition};
 use crate::names::{CommunityId, UserId};
 use crate::{rates, schema};
 
@@ -106,7 +106,7 @@ async fn search(cx: Context, Query(query): Query<GroupChatQuery>) -> Result<Json
 /// Returns the communities of a user. The index may lag behind, so the hits' communities are checked afterwards.
 async fn communities_of(cx: &Context, user: UserId) -> Result<BTreeSet<CommunityId>, Problem> {
     let table = cx.access().table(&COMMUNITIES_OF_CALLER, &schema::COMMUNITIES);
-    let members = table.query(format!("{MEMBER_PREFIX}{user}")).index(schema::COMMUNITY_MEMBERS_INDEX);
+    let members = table.query(user_partition(user)).index(schema::COMMUNITY_MEMBERS_INDEX);
     let rows = members.all().await?;
     Ok(rows.iter().filter_map(|row| CommunityMemberKey::parse(&row.key)).map(|key| key.community).collect())
 }

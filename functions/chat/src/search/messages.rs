@@ -16,7 +16,7 @@ use super::text::{Field, Words, highlighted, typos};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
-use crate::keys::{GroupChatMemberKey, MEMBER_PREFIX, message_of};
+use crate::keys::{GroupChatMemberKey, message_of, user_partition};
 use crate::messages::MessageView;
 use crate::names::{ChatId, GroupChatId, UserId};
 use crate::{rates, schema};
@@ -123,7 +123,7 @@ async fn search(cx: Context, Query(query): Query<MessageQuery>) -> Result<Json<F
 
 /// Returns the group chats of a user. The index may lag behind, so the hits' chats are checked afterwards.
 async fn group_chats_of(cx: &Context, user: UserId) -> Result<BTreeSet<GroupChatId>, Problem> {
-    let members = cx.access().table(&CHATS_OF_CALLER, &schema::GROUP_CHATS).query(format!("{MEMBER_PREFIX}{user}"));
+    let members = cx.access().table(&CHATS_OF_CALLER, &schema::GROUP_CHATS).query(user_partition(user));
     let rows = members.index(schema::GROUP_CHAT_MEMBERS_INDEX).all().await?;
     Ok(rows.iter().filter_map(|row| GroupChatMemberKey::parse(&row.key)).map(|key| key.chat).collect())
 }

@@ -8,6 +8,7 @@ use crate::keys::{GroupChatMemberKey, PrivateChatMemberKey};
 use crate::live::event::{Event, MembershipState};
 use crate::live::feed::Feed;
 use crate::live::record::Record;
+use crate::messages::path_of;
 use crate::names::{ChatId, PrivateChatId, UserId};
 use crate::notifications::NotificationType;
 use crate::notifications::write::NewNotification;
@@ -50,15 +51,11 @@ fn membership(chat: ChatId, user: UserId, member: &ChatMember, state: Membership
 }
 
 fn added(chat: ChatId, user: UserId, by: UserId) -> NewNotification {
-    let (notification_type, target) = match chat {
-        ChatId::Group(id) => (NotificationType::Added, format!("/chat/groupchats/{id}")),
-        ChatId::Private(id) => (NotificationType::PrivateChatStarted, private_path(id)),
+    let notification_type = match chat {
+        ChatId::Group(_) => NotificationType::Added,
+        ChatId::Private(_) => NotificationType::PrivateChatStarted,
     };
-    NewNotification { user, notification_type, target, actor: Some(by) }
-}
-
-fn private_path(chat: PrivateChatId) -> String {
-    format!("/chat/privatechats/{chat}")
+    NewNotification { user, notification_type, target: path_of(chat), actor: Some(by) }
 }
 
 /// Returns the event of a position. The move by sending a message has none.
