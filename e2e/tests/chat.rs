@@ -7,6 +7,7 @@ mod endings;
 mod erasure;
 mod export;
 mod follower;
+mod generated;
 mod group_chats;
 mod herd;
 mod history;
@@ -42,6 +43,7 @@ pub fn tests() -> Vec<Test> {
         endings::tests(),
         erasure::tests(),
         export::tests(),
+        generated::tests(),
         group_chats::tests(),
         herd::tests(),
         history::tests(),

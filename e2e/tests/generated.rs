@@ -63,14 +63,7 @@ async fn no_request_breaks_the_platform_or_its_description() {
     admin.post("/parks/products/bcparks_1/dayuse/1", pass).await.is(201);
     let days = json!({ "from": "2025-12-01", "to": "2026-01-31", "status": "open" });
     admin.post("/parks/products/bcparks_1/dayuse/1/1/dates", days).await.is(200);
-    let users = [admin, cairn.visitor(), cairn.user("a stranger", "Bearer nonsense")];
-
-    let description = users[1].get("/parks/openapi.json").await.is(200).body.clone();
-    let mut generator = Generator::new(seed::random("generated"), &description);
-    let mut taken = 0;
-    let operations = operations(&description);
-    for operation in &operations {
-        // The preceding request may have deleted the items that the examples name.
+    let restore = async || {
         for deleted in [
             "collections/bcparks_1",
             "geozones/bcparks_1/1",
@@ -78,16 +71,36 @@ async fn no_request_breaks_the_platform_or_its_description() {
             "activities/bcparks_1/dayuse/1",
             "products/bcparks_1/dayuse/1/1",
         ] {
-            users[0].call(Method::POST, &format!("/parks/{deleted}/restore")).await;
+            admin.call(Method::POST, &format!("/parks/{deleted}/restore")).await;
         }
+    };
+    requests_to_each_operation(&cairn, "parks", &admin, each, restore).await;
+}
+
+/// Sends this number of random requests to each operation of a system, most of them as this user. Before those of an
+/// operation it restores the items that the examples name, since a preceding request may have deleted them.
+pub async fn requests_to_each_operation(
+    cairn: &Cairn,
+    system: &str,
+    user: &User,
+    each: usize,
+    restore: impl AsyncFn(),
+) {
+    let users = [user.clone(), cairn.visitor(), cairn.user("a stranger", "Bearer nonsense")];
+    let description = users[1].get(&format!("/{system}/openapi.json")).await.is(200).body.clone();
+    let mut generator = Generator::new(seed::random("generated"), &description);
+    let mut taken = 0;
+    let operations = operations(&description);
+    for operation in &operations {
+        restore().await;
         let requests: Vec<Generated> = (0..each).map(|_| operation.request(&mut generator)).collect();
         let sent = futures::stream::iter(requests).map(|request| send(request, &users));
         let statuses: Vec<u16> = sent.buffer_unordered(AT_ONCE).collect().await;
         taken += statuses.iter().filter(|status| **status < 400).count();
     }
     // Some requests must pass the validation, since otherwise the test would show little.
-    assert!(taken > operations.len() * each / 10, "{taken}");
-    users[1].get("/parks/health").await.is(200);
+    assert!(taken > operations.len() * each / 10, "{taken} of {}", operations.len() * each);
+    users[1].get(&format!("/{system}/health")).await.is(200);
 }
 
 async fn send(request: Generated, users: &[User]) -> u16 {

@@ -3,20 +3,21 @@
 use std::time::Duration;
 
 use chat::keys::UserKey;
-use chat::schema::{GROUP_CHATS, USERS};
+use chat::schema::{GROUP_CHATS, TELL, USERS};
 use chat::users::{Ban, User as StoredUser};
 use local::identity::Person;
 use reqwest::Method;
 use serde_json::{Value, json};
-use table::EntityKey;
+use table::{Config, Engines, EntityKey};
 
 use super::conversation::{send, user_id};
 use super::follower::{ask, follow, frame_of, group_chat_of, has_event, open};
 use super::identity::platform;
 use super::people::{Registered, log_in, password, refresh, register};
-use super::stage::{Chat, id};
+use super::stage::{Chat, closed_socket, id};
+use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::stored;
-use crate::harness::{Answer, Cairn, Socket, User};
+use crate::harness::{Answer, Cairn, Setup, Socket, User};
 use crate::tests;
 
 tests! { chat_endings:
@@ -25,6 +26,9 @@ tests! { chat_endings:
     settled_reports_end_subscriptions_and_connections,
     stream_finishes_an_interrupted_end,
     subscription_of_a_member_who_has_joined_again_does_not_end,
+    follower_of_a_deleted_chat_learns_of_the_deletion_before_the_stream_does,
+    follower_who_comes_during_the_deletion_learns_of_it,
+    end_that_stops_before_a_write_is_repeated,
 }
 
 /// Waits for the end of the subscription.
@@ -169,6 +173,71 @@ async fn stream_finishes_an_interrupted_end() {
     let key = UserKey { user: user.id }.key();
     table.put(stored(&USERS, &key, &StoredUser { ban, ..user })).await;
     bob.ended().await;
+}
+
+async fn follower_of_a_deleted_chat_learns_of_the_deletion_before_the_stream_does() {
+    let chat = Chat::with(Setup { without: vec![TELL], ..Setup::of("chat") }).await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let feed = format!("groupchat/{group}");
+    let mut bob = open(&chat.bob).await;
+    follow(&mut bob, &feed).await;
+    chat.ann.user.delete(&format!("/chat/groupchats/{group}")).await.is(202);
+    let ended = frame_of(&mut bob, |frame| frame["type"] == "unsubscribed").await;
+    assert_eq!((&ended["feed"], &ended["reason"]), (&json!(feed), &json!("deleted")));
+}
+
+async fn follower_who_comes_during_the_deletion_learns_of_it() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let feed = format!("groupchat/{group}");
+    let (table, pk) = (chat.cairn.table_of(&GROUP_CHATS), format!("GROUPCHAT#{group}"));
+    // The deletion has been marked, and its event has been delivered.
+    let mut item = table.get(&pk, &pk).await.unwrap();
+    item.insert("DeletingAt".to_owned(), table::item::text("2026-03-01T10:00:00.000Z"));
+    table.put(item).await;
+    chat.cairn.caught_up().await;
+    let mut bob = open(&chat.bob).await;
+    follow(&mut bob, &feed).await;
+    table.delete(&pk, &format!("USER#{}", chat.bob.id)).await;
+    let ended = frame_of(&mut bob, |frame| frame["type"] == "unsubscribed").await;
+    assert_eq!((&ended["feed"], &ended["reason"]), (&json!(feed), &json!("deleted")));
+}
+
+/// Handles a record as a worker that dies before this write, and reaches no connection. Returns whether it dies.
+async fn dies(chat: &Chat, record: &Value, write: usize) -> bool {
+    let config = chat.cairn.engines().config.clone();
+    let held = Some((write, Moment::BeforeItIsSent));
+    let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), held).await;
+    let config = Config { dynamodb: Some(stopper.url.clone()), socket: closed_socket(), ..config };
+    let app = ::chat::app(Engines::new(config, chat.cairn.clock.clone())).metrics_to(|_| {});
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    tokio::select! {
+        done = app.event(TELL, record.to_string().into(), deadline) => drop(done.unwrap()),
+        () = stopper.stopped() => return true,
+    }
+    false
+}
+
+async fn end_that_stops_before_a_write_is_repeated() {
+    let chat = Chat::with(Setup { without: vec![TELL], ..Setup::of("chat") }).await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let (feed, table) = (format!("groupchat/{group}"), chat.cairn.table_of(&GROUP_CHATS));
+    let member = table.get(&format!("GROUPCHAT#{group}"), &format!("USER#{}", chat.bob.id)).await.unwrap();
+    let removal = json!({ "Records": [table.remove_record(&member, 0)] });
+    let mut bob = open(&chat.bob).await;
+    let mut write = 0;
+    loop {
+        table.put(member.clone()).await;
+        follow(&mut bob, &feed).await;
+        table.delete_item(&member).await;
+        if !dies(&chat, &removal, write).await {
+            break;
+        }
+        chat.cairn.event("chat", TELL, &removal).await.unwrap();
+        ended(&mut bob, &feed).await;
+        write += 1;
+    }
+    assert!(write > 2, "{write}");
 }
 
 async fn subscription_of_a_member_who_has_joined_again_does_not_end() {

@@ -15,14 +15,16 @@ use super::export::{export, rows_that_name};
 use super::pictures::{objects, png, upload};
 use super::reports::{Place, place};
 use super::stage::{Chat, Member, id};
-use crate::harness::User;
 use crate::harness::stopper::{Met, Stopper};
+use crate::harness::{Setup, User, sized};
 use crate::tests;
 
 tests! { chat_erasure:
     deleted_user_leaves_no_personal_data,
     deletion_killed_at_each_write_leaves_nothing,
     founder_and_owner_cannot_be_deleted,
+    deletion_and_hand_over_at_once_leave_no_deleted_owner,
+    community_is_not_handed_over_to_a_deleted_member,
     deleted_user_is_refused_and_cannot_come_back,
     removed_picture_is_gone,
 }
@@ -206,6 +208,48 @@ async fn founder_and_owner_cannot_be_deleted() {
         assert!(Instant::now() < end, "{}", deleted.told());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// A community and a group chat of ann of which another person is a member, by their paths.
+async fn shared(chat: &Chat, other: &Member) -> [String; 2] {
+    let community = chat.ann.creates_community().await;
+    let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs" })).await;
+    other.joins_community(&community).await.is(201);
+    other.joins_group_chat(&group).await.is(201);
+    [format!("/chat/communities/{community}"), format!("/chat/groupchats/{group}")]
+}
+
+async fn deletion_and_hand_over_at_once_leave_no_deleted_owner() {
+    let chat = Chat::with(Setup { limits: vec![("communities", 1000)], ..Setup::of("chat") }).await;
+    for round in 0..sized(4, 100) {
+        let dan = chat.member(Box::leak(format!("dan{round}").into_boxed_str())).await;
+        let [community, group] = shared(&chat, &dan).await;
+        let (deletion, founder, owner) = tokio::join!(
+            dan.user.delete("/chat/me").into_future(),
+            chat.ann.user.patch(&community, json!({ "founderId": dan.id })).into_future(),
+            chat.ann.user.patch(&group, json!({ "ownerId": dan.id })).into_future(),
+        );
+        assert!([202, 409].contains(&deletion.status), "{}", deletion.told());
+        for hand_over in [founder, owner] {
+            assert!([200, 409, 422].contains(&hand_over.status), "{}", hand_over.told());
+            assert!(deletion.status != 202 || hand_over.status != 200, "a deleted user owns: {}", hand_over.told());
+        }
+    }
+}
+
+async fn community_is_not_handed_over_to_a_deleted_member() {
+    let chat = Chat::new().await;
+    let [community, group] = shared(&chat, &chat.bob).await;
+    // The job that makes the deleted user leave has not begun.
+    let table = chat.cairn.table_of(&schema::USERS);
+    let key = format!("USER#{}", chat.bob.id);
+    let mut user = table.items().await.into_iter().find(|item| item["pk"].as_s() == Ok(&key)).unwrap();
+    user.insert("DeletedAt".to_owned(), table::item::text("2026-03-01T10:00:00.000Z"));
+    table.put(user).await;
+    let founder = chat.ann.user.patch(&community, json!({ "founderId": chat.bob.id })).await;
+    founder.refused(422, "unprocessable").at(&["/founderId"]);
+    let owner = chat.ann.user.patch(&group, json!({ "ownerId": chat.bob.id })).await;
+    owner.refused(422, "unprocessable").at(&["/ownerId"]);
 }
 
 async fn deleted_user_is_refused_and_cannot_come_back() {

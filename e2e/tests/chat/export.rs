@@ -20,7 +20,7 @@ use super::stage::{Chat, Member};
 use crate::harness::relay::pass_on;
 use crate::harness::server::Server;
 use crate::harness::table::stored;
-use crate::harness::{Answer, User, fetch};
+use crate::harness::{Answer, Setup, User, fetch};
 use crate::tests;
 
 tests! { chat_export:
@@ -28,6 +28,7 @@ tests! { chat_export:
     export_does_not_tell_who_has_reported_the_person,
     export_is_seen_by_its_person_only,
     large_export_in_short_runs_has_each_row_once,
+    exports_above_their_rate_are_refused,
 }
 
 /// Waits until a job has ended.
@@ -245,4 +246,12 @@ async fn slow(dynamodb: String) -> Server {
         }
     })
     .await
+}
+
+async fn exports_above_their_rate_are_refused() {
+    let chat = Chat::with(Setup { limits: vec![("exports", 1)], ..Setup::of("chat") }).await;
+    export(&chat.ann).await;
+    let refused = chat.ann.user.post("/chat/me/export", json!({})).await.refused(429, "too-many-requests");
+    assert!((1..=86_400).contains(&refused.header("retry-after").parse().unwrap()), "{}", refused.told());
+    export(&chat.bob).await;
 }

@@ -1,7 +1,7 @@
 //! The history of a chat: newest first, before, after and around a message or a time.
 
 use super::conversation::{both_kinds, ids, private_chat, react, send, write_messages};
-use super::stage::Chat;
+use super::stage::{Chat, names};
 use crate::harness::User;
 use crate::tests;
 
@@ -138,9 +138,7 @@ async fn history_shows_the_callers_own_reactions_and_the_names_of_people() {
         assert_eq!(page["items"][1]["myReactions"], serde_json::json!([":wave:"]));
         assert_eq!(page["items"][1]["reactions"], serde_json::json!({ ":wave:": 1, ":heart:": 1 }));
         assert!(page["items"][0]["myReactions"].is_null());
-        let mut names: Vec<_> = page["people"].as_array().unwrap().iter().map(|person| &person["username"]).collect();
-        names.sort_by_key(|name| name.to_string());
-        assert_eq!(names, ["ann", "bob"]);
+        assert_eq!(names(&page), ["ann", "bob"]);
         let page = chat.bob.user.get(&format!("{path}/messages")).await.is(200);
         assert!(page["people"].is_null());
     }

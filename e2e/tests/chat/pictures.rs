@@ -8,7 +8,7 @@ use image::{DynamicImage, ImageFormat, RgbImage, Rgba, RgbaImage};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::harness::{Answer, Cairn, User, fetch, send_file};
+use crate::harness::{Answer, Cairn, Setup, User, fetch, send_file};
 use crate::tests;
 
 use super::stage::{Chat, Member};
@@ -20,6 +20,7 @@ tests! { chat_pictures:
     event_delivered_twice_changes_nothing,
     upload_is_seen_by_its_user_only,
     picture_of_a_community_needs_its_founder,
+    pictures_above_their_rate_are_refused,
 }
 
 /// The latitude in the metadata of a file, as text that is easy to find.
@@ -231,4 +232,18 @@ async fn picture_of_a_community_needs_its_founder() {
     assert!(refused.text("reason").contains("no longer the founder"), "{}", refused.told());
     assert_eq!(chat.bob.user.get(&path).await.is(200)["avatarURL"], ready["large"]);
     assert_eq!(objects(&chat.cairn, "pictures").len(), 2);
+}
+
+async fn pictures_above_their_rate_are_refused() {
+    let chat = Chat::with(Setup { limits: vec![("pictures", 1)], ..Setup::of("chat") }).await;
+    let create =
+        |user: &User, key: &str| user.post("/chat/pictures", json!({ "kind": "avatar", "bytes": 9 })).once(key);
+    let first = create(&chat.ann.user, "one").await.is(201);
+    let refused = create(&chat.ann.user, "two").await.refused(429, "too-many-requests");
+    assert!((1..=3600).contains(&refused.header("retry-after").parse().unwrap()), "{}", refused.told());
+    // The same request again creates nothing.
+    assert_eq!(create(&chat.ann.user, "one").await.is(201)["id"], first["id"]);
+    create(&chat.bob.user, "three").await.is(201);
+    chat.cairn.clock.advance(Duration::from_secs(3601));
+    create(&chat.ann.user, "four").await.is(201);
 }

@@ -8,8 +8,8 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 use table::EntityKey;
 
-use super::conversation::{change_member, ids, private_chat, react, send, sending, user_id, write_messages};
-use super::stage::{Chat, Member, id};
+use super::conversation::{change_member, ids, private_chat, react, send, sending, unreact, user_id, write_messages};
+use super::stage::{Chat, Member, id, names};
 use crate::harness::table::stored;
 use crate::harness::{Call, sized};
 use crate::tests;
@@ -20,6 +20,8 @@ tests! { chat_private_chats:
     private_chat_is_hidden_from_others,
     either_member_updates_name_and_description,
     blocked_member_cannot_send_or_react_until_the_block_is_removed,
+    blocked_member_edits_no_message_and_deletes_own_ones,
+    blocked_member_does_not_rename_the_chat,
     message_to_a_deleted_member_is_refused,
     list_has_the_newest_chat_first_with_what_is_unread,
     hidden_chat_is_left_out_of_the_list_without_a_short_page,
@@ -158,6 +160,41 @@ async fn blocked_member_cannot_send_or_react_until_the_block_is_removed() {
     react(&chat.bob.user, &message, ":x:").await.is(204);
 }
 
+async fn blocked_member_edits_no_message_and_deletes_own_ones() {
+    let chat = Chat::new().await;
+    let path = private_chat(&chat.ann, &chat.bob).await;
+    let of_ann = send(&chat.ann.user, &path, "hi").await.header("location").to_owned();
+    let of_bob = send(&chat.bob.user, &path, "hello").await.header("location").to_owned();
+    react(&chat.bob.user, &of_ann, ":x:").await.is(204);
+    chat.ann.user.call(reqwest::Method::PUT, &format!("{path}/block")).await.is(204);
+    let edit = |content: &str| chat.bob.user.patch(&of_bob, json!({ "content": content }));
+    edit("read this instead").await.refused(403, "blocked");
+    assert_eq!(chat.ann.user.get(&of_bob).await.is(200)["content"], "hello");
+    // The same content is no change.
+    edit("hello").await.is(200);
+    chat.ann.user.patch(&of_ann, json!({ "content": "bye" })).await.is(200);
+    unreact(&chat.bob.user, &of_ann, ":x:").await.is(204);
+    chat.bob.user.delete(&of_bob).await.is(204);
+    edit("read this instead").await.refused(409, "message-deleted");
+    chat.ann.user.delete(&format!("{path}/block")).await.is(204);
+    let of_bob = send(&chat.bob.user, &path, "hello").await.header("location").to_owned();
+    chat.bob.user.patch(&of_bob, json!({ "content": "hello again" })).await.is(200);
+}
+
+async fn blocked_member_does_not_rename_the_chat() {
+    let chat = Chat::new().await;
+    let path = private_chat(&chat.ann, &chat.bob).await;
+    chat.ann.user.call(reqwest::Method::PUT, &format!("{path}/block")).await.is(204);
+    for update in [json!({ "name": "Read this" }), json!({ "description": "And this" })] {
+        chat.bob.user.patch(&path, update).await.refused(403, "blocked");
+    }
+    let read = chat.ann.user.get(&path).await.is(200);
+    assert_eq!((read.text("name"), read.text("description")), ("", ""));
+    chat.ann.user.patch(&path, json!({ "name": "Nobody" })).await.is(200);
+    chat.ann.user.delete(&format!("{path}/block")).await.is(204);
+    chat.bob.user.patch(&path, json!({ "name": "Weekend" })).await.is(200);
+}
+
 async fn message_to_a_deleted_member_is_refused() {
     let chat = Chat::without_stream_readers().await;
     let path = private_chat(&chat.ann, &chat.bob).await;
@@ -187,8 +224,7 @@ async fn list_has_the_newest_chat_first_with_what_is_unread() {
     assert_eq!(both["items"][0]["lastMessage"]["id"], last.text("id"));
     let counts: Vec<_> = both["items"].as_array().unwrap().iter().map(|item| &item["unreadCount"]).collect();
     assert_eq!(counts, [1, 100]);
-    let names: Vec<_> = both["items"].as_array().unwrap().iter().map(|item| &item["person"]["username"]).collect();
-    assert_eq!(names, ["usercy", "bob"]);
+    assert_eq!(names(&both), ["bob", "usercy"]);
     assert_eq!(both["items"][0]["userId"], json!(chat.cy.id));
     // What the sender has sent is read.
     let of_cy = chat.cy.user.get("/chat/me/privatechats").await.is(200);

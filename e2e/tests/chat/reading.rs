@@ -1,9 +1,17 @@
 //! Read positions, unread counts, readers, and the preferences of a member.
 
+use chat::group_chats::ChatMember;
+use chat::keys::member_key;
+use chat::names::UserId;
+use chat::schema::GROUP_CHATS;
 use serde_json::json;
 
-use super::conversation::{both_kinds, change_member, group_chat, new_key, private_chat, send, write_messages};
-use super::stage::{Chat, id};
+use super::conversation::{
+    both_kinds, change_member, chat_of, group_chat, new_key, private_chat, send, write_messages,
+};
+use super::stage::{Chat, id, names};
+use crate::harness::sized;
+use crate::harness::table::stored;
 use crate::tests;
 
 tests! { chat_reading:
@@ -15,6 +23,7 @@ tests! { chat_reading:
     private_chat_shows_the_position_of_the_other,
     position_at_a_message_of_another_chat_is_refused,
     readers_are_the_members_at_or_past_a_message,
+    few_readers_among_many_members_are_found_in_one_page,
     muted_and_hidden_chat_keeps_its_counts,
     time_of_muting_that_is_no_time_is_refused,
 }
@@ -131,10 +140,7 @@ async fn readers_are_the_members_at_or_past_a_message() {
         let second = send(&chat.ann.user, &path, "two").await.header("location").to_owned();
         let readers = async |message: &str| {
             let list = chat.ann.user.get(&format!("{message}/readers?include=people")).await.is(200);
-            let names = list.each("person").into_iter().map(|person| person["username"].as_str().unwrap());
-            let mut names: Vec<String> = names.map(str::to_owned).collect();
-            names.sort();
-            names
+            names(&list)
         };
         assert_eq!(readers(&first).await, ["ann"]);
         let up_to = first.rsplit('/').next().unwrap();
@@ -149,6 +155,32 @@ async fn readers_are_the_members_at_or_past_a_message() {
         assert_eq!((page["items"].as_array().unwrap().len(), rest["items"].as_array().unwrap().len()), (1, 1));
         assert!(rest.next().is_none());
     }
+}
+
+async fn few_readers_among_many_members_are_found_in_one_page() {
+    let chat = Chat::new().await;
+    let path = group_chat(&chat, &[&chat.ann, &chat.bob]).await;
+    let group = chat_of(&path);
+    let member = |_| {
+        let user = UserId::now(&chat.cairn.clock);
+        let partition = path.replace("/chat/groupchats/", "GROUPCHAT#");
+        let member = ChatMember::new(partition, user, "2026-03-01T10:00:00.000Z".to_owned());
+        stored(&GROUP_CHATS, &member_key(group, user), &member)
+    };
+    chat.cairn.table_of(&GROUP_CHATS).put_all((0..sized(1500, 10_000)).map(member).collect()).await;
+    let message = send(&chat.ann.user, &path, "hi").await;
+    let list = format!("{}/readers?limit=1", message.header("location"));
+    let only = chat.bob.user.get(&list).await.is(200);
+    assert_eq!((only.each("userId"), only.next()), (vec![&json!(chat.ann.id)], None));
+    chat.bob.user.put(&format!("{path}/read"), json!({ "upTo": message["id"] })).await.is(200);
+    let first = chat.bob.user.get(&list).await.is(200);
+    let second = chat.bob.user.get(&format!("{list}&cursor={}", first.next().unwrap())).await.is(200);
+    assert!(second.next().is_none());
+    let mut readers = [first["items"][0]["userId"].clone(), second["items"][0]["userId"].clone()];
+    readers.sort_by_key(ToString::to_string);
+    let mut expected = [json!(chat.ann.id), json!(chat.bob.id)];
+    expected.sort_by_key(ToString::to_string);
+    assert_eq!(readers, expected);
 }
 
 async fn muted_and_hidden_chat_keeps_its_counts() {

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use chat::schema::COMMUNITIES;
 use local::identity::Person;
 use serde_json::{Value, json};
 
 use super::conversation::{private_chat, react, send};
+use super::export::ended;
 use super::stage::{Chat, id};
-use crate::harness::{Answer, User};
+use crate::harness::{Answer, Setup, User};
 use crate::tests;
 
 tests! { chat_reports:
@@ -21,6 +23,11 @@ tests! { chat_reports:
     report_is_settled_once_of_two_at_once,
     measures_that_a_report_leaves_no_room_for_are_refused,
     open_reports_are_listed_the_oldest_first,
+    moderator_of_a_group_chat_settles_the_reports_of_its_messages,
+    moderator_of_a_group_chat_neither_removes_nor_bans_from_its_community,
+    list_of_a_group_chats_reports_is_deleted_with_the_chat,
+    administrator_who_is_reported_is_not_banned_by_herself,
+    reports_above_their_rate_are_refused,
     audit_log_lists_what_moderators_did_the_newest_first,
     report_expires_after_half_a_year,
 }
@@ -332,4 +339,116 @@ async fn report_expires_after_half_a_year() {
     let expires: Vec<i64> = named.map(|row| row["expires"].as_n().unwrap().parse().unwrap()).collect();
     assert_eq!(expires.len(), 3);
     assert!(expires.iter().all(|expires| *expires < now), "{expires:?}");
+}
+
+/// Makes bob the moderator of the group chat, and no moderator of the community.
+async fn moderates(chat: &Chat, place: &Place) {
+    chat.cy.puts(&format!("{}/moderators/{}", place.group_chat, chat.bob.id)).await.is(204);
+}
+
+async fn moderator_of_a_group_chat_settles_the_reports_of_its_messages() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let other = chat.cy.creates_group_chat(&place.community, json!({ "name": "Climbers" })).await;
+    chat.ann.joins_group_chat(&other).await.is(201);
+    let other = format!("/chat/groupchats/{other}");
+    let list = format!("{}/reports", place.group_chat);
+    for user in [&chat.ann.user, &chat.bob.user] {
+        user.get(&list).await.refused(403, "forbidden");
+    }
+    chat.member("dan").await.user.get(&list).await.refused(404, "not-found");
+    moderates(&chat, &place).await;
+    let mut reports = Vec::new();
+    for number in 0..3 {
+        let message = send(&chat.cy.user, &place.group_chat, &format!("message {number}")).await;
+        reports.push(report(&chat.ann.user, of_message(&place.group_chat, &message)).await);
+    }
+    let elsewhere = send(&chat.cy.user, &other, "hi").await;
+    let elsewhere = report(&chat.ann.user, of_message(&other, &elsewhere)).await;
+    let listed = async |query: &str| {
+        let page = chat.bob.user.get(&format!("{list}?{query}")).await.is(200);
+        page.each("id").into_iter().map(|id| id.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(listed("").await, reports);
+    let first = chat.bob.user.get(&format!("{list}?limit=2")).await.is(200);
+    let rest = listed(&format!("limit=2&cursor={}", first.next().unwrap())).await;
+    assert_eq!((first.each("id").len(), rest), (2, reports[2..].to_vec()));
+    assert_eq!(first["items"][0]["evidence"]["content"], "message 0");
+    let path = format!("/chat/reports/{}", reports[0]);
+    assert_eq!(chat.bob.user.get(&path).await.is(200).body, first["items"][0]);
+    let settled = settle(&chat.bob.user, &reports[0], json!({ "status": "dismissed" })).await.is(200);
+    assert_eq!(settled.text("settledBy"), chat.bob.id);
+    let delete = json!({ "status": "upheld", "measures": ["deleteMessage"] });
+    settle(&chat.bob.user, &reports[1], delete).await.is(200);
+    // A moderator of the community settles it, too.
+    settle(&chat.cy.user, &reports[2], json!({ "status": "dismissed" })).await.is(200);
+    assert_eq!(listed("").await, Vec::<String>::new());
+    assert_eq!(listed("status=dismissed").await, [reports[0].clone(), reports[2].clone()]);
+    assert_eq!(listed("status=upheld").await, [reports[1].clone()]);
+    // The reports of other chats are not theirs.
+    chat.bob.user.get(&format!("/chat/reports/{elsewhere}")).await.refused(404, "not-found");
+    settle(&chat.bob.user, &elsewhere, json!({ "status": "dismissed" })).await.refused(404, "not-found");
+    chat.bob.user.get(&format!("/chat/communities/{}/reports", place.community)).await.refused(403, "forbidden");
+    let log = audit(&chat.cy.user, &format!("/chat/communities/{}/audit", place.community)).await;
+    assert_eq!(log.iter().filter(|(action, _)| action == "settleReport").count(), 3);
+}
+
+async fn moderator_of_a_group_chat_neither_removes_nor_bans_from_its_community() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    moderates(&chat, &place).await;
+    let message = send(&chat.ann.user, &place.group_chat, "rude").await;
+    let report = report(&chat.cy.user, of_message(&place.group_chat, &message)).await;
+    for measure in ["remove", "ban"] {
+        let body = json!({ "status": "upheld", "measures": ["deleteMessage", measure] });
+        settle(&chat.bob.user, &report, body).await.refused(403, "forbidden");
+    }
+    let path = format!("{}/messages/{}", place.group_chat, message.text("id"));
+    assert_eq!(chat.ann.user.get(&path).await.is(200)["content"], "rude");
+    // A moderator of the community does.
+    settle(&chat.cy.user, &report, json!({ "status": "upheld", "measures": ["ban"] })).await.is(200);
+    chat.ann.user.get(&path).await.refused(404, "not-found");
+}
+
+async fn list_of_a_group_chats_reports_is_deleted_with_the_chat() {
+    let chat = Chat::new().await;
+    let place = place(&chat).await;
+    let mut reports = Vec::new();
+    for number in 0..2 {
+        let message = send(&chat.ann.user, &place.group_chat, &format!("message {number}")).await;
+        reports.push(report(&chat.bob.user, of_message(&place.group_chat, &message)).await);
+    }
+    settle(&chat.cy.user, &reports[0], json!({ "status": "dismissed" })).await.is(200);
+    let partition = place.group_chat.replace("/chat/groupchats/", "GROUPCHAT#");
+    let is_listed = async || chat.cairn.table_of(&COMMUNITIES).partitions().await.contains(&partition);
+    assert!(is_listed().await);
+    let deletion = chat.cy.user.delete(&place.group_chat).await.is(202);
+    assert_eq!(ended(&chat.cy.user, deletion.header("location")).await["status"], "succeeded");
+    assert!(!is_listed().await);
+    // The community keeps the reports, and settles the open one.
+    let delete = json!({ "status": "upheld", "measures": ["deleteMessage"] });
+    settle(&chat.cy.user, &reports[1], delete).await.is(200);
+    assert!(!is_listed().await);
+    assert_eq!(chat.cy.user.get(&format!("/chat/reports/{}", reports[0])).await.is(200)["status"], "dismissed");
+}
+
+async fn administrator_who_is_reported_is_not_banned_by_herself() {
+    let chat = Chat::new().await;
+    let admin = administrator(&chat).await;
+    let id = id(&admin.get("/chat/me").await.is(200));
+    let report = report(&chat.ann.user, of_person(&id)).await;
+    let ban = json!({ "status": "upheld", "measures": ["ban"] });
+    settle(&admin, &report, ban).await.refused(409, "own-role");
+    settle(&admin, &report, json!({ "status": "dismissed" })).await.is(200);
+}
+
+async fn reports_above_their_rate_are_refused() {
+    let chat = Chat::with(Setup { limits: vec![("reports", 1)], ..Setup::of("chat") }).await;
+    report(&chat.ann.user, of_person(&chat.bob.id)).await;
+    let again = || chat.ann.user.post("/chat/reports", of_person(&chat.cy.id));
+    let refused = again().await.refused(429, "too-many-requests");
+    assert!((1..=3600).contains(&refused.header("retry-after").parse().unwrap()), "{}", refused.told());
+    report(&chat.bob.user, of_person(&chat.cy.id)).await;
+    chat.cairn.clock.advance(Duration::from_secs(3601));
+    again().await.is(201);
 }

@@ -1,5 +1,7 @@
 //! The fixture of chat's tests: an empty chat with people whom another issuer signs in, which is quick.
 
+use std::collections::BTreeSet;
+
 use ::chat::keys::SubscriptionKey;
 use ::chat::live::feed::Feed;
 use ::chat::names::{GroupChatId, UserId};
@@ -101,6 +103,14 @@ impl Member {
 /// Returns the id in a response.
 pub fn id(answer: &Answer) -> String {
     answer.text("id").to_owned()
+}
+
+/// Returns the usernames of the people on a page, in alphabetical order. Each person must be there once.
+pub fn names(page: &Answer) -> Vec<String> {
+    let people = page["people"].as_array().unwrap();
+    let names: BTreeSet<String> = people.iter().map(|person| person["username"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(names.len(), people.len(), "{}", page.told());
+    names.into_iter().collect()
 }
 
 /// Returns the endpoint of a socket that answers no request.

@@ -138,6 +138,8 @@ impl<'a> Generator<'a> {
             0 | 1 => self.pick(&TRAPS).to_owned(),
             2 => "x".repeat(most),
             3 => "ü".repeat(most.min(300) + 1),
+            // NFC makes three characters of four bytes of each.
+            4 => "\u{1d160}".repeat(most.min(300)),
             _ => self.pick(&WORDS).to_owned(),
         }
     }

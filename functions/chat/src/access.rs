@@ -55,6 +55,8 @@ pub const LEAVE_COMMUNITY: AccessPattern = AccessPattern::new(
 pub const DELETE_GROUP_CHAT: AccessPattern = AccessPattern::new(
     "deleteGroupChat",
     &[
+        COMMUNITIES.query(),
+        COMMUNITIES.batch_delete(),
         GROUP_CHATS.query(),
         GROUP_CHATS.update(),
         GROUP_CHATS.delete(),
@@ -123,7 +125,7 @@ pub const EXPORT: AccessPattern = AccessPattern::new(
     ],
 );
 
-/// What belongs to a user, and its removal.
+/// The rows and files of a user, and their removal.
 pub const DELETE_USER: AccessPattern = AccessPattern::new(
     "deleteUser",
     &[

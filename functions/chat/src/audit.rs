@@ -20,7 +20,7 @@ pub enum Log {
     Platform,
 }
 
-/// What a moderator or an administrator did.
+/// The kind of an action of a moderator or an administrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum AuditedAction {

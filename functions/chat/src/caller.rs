@@ -46,8 +46,8 @@ impl Caller {
 
     /// Loads the user of a token.
     pub async fn of(cx: &Context, known: &Known, id: UserId) -> Result<Self, Problem> {
-        let gone = || BANNED.because("This user was deleted.");
-        let stored = cx.access().table(&CALLER, &USERS).get_consistent(UserKey { user: id }).await?.ok_or_else(gone)?;
+        let stored = cx.access().table(&CALLER, &USERS).get_consistent(UserKey { user: id }).await?;
+        let stored = stored.ok_or_else(deleted)?;
         let user: User = stored.read()?;
         if let Some(problem) = banned(&user, &cx.engines().clock) {
             return Err(problem);
@@ -63,13 +63,18 @@ impl Caller {
 /// Returns why a user may not act: 403 for one who is banned or deleted.
 pub fn banned(user: &User, clock: &Clock) -> Option<Problem> {
     if user.deleted_at.is_some() {
-        return Some(BANNED.because("This user was deleted."));
+        return Some(deleted());
     }
     let ban = user.ban.as_ref().filter(|ban| ban.lasts(clock))?;
     Some(BANNED.because(match &ban.until {
         Some(until) => format!("This user is banned until {until}."),
         None => "This user is banned.".to_owned(),
     }))
+}
+
+/// Returns the problem of a user who was deleted.
+pub fn deleted() -> Problem {
+    BANNED.because("This user was deleted.")
 }
 
 /// Returns the user of a token, if it exists. A token of chat itself names the user, and that of another issuer a person.

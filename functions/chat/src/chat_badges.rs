@@ -1,4 +1,4 @@
-//! What lists of the caller's chats show of each: its last message, and what is unread.
+//! The badges of chats in lists of the caller's chats: the last message, and the unread ones.
 
 use serde::{Deserialize, Serialize};
 use table::{Clock, TableAccess};
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use web::Problem;
 
 use crate::group_chats::ChatMember;
-use crate::keys::{MESSAGE_PREFIX, chat_key};
+use crate::keys::{MESSAGE_PREFIX, chat_partition};
 use crate::messages::MessageView;
 use crate::names::{ChatId, MessageId};
 use crate::reading::{is_muted, position, unread_in};
@@ -31,7 +31,7 @@ pub fn default_limit() -> u32 {
     MAX_CHATS
 }
 
-/// What is new for a member of a chat.
+/// The news of a chat for a member.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Badges {
@@ -57,7 +57,7 @@ pub async fn badges(
     clock: &Clock,
     counts: bool,
 ) -> Result<Badges, Problem> {
-    let last = table.query(chat_key(chat).pk).begins_with(MESSAGE_PREFIX).backward().first().await?;
+    let last = table.query(chat_partition(chat)).begins_with(MESSAGE_PREFIX).backward().first().await?;
     let position = position(chat, member);
     let has_unread = last.as_ref().is_some_and(|last| last.key.sk.as_ref().is_some_and(|sk| *sk >= position));
     let unread_count = match counts {

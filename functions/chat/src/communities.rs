@@ -22,15 +22,14 @@ use std::collections::BTreeSet;
 
 use jobs::JobId;
 use serde::{Deserialize, Serialize};
-use table::{Action, Changes, Clock, Condition, item};
+use table::{Action, Changes, Clock, Condition, EntityKey, item};
 use utoipa::ToSchema;
 use web::Kind;
 
-use crate::keys::{CommunityMemberKey, MembershipCountKey};
+use crate::keys::{CommunityKey, CommunityMemberKey, MembershipCountKey, user_partition};
 use crate::locations::Location;
 use crate::locations::LocationView;
 use crate::names::{CommunityId, Millisecond, UserId};
-use crate::people::PersonName;
 use crate::schema::COMMUNITIES;
 use crate::users::path::UserRef;
 
@@ -141,9 +140,6 @@ pub struct CommunityMemberView {
     pub user_id: UserId,
     pub role: CommunityRole,
     pub joined_at: String,
-    /// With `include=people`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub person: Option<PersonName>,
 }
 
 /// A community as the table stores it.
@@ -198,14 +194,9 @@ impl Community {
     }
 
     /// Returns a member in responses.
-    pub fn member_view(
-        &self,
-        user: UserId,
-        member: CommunityMember,
-        person: Option<PersonName>,
-    ) -> CommunityMemberView {
+    pub fn member_view(&self, user: UserId, member: CommunityMember) -> CommunityMemberView {
         let (community_id, role) = (self.id, self.role_of(user));
-        CommunityMemberView { community_id, user_id: user, role, joined_at: member.joined_at, person }
+        CommunityMemberView { community_id, user_id: user, role, joined_at: member.joined_at }
     }
 }
 
@@ -226,8 +217,8 @@ pub struct CommunityMember {
 impl CommunityMember {
     pub fn new(community: CommunityId, user: UserId, joined_at: String) -> Self {
         Self {
-            member_key: format!("USER#{user}"),
-            member_community_key: format!("COMMUNITY#{community}"),
+            member_key: user_partition(user),
+            member_community_key: CommunityKey { community }.key().pk,
             joined_at,
             leaving_at: None,
             leaving_job: None,
@@ -259,6 +250,12 @@ pub fn check_member(community: CommunityId, user: UserId) -> Action {
 fn count_membership(user: UserId) -> Action {
     let below = Condition::AtMost("Num", item::number(MAX_COMMUNITIES - 1));
     Action::update(&COMMUNITIES, MembershipCountKey { user }, Changes::new().add("Num", 1)).or_absent().when(below)
+}
+
+/// Returns the change of a user's counter by nothing, for the hand-over of a community to this member. The deletion of a
+/// user fails if the counter has changed since it looked what the user owns.
+fn touch_membership(user: UserId) -> Action {
+    Action::update(&COMMUNITIES, MembershipCountKey { user }, Changes::new().add("Num", 0)).or_absent()
 }
 
 /// Returns the subtraction of a community from the memberships of a user.

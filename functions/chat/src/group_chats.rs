@@ -24,9 +24,8 @@ use table::{Action, Changes, Condition, item};
 use utoipa::ToSchema;
 use web::Kind;
 
-use crate::keys::GroupChatCountKey;
+use crate::keys::{GroupChatCountKey, user_partition};
 use crate::names::{CommunityId, GroupChatId, MessageId, UserId};
-use crate::people::PersonName;
 use crate::schema::GROUP_CHATS;
 use crate::users::path::UserRef;
 
@@ -128,9 +127,6 @@ pub struct GroupChatMemberView {
     /// The moderator who added the member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added_by: Option<UserId>,
-    /// With `include=people`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub person: Option<PersonName>,
 }
 
 /// A group chat as the table stores it.
@@ -171,10 +167,10 @@ impl GroupChat {
     }
 
     /// Returns a member in responses.
-    pub fn member_view(&self, user: UserId, member: ChatMember, person: Option<PersonName>) -> GroupChatMemberView {
+    pub fn member_view(&self, user: UserId, member: ChatMember) -> GroupChatMemberView {
         let (chat_id, role) = (self.id, self.role_of(user));
         let ChatMember { joined_at, added_by, .. } = member;
-        GroupChatMemberView { chat_id, user_id: user, role, joined_at, added_by, person }
+        GroupChatMemberView { chat_id, user_id: user, role, joined_at, added_by }
     }
 }
 
@@ -212,7 +208,7 @@ impl ChatMember {
     /// A new member of the chat whose partition key is `chat`.
     pub fn new(chat: String, user: UserId, joined_at: String) -> Self {
         Self {
-            member_key: format!("USER#{user}"),
+            member_key: user_partition(user),
             member_chat_key: chat,
             joined_at,
             added_by: None,
@@ -242,6 +238,12 @@ pub struct GroupChatRow {
 #[serde(rename_all = "PascalCase")]
 pub struct MembershipCount {
     pub num: u64,
+}
+
+/// Returns the change of a user's counter by nothing, for the hand-over of a group chat to this member. The deletion of a
+/// user fails if the counter has changed since it looked what the user owns.
+fn touch_membership(user: UserId) -> Action {
+    Action::update(&GROUP_CHATS, GroupChatCountKey { user }, Changes::new().add("Num", 0)).or_absent()
 }
 
 /// Returns the count of one more group chat of a user, up to the limit.

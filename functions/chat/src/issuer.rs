@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use table::access::{AccessPattern, OnSecret};
 use table::{Config, Secret};
 use web::issuer::{OwnIssuer, signing_key};
+use web::problem::NOT_FOUND;
 use web::token::Claims;
 use web::{Context, Problem};
 
@@ -29,9 +30,12 @@ pub struct AccessToken {
     pub expires_at: String,
 }
 
-/// Returns 404 if people log in by other issuers only.
+/// Returns 404 if people sign in by other issuers only.
 pub fn require_own_login(config: &Config) -> Result<(), Problem> {
-    if config.own_login { Ok(()) } else { Err(Problem::not_found()) }
+    if config.own_login {
+        return Ok(());
+    }
+    Err(NOT_FOUND.because("This platform has no logins of its own. Sign in with another issuer that it accepts."))
 }
 
 /// Issues a token for a session of a user.

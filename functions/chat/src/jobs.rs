@@ -27,7 +27,7 @@ pub struct ChatJobs;
 pub type NewJob = ::jobs::NewJob<ChatJobs>;
 pub type Lease = ::jobs::Lease<ChatJobs>;
 
-/// What a job does.
+/// The kind of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = JobKind)]
@@ -42,7 +42,7 @@ pub enum Kind {
     Export,
 }
 
-/// What a job works on.
+/// The community or the group chat of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = JobDetails)]

@@ -67,6 +67,13 @@ table::key! {
 }
 
 table::key! {
+    /// Lists a report of a community among those about messages of one group chat.
+    pub struct ChatReportKey { chat: GroupChatId, status: ReportStatus, time: Millisecond, report: ReportId }
+    pk "GROUPCHAT#{chat}"
+    sk "REPORT#{status}#{time}#{report}"
+}
+
+table::key! {
     /// Says in which community a report is, since its id does not.
     pub struct ReportPlaceKey { report: ReportId }
     pk "REPORT#{report}"
@@ -294,7 +301,7 @@ table::key! {
 }
 
 table::key! {
-    /// Counts what somebody has done in a period.
+    /// Counts the actions of one kind of a user or network in a period.
     pub struct RateKey { what: Escaped, who: Escaped }
     pk "RATE#{what}#{who}"
     sk "RATE#{what}#{who}"
@@ -313,6 +320,11 @@ pub const SESSION_PREFIX: &str = "SESSION#";
 /// Returns the partition of a user's rows: sessions and connections, notifications, or requests.
 pub fn user_partition(user: UserId) -> String {
     format!("USER#{user}")
+}
+
+/// Returns the partition of a chat with its members, messages and reactions.
+pub fn chat_partition(chat: ChatId) -> String {
+    chat_key(chat).pk
 }
 
 /// Returns the key of a chat's item.

@@ -57,10 +57,15 @@ impl From<Location> for LocationView {
     }
 }
 
-/// Returns the fault of the name of a place. The schema checks its length.
+/// The most characters of the name of a place.
+const MAX_NAME: usize = 60;
+
+/// Returns the fault of the name of a place. The schema checks its length, and a name can become longer by normalization.
 pub fn place_fault(pointer: &str, name: &str) -> Option<Fault> {
     let delimits = || name.contains('#').then(|| Fault::pointer(pointer, "must not contain `#`"));
-    name_fault(pointer, name).or_else(delimits)
+    let is_long = || normalized(name).chars().count() > MAX_NAME;
+    let detail = || format!("must have at most {MAX_NAME} characters, after Unicode normalization (NFC)");
+    name_fault(pointer, name).or_else(delimits).or_else(|| is_long().then(|| Fault::pointer(pointer, detail())))
 }
 
 /// Returns a name in NFC with single spaces inside and none around.
@@ -77,6 +82,13 @@ mod tests {
     fn name_with_the_delimiter_of_keys_is_refused() {
         assert!(place_fault("", "a#b").is_some() && place_fault("", "\u{200b}").is_some());
         assert_eq!(place_fault("", "St. John's"), None);
+    }
+
+    #[test]
+    fn name_that_normalization_makes_too_long_is_refused() {
+        // This note is composed to three characters.
+        assert_eq!(place_fault("", &"\u{1d160}".repeat(20)), None);
+        assert!(place_fault("", &"\u{1d160}".repeat(21)).is_some());
     }
 
     #[test]

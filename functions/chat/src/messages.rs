@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use table::schema::Table;
-use table::{Access, AccessPattern, Error, Rev, Stored};
+use table::{Access, AccessPattern, Action, Condition, Error, Rev, Stored};
 use utoipa::ToSchema;
 use web::{Context, Problem};
 
@@ -212,6 +212,11 @@ impl MessagePath {
     }
 }
 
+/// The problem of a member of a private chat whom the other member has blocked.
+pub fn blocked() -> Problem {
+    BLOCKED.because("This person does not accept what you send.")
+}
+
 /// Returns the chat of a path, or 404 for a text that is no id.
 pub fn chat_id(kind: ChatKind, id: &str) -> Result<ChatId, Problem> {
     let chat = match kind {
@@ -237,14 +242,6 @@ pub fn table_of(chat: ChatId) -> &'static Table {
     }
 }
 
-/// Returns the partition of a chat with its members, messages and reactions.
-pub fn partition_of(chat: ChatId) -> String {
-    match chat {
-        ChatId::Group(id) => format!("GROUPCHAT#{id}"),
-        ChatId::Private(id) => format!("PRIVATECHAT#{id}"),
-    }
-}
-
 /// A user as a member of a chat.
 #[derive(Clone, Debug)]
 pub struct Membership {
@@ -259,6 +256,12 @@ impl Membership {
     /// Returns the other member of a private chat.
     pub fn other(&self) -> Option<UserId> {
         self.member.member_ids.iter().copied().find(|id| *id != self.caller.id)
+    }
+
+    /// Returns the check that the other member of a private chat has not blocked this one.
+    pub fn not_blocked(&self) -> Option<Action> {
+        let other = Action::check(table_of(self.chat), member_key(self.chat, self.other()?));
+        Some(other.when(Condition::Absent("BlockedAt")))
     }
 
     /// Returns the members whose usernames can be mentioned without a look-up: those of a private chat.

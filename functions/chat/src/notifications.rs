@@ -35,7 +35,7 @@ pub const LIST_NOTIFICATIONS: AccessPattern = AccessPattern::new("listNotificati
 pub const MARK_READ: AccessPattern =
     AccessPattern::new("markRead", &[ON_NOTIFICATIONS.delete(), ON_NOTIFICATIONS.put(), ON_NOTIFICATIONS.update()]);
 
-/// What a notification tells.
+/// The type of a notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum NotificationType {
@@ -122,11 +122,6 @@ impl Notification {
 /// Returns the view of an item.
 pub fn view(stored: &Stored) -> Result<NotificationView, Error> {
     Ok(stored.read::<Notification>()?.view(stored.rev.map_or(0, table::Rev::number)))
-}
-
-/// Returns the partition of a user's notifications.
-pub fn partition(user: UserId) -> String {
-    format!("USER#{user}")
 }
 
 pub fn unread_key(user: UserId, notification: NotificationId) -> UnreadNotificationKey {

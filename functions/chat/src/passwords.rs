@@ -14,7 +14,7 @@ use crate::users::User;
 
 pub const BAD_CREDENTIALS: Kind = Kind::new(401, "bad-credentials", "Wrong login or password");
 
-/// The same for a user who is signed in already.
+/// [`BAD_CREDENTIALS`] for a user who is signed in already.
 pub const WRONG_PASSWORD: Kind = Kind::new(403, "bad-credentials", "Wrong password");
 
 /// The passwords of at least [`MIN`] characters among the 30 000 most common ones, in lower case and sorted. They come
@@ -25,7 +25,7 @@ const COMMON: &str = include_str!("passwords/common.txt");
 const MIN: usize = 10;
 const MAX: usize = 128;
 
-/// The hash of a password that nobody has, for logins that do not exist.
+/// The hash of a password that no user has, for logins that do not exist.
 const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGxvZ3MgaW4$9y1cZ0JYgmWFq3hF2n0uHqVhK0tqj1yHqk3uJ6w0xXo";
 
 /// A password as a client sends it. It never appears in debug output.

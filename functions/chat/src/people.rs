@@ -16,7 +16,7 @@ use crate::users::User;
 /// The people of a list.
 pub const PEOPLE: AccessPattern = AccessPattern::new("people", &[USERS.batch_get()]);
 
-/// What a list includes besides its items.
+/// An addition to the items of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Include {
@@ -48,7 +48,7 @@ impl From<User> for PersonName {
     }
 }
 
-/// Returns the names of people, if the request includes them.
+/// Returns the names of people, each once, if the request includes them.
 pub async fn names(
     cx: &Context,
     include: Option<Include>,

@@ -1,10 +1,12 @@
-//! Lists whose items each name a user: `include=people` adds the names to the items.
+//! Lists whose items name users: `include=people` adds the names of these users to the page, each once.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
 
-use serde::Deserialize;
-use utoipa::ToSchema;
-use web::{Context, Limit, Problem};
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
+use utoipa::openapi::{Ref, RefOr};
+use utoipa::{PartialSchema, ToSchema};
+use web::{Context, Limit, Page, Problem};
 
 use crate::names::UserId;
 use crate::people::{Include, PersonName, names};
@@ -16,17 +18,60 @@ pub struct PeopleQuery {
     pub limit: Limit,
     #[schema(min_length = 1)]
     pub cursor: Option<String>,
-    /// `people` adds the names of the users.
-    #[schema(inline)]
+    /// `people` adds the names of the users whom the items name.
+    #[schema(nullable = false)]
     pub include: Option<Include>,
 }
 
-/// Reads the names of the users of a page, if the query includes them.
-pub async fn people(
-    cx: &Context,
-    include: Option<Include>,
-    users: impl Iterator<Item = UserId>,
-) -> Result<HashMap<UserId, PersonName>, Problem> {
-    let names = names(cx, include, users).await?.unwrap_or_default();
-    Ok(names.into_iter().map(|name| (name.id, name)).collect())
+/// A page with the names of the users whom its items name. The API description calls such a page of `Reader`
+/// `ReaderPage`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PeoplePage<T> {
+    items: Vec<T>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    people: Option<Vec<PersonName>>,
+}
+
+impl<T> PeoplePage<T> {
+    /// Reads the names of the users whom the items of a page name, if the query includes them. The route has the pattern
+    /// [`PEOPLE`](crate::people::PEOPLE).
+    pub async fn of<I: IntoIterator<Item = UserId>>(
+        cx: &Context,
+        page: Page<T>,
+        include: Option<Include>,
+        users: impl Fn(&T) -> I,
+    ) -> Result<Self, Problem> {
+        let people = names(cx, include, page.items.iter().flat_map(users)).await?;
+        Ok(Self { items: page.items, next_cursor: page.next_cursor, people })
+    }
+}
+
+impl<T: ToSchema> PartialSchema for PeoplePage<T> {
+    fn schema() -> RefOr<Schema> {
+        let list = |name| ArrayBuilder::new().items(Ref::from_schema_name(name));
+        let people = list(PersonName::name());
+        let people = people.description(Some("With `include=people`: the users whom the items name, each once."));
+        ObjectBuilder::new()
+            .property("items", list(T::name()))
+            .required("items")
+            .property("nextCursor", ObjectBuilder::new().schema_type(Type::String))
+            .property("people", people)
+            .into()
+    }
+}
+
+impl<T: ToSchema> ToSchema for PeoplePage<T> {
+    fn name() -> Cow<'static, str> {
+        format!("{}Page", T::name()).into()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        schemas.push((T::name().into_owned(), T::schema()));
+        T::schemas(schemas);
+        schemas.push((PersonName::name().into_owned(), PersonName::schema()));
+        PersonName::schemas(schemas);
+    }
 }

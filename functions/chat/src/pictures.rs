@@ -30,7 +30,7 @@ const PICTURES: OnObjects = OnObjects { bucket: BUCKET, prefix: "pictures/" };
 /// How long a picture's upload is kept, in seconds. Its file expires in the bucket after the same time.
 const RETENTION_SECONDS: i64 = 2 * 24 * 3600;
 
-/// What a picture shows, and of whom.
+/// The use of a picture, by a user or a community.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum PictureKind {

@@ -1,4 +1,4 @@
-//! Limits on how often somebody may do something. A counter begins with the first of a period and expires with it.
+//! Rate limits of users and networks. A counter begins with the first action of a period and expires with it.
 
 use http::header;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,15 @@ pub const SENDS: Limit = Limit::new("sends", 30, 10);
 /// Private chats that a user starts.
 pub const PRIVATE_CHATS: Limit = Limit::new("privateChats", 20, 3600);
 
+/// Pictures that a user uploads, each of which is decoded and scaled.
+pub const PICTURES: Limit = Limit::new("pictures", 20, 3600);
+
+/// Exports of a user, each of which reads all chats of the user.
+pub const EXPORTS: Limit = Limit::new("exports", 5, 86_400);
+
+/// Reports of a user.
+pub const REPORTS: Limit = Limit::new("reports", 20, 3600);
+
 /// All limits, in the order of the docs.
 pub const ALL: &[Limit] = &[
     LOGIN_FROM_NETWORK,
@@ -58,6 +67,9 @@ pub const ALL: &[Limit] = &[
     SEARCHES,
     SENDS,
     PRIVATE_CHATS,
+    PICTURES,
+    EXPORTS,
+    REPORTS,
 ];
 
 const NUM: &str = "Num";

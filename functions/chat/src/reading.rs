@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::access::{GROUP_CHATS, PRIVATE_CHATS};
 use crate::group_chats::ChatMember;
-use crate::keys::{MESSAGE_PREFIX, chat_key, message_key};
+use crate::keys::{MESSAGE_PREFIX, chat_partition, message_key};
 use crate::messages::{Message, table_of};
 use crate::names::{ChatId, MessageId, UserId};
 
@@ -64,7 +64,7 @@ pub async fn unread(access: &Access, chat: ChatId, member: &ChatMember) -> Resul
 
 /// Reads the unread messages of a member, at most 100, eventually consistent.
 pub async fn unread_in(table: TableAccess<'_>, chat: ChatId, member: &ChatMember) -> Result<Vec<Message>, Error> {
-    let messages = table.query(chat_key(chat).pk).between(position(chat, member), MESSAGES_END);
+    let messages = table.query(chat_partition(chat)).between(position(chat, member), MESSAGES_END);
     messages.page(MAX_UNREAD).await?.items.iter().map(Stored::read).collect()
 }
 

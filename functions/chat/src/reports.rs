@@ -1,16 +1,16 @@
 //! Reports about messages, people and communities: their items, and the operations on them.
 
-mod community;
 pub mod create;
 mod evidence;
 pub mod get;
 pub mod list;
+mod moderated;
 pub mod settle;
 mod status;
 mod view;
 
-use community::COMMUNITY;
 pub use evidence::Evidence;
+use moderated::MODERATED;
 pub use status::ReportStatus;
 pub use view::ReportView;
 
@@ -19,16 +19,16 @@ use table::{Access, AccessPattern, EntityKey, Error, Key, Stored};
 use utoipa::ToSchema;
 use web::Kind;
 
-use crate::keys::{CommunityReportKey, PlatformReportKey, ReportPlaceKey};
-use crate::names::{CommunityId, ReportId, UserId};
+use crate::keys::{ChatReportKey, CommunityReportKey, PlatformReportKey, ReportPlaceKey};
+use crate::names::{ChatId, CommunityId, GroupChatId, ReportId, UserId};
 use crate::schema::COMMUNITIES;
 
-/// The same user has reported the same target.
+/// A second report of a user about one target.
 pub const REPORTED: Kind = Kind::new(409, "reported", "Already reported");
 
 pub const REPORT_SETTLED: Kind = Kind::new(409, "report-settled", "Report is settled");
 
-/// What a report is about.
+/// The kind of target of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ReportKind)]
@@ -79,6 +79,16 @@ pub struct Report {
     pub expires: i64,
 }
 
+impl Report {
+    /// Returns the group chat of the message that the report is about.
+    fn group_chat(&self) -> Option<GroupChatId> {
+        match self.chat_id.as_ref()?.parse().ok()? {
+            ChatId::Group(chat) => Some(chat),
+            ChatId::Private(_) => None,
+        }
+    }
+}
+
 /// Where a report is, as its own item says, since its id names no community.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -87,6 +97,12 @@ struct ReportPlace {
     #[serde(skip_serializing_if = "Option::is_none")]
     community_id: Option<CommunityId>,
     #[serde(rename = "expires")]
+    expires: i64,
+}
+
+/// The row of a report in the list of its group chat. It has what its key says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct ChatReport {
     expires: i64,
 }
 
@@ -109,6 +125,11 @@ fn key(community: Option<CommunityId>, status: ReportStatus, report: ReportId) -
         Some(community) => CommunityReportKey { community, status, time, report }.key(),
         None => PlatformReportKey { status, time, report }.key(),
     }
+}
+
+/// Returns the key of a report in the list of its group chat.
+fn chat_key(chat: GroupChatId, status: ReportStatus, report: ReportId) -> ChatReportKey {
+    ChatReportKey { chat, status, time: report.time(), report }
 }
 
 /// Reads a report whose community is not known. The pattern declares `COMMUNITIES.get()` and `COMMUNITIES.batch_get()`.

@@ -103,6 +103,7 @@ pub fn all() -> Vec<Route> {
         // Reports and the audit log
         reports::create::route(),
         reports::list::community_route(),
+        reports::list::chat_route(),
         reports::list::platform_route(),
         reports::get::route(),
         reports::settle::route(),

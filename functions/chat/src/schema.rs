@@ -4,8 +4,8 @@ use ::jobs::{JobDueKey, JobKey};
 use table::schema::{Bucket, Entity, EventSource, Index, Projection, Secret, System, Table};
 
 use crate::keys::{
-    BanKey, CommunityAuditKey, CommunityKey, CommunityMemberKey, CommunityReportKey, ConnectionKey, ExportKey,
-    FeedEntryKey, FeedHeadKey, GroupChatCountKey, GroupChatKey, GroupChatMemberKey, GroupChatMessageKey,
+    BanKey, ChatReportKey, CommunityAuditKey, CommunityKey, CommunityMemberKey, CommunityReportKey, ConnectionKey,
+    ExportKey, FeedEntryKey, FeedHeadKey, GroupChatCountKey, GroupChatKey, GroupChatMemberKey, GroupChatMessageKey,
     GroupChatReactionKey, GroupChatRowKey, MadeKey, MembershipCountKey, PairKey, PasswordResetKey, PersonGuardKey,
     PictureKey, PlatformAuditKey, PlatformReportKey, PrivateChatKey, PrivateChatMemberKey, PrivateChatMessageKey,
     PrivateChatReactionKey, RateKey, ReadNotificationKey, ReportPlaceKey, ReportedKey, RequestGuardKey,
@@ -46,7 +46,7 @@ pub const STORE_PICTURE: &str = "storePicture";
 pub const QUEUE: &str = "chat-jobs";
 pub const RUN_JOB: &str = "runJob";
 
-/// The handler of the streams' records, which tells people what has changed.
+/// The handler of the streams' records, which sends events of the changes to clients.
 pub const TELL: &str = "live";
 
 /// The queue of followers of a feed past the first ones, and the handler of its messages.
@@ -123,6 +123,7 @@ pub static COMMUNITIES: Table = Table {
         Entity::never::<GroupChatRowKey>("groupChatRow"),
         Entity::never::<CommunityReportKey>("communityReport"),
         Entity::never::<PlatformReportKey>("platformReport"),
+        Entity::never::<ChatReportKey>("chatReport"),
         Entity::never::<ReportPlaceKey>("reportPlace"),
         Entity::never::<ReportedKey>("reported"),
         Entity::never::<CommunityAuditKey>("communityAudit"),
@@ -212,7 +213,7 @@ pub static CHAT_REQUESTS: Table = Table {
 /// The index of jobs by the time at which they are due.
 pub const DUE_INDEX: &str = "DueJobs";
 
-/// What has no place in the other tables: sessions, connections, feeds, rates and jobs. Its loss signs people out and
+/// The items without a place in the other tables: sessions, connections, feeds, rates and jobs. Its loss signs people out and
 /// makes clients reload, and loses no data.
 pub static LIVE: Table = Table {
     name: "chat-Live",

@@ -4,6 +4,7 @@
 //! cursor stays exact while other items are written.
 
 pub mod communities;
+mod filters;
 pub mod group_chats;
 pub mod messages;
 mod page;

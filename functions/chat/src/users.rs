@@ -11,12 +11,14 @@ pub mod unban;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use table::Clock;
+use table::{Action, Clock, Condition};
 use utoipa::ToSchema;
 use web::Kind;
 
+use crate::keys::UserKey;
 use crate::locations::{Location, LocationView};
 use crate::names::UserId;
+use crate::schema::USERS;
 
 const LIST: &str = "/chat/users";
 const ONE: &str = "/chat/users/{userId}";
@@ -85,6 +87,12 @@ impl Ban {
         let until = self.until.as_deref().and_then(|until| until.parse::<Timestamp>().ok());
         until.is_none_or(|until| clock.now() < until)
     }
+}
+
+/// Returns the check that a user is not deleted, for transactions that make the user the founder of a community or the
+/// owner of a group chat. They declare `USERS.check()`.
+pub fn not_deleted(user: UserId) -> Action {
+    Action::check(&USERS, UserKey { user }).when(Condition::Absent("DeletedAt"))
 }
 
 /// The owner of a unique username or address.

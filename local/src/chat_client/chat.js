@@ -152,10 +152,15 @@ async function pages(path) {
   do {
     const page = await request('GET', cursor ? `${path}&cursor=${encodeURIComponent(cursor)}` : path)
     items.push(...page.items)
-    for (const { person } of page.items) if (person) names.set(person.id, person.name ?? person.username ?? 'Deleted user')
+    keepNames(page)
     cursor = page.nextCursor
   } while (cursor)
   return items
+}
+
+/** Keeps the names of the people whom the items of a page name. */
+function keepNames({ people }) {
+  for (const person of people ?? []) names.set(person.id, person.name ?? person.username ?? 'Deleted user')
 }
 
 async function loadChats() {
@@ -231,8 +236,8 @@ function close() {
 async function reload() {
   if (!open) return
   const { key } = open
-  const page = await request('GET', `${pathOf(key)}/messages?limit=50`)
-  await Promise.all(page.items.map((message) => nameOf(message.senderId)))
+  const page = await request('GET', `${pathOf(key)}/messages?limit=50&include=people`)
+  keepNames(page)
   if (open?.key !== key) return
   open.older ??= page.nextCursor ?? null
   // The log would read all of them aloud.
@@ -246,8 +251,8 @@ async function reload() {
 element('older').addEventListener('click', () =>
   attempt(async () => {
     const { key } = open
-    const page = await request('GET', `${pathOf(key)}/messages?limit=50&cursor=${encodeURIComponent(open.older)}`)
-    await Promise.all(page.items.map((message) => nameOf(message.senderId)))
+    const page = await request('GET', `${pathOf(key)}/messages?limit=50&include=people&cursor=${encodeURIComponent(open.older)}`)
+    keepNames(page)
     if (open?.key !== key) return
     open.older = page.nextCursor ?? null
     for (const message of page.items) merge(message)

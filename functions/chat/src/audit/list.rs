@@ -1,6 +1,6 @@
 //! `GET /chat/communities/{communityId}/audit` and `GET /chat/audit`
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use table::{AccessPattern, EntityKey};
 use utoipa::ToSchema;
 use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem};
@@ -8,24 +8,18 @@ use web::{Context, Page, PageQuery, Path, Problem, Query, Route, Sample, problem
 use super::{AuditEntry, AuditedAction};
 use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::communities::CommunityPath;
 use crate::communities::authorization::{CommunityAccess, LOAD_COMMUNITY};
-use crate::keys::{CommunityKey, PlatformAuditKey};
-use crate::names::{AuditId, CommunityId, UserId};
+use crate::keys::{AUDIT_PREFIX, CommunityKey, PlatformAuditKey};
+use crate::names::{AuditId, UserId};
 use crate::schema;
 
 /// The entries of an audit log.
 const AUDIT: AccessPattern = AccessPattern::new("audit", &[COMMUNITIES.query()]);
 
-const PREFIX: &str = "AUDIT#";
 const OF_PLATFORM: &str = "/chat/audit";
 
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CommunityPath {
-    community_id: CommunityId,
-}
-
-/// What a moderator or an administrator did.
+/// An action of a moderator or an administrator.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditEntry)]
@@ -71,7 +65,7 @@ async fn list_of_platform(cx: Context, Query(query): Query<PageQuery>) -> Result
 
 async fn list(cx: &Context, partition: String, query: PageQuery) -> Result<Page<EntryView>, Problem> {
     let after = cx.cursor(query.cursor.as_deref())?;
-    let entries = cx.access().table(&AUDIT, &schema::COMMUNITIES).query(partition).begins_with(PREFIX).backward();
+    let entries = cx.access().table(&AUDIT, &schema::COMMUNITIES).query(partition).begins_with(AUDIT_PREFIX).backward();
     let page = entries.after(after).page(query.limit.0).await?;
     cx.page(page, |stored| {
         let AuditEntry { id, actor_id, action, target_id, reason, created_at } = stored.read()?;

@@ -1,4 +1,4 @@
-//! What the caller may do in a community.
+//! Authorization in communities.
 
 use table::{AccessPattern, EntityKey, Stored};
 use web::{Context, Problem};

@@ -81,7 +81,7 @@ pub async fn ban_user(
     let actions = [
         Action::create(&schema::COMMUNITIES, BanKey { community: id, user }, &Ban::new(clock, by, reason.to_owned()))?,
         Action::check(&schema::USERS, UserKey { user }),
-        // Nobody becomes a member meanwhile. Who is leaving leaves.
+        // The user does not become a member meanwhile. A member who is leaving leaves.
         Action::check(&schema::COMMUNITIES, key).when(Condition::Present("LeavingAt")).or_absent(),
         entry(clock, Log::Community(id), by, AuditedAction::BanMember, user, reason)?,
     ];

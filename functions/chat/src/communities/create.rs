@@ -11,18 +11,21 @@ use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Rules, 
 use super::{
     Community, CommunityMember, CommunityView, LIST, TOO_MANY_MEMBERSHIPS, count_membership, too_many_memberships,
 };
-use crate::access::{CALLER, COMMUNITIES, LIVE};
-use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::access::{CALLER, COMMUNITIES, LIVE, USERS};
+use crate::caller::{BANNED, Caller, SIGNED_IN, deleted};
 use crate::keys::{CommunityKey, CommunityMemberKey};
 use crate::locations::LocationView;
 use crate::names::CommunityId;
 use crate::places::{country_key, place_key};
 use crate::rates::{self, COUNT, count};
+use crate::users::not_deleted;
 use crate::{retention, schema};
 
 /// A new community with its founder as the first member.
-const CREATE_COMMUNITY: AccessPattern =
-    AccessPattern::new("createCommunity", &[COMMUNITIES.put(), COMMUNITIES.update(), LIVE.get(), LIVE.put()]);
+const CREATE_COMMUNITY: AccessPattern = AccessPattern::new(
+    "createCommunity",
+    &[COMMUNITIES.put(), COMMUNITIES.update(), USERS.check(), LIVE.get(), LIVE.put()],
+);
 
 /// A new community.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -102,8 +105,13 @@ async fn create(
         Action::create(&schema::COMMUNITIES, CommunityMemberKey { community: id, user: caller.id }, &member)?,
         count_membership(caller.id),
     ];
+    actions.push(not_deleted(caller.id));
     actions.extend(community.retention_days.map(|_| retention::list(id)));
     let (location, view) = (format!("{LIST}/{id}"), CommunityView::from(community));
     let created = once.create(&cx, &CREATE_COMMUNITY, &schema::LIVE, actions, location, &view).await;
-    created.map_err(|error| if error.failed(2).is_some() { too_many_memberships() } else { error.into() })
+    created.map_err(|error| match (error.failed(2), error.failed(3)) {
+        (_, Some(_)) => deleted(),
+        (Some(_), None) => too_many_memberships(),
+        (None, None) => error.into(),
+    })
 }

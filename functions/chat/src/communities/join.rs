@@ -53,7 +53,7 @@ async fn join(cx: Context, Path(path): Path<CommunityUserPath>) -> Result<Joined
     let error = match cx.access().transact(&JOIN_COMMUNITY, &actions).await {
         Ok(rev) => {
             let location = format!("/chat/communities/{community}/members/{me}");
-            let view = access.community.member_view(me, member, None);
+            let view = access.community.member_view(me, member);
             return Ok(Either::First(Created::new(location, rev, &view)));
         }
         Err(error) => error,
@@ -65,7 +65,7 @@ async fn join(cx: Context, Path(path): Path<CommunityUserPath>) -> Result<Joined
         let rev = table::item::rev(&item);
         let member: CommunityMember = table::item::from_item(item)?;
         return if member.leaving_at.is_none() {
-            Ok(Either::Second(Tagged::new(&access.community.member_view(me, member, None), rev)))
+            Ok(Either::Second(Tagged::new(&access.community.member_view(me, member), rev)))
         } else {
             Err(problem::CONFLICT.because("You are leaving this community. Join it when that is done.").retry_after(1))
         };

@@ -62,7 +62,7 @@ pub struct CommunityOfPlace {
     created_at: String,
 }
 
-/// What the index has of a community.
+/// The attributes of a community in the index.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Projected {

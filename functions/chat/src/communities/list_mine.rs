@@ -8,7 +8,7 @@ use web::{Context, Page, PageQuery, Problem, Query, Route, Sample, problem};
 use super::{Community, CommunityRole, CommunityView};
 use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
-use crate::keys::{CommunityKey, CommunityMemberKey};
+use crate::keys::{CommunityKey, CommunityMemberKey, user_partition};
 use crate::names::UserId;
 use crate::schema::{self, COMMUNITY_MEMBERS_INDEX};
 
@@ -41,7 +41,7 @@ async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<MyComm
     let me = Caller::load(&cx).await?.id;
     let after = cx.cursor(query.cursor.as_deref())?;
     let communities = cx.access().table(&LIST_MINE, &schema::COMMUNITIES);
-    let mine = communities.query(format!("USER#{me}")).index(COMMUNITY_MEMBERS_INDEX).backward().after(after);
+    let mine = communities.query(user_partition(me)).index(COMMUNITY_MEMBERS_INDEX).backward().after(after);
     let of_rows = |rows: Vec<Stored>| async move {
         let community = |row: &Stored| CommunityMemberKey::parse(&row.key).map(|key| key.community);
         let key = |row: &Stored| community(row).map(|community| CommunityKey { community }.key());

@@ -7,19 +7,22 @@ use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Patch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::authorization::{CommunityAccess, LOAD_COMMUNITY};
-use super::{Community, CommunityPath, CommunityView, ONE, SAMPLE, check_member};
-use crate::access::{CALLER, COMMUNITIES};
+use super::{Community, CommunityPath, CommunityView, ONE, SAMPLE, check_member, touch_membership};
+use crate::access::{CALLER, COMMUNITIES, USERS};
 use crate::audit::{AuditedAction, Log, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::locations::LocationView;
 use crate::names::UserId;
 use crate::pictures::{REMOVE_PICTURES, remove_dropped};
 use crate::places::{country_key, place_key};
+use crate::users::not_deleted;
 use crate::{retention, schema};
 
 /// The changes of a community, with the check of a new founder and the entry in the audit log.
-const UPDATE_COMMUNITY: AccessPattern =
-    AccessPattern::new("updateCommunity", &[COMMUNITIES.update(), COMMUNITIES.check(), COMMUNITIES.put()]);
+const UPDATE_COMMUNITY: AccessPattern = AccessPattern::new(
+    "updateCommunity",
+    &[COMMUNITIES.update(), COMMUNITIES.check(), COMMUNITIES.put(), USERS.check()],
+);
 
 /// The fields of a community that its founder can update.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -96,6 +99,8 @@ async fn update(
         if before.founder != after.founder {
             let (log, founder) = (Log::Community(before.id), after.founder);
             actions.push(check_member(before.id, founder));
+            actions.push(not_deleted(founder));
+            actions.push(touch_membership(founder));
             actions.push(entry(&cx.engines().clock, log, me, AuditedAction::HandOver, founder, "")?);
         }
         if before.retention_days != after.retention_days {
@@ -108,7 +113,7 @@ async fn update(
                 Ok(Tagged::new(&after.into(), rev))
             }
             Err(error) if error.failed(0).is_some() => Err(Problem::stale()),
-            Err(error) if error.failed(1).is_some() => {
+            Err(error) if error.failed(1).or(error.failed(2)).is_some() => {
                 Err(Problem::unprocessable(vec![Fault::pointer("/founderId", "is not a member of the community")]))
             }
             Err(error) => Err(error.into()),

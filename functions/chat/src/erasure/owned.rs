@@ -3,13 +3,13 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 use table::schema::Table;
-use table::{AccessPattern, Action, Condition, Key, item};
+use table::{AccessPattern, Action, Condition, Key};
 use web::{Context, Problem};
 
 use crate::access::{COMMUNITIES, GROUP_CHATS};
 use crate::communities::Community;
 use crate::group_chats::{GroupChat, MembershipCount};
-use crate::keys::{GroupChatCountKey, MembershipCountKey};
+use crate::keys::{GroupChatCountKey, MembershipCountKey, user_partition};
 use crate::names::UserId;
 use crate::schema::{self, COMMUNITY_MEMBERS_INDEX, GROUP_CHAT_MEMBERS_INDEX};
 
@@ -26,7 +26,7 @@ pub const OWNED: AccessPattern = AccessPattern::new(
     ],
 );
 
-/// What a user owns.
+/// A community or a group chat that a user owns.
 #[derive(Debug, Serialize)]
 struct Thing {
     kind: &'static str,
@@ -34,7 +34,7 @@ struct Thing {
     name: String,
 }
 
-/// What a user owns, and the conditions that the user has become a member of nothing else since.
+/// The things that a user owns, and the conditions that the user has joined and received no others since.
 pub struct Owned {
     things: Vec<Thing>,
     pub unchanged: [Action; 2],
@@ -73,7 +73,7 @@ impl Owned {
     }
 }
 
-/// Reads the communities or chats of which a user is a member, and returns the condition that their number stays.
+/// Reads the communities or chats of which a user is a member, and returns the condition that nothing of it has changed.
 async fn joined(
     cx: &Context,
     user: UserId,
@@ -81,15 +81,19 @@ async fn joined(
 ) -> Result<(Vec<table::Stored>, Action), Problem> {
     let rows = cx.access().table(&OWNED, table);
     let count = rows.get_consistent(counter.clone()).await?;
+    let stays = Action::check(table, counter);
+    // Without a counter the user has never joined anything. The hand-over of what the user is a member of changes its
+    // revision, too.
+    let stays = match &count {
+        Some(stored) => stays.if_unchanged(stored),
+        None => stays.when(Condition::Absent("Num")).or_absent(),
+    };
     let count = count.map(|stored| stored.read::<MembershipCount>()).transpose()?.map_or(0, |count| count.num);
-    let members = rows.query(format!("USER#{user}")).index(index).all().await?;
+    let members = rows.query(user_partition(user)).index(index).all().await?;
     if members.len() as u64 != count {
         return Err(Problem::lost_race());
     }
     let keys: Vec<Key> = members.into_iter().map(|member| Key::new(member.key.pk.clone(), member.key.pk)).collect();
     let found = rows.batch_get_consistent(&keys).await?;
-    let stays = Action::check(table, counter).when(Condition::Equals("Num", item::number(count)));
-    // Without a counter the user has never joined anything.
-    let stays = if count == 0 { stays.or_absent() } else { stays };
     Ok((found.into_iter().flatten().collect(), stays))
 }

@@ -14,7 +14,7 @@ use crate::exports::REMOVE_EXPORT;
 use crate::jobs::{ChatJobs, Lease};
 use crate::keys::{
     CommunityMemberKey, ExportKey, GroupChatCountKey, MembershipCountKey, PictureKey, RequestGuardKey,
-    RequestOfChatKey, UnreadCountKey,
+    RequestOfChatKey, UnreadCountKey, user_partition,
 };
 use crate::names::{Millisecond, UserId};
 use crate::pictures::REMOVE_PICTURES;
@@ -40,7 +40,7 @@ const MAX_WAITS: u32 = 100;
 #[derive(Debug)]
 pub struct DeleteUser;
 
-/// What a part has done.
+/// The outcome of a step of a part.
 enum Done {
     /// The part has nothing left, once these actions are committed.
     All(Vec<Action>),
@@ -102,7 +102,7 @@ impl Removal<'_> {
         let live = self.access.table(&DELETE_USER, &schema::LIVE);
         let mut keys = Vec::new();
         for prefix in ["PICTURE#", "EXPORT#"] {
-            let rows = live.query(self.partition()).begins_with(prefix).consistent().page(PAGE).await?;
+            let rows = live.query(user_partition(self.user)).begins_with(prefix).consistent().page(PAGE).await?;
             keys.extend(rows.items.into_iter().map(|stored| stored.key));
         }
         for key in &keys {
@@ -118,7 +118,7 @@ impl Removal<'_> {
 
     async fn communities(&self) -> Result<Done, Problem> {
         let communities = self.access.table(&DELETE_USER, &schema::COMMUNITIES);
-        let page = communities.query(self.partition()).index(COMMUNITY_MEMBERS_INDEX).page(LEAVINGS).await?;
+        let page = communities.query(user_partition(self.user)).index(COMMUNITY_MEMBERS_INDEX).page(LEAVINGS).await?;
         if page.items.is_empty() {
             return Ok(Done::All(Vec::new()));
         }
@@ -135,10 +135,10 @@ impl Removal<'_> {
         Ok(Done::Waits(actions))
     }
 
-    /// Marks the user as gone in private chats. Nobody leaves them, since the other member keeps the messages.
+    /// Marks the user as gone in private chats. No member leaves them, since the other member keeps the messages.
     async fn private_chats(&self, after: Option<Position>) -> Result<Done, Problem> {
         let chats = self.access.table(&DELETE_USER, &schema::PRIVATE_CHATS);
-        let own = chats.query(self.partition()).index(PRIVATE_CHAT_MEMBERS_INDEX).after(after);
+        let own = chats.query(user_partition(self.user)).index(PRIVATE_CHAT_MEMBERS_INDEX).after(after);
         let page = own.page(PAGE).await?;
         let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
         let now = item::text(Millisecond::now(&self.access.engines().clock).to_string());
@@ -158,7 +158,7 @@ impl Removal<'_> {
     /// Deletes the requests, that of each chat before that of the user, which lists them.
     async fn requests(&self) -> Result<Done, Problem> {
         let requests = self.access.table(&DELETE_USER, &schema::CHAT_REQUESTS);
-        let page = requests.query(self.partition()).consistent().page(PAGE).await?;
+        let page = requests.query(user_partition(self.user)).consistent().page(PAGE).await?;
         let mut of_chats = Vec::new();
         for stored in &page.items {
             let request: ChatRequest = stored.read()?;
@@ -174,7 +174,7 @@ impl Removal<'_> {
 
     async fn notifications(&self) -> Result<Done, Problem> {
         let notifications = self.access.table(&DELETE_USER, &schema::NOTIFICATIONS);
-        let page = notifications.query(self.partition()).consistent().page(PAGE).await?;
+        let page = notifications.query(user_partition(self.user)).consistent().page(PAGE).await?;
         let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
         notifications.batch_delete(&keys).await?;
         if page.next.is_some() {
@@ -191,10 +191,6 @@ impl Removal<'_> {
         let chats = self.access.table(&DELETE_USER, &schema::GROUP_CHATS);
         chats.batch_delete(&[GroupChatCountKey { user }.key()]).await?;
         Ok(Done::All(Vec::new()))
-    }
-
-    fn partition(&self) -> String {
-        format!("USER#{}", self.user)
     }
 }
 

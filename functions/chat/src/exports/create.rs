@@ -9,6 +9,7 @@ use crate::access::{BEGIN_JOB, CALLER, LIVE};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::jobs::{ChatJobs, Details, Kind, NewJob};
 use crate::keys::ExportKey;
+use crate::rates::{self, COUNT, count};
 use crate::schema;
 
 /// A new export, in the list of its user's.
@@ -19,8 +20,8 @@ const PATH: &str = "/chat/me/export";
 pub fn route() -> Route {
     Route::post("exportMe", PATH, SIGNED_IN, create)
         .summary("Create a file of all that is stored about the caller, as lines of JSON; its job has the link")
-        .patterns(&[&CALLER, &EXPORT_ME, &BEGIN_JOB])
-        .problems(&[problem::FORBIDDEN, BANNED, problem::CONFLICT])
+        .patterns(&[&CALLER, &COUNT, &EXPORT_ME, &BEGIN_JOB])
+        .problems(&[problem::FORBIDDEN, BANNED, problem::CONFLICT, problem::TOO_MANY_REQUESTS])
         .sample(Sample::new(PATH))
 }
 
@@ -29,6 +30,7 @@ async fn create(cx: Context, once: IdempotencyKey) -> Result<Accepted<JobViewOf<
     if let Some(earlier) = once.earlier(&cx, &EXPORT_ME, &schema::LIVE).await? {
         return Ok(earlier);
     }
+    count(&cx, &rates::EXPORTS, &[&caller.id.to_string()]).await?;
     let by = cx.principal().signed_in()?.idpid().to_string();
     let job = Job::new(cx.access(), Kind::Export, Details::default(), Some(by));
     let new = NewJob::new(cx.access(), caller.id, job, Start::After(0))?;

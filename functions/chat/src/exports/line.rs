@@ -6,7 +6,7 @@ use table::{Error, Item, Stored, item};
 
 use crate::names::UserId;
 
-/// What proves who somebody is. It is not about the person, and whoever has it could act as the person.
+/// The attributes with credentials. They say nothing about the person, and a thief of the file could act as the person.
 const SECRETS: [&str; 2] = ["PasswordHash", "Salt"];
 
 /// Writes a row as a line. Attributes in `without` are left out.

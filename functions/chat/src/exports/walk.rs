@@ -16,7 +16,7 @@ use crate::access::{ALIAS, EXPORT, GROUP_CHATS as GROUP_CHAT_TABLE};
 use crate::jobs::ChatJobs;
 use crate::keys::{
     GroupChatCountKey, MembershipCountKey, PersonGuardKey, PrivateChatKey, RequestGuardKey, RequestOfChatKey,
-    UnreadCountKey, UserEmailKey, UserKey, UsernameKey, pair_key,
+    UnreadCountKey, UserEmailKey, UserKey, UsernameKey, pair_key, user_partition,
 };
 use crate::names::UserId;
 use crate::private_chats::PrivateChat;
@@ -117,7 +117,7 @@ pub struct Exported<'a> {
 impl Exported<'_> {
     /// Writes the next page of rows as lines.
     pub async fn page(&self, walk: Walk, file: &mut Vec<u8>) -> Result<Page, Problem> {
-        let own = format!("USER#{}", self.user);
+        let own = user_partition(self.user);
         match walk.part {
             Part::User => Ok(Page { lines: self.user_items(file).await?, next: walk.enter(Part::Notifications) }),
             Part::Notifications => self.rows(walk, &NOTIFICATIONS, own, file, Part::Requests).await,
@@ -245,7 +245,7 @@ impl Exported<'_> {
     ) -> Result<Page, Problem> {
         let rows = self.access.table(&EXPORT, table);
         let Some(partition) = walk.partition.clone() else {
-            let own = rows.query(format!("USER#{}", self.user)).index(index);
+            let own = rows.query(user_partition(self.user)).index(index);
             let own = own.after(walk.after_partition.clone());
             let page = own.page(1).await?;
             let next = match page.items.first() {
@@ -275,8 +275,8 @@ impl Exported<'_> {
         Ok(Page { lines, next: Some(next) })
     }
 
-    /// Writes a page of the messages that the user has sent in group chats that the user has left. Nobody leaves a
-    /// private chat.
+    /// Writes a page of the messages that the user has sent in group chats that the user has left. Private chats
+    /// cannot be left.
     async fn left_chats(&self, walk: Walk, file: &mut Vec<u8>) -> Result<Page, Problem> {
         let filters = json!([
             { "term": { "entity": "groupChatMessage" } },
@@ -294,7 +294,7 @@ impl Exported<'_> {
         let found: Found = self.access.search(&SENT_MESSAGES, ALIAS, &request).await?;
         let sent: Vec<Sent> = found.hits.hits.into_iter().map(|hit| hit.source).collect();
         let messages: Vec<Key> = sent.iter().map(|sent| Key::new(&sent.pk, &sent.sk)).collect();
-        let own = format!("USER#{}", self.user);
+        let own = user_partition(self.user);
         let members: Vec<Key> = sent.iter().map(|sent| Key::new(&sent.pk, &own)).collect();
         let chats = self.access.table(&SENT_MESSAGES, &GROUP_CHATS);
         let members = chats.batch_get_consistent(&members).await?;

@@ -1,4 +1,4 @@
-//! What the caller may do in a group chat.
+//! Authorization in group chats.
 
 use table::{AccessPattern, EntityKey, Stored};
 use web::{Context, Problem};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use table::{AccessPattern, Action, Changes, Condition, item};
+use table::{AccessPattern, Action, Changes, Condition, EntityKey, Error, Item, item};
 use utoipa::ToSchema;
 use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
@@ -12,13 +12,14 @@ use super::{
     ChatMember, GroupChat, GroupChatRow, GroupChatView, MAX_IN_COMMUNITY, OF_COMMUNITY, SAMPLE_OF_COMMUNITY,
     TOO_MANY_CHATS, count_membership, joining,
 };
-use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, LIVE};
-use crate::caller::{BANNED, SIGNED_IN};
+use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, LIVE, USERS};
+use crate::caller::{BANNED, SIGNED_IN, deleted};
 use crate::communities::authorization::{CommunityAccess, LOAD_COMMUNITY};
 use crate::communities::{CommunityPath, TOO_MANY_MEMBERSHIPS, check_member};
-use crate::keys::{CommunityKey, GroupChatKey, GroupChatMemberKey, GroupChatRowKey};
+use crate::keys::{CommunityKey, GroupChatKey, GroupChatMemberKey, GroupChatRowKey, chat_partition};
 use crate::names::GroupChatId;
 use crate::schema;
+use crate::users::not_deleted;
 
 /// A new group chat with its owner as the first member.
 const CREATE_GROUP_CHAT: AccessPattern = AccessPattern::new(
@@ -29,6 +30,7 @@ const CREATE_GROUP_CHAT: AccessPattern = AccessPattern::new(
         COMMUNITIES.check(),
         GROUP_CHATS.put(),
         GROUP_CHATS.update(),
+        USERS.check(),
         LIVE.get(),
         LIVE.put(),
     ],
@@ -89,7 +91,7 @@ async fn create(
     }
     let (community, user) = (path.community_id, access.me());
     let id = GroupChatId::now(&cx.engines().clock);
-    let (chat_key, created_at) = (format!("GROUPCHAT#{id}"), id.time().to_string());
+    let (chat_key, created_at) = (chat_partition(id.into()), id.time().to_string());
     let chat = GroupChat {
         id,
         community_id: community,
@@ -106,7 +108,7 @@ async fn create(
     };
     let row = GroupChatRow {
         group_chat_key: chat_key.clone(),
-        group_chat_community_key: format!("COMMUNITY#{community}"),
+        group_chat_community_key: CommunityKey { community }.key().pk,
         created_at: created_at.clone(),
     };
     let member = ChatMember::new(chat_key, user, created_at);
@@ -119,17 +121,24 @@ async fn create(
         Action::create(&schema::GROUP_CHATS, GroupChatMemberKey { chat: id, user }, &member)?,
         check_member(community, user),
         count_membership(user),
+        not_deleted(user),
     ];
     let (location, view) = (format!("/chat/groupchats/{id}"), GroupChatView::from(chat));
     let created = once.create(&cx, &CREATE_GROUP_CHAT, &schema::LIVE, actions, location, &view).await;
-    created.map_err(|error| {
-        let is_deleted = |item: &table::Item| item.contains_key("DeletingAt");
-        match (error.failed(0), error.failed(4), error.failed(5)) {
-            (Some(community), ..) if community.item.as_ref().is_none_or(is_deleted) => Problem::not_found(),
-            (Some(_), ..) => TOO_MANY_CHATS.because(format!("A community has at most {MAX_IN_COMMUNITY} group chats.")),
-            (None, Some(_), _) => Problem::forbidden("You have left the community."),
-            (None, None, Some(_)) => joining::too_many_memberships(),
-            (None, None, None) => error.into(),
-        }
-    })
+    created.map_err(refusal)
+}
+
+/// Returns the problem of a failed transaction.
+fn refusal(error: Error) -> Problem {
+    let is_deleted = |community: &Item| community.contains_key("DeletingAt");
+    if error.failed(6).is_some() {
+        return deleted();
+    }
+    match (error.failed(0), error.failed(4), error.failed(5)) {
+        (Some(community), ..) if community.item.as_ref().is_none_or(is_deleted) => Problem::not_found(),
+        (Some(_), ..) => TOO_MANY_CHATS.because(format!("A community has at most {MAX_IN_COMMUNITY} group chats.")),
+        (None, Some(_), _) => Problem::forbidden("You have left the community."),
+        (None, None, Some(_)) => joining::too_many_memberships(),
+        (None, None, None) => error.into(),
+    }
 }

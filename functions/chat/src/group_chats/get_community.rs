@@ -7,7 +7,7 @@ use super::GroupChatPath;
 use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::communities::{Community, CommunityMember, CommunityView};
-use crate::keys::{CommunityKey, CommunityMemberKey, GroupChatRowKey};
+use crate::keys::{CommunityKey, CommunityMemberKey, GroupChatRowKey, chat_partition};
 use crate::schema::{self, COMMUNITY_GROUP_CHATS_INDEX};
 
 /// The community of a group chat, and the caller's membership.
@@ -27,7 +27,7 @@ pub fn route() -> Route {
 async fn get(cx: Context, Path(path): Path<GroupChatPath>) -> Result<Tagged<CommunityView>, Problem> {
     let user = Caller::load(&cx).await?.id;
     let communities = cx.access().table(&GET_COMMUNITY_OF_CHAT, &schema::COMMUNITIES);
-    let row = communities.query(format!("GROUPCHAT#{}", path.chat_id)).index(COMMUNITY_GROUP_CHATS_INDEX);
+    let row = communities.query(chat_partition(path.chat_id.into())).index(COMMUNITY_GROUP_CHATS_INDEX);
     let row = row.first().await?.and_then(|row| GroupChatRowKey::parse(&row.key)).ok_or_else(Problem::not_found)?;
     let community = row.community;
     let keys = [CommunityKey { community }.key(), CommunityMemberKey { community, user }.key()];

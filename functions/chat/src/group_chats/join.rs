@@ -9,6 +9,7 @@ use super::{CHAT_FULL, ChatMember, GroupChatMemberView, GroupChatUserPath, MEMBE
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::communities::TOO_MANY_MEMBERSHIPS;
+use crate::keys::chat_partition;
 use crate::names::Millisecond;
 
 /// A new member of a group chat.
@@ -47,19 +48,19 @@ async fn join(cx: Context, Path(path): Path<GroupChatUserPath>) -> Result<Joined
         }
         let joined_at = Millisecond::now(&cx.engines().clock).to_string();
         let added_by = (way == Way::Added).then_some(me);
-        let member = ChatMember { added_by, ..ChatMember::new(format!("GROUPCHAT#{}", chat.id), user, joined_at) };
+        let member = ChatMember { added_by, ..ChatMember::new(chat_partition(chat.id.into()), user, joined_at) };
         let actions = joining::actions(chat, user, &member, way)?;
         let error = match cx.access().transact(&JOIN_GROUP_CHAT, &actions).await {
             Ok(rev) => {
                 let location = format!("/chat/groupchats/{}/members/{user}", chat.id);
-                return Ok(Either::First(Created::new(location, rev, &chat.member_view(user, member, None))));
+                return Ok(Either::First(Created::new(location, rev, &chat.member_view(user, member))));
             }
             Err(error) => error,
         };
         if let Some(found) = error.failed(1).and_then(|failed| failed.item.clone()) {
             let rev = item::rev(&found);
             let member = item::from_item(found)?;
-            return Ok(Either::Second(Tagged::new(&chat.member_view(user, member, None), rev)));
+            return Ok(Either::Second(Tagged::new(&chat.member_view(user, member), rev)));
         }
         Err(joining::problem(error, 0, chat, way))
     })

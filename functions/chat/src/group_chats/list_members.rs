@@ -1,7 +1,7 @@
 //! `GET /chat/groupchats/{chatId}/members`
 
 use table::{AccessPattern, EntityKey};
-use web::{Context, Page, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Json, Path, Problem, Query, Route, Sample, problem};
 
 use super::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
 use super::{ChatMember, GroupChatMemberView, GroupChatPath, MEMBERS, SAMPLE_MEMBERS};
@@ -9,7 +9,7 @@ use crate::access::{CALLER, GROUP_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::keys::{GroupChatKey, GroupChatMemberKey, MEMBER_PREFIX};
 use crate::people::PEOPLE;
-use crate::people_of_page::{PeopleQuery, people};
+use crate::people_of_page::{PeoplePage, PeopleQuery};
 use crate::schema;
 
 const LIST_MEMBERS: AccessPattern = AccessPattern::new("listGroupChatMembers", &[GROUP_CHATS.query()]);
@@ -26,17 +26,17 @@ async fn list(
     cx: Context,
     Path(path): Path<GroupChatPath>,
     Query(query): Query<PeopleQuery>,
-) -> Result<Page<GroupChatMemberView>, Problem> {
+) -> Result<Json<PeoplePage<GroupChatMemberView>>, Problem> {
     let access = GroupChatAccess::load(&cx, path.chat_id).await?;
     access.require_member()?;
     let after = cx.cursor(query.cursor.as_deref())?;
     let partition = GroupChatKey { chat: path.chat_id }.key().pk;
     let members = cx.access().table(&LIST_MEMBERS, &schema::GROUP_CHATS).query(partition);
     let page = members.begins_with(MEMBER_PREFIX).after(after).page(query.limit.0).await?;
-    let user = |stored: &table::Stored| GroupChatMemberKey::parse(&stored.key).map(|key| key.user);
-    let mut people = people(&cx, query.include, page.items.iter().filter_map(user)).await?;
-    cx.page(page, |stored| {
-        let user = user(&stored).ok_or_else(|| Problem::internal("a member without a user"))?;
-        Ok(access.chat.member_view(user, stored.read::<ChatMember>()?, people.remove(&user)))
-    })
+    let page = cx.page(page, |stored| {
+        let key = GroupChatMemberKey::parse(&stored.key).ok_or_else(|| Problem::internal("a member without a user"))?;
+        Ok(access.chat.member_view(key.user, stored.read::<ChatMember>()?))
+    })?;
+    let users = |member: &GroupChatMemberView| [Some(member.user_id), member.added_by].into_iter().flatten();
+    Ok(Json(PeoplePage::of(&cx, page, query.include, users).await?))
 }

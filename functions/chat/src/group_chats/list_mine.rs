@@ -10,7 +10,7 @@ use super::{ChatMember, GroupChat, GroupChatRole, GroupChatView};
 use crate::access::{CALLER, GROUP_CHATS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::chat_badges::{Badges, ChatsQuery, badges};
-use crate::keys::{GroupChatKey, GroupChatMemberKey};
+use crate::keys::{GroupChatKey, GroupChatMemberKey, user_partition};
 use crate::names::{ChatId, UserId};
 use crate::schema::{self, GROUP_CHAT_MEMBERS_INDEX};
 
@@ -45,7 +45,7 @@ async fn list(cx: Context, Query(query): Query<ChatsQuery>) -> Result<Page<MyGro
     let user = Caller::load(&cx).await?.id;
     let after = cx.cursor(query.cursor.as_deref())?;
     let chats = cx.access().table(&LIST_MINE, &schema::GROUP_CHATS);
-    let mine = chats.query(format!("USER#{user}")).index(GROUP_CHAT_MEMBERS_INDEX).backward().after(after);
+    let mine = chats.query(user_partition(user)).index(GROUP_CHAT_MEMBERS_INDEX).backward().after(after);
     let of_rows = |rows: Vec<Stored>| async move {
         let rows = rows.iter().map(|row| GroupChatMemberKey::parse(&row.key));
         let rows: Vec<Option<GroupChatMemberKey>> = rows.collect();

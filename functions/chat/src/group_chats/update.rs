@@ -7,19 +7,20 @@ use web::visible::name_fault;
 use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Sample, Tagged, Valid, problem};
 
 use super::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
-use super::{BELOW_MEMBERS, GroupChat, GroupChatPath, GroupChatView, ONE, SAMPLE};
-use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS};
+use super::{BELOW_MEMBERS, GroupChat, GroupChatPath, GroupChatView, ONE, SAMPLE, touch_membership};
+use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, USERS};
 use crate::audit::{AuditedAction, Log, entry};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::communities::check_member;
 use crate::keys::GroupChatMemberKey;
 use crate::names::UserId;
 use crate::schema;
+use crate::users::not_deleted;
 
 /// The changes of a group chat, with the checks of a new owner and the entry in the audit log.
 const UPDATE_GROUP_CHAT: AccessPattern = AccessPattern::new(
     "updateGroupChat",
-    &[GROUP_CHATS.update(), GROUP_CHATS.check(), COMMUNITIES.check(), COMMUNITIES.put()],
+    &[GROUP_CHATS.update(), GROUP_CHATS.check(), COMMUNITIES.check(), COMMUNITIES.put(), USERS.check()],
 );
 
 /// The fields of a group chat that can be updated.
@@ -122,6 +123,8 @@ async fn update(
             let (chat, user) = (before.id, after.owner);
             actions.push(Action::check(&schema::GROUP_CHATS, GroupChatMemberKey { chat, user }));
             actions.push(check_member(before.community_id, user));
+            actions.push(not_deleted(user));
+            actions.push(touch_membership(user));
             let log = Log::Community(before.community_id);
             actions.push(entry(&cx.engines().clock, log, me, AuditedAction::HandOver, user, "")?);
         }
@@ -129,7 +132,7 @@ async fn update(
             Ok(rev) => return Ok(Tagged::new(&after.into(), rev)),
             Err(error) => error,
         };
-        if error.failed(1).is_some() || error.failed(2).is_some() {
+        if (1..=3).any(|index| error.failed(index).is_some()) {
             let fault = Fault::pointer("/ownerId", "is not a member of the group chat");
             return Err(Problem::unprocessable(vec![fault]));
         }

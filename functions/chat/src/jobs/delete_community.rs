@@ -1,5 +1,5 @@
 //! The deletion of a community: its group chats one after the other, its members, bans, reports and audit log, and the
-//! community itself last. The request that created the job has marked the community, so nobody joins it any more.
+//! community itself last. The request that created the job has marked the community, so no user can join it any more.
 
 use ::jobs::{Counts, Step, Then, Worker};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ async fn batch_of_chats(
         return Ok(None);
     };
     checkpoint.chat = Some((chat, Contents::default()));
-    // Nobody joins the chat after this step.
+    // No user can join the chat after this step.
     let now = Millisecond::now(&access.engines().clock).to_string();
     let marked = Changes::new().set("DeletingAt", item::text(now));
     Ok(Some((vec![Action::update(&GROUP_CHATS, GroupChatKey { chat }, marked)], 0)))

@@ -43,7 +43,7 @@ pub fn route() -> Route {
         .sample(Sample::new("/chat/me/jobs/019b76da-a800-7000-8000-000000000091"))
 }
 
-/// Whoever has started a job sees it, also a person whose user the job deletes.
+/// Returns a job to the person who has started it, also to one whose user the job deletes.
 async fn get(cx: Context, Path(JobPath { job_id: id }): Path<JobPath>) -> Result<Answer, Problem> {
     let caller = cx.principal().signed_in()?.idpid().to_string();
     let stored = cx.access().table(&JOB, &LIVE).get_consistent(JobKey { job: id }).await?;

@@ -1,5 +1,5 @@
 //! The contents of a group chat that is being deleted: members with their counts, requests, messages with their reactions,
-//! and the feed. Both the deletion of a chat and that of its community go through them in batches.
+//! the list of reports, and the feed. Both the deletion of a chat and that of its community go through them in batches.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,14 @@ use web::Problem;
 
 use crate::group_chats::leaving;
 use crate::keys::{
-    FeedHeadKey, GroupChatKey, GroupChatMemberKey, MEMBER_PREFIX, MESSAGE_PREFIX, REQUEST_PREFIX, RequestGuardKey,
+    FeedHeadKey, GroupChatKey, GroupChatMemberKey, MEMBER_PREFIX, MESSAGE_PREFIX, REPORT_PREFIX, REQUEST_PREFIX,
+    RequestGuardKey,
 };
 use crate::live::end::end_feed;
 use crate::live::feed::Feed;
 use crate::names::{GroupChatId, Millisecond};
 use crate::requests::{ChatRequest, RequestStatus, Settlement, settling};
-use crate::schema::{CHAT_REQUESTS, GROUP_CHATS, LIVE};
+use crate::schema::{CHAT_REQUESTS, COMMUNITIES, GROUP_CHATS, LIVE};
 
 /// Members that one step deletes. Each has two actions, of the 98 that a step may have.
 const MEMBERS: u32 = 49;
@@ -38,6 +39,7 @@ enum Phase {
     Members,
     Requests,
     Messages,
+    Reports,
     Feed,
     Done,
 }
@@ -60,7 +62,8 @@ impl Contents {
             let (batch, next) = match self.phase {
                 Phase::Members => (members(access, pattern, chat).await?, Phase::Requests),
                 Phase::Requests => (requests(access, pattern, chat).await?, Phase::Messages),
-                Phase::Messages => (messages(access, pattern, chat).await?, Phase::Feed),
+                Phase::Messages => (messages(access, pattern, chat).await?, Phase::Reports),
+                Phase::Reports => (reports(access, pattern, chat).await?, Phase::Feed),
                 Phase::Feed => (feed(access, pattern, chat).await?, Phase::Done),
                 Phase::Done => return Ok(None),
             };
@@ -109,11 +112,20 @@ async fn requests(access: &Access, pattern: &'static AccessPattern, chat: GroupC
     Ok(Batch { actions, items: page.items.len() as u64 })
 }
 
-/// Deletes messages, and after them reactions. Without members nobody writes further ones.
+/// Deletes messages, and after them reactions. Without members no further ones are written.
 async fn messages(access: &Access, pattern: &'static AccessPattern, chat: GroupChatId) -> Result<Batch, Problem> {
     let table = access.table(pattern, &GROUP_CHATS);
     let rest = table.query(GroupChatKey { chat }.key().pk).between(MESSAGE_PREFIX, AFTER_REACTIONS).consistent();
     let keys: Vec<Key> = rest.page(BATCH).await?.items.into_iter().map(|stored| stored.key).collect();
+    table.batch_delete(&keys).await?;
+    Ok(Batch { actions: Vec::new(), items: keys.len() as u64 })
+}
+
+/// Deletes the list of reports about messages of the chat. The reports themselves belong to the community.
+async fn reports(access: &Access, pattern: &'static AccessPattern, chat: GroupChatId) -> Result<Batch, Problem> {
+    let table = access.table(pattern, &COMMUNITIES);
+    let listed = table.query(GroupChatKey { chat }.key().pk).begins_with(REPORT_PREFIX).consistent();
+    let keys: Vec<Key> = listed.page(BATCH).await?.items.into_iter().map(|stored| stored.key).collect();
     table.batch_delete(&keys).await?;
     Ok(Batch { actions: Vec::new(), items: keys.len() as u64 })
 }

@@ -25,7 +25,7 @@ const BATCH: u32 = 15;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
-    /// What is deleted if the user turns out to own a group chat and stays.
+    /// The keys of the items that are deleted if the user turns out to own a group chat and stays.
     undo: Vec<Key>,
     phase: Phase,
     /// The last group chat that was looked at.

@@ -1,4 +1,4 @@
-//! What works on jobs: a worker for each kind.
+//! The workers of jobs, one for each kind.
 
 use ::jobs::{AnyWorker, Workers, run_message};
 use bytes::Bytes;

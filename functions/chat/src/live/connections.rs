@@ -7,7 +7,7 @@ use table::{Access, AccessPattern, EntityKey, Error, Escaped, Item, Key, Stored}
 
 use super::feed::Feed;
 use crate::access::LIVE as ON_LIVE;
-use crate::keys::{ConnectionKey, SubscriptionKey, UserConnectionKey};
+use crate::keys::{ConnectionKey, SubscriptionKey, UserConnectionKey, user_partition};
 use crate::names::{SessionId, UserId};
 use crate::schema::LIVE;
 
@@ -62,7 +62,7 @@ pub async fn of_user(
     pattern: &'static AccessPattern,
     user: UserId,
 ) -> Result<Vec<(Escaped, StoredConnection)>, Error> {
-    let connections = access.table(pattern, &LIVE).query(format!("USER#{user}"));
+    let connections = access.table(pattern, &LIVE).query(user_partition(user));
     let found = connections.begins_with(CONNECTION_PREFIX).consistent().all().await?;
     found.iter().filter_map(|stored| of_row(stored).transpose()).collect()
 }

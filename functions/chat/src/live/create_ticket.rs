@@ -17,7 +17,7 @@ const CREATE_TICKET: AccessPattern = AccessPattern::new("createTicket", &[ON_LIV
 
 const PATH: &str = "/chat/live/tickets";
 
-/// What a client needs to open the socket, once.
+/// A ticket and the URL of the socket, which it opens once.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Ticket)]

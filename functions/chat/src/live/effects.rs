@@ -1,4 +1,4 @@
-//! What the change of an item causes beyond itself: a pure function of the images before and after it.
+//! The effects of the change of an item: a pure function of the images before and after it.
 
 mod chats;
 mod communities;

@@ -30,7 +30,7 @@ pub const CLOSE_CONNECTIONS: AccessPattern = AccessPattern::new(
 const PAGE: u32 = 100;
 const CONCURRENCY: usize = 25;
 
-/// Ends the subscriptions of a user to a chat. The user is told `unsubscribed` with this reason. Private chats have no
+/// Ends the subscriptions of a user to a chat. The client gets `unsubscribed` with this reason. Private chats have no
 /// subscriptions: their events go to all connections of both members.
 pub async fn end_subscriptions(
     access: &Access,
@@ -90,7 +90,6 @@ async fn end(access: &Access, feed: Feed, user: Option<UserId>, reason: &'static
     loop {
         let page = subscriptions.page(PAGE).await?;
         let keys: Vec<Key> = page.items.into_iter().map(|stored| stored.key).collect();
-        table.batch_delete(&keys).await?;
         let connections = keys.iter().filter_map(SubscriptionKey::parse).map(|key| Ok(key.connection));
         let tell = |connection: Escaped| async move {
             let changes = Changes::new().remove(&feed.to_string());
@@ -103,7 +102,10 @@ async fn end(access: &Access, feed: Feed, user: Option<UserId>, reason: &'static
             // The subscription has ended whether or not the client learns it.
             best_effort(access.post(&END_SUBSCRIPTIONS, connection.text(), frame).await)
         };
+        // The frames are sent before the rows are deleted. A run that is stopped in between sends them again; in the other
+        // order the next run would not find the rows, and the clients would get no frame.
         stream::iter(connections).try_for_each_concurrent(CONCURRENCY, tell).await?;
+        table.batch_delete(&keys).await?;
         if page.next.is_none() {
             return Ok(());
         }

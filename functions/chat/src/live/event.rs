@@ -9,7 +9,7 @@ use crate::messages::MessageView;
 use crate::names::{ChatId, CommunityId, MessageId, NotificationId, UserId};
 use crate::notifications::NotificationView;
 
-/// What happened.
+/// An event of a feed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all_fields = "camelCase")]
 pub enum Event {
@@ -108,7 +108,7 @@ impl Event {
         }
     }
 
-    /// Returns the event with a message as it is now. The event of a message that does not exist any more tells its
+    /// Returns the event with a message as it is now. The event of a message that does not exist any more reports its
     /// deletion, since numbers must have no hole.
     pub fn with_message(self, now: Option<MessageView>) -> Self {
         let (Some((chat, message_id)), now) = (self.lacking(), now.map(Box::new)) else { return self };

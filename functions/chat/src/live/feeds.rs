@@ -18,7 +18,7 @@ pub const APPEND: AccessPattern = AccessPattern::new("appendEvents", &[ON_LIVE.g
 /// The last numbers of feeds.
 pub const HEADS: AccessPattern = AccessPattern::new("feedHeads", &[ON_LIVE.batch_get()]);
 
-/// The last numbers of feeds that somebody begins to follow.
+/// The last numbers of feeds that a client begins to follow.
 pub const FOLLOW: AccessPattern = AccessPattern::new("followFeeds", &[ON_LIVE.batch_get(), ON_LIVE.put()]);
 
 /// The last number of a feed, and when its many followers are served.
@@ -60,7 +60,7 @@ pub struct Entry {
     pub event: Event,
 }
 
-/// What is read of a feed after a number.
+/// The events of a feed after a number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Missed {
     Entries(Vec<Entry>),

@@ -1,4 +1,4 @@
-//! The handler of the streams' records: it adds events to feeds, creates notifications, and tells connected clients.
+//! The handler of the streams' records: it adds events to feeds, creates notifications, and sends frames to connected clients.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -77,7 +77,7 @@ async fn live(invocation: Invocation) -> Result<Bytes, EventFailure> {
         each(work.notices, |(_, notices)| batch.notify(notices)),
         each(work.connections, |(user, changes)| batch.tell_presence(user, changes)),
     );
-    // Whoever is removed still gets the event that says so.
+    // A removed member still gets the event of the removal.
     for (index, end) in work.ends {
         if let Err(problem) = batch.end(end).await {
             batch.failed.again(index, &problem);
@@ -100,7 +100,7 @@ struct Batch<'a> {
     failed: Failed,
 }
 
-/// What the records of a batch cause, by what keeps an order. Each number is the index of a record.
+/// The effects of a batch of records, by what keeps an order. Each number is the index of a record.
 #[derive(Default)]
 struct Work {
     entries: BTreeMap<Feed, Vec<(usize, NewEntry)>>,
@@ -264,13 +264,23 @@ impl Batch<'_> {
         table.get_consistent(member_key(chat, user)).await?.map(|stored| stored.read()).transpose()
     }
 
+    /// Whether a group chat is deleted, or is being deleted. Its members are then deleted with it.
+    async fn is_deleted(&self, chat: GroupChatId) -> Result<bool, Error> {
+        let stored = self.access.table(&PRESENT_STATE, &GROUP_CHATS).get_consistent(GroupChatKey { chat }).await?;
+        let chat = stored.map(|stored| stored.read::<GroupChat>()).transpose()?;
+        Ok(chat.is_none_or(|chat| chat.deleting_at.is_some()))
+    }
+
     /// Ends subscriptions and connections, which an operation has done already unless it was stopped.
     async fn end(&self, effect: Effect) -> Result<(), Problem> {
         match effect {
             Effect::EndSubscriptions { user, chat } => match self.member(chat.into(), user).await? {
                 // The user has joined again since.
                 Some(_) => Ok(()),
-                None => end::end_subscriptions(self.access, user, chat.into(), "removed").await,
+                None => {
+                    let reason = if self.is_deleted(chat).await? { "deleted" } else { "removed" };
+                    end::end_subscriptions(self.access, user, chat.into(), reason).await
+                }
             },
             Effect::EndFeed { chat } => end::end_feed(self.access, chat).await,
             Effect::EndPresence { chat, one, other } => match self.member(chat.into(), one).await? {

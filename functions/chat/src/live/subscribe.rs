@@ -26,7 +26,7 @@ pub const SUBSCRIBE: AccessPattern = AccessPattern::new(
 pub const STILL_SUBSCRIBED: AccessPattern = AccessPattern::new("stillSubscribed", &[ON_LIVE.batch_get()]);
 
 /// The most feeds of a frame.
-const MAX_IN_FRAME: usize = 40;
+pub const MAX_IN_FRAME: usize = 40;
 
 /// The most subscriptions of a connection.
 const MAX_SUBSCRIPTIONS: usize = 200;

@@ -6,6 +6,7 @@ use super::connections::Connection;
 use super::fan_out::FanOut;
 use super::feed::Feed;
 use super::frame::{ErrorCode, Frame};
+use super::subscribe::MAX_IN_FRAME;
 use crate::access::LIVE as ON_LIVE;
 use crate::keys::{ConnectionKey, SubscriptionKey};
 use crate::schema::LIVE;
@@ -20,6 +21,12 @@ pub async fn unsubscribe(
     id: &str,
     names: &[String],
 ) -> Result<(), Error> {
+    if names.len() > MAX_IN_FRAME {
+        let detail = "A frame may name 40 feeds.";
+        let refused = Frame::Error { id: Some(id), feed: None, code: ErrorCode::TooManyFeeds, detail };
+        fan_out.send(&connection.id, &[refused.bytes()]).await;
+        return Ok(());
+    }
     let mut frames = Vec::new();
     let (mut keys, mut changes): (Vec<Key>, _) = (Vec::new(), Changes::new());
     for name in names {

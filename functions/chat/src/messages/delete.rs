@@ -6,14 +6,12 @@ use serde::Serialize;
 use table::{Access, AccessPattern, Action, Changes, Condition, Error, Stored, item};
 use web::{Context, IfMatch, NoContent, Path, Problem, Route, Sample, problem};
 
-use super::{
-    MEMBERSHIP, MESSAGE, Membership, Message, MessagePath, ONE, SAMPLE, load, membership, partition_of, table_of,
-};
+use super::{MEMBERSHIP, MESSAGE, Membership, Message, MessagePath, ONE, SAMPLE, load, membership, table_of};
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, PRIVATE_CHATS};
 use crate::audit::{self, AuditedAction, Log};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::group_chats::GroupChat;
-use crate::keys::{GroupChatKey, message_key};
+use crate::keys::{GroupChatKey, chat_partition, message_key};
 use crate::names::{ChatId, CommunityId, MessageId, Millisecond, UserId};
 use crate::schema;
 
@@ -122,7 +120,7 @@ pub async fn delete_reactions(
     message: MessageId,
 ) -> Result<(), Error> {
     let table = access.table(pattern, table_of(chat));
-    let reactions = table.query(partition_of(chat)).begins_with(format!("REACTION#{message}#")).consistent();
+    let reactions = table.query(chat_partition(chat)).begins_with(format!("REACTION#{message}#")).consistent();
     let keys: Vec<_> = reactions.all().await?.into_iter().map(|reaction| reaction.key).collect();
     table.batch_delete(&keys).await
 }

@@ -7,8 +7,8 @@ use web::{Context, Fault, IfMatch, MergePatch, Path, Problem, Route, Rules, Samp
 
 use super::mentions::{self, MENTIONS};
 use super::{
-    MEMBERSHIP, MESSAGE, MESSAGE_DELETED, Message, MessagePath, MessageView, ONE, SAMPLE, content, load, membership,
-    table_of,
+    BLOCKED, MEMBERSHIP, MESSAGE, MESSAGE_DELETED, Message, MessagePath, MessageView, ONE, SAMPLE, blocked, content,
+    load, membership, table_of,
 };
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
@@ -16,7 +16,7 @@ use crate::keys::member_key;
 use crate::names::Millisecond;
 use crate::rates::{self, COUNT, count};
 
-/// The content of a message whose sender is still a member.
+/// The content of a message whose sender is still a member, and whom the other member of a private chat has not blocked.
 const EDIT: AccessPattern = AccessPattern::new(
     "edit",
     &[GROUP_CHATS.update(), GROUP_CHATS.check(), PRIVATE_CHATS.update(), PRIVATE_CHATS.check()],
@@ -43,6 +43,7 @@ pub fn route() -> Route {
         .problems(&[
             problem::FORBIDDEN,
             BANNED,
+            BLOCKED,
             problem::NOT_FOUND,
             MESSAGE_DELETED,
             problem::CONFLICT,
@@ -84,7 +85,10 @@ async fn edit(
             .when(Condition::Equals("SenderId", item::text(sender.caller.id.to_string())))
             .when(Condition::Absent("DeletedAt"));
         let member = Action::check(table_of(chat), member_key(chat, sender.caller.id));
-        match cx.access().transact(&EDIT, &[tag.guard(update, &stored), member]).await {
+        let mut actions = vec![tag.guard(update, &stored), member];
+        // Otherwise the old messages of a blocked person would carry new ones.
+        actions.extend(sender.not_blocked());
+        match cx.access().transact(&EDIT, &actions).await {
             Ok(rev) => {
                 // Reactions are counted meanwhile, so the message is read as it is now.
                 let (message, stored) = load(&cx, chat, path.message_id).await?;
@@ -92,6 +96,7 @@ async fn edit(
                 Ok(Tagged::new(&MessageView::new(message, rev), rev))
             }
             Err(error) if error.failed(1).is_some() => Err(Problem::not_found()),
+            Err(error) if error.failed(2).is_some() => Err(blocked()),
             // The next attempt reads the message as it is now.
             Err(error) if error.failed(0).is_some() => Err(Problem::stale()),
             Err(error) => Err(error.into()),

@@ -9,12 +9,11 @@ use utoipa::ToSchema;
 use web::{Context, Fault, Json, Limit, Path, Problem, Query, Route, Sample, problem};
 
 use super::{
-    ChatPath, LIST, MEMBERSHIP, MessageView, OWN_REACTIONS, SAMPLE_LIST, add_own_reactions, membership, partition_of,
-    table_of,
+    ChatPath, LIST, MEMBERSHIP, MessageView, OWN_REACTIONS, SAMPLE_LIST, add_own_reactions, membership, table_of,
 };
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
-use crate::keys::{MESSAGE_PREFIX, message_key};
+use crate::keys::{MESSAGE_PREFIX, chat_partition, message_key};
 use crate::names::{ChatId, MessageId, Millisecond};
 use crate::people::{self, Include, PEOPLE, PersonName};
 
@@ -52,7 +51,7 @@ pub struct MessagePage {
     /// The page of newer messages, before the first item. Only with `around`.
     #[serde(skip_serializing_if = "Option::is_none")]
     previous_cursor: Option<String>,
-    /// The senders and the people who are mentioned, with `include=people`.
+    /// With `include=people`: the senders and the people who are mentioned, each once.
     #[serde(skip_serializing_if = "Option::is_none")]
     people: Option<Vec<PersonName>>,
 }
@@ -214,7 +213,7 @@ impl History<'_> {
     /// Reads up to `limit` messages on one side of a sort key, the nearest first; without a sort key, the newest.
     async fn read(&self, side: Side, from: Option<String>, limit: u32, consistent: bool) -> Result<Part, Problem> {
         let table = table_of(self.chat);
-        let messages = self.cx.access().table(&MESSAGES, table).query(partition_of(self.chat));
+        let messages = self.cx.access().table(&MESSAGES, table).query(chat_partition(self.chat));
         let mut messages = messages.begins_with(MESSAGE_PREFIX);
         if side == Side::Older {
             messages = messages.backward();
@@ -235,7 +234,7 @@ impl History<'_> {
 
     /// Returns the position at a sort key, which need not be that of a message.
     fn position(&self, messages: &table::Query<'_>, sk: &str) -> Result<Position, Problem> {
-        let key = Key::new(partition_of(self.chat), sk);
+        let key = Key::new(chat_partition(self.chat), sk);
         let item = item::key_item(table_of(self.chat), &key);
         let position = messages.position_of(&Stored { key, rev: None, item });
         position.ok_or_else(|| Problem::internal("a position in the history lacks its key"))

@@ -12,8 +12,8 @@ use web::{Context, Created, Fault, IdempotencyKey, Json, Path, Problem, Route, R
 
 use super::mentions::{self, MENTIONS};
 use super::{
-    BLOCKED, ChatPath, GONE, LIST, MEMBERSHIP, MESSAGE, Membership, Message, MessageView, SAMPLE_LIST, content,
-    membership, path_of, table_of,
+    BLOCKED, ChatPath, GONE, LIST, MEMBERSHIP, MESSAGE, Membership, Message, MessageView, SAMPLE_LIST, blocked,
+    content, membership, path_of, table_of,
 };
 use crate::access::{CALLER, GROUP_CHATS, LIVE, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
@@ -113,7 +113,8 @@ async fn send(
     if let Some(reply_to) = new.reply_to {
         let fault = || vec![Fault::pointer("/replyTo", "is not a message of this chat")];
         let messages = cx.access().table(&MESSAGE, table_of(chat));
-        let found = messages.get(message_key(chat, reply_to)).await?;
+        // The message may have been sent just now.
+        let found = messages.get_consistent(message_key(chat, reply_to)).await?;
         found.ok_or_else(|| Problem::unprocessable(fault()))?;
     }
     let mentions = mentions::find(&cx, &sender, &new.content).await?;
@@ -241,7 +242,7 @@ fn created(chat: ChatId, message: Message, rev: Rev) -> Created<MessageView> {
 /// Returns the problem of a condition on the other member of a private chat.
 pub fn refusal(refused: &Failed) -> Problem {
     match &refused.item {
-        Some(item) if !item.contains_key("GoneAt") => BLOCKED.because("This person does not accept your messages."),
+        Some(item) if !item.contains_key("GoneAt") => blocked(),
         _ => GONE.because("This person was deleted."),
     }
 }

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use table::Position;
 use web::{Context, Page, PageQuery, Problem, Query, Route, Sample};
 
-use super::{LIST, LIST_NOTIFICATIONS, NotificationView, READ_PREFIX, UNREAD_PREFIX, partition, view};
+use super::{LIST, LIST_NOTIFICATIONS, NotificationView, READ_PREFIX, UNREAD_PREFIX, view};
 use crate::access::CALLER;
 use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::keys::user_partition;
 use crate::schema::NOTIFICATIONS;
 
 /// Where a page ends. Unread notifications come first, and all read ones after them.
@@ -28,7 +29,7 @@ pub fn route() -> Route {
 async fn list(cx: Context, Query(query): Query<PageQuery>) -> Result<Page<NotificationView>, Problem> {
     let caller = Caller::load(&cx).await?;
     let table = cx.access().table(&LIST_NOTIFICATIONS, &NOTIFICATIONS);
-    let group = |prefix| table.query(partition(caller.id)).begins_with(prefix).backward();
+    let group = |prefix| table.query(user_partition(caller.id)).begins_with(prefix).backward();
     let limit = query.limit.0;
     let (mut items, after_read) = match cx.cursor(query.cursor.as_deref())? {
         Some(End::Read(after)) => (Vec::new(), after),

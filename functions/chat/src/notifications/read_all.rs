@@ -6,9 +6,10 @@ use utoipa::ToSchema;
 use web::{Context, Json, Problem, Route, Sample, problem};
 
 use super::mark::{count, move_to_read};
-use super::{LIST_NOTIFICATIONS, MARK_READ, UNREAD_PREFIX, partition};
+use super::{LIST_NOTIFICATIONS, MARK_READ, UNREAD_PREFIX};
 use crate::access::CALLER;
 use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::keys::user_partition;
 use crate::names::{Millisecond, UserId};
 use crate::schema::NOTIFICATIONS;
 
@@ -48,7 +49,7 @@ async fn read_all(cx: Context) -> Result<Json<ReadAll>, Problem> {
 /// Marks some of the notifications from before this time, and returns their number.
 async fn move_some(cx: &Context, user: UserId, start: Millisecond) -> Result<u64, Problem> {
     let table = cx.access().table(&LIST_NOTIFICATIONS, &NOTIFICATIONS);
-    let before = table.query(partition(user)).between(UNREAD_PREFIX, format!("{UNREAD_PREFIX}{start}"));
+    let before = table.query(user_partition(user)).between(UNREAD_PREFIX, format!("{UNREAD_PREFIX}{start}"));
     let unread: Vec<Stored> = before.consistent().page(MOVES).await?.items;
     let moved = i64::try_from(unread.len()).unwrap_or_default();
     if moved == 0 {

@@ -63,7 +63,7 @@ struct Guard {
 
 impl NotificationType {
     /// Returns the message. It has no names, which would outlive the user or the chat.
-    fn message(self) -> &'static str {
+    pub fn message(self) -> &'static str {
         match self {
             Self::Mention => "You were mentioned in a message.",
             Self::RequestReceived => "A user asks to join a group chat that you moderate.",
@@ -73,7 +73,10 @@ impl NotificationType {
             Self::PrivateChatStarted => "A user has started a private chat with you.",
             Self::MadeModerator => "You are now a moderator.",
             Self::ReportSettled => "Your report was settled.",
-            Self::Security => "A session of yours was ended, because an old refresh token of it was used again.",
+            Self::Security => {
+                "A login was ended, since its refresh token was used a second time. Change your password if it was \
+                 not you."
+            }
         }
     }
 }

@@ -31,7 +31,7 @@ struct ResetCode {
 
 pub fn route() -> Route {
     Route::post("createPasswordReset", "/chat/users/{userId}/password-resets", SIGNED_IN, create)
-        .summary("Create a code by which a user sets a new password, once and within an hour")
+        .summary("Create a code by which a user sets a new password, once and within an hour; 404 without own logins")
         .patterns(&[&CALLER, &GET_USER, &CREATE_RESET])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
         .sample(Sample::new("/chat/users/019b76da-a800-7000-8000-000000000002/password-resets"))

@@ -39,7 +39,7 @@ impl Rules for Reset {
 
 pub fn route() -> Route {
     Route::post("resetPassword", "/chat/password-resets", Who::Public, reset)
-        .summary("Set a new password by a code, and end all sessions of its user")
+        .summary("Set a new password by a code, and end all sessions of its user; 404 without own logins")
         .patterns(&[&RESET_PASSWORD, &END_SESSIONS, &CLOSE_CONNECTIONS])
         .problems(&[BAD_CODE, problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new("/chat/password-resets").body(r#"{"code":"RESET-CODE","password":"moss and lichen"}"#))

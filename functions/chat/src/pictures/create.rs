@@ -14,6 +14,7 @@ use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::communities::Community;
 use crate::keys::{CommunityKey, PictureKey};
 use crate::names::{CommunityId, PictureId};
+use crate::rates::{self, COUNT, count};
 use crate::schema::{self, BUCKET};
 
 /// The community whose picture is uploaded.
@@ -53,8 +54,15 @@ struct PictureLink {
 pub fn route() -> Route {
     Route::post("createPicture", PATH, SIGNED_IN, create)
         .summary("Create a link that takes a PNG, JPEG or WebP file of up to 5 MiB, which becomes a picture")
-        .patterns(&[&CALLER, &COMMUNITY, &CREATE_PICTURE])
-        .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, problem::TOO_LARGE, problem::CONFLICT])
+        .patterns(&[&CALLER, &COUNT, &COMMUNITY, &CREATE_PICTURE])
+        .problems(&[
+            problem::FORBIDDEN,
+            BANNED,
+            problem::NOT_FOUND,
+            problem::TOO_LARGE,
+            problem::CONFLICT,
+            problem::TOO_MANY_REQUESTS,
+        ])
         .sample(Sample::new(PATH).body(r#"{"kind":"avatar","bytes":20000}"#))
 }
 
@@ -67,6 +75,7 @@ async fn create(
     if let Some(earlier) = once.earlier(&cx, &CREATE_PICTURE, &schema::LIVE).await? {
         return Ok(earlier);
     }
+    count(&cx, &rates::PICTURES, &[&caller.id.to_string()]).await?;
     match (new.kind.is_of_community(), new.community_id) {
         (true, Some(community)) => require_founder(&cx, &caller, community).await?,
         (true, None) => return Err(fault("/communityId", "is required for a picture of a community")),

@@ -23,7 +23,7 @@ struct FilePath {
     size: PictureSize,
 }
 
-/// Whoever knows the id may see the picture, since an image element of a page sends no token.
+/// Returns a public route: knowledge of the id is enough, since an image element of a page sends no token.
 pub fn route() -> Route {
     Route::get("getPictureFile", "/chat/pictures/{pictureId}/{size}", Who::Public, get)
         .summary("Get a size of a picture as an image, by a redirection to its file")

@@ -4,17 +4,17 @@ use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use table::{AccessPattern, Stored};
 use utoipa::ToSchema;
-use web::{Context, Page, Problem, Query, Route, Sample, problem};
+use web::{Context, Json, Page, Problem, Query, Route, Sample, problem};
 
 use super::{PrivateChat, PrivateChatView};
 use crate::access::{CALLER, PRIVATE_CHATS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::chat_badges::{Badges, badges, default_limit};
 use crate::group_chats::ChatMember;
-use crate::keys::PrivateChatKey;
+use crate::keys::{PrivateChatKey, user_partition};
 use crate::names::{ChatId, UserId};
-use crate::people::{Include, PEOPLE, PersonName};
-use crate::people_of_page::people;
+use crate::people::{Include, PEOPLE};
+use crate::people_of_page::PeoplePage;
 use crate::schema::{self, PRIVATE_CHAT_MEMBERS_INDEX};
 
 const MINE: &str = "/chat/me/privatechats";
@@ -36,6 +36,7 @@ pub struct PrivateChatsQuery {
     /// Adds `unreadCount` to each chat.
     #[serde(default)]
     pub counts: bool,
+    /// `people` adds the names of the other members.
     #[schema(nullable = false)]
     pub include: Option<Include>,
 }
@@ -48,9 +49,6 @@ pub struct MyPrivateChat {
     chat: PrivateChatView,
     /// The other member.
     user_id: UserId,
-    /// The other member, with `include=people`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    person: Option<PersonName>,
     #[serde(flatten)]
     badges: Badges,
     /// Whether the caller has blocked the other member.
@@ -65,11 +63,11 @@ pub fn route() -> Route {
         .sample(Sample::new(MINE))
 }
 
-async fn list(cx: Context, Query(query): Query<PrivateChatsQuery>) -> Result<Page<MyPrivateChat>, Problem> {
+async fn list(cx: Context, Query(query): Query<PrivateChatsQuery>) -> Result<Json<PeoplePage<MyPrivateChat>>, Problem> {
     let caller = Caller::load(&cx).await?.id;
     let after = cx.cursor(query.cursor.as_deref())?;
     let chats = cx.access().table(&PRIVATE_CHATS_OF_USER, &schema::PRIVATE_CHATS);
-    let rows = chats.query(format!("USER#{caller}")).index(PRIVATE_CHAT_MEMBERS_INDEX).backward().after(after);
+    let rows = chats.query(user_partition(caller)).index(PRIVATE_CHAT_MEMBERS_INDEX).backward().after(after);
     let shown = |rows: Vec<Stored>| async move {
         let keys: Vec<_> = rows.into_iter().map(|row| row.key).collect();
         let members = chats.batch_get(&keys).await?.into_iter();
@@ -93,11 +91,8 @@ async fn list(cx: Context, Query(query): Query<PrivateChatsQuery>) -> Result<Pag
         let chat: PrivateChat = chat.read()?;
         let user_id = chat.member_ids.iter().copied().find(|id| *id != caller).unwrap_or(caller);
         let blocked = member.blocked_at.is_some();
-        items.push(MyPrivateChat { chat: chat.into(), user_id, person: None, badges, blocked });
+        items.push(MyPrivateChat { chat: chat.into(), user_id, badges, blocked });
     }
-    let mut people = people(&cx, query.include, items.iter().map(|item| item.user_id)).await?;
-    for item in &mut items {
-        item.person = people.remove(&item.user_id);
-    }
-    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
+    let page = Page { items, next_cursor: cx.cursor_to(next)? };
+    Ok(Json(PeoplePage::of(&cx, page, query.include, |chat| [chat.user_id]).await?))
 }

@@ -9,7 +9,7 @@ use super::{LIST, PRIVATE_CHAT, Pair, PrivateChat, PrivateChatView, load};
 use crate::access::{CALLER, PRIVATE_CHATS, USERS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::group_chats::ChatMember;
-use crate::keys::{PrivateChatKey, PrivateChatMemberKey, UserKey, pair_key};
+use crate::keys::{PrivateChatKey, PrivateChatMemberKey, UserKey, chat_partition, pair_key};
 use crate::names::{PrivateChatId, UserId};
 use crate::rates::{self, COUNT, count};
 use crate::schema;
@@ -62,7 +62,7 @@ async fn start(
             created_at: id.time().to_string(),
         };
         let member = |user| {
-            let member = ChatMember::new(format!("PRIVATECHAT#{id}"), user, chat.created_at.clone());
+            let member = ChatMember::new(chat_partition(id.into()), user, chat.created_at.clone());
             let added_by = (user != caller).then_some(caller);
             let member = ChatMember { added_by, member_ids: chat.member_ids.clone(), ..member };
             Action::create(&schema::PRIVATE_CHATS, PrivateChatMemberKey { chat: id, user }, &member)

@@ -1,17 +1,20 @@
 //! `PATCH /chat/privatechats/{chatId}`, by either member.
 
 use serde::Deserialize;
-use table::{AccessPattern, Action, Changes};
+use table::{AccessPattern, Action, Changes, Condition};
 use utoipa::ToSchema;
 use web::{Context, IfMatch, MergePatch, Path, Problem, Route, Sample, Tagged, problem};
 
 use super::{ONE, PRIVATE_CHAT, PrivateChat, PrivateChatPath, PrivateChatView, SAMPLE, load};
 use crate::access::{CALLER, PRIVATE_CHATS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::keys::PrivateChatMemberKey;
+use crate::messages::{BLOCKED, blocked};
 use crate::schema;
 
-/// The name and the description of a private chat.
-const UPDATE_PRIVATE_CHAT: AccessPattern = AccessPattern::new("updatePrivateChat", &[PRIVATE_CHATS.update()]);
+/// The name and the description of a private chat in which the other member has not blocked the caller.
+const UPDATE_PRIVATE_CHAT: AccessPattern =
+    AccessPattern::new("updatePrivateChat", &[PRIVATE_CHATS.update(), PRIVATE_CHATS.check()]);
 
 /// The fields of a private chat that can be updated.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -27,7 +30,7 @@ pub fn route() -> Route {
     Route::patch("updatePrivateChat", ONE, SIGNED_IN, update)
         .summary("Update the name or the description of a private chat, for both members")
         .patterns(&[&CALLER, &PRIVATE_CHAT, &UPDATE_PRIVATE_CHAT])
-        .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, problem::CONFLICT])
+        .problems(&[problem::FORBIDDEN, BANNED, BLOCKED, problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new(SAMPLE).body(r#"{"name":"Weekend"}"#))
 }
 
@@ -53,8 +56,19 @@ async fn update(
             return Ok(Tagged::new(&before.into(), stored.rev));
         }
         let update = Action::update(&schema::PRIVATE_CHATS, stored.key.clone(), Changes::between(&before, &after)?);
-        let rev = cx.access().write(&UPDATE_PRIVATE_CHAT, update.if_unchanged(&stored)).await?;
-        Ok(Tagged::new(&after.into(), rev))
+        // The other member sees the name and the description, so a block also stops these.
+        let others = before.member_ids.iter().filter(|member| **member != caller.id);
+        let others = others.map(|user| PrivateChatMemberKey { chat: path.chat_id, user: *user });
+        let others = others.map(|other| Action::check(&schema::PRIVATE_CHATS, other));
+        let mut actions = vec![update.if_unchanged(&stored)];
+        actions.extend(others.map(|other| other.when(Condition::Absent("BlockedAt"))));
+        match cx.access().transact(&UPDATE_PRIVATE_CHAT, &actions).await {
+            Ok(rev) => Ok(Tagged::new(&after.into(), rev)),
+            Err(error) if error.failed(1).is_some() => Err(blocked()),
+            // The other member has updated the chat meanwhile.
+            Err(error) if error.failed(0).is_some() => Err(Problem::stale()),
+            Err(error) => Err(error.into()),
+        }
     })
     .await
 }

@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use table::{AccessPattern, Stored};
 use utoipa::ToSchema;
-use web::{Context, Page, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Json, Path, Problem, Query, Route, Sample, problem};
 
 use super::{LIST, SAMPLE_LIST};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
-use crate::messages::{MEMBERSHIP, MESSAGE, MessagePath, Reaction, load, membership, partition_of, table_of};
+use crate::keys::chat_partition;
+use crate::messages::{MEMBERSHIP, MESSAGE, MessagePath, Reaction, load, membership, table_of};
 use crate::names::{MessageId, UserId};
-use crate::people::{PEOPLE, PersonName};
-use crate::people_of_page::{PeopleQuery, people};
+use crate::people::PEOPLE;
+use crate::people_of_page::{PeoplePage, PeopleQuery};
 
 /// The reactions to a message.
 const REACTIONS: AccessPattern = AccessPattern::new("reactions", &[GROUP_CHATS.query(), PRIVATE_CHATS.query()]);
@@ -23,9 +24,6 @@ const REACTIONS: AccessPattern = AccessPattern::new("reactions", &[GROUP_CHATS.q
 #[serde(rename_all = "camelCase")]
 pub struct PersonReactions {
     user_id: UserId,
-    /// With `include=people`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    person: Option<PersonName>,
     kinds: BTreeSet<String>,
 }
 
@@ -41,27 +39,21 @@ async fn list(
     cx: Context,
     Path(path): Path<MessagePath>,
     Query(query): Query<PeopleQuery>,
-) -> Result<Page<PersonReactions>, Problem> {
+) -> Result<Json<PeoplePage<PersonReactions>>, Problem> {
     let chat = path.chat()?;
     membership(&cx, chat).await?;
     let (message, _) = load(&cx, chat, path.message_id).await?;
     let after = cx.cursor(query.cursor.as_deref())?;
-    let reactions = cx.access().table(&REACTIONS, table_of(chat)).query(partition_of(chat));
+    let reactions = cx.access().table(&REACTIONS, table_of(chat)).query(chat_partition(chat));
     let reactions = reactions.begins_with(format!("REACTION#{}#", message.id)).after(after);
     let page = reactions.page(query.limit.0).await?;
-    let next_cursor = cx.cursor_to(page.next)?;
-    let items = page.items.iter().map(|stored| view(stored, message.id));
-    let mut items: Vec<PersonReactions> = items.collect::<Result<_, _>>()?;
-    let mut people = people(&cx, query.include, items.iter().map(|item| item.user_id)).await?;
-    for item in &mut items {
-        item.person = people.remove(&item.user_id);
-    }
-    Ok(Page { items, next_cursor })
+    let page = cx.page(page, |stored| view(&stored, message.id))?;
+    Ok(Json(PeoplePage::of(&cx, page, query.include, |reactions| [reactions.user_id]).await?))
 }
 
 fn view(stored: &Stored, message: MessageId) -> Result<PersonReactions, Problem> {
     let user = stored.key.sk.as_deref().and_then(|sk| sk.strip_prefix(&format!("REACTION#{message}#")));
     let user_id = user.and_then(|user| user.parse().ok());
     let user_id = user_id.ok_or_else(|| Problem::internal("a reaction has another key"))?;
-    Ok(PersonReactions { user_id, person: None, kinds: stored.read::<Reaction>()?.kinds })
+    Ok(PersonReactions { user_id, kinds: stored.read::<Reaction>()?.kinds })
 }

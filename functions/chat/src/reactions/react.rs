@@ -1,6 +1,6 @@
 //! `PUT /chat/{kind}/{chatId}/messages/{messageId}/reactions/{reaction}`
 
-use table::{AccessPattern, Action, Changes, Condition};
+use table::{AccessPattern, Action, Changes};
 use web::{Context, Kind, NoContent, Path, Problem, Route, Sample, problem};
 
 use super::count::{Change, count};
@@ -9,7 +9,7 @@ use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::keys::{member_key, reaction_key};
 use crate::messages::edit::deleted;
-use crate::messages::{BLOCKED, MEMBERSHIP, MESSAGE, MESSAGE_DELETED, Reaction, load, membership, table_of};
+use crate::messages::{BLOCKED, MEMBERSHIP, MESSAGE, MESSAGE_DELETED, Reaction, blocked, load, membership, table_of};
 use crate::rates::{self, COUNT};
 
 const TOO_MANY_KINDS: Kind = Kind::new(409, "too-many-kinds", "Too many kinds of reactions");
@@ -77,15 +77,12 @@ async fn react(cx: Context, Path(path): Path<ReactionPath>) -> Result<NoContent,
         let counted = count(&member, message.id, &kind, change)?;
         let own_member = Action::check(table_of(chat), member_key(chat, member.caller.id));
         let mut actions = vec![row, counted, own_member];
-        if let Some(other) = member.other() {
-            let other = Action::check(table_of(chat), member_key(chat, other));
-            actions.push(other.when(Condition::Absent("BlockedAt")));
-        }
+        actions.extend(member.not_blocked());
         let Err(error) = cx.access().transact(&REACT, &actions).await else { return Ok(NoContent) };
         Err(if error.failed(2).is_some() {
             Problem::not_found()
         } else if error.failed(3).is_some() {
-            BLOCKED.because("This person does not accept your reactions.")
+            blocked()
         } else if error.failed(0).is_some() || error.failed(1).is_some() {
             Problem::lost_race()
         } else {

@@ -33,7 +33,7 @@ pub struct ChatPreferences {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PreferencesRequest {
-    /// Until this time nobody but who mentions the member causes a notification. Absent or `null` if the chat is not
+    /// Until this time only mentions of the member cause notifications. Absent or `null` if the chat is not
     /// muted.
     #[serde(default)]
     #[schema(format = "date-time")]

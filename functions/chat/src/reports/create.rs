@@ -9,8 +9,8 @@ use web::visible::name_fault;
 use web::{Context, Created, Fault, IdempotencyKey, Json, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::{
-    Evidence, REPORTED, RETENTION_SECONDS, Reason, Report, ReportPlace, ReportStatus, ReportView, Reported, TargetKind,
-    key,
+    ChatReport, Evidence, REPORTED, RETENTION_SECONDS, Reason, Report, ReportPlace, ReportStatus, ReportView, Reported,
+    TargetKind, chat_key, key,
 };
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, PRIVATE_CHATS, USERS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
@@ -18,15 +18,17 @@ use crate::communities::Community;
 use crate::group_chats::GroupChat;
 use crate::keys::{CommunityKey, GroupChatKey, ReportPlaceKey, ReportedKey, UserKey, member_key, message_key};
 use crate::messages::Message;
-use crate::names::{ChatId, CommunityId, MessageId, ReportId, UserId};
+use crate::names::{ChatId, CommunityId, GroupChatId, MessageId, ReportId, UserId};
+use crate::rates::{self, COUNT, count};
 use crate::schema;
 use crate::users::User;
 
-/// What is reported, as far as the caller sees it.
+/// The target of a report, as far as the caller sees it.
 const TARGET: AccessPattern =
     AccessPattern::new("reportTarget", &[USERS.get(), COMMUNITIES.get(), GROUP_CHATS.get(), PRIVATE_CHATS.get()]);
 
-/// A new report, the place where it is, and the guard that lets its user report the target once.
+/// A new report, the place where it is, its row in the list of a group chat, and the guard that lets its user report the
+/// target once.
 const CREATE_REPORT: AccessPattern = AccessPattern::new("createReport", &[COMMUNITIES.put(), COMMUNITIES.get()]);
 
 const PATH: &str = "/chat/reports";
@@ -61,14 +63,22 @@ impl Rules for NewReport {
 /// Where a report goes, and its evidence.
 struct Target {
     community: Option<CommunityId>,
+    group_chat: Option<GroupChatId>,
     evidence: Option<Evidence>,
 }
 
 pub fn route() -> Route {
     Route::post("createReport", PATH, SIGNED_IN, create)
         .summary("Create a report about a message, a person or a community, once for each target")
-        .patterns(&[&CALLER, &TARGET, &CREATE_REPORT])
-        .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, REPORTED, problem::CONFLICT])
+        .patterns(&[&CALLER, &COUNT, &TARGET, &CREATE_REPORT])
+        .problems(&[
+            problem::FORBIDDEN,
+            BANNED,
+            problem::NOT_FOUND,
+            REPORTED,
+            problem::CONFLICT,
+            problem::TOO_MANY_REQUESTS,
+        ])
         .sample(Sample::new(PATH).body(
             r#"{"kind":"person","targetId":"019b76da-a800-7000-8000-000000000002","reason":"spam","note":"Ads."}"#,
         ))
@@ -83,6 +93,7 @@ async fn create(
     if let Some(earlier) = once.earlier(&cx, &CREATE_REPORT, &schema::COMMUNITIES).await? {
         return Ok(earlier);
     }
+    count(&cx, &rates::REPORTS, &[&caller.id.to_string()]).await?;
     let target = match (new.kind, &new.chat) {
         (TargetKind::Message, Some(chat)) => message(&cx, caller.id, &parsed(chat)?, &new.target_id).await?,
         (TargetKind::Message, None) => return Err(fault("/chat", "is required for a message")),
@@ -111,11 +122,16 @@ async fn create(
     };
     let place = ReportPlace { community_id: target.community, expires };
     let reported = Reported { report_id: id, expires };
-    let actions = vec![
+    let mut actions = vec![
         Action::create(&schema::COMMUNITIES, key(target.community, ReportStatus::Open, id), &report)?,
         Action::create(&schema::COMMUNITIES, ReportPlaceKey { report: id }.key(), &place)?,
         Action::create(&schema::COMMUNITIES, ReportedKey { user: caller.id, target: guard }.key(), &reported)?,
     ];
+    let listed = ChatReport { expires };
+    let listed = target
+        .group_chat
+        .map(|chat| Action::create(&schema::COMMUNITIES, chat_key(chat, ReportStatus::Open, id), &listed));
+    actions.extend(listed.transpose()?);
     let view = ReportView::of_reporter(target.community, report);
     let location = format!("{PATH}/{id}");
     let created = once.create(&cx, &CREATE_REPORT, &schema::COMMUNITIES, actions, location, &view).await;
@@ -125,12 +141,12 @@ async fn create(
     })
 }
 
-/// Finds a message of a chat of which the caller is a member. Moderators of its community settle the report; a private
-/// chat has none, so administrators do.
+/// Finds a message of a chat of which the caller is a member. Moderators of the group chat and of its community settle
+/// the report; a private chat has none, so administrators do.
 async fn message(cx: &Context, caller: UserId, chat: &ChatId, target: &str) -> Result<Target, Problem> {
     let message: MessageId = parsed(target)?;
-    let (table, community): (&'static Table, Option<CommunityId>) = match *chat {
-        ChatId::Private(_) => (&schema::PRIVATE_CHATS, None),
+    let (table, community, group_chat): (&'static Table, _, _) = match *chat {
+        ChatId::Private(_) => (&schema::PRIVATE_CHATS, None, None),
         ChatId::Group(chat) => {
             let groups = cx.access().table(&TARGET, &schema::GROUP_CHATS);
             let stored = groups.get_consistent(GroupChatKey { chat }).await?.ok_or_else(Problem::not_found)?;
@@ -138,7 +154,7 @@ async fn message(cx: &Context, caller: UserId, chat: &ChatId, target: &str) -> R
             if chat.deleting_at.is_some() {
                 return Err(Problem::not_found());
             }
-            (&schema::GROUP_CHATS, Some(chat.community_id))
+            (&schema::GROUP_CHATS, Some(chat.community_id), Some(chat.id))
         }
     };
     let rows = cx.access().table(&TARGET, table);
@@ -146,7 +162,7 @@ async fn message(cx: &Context, caller: UserId, chat: &ChatId, target: &str) -> R
     let stored = rows.get_consistent(message_key(*chat, message)).await?.ok_or_else(Problem::not_found)?;
     let message: Message = stored.read()?;
     require_other(message.sender_id, caller)?;
-    Ok(Target { community, evidence: Some(Evidence::of(&message)) })
+    Ok(Target { community, group_chat, evidence: Some(Evidence::of(&message)) })
 }
 
 async fn person(cx: &Context, caller: UserId, target: &str) -> Result<Target, Problem> {
@@ -157,7 +173,7 @@ async fn person(cx: &Context, caller: UserId, target: &str) -> Result<Target, Pr
         return Err(Problem::not_found());
     }
     require_other(user, caller)?;
-    Ok(Target { community: None, evidence: None })
+    Ok(Target { community: None, group_chat: None, evidence: None })
 }
 
 /// Finds a community. Administrators settle the report, since its moderators would judge themselves.
@@ -168,7 +184,7 @@ async fn community(cx: &Context, target: &str) -> Result<Target, Problem> {
     if found.deleting_at.is_some() {
         return Err(Problem::not_found());
     }
-    Ok(Target { community: None, evidence: None })
+    Ok(Target { community: None, group_chat: None, evidence: None })
 }
 
 fn require_other(person: UserId, caller: UserId) -> Result<(), Problem> {

@@ -5,11 +5,12 @@ use table::{AccessPattern, Stored};
 use utoipa::ToSchema;
 use web::{Context, Json, Path, Problem, Route, Sample, problem};
 
-use super::community::find_community;
-use super::{COMMUNITY, Report, ReportView, load_with_place};
+use super::moderated::{find_chat, find_community};
+use super::{MODERATED, Report, ReportView, load_with_place};
 use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::communities::Community;
+use crate::group_chats::GroupChat;
 use crate::names::ReportId;
 
 /// A report by its id: its place, then its row, whose key has one of three statuses.
@@ -25,6 +26,8 @@ pub(super) struct ReportPath {
 pub(super) struct Found {
     /// The community whose moderators settle it.
     pub community: Option<Community>,
+    /// The group chat of the message, unless the chat was deleted. Its moderators settle the report, too.
+    pub group_chat: Option<GroupChat>,
     pub stored: Stored,
     pub report: Report,
     /// Whether the caller may settle it.
@@ -33,8 +36,8 @@ pub(super) struct Found {
 
 pub fn route() -> Route {
     Route::get("getReport", "/chat/reports/{reportId}", SIGNED_IN, get)
-        .summary("Get a report: for moderators of its community, for administrators if it has none, and its reporter")
-        .patterns(&[&CALLER, &REPORT, &COMMUNITY])
+        .summary("Get a report: for moderators of its group chat or community, for administrators without one, for its reporter")
+        .patterns(&[&CALLER, &REPORT, &MODERATED])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
         .sample(Sample::new("/chat/reports/019b76da-a800-7000-8000-000000000071"))
 }
@@ -54,13 +57,20 @@ pub(super) async fn find(cx: &Context, caller: &Caller, report: ReportId) -> Res
         Some(community) => Some(find_community(cx, community).await?.ok_or_else(Problem::not_found)?),
         None => None,
     };
+    let report: Report = stored.read()?;
+    let group_chat = match report.group_chat() {
+        Some(chat) => find_chat(cx, chat).await?,
+        None => None,
+    };
     let may_settle = match &community {
-        Some(community) => community.is_moderated_by(caller.id),
+        Some(community) => {
+            let moderates_chat = group_chat.as_ref().is_some_and(|chat| chat.is_moderated_by(caller.id));
+            moderates_chat || community.is_moderated_by(caller.id)
+        }
         None => caller.is_admin,
     };
-    let report: Report = stored.read()?;
     if !may_settle && report.reporter_id != caller.id {
         return Err(Problem::not_found());
     }
-    Ok(Found { community, stored, report, may_settle })
+    Ok(Found { community, group_chat, stored, report, may_settle })
 }

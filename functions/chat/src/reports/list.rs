@@ -1,29 +1,31 @@
-//! `GET /chat/communities/{communityId}/reports` and `GET /chat/reports`
+//! `GET /chat/communities/{communityId}/reports`, `GET /chat/groupchats/{chatId}/reports` and `GET /chat/reports`
 
 use serde::Deserialize;
-use table::{AccessPattern, EntityKey};
+use table::{AccessPattern, EntityKey, Key, Stored};
 use utoipa::ToSchema;
 use web::{Context, Limit, Page, Path, Problem, Query, Route, Sample, problem};
 
-use super::{Report, ReportStatus, ReportView};
+use super::{Report, ReportStatus, ReportView, key};
 use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
+use crate::communities::CommunityPath;
 use crate::communities::authorization::{CommunityAccess, LOAD_COMMUNITY};
-use crate::keys::{CommunityKey, PlatformReportKey};
+use crate::group_chats::GroupChatPath;
+use crate::group_chats::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
+use crate::keys::{ChatReportKey, CommunityKey, GroupChatKey, PlatformReportKey};
 use crate::names::CommunityId;
 use crate::schema;
 
 /// The reports of a status in a partition.
 const REPORTS: AccessPattern = AccessPattern::new("reports", &[COMMUNITIES.query()]);
 
-const OF_COMMUNITY: &str = "/chat/communities/{communityId}/reports";
-const OF_PLATFORM: &str = "/chat/reports";
+/// The reports of a status in the list of a group chat.
+const REPORTS_OF_CHAT: AccessPattern =
+    AccessPattern::new("reportsOfChat", &[COMMUNITIES.query(), COMMUNITIES.batch_get()]);
 
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct CommunityPath {
-    community_id: CommunityId,
-}
+const OF_COMMUNITY: &str = "/chat/communities/{communityId}/reports";
+const OF_CHAT: &str = "/chat/groupchats/{chatId}/reports";
+const OF_PLATFORM: &str = "/chat/reports";
 
 /// The query of a list of reports.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -46,6 +48,14 @@ pub fn community_route() -> Route {
         .sample(Sample::new("/chat/communities/019b76da-a800-7000-8000-000000000011/reports"))
 }
 
+pub fn chat_route() -> Route {
+    Route::get("listChatReports", OF_CHAT, SIGNED_IN, list_of_chat)
+        .summary("List the reports of a status about messages of a group chat, the oldest first")
+        .patterns(&[&CALLER, &LOAD_GROUP_CHAT, &REPORTS_OF_CHAT])
+        .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
+        .sample(Sample::new("/chat/groupchats/019b76da-a800-7000-8000-000000000021/reports"))
+}
+
 pub fn platform_route() -> Route {
     Route::get("listPlatformReports", OF_PLATFORM, SIGNED_IN, list_of_platform)
         .summary("List the reports of a status about private messages, people and communities, the oldest first")
@@ -61,6 +71,30 @@ async fn list_of_community(
 ) -> Result<Page<ReportView>, Problem> {
     CommunityAccess::load(&cx, community).await?.require_moderator()?;
     list(&cx, Some(community), query).await
+}
+
+async fn list_of_chat(
+    cx: Context,
+    Path(GroupChatPath { chat_id: chat }): Path<GroupChatPath>,
+    Query(query): Query<ReportQuery>,
+) -> Result<Page<ReportView>, Problem> {
+    let access = GroupChatAccess::load(&cx, chat).await?;
+    access.require_moderator()?;
+    let community = Some(access.chat.community_id);
+    let after = cx.cursor(query.cursor.as_deref())?;
+    let reports = cx.access().table(&REPORTS_OF_CHAT, &schema::COMMUNITIES);
+    let rows = reports.query(GroupChatKey { chat }.key().pk);
+    let rows = rows.begins_with(format!("REPORT#{}#", query.status)).after(after);
+    let of_rows = |rows: Vec<Stored>| async move {
+        let row = |row: &Stored| ChatReportKey::parse(&row.key);
+        let keys: Vec<Key> = rows.iter().filter_map(row).map(|row| key(community, row.status, row.report)).collect();
+        let found = reports.batch_get(&keys).await?.into_iter();
+        // A report that was settled meanwhile has another key.
+        let view = |report: Stored| Ok(ReportView::new(community, report.read::<Report>()?));
+        found.map(|report| report.map(view).transpose()).collect::<Result<Vec<_>, Problem>>()
+    };
+    let (items, next) = rows.page_of(query.limit.0, of_rows).await?;
+    Ok(Page { items, next_cursor: cx.cursor_to(next)? })
 }
 
 async fn list_of_platform(cx: Context, Query(query): Query<ReportQuery>) -> Result<Page<ReportView>, Problem> {

@@ -9,7 +9,7 @@ use web::visible::name_fault;
 use web::{Context, Fault, Json, Path, Problem, Route, Rules, Sample, Valid, problem};
 
 use super::get::{Found, REPORT, ReportPath, find};
-use super::{COMMUNITY, REPORT_SETTLED, Report, ReportStatus, ReportView, TargetKind, key};
+use super::{ChatReport, MODERATED, REPORT_SETTLED, Report, ReportStatus, ReportView, TargetKind, chat_key, key};
 use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS, LEASE, LEAVE_COMMUNITY, PRIVATE_CHATS};
 use crate::audit::{self, AuditedAction, Log};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
@@ -21,10 +21,10 @@ use crate::messages::delete::{DELETE_REACTIONS, delete_reactions, to_placeholder
 use crate::names::{ChatId, MessageId, Millisecond, UserId};
 use crate::schema;
 use crate::sessions::end::{END_SESSIONS, end_all};
-use crate::users::Ban;
 use crate::users::ban::{BAN_USER, set};
+use crate::users::{Ban, OWN_ROLE};
 
-/// The settled row of a report instead of the open one, and the message if it is deleted, with entries in the audit log.
+/// The settled rows of a report instead of the open ones, and the message if it is deleted, with entries in the audit log.
 const SETTLE_REPORT: AccessPattern = AccessPattern::new(
     "settleReport",
     &[COMMUNITIES.delete(), COMMUNITIES.put(), GROUP_CHATS.update(), PRIVATE_CHATS.update()],
@@ -38,7 +38,7 @@ enum Settlement {
     Dismissed,
 }
 
-/// What is done at once about the message or the person.
+/// A measure about the message or the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 enum Measure {
@@ -53,7 +53,7 @@ enum Measure {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Settle {
     status: Settlement,
-    /// What is done at once, if the report is upheld.
+    /// The measures that are taken at once, if the report is upheld.
     #[serde(default)]
     #[schema(max_items = 3)]
     measures: BTreeSet<Measure>,
@@ -75,7 +75,7 @@ pub fn route() -> Route {
         .patterns(&[
             &CALLER,
             &REPORT,
-            &COMMUNITY,
+            &MODERATED,
             &SETTLE_REPORT,
             &DELETE_REACTIONS,
             &LOAD_DEPARTURE,
@@ -94,6 +94,7 @@ pub fn route() -> Route {
             BANNED,
             problem::NOT_FOUND,
             REPORT_SETTLED,
+            OWN_ROLE,
             OWNER_MUST_TRANSFER,
             problem::CONFLICT,
         ])
@@ -118,6 +119,7 @@ async fn settle(
         }
         require_open(&report)?;
         check_measures(&settle, &report, community.is_some())?;
+        check_power(&settle, community.as_ref(), &caller)?;
         let Some(person) = person(&report) else { return Ok(()) };
         match &community {
             Some(community) => measure_in_community(&cx, &settle.measures, community, person, caller.id, reason).await,
@@ -131,7 +133,7 @@ async fn settle(
 /// Settles the report, and deletes its message in the same transaction.
 async fn close(cx: &Context, path: ReportPath, settle: &Settle, reason: &str) -> Result<Json<ReportView>, Problem> {
     let caller = Caller::load(cx).await?;
-    let Found { community, stored, report, .. } = find(cx, &caller, path.report_id).await?;
+    let Found { community, group_chat, stored, report, .. } = find(cx, &caller, path.report_id).await?;
     require_open(&report)?;
     let community = community.map(|community| community.id);
     let (clock, log) = (&cx.engines().clock, community.map_or(Log::Platform, Log::Community));
@@ -145,11 +147,18 @@ async fn close(cx: &Context, path: ReportPath, settle: &Settle, reason: &str) ->
         settled_at: Some(now.to_string()),
         ..report
     };
-    let own = vec![
+    let mut own = vec![
         Action::delete(&schema::COMMUNITIES, stored.key),
         Action::create(&schema::COMMUNITIES, key(community, settled.status, settled.id), &settled)?,
         audit::entry(clock, log, caller.id, AuditedAction::SettleReport, settled.id, reason)?,
     ];
+    // The deletion of a group chat deletes the rows of its list.
+    if let Some(chat) = group_chat {
+        let listed = ChatReport { expires: settled.expires };
+        let [open, closed] = [ReportStatus::Open, settled.status].map(|status| chat_key(chat.id, status, settled.id));
+        own.push(Action::delete(&schema::COMMUNITIES, open).or_absent());
+        own.push(Action::create(&schema::COMMUNITIES, closed, &listed)?);
+    }
     let deleted = message(&settled).filter(|_| settle.measures.contains(&Measure::DeleteMessage));
     let mut actions = own.clone();
     if let Some((chat, message)) = deleted {
@@ -192,6 +201,17 @@ fn check_measures(settle: &Settle, report: &Report, has_community: bool) -> Resu
     Ok(())
 }
 
+/// 403 for a moderator of a group chat who removes or bans from its community.
+fn check_power(settle: &Settle, community: Option<&Community>, caller: &Caller) -> Result<(), Problem> {
+    let acts_on_members = settle.measures.contains(&Measure::Remove) || settle.measures.contains(&Measure::Ban);
+    if acts_on_members && community.is_some_and(|community| !community.is_moderated_by(caller.id)) {
+        let detail = "Only moderators of the community remove or ban its members. You can delete the message, and remove \
+            the person from the group chat by its own operation.";
+        return Err(Problem::forbidden(detail));
+    }
+    Ok(())
+}
+
 async fn measure_in_community(
     cx: &Context,
     measures: &BTreeSet<Measure>,
@@ -217,6 +237,9 @@ async fn measure_on_platform(
     reason: &str,
 ) -> Result<(), Problem> {
     if measures.contains(&Measure::Ban) {
+        if person == caller.id {
+            return Err(OWN_ROLE.because("You cannot ban yourself."));
+        }
         let ban = Ban { reason: reason.to_owned(), by: caller.id, until: None };
         set(cx, caller, person, Some(ban), AuditedAction::BanUser, reason).await?;
         end_all(cx.access(), person).await?;

@@ -12,7 +12,7 @@ use crate::communities::TOO_MANY_MEMBERSHIPS;
 use crate::group_chats::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
 use crate::group_chats::joining::{self, Way};
 use crate::group_chats::{CHAT_FULL, ChatMember, NOT_IN_COMMUNITY};
-use crate::keys::GroupChatMemberKey;
+use crate::keys::{GroupChatMemberKey, chat_partition};
 use crate::names::Millisecond;
 use crate::schema;
 
@@ -67,7 +67,7 @@ async fn approve(cx: Context, Path(path): Path<ChatRequestPath>) -> Result<Tagge
         if is_member {
             actions.push(Action::check(&schema::GROUP_CHATS, member));
         } else {
-            let member = ChatMember::new(format!("GROUPCHAT#{}", chat.id), user, now.to_string());
+            let member = ChatMember::new(chat_partition(chat.id.into()), user, now.to_string());
             actions.extend(joining::actions(chat, user, &member, Way::Added)?);
         }
         let error = match cx.access().transact(&APPROVE, &actions).await {

@@ -1,18 +1,18 @@
 //! `GET /chat/groupchats/{chatId}/requests` and `GET /chat/me/requests`
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use table::{AccessPattern, EntityKey};
 use utoipa::ToSchema;
-use web::{Context, Limit, Page, Path, Problem, Query, Route, Sample, problem};
+use web::{Context, Json, Limit, Page, Path, Problem, Query, Route, Sample, problem};
 
 use super::{ChatRequest, OF_CHAT, OF_ME, RequestView, SAMPLE_OF_CHAT};
 use crate::access::{CALLER, CHAT_REQUESTS};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
 use crate::group_chats::GroupChatPath;
 use crate::group_chats::authorization::{GroupChatAccess, LOAD_GROUP_CHAT};
-use crate::keys::{GroupChatKey, REQUEST_PREFIX};
-use crate::people::{Include, PEOPLE, PersonName};
-use crate::people_of_page::people;
+use crate::keys::{GroupChatKey, REQUEST_PREFIX, user_partition};
+use crate::people::{Include, PEOPLE};
+use crate::people_of_page::PeoplePage;
 use crate::schema::{self, PENDING_INDEX};
 
 /// The pending or all requests of a chat or of a user.
@@ -50,20 +50,9 @@ pub struct ChatRequestsQuery {
     limit: Limit,
     #[schema(min_length = 1)]
     cursor: Option<String>,
-    /// `people` adds the names of the users.
-    #[schema(inline)]
+    /// `people` adds the names of the users whom the items name.
+    #[schema(nullable = false)]
     include: Option<Include>,
-}
-
-/// A request in the list of a chat's moderators.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RequestOfChat {
-    #[serde(flatten)]
-    request: RequestView,
-    /// With `include=people`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    person: Option<PersonName>,
 }
 
 pub fn of_chat_route() -> Route {
@@ -86,21 +75,19 @@ async fn list_of_chat(
     cx: Context,
     Path(path): Path<GroupChatPath>,
     Query(query): Query<ChatRequestsQuery>,
-) -> Result<Page<RequestOfChat>, Problem> {
+) -> Result<Json<PeoplePage<RequestView>>, Problem> {
     let access = GroupChatAccess::load(&cx, path.chat_id).await?;
     access.require_moderator()?;
     let ChatRequestsQuery { status, limit, cursor, include } = query;
     let partition = GroupChatKey { chat: path.chat_id }.key().pk;
     let page = list(&cx, partition, RequestsQuery { status, limit, cursor }).await?;
-    let mut people = people(&cx, include, page.items.iter().map(|request| request.user_id)).await?;
-    let mut named = |request: RequestView| RequestOfChat { person: people.remove(&request.user_id), request };
-    let items = page.items.into_iter().map(&mut named).collect();
-    Ok(Page { items, next_cursor: page.next_cursor })
+    let users = |request: &RequestView| [Some(request.user_id), request.settled_by].into_iter().flatten();
+    Ok(Json(PeoplePage::of(&cx, page, include, users).await?))
 }
 
 async fn list_mine(cx: Context, Query(query): Query<RequestsQuery>) -> Result<Page<RequestView>, Problem> {
     let user = Caller::load(&cx).await?.id;
-    list(&cx, format!("USER#{user}"), query).await
+    list(&cx, user_partition(user), query).await
 }
 
 async fn list(cx: &Context, partition: String, query: RequestsQuery) -> Result<Page<RequestView>, Problem> {

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use web::search::{Count, Highlights, Marks, Piece, Total};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
+use super::filters::{all_equal, equal};
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
 use super::text::{Field, Words};
 use super::{SEARCH, TIMEOUT, searcher};
@@ -115,17 +116,10 @@ async fn search(cx: Context, Query(query): Query<CommunityQuery>) -> Result<Json
     searcher(&cx).await?;
     let words = query.q.as_deref().map(Words::parse).transpose();
     let words = words.map_err(|fault| Problem::faults(vec![fault]))?;
-    let equal = |field: &'static str, value: &Option<String>| {
-        let value = value.as_ref()?;
-        Some((field, json!({ "term": { field: value } })))
-    };
-    let chosen = [equal("topicKey", &query.topic), equal("country", &query.country)];
-    let filters = [equal("state", &query.state), equal("city", &query.city)];
-    let mut search = CommunitySearch {
-        words,
-        chosen: chosen.into_iter().flatten().collect(),
-        filters: filters.into_iter().flatten().map(|(_, filter)| filter).collect(),
-    };
+    let chosen = [("topicKey", &query.topic), ("country", &query.country)].into_iter();
+    let chosen = chosen.filter_map(|(field, value)| Some((field, equal(field, value.as_ref()?)))).collect();
+    let filters = all_equal([("state", &query.state), ("city", &query.city)]);
+    let mut search = CommunitySearch { words, chosen, filters };
     let FoundPage { items, total, mut counts, next_cursor } =
         page::page(&cx, &mut search, query.limit, query.cursor.as_deref()).await?;
     let facets = query.cursor.is_none().then(|| CommunityFacets {
@@ -153,7 +147,7 @@ impl Searched for CommunitySearch {
     type Item = FoundCommunity;
 
     fn query(&self, marks: &Marks, is_first: bool) -> SearchQuery {
-        let mut filters = vec![json!({ "term": { "entity": "community" } })];
+        let mut filters = vec![equal("entity", "community")];
         filters.extend(self.filters.iter().cloned());
         let chosen = self.chosen.values().cloned();
         // Facets count more communities than the hits.
@@ -192,7 +186,7 @@ mod tests {
     use super::*;
 
     fn search() -> CommunitySearch {
-        let filter = |field: &'static str, value| (field, json!({ "term": { field: value } }));
+        let filter = |field: &'static str, value| (field, equal(field, value));
         CommunitySearch {
             words: None,
             chosen: BTreeMap::from([filter("topicKey", "walking"), filter("country", "wales")]),

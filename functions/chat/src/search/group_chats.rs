@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use web::search::{Highlights, Marks, Piece, Total};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
+use super::filters::equal;
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
 use super::text::{Field, Words};
 use super::{SEARCH, TIMEOUT, searcher};
@@ -16,7 +17,7 @@ use crate::access::{CALLER, COMMUNITIES, GROUP_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
 use crate::communities::CommunityMember;
 use crate::group_chats::{GroupChat, GroupChatView};
-use crate::keys::{CommunityMemberKey, MEMBER_PREFIX};
+use crate::keys::{CommunityMemberKey, user_partition};
 use crate::names::{CommunityId, UserId};
 use crate::{rates, schema};
 
@@ -105,7 +106,7 @@ async fn search(cx: Context, Query(query): Query<GroupChatQuery>) -> Result<Json
 /// Returns the communities of a user. The index may lag behind, so the hits' communities are checked afterwards.
 async fn communities_of(cx: &Context, user: UserId) -> Result<BTreeSet<CommunityId>, Problem> {
     let table = cx.access().table(&COMMUNITIES_OF_CALLER, &schema::COMMUNITIES);
-    let members = table.query(format!("{MEMBER_PREFIX}{user}")).index(schema::COMMUNITY_MEMBERS_INDEX);
+    let members = table.query(user_partition(user)).index(schema::COMMUNITY_MEMBERS_INDEX);
     let rows = members.all().await?;
     Ok(rows.iter().filter_map(|row| CommunityMemberKey::parse(&row.key)).map(|key| key.community).collect())
 }
@@ -134,10 +135,7 @@ impl Searched for GroupChatSearch {
         let communities: Vec<String> = self.communities.iter().map(CommunityId::to_string).collect();
         SearchQuery {
             must: self.words.iter().flat_map(|words| words.clauses(&FIELDS, |_| Vec::new())).collect(),
-            filters: vec![
-                json!({ "term": { "entity": "groupChat" } }),
-                json!({ "terms": { "communityId": communities } }),
-            ],
+            filters: vec![equal("entity", "groupChat"), json!({ "terms": { "communityId": communities } })],
             highlight: self.words.as_ref().map(|words| words.highlight(&FIELDS, marks)),
             sort: json!([{ "_score": "desc" }, { "pk": "desc" }]),
             ..SearchQuery::default()

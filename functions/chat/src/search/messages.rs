@@ -10,12 +10,13 @@ use utoipa::ToSchema;
 use web::search::{Highlights, Marks, Piece, Total};
 use web::{Context, Fault, Json, Limit, Problem, Query, Route, Sample, problem};
 
+use super::filters::equal;
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
 use super::text::{Field, Words, highlighted, typos};
 use super::{SEARCH, TIMEOUT, searcher};
 use crate::access::{CALLER, GROUP_CHATS, PRIVATE_CHATS};
 use crate::caller::{BANNED, SIGNED_IN};
-use crate::keys::{GroupChatMemberKey, MEMBER_PREFIX, message_of};
+use crate::keys::{GroupChatMemberKey, message_of, user_partition};
 use crate::messages::MessageView;
 use crate::names::{ChatId, GroupChatId, UserId};
 use crate::{rates, schema};
@@ -78,7 +79,7 @@ pub struct FoundMessage {
     pub highlights: Highlights,
 }
 
-/// What a query looks for in messages.
+/// The words or the phrase of a query for messages.
 #[derive(Clone, Debug, PartialEq)]
 enum Wanted {
     Words(Words),
@@ -122,7 +123,7 @@ async fn search(cx: Context, Query(query): Query<MessageQuery>) -> Result<Json<F
 
 /// Returns the group chats of a user. The index may lag behind, so the hits' chats are checked afterwards.
 async fn group_chats_of(cx: &Context, user: UserId) -> Result<BTreeSet<GroupChatId>, Problem> {
-    let members = cx.access().table(&CHATS_OF_CALLER, &schema::GROUP_CHATS).query(format!("{MEMBER_PREFIX}{user}"));
+    let members = cx.access().table(&CHATS_OF_CALLER, &schema::GROUP_CHATS).query(user_partition(user));
     let rows = members.index(schema::GROUP_CHAT_MEMBERS_INDEX).all().await?;
     Ok(rows.iter().filter_map(|row| GroupChatMemberKey::parse(&row.key)).map(|key| key.chat).collect())
 }
@@ -136,11 +137,11 @@ impl MessageQuery {
         let mut filters = Vec::new();
         if let Some(chat) = &self.chat {
             match chat.parse::<ChatId>() {
-                Ok(chat) => filters.push(json!({ "term": { "chat": chat.to_string() } })),
+                Ok(chat) => filters.push(equal("chat", &chat.to_string())),
                 Err(error) => faults.push(Fault::parameter("chat", format!("must be {error}"))),
             }
         }
-        filters.extend(self.sender.map(|sender| json!({ "term": { "senderId": sender.to_string() } })));
+        filters.extend(self.sender.map(|sender| equal("senderId", &sender.to_string())));
         for (name, bound, time) in [("from", "gte", &self.from), ("to", "lt", &self.to)] {
             let Some(time) = time else { continue };
             match time.parse::<Timestamp>() {
@@ -181,7 +182,7 @@ impl Searched for MessageSearch {
     fn query(&self, marks: &Marks, _: bool) -> SearchQuery {
         let chats: Vec<String> = self.group_chats.iter().map(|chat| ChatId::Group(*chat).to_string()).collect();
         let visible = json!({ "bool": { "minimum_should_match": 1, "should": [
-            { "term": { "members": self.caller.to_string() } },
+            equal("members", &self.caller.to_string()),
             { "terms": { "chat": chats } },
         ] } });
         let entity = json!({ "terms": { "entity": ["groupChatMessage", "privateChatMessage"] } });

@@ -7,7 +7,7 @@ use web::search::{Marks, words};
 /// The characters of the fragments of a long text that are returned with a hit.
 const FRAGMENT: u32 = 160;
 
-/// What a query looks for.
+/// The words of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Words(Vec<String>);
 

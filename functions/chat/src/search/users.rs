@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use web::search::{Highlights, Marks, Piece, Total};
 use web::{Context, Json, Limit, Problem, Query, Route, Sample, problem};
 
+use super::filters::{all_equal, equal};
 use super::page::{self, FoundPage, Hit, Loaded, SearchQuery, Searched};
 use super::text::{Field, Words, scored};
 use super::{SEARCH, TIMEOUT, searcher};
@@ -100,9 +101,7 @@ pub fn route() -> Route {
 async fn search(cx: Context, Query(query): Query<UserQuery>) -> Result<Json<FoundUsers>, Problem> {
     searcher(&cx).await?;
     let words = Words::parse(&query.q).map_err(|fault| Problem::faults(vec![fault]))?;
-    let filters = [("country", &query.country), ("state", &query.state), ("city", &query.city)];
-    let equal = |(field, value): (&str, &Option<String>)| Some(json!({ "term": { field: value.as_ref()? } }));
-    let filters = filters.into_iter().filter_map(equal).collect();
+    let filters = all_equal([("country", &query.country), ("state", &query.state), ("city", &query.city)]);
     let mut search = UserSearch { words, filters, clock: cx.engines().clock.clone() };
     let FoundPage { items, total, next_cursor, .. } =
         page::page(&cx, &mut search, query.limit, query.cursor.as_deref()).await?;
@@ -126,7 +125,7 @@ impl Searched for UserSearch {
             { "prefix": { "username": whole.to_lowercase() } },
             { "prefix": { "nameKey": whole } },
         ] } });
-        let mut filters = vec![json!({ "term": { "entity": "user" } })];
+        let mut filters = vec![equal("entity", "user")];
         filters.extend(self.filters.iter().cloned());
         SearchQuery {
             must: self.words.clauses(&FIELDS, of_username),

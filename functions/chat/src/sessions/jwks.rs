@@ -36,7 +36,7 @@ struct PublicKey {
 
 pub fn route() -> Route {
     Route::get("getJwks", JWKS, Who::Public, get)
-        .summary("Get the public keys of the tokens that chat issues")
+        .summary("Get the public keys of the tokens that chat issues; 404 without own logins")
         .patterns(&[&READ_IDENTITY])
         .answers::<KeySet>(200)
         .problems(&[problem::NOT_FOUND])

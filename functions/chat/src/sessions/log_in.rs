@@ -35,7 +35,7 @@ struct LoginRequest {
 
 pub fn route() -> Route {
     Route::post("logIn", LIST, Who::Public, log_in)
-        .summary("Log in with a password")
+        .summary("Log in with a password; 404 without own logins")
         .patterns(&[&LOGIN, &RENEW_HASH, &START_SESSION, &READ_IDENTITY, &rates::COUNT])
         .problems(&[BAD_CREDENTIALS, BANNED, web::problem::NOT_FOUND, web::problem::CONFLICT, TOO_MANY_ATTEMPTS])
         .sample(Sample::new(LIST).body(r#"{"login":"bob","password":"moss on stones"}"#))

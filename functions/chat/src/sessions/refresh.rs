@@ -40,7 +40,7 @@ struct RefreshRequest {
 
 pub fn route() -> Route {
     Route::post("refreshSession", REFRESH, Who::Public, refresh)
-        .summary("Get the next tokens of a session")
+        .summary("Get the next tokens of a session; 404 without own logins")
         .patterns(&[&REFRESH_SESSION, &END_STOLEN, &CLOSE_CONNECTIONS, &READ_IDENTITY])
         .problems(&[SESSION_ENDED, BANNED, problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new(REFRESH).body(r#"{"refreshToken":"REFRESH-TOKEN"}"#))
@@ -103,16 +103,14 @@ async fn advance(cx: &Context, stored: &Stored, session: Session) -> Result<Sess
     }
 }
 
-/// Ends a session and tells its user, once. Somebody else may have its newest token.
+/// Ends a session and notifies its user, once. A thief may have its newest token.
 async fn end_stolen(cx: &Context, token: &RefreshToken, stored: &Stored) -> Result<(), Problem> {
     let clock = &cx.engines().clock;
     let id = NotificationId::now(clock);
     let notification = Notification {
         id,
         notification_type: NotificationType::Security,
-        message: "A login was ended, since its refresh token was used a second time. Change your password if it was \
-            not you."
-            .to_owned(),
+        message: NotificationType::Security.message().to_owned(),
         target: super::MINE.to_owned(),
         read: false,
         seen: false,

@@ -1,4 +1,4 @@
-//! What an operator does to users past the API, with permissions in the account.
+//! Operations on users past the API, by an operator with permissions in the account.
 
 use std::sync::Arc;
 

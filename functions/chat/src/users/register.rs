@@ -58,7 +58,7 @@ impl Rules for Registration {
 
 pub fn route() -> Route {
     Route::post("registerUser", LIST, Who::Public, register)
-        .summary("Register with a username, an address and a password")
+        .summary("Register with a username, an address and a password; 404 without own logins")
         .patterns(&[&REGISTER, &rates::COUNT])
         .problems(&[problem::NOT_FOUND, problem::TAKEN, problem::CONFLICT, problem::TOO_MANY_REQUESTS])
         .sample(

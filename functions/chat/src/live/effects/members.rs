@@ -8,6 +8,7 @@ use crate::keys::{GroupChatMemberKey, PrivateChatMemberKey};
 use crate::live::event::{Event, MembershipState};
 use crate::live::feed::Feed;
 use crate::live::record::Record;
+use crate::messages::path_of;
 use crate::names::{ChatId, PrivateChatId, UserId};
 use crate::notifications::NotificationType;
 use crate::notifications::write::NewNotification;
@@ -50,18 +51,14 @@ fn membership(chat: ChatId, user: UserId, member: &ChatMember, state: Membership
 }
 
 fn added(chat: ChatId, user: UserId, by: UserId) -> NewNotification {
-    let (notification_type, target) = match chat {
-        ChatId::Group(id) => (NotificationType::Added, format!("/chat/groupchats/{id}")),
-        ChatId::Private(id) => (NotificationType::PrivateChatStarted, private_path(id)),
+    let notification_type = match chat {
+        ChatId::Group(_) => NotificationType::Added,
+        ChatId::Private(_) => NotificationType::PrivateChatStarted,
     };
-    NewNotification { user, notification_type, target, actor: Some(by) }
+    NewNotification { user, notification_type, target: path_of(chat), actor: Some(by) }
 }
 
-fn private_path(chat: PrivateChatId) -> String {
-    format!("/chat/privatechats/{chat}")
-}
-
-/// Sending a message moves the sender's position, too, which is not told.
+/// Returns the event of a position. The move by sending a message has none.
 fn read(chat: ChatId, user: UserId, old: &ChatMember, new: &ChatMember, rev: u64) -> Vec<Effect> {
     let Some(up_to) = new.last_read_id.filter(|_| old.last_read_id != new.last_read_id) else { return Vec::new() };
     if new.last_sent_id == Some(up_to) && old.last_sent_id != new.last_sent_id {

@@ -9,7 +9,7 @@ use crate::keys::{GroupChatMessageKey, PrivateChatMessageKey};
 use crate::live::event::{Event, EventMessage};
 use crate::live::feed::Feed;
 use crate::live::record::Record;
-use crate::messages::{Message, MessageView};
+use crate::messages::{Message, MessageView, path_of};
 use crate::names::{ChatId, MessageId, UserId};
 use crate::notifications::NotificationType;
 use crate::notifications::write::NewNotification;
@@ -60,10 +60,7 @@ fn event(chat: ChatId, old: Option<&Message>, new: &Message, rev: u64) -> Option
 }
 
 fn mentions(chat: ChatId, message: MessageId, new: &Message) -> impl Iterator<Item = Effect> {
-    let path = match chat {
-        ChatId::Group(id) => format!("/chat/groupchats/{id}"),
-        ChatId::Private(id) => format!("/chat/privatechats/{id}"),
-    };
+    let path = path_of(chat);
     let mentioned = new.mentions.iter().filter(|user| **user != new.sender_id);
     mentioned.map(move |user| Effect::Mention {
         chat,
