@@ -36,8 +36,8 @@ pub struct PeoplePage<T> {
 }
 
 impl<T> PeoplePage<T> {
-    /// Reads the names of the users whom the items of a page name, if the query includes them. The route has the pattern
-    /// [`PEOPLE`](crate::people::PEOPLE).
+    /// Reads the names of the users whom the items of a page name, if the query includes them. The route has the
+    /// pattern [`PEOPLE`](crate::people::PEOPLE).
     pub async fn of<I: IntoIterator<Item = UserId>>(
         cx: &Context,
         page: Page<T>,

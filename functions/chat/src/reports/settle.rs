@@ -24,7 +24,7 @@ use crate::sessions::end::{END_SESSIONS, end_all};
 use crate::users::ban::{BAN_USER, set};
 use crate::users::{Ban, OWN_ROLE};
 
-/// The settled rows of a report instead of the open ones, and the message if it is deleted, with entries in the audit log.
+/// The settled rows of a report instead of the open ones, and the deleted message, with entries in the audit log.
 const SETTLE_REPORT: AccessPattern = AccessPattern::new(
     "settleReport",
     &[COMMUNITIES.delete(), COMMUNITIES.put(), GROUP_CHATS.update(), PRIVATE_CHATS.update()],
