@@ -252,8 +252,8 @@ fn count_membership(user: UserId) -> Action {
     Action::update(&COMMUNITIES, MembershipCountKey { user }, Changes::new().add("Num", 1)).or_absent().when(below)
 }
 
-/// Returns the change of a user's counter by nothing, for the hand-over of a community to this member. The deletion of a
-/// user fails if the counter has changed since it looked what the user owns.
+/// Returns the change of a user's counter by nothing, for the hand-over of a community to this member. The deletion of
+/// a user fails if the counter has changed since the things of the user were read.
 fn touch_membership(user: UserId) -> Action {
     Action::update(&COMMUNITIES, MembershipCountKey { user }, Changes::new().add("Num", 0)).or_absent()
 }

@@ -240,8 +240,8 @@ pub struct MembershipCount {
     pub num: u64,
 }
 
-/// Returns the change of a user's counter by nothing, for the hand-over of a group chat to this member. The deletion of a
-/// user fails if the counter has changed since it looked what the user owns.
+/// Returns the change of a user's counter by nothing, for the hand-over of a group chat to this member. The deletion of
+/// a user fails if the counter has changed since the things of the user were read.
 fn touch_membership(user: UserId) -> Action {
     Action::update(&GROUP_CHATS, GroupChatCountKey { user }, Changes::new().add("Num", 0)).or_absent()
 }

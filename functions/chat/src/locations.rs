@@ -60,7 +60,7 @@ impl From<Location> for LocationView {
 /// The most characters of the name of a place.
 const MAX_NAME: usize = 60;
 
-/// Returns the fault of the name of a place. The schema checks its length, and a name can become longer by normalization.
+/// Returns the fault of the name of a place. The schema checks its length, and normalization can make it longer.
 pub fn place_fault(pointer: &str, name: &str) -> Option<Fault> {
     let delimits = || name.contains('#').then(|| Fault::pointer(pointer, "must not contain `#`"));
     let is_long = || normalized(name).chars().count() > MAX_NAME;

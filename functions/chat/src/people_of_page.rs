@@ -24,7 +24,7 @@ pub struct PeopleQuery {
 }
 
 /// A page with the names of the users whom its items name. The API description calls such a page of `Reader`
-/// `ReaderPage`.
+/// `ReaderPageWithPeople`, since other lists of the same items may have plain pages.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PeoplePage<T> {
@@ -36,8 +36,8 @@ pub struct PeoplePage<T> {
 }
 
 impl<T> PeoplePage<T> {
-    /// Reads the names of the users whom the items of a page name, if the query includes them. The route has the pattern
-    /// [`PEOPLE`](crate::people::PEOPLE).
+    /// Reads the names of the users whom the items of a page name, if the query includes them. The route has the
+    /// pattern [`PEOPLE`](crate::people::PEOPLE).
     pub async fn of<I: IntoIterator<Item = UserId>>(
         cx: &Context,
         page: Page<T>,
@@ -65,7 +65,7 @@ impl<T: ToSchema> PartialSchema for PeoplePage<T> {
 
 impl<T: ToSchema> ToSchema for PeoplePage<T> {
     fn name() -> Cow<'static, str> {
-        format!("{}Page", T::name()).into()
+        format!("{}PageWithPeople", T::name()).into()
     }
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {

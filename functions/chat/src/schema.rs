@@ -213,8 +213,8 @@ pub static CHAT_REQUESTS: Table = Table {
 /// The index of jobs by the time at which they are due.
 pub const DUE_INDEX: &str = "DueJobs";
 
-/// The items without a place in the other tables: sessions, connections, feeds, rates and jobs. Its loss signs people out and
-/// makes clients reload, and loses no data.
+/// The items without a place in the other tables: sessions, connections, feeds, rates and jobs. The loss of the table
+/// signs people out and makes clients reload, and loses no data.
 pub static LIVE: Table = Table {
     name: "chat-Live",
     pk: "pk",

@@ -73,7 +73,7 @@ impl Owned {
     }
 }
 
-/// Reads the communities or chats of which a user is a member, and returns the condition that nothing of it has changed.
+/// Reads the communities or chats of which a user is a member, and returns the condition that they have not changed.
 async fn joined(
     cx: &Context,
     user: UserId,

@@ -102,8 +102,8 @@ async fn end(access: &Access, feed: Feed, user: Option<UserId>, reason: &'static
             // The subscription has ended whether or not the client learns it.
             best_effort(access.post(&END_SUBSCRIPTIONS, connection.text(), frame).await)
         };
-        // The frames are sent before the rows are deleted. A run that is stopped in between sends them again; in the other
-        // order the next run would not find the rows, and the clients would get no frame.
+        // The frames are sent before the rows are deleted. A run that is stopped in between sends them again. In the
+        // other order the next run would not find the rows, and the clients would get no frame.
         stream::iter(connections).try_for_each_concurrent(CONCURRENCY, tell).await?;
         table.batch_delete(&keys).await?;
         if page.next.is_none() {

@@ -1,4 +1,4 @@
-//! The handler of the streams' records: it adds events to feeds, creates notifications, and sends frames to connected clients.
+//! The handler of the streams' records: it adds events to feeds, creates notifications, and sends frames to clients.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;

@@ -16,7 +16,7 @@ use crate::keys::member_key;
 use crate::names::Millisecond;
 use crate::rates::{self, COUNT, count};
 
-/// The content of a message whose sender is still a member, and whom the other member of a private chat has not blocked.
+/// The content of a message. Its sender is still a member, and not blocked by the other member of a private chat.
 const EDIT: AccessPattern = AccessPattern::new(
     "edit",
     &[GROUP_CHATS.update(), GROUP_CHATS.check(), PRIVATE_CHATS.update(), PRIVATE_CHATS.check()],

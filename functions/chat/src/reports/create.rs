@@ -27,8 +27,8 @@ use crate::users::User;
 const TARGET: AccessPattern =
     AccessPattern::new("reportTarget", &[USERS.get(), COMMUNITIES.get(), GROUP_CHATS.get(), PRIVATE_CHATS.get()]);
 
-/// A new report, the place where it is, its row in the list of a group chat, and the guard that lets its user report the
-/// target once.
+/// A new report, the place where it is, its row in the list of a group chat, and the guard that lets its user report
+/// the target once.
 const CREATE_REPORT: AccessPattern = AccessPattern::new("createReport", &[COMMUNITIES.put(), COMMUNITIES.get()]);
 
 const PATH: &str = "/chat/reports";

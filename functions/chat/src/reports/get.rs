@@ -36,7 +36,7 @@ pub(super) struct Found {
 
 pub fn route() -> Route {
     Route::get("getReport", "/chat/reports/{reportId}", SIGNED_IN, get)
-        .summary("Get a report: for moderators of its group chat or community, for administrators without one, for its reporter")
+        .summary("Get a report, as its reporter or as a person who may settle it")
         .patterns(&[&CALLER, &REPORT, &MODERATED])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND])
         .sample(Sample::new("/chat/reports/019b76da-a800-7000-8000-000000000071"))

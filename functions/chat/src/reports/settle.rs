@@ -24,7 +24,7 @@ use crate::sessions::end::{END_SESSIONS, end_all};
 use crate::users::ban::{BAN_USER, set};
 use crate::users::{Ban, OWN_ROLE};
 
-/// The settled rows of a report instead of the open ones, and the message if it is deleted, with entries in the audit log.
+/// The settled rows of a report instead of the open ones, and the deleted message, with entries in the audit log.
 const SETTLE_REPORT: AccessPattern = AccessPattern::new(
     "settleReport",
     &[COMMUNITIES.delete(), COMMUNITIES.put(), GROUP_CHATS.update(), PRIVATE_CHATS.update()],
@@ -205,8 +205,8 @@ fn check_measures(settle: &Settle, report: &Report, has_community: bool) -> Resu
 fn check_power(settle: &Settle, community: Option<&Community>, caller: &Caller) -> Result<(), Problem> {
     let acts_on_members = settle.measures.contains(&Measure::Remove) || settle.measures.contains(&Measure::Ban);
     if acts_on_members && community.is_some_and(|community| !community.is_moderated_by(caller.id)) {
-        let detail = "Only moderators of the community remove or ban its members. You can delete the message, and remove \
-            the person from the group chat by its own operation.";
+        let detail = "Only moderators of the community remove or ban its members. You can delete the message, and \
+                      remove the person from the group chat by its own operation.";
         return Err(Problem::forbidden(detail));
     }
     Ok(())
