@@ -7,8 +7,8 @@
 //!
 //! The arguments are the URL and the state folder of a running platform, the number of members, the messages a second,
 //! and the seconds. Each member opens a socket. Members take turns in sending. After half of the time a third of the
-//! clients lose their connections at once, and continue on others after their last numbers. The run fails unless each
-//! member gets each message exactly once, without a hole in the numbers.
+//! clients lose their connections at once. Within two seconds they continue on others after their last numbers. The run
+//! fails unless each member gets each message exactly once, without a hole in the numbers.
 //!
 //! A delay is the time from the response to a message's sender until its event arrives at a member. Then a bare server in
 //! a process of its own broadcasts the frames that one member has received to as many sockets, at the same pace.

@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::{SinkExt, StreamExt};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::timeout_at;
+use tokio::time::{sleep, timeout_at};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
@@ -19,6 +20,9 @@ use crate::Outcome;
 use crate::platform::{GroupChat, Platform};
 
 pub type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// The time within which clients that have lost their connections come back.
+const RECONNECTING: Duration = Duration::from_secs(2);
 
 /// A member with an open socket who follows the chat.
 pub struct Member {
@@ -140,9 +144,10 @@ impl Member {
     /// Loses the connection, and continues on another after the last number.
     async fn reconnect(&mut self) -> Outcome<()> {
         self.cut = None;
-        let open = connect(&self.platform, &self.chat, self.received.number);
-        // The lost connection ends without a close frame.
-        self.socket = open.await?;
+        // The connection ends without a close frame.
+        self.socket.get_mut().shutdown().await?;
+        sleep(RECONNECTING.mul_f64(fastrand::f64())).await;
+        self.socket = connect(&self.platform, &self.chat, self.received.number).await?;
         self.ask().await
     }
 
