@@ -34,7 +34,8 @@ impl Emulator {
             .port();
         let log = std::fs::File::create(folder.join("ministack.log")).doing(folder.display())?;
         let errors = log.try_clone().doing("its log")?;
-        let mut command = Command::new(ministack.program("ministack"));
+        let mut command = Command::new(ministack.program("python"));
+        command.arg(crate::root().join("infra/python/emulator.py"));
         command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command
             .env("HOME", folder)
