@@ -1,7 +1,7 @@
 //! The tests of chat, one file for each theme.
 
 mod communities;
-mod conversation;
+pub mod conversation;
 mod deletions;
 mod endings;
 mod erasure;
@@ -18,8 +18,8 @@ mod live;
 mod me;
 mod messages;
 mod notifications;
-mod people;
-mod pictures;
+pub mod people;
+pub mod pictures;
 mod presence;
 mod private_chats;
 mod reactions;

@@ -12,8 +12,11 @@ use web::operation::sample_event;
 use crate::harness::{Answer, Call, User};
 
 /// An operation with its sample request.
+#[derive(Clone)]
 pub struct Operation {
     pub name: &'static str,
+    /// The name of its row in `e2e/tenancy.md`.
+    pub row: String,
     pub method: Method,
     /// The principals that the route serves.
     pub who: Who,
@@ -55,6 +58,7 @@ pub fn all(served: &Served, engines: &Arc<Engines>, description: &Value, texts: 
             };
             Operation {
                 name: route.name(),
+                row: route.name().to_owned(),
                 method: route.method().clone(),
                 who: route.who(),
                 template: route.template().to_owned(),
@@ -73,6 +77,23 @@ pub fn all(served: &Served, engines: &Arc<Engines>, description: &Value, texts: 
     operations
 }
 
+/// Returns the operations with one for each value of a parameter, in place of those that have it in their path.
+pub fn with_values(operations: Vec<Operation>, parameter: &str, values: &[&str]) -> Vec<Operation> {
+    let step = format!("{{{parameter}}}");
+    let each = |operation: Operation| {
+        if !operation.template.contains(&step) {
+            return vec![operation];
+        }
+        let with = |value: &&str| Operation {
+            row: format!("{} in {value}", operation.name),
+            template: operation.template.replace(&step, value),
+            ..operation.clone()
+        };
+        values.iter().map(with).collect()
+    };
+    operations.into_iter().flat_map(each).collect()
+}
+
 impl Operation {
     pub fn only_reads(&self) -> bool {
         self.method == Method::GET
@@ -81,6 +102,16 @@ impl Operation {
     /// Whether the API description knows a parameter or a header of this name.
     pub fn takes(&self, parameter: &str) -> bool {
         self.parameters.iter().any(|known| known.eq_ignore_ascii_case(parameter))
+    }
+
+    /// Replaces texts of the sample's body.
+    pub fn fill(&mut self, with: impl Fn(String) -> String) {
+        self.body = self.body.take().map(with);
+    }
+
+    /// Whether the path has this step.
+    pub fn is_below(&self, step: &str) -> bool {
+        self.template.split('/').any(|known| known == step)
     }
 
     /// Returns the names of the path parameters, in order.
