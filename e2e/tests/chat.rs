@@ -2,6 +2,7 @@
 
 mod communities;
 pub mod conversation;
+mod costs;
 mod deletions;
 mod endings;
 mod erasure;
@@ -37,6 +38,7 @@ use crate::harness::Test;
 pub fn tests() -> Vec<Test> {
     let themes = [
         communities::tests(),
+        costs::tests(),
         deletions::tests(),
         endings::tests(),
         erasure::tests(),

@@ -95,7 +95,7 @@ pub async fn stage(served: &'static Served) -> Stage {
             ("q=bryophytes", "q=moss".to_owned()),
         ],
         outsiders: &["none", "expired", "stranger"],
-        insiders: &["member", "owner", "administrator"],
+        insiders: &["member", "owner"],
         others: "stranger",
         bodies: vec![
             (

@@ -1,11 +1,12 @@
 //! The operations of a system as requests, from its route declarations and their samples.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use local::Served;
 use reqwest::Method;
 use serde_json::Value;
-use table::{Clock, Config, Engines};
+use table::{Clock, Config, Engines, access};
 use web::Who;
 use web::operation::sample_event;
 
@@ -29,6 +30,8 @@ pub struct Operation {
     /// The names of its parameters and headers in the API description.
     parameters: Vec<String>,
     pub takes_a_body: bool,
+    /// The tables that its access patterns declare.
+    pub tables: BTreeSet<&'static str>,
 }
 
 /// Returns the names of all operations of a system.
@@ -70,11 +73,21 @@ pub fn all(served: &Served, engines: &Arc<Engines>, description: &Value, texts: 
                     .collect(),
                 parameters: parameters.map(|parameter| name(parameter).as_str().unwrap().to_owned()).collect(),
                 takes_a_body: described["requestBody"].is_object(),
+                tables: tables(route),
             }
         })
         .collect();
     operations.sort_by_key(|operation| !operation.only_reads());
     operations
+}
+
+fn tables(route: &web::Route) -> BTreeSet<&'static str> {
+    let calls = route.declared_patterns().iter().flat_map(|pattern| pattern.calls);
+    let table = |call: &access::Call| match call {
+        access::Call::Table { table, .. } => Some(*table),
+        _ => None,
+    };
+    calls.filter_map(table).collect()
 }
 
 /// Returns the operations with one for each value of a parameter, in place of those that have it in their path.

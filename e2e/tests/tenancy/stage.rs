@@ -189,11 +189,21 @@ impl Stage {
 
     /// Restores the tables of the stage. Returns the keys of the items that had changed.
     pub async fn restore(&self) -> Vec<String> {
+        self.restore_tables(&self.tables.iter().collect::<Vec<_>>()).await
+    }
+
+    /// Restores the tables that an operation can have changed. Returns the keys of the items that had changed.
+    pub async fn restore_after(&self, operation: &Operation) -> Vec<String> {
+        let declared = self.tables.iter().filter(|(table, _)| operation.tables.contains(table.table.name));
+        self.restore_tables(&declared.collect::<Vec<_>>()).await
+    }
+
+    async fn restore_tables(&self, tables: &[&(Table, HashMap<String, Item>)]) -> Vec<String> {
         let mut changed = Vec::new();
         let end = tokio::time::Instant::now() + Duration::from_secs(20);
         loop {
             let before = changed.len();
-            for (table, kept) in &self.tables {
+            for (table, kept) in tables {
                 self.restore_table(table, kept, &mut changed).await;
             }
             // A job may have been running. Its next step fails, since its items were replaced.

@@ -24,7 +24,7 @@ pub async fn as_stated(stage: &Stage) {
                 continue;
             }
             if answer.status < 400 {
-                stage.restore().await;
+                stage.restore_after(operation).await;
             } else {
                 refused.push(*name);
             }
@@ -40,13 +40,18 @@ pub async fn as_stated(stage: &Stage) {
             Some(_) => {}
         }
     }
+    assert_eq!(
+        stage.restore().await,
+        Vec::<String>::new(),
+        "an operation has changed a table that it does not declare"
+    );
     assert!(wrong.is_empty(), "{}\nThe answers as rows:\n{told}", wrong.join("\n"));
 }
 
 /// Asserts that the refused requests of these principals have changed nothing.
 async fn unchanged(stage: &Stage, operation: &Operation, refused: Vec<&str>) {
     if !refused.is_empty() {
-        let changed = stage.restore().await;
+        let changed = stage.restore_after(operation).await;
         assert!(changed.is_empty(), "{} was refused to {refused:?} and changed {changed:?}", operation.name);
     }
 }
