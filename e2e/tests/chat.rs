@@ -1,7 +1,8 @@
 //! The tests of chat, one file for each theme.
 
 mod communities;
-mod conversation;
+pub mod conversation;
+mod costs;
 mod deletions;
 mod endings;
 mod erasure;
@@ -20,8 +21,8 @@ mod live;
 mod me;
 mod messages;
 mod notifications;
-mod people;
-mod pictures;
+pub mod people;
+pub mod pictures;
 mod presence;
 mod private_chats;
 mod reactions;
@@ -39,6 +40,7 @@ use crate::harness::Test;
 pub fn tests() -> Vec<Test> {
     let themes = [
         communities::tests(),
+        costs::tests(),
         deletions::tests(),
         endings::tests(),
         erasure::tests(),

@@ -68,7 +68,7 @@ async fn each_operation_has_a_row() {
     let expectations = Expectations::read();
     for served in systems::ALL {
         let (declared, stated) = (operations::names(served), expectations.operations(served.system.name));
-        let missing: Vec<_> = declared.iter().filter(|name| !stated.contains(name)).collect();
+        let missing: Vec<_> = declared.iter().filter(|name| !stated.contains(*name)).collect();
         let stale: Vec<_> = stated.iter().filter(|name| !declared.contains(name)).collect();
         let system = served.system.name;
         assert!(missing.is_empty(), "e2e/tenancy.md does not say whom these operations of {system} serve: {missing:?}");

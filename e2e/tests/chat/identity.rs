@@ -237,7 +237,8 @@ async fn password_hash_with_other_parameters_is_renewed() {
     assert_eq!(password_hashes::OF_THE_RUN.of(&again), 1);
 }
 
-fn weak_hash(password: &str) -> String {
+/// Returns the hash of a password by argon2id with one pass over 64 KiB.
+pub fn weak_hash(password: &str) -> String {
     use base64::Engine;
     let parameters = argon2::Params::new(64, 1, 1, None).unwrap();
     let argon2 = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, parameters);

@@ -1,6 +1,9 @@
 //! The expected status of each operation for each principal: the table `e2e/tenancy.md`.
+//!
+//! A row is named for its operation. An operation whose path has a parameter with few values can have a row for each of
+//! them: `sendMessage` in privatechats.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The rows of all systems.
 pub struct Expectations {
@@ -27,10 +30,10 @@ impl Expectations {
             let Some(row) = line.strip_prefix("| ") else { continue };
             let cells: Vec<&str> = row.trim_end_matches(" |").split(" | ").collect();
             let table = systems.entry(at.clone()).or_default();
-            match cells[0].strip_prefix('`') {
-                None => table.principals = cells[1..].iter().map(|name| (*name).to_owned()).collect(),
-                Some(operation) => {
-                    let operation = operation.trim_end_matches('`').to_owned();
+            match cells[0].starts_with('`') {
+                false => table.principals = cells[1..].iter().map(|name| (*name).to_owned()).collect(),
+                true => {
+                    let operation = cells[0].replace('`', "");
                     let statuses: Vec<u16> = cells[1..].iter().map(|status| status.parse().unwrap()).collect();
                     assert_eq!(statuses.len(), table.principals.len(), "a status for each principal: {line}");
                     assert!(table.rows.insert(operation, statuses).is_none(), "stated twice: {line}");
@@ -40,8 +43,9 @@ impl Expectations {
         Self { systems }
     }
 
-    pub fn operations(&self, system: &str) -> Vec<&str> {
-        self.systems.get(system).into_iter().flat_map(|table| table.rows.keys().map(String::as_str)).collect()
+    pub fn operations(&self, system: &str) -> BTreeSet<&str> {
+        let rows = self.systems.get(system).into_iter().flat_map(|table| table.rows.keys());
+        rows.filter_map(|row| row.split(' ').next()).collect()
     }
 
     pub fn principals(&self, system: &str) -> Vec<&str> {
@@ -49,7 +53,7 @@ impl Expectations {
     }
 
     /// The status for each principal, in the order of the columns. `None` if the table states none.
-    pub fn of(&self, system: &str, operation: &str) -> Option<&[u16]> {
-        self.systems.get(system)?.rows.get(operation).map(Vec::as_slice)
+    pub fn of(&self, system: &str, row: &str) -> Option<&[u16]> {
+        self.systems.get(system)?.rows.get(row).map(Vec::as_slice)
     }
 }

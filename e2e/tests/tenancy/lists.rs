@@ -37,7 +37,8 @@ pub async fn keep_cursors(stage: &Stage) {
             other.get(&format!("{elsewhere}?{query}")).await.faulty(&["cursor"]);
         }
         // A principal without access to the list gets no information through its cursor.
-        for name in stage.parts.outsiders.iter().filter(|name| readers.iter().all(|(reader, _)| reader != *name)) {
+        let outsiders = stage.parts.outsiders.iter().filter(|name| stage.hides(list, name));
+        for name in outsiders.filter(|name| readers.iter().all(|(reader, _)| reader != *name)) {
             let outsider = stage.user(name);
             let foreign = outsider.get(&format!("{path}?{query}")).await;
             let absent = outsider.get(&format!("{}?{query}", stage.absent(list))).await;

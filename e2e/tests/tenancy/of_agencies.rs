@@ -47,6 +47,7 @@ pub async fn stage(served: &'static Served) -> Stage {
         bodies: Vec::new(),
         word: "coast",
         removal: Some("/agencies/n/members/idp:ann"),
+        ..Parts::default()
     };
     Stage::new(fixture.cairn, served, parts).await
 }

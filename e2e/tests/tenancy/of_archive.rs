@@ -85,6 +85,7 @@ pub async fn stage(served: &'static Served) -> Stage {
         bodies: Vec::new(),
         word: "moss",
         removal: None,
+        ..Parts::default()
     };
     Stage::new(cairn, served, parts).await
 }

@@ -62,6 +62,7 @@ pub async fn stage(served: &'static Served) -> Stage {
         bodies: Vec::new(),
         word: "quokka",
         removal: None,
+        ..Parts::default()
     };
     Stage::new(cairn, served, parts).await
 }

@@ -41,6 +41,7 @@ pub async fn stage(served: &'static Served) -> Stage {
         bodies: Vec::new(),
         word: "moss",
         removal: None,
+        ..Parts::default()
     };
     Stage::new(cairn, served, parts).await
 }

@@ -57,17 +57,19 @@ pub async fn stage(served: &'static Served) -> Stage {
         insiders: &["administrator"],
         others: "foreign",
         bodies: vec![
-            ("updateValues", r#"{"values": {"{attributeId}": "7"}}"#),
-            ("moveIssue", r#"{"project": "{projectId}"}"#),
+            ("updateValues", "administrator", r#"{"values": {"{attributeId}": "7"}}"#),
+            ("moveIssue", "administrator", r#"{"project": "{projectId}"}"#),
             (
                 "createImport",
+                "administrator",
                 r#"{"bytes": 100, "mode": "create", "onError": "stop", "columns": {"Height": "{attributeId}"}}"#,
             ),
-            ("createExport", r#"{"sort": "{attributeId}"}"#),
-            ("createIssue", r#"{"name": "New", "values": {"{attributeId}": "7"}}"#),
+            ("createExport", "administrator", r#"{"sort": "{attributeId}"}"#),
+            ("createIssue", "administrator", r#"{"name": "New", "values": {"{attributeId}": "7"}}"#),
         ],
         word: "showbiz",
         removal: Some("/tracker/tenants/tenant-0807/members/local:ada"),
+        ..Parts::default()
     };
     Stage::new(fixture.cairn, served, parts).await
 }

@@ -1,19 +1,23 @@
 //! The operations of a system as requests, from its route declarations and their samples.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use local::Served;
 use reqwest::Method;
 use serde_json::Value;
-use table::{Clock, Config, Engines};
+use table::{Clock, Config, Engines, access};
 use web::Who;
 use web::operation::sample_event;
 
 use crate::harness::{Answer, Call, User};
 
 /// An operation with its sample request.
+#[derive(Clone)]
 pub struct Operation {
     pub name: &'static str,
+    /// The name of its row in `e2e/tenancy.md`.
+    pub row: String,
     pub method: Method,
     /// The principals that the route serves.
     pub who: Who,
@@ -26,6 +30,8 @@ pub struct Operation {
     /// The names of its parameters and headers in the API description.
     parameters: Vec<String>,
     pub takes_a_body: bool,
+    /// The tables that its access patterns declare.
+    pub tables: BTreeSet<&'static str>,
 }
 
 /// Returns the names of all operations of a system.
@@ -55,6 +61,7 @@ pub fn all(served: &Served, engines: &Arc<Engines>, description: &Value, texts: 
             };
             Operation {
                 name: route.name(),
+                row: route.name().to_owned(),
                 method: route.method().clone(),
                 who: route.who(),
                 template: route.template().to_owned(),
@@ -66,11 +73,38 @@ pub fn all(served: &Served, engines: &Arc<Engines>, description: &Value, texts: 
                     .collect(),
                 parameters: parameters.map(|parameter| name(parameter).as_str().unwrap().to_owned()).collect(),
                 takes_a_body: described["requestBody"].is_object(),
+                tables: tables(route),
             }
         })
         .collect();
     operations.sort_by_key(|operation| !operation.only_reads());
     operations
+}
+
+fn tables(route: &web::Route) -> BTreeSet<&'static str> {
+    let calls = route.declared_patterns().iter().flat_map(|pattern| pattern.calls);
+    let table = |call: &access::Call| match call {
+        access::Call::Table { table, .. } => Some(*table),
+        _ => None,
+    };
+    calls.filter_map(table).collect()
+}
+
+/// Returns the operations with one for each value of a parameter, in place of those that have it in their path.
+pub fn with_values(operations: Vec<Operation>, parameter: &str, values: &[&str]) -> Vec<Operation> {
+    let step = format!("{{{parameter}}}");
+    let each = |operation: Operation| {
+        if !operation.template.contains(&step) {
+            return vec![operation];
+        }
+        let with = |value: &&str| Operation {
+            row: format!("{} in {value}", operation.name),
+            template: operation.template.replace(&step, value),
+            ..operation.clone()
+        };
+        values.iter().map(with).collect()
+    };
+    operations.into_iter().flat_map(each).collect()
 }
 
 impl Operation {
@@ -81,6 +115,16 @@ impl Operation {
     /// Whether the API description knows a parameter or a header of this name.
     pub fn takes(&self, parameter: &str) -> bool {
         self.parameters.iter().any(|known| known.eq_ignore_ascii_case(parameter))
+    }
+
+    /// Replaces texts of the sample's body.
+    pub fn fill(&mut self, with: impl Fn(String) -> String) {
+        self.body = self.body.take().map(with);
+    }
+
+    /// Whether the path has this step.
+    pub fn is_below(&self, step: &str) -> bool {
+        self.template.split('/').any(|known| known == step)
     }
 
     /// Returns the names of the path parameters, in order.

@@ -25,13 +25,14 @@ pub struct Stage {
 }
 
 /// A system's declaration of its stage.
+#[derive(Default)]
 pub struct Parts {
     /// The principals by the names of the columns in `e2e/tenancy.md`. `none` and `expired` are added.
     pub principals: Vec<(&'static str, User)>,
     /// The subject of the token that has expired, and its roles.
     pub expired: (&'static str, &'static [&'static str]),
     pub things: Vec<Thing>,
-    /// Texts of the samples with their replacements.
+    /// Texts of the samples with their replacements, which may have names in braces.
     pub texts: Vec<(&'static str, String)>,
     /// The principals to whom the items in the first column are foreign.
     pub outsiders: &'static [&'static str],
@@ -39,17 +40,27 @@ pub struct Parts {
     pub insiders: &'static [&'static str],
     /// The principal who sees the items in the second column.
     pub others: &'static str,
-    /// The bodies that name items: the operation, and a body with names in braces.
-    pub bodies: Vec<(&'static str, &'static str)>,
+    /// The bodies that name items: the operation, a principal, and a body with names in braces.
+    pub bodies: Vec<(&'static str, &'static str, &'static str)>,
     /// A word that only principals with access to a foreign item can find.
     pub word: &'static str,
     /// The path with which a platform administrator revokes an administrator's rights by DELETE.
     pub removal: Option<&'static str>,
+    /// The parameter with few values, for each of which an operation has its own row, and the values.
+    pub values: Option<(&'static str, &'static [&'static str])>,
+    /// The searches that find the same items for all principals.
+    pub open_searches: &'static [&'static str],
+    /// The prefix of the keys of items that count requests.
+    pub counters: Option<&'static str>,
 }
 
 /// The values of a name in paths, queries and bodies.
 pub struct Thing {
     name: &'static str,
+    /// The step of the paths that have these values. `None` for all other paths.
+    below: Option<&'static str>,
+    /// Whether all principals see the item.
+    is_open: bool,
     pub own: String,
     pub foreign: String,
     pub absent: String,
@@ -57,7 +68,18 @@ pub struct Thing {
 
 impl Thing {
     pub fn new(name: &'static str, own: &str, foreign: &str, absent: &str) -> Self {
-        Self { name, own: own.to_owned(), foreign: foreign.to_owned(), absent: absent.to_owned() }
+        let [own, foreign, absent] = [own, foreign, absent].map(str::to_owned);
+        Self { name, below: None, is_open: false, own, foreign, absent }
+    }
+
+    /// Has these values only in paths with this step.
+    pub fn below(self, step: &'static str) -> Self {
+        Self { below: Some(step), ..self }
+    }
+
+    /// An item that all principals see.
+    pub fn open(self) -> Self {
+        Self { is_open: true, ..self }
     }
 
     /// A value that does not exist.
@@ -71,7 +93,17 @@ impl Stage {
     pub async fn new(cairn: Cairn, served: &'static Served, parts: Parts) -> Self {
         cairn.caught_up().await;
         let description = cairn.visitor().get(&format!("/{}/openapi.json", served.system.name)).await.is(200).body;
-        let operations = operations::all(served, cairn.engines(), &description, &parts.texts);
+        let mut operations = operations::all(served, cairn.engines(), &description, &parts.texts);
+        if let Some((parameter, values)) = parts.values {
+            operations = operations::with_values(operations, parameter, values);
+        }
+        for operation in &mut operations {
+            let mut things: Vec<&Thing> = parts.things.iter().filter(|thing| thing.is_of(operation)).collect();
+            things.sort_by_key(|thing| thing.below.is_none());
+            operation.fill(|body| {
+                things.iter().fold(body, |body, thing| body.replace(&format!("{{{}}}", thing.name), &thing.own))
+            });
+        }
         let (subject, roles) = parts.expired;
         let now = cairn.clock.seconds();
         let expired = cairn.sign(&Claims {
@@ -92,8 +124,7 @@ impl Stage {
         let mut tables = Vec::new();
         for table in served.system.tables.iter().filter(|table| table.stream) {
             let table = cairn.table_of(table);
-            let items = table.items().await;
-            let items = items.into_iter().map(|item| (table.name_of(&item), item)).collect();
+            let items = named_items(&table, parts.counters).await;
             tables.push((table, items));
         }
         Self { cairn, system: served.system.name, principals, operations, parts, tables }
@@ -112,13 +143,13 @@ impl Stage {
     pub fn stated(&self, operation: &Operation, principal: &str) -> u16 {
         let place = self.principals.iter().position(|(name, _)| *name == principal).unwrap();
         let expectations = Expectations::read();
-        let row = expectations.of(self.system, operation.name);
-        row.unwrap_or_else(|| panic!("e2e/tenancy.md says nothing of {}", operation.name))[place]
+        let row = expectations.of(self.system, &operation.row);
+        row.unwrap_or_else(|| panic!("e2e/tenancy.md says nothing of {}", operation.row))[place]
     }
 
     /// Returns the values of an operation's names.
     pub fn values(&self, operation: &Operation, of: impl Fn(&Thing) -> &String) -> Vec<String> {
-        operation.names().map(|name| of(self.thing(name, operation.name)).clone()).collect()
+        operation.names().map(|name| of(self.thing(name, operation)).clone()).collect()
     }
 
     pub fn own(&self, operation: &Operation) -> String {
@@ -133,9 +164,22 @@ impl Stage {
         operation.path(&self.values(operation, |thing| &thing.absent))
     }
 
-    fn thing(&self, name: &str, operation: &str) -> &Thing {
-        let found = self.parts.things.iter().find(|thing| thing.name == name);
-        found.unwrap_or_else(|| panic!("the stage of {} has nothing for `{name}` of {operation}", self.system))
+    /// Returns the thing of a name in an operation's path. One of a step of the path comes before the others.
+    fn thing(&self, name: &str, operation: &Operation) -> &Thing {
+        let found = self.parts.things.iter().filter(|thing| thing.name == name && thing.is_of(operation));
+        let found = found.max_by_key(|thing| thing.below.is_some());
+        found.unwrap_or_else(|| panic!("the stage of {} has nothing for `{name}` of {}", self.system, operation.name))
+    }
+
+    /// Whether all principals see the items that an operation's path names after the first `from` ones.
+    pub fn is_open(&self, operation: &Operation, from: usize) -> bool {
+        operation.names().skip(from).all(|name| self.thing(name, operation).is_open)
+    }
+
+    /// Whether a principal must not learn from a refusal that the item of the path exists.
+    pub fn hides(&self, operation: &Operation, principal: &str) -> bool {
+        let stated = self.stated(operation, principal);
+        stated >= 400 && !(stated == 403 && self.is_open(operation, 0))
     }
 
     /// Returns the names of items.
@@ -145,11 +189,21 @@ impl Stage {
 
     /// Restores the tables of the stage. Returns the keys of the items that had changed.
     pub async fn restore(&self) -> Vec<String> {
+        self.restore_tables(&self.tables.iter().collect::<Vec<_>>()).await
+    }
+
+    /// Restores the tables that an operation can have changed. Returns the keys of the items that had changed.
+    pub async fn restore_after(&self, operation: &Operation) -> Vec<String> {
+        let declared = self.tables.iter().filter(|(table, _)| operation.tables.contains(table.table.name));
+        self.restore_tables(&declared.collect::<Vec<_>>()).await
+    }
+
+    async fn restore_tables(&self, tables: &[&(Table, HashMap<String, Item>)]) -> Vec<String> {
         let mut changed = Vec::new();
         let end = tokio::time::Instant::now() + Duration::from_secs(20);
         loop {
             let before = changed.len();
-            for (table, kept) in &self.tables {
+            for (table, kept) in tables {
                 self.restore_table(table, kept, &mut changed).await;
             }
             // A job may have been running. Its next step fails, since its items were replaced.
@@ -161,8 +215,7 @@ impl Stage {
     }
 
     async fn restore_table(&self, table: &Table, kept: &HashMap<String, Item>, changed: &mut Vec<String>) {
-        let found: HashMap<String, Item> =
-            table.items().await.into_iter().map(|item| (table.name_of(&item), item)).collect();
+        let found = named_items(table, self.parts.counters).await;
         for (name, item) in &found {
             if !kept.contains_key(name) {
                 changed.push(name.clone());
@@ -182,6 +235,19 @@ impl Stage {
         }
         table.put_all(missing).await;
     }
+}
+
+impl Thing {
+    /// Whether the paths of an operation have its values.
+    fn is_of(&self, operation: &Operation) -> bool {
+        self.below.is_none_or(|step| operation.is_below(step))
+    }
+}
+
+/// Returns the items of a table by their names, without those that count requests.
+async fn named_items(table: &Table, counters: Option<&str>) -> HashMap<String, Item> {
+    let named = table.items().await.into_iter().map(|item| (table.name_of(&item), item));
+    named.filter(|(name, _)| !counters.is_some_and(|prefix| name.starts_with(prefix))).collect()
 }
 
 /// Returns an item without its revision.
