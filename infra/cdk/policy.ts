@@ -75,7 +75,7 @@ function statement(stack: SystemStack, grants: Grant[]): PolicyStatement {
     return allow(sid('Connections', connections.toLowerCase()), actions, called);
   }
   if (secret !== undefined) {
-    return allow(sid('Secret', secret), actions, stack.secret(secret).ref);
+    return allow(sid('Secret', secret), actions, stack.secret(secret).attrId);
   }
   if (searchPath !== undefined) {
     // Indexes and aliases in a path start with the prefix.

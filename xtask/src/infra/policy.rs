@@ -7,7 +7,7 @@ use table::grant::Resource;
 
 use super::function::Function;
 use super::names::{self, bucket_arn, connections_arn, log_group_arn, queue_arn, search_arn, table_arn, tag_list};
-use super::node::{Node, reference, sub};
+use super::node::{Node, attribute, sub};
 
 /// Returns the role of a function.
 pub fn role(system: &str, function: &Function, more: Vec<Node>) -> Node {
@@ -77,7 +77,7 @@ fn statement(resource: &Resource, actions: &[&str]) -> Node {
             allow(&sid("Names", &format!("{bucket} {prefix}")), actions, sub(bucket_arn(bucket)), Some(condition))
         }
         Resource::Secret(secret) => {
-            allow(&sid("Secret", secret), actions, reference(names::resource(secret, "Secret")), None)
+            allow(&sid("Secret", secret), actions, attribute(&names::resource(secret, "Secret"), "Id"), None)
         }
         Resource::Queue(queue) => allow(&sid("Queue", queue), actions, sub(queue_arn(queue)), None),
         Resource::Connections { method } => {

@@ -38,7 +38,7 @@ fn secret_is_read_as_declared_and_changed_by_no_function() {
                 let actions = texts(&statement["Action"]);
                 if actions.iter().any(|action| action.starts_with("secretsmanager:")) {
                     assert_eq!(actions, ["secretsmanager:GetSecretValue"], "{system}: {role}");
-                    let secret = text(&statement["Resource"]["Ref"]);
+                    let secret = text(&statement["Resource"]["Fn::GetAtt"][0]);
                     assert_eq!(template["Resources"][&secret]["Type"], "AWS::SecretsManager::Secret", "{role}");
                     readers.insert(role.strip_suffix("Role").unwrap_or(role).to_owned());
                 }
