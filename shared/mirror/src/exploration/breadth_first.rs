@@ -96,7 +96,7 @@ pub(super) fn explore<R: Rules>(scenario: Scenario) -> Explored {
             explorer.histories.count(),
             started.elapsed()
         );
-        if explored.states > 6_000_000 {
+        if explored.states > 2_000_000 {
             break;
         }
         layer = next;

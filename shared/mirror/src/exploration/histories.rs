@@ -155,11 +155,8 @@ fn replay<R: Rules>(start: &Start, answers: &[&Given]) -> (Vec<(usize, Call)>, O
     let mut context = Context::from_waker(noop_waker_ref());
     let mut polled = future.as_mut().poll(&mut context);
     for given in answers {
-        {
-            let mut script = ports.script();
-            script.now = given.now;
-            script.calls[given.call].answer = Some(given.answer.clone());
-        }
+        ports.script().now = given.now;
+        ports.answer(given.call, given.answer.clone());
         polled = future.as_mut().poll(&mut context);
     }
     if let Poll::Ready(end) = polled {
@@ -168,7 +165,9 @@ fn replay<R: Rules>(start: &Start, answers: &[&Given]) -> (Vec<(usize, Call)>, O
     let script = ports.script();
     let waiting = script.calls.iter().enumerate().filter(|(_, made)| !made.ended);
     let waiting: Vec<_> = waiting.map(|(place, made)| (place, made.call.clone())).collect();
-    (waiting, None)
+    let is_stuck = waiting.iter().all(|(_, call)| *call == Call::Expired);
+    let stuck = || End::Broken("I7: the invocation waits for nothing but the end of its time".to_owned());
+    (waiting, is_stuck.then(stuck))
 }
 
 fn invocation<R: Rules>(start: &Start, ports: Recorded) -> Pin<Box<dyn Future<Output = End>>> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use table::schema::Table;
@@ -34,7 +34,9 @@ pub(super) struct Script {
 #[derive(Debug)]
 pub(super) struct Made {
     pub(super) call: Call,
-    pub(super) answer: Option<Answer>,
+    answer: Option<Answer>,
+    /// Wakes the part of the invocation that waits for the answer.
+    waker: Option<Waker>,
     /// Whether the invocation does not wait for its answer any more.
     pub(super) ended: bool,
 }
@@ -50,10 +52,20 @@ impl Recorded {
         self.0.lock().unwrap()
     }
 
+    /// Answers a call.
+    pub(super) fn answer(&self, call: usize, answer: Answer) {
+        let waker = {
+            let made = &mut self.script().calls[call];
+            made.answer = Some(answer);
+            made.waker.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+
     async fn ask(&self, call: Call) -> Answer {
         let place = {
             let calls = &mut self.script().calls;
-            calls.push(Made { call, answer: None, ended: false });
+            calls.push(Made { call, answer: None, waker: None, ended: false });
             calls.len() - 1
         };
         Waiting { script: self.clone(), place }.await
@@ -70,10 +82,14 @@ impl Recorded {
 impl Future for Waiting {
     type Output = Answer;
 
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Answer> {
-        match self.script.script().calls[self.place].answer.take() {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Answer> {
+        let made = &mut self.script.script().calls[self.place];
+        match made.answer.take() {
             Some(answer) => Poll::Ready(answer),
-            None => Poll::Pending,
+            None => {
+                made.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
         }
     }
 }
