@@ -14,7 +14,7 @@ use crate::rules::Rules;
 /// The result of an exploration.
 pub(super) struct Explored {
     name: &'static str,
-    pub(super) states: usize,
+    states: usize,
     steps: usize,
     depth: usize,
     at_rest: usize,
@@ -29,95 +29,96 @@ pub(super) struct Broken {
     pub(super) trace: Vec<String>,
 }
 
-/// A state by its fingerprint, and the step that led to it first: the state before, and the place of the step.
-type Seen = HashMap<u128, (u128, u32), BuildHasherDefault<Folded>>;
+/// The highest number of states that fit into the memory of the machine that tests.
+const MAX_STATES: usize = 20_000_000;
+
+/// The number of each state, by its fingerprint.
+type Seen = HashMap<u128, u32, BuildHasherDefault<Folded>>;
+
+/// The states that were found, by their numbers.
+#[derive(Default)]
+struct Found {
+    seen: Seen,
+    /// The state before each, and the place of the step among those of that state.
+    before: Vec<(u32, u32)>,
+    steps: Vec<(u32, u32)>,
+    at_rest: Vec<bool>,
+}
 
 /// Explores every schedule, until one breaks an invariant.
 pub(super) fn explore<R: Rules>(scenario: Scenario) -> Explored {
     let started = Instant::now();
     let mut explorer = Explorer::<R>::new(scenario);
-    let first = State::new(scenario.left);
-    let mut seen = Seen::default();
-    seen.insert(fingerprint(&first), (0, 0));
-    let mut layer = vec![first.clone()];
-    let mut explored = Explored {
+    let mut found = Found::default();
+    found.add(&State::new(scenario.left), (0, 0));
+    let mut depth = 0;
+    let broken = search(&mut explorer, &mut found, &mut depth).or_else(|| {
+        let lost = found.without_rest()?;
+        let invariant = "I7: no schedule leads to the state of rest any more".to_owned();
+        Some(Broken { invariant, trace: trace(&mut explorer, &found, lost) })
+    });
+    let explored = Explored {
         name: scenario.name,
-        states: 1,
-        steps: 0,
-        depth: 0,
-        at_rest: 0,
-        histories: 0,
-        time: Duration::ZERO,
-        broken: None,
+        states: found.before.len(),
+        steps: found.steps.len(),
+        depth,
+        at_rest: found.at_rest.iter().filter(|rests| **rests).count(),
+        histories: explorer.histories.count(),
+        time: started.elapsed(),
+        broken,
     };
-    'search: while !layer.is_empty() {
-        let mut next = Vec::new();
-        for state in layer {
-            let of_state = fingerprint(&state);
-            let successors = explorer.successors(&state);
-            explored.steps += successors.len();
-            let rests = state.at_rest();
-            explored.at_rest += usize::from(rests);
-            let broken = match (rests, successors.is_empty()) {
-                (true, _) => at_rest(&scenario, &state).err(),
-                (false, true) => Some("I7: nothing happens any more before the state of rest".to_owned()),
-                (false, false) => None,
-            };
-            if let Some(invariant) = broken {
-                explored.broken = Some(Broken { invariant, trace: trace(&mut explorer, &first, &seen, of_state) });
-                break 'search;
-            }
-            for (place, successor) in (0..).zip(successors) {
-                match successor.state {
-                    Ok(state) => {
-                        if let Entry::Vacant(vacant) = seen.entry(fingerprint(&state)) {
-                            vacant.insert((of_state, place));
-                            next.push(state);
-                        }
-                    }
-                    Err(invariant) => {
-                        let mut trace = trace(&mut explorer, &first, &seen, of_state);
-                        explorer.describes = true;
-                        trace.push(explorer.successors(&state).swap_remove(place as usize).step);
-                        explored.broken = Some(Broken { invariant, trace });
-                        break 'search;
-                    }
-                }
-            }
-        }
-        explored.states = seen.len();
-        explored.depth += 1;
-        eprintln!(
-            "{} depth {} states {} layer {} histories {} {:?}",
-            scenario.name,
-            explored.depth,
-            explored.states,
-            next.len(),
-            explorer.histories.count(),
-            started.elapsed()
-        );
-        if explored.states > 2_000_000 {
-            break;
-        }
-        layer = next;
-    }
-    explored.histories = explorer.histories.count();
-    explored.time = started.elapsed();
     println!("{explored}");
     explored
 }
 
+/// Returns the first counter-example of an invariant that one state or one step breaks.
+fn search<R: Rules>(explorer: &mut Explorer<R>, found: &mut Found, depth: &mut usize) -> Option<Broken> {
+    let scenario = explorer.scenario;
+    let mut layer = vec![State::new(scenario.left)];
+    let mut number = 0;
+    while !layer.is_empty() {
+        let mut next = Vec::new();
+        for state in layer {
+            if state.at_rest() {
+                found.at_rest[number as usize] = true;
+                if let Err(invariant) = at_rest(&scenario, &state) {
+                    return Some(Broken { invariant, trace: trace(explorer, found, number) });
+                }
+            }
+            for (place, successor) in (0..).zip(explorer.successors(&state)) {
+                match successor.state {
+                    Ok(state) => {
+                        if let Some(state) = found.add_step(state, (number, place)) {
+                            next.push(state);
+                        }
+                    }
+                    Err(invariant) => {
+                        let mut trace = trace(explorer, found, number);
+                        explorer.describes = true;
+                        trace.push(explorer.successors(&state).swap_remove(place as usize).step);
+                        return Some(Broken { invariant, trace });
+                    }
+                }
+            }
+            number += 1;
+        }
+        assert!(found.before.len() < MAX_STATES, "{} has more states than can be explored", scenario.name);
+        *depth += 1;
+        layer = next;
+    }
+    None
+}
+
 /// Returns the steps that lead to a state.
-fn trace<R: Rules>(explorer: &mut Explorer<R>, first: &State, seen: &Seen, mut to: u128) -> Vec<String> {
+fn trace<R: Rules>(explorer: &mut Explorer<R>, found: &Found, mut to: u32) -> Vec<String> {
     let mut places = Vec::new();
-    let start = fingerprint(first);
-    while to != start {
-        let (before, place) = seen[&to];
+    while to != 0 {
+        let (before, place) = found.before[to as usize];
         places.push(place);
         to = before;
     }
     explorer.describes = true;
-    let mut state = first.clone();
+    let mut state = State::new(explorer.scenario.left);
     let steps = places.into_iter().rev().map(|place| {
         let successor = explorer.successors(&state).swap_remove(place as usize);
         state = successor.state.expect("the step broke no invariant before");
@@ -126,6 +127,53 @@ fn trace<R: Rules>(explorer: &mut Explorer<R>, first: &State, seen: &Seen, mut t
     let steps = steps.collect();
     explorer.describes = false;
     steps
+}
+
+impl Found {
+    fn add(&mut self, state: &State, before: (u32, u32)) -> (u32, bool) {
+        let number = u32::try_from(self.before.len()).unwrap();
+        match self.seen.entry(fingerprint(state)) {
+            Entry::Occupied(occupied) => (*occupied.get(), false),
+            Entry::Vacant(vacant) => {
+                vacant.insert(number);
+                self.before.push(before);
+                self.at_rest.push(false);
+                (number, true)
+            }
+        }
+    }
+
+    /// Adds a step. Returns the state after it if that is new.
+    fn add_step(&mut self, state: State, before: (u32, u32)) -> Option<State> {
+        let (number, is_new) = self.add(&state, before);
+        self.steps.push((before.0, number));
+        is_new.then_some(state)
+    }
+
+    /// Returns the first state from which no schedule leads to the state of rest.
+    fn without_rest(&self) -> Option<u32> {
+        // The steps to each state, sorted by that state.
+        let mut starts = vec![0_u32; self.before.len() + 1];
+        self.steps.iter().for_each(|(_, to)| starts[*to as usize + 1] += 1);
+        (1..starts.len()).for_each(|place| starts[place] += starts[place - 1]);
+        let mut ends = starts.clone();
+        let mut sources = vec![0_u32; self.steps.len()];
+        for (from, to) in &self.steps {
+            let end = &mut ends[*to as usize];
+            sources[*end as usize] = *from;
+            *end += 1;
+        }
+        let mut rests = self.at_rest.clone();
+        let mut open: Vec<usize> = (0..rests.len()).filter(|number| rests[*number]).collect();
+        while let Some(number) = open.pop() {
+            for from in &sources[starts[number] as usize..starts[number + 1] as usize] {
+                if !std::mem::replace(&mut rests[*from as usize], true) {
+                    open.push(*from as usize);
+                }
+            }
+        }
+        rests.iter().position(|rests| !rests).map(|number| u32::try_from(number).unwrap())
+    }
 }
 
 fn fingerprint(state: &State) -> u128 {

@@ -7,6 +7,9 @@ use super::state::{Budget, Invocation, Rebuild, Role, State};
 use super::world::World;
 use crate::rules::Rules;
 
+/// The age in microseconds at which data is not used any more.
+const QUARTER: i64 = 15 * 60_000_000;
+
 /// A bounded world, whose every schedule is explored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scenario {
@@ -49,6 +52,8 @@ pub(super) enum Mutant {
     UnconditionalStamp,
     /// Invocations use data of any age.
     NeverAges,
+    /// A redrive does not wait until what was read before is too old.
+    HastyRedrive,
 }
 
 impl Scenario {
@@ -141,7 +146,16 @@ impl<R: Rules> Explorer<R> {
         let day = state.world.day;
         let now = self.now(&state.world, tick, day);
         let history = self.histories.start(Start { task, cured: state.world.cured, now });
-        let invocation = Invocation { role, history, day, tick, before_pause: false, read_early: None };
+        let invocation = Invocation {
+            role,
+            history,
+            day,
+            tick,
+            before_pause: false,
+            before_give_up: false,
+            aged: false,
+            read_early: None,
+        };
         state.running.push(invocation);
         let place = state.running.len() - 1;
         self.settle(step, state, place);
@@ -154,8 +168,8 @@ impl<R: Rules> Explorer<R> {
     }
 
     pub(super) fn give(&mut self, state: &mut State, place: usize, call: usize, answer: Answer) {
-        let Invocation { history, day, tick, .. } = state.running[place];
-        let now = self.now(&state.world, tick, day);
+        let Invocation { history, day, tick, aged, .. } = state.running[place];
+        let now = self.now(&state.world, tick, day) + if aged { QUARTER } else { 0 };
         state.running[place].history = self.histories.answer(history, call, answer, now);
     }
 

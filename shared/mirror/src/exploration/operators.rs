@@ -1,10 +1,10 @@
 //! What operators and time do: repairs, redrives, damages, sweeps, days that pass, deployments and rebuilds.
 
 use super::calls::{Answer, Body, Call, Config};
-use super::explorer::{Clock, Explorer, Publication};
+use super::explorer::{Clock, Explorer, Mutant, Publication};
 use super::histories::Task;
 use super::leaf::KEYS;
-use super::state::{Rebuild, Role, State};
+use super::state::{Invocation, Rebuild, Role, State};
 use super::world::{Document, Index, Register};
 use crate::rules::Rules;
 
@@ -49,15 +49,31 @@ impl<R: Rules> Explorer<R> {
             }
             next.damaged[key] = false;
             if redriven {
-                // No invocation that received the record before it was given up is left 15 minutes later.
-                next.running.retain(|invocation| invocation.role != Role::Zombie);
                 next.given_up[key] = false;
+                if self.scenario.mutant != Mutant::HastyRedrive && !self.wait_for_redrive(&mut next) {
+                    continue;
+                }
             }
             for clock in self.scenario.clocks {
                 let step = self.text(|| format!("a repair of k{key} starts, clock {clock:?}"));
                 self.start(step, next.clone(), Role::Repair { key, needed }, Task::Repair { key }, *clock);
             }
         }
+    }
+
+    /// Lets 15 minutes pass after a record was given up: batches from before have ended, and other invocations do not
+    /// use what they have read. Returns false if one of them still waits for a write, which ends earlier.
+    fn wait_for_redrive(&self, state: &mut State) -> bool {
+        state.running.retain(|invocation| !(invocation.before_give_up && invocation.role == Role::Zombie));
+        let waits_for_a_write = |invocation: &Invocation| {
+            self.histories.get(invocation.history).waiting.iter().any(|(_, call)| call.is_write())
+        };
+        let mut before = state.running.iter_mut().filter(|invocation| invocation.before_give_up);
+        before.all(|invocation| {
+            invocation.before_give_up = false;
+            invocation.aged = true;
+            !waits_for_a_write(invocation)
+        })
     }
 
     fn damage(&mut self, state: &State) {

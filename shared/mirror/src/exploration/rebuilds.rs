@@ -7,7 +7,7 @@ use crate::rules::ProductionRules;
 
 /// Two writes, one invocation that goes on after its timeout, and one rebuild.
 fn rebuild(name: &'static str, publication: Publication) -> Scenario {
-    let left = Budget { writes: 2, zombies: 1, rebuilds: 1, ..Budget::default() };
+    let left = Budget { writes: 2, zombies: 1, rebuilds: 1, ..Budget::NONE };
     Scenario { publication, clocks: &[Clock::Behind], ..Scenario::new(name, 1, 2, left) }
 }
 

@@ -30,6 +30,7 @@ impl<R: Rules> Explorer<R> {
                 let mut next = state.clone();
                 next.left.give_ups -= 1;
                 next.world.stream.drain(..count);
+                next.running.iter_mut().for_each(|invocation| invocation.before_give_up = true);
                 records.iter().for_each(|record| next.given_up[record.key] = true);
                 let step = self.text(|| format!("records are given up: {records:?}"));
                 self.emit(step, next);

@@ -30,6 +30,10 @@ pub(super) struct Invocation {
     pub(super) tick: u8,
     /// Whether it started before the generations that are written were to be changed.
     pub(super) before_pause: bool,
+    /// Whether it started before a record was given up.
+    pub(super) before_give_up: bool,
+    /// Whether a quarter of an hour has passed since its start.
+    pub(super) aged: bool,
     /// The items that were read before the versions: a mutant.
     pub(super) read_early: Option<[Option<Leaf>; KEYS]>,
 }
@@ -69,7 +73,7 @@ pub(super) enum Rebuild {
 }
 
 /// How often each event may still happen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Budget {
     /// Writes of all kinds. The other kinds of writes are also bounded by their own numbers.
     pub(super) writes: u8,
@@ -103,6 +107,32 @@ pub(super) struct Budget {
     pub(super) deploys: u8,
     pub(super) rebuilds: u8,
     pub(super) rollbacks: u8,
+}
+
+impl Budget {
+    pub(super) const NONE: Self = Self {
+        writes: 0,
+        slow: 0,
+        frozen: 0,
+        same: 0,
+        lower: 0,
+        unrevised: 0,
+        hide: 0,
+        poison: 0,
+        refused: 0,
+        zombies: 0,
+        repeats: 0,
+        faults: 0,
+        expiries: 0,
+        give_ups: 0,
+        repairs: 0,
+        damages: 0,
+        sweeps: 0,
+        days: 0,
+        deploys: 0,
+        rebuilds: 0,
+        rollbacks: 0,
+    };
 }
 
 impl State {
