@@ -171,8 +171,7 @@ impl<'a> Group<'a> {
             // document cannot have.
             Some(version) if hides == Some(version) => {
                 let seen = Some(Cow::Owned(format!(r#"{{"N":"{version}"}}"#)));
-                let settle = self.scanned;
-                vec![Task::Stamp(Stamp { group: self.id, seen, above: Some(version), settle })]
+                vec![Task::Stamp(Stamp { group: self.id, seen, above: Some(version), settle: false })]
             }
             _ => vec![Task::Compare(Compare { settle, version })],
         }
