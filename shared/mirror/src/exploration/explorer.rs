@@ -114,18 +114,20 @@ impl<R: Rules> Explorer<R> {
     /// table, and by the start of an invocation that shows the writers' time. The writes follow when the batch has
     /// ended.
     fn may_postpone_writers(&self, state: &State) -> bool {
+        let Budget { repairs, damages, give_ups, deploys, .. } = self.scenario.left;
+        let starts_at_any_time = [repairs, damages, give_ups, deploys].iter().any(|left| *left > 0);
+        let shows_the_time = starts_at_any_time && self.scenario.clocks.contains(&Clock::Right);
+        // A document may appear where there is no item.
+        if state.current().is_none() || shows_the_time || state.left.damages > 0 {
+            return false;
+        }
         let on_table = |call: &Call| match call {
             Call::Read { .. } | Call::Stamp { .. } | Call::Scan { .. } => true,
             Call::Versions { .. } => self.scenario.mutant == Mutant::ItemBeforeVersion,
             _ => false,
         };
-        let mut waiting = state.running.iter().flat_map(|one| &self.histories.get(one.history).waiting);
-        let starts = state.left.repairs > 0 || state.left.damages > 0 || state.left.sweeps > 0;
-        state.current().is_some()
-            && !waiting.any(|(_, call)| on_table(call))
-            && !state.late.iter().any(on_table)
-            && !(starts && self.scenario.clocks.contains(&Clock::Right))
-            && state.left.damages == 0
+        let waiting = state.running.iter().flat_map(|one| &self.histories.get(one.history).waiting);
+        !waiting.map(|(_, call)| call).chain(&state.late).any(on_table)
     }
 
     pub(super) fn text(&self, describe: impl FnOnce() -> String) -> String {
