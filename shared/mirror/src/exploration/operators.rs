@@ -38,7 +38,7 @@ impl<R: Rules> Explorer<R> {
         }
         for key in 0..self.scenario.keys {
             let redriven = state.given_up[key];
-            let cured = state.world.cured && state.world.markers.iter().any(|markers| markers[key].is_some());
+            let cured = state.world.cured && state.world.is_marked(key);
             let needed = state.damaged[key] || redriven;
             let mut next = state.clone();
             if !needed && !cured {

@@ -179,6 +179,6 @@ impl State {
             && self.world.stream.is_empty()
             && self.given_up == [false; KEYS]
             && self.damaged == [false; KEYS]
-            && !(self.world.cured && self.world.markers != [[None; KEYS]; 2])
+            && !(self.world.cured && (0..KEYS).any(|key| self.world.is_marked(key)))
     }
 }

@@ -90,6 +90,13 @@ impl World {
         }
     }
 
+    /// Whether a key is in quarantine in a generation that is written. An invocation that read an older config may set a
+    /// marker in a generation that was dropped.
+    pub(super) fn is_marked(&self, key: usize) -> bool {
+        let written = self.config.map_or([false; 2], |config| config.written);
+        (0..2).any(|generation| written[generation] && self.markers[generation][key].is_some())
+    }
+
     /// Empties the state table.
     pub(super) fn empty_state(&mut self) {
         self.config = None;
