@@ -159,13 +159,13 @@ fn rebuild_with_sweeps_breaks_no_invariant() {
 
 #[test]
 fn rebuild_with_poison_breaks_no_invariant() {
-    let left = Budget { writes: sized(1, 2), zombies: 0, poison: 1, deploys: 1, ..rebuild() };
+    let left = Budget { writes: 1, zombies: 0, repeats: sized(0, 1), poison: 1, deploys: 1, ..rebuild() };
     short_batches("rebuild, quarantine", left);
 }
 
 #[test]
 fn rebuild_with_poison_and_zombies_breaks_no_invariant() {
-    let left = Budget { writes: sized(1, 2), poison: 1, deploys: sized(0, 1), ..rebuild() };
+    let left = Budget { writes: sized(1, 2), poison: 1, ..rebuild() };
     short_batches("rebuild, quarantine, zombie", left);
 }
 
