@@ -253,10 +253,11 @@ impl Hasher for Folded {
 impl fmt::Display for Explored {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, states, steps, depth, at_rest, histories, time, broken } = self;
-        let time = time.as_secs_f64();
+        let tenths = time.as_millis() / 100;
+        let (seconds, tenth) = (tenths / 10, tenths % 10);
         write!(
             formatter,
-            "{name}: {states} states, {steps} steps, depth {depth}, {at_rest} at rest, {histories} histories, {time:.1} s: "
+            "{name}: {states} states, {steps} steps, depth {depth}, {at_rest} at rest, {histories} histories, {seconds}.{tenth} s: "
         )?;
         match broken {
             None => write!(formatter, "holds"),
