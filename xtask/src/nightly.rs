@@ -20,7 +20,12 @@ struct Step {
     tools: Option<&'static str>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
+    Step {
+        name: "exploration",
+        script: "CAIRN_TIER=nightly cargo test --profile bench --package mirror --lib -- exploration --nocapture",
+        tools: None,
+    },
     Step {
         name: "schedules",
         script: "CAIRN_SCHEDULES=1000000 cargo test --profile bench --package mirror --lib -- of_the_schedules",

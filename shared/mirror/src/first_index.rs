@@ -82,7 +82,7 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
         ports.index().serve(&generations.alias, &generation.index).await?;
         let filled = Generation { filled: true, ..generation.clone() };
         let epoch = generations.epoch + 1;
-        let serving = Generations { epoch, alias: generations.alias.clone(), written: vec![filled] };
+        let serving = Generations { epoch, alias: generations.alias.clone(), paused: false, written: vec![filled] };
         if !ports.state().publish(&serving).await? {
             return Err(Fault::passing("mirror", "the generations were changed concurrently"));
         }
@@ -107,7 +107,7 @@ async fn published<P: Ports, D: Documents>(ports: &P, documents: &D, alias: &str
         number += 1;
     };
     let generation = Generation { index, mapping: mapping.version, filled: false };
-    let generations = Generations { epoch: 1, alias: alias.to_owned(), written: vec![generation] };
+    let generations = Generations { epoch: 1, alias: alias.to_owned(), paused: false, written: vec![generation] };
     if ports.state().publish(&generations).await? {
         return Ok(generations);
     }
@@ -116,7 +116,7 @@ async fn published<P: Ports, D: Documents>(ports: &P, documents: &D, alias: &str
     published.ok_or_else(|| Fault::passing("mirror", "the generations exist and could not be read"))
 }
 
-async fn scan_tables<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn scan_tables<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,

@@ -9,6 +9,10 @@ pub struct Generations {
     pub epoch: u64,
     /// The alias that readers search.
     pub alias: String,
+    /// Whether every batch is reported. Other generations are published only when this has lasted longer than an
+    /// invocation can live. Otherwise an invocation that received an older image could write it to a new generation
+    /// after another one had handled the item's delete in the old generation alone.
+    pub paused: bool,
     /// Every generation that is written. A record is handled when it is handled in each of them.
     pub written: Vec<Generation>,
 }

@@ -11,6 +11,8 @@ mod create_index;
 mod document;
 mod documents;
 mod engines;
+#[cfg(test)]
+mod exploration;
 mod first_index;
 mod fold;
 mod generation;

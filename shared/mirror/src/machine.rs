@@ -166,9 +166,12 @@ impl<'a> Group<'a> {
                 Some(_) => Vec::new(),
                 None => self.clear(target, version),
             },
+            // Another release, whose code differs, has indexed this revision. A tombstone at the same revision could
+            // replace that release's document after it cleared the marker. The stamp gives the item a revision that the
+            // document cannot have.
             Some(version) if hides == Some(version) => {
-                let tombstone = Write::tombstone(self.id, target, version, Versioning::ExternalGte);
-                vec![Task::Write(Write { hides, ..tombstone })]
+                let seen = Some(Cow::Owned(format!(r#"{{"N":"{version}"}}"#)));
+                vec![Task::Stamp(Stamp { group: self.id, seen, above: Some(version), settle: false })]
             }
             _ => vec![Task::Compare(Compare { settle, version })],
         }

@@ -31,7 +31,7 @@ pub(crate) struct Write<'a> {
     pub(crate) content: Content<'a>,
     /// The detail level of each of its shapes, lowered with each refusal.
     pub(crate) levels: Vec<(&'static str, DetailLevel)>,
-    /// The revision of the poison that this tombstone hides. A document at that revision is hidden, too.
+    /// The revision of the poison that this tombstone hides. If the document has that revision, the item is stamped.
     pub(crate) hides: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Settle {
     pub(crate) own: Option<u64>,
     /// Whether the document is written even if its version equals the item's.
     pub(crate) repair: bool,
-    /// The revision of the poison whose tombstone was refused. A document at that revision is hidden.
+    /// The revision of the poison whose tombstone was refused. If the document has that revision, the item is stamped.
     pub(crate) hides: Option<u64>,
 }
 

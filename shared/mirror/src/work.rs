@@ -74,7 +74,11 @@ pub(crate) async fn process_batch<R: Rules, P: Ports, D: Documents>(
 /// Returns the generations that every record must reach, or the reason why none can be written now.
 fn targets<D: Documents>(read: Option<Result<Option<Generations>, Fault>>, documents: &D) -> Result<Targets, String> {
     let read = read.ok_or("the time was up before the generations were read")?;
-    let written = read.map_err(|fault| fault.to_string())?.map(|generations| generations.written).unwrap_or_default();
+    let generations = read.map_err(|fault| fault.to_string())?;
+    if generations.as_ref().is_some_and(|generations| generations.paused) {
+        return Err("another generation is about to be published: every batch is reported until then".to_owned());
+    }
+    let written = generations.map(|generations| generations.written).unwrap_or_default();
     let known = documents.mapping().version;
     if written.is_empty() {
         return Err("no generation is published yet: create the first index".to_owned());

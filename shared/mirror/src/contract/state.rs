@@ -19,8 +19,8 @@ pub async fn state(state: &impl State, table: &'static Table) -> Result<(), Brok
 
 async fn config(state: &impl State) -> Result<(), Broken> {
     let written = vec![Generation { index: "toy-000001".to_owned(), mapping: 3, filled: false }];
-    let first = Generations { epoch: 1, alias: "toy".to_owned(), written };
-    let second = Generations { epoch: 2, written: Vec::new(), ..first.clone() };
+    let first = Generations { epoch: 1, alias: "toy".to_owned(), paused: false, written };
+    let second = Generations { epoch: 2, paused: true, ..first.clone() };
     same("no config", state.generations().await?, None)?;
     same("a second epoch before the first", state.publish(&second).await?, false)?;
     same("a first epoch", state.publish(&first).await?, true)?;

@@ -113,6 +113,7 @@ impl State for DynamoState<'_> {
         let mut item = key(CONFIG_PK, CONFIG_SK);
         item.insert("epoch".to_owned(), N(generations.epoch.to_string()));
         item.insert("alias".to_owned(), S(generations.alias.clone()));
+        item.insert("paused".to_owned(), Bool(generations.paused));
         item.insert("generations".to_owned(), L(written.collect()));
         let (before, condition) = match generations.epoch.saturating_sub(1) {
             0 => (0, "attribute_not_exists(pk) OR epoch = :value"),
@@ -220,6 +221,7 @@ fn generations(item: &Attributes) -> Option<Generations> {
     Some(Generations {
         epoch: number(item, "epoch")?,
         alias: text(item, "alias")?.to_owned(),
+        paused: matches!(item.get("paused"), Some(Bool(true))),
         written: written.collect::<Option<_>>()?,
     })
 }

@@ -162,7 +162,7 @@ fn own_version_or_that_of_the_poison_decides_without_the_item() {
         (Some(14), None, Some(20), "compare with 20"),
         (Some(14), None, None, "compare with nothing"),
         (None, None, Some(14), "compare with 14"),
-        (Some(13), Some(14), Some(14), "tombstone 14 or over an equal one, hides 14"),
+        (Some(13), Some(14), Some(14), "stamp above 14"),
         (Some(13), Some(14), Some(20), "compare with 20"),
     ] {
         check(live(), Event::Version(settle(own, hides), version), &[expected]);

@@ -181,7 +181,8 @@ fn unfinished_index_with_another_mapping_is_not_filled() {
     {
         let mut world = shared.world();
         world.search.create(&index, &index_body(Leaves.mapping(), &write_alias(&index)).unwrap());
-        world.generations = Some(Generations { epoch: 1, alias: "toy".to_owned(), written: vec![generation.clone()] });
+        world.generations =
+            Some(Generations { epoch: 1, alias: "toy".to_owned(), paused: false, written: vec![generation.clone()] });
     }
     let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ()));
     assert!(made.unwrap_err().reason.contains("deploy the code that created it"));

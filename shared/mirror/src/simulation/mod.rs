@@ -2,11 +2,11 @@
 //! its own table, stream and index, and uses the real fold, settle and classify.
 
 mod contract;
-mod executor;
+pub(crate) mod executor;
 mod faults;
 mod invariants;
 mod lasting;
-mod mutants;
+pub(crate) mod mutants;
 mod ports;
 mod repairs;
 mod scenarios;
@@ -14,7 +14,7 @@ mod schedule;
 mod search;
 mod sweeps;
 pub(crate) mod toy;
-mod world;
+pub(crate) mod world;
 mod writers;
 
 use schedule::Schedule;

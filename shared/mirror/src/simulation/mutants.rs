@@ -23,7 +23,7 @@ fn caught<R: Rules>(invariant: &str, prepare: fn(&Schedule<R>)) {
 }
 
 /// Deletes documents instead of writing tombstones.
-struct RealDeletes;
+pub(crate) struct RealDeletes;
 
 impl Rules for RealDeletes {
     fn write_tombstone(lines: &mut String, identity: &Identity, version: u64, _: Versioning, _: i64) {
@@ -39,7 +39,7 @@ fn real_deletes_are_caught() {
 }
 
 /// Writes a tombstone at the revision that was deleted.
-struct TombstoneAtTheOldRev;
+pub(crate) struct TombstoneAtTheOldRev;
 
 impl Rules for TombstoneAtTheOldRev {
     fn decide(fold: Fold) -> Decision {
@@ -56,7 +56,7 @@ fn tombstone_at_the_old_rev_is_caught() {
 }
 
 /// Accepts a higher version in the index without settling.
-struct NoSettle;
+pub(crate) struct NoSettle;
 
 impl Rules for NoSettle {
     fn settle(_: Option<u64>, _: Presence) -> Resolution {
@@ -70,7 +70,7 @@ fn missing_settle_is_caught() {
 }
 
 /// Settles by `if_seq_no`, for which OpenSearch raises the stored version by one.
-struct IfSeqNo;
+pub(crate) struct IfSeqNo;
 
 impl Rules for IfSeqNo {
     fn settle(version: Option<u64>, item: Presence) -> Resolution {
@@ -87,7 +87,7 @@ fn if_seq_no_is_caught() {
 }
 
 /// Indexes an item whose revision did not grow, instead of stamping it.
-struct NoStamp;
+pub(crate) struct NoStamp;
 
 impl Rules for NoStamp {
     fn decide(fold: Fold) -> Decision {
@@ -111,7 +111,7 @@ fn unconditional_stamp_is_caught() {
 }
 
 /// Folds only the last record.
-struct FoldForgetsTheHighestRev;
+pub(crate) struct FoldForgetsTheHighestRev;
 
 impl Rules for FoldForgetsTheHighestRev {
     fn fold(_: Option<Fold>, change: Change) -> Fold {
@@ -125,7 +125,7 @@ fn fold_without_the_highest_rev_is_caught() {
 }
 
 /// Reports the last record of a group instead of the first.
-struct LastRecordReported;
+pub(crate) struct LastRecordReported;
 
 impl Rules for LastRecordReported {
     fn report(unhandled: impl Iterator<Item = Unhandled>) -> Option<usize> {
@@ -139,7 +139,7 @@ fn reporting_the_last_record_is_caught() {
 }
 
 /// Classifies a failed operation as done.
-struct SwallowedError;
+pub(crate) struct SwallowedError;
 
 impl Rules for SwallowedError {
     fn classify(answer: &Answer<'_>) -> Class {
@@ -156,7 +156,7 @@ fn swallowed_error_is_caught() {
 }
 
 /// Deletes tombstones while older records may still arrive.
-struct SweepsYoungTombstones;
+pub(crate) struct SweepsYoungTombstones;
 
 impl Rules for SweepsYoungTombstones {
     fn horizon(now_micros: i64, _: Duration) -> i64 {
@@ -170,7 +170,7 @@ fn sweep_of_young_tombstones_is_caught() {
 }
 
 /// Deletes the document even if it was written after the tombstone was found.
-struct UnguardedSweep;
+pub(crate) struct UnguardedSweep;
 
 impl Rules for UnguardedSweep {
     fn write_tombstone_delete(lines: &mut String, tombstone: &Tombstone) {
@@ -190,7 +190,7 @@ fn use_of_data_of_any_age_is_caught() {
 }
 
 /// Classifies every conflict as done.
-struct EveryConflictDone;
+pub(crate) struct EveryConflictDone;
 
 impl Rules for EveryConflictDone {
     fn classify(answer: &Answer<'_>) -> Class {

@@ -134,30 +134,40 @@ fn quarantined() -> RepairOutcome {
 }
 
 #[test]
-fn repair_of_poison_at_the_revision_of_its_document_hides_it_and_keeps_the_marker() {
+fn repair_of_poison_at_the_revision_of_its_document_stamps_it_and_its_record_hides_it() {
     let (shared, right) = mirrored();
     put(&shared, "a", Some(poison(14)));
     set(&shared, Some(Document { version: 14, ..right }));
     for _ in 0..2 {
+        let from = shared.world_len();
         assert_eq!(repair(&shared, &key("a")), Some(quarantined()));
-        assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, 14)]));
+        deliver_from(&shared, from);
+        assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, rev(&shared))]));
     }
     // The next valid write indexes it again.
     let from = shared.world_len();
-    put(&shared, "a", Some(leaf("cured", 16)));
+    put(&shared, "a", Some(leaf("cured", rev(&shared) + 2)));
     deliver_from(&shared, from);
     assert_eq!((visible(&shared).len(), codes(&shared)), (1, vec![]));
 }
 
 #[test]
-fn stream_record_of_poison_at_the_revision_of_its_document_hides_it_and_keeps_the_marker() {
+fn stream_record_of_poison_at_the_revision_of_its_document_stamps_it_and_the_next_record_hides_it() {
     let (shared, right) = mirrored();
     put(&shared, "a", Some(poison(14)));
     set(&shared, Some(Document { version: 14, ..right }));
+    let from = shared.world_len();
+    assert_eq!(deliver_from(&shared, 1).ledger.quarantined, 1);
+    assert_eq!(codes(&shared), [(Code::Unfit, 14)]);
     for _ in 0..2 {
-        assert_eq!(deliver_from(&shared, 1).ledger.quarantined, 1);
-        assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, 14)]));
+        assert_eq!(deliver_from(&shared, from).ledger.quarantined, 1);
+        assert_eq!((visible(&shared), codes(&shared)), (vec![], vec![(Code::Unfit, rev(&shared))]));
     }
+}
+
+/// Returns the revision of the item `a`.
+fn rev(shared: &Shared) -> u64 {
+    shared.world().table[&key("a")]["rev"]["N"].as_str().unwrap().parse().unwrap()
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl<R: Rules> Schedule<R> {
         world.search.create(&index, &body);
         world.search.swap("toy", &index);
         let written = vec![Generation { index, mapping: 1, filled: true }];
-        world.generations = Some(Generations { epoch: 1, alias: "toy".to_owned(), written });
+        world.generations = Some(Generations { epoch: 1, alias: "toy".to_owned(), paused: false, written });
     }
 
     /// Carries out one event. Returns false if none is left.

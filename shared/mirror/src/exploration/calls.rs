@@ -1,0 +1,296 @@
+//! The calls that an invocation makes through its ports, and their answers, as values that can be compared and hashed.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::leaf::{DAY, Leaf, Number, number_of_id};
+use crate::generation::{Generation, Generations, index_name};
+
+/// The alias of the readers.
+pub(super) const ALIAS: &str = "toy";
+
+/// A request to an engine.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) enum Call {
+    ReadConfig,
+    Publish(Config),
+    Bulk {
+        generation: usize,
+        operations: Vec<Operation>,
+    },
+    Versions {
+        generation: usize,
+        keys: Vec<usize>,
+    },
+    Read {
+        key: usize,
+    },
+    /// `seen` is the number of the revision that was read, or 0.
+    Stamp {
+        key: usize,
+        seen: u64,
+        rev: u64,
+    },
+    Keep,
+    Mark {
+        generation: usize,
+        key: usize,
+        rev: u64,
+    },
+    Open {
+        generation: usize,
+        keys: Vec<usize>,
+    },
+    Clear {
+        generation: usize,
+        key: usize,
+        upto: u64,
+    },
+    /// Finds the tombstones that were written before this time in milliseconds.
+    Tombstones {
+        generation: usize,
+        before: i64,
+    },
+    Create {
+        generation: usize,
+    },
+    Refresh,
+    Serve {
+        generation: usize,
+    },
+    Checkpoint {
+        segment: u32,
+    },
+    Scan {
+        segment: u32,
+        of: u32,
+        first: bool,
+    },
+    Save {
+        segment: u32,
+        done: bool,
+    },
+    Pause,
+    /// The end of the invocation's time.
+    Expired,
+}
+
+/// One operation of a bulk request.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Operation {
+    Index {
+        key: usize,
+        version: u64,
+        gte: bool,
+        body: Body,
+    },
+    /// A delete with an external version, as only mutants send.
+    Delete {
+        key: usize,
+        version: u64,
+        gte: bool,
+    },
+    /// A delete of the tombstone that was found.
+    DeleteFound {
+        key: usize,
+        sequence: u64,
+    },
+    /// The operation that is always answered 404, before deletes.
+    RequireAlias,
+}
+
+/// The content of a document.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Body {
+    Live {
+        content: u8,
+        rev: u64,
+    },
+    /// A tombstone, with the day on which it was written.
+    Tombstone {
+        day: u8,
+    },
+    /// A document that does not fit the mapping.
+    Unfitting,
+}
+
+/// The answer to a call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Answer {
+    Done,
+    /// The request failed. A retry may help.
+    Failed,
+    Config(Option<Config>),
+    Flag(bool),
+    Statuses(Vec<u16>),
+    /// A bulk request was answered with this status as a whole.
+    Whole(u16),
+    Versions(Vec<Option<u64>>),
+    Item(Option<Leaf>),
+    Markers(Vec<(usize, u64)>),
+    /// The key and the sequence number of each tombstone.
+    Tombstones(Vec<(usize, u64)>),
+    Checkpoint(Checkpoint),
+    Page(Option<(usize, Leaf)>),
+}
+
+/// The checkpoint of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) enum Checkpoint {
+    #[default]
+    Start,
+    Done,
+}
+
+/// The config item. The generations are numbered from 0.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Config {
+    pub(super) epoch: u64,
+    pub(super) paused: bool,
+    pub(super) written: [bool; 2],
+    pub(super) filled: [bool; 2],
+}
+
+impl Config {
+    pub(super) fn generations(self) -> Generations {
+        let written = (0..2).filter(|number| self.written[*number]);
+        let written = written.map(|number| Generation { filled: self.filled[number], ..generation(number) });
+        Generations { epoch: self.epoch, alias: ALIAS.to_owned(), paused: self.paused, written: written.collect() }
+    }
+
+    pub(super) fn of(generations: &Generations) -> Self {
+        let mut config =
+            Self { epoch: generations.epoch, paused: generations.paused, written: [false; 2], filled: [false; 2] };
+        for generation in &generations.written {
+            let number = number_of_index(&generation.index);
+            config.written[number] = true;
+            config.filled[number] = generation.filled;
+        }
+        config
+    }
+}
+
+/// Returns a generation that is not filled yet.
+pub(super) fn generation(number: usize) -> Generation {
+    Generation { index: index_name(ALIAS, u32::try_from(number).unwrap() + 1), mapping: 1, filled: false }
+}
+
+/// Returns the number of the generation with this index or this write alias.
+pub(super) fn number_of_index(name: &str) -> usize {
+    (0..3).find(|number| name.starts_with(&generation(*number).index)).expect("the mirror uses only its own indexes")
+}
+
+/// Parses the lines of a bulk request.
+pub(super) fn operations(lines: &str) -> Vec<Operation> {
+    let mut lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut operations = Vec::new();
+    while let Some(action) = lines.next() {
+        let (kind, meta) = action.as_object().unwrap().iter().next().unwrap();
+        let key = || number_of_id(meta["_id"].as_str().unwrap());
+        let gte = meta["version_type"] == "external_gte";
+        operations.push(match (kind.as_str(), meta["if_seq_no"].as_u64()) {
+            ("update", _) => {
+                lines.next();
+                Operation::RequireAlias
+            }
+            ("delete", Some(sequence)) => Operation::DeleteFound { key: key(), sequence },
+            ("delete", None) => Operation::Delete { key: key(), version: meta["version"].as_u64().unwrap(), gte },
+            _ => {
+                let body = body(&lines.next().unwrap());
+                Operation::Index { key: key(), version: meta["version"].as_u64().unwrap(), gte, body }
+            }
+        });
+    }
+    operations
+}
+
+fn body(source: &Value) -> Body {
+    if source["deleted"] == true {
+        let day = source["deletedAt"].as_i64().unwrap() * 1000 / DAY;
+        return Body::Tombstone { day: u8::try_from(day).unwrap() };
+    }
+    if source["size"].is_number() {
+        return Body::Unfitting;
+    }
+    let content = source["name"].as_str().unwrap().parse().unwrap();
+    Body::Live { content, rev: source["rev"].as_u64().unwrap() }
+}
+
+fn generation_name(number: usize) -> &'static str {
+    ["N", "N+1", "N+2"][number]
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "epoch {}", self.epoch)?;
+        for number in (0..2).filter(|number| self.written[*number]) {
+            let filled = if self.filled[number] { "" } else { " (not filled)" };
+            write!(formatter, " {}{filled}", generation_name(number))?;
+        }
+        if self.paused { formatter.write_str(" paused") } else { Ok(()) }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Live { content, .. } => write!(formatter, "content {content}"),
+            Self::Tombstone { .. } => formatter.write_str("tombstone"),
+            Self::Unfitting => formatter.write_str("unfitting document"),
+        }
+    }
+}
+
+impl fmt::Debug for Operation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index { key, version, gte, body } => {
+                let gte = if *gte { " or over an equal one" } else { "" };
+                write!(formatter, "k{key} {body:?} at {}{gte}", Number(*version))
+            }
+            Self::Delete { key, version, .. } => write!(formatter, "k{key} deleted at {}", Number(*version)),
+            Self::DeleteFound { key, .. } => write!(formatter, "k{key} tombstone that was found is deleted"),
+            Self::RequireAlias => formatter.write_str("alias required"),
+        }
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = |generation: &usize| generation_name(*generation);
+        match self {
+            Self::ReadConfig => formatter.write_str("reads the config"),
+            Self::Publish(config) => write!(formatter, "publishes {config:?}"),
+            Self::Bulk { generation, operations } => {
+                write!(formatter, "writes to {}: {operations:?}", name(generation))
+            }
+            Self::Versions { generation, keys } => {
+                write!(formatter, "reads versions of {keys:?} in {}", name(generation))
+            }
+            Self::Read { key } => write!(formatter, "reads item k{key}"),
+            Self::Stamp { key, seen, rev } => {
+                write!(formatter, "stamps k{key}, seen at {}, with {}", Number(*seen), Number(*rev))
+            }
+            Self::Keep => formatter.write_str("keeps a record"),
+            Self::Mark { generation, key, rev } => {
+                write!(formatter, "marks k{key} at {} in {}", Number(*rev), name(generation))
+            }
+            Self::Open { generation, keys } => write!(formatter, "reads markers of {keys:?} in {}", name(generation)),
+            Self::Clear { generation, key, upto } => {
+                write!(formatter, "clears the marker of k{key} up to {} in {}", Number(*upto), name(generation))
+            }
+            Self::Tombstones { generation, .. } => write!(formatter, "finds old tombstones in {}", name(generation)),
+            Self::Create { generation } => write!(formatter, "creates the index {}", name(generation)),
+            Self::Refresh => formatter.write_str("refreshes the index"),
+            Self::Serve { generation } => write!(formatter, "moves the readers' alias to {}", name(generation)),
+            Self::Checkpoint { segment } => write!(formatter, "reads the checkpoint of segment {segment}"),
+            Self::Scan { segment, .. } => write!(formatter, "scans segment {segment}"),
+            Self::Save { segment, done } => {
+                write!(formatter, "saves the checkpoint of segment {segment}, done: {done}")
+            }
+            Self::Pause => formatter.write_str("pauses"),
+            Self::Expired => formatter.write_str("has no time left"),
+        }
+    }
+}

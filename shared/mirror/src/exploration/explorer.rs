@@ -1,0 +1,245 @@
+//! The steps from one state to the next.
+
+use super::calls::{Answer, Call};
+use super::histories::{End, Histories, Start, Task};
+use super::leaf::{DAY, KEYS, segment_of};
+use super::state::{Budget, Invocation, Rebuild, Role, State};
+use super::world::World;
+use crate::rules::Rules;
+
+/// The age in microseconds at which data is not used any more.
+const QUARTER: i64 = 15 * 60_000_000;
+
+/// A bounded world, whose every schedule is explored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scenario {
+    pub(super) name: &'static str,
+    pub(super) keys: usize,
+    /// The highest number of records of a batch.
+    pub(super) batch: usize,
+    /// The clocks that an invocation may have.
+    pub(super) clocks: &'static [Clock],
+    pub(super) publication: Publication,
+    pub(super) left: Budget,
+    pub(super) mutant: Mutant,
+}
+
+/// The clock of an invocation. It stands still during a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clock {
+    /// It is behind every writer.
+    Behind,
+    /// It shows the writers' time at the start of the invocation.
+    Right,
+}
+
+/// The way to publish another generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Publication {
+    /// Both generations are written from the publication on.
+    Together { pause: bool },
+    /// The state is emptied, and the first index is created anew.
+    Anew { pause: bool },
+}
+
+/// A mutant that is put into the ports, since no rule expresses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mutant {
+    None,
+    /// The item is read before the document's version.
+    ItemBeforeVersion,
+    /// The stamp has no condition.
+    UnconditionalStamp,
+    /// Invocations use data of any age.
+    NeverAges,
+    /// A redrive does not wait until what was read before is too old.
+    HastyRedrive,
+}
+
+impl Scenario {
+    pub(super) fn new(name: &'static str, keys: usize, batch: usize, left: Budget) -> Self {
+        Self {
+            name,
+            keys,
+            batch,
+            clocks: &[Clock::Behind],
+            publication: Publication::Together { pause: true },
+            left,
+            mutant: Mutant::None,
+        }
+    }
+
+    /// Whether some item may go to quarantine.
+    const fn has_quarantine(&self) -> bool {
+        self.left.poison > 0 || self.left.refused > 0
+    }
+}
+
+/// A step, and the state after it, or the invariant that it broke.
+pub(super) struct Successor {
+    pub(super) step: String,
+    pub(super) state: Result<State, String>,
+}
+
+pub(super) struct Explorer<R> {
+    pub(super) scenario: Scenario,
+    pub(super) histories: Histories<R>,
+    /// Whether the steps get a description.
+    pub(super) describes: bool,
+    pub(super) found: Vec<Successor>,
+}
+
+impl<R: Rules> Explorer<R> {
+    pub(super) fn new(scenario: Scenario) -> Self {
+        Self { scenario, histories: Histories::new(), describes: false, found: Vec::new() }
+    }
+
+    /// Returns the steps from this state, except those of writers that may be postponed.
+    pub(super) fn successors(&mut self, state: &State) -> Vec<Successor> {
+        if !self.may_postpone_writers(state) {
+            self.write(state);
+        }
+        self.deliver(state);
+        self.operate(state);
+        self.rebuild(state);
+        for place in 0..state.running.len() {
+            self.continue_invocation(state, place);
+        }
+        self.carry_out_late(state);
+        std::mem::take(&mut self.found)
+    }
+
+    /// Whether writers need not write now, since the order of their writes and of every other step makes no difference.
+    /// While the event source waits for a batch, other steps depend on writers only by calls that read or write the
+    /// table, and by the start of an invocation that shows the writers' time. The writes follow when the batch has
+    /// ended.
+    fn may_postpone_writers(&self, state: &State) -> bool {
+        let Budget { repairs, damages, give_ups, deploys, .. } = self.scenario.left;
+        let starts_at_any_time = [repairs, damages, give_ups, deploys].iter().any(|left| *left > 0);
+        let shows_the_time = starts_at_any_time && self.scenario.clocks.contains(&Clock::Right);
+        // A document may appear where there is no item.
+        if state.current().is_none() || shows_the_time || state.left.damages > 0 {
+            return false;
+        }
+        let on_table = |call: &Call| match call {
+            Call::Read { .. } | Call::Stamp { .. } | Call::Scan { .. } => true,
+            Call::Versions { .. } => self.scenario.mutant == Mutant::ItemBeforeVersion,
+            _ => false,
+        };
+        let waiting = state.running.iter().flat_map(|one| &self.histories.get(one.history).waiting);
+        !waiting.map(|(_, call)| call).chain(&state.late).any(on_table)
+    }
+
+    pub(super) fn text(&self, describe: impl FnOnce() -> String) -> String {
+        if self.describes { describe() } else { String::new() }
+    }
+
+    pub(super) fn emit(&mut self, step: String, mut state: State) {
+        state.normalize();
+        self.found.push(Successor { step, state: Ok(state) });
+    }
+
+    /// Starts an invocation.
+    pub(super) fn start(&mut self, step: String, mut state: State, role: Role, task: Task, clock: Clock) {
+        let tick = match clock {
+            Clock::Behind => 0,
+            Clock::Right => state.world.tick,
+        };
+        let day = state.world.day;
+        let now = self.now(&state.world, tick, day);
+        let history = self.histories.start(Start { task, cured: state.world.cured, now });
+        let invocation = Invocation {
+            role,
+            history,
+            day,
+            tick,
+            before_pause: false,
+            before_give_up: false,
+            aged: false,
+            read_early: None,
+        };
+        state.running.push(invocation);
+        let place = state.running.len() - 1;
+        self.settle(step, state, place);
+    }
+
+    /// Gives an invocation the answer to a call.
+    pub(super) fn answer(&mut self, step: String, mut state: State, place: usize, call: usize, answer: Answer) {
+        self.give(&mut state, place, call, answer);
+        self.settle(step, state, place);
+    }
+
+    pub(super) fn give(&mut self, state: &mut State, place: usize, call: usize, answer: Answer) {
+        let Invocation { history, day, tick, aged, .. } = state.running[place];
+        let now = self.now(&state.world, tick, day) + if aged { QUARTER } else { 0 };
+        state.running[place].history = self.histories.answer(history, call, answer, now);
+    }
+
+    fn now(&self, world: &World, tick: u8, day: u8) -> i64 {
+        match self.scenario.mutant {
+            Mutant::NeverAges => i64::from(day) * DAY + i64::from(tick),
+            _ => world.time(tick),
+        }
+    }
+
+    /// Answers the calls whose order makes no difference, and ends the invocation if it has ended.
+    fn settle(&mut self, step: String, mut state: State, place: usize) {
+        loop {
+            let waiting = &self.histories.get(state.running[place].history).waiting;
+            let prompt = waiting.iter().find(|(_, call)| self.commutes(call)).cloned();
+            let Some((number, call)) = prompt else { break };
+            match state.world.apply(&call) {
+                Ok(answer) => self.give(&mut state, place, number, answer),
+                Err(broken) => return self.found.push(Successor { step, state: Err(broken) }),
+            }
+        }
+        match self.histories.get(state.running[place].history).end.clone() {
+            None => self.emit(step, state),
+            Some(End::Broken(broken)) => self.found.push(Successor { step, state: Err(broken) }),
+            Some(end) => self.end(&step, state, place, &end),
+        }
+    }
+
+    /// Whether a call has the same effect and the same answer at any later time, so that it may be answered at once.
+    fn commutes(&self, call: &Call) -> bool {
+        match call {
+            // Time passes by other steps, nothing reads what is kept, and every document is searchable at once.
+            Call::Pause | Call::Keep | Call::Refresh => true,
+            Call::ReadConfig => self.scenario.left.rebuilds == 0,
+            // Without poison there is no marker.
+            Call::Open { .. } => !self.scenario.has_quarantine(),
+            // One operator at a time reads and writes checkpoints, and is never stopped.
+            Call::Checkpoint { .. } | Call::Save { .. } => true,
+            Call::Scan { segment, of, .. } => {
+                !(0..self.scenario.keys.min(KEYS)).any(|key| segment_of(key, *of) == *segment)
+            }
+            _ => false,
+        }
+    }
+
+    fn end(&mut self, step: &str, mut state: State, place: usize, end: &End) {
+        let Invocation { role, .. } = state.running.remove(place);
+        let ended = self.text(|| format!("{step}; it ends: {end:?}"));
+        match (role, end) {
+            (Role::Current, End::Batch { handled }) => {
+                if state.left.repeats > 0 {
+                    let mut lost = state.clone();
+                    lost.left.repeats -= 1;
+                    let step = self.text(|| format!("{ended}, and its response is lost"));
+                    self.emit(step, lost);
+                }
+                state.world.stream.drain(..handled);
+            }
+            (Role::Repair { key, needed: true }, End::Failed) => state.damaged[key] = true,
+            (Role::Operator, End::Done) => {
+                state.rebuild = match self.scenario.publication {
+                    Publication::Together { .. } => Rebuild::Filled,
+                    Publication::Anew { .. } => Rebuild::Dropped,
+                };
+            }
+            (Role::Operator, _) => state.rebuild = Rebuild::Published,
+            _ => {}
+        }
+        self.emit(ended, state);
+    }
+}

@@ -1,0 +1,231 @@
+//! The histories of invocations. Between its ports the mirror is deterministic, so an invocation is its arguments and
+//! the answers so far. Each history is run once: the calls that it then waits for are kept.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::task::noop_waker_ref;
+use table::TOMBSTONES;
+
+use super::calls::{ALIAS, Answer, Call, generation};
+use super::leaf::{Release, key, keys_json};
+use super::ports::Recorded;
+use super::world::Change;
+use crate::first_index;
+use crate::repair::repair_generations;
+use crate::rules::Rules;
+use crate::simulation::executor::TABLES;
+use crate::simulation::toy::TREES;
+use crate::simulation::world::sequence;
+use crate::sweep::{Swept, sweep_generations};
+use crate::work::process_batch;
+
+/// The arguments of an invocation.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Start {
+    pub(super) task: Task,
+    /// Whether its code creates documents of poison.
+    pub(super) cured: bool,
+    /// Its clock in microseconds.
+    pub(super) now: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Task {
+    Batch(Vec<Change>),
+    Repair {
+        key: usize,
+    },
+    Sweep,
+    /// Creates the first index, or resumes.
+    FirstIndex,
+    /// Fills a generation from the table.
+    Scan {
+        generation: usize,
+    },
+}
+
+/// The end of an invocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The records before this position were handled.
+    Batch {
+        handled: usize,
+    },
+    Done,
+    Failed,
+    /// It broke an invariant.
+    Broken(String),
+}
+
+/// The number of a history.
+pub(super) type Id = u32;
+
+/// A history, by what the invocation does after it.
+#[derive(Debug)]
+pub(super) struct History {
+    start: usize,
+    /// The history before the last answer, and that answer.
+    last: Option<(Id, Given)>,
+    /// The calls that it waits for, with their positions among all its calls.
+    pub(super) waiting: Vec<(usize, Call)>,
+    pub(super) end: Option<End>,
+}
+
+/// An answer that was given to a call, at this time of the invocation's clock.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Given {
+    call: usize,
+    answer: Answer,
+    now: i64,
+}
+
+/// Every history that was met.
+pub(super) struct Histories<R> {
+    starts: Vec<Start>,
+    histories: Vec<History>,
+    first: HashMap<Start, Id>,
+    next: HashMap<(Id, Given), Id>,
+    rules: PhantomData<R>,
+}
+
+impl<R: Rules> Histories<R> {
+    pub(super) fn new() -> Self {
+        Self {
+            starts: Vec::new(),
+            histories: Vec::new(),
+            first: HashMap::new(),
+            next: HashMap::new(),
+            rules: PhantomData,
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.histories.len()
+    }
+
+    pub(super) fn get(&self, id: Id) -> &History {
+        &self.histories[id as usize]
+    }
+
+    /// Starts an invocation, and runs it until it waits.
+    pub(super) fn start(&mut self, start: Start) -> Id {
+        if let Some(id) = self.first.get(&start) {
+            return *id;
+        }
+        self.starts.push(start.clone());
+        let id = self.run(self.starts.len() - 1, None);
+        self.first.insert(start, id);
+        id
+    }
+
+    /// Answers a call of an invocation, and runs it until it waits.
+    pub(super) fn answer(&mut self, id: Id, call: usize, answer: Answer, now: i64) -> Id {
+        let given = (id, Given { call, answer, now });
+        if let Some(next) = self.next.get(&given) {
+            return *next;
+        }
+        let next = self.run(self.get(id).start, Some(given.clone()));
+        self.next.insert(given, next);
+        next
+    }
+
+    /// Runs an invocation anew with all its answers.
+    fn run(&mut self, start: usize, last: Option<(Id, Given)>) -> Id {
+        let mut answers = Vec::new();
+        let mut before = last.as_ref();
+        while let Some((id, given)) = before {
+            answers.push(given);
+            before = self.get(*id).last.as_ref();
+        }
+        answers.reverse();
+        let (waiting, end) = replay::<R>(&self.starts[start], &answers);
+        self.histories.push(History { start, last, waiting, end });
+        Id::try_from(self.histories.len() - 1).unwrap()
+    }
+}
+
+fn replay<R: Rules>(start: &Start, answers: &[&Given]) -> (Vec<(usize, Call)>, Option<End>) {
+    let ports = Recorded::default();
+    let mut future = invocation::<R>(start, ports.clone());
+    ports.script().now = start.now;
+    let mut context = Context::from_waker(noop_waker_ref());
+    let mut polled = future.as_mut().poll(&mut context);
+    for given in answers {
+        ports.script().now = given.now;
+        ports.answer(given.call, given.answer.clone());
+        polled = future.as_mut().poll(&mut context);
+    }
+    if let Poll::Ready(end) = polled {
+        return (Vec::new(), Some(end));
+    }
+    let script = ports.script();
+    let waiting = script.calls.iter().enumerate().filter(|(_, made)| !made.ended);
+    let waiting: Vec<_> = waiting.map(|(place, made)| (place, made.call.clone())).collect();
+    let is_stuck = waiting.iter().all(|(_, call)| *call == Call::Expired);
+    let stuck = || End::Broken("I7: the invocation waits for nothing but the end of its time".to_owned());
+    (waiting, is_stuck.then(stuck))
+}
+
+fn invocation<R: Rules>(start: &Start, ports: Recorded) -> Pin<Box<dyn Future<Output = End>>> {
+    let release = Release { cured: start.cured };
+    let finished = |done: bool| if done { End::Done } else { End::Failed };
+    match start.task.clone() {
+        Task::Batch(records) => Box::pin(async move { batch::<R>(&ports, release, &records).await }),
+        Task::Repair { key: number } => Box::pin(async move {
+            finished(repair_generations::<R, _, _>(&ports, &release, &TREES, &key(number)).await.is_ok())
+        }),
+        Task::Sweep => Box::pin(async move {
+            finished(sweep_generations::<R, _>(&ports, TOMBSTONES, &mut Swept::default()).await.is_ok())
+        }),
+        Task::FirstIndex => {
+            Box::pin(
+                async move { finished(first_index::create::<R, _, _>(&ports, &release, ALIAS, &|_| ()).await.is_ok()) },
+            )
+        }
+        Task::Scan { generation: number } => Box::pin(async move {
+            let generation = generation(number);
+            finished(first_index::scan_tables::<R, _, _>(&ports, &release, &generation, &|_| ()).await.is_ok())
+        }),
+    }
+}
+
+async fn batch<R: Rules>(ports: &Recorded, release: Release, records: &[Change]) -> End {
+    let processed = match process_batch::<R, _, _>(ports, &release, &TABLES, &event(records)).await {
+        Ok(processed) => processed,
+        Err(failure) => return End::Broken(format!("I5: the invocation fails: {failure}")),
+    };
+    let reported = (0..records.len()).find(|place| processed.answer.contains(&format!("\"{}\"", sequence(*place))));
+    let handled = reported.unwrap_or(records.len());
+    let ledger = processed.ledger;
+    if !ledger.adds_up() || ledger.reported != records.len() - handled {
+        return End::Broken(format!("I5: {ledger:?} of {records:?}, of which {reported:?} is reported"));
+    }
+    End::Batch { handled }
+}
+
+/// Returns Lambda's event.
+fn event(records: &[Change]) -> String {
+    let records = records.iter().enumerate().map(|(place, record)| {
+        let name = match (record.old, record.new) {
+            (None, _) => "INSERT",
+            (Some(_), Some(_)) => "MODIFY",
+            (Some(_), None) => "REMOVE",
+        };
+        let (keys, sequence) = (keys_json(record.key), sequence(place));
+        let mut json = format!(
+            r#"{{"eventName":"{name}","eventSourceARN":"arn:aws:dynamodb:ca-central-1:000000000000:table/trees/stream/2024",
+            "dynamodb":{{"ApproximateCreationDateTime":0,"Keys":{keys},"SequenceNumber":"{sequence}""#
+        );
+        for (side, image) in [("OldImage", record.old), ("NewImage", record.new)] {
+            if let Some(leaf) = image {
+                let _ = write!(json, r#","{side}":{}"#, leaf.json(record.key));
+            }
+        }
+        json + "}}"
+    });
+    format!(r#"{{"Records":[{}]}}"#, records.collect::<Vec<_>>().join(","))
+}

@@ -1,0 +1,259 @@
+//! What operators and time do: repairs, redrives, damages, sweeps, days that pass, deployments and rebuilds.
+
+use super::calls::{Answer, Body, Call, Config};
+use super::explorer::{Clock, Explorer, Mutant, Publication};
+use super::histories::Task;
+use super::leaf::KEYS;
+use super::state::{Invocation, Rebuild, Role, State};
+use super::world::{Document, Index, Register};
+use crate::rules::Rules;
+
+impl<R: Rules> Explorer<R> {
+    pub(super) fn operate(&mut self, state: &State) {
+        self.repair(state);
+        self.damage(state);
+        self.sweep(state);
+        self.pass_a_day(state);
+        if state.left.deploys > 0 {
+            let mut next = state.clone();
+            next.left.deploys -= 1;
+            next.world.cured = true;
+            let step = self.text(|| "code that can index the poison is deployed".to_owned());
+            self.emit(step, next);
+        }
+        let forgotten = |index: &Index| index.registers.iter().any(|register| register.deleted.is_some());
+        if state.world.indexes.iter().flatten().any(forgotten) {
+            let mut next = state.clone();
+            next.world.forget_deletes();
+            let step = self.text(|| "OpenSearch forgets its deletes".to_owned());
+            self.emit(step, next);
+        }
+    }
+
+    /// Starts the repair of one key: as an operator pleases, after a damage, or as the redrive of a record that was
+    /// given up or is in quarantine.
+    fn repair(&mut self, state: &State) {
+        if state.has(|role| matches!(role, Role::Repair { .. })) || state.world.config.is_none() {
+            return;
+        }
+        for key in 0..self.scenario.keys {
+            let redriven = state.given_up[key];
+            let cured = state.world.cured && state.world.is_marked(key);
+            let needed = state.damaged[key] || redriven;
+            let mut next = state.clone();
+            if !needed && !cured {
+                if state.left.repairs == 0 {
+                    continue;
+                }
+                next.left.repairs -= 1;
+            }
+            next.damaged[key] = false;
+            if redriven {
+                next.given_up[key] = false;
+                if self.scenario.mutant != Mutant::HastyRedrive && !self.wait_for_redrive(&mut next) {
+                    continue;
+                }
+            }
+            for clock in self.scenario.clocks {
+                let step = self.text(|| format!("a repair of k{key} starts, clock {clock:?}"));
+                self.start(step, next.clone(), Role::Repair { key, needed }, Task::Repair { key }, *clock);
+            }
+        }
+    }
+
+    /// Lets 15 minutes pass after a record was given up: batches from before have ended, and other invocations do not
+    /// use what they have read. Returns false if one of them still waits for a write, which ends earlier.
+    fn wait_for_redrive(&self, state: &mut State) -> bool {
+        state.running.retain(|invocation| !(invocation.before_give_up && invocation.role == Role::Zombie));
+        let waits_for_a_write = |invocation: &Invocation| {
+            self.histories.get(invocation.history).waiting.iter().any(|(_, call)| call.is_write())
+        };
+        let mut before = state.running.iter_mut().filter(|invocation| invocation.before_give_up);
+        before.all(|invocation| {
+            invocation.before_give_up = false;
+            invocation.aged = true;
+            !waits_for_a_write(invocation)
+        })
+    }
+
+    fn damage(&mut self, state: &State) {
+        if state.left.damages == 0 || state.has(|role| matches!(role, Role::Repair { .. })) {
+            return;
+        }
+        for key in 0..self.scenario.keys {
+            let Some(index) = &state.world.indexes[state.world.serving] else { continue };
+            let document = index.registers[key].document;
+            let damages: &[(&str, Option<Document>)] = match document {
+                Some(Document { version, body: Body::Live { content, rev } }) => &[
+                    ("is lost", None),
+                    ("is corrupted", Some(Document { version, body: Body::Live { content: content + 100, rev } })),
+                ],
+                None if state.world.table[key].is_none() => {
+                    &[("appears", Some(Document { version: 3, body: Body::Live { content: 99, rev: 3 } }))]
+                }
+                _ => &[],
+            };
+            for (how, damaged) in damages {
+                let mut next = state.clone();
+                next.left.damages -= 1;
+                next.damaged[key] = true;
+                if let Some(index) = &mut next.world.indexes[state.world.serving] {
+                    let highest = damaged.map_or(0, |document| document.version);
+                    index.registers[key] = Register { document: *damaged, deleted: None, highest };
+                }
+                let step = self.text(|| format!("fault: a document of k{key} {how}"));
+                self.emit(step, next);
+            }
+        }
+    }
+
+    fn sweep(&mut self, state: &State) {
+        if state.left.sweeps == 0 || state.has(|role| role == Role::Sweep) {
+            return;
+        }
+        let mut next = state.clone();
+        next.left.sweeps -= 1;
+        let step = self.text(|| "a sweep starts".to_owned());
+        self.start(step, next, Role::Sweep, Task::Sweep, Clock::Behind);
+    }
+
+    /// Lets a day pass. Records are delivered or given up within it, and requests are carried out or lost within
+    /// minutes. One invocation may continue a day later, and zombies have ended.
+    fn pass_a_day(&mut self, state: &State) {
+        let waits_for_records = !state.world.stream.is_empty() || state.current().is_some() || !state.late.is_empty();
+        let is_zombie = |place: &usize| state.running[*place].role == Role::Zombie;
+        let (zombies, others): (Vec<usize>, Vec<usize>) = (0..state.running.len()).partition(is_zombie);
+        if state.left.days == 0 || waits_for_records || others.len() > 1 {
+            return;
+        }
+        if others.is_empty() {
+            let mut next = state.clone();
+            next.running.clear();
+            next.pass_a_day();
+            let step = self.text(|| "a day passes".to_owned());
+            self.emit(step, next);
+        }
+        for survivor in if others.is_empty() { zombies } else { others } {
+            for carried in [false, true] {
+                self.survive_a_day(state, survivor, carried);
+            }
+        }
+    }
+
+    fn survive_a_day(&mut self, state: &State, survivor: usize, carried: bool) {
+        let mut next = state.clone();
+        next.running = vec![state.running[survivor].clone()];
+        let mut answers = Vec::new();
+        for (number, call) in self.histories.get(next.running[0].history).waiting.clone() {
+            let answer = match call {
+                Call::Expired => continue,
+                // The write has a stream record, which would be delivered within the day.
+                Call::Stamp { .. } if carried => return,
+                call if carried => next.world.apply(&call).unwrap_or(Answer::Failed),
+                _ => Answer::Failed,
+            };
+            answers.push((number, answer));
+        }
+        next.pass_a_day();
+        let step = self.text(|| format!("a day passes, then {:?} gets {answers:?}", next.running[0].role));
+        let Some((last, of_last)) = answers.pop() else { return };
+        for (number, answer) in answers {
+            self.give(&mut next, 0, number, answer);
+        }
+        self.answer(step, next, 0, last, of_last);
+    }
+
+    pub(super) fn rebuild(&mut self, state: &State) {
+        match self.scenario.publication {
+            Publication::Together { pause } => self.rebuild_together(state, pause),
+            Publication::Anew { pause } => self.rebuild_anew(state, pause),
+        }
+    }
+
+    fn rebuild_together(&mut self, state: &State, pause: bool) {
+        let Some(config) = state.world.config else { return };
+        let epoch = config.epoch + 1;
+        let both = Config { epoch, paused: false, written: [true, true], filled: [true, false] };
+        let mut next = state.clone();
+        let (what, rebuild) = match state.rebuild {
+            Rebuild::NotStarted if state.left.rebuilds > 0 => {
+                next.left.rebuilds -= 1;
+                next.world.indexes[1] = Some(Index::default());
+                if pause {
+                    next.world.config = Some(Config { epoch, paused: true, ..config });
+                    next.running.iter_mut().for_each(|invocation| invocation.before_pause = true);
+                    (
+                        "rebuild: N+1 is created, and an epoch published in which every batch is reported",
+                        Rebuild::Paused,
+                    )
+                } else {
+                    next.world.config = Some(both);
+                    ("rebuild: N+1 is created and published without a pause", Rebuild::Published)
+                }
+            }
+            Rebuild::Paused if !state.lives_from_before_the_pause() => {
+                next.running.retain(|invocation| !invocation.before_pause);
+                next.world.config = Some(both);
+                ("rebuild: N+1 is published, longer after the pause than an invocation can live", Rebuild::Published)
+            }
+            Rebuild::Published => {
+                next.rebuild = Rebuild::Filling;
+                let step = self.text(|| "rebuild: the scan starts".to_owned());
+                return self.start(step, next, Role::Operator, Task::Scan { generation: 1 }, self.scenario.clocks[0]);
+            }
+            Rebuild::Filled if next.world.markers[1] == [None; KEYS] => {
+                next.world.serving = 1;
+                next.world.config = Some(Config { epoch, filled: [true, true], ..both });
+                ("rebuild: the readers' alias is moved to N+1", Rebuild::Serving)
+            }
+            Rebuild::Serving => {
+                if state.left.rollbacks > 0 {
+                    let mut back = state.clone();
+                    back.left.rollbacks -= 1;
+                    back.world.serving = 0;
+                    back.rebuild = Rebuild::Filled;
+                    let step = self.text(|| "rebuild: the readers' alias is moved back to N".to_owned());
+                    self.emit(step, back);
+                }
+                next.world.config =
+                    Some(Config { epoch, paused: false, written: [false, true], filled: [false, true] });
+                ("rebuild: only N+1 is written", Rebuild::Alone)
+            }
+            Rebuild::Alone => {
+                next.world.indexes[0] = None;
+                next.world.markers[0] = [None; KEYS];
+                ("rebuild: N is dropped", Rebuild::Dropped)
+            }
+            _ => return,
+        };
+        next.rebuild = rebuild;
+        let step = self.text(|| what.to_owned());
+        self.emit(step, next);
+    }
+
+    fn rebuild_anew(&mut self, state: &State, pause: bool) {
+        let mut next = state.clone();
+        match state.rebuild {
+            Rebuild::NotStarted if state.left.rebuilds > 0 => {
+                next.left.rebuilds -= 1;
+                next.world.empty_state();
+                next.running.iter_mut().for_each(|invocation| invocation.before_pause = true);
+                next.rebuild = Rebuild::Paused;
+                let step = self.text(|| "the state table is emptied".to_owned());
+                self.emit(step, next);
+            }
+            Rebuild::Paused | Rebuild::Published => {
+                if pause {
+                    if state.lives_from_before_the_pause() {
+                        return;
+                    }
+                    next.running.retain(|invocation| !invocation.before_pause);
+                }
+                next.rebuild = Rebuild::Filling;
+                let step = self.text(|| "the first index is created anew".to_owned());
+                self.start(step, next, Role::Operator, Task::FirstIndex, self.scenario.clocks[0]);
+            }
+            _ => {}
+        }
+    }
+}

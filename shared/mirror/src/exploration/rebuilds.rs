@@ -1,0 +1,46 @@
+//! The publication of another generation. Without the pause before it, a deleted item may appear in the new index.
+
+use super::breadth_first::explore;
+use super::explorer::{Clock, Publication, Scenario};
+use super::state::Budget;
+use crate::rules::ProductionRules;
+
+/// Two writes, one invocation that goes on after its timeout, and one rebuild.
+fn rebuild(name: &'static str, publication: Publication) -> Scenario {
+    let left = Budget { writes: 2, zombies: 1, rebuilds: 1, ..Budget::NONE };
+    Scenario { publication, clocks: &[Clock::Behind], ..Scenario::new(name, 1, 2, left) }
+}
+
+/// Asserts that a deleted item appears in the new generation.
+#[track_caller]
+fn deleted_item_appears(scenario: Scenario) {
+    let explored = explore::<ProductionRules>(scenario);
+    let broken = explored.broken.expect("some schedule shows the deleted item");
+    assert!(
+        broken.invariant.starts_with("I1: k0 is None, search should show None and shows Some"),
+        "{}",
+        broken.invariant
+    );
+    assert!(broken.invariant.ends_with("in the generation N+1"), "{}", broken.invariant);
+}
+
+#[test]
+fn deleted_item_appears_in_a_generation_that_is_published_without_a_pause() {
+    deleted_item_appears(rebuild("published without a pause", Publication::Together { pause: false }));
+}
+
+#[test]
+fn deleted_item_appears_in_an_index_that_is_filled_anew_without_a_pause() {
+    deleted_item_appears(rebuild("filled anew without a pause", Publication::Anew { pause: false }));
+}
+
+#[test]
+fn deleted_item_does_not_appear_after_a_pause() {
+    for (name, publication) in [
+        ("published after a pause", Publication::Together { pause: true }),
+        ("filled anew after a pause", Publication::Anew { pause: true }),
+    ] {
+        let explored = explore::<ProductionRules>(rebuild(name, publication));
+        assert!(explored.broken.is_none(), "{explored}");
+    }
+}

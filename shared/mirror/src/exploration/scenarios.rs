@@ -1,0 +1,182 @@
+//! The scenarios. Each is explored exhaustively, and no schedule may break an invariant.
+
+use super::breadth_first::explore;
+use super::explorer::{Clock, Publication, Scenario};
+use super::state::Budget;
+use crate::rules::ProductionRules;
+
+/// Whether the scenarios have their full size. `CAIRN_TIER=nightly` sets it at compile time.
+const NIGHTLY: bool = matches!(option_env!("CAIRN_TIER"), Some(tier) if matches!(tier.as_bytes(), b"nightly"));
+
+/// Returns the first number in an ordinary run, otherwise the second.
+const fn sized(ordinary: u8, nightly: u8) -> u8 {
+    if NIGHTLY { nightly } else { ordinary }
+}
+
+#[track_caller]
+fn holds(scenario: Scenario) {
+    let explored = explore::<ProductionRules>(scenario);
+    assert!(explored.broken.is_none(), "{explored}");
+}
+
+/// Explores one key with batches of at most three records.
+#[track_caller]
+fn one_key(name: &'static str, left: Budget) {
+    holds(Scenario::new(name, 1, 3, left));
+}
+
+/// Explores one key with batches of at most two records.
+#[track_caller]
+fn short_batches(name: &'static str, left: Budget) {
+    holds(Scenario::new(name, 1, 2, left));
+}
+
+/// Returns the budget of most scenarios: writes, one zombie, a lost response and a fault.
+const fn common() -> Budget {
+    Budget { writes: sized(3, 4), zombies: 1, repeats: 1, faults: sized(0, 1), ..Budget::NONE }
+}
+
+/// Returns the budget of a rebuild.
+const fn rebuild() -> Budget {
+    Budget { writes: sized(2, 3), zombies: 1, rebuilds: 1, ..Budget::NONE }
+}
+
+#[test]
+fn slow_clocks_break_no_invariant() {
+    one_key("clock", Budget { slow: 2, ..common() });
+}
+
+#[test]
+fn writes_in_the_same_microsecond_break_no_invariant() {
+    one_key("same microsecond", Budget { frozen: 2, ..common() });
+}
+
+#[test]
+fn writes_that_keep_the_revision_break_no_invariant() {
+    one_key("foreign", Budget { same: 2, ..common() });
+}
+
+#[test]
+fn writes_that_lower_the_revision_break_no_invariant() {
+    one_key("back", Budget { lower: 1, ..common() });
+}
+
+#[test]
+fn items_without_a_revision_break_no_invariant() {
+    one_key("norev", Budget { writes: 3, unrevised: 2, slow: 1, ..common() });
+}
+
+#[test]
+fn hidden_items_break_no_invariant() {
+    one_key("hidden", Budget { hide: 2, ..common() });
+}
+
+#[test]
+fn hidden_items_with_foreign_writes_break_no_invariant() {
+    one_key("hidden, foreign", Budget { hide: 2, same: 1, repeats: 0, ..common() });
+}
+
+#[test]
+fn right_clocks_of_invocations_break_no_invariant() {
+    let scenario = Scenario::new("right clocks", 1, 3, Budget { slow: 1, same: 1, ..common() });
+    holds(Scenario { clocks: &[Clock::Behind, Clock::Right], ..scenario });
+}
+
+#[test]
+fn failed_requests_and_late_writes_break_no_invariant() {
+    let left = Budget { writes: 3, slow: 1, same: 1, faults: sized(1, 2), expiries: 1, ..Budget::NONE };
+    one_key("faults", left);
+}
+
+#[test]
+fn two_keys_break_no_invariant() {
+    holds(Scenario::new("two keys", 2, 3, Budget { slow: 1, repeats: 0, ..common() }));
+}
+
+#[test]
+fn sweeps_break_no_invariant() {
+    short_batches("sweep", Budget { slow: 1, faults: 0, sweeps: sized(1, 2), days: sized(1, 2), ..common() });
+}
+
+#[test]
+fn redrives_with_sweeps_break_no_invariant() {
+    let left = Budget { slow: 1, repeats: 0, faults: 0, give_ups: 1, sweeps: 1, days: 1, ..common() };
+    short_batches("redrive, sweep", left);
+}
+
+#[test]
+fn poison_breaks_no_invariant() {
+    short_batches("quarantine", Budget { poison: 2, repeats: 0, ..common() });
+}
+
+#[test]
+fn documents_that_search_refuses_break_no_invariant() {
+    short_batches("quarantine, refused", Budget { refused: 2, repeats: 0, ..common() });
+}
+
+#[test]
+fn deployment_that_cures_poison_breaks_no_invariant() {
+    let left = Budget { writes: sized(2, 3), poison: 1, deploys: 1, repeats: sized(0, 1), faults: 0, ..common() };
+    short_batches("quarantine, fix", left);
+}
+
+#[test]
+fn repairs_break_no_invariant() {
+    let left = Budget { writes: sized(2, 4), damages: 1, repairs: 1, repeats: 0, faults: 0, ..common() };
+    short_batches("repair", left);
+}
+
+#[test]
+fn repairs_with_foreign_writes_break_no_invariant() {
+    let left = Budget { writes: 3, damages: 1, repairs: sized(1, 2), same: 1, slow: 1, ..Budget::NONE };
+    short_batches("repair, foreign", left);
+}
+
+#[test]
+fn rebuild_breaks_no_invariant() {
+    short_batches("rebuild", Budget { rollbacks: sized(0, 1), ..rebuild() });
+}
+
+#[test]
+fn rebuild_with_slow_clocks_breaks_no_invariant() {
+    short_batches("rebuild, clock", Budget { slow: 1, ..rebuild() });
+}
+
+#[test]
+fn rebuild_with_items_without_a_revision_breaks_no_invariant() {
+    short_batches("rebuild, norev", Budget { writes: 2, unrevised: 1, zombies: sized(0, 1), ..rebuild() });
+}
+
+#[test]
+fn rebuild_with_hidden_items_breaks_no_invariant() {
+    short_batches("rebuild, hidden", Budget { hide: 2, ..rebuild() });
+}
+
+#[test]
+fn rebuild_with_sweeps_breaks_no_invariant() {
+    short_batches("rebuild, sweep", Budget { zombies: sized(0, 1), sweeps: 1, days: 1, ..rebuild() });
+}
+
+#[test]
+fn rebuild_with_poison_breaks_no_invariant() {
+    let left = Budget { writes: 1, zombies: 0, repeats: sized(0, 1), poison: 1, deploys: 1, ..rebuild() };
+    short_batches("rebuild, quarantine", left);
+}
+
+#[test]
+fn rebuild_with_poison_and_zombies_breaks_no_invariant() {
+    let left = Budget { writes: sized(1, 2), poison: 1, ..rebuild() };
+    short_batches("rebuild, quarantine, zombie", left);
+}
+
+#[test]
+fn index_filled_anew_breaks_no_invariant() {
+    let scenario = Scenario::new("filled anew", 1, 2, Budget { slow: 1, ..rebuild() });
+    holds(Scenario { publication: Publication::Anew { pause: true }, ..scenario });
+}
+
+#[test]
+fn rebuild_with_redrives_and_foreign_writes_breaks_no_invariant() {
+    let left = Budget { writes: 2, same: 1, zombies: sized(0, 1), give_ups: 1, ..rebuild() };
+    short_batches("mixed", left);
+}

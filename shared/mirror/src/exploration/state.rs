@@ -1,0 +1,184 @@
+//! A state of the exploration: the world, the invocations that run in it, and what may still happen.
+
+use super::calls::Call;
+use super::histories::Id;
+use super::leaf::{KEYS, Leaf};
+use super::world::World;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct State {
+    pub(super) world: World,
+    pub(super) running: Vec<Invocation>,
+    /// Writes that were sent by invocations that have ended since.
+    pub(super) late: Vec<Call>,
+    pub(super) rebuild: Rebuild,
+    /// The keys whose records were given up, and which no redrive has repaired yet.
+    pub(super) given_up: [bool; KEYS],
+    /// The keys whose documents were damaged, and which no repair was started for yet.
+    pub(super) damaged: [bool; KEYS],
+    pub(super) left: Budget,
+}
+
+/// A run of the mirror.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct Invocation {
+    pub(super) role: Role,
+    pub(super) history: Id,
+    /// The day of its start.
+    pub(super) day: u8,
+    /// Its clock in microseconds of the day, which stands still.
+    pub(super) tick: u8,
+    /// Whether it started before the generations that are written were to be changed.
+    pub(super) before_pause: bool,
+    /// Whether it started before a record was given up.
+    pub(super) before_give_up: bool,
+    /// Whether a quarter of an hour has passed since its start.
+    pub(super) aged: bool,
+    /// The items that were read before the versions: a mutant.
+    pub(super) read_early: Option<[Option<Leaf>; KEYS]>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Role {
+    /// The invocation that the event source waits for.
+    Current,
+    /// An invocation that the event source does not wait for any more.
+    Zombie,
+    /// `needed` if the document was damaged or its record given up.
+    Repair {
+        key: usize,
+        needed: bool,
+    },
+    Sweep,
+    /// Fills a generation.
+    Operator,
+}
+
+/// The progress of a rebuild.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Rebuild {
+    NotStarted,
+    /// The older generation is not acknowledged any more, and the new one is not written yet.
+    Paused,
+    /// The new generation is written.
+    Published,
+    /// The scan runs.
+    Filling,
+    Filled,
+    Serving,
+    /// Only the new generation is written.
+    Alone,
+    /// The older generation does not exist any more.
+    Dropped,
+}
+
+/// How often each event may still happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Budget {
+    /// Writes of all kinds. The other kinds of writes are also bounded by their own numbers.
+    pub(super) writes: u8,
+    /// Writes by a clock that is behind.
+    pub(super) slow: u8,
+    /// Writes in the same microsecond as the last one.
+    pub(super) frozen: u8,
+    /// Writes that leave `rev` as it is.
+    pub(super) same: u8,
+    /// Writes that lower `rev`.
+    pub(super) lower: u8,
+    /// Writes that remove `rev` or make it invalid.
+    pub(super) unrevised: u8,
+    pub(super) hide: u8,
+    pub(super) poison: u8,
+    /// Writes of items whose document OpenSearch refuses.
+    pub(super) refused: u8,
+    pub(super) zombies: u8,
+    /// Responses of batches that are lost.
+    pub(super) repeats: u8,
+    /// Requests that fail, before or after they were carried out, or in part.
+    pub(super) faults: u8,
+    /// Invocations whose time is up.
+    pub(super) expiries: u8,
+    /// Batches that are given up.
+    pub(super) give_ups: u8,
+    pub(super) repairs: u8,
+    pub(super) damages: u8,
+    pub(super) sweeps: u8,
+    pub(super) days: u8,
+    pub(super) deploys: u8,
+    pub(super) rebuilds: u8,
+    pub(super) rollbacks: u8,
+}
+
+impl Budget {
+    pub(super) const NONE: Self = Self {
+        writes: 0,
+        slow: 0,
+        frozen: 0,
+        same: 0,
+        lower: 0,
+        unrevised: 0,
+        hide: 0,
+        poison: 0,
+        refused: 0,
+        zombies: 0,
+        repeats: 0,
+        faults: 0,
+        expiries: 0,
+        give_ups: 0,
+        repairs: 0,
+        damages: 0,
+        sweeps: 0,
+        days: 0,
+        deploys: 0,
+        rebuilds: 0,
+        rollbacks: 0,
+    };
+}
+
+impl State {
+    pub(super) fn new(left: Budget) -> Self {
+        Self {
+            world: World::new(),
+            running: Vec::new(),
+            late: Vec::new(),
+            rebuild: Rebuild::NotStarted,
+            given_up: [false; KEYS],
+            damaged: [false; KEYS],
+            left,
+        }
+    }
+
+    pub(super) fn current(&self) -> Option<usize> {
+        self.running.iter().position(|invocation| invocation.role == Role::Current)
+    }
+
+    pub(super) fn has(&self, role: fn(Role) -> bool) -> bool {
+        self.running.iter().any(|invocation| role(invocation.role))
+    }
+
+    /// Whether an invocation from before the pause may still be running. A zombie has ended by then.
+    pub(super) fn lives_from_before_the_pause(&self) -> bool {
+        self.running.iter().any(|invocation| invocation.before_pause && invocation.role != Role::Zombie)
+    }
+
+    pub(super) fn pass_a_day(&mut self) {
+        self.left.days -= 1;
+        self.world.day += 1;
+        self.world.forget_deletes();
+    }
+
+    /// Orders what has no order, so that equal states are equal.
+    pub(super) fn normalize(&mut self) {
+        self.running.sort_by_key(|invocation| (invocation.role, invocation.history, invocation.tick));
+    }
+
+    /// Whether nothing must happen any more. A zombie may end at any time.
+    pub(super) fn at_rest(&self) -> bool {
+        self.running.iter().all(|invocation| invocation.role == Role::Zombie)
+            && self.late.is_empty()
+            && self.world.stream.is_empty()
+            && self.given_up == [false; KEYS]
+            && self.damaged == [false; KEYS]
+            && !(self.world.cured && (0..KEYS).any(|key| self.world.is_marked(key)))
+    }
+}

@@ -1,0 +1,275 @@
+//! The explored world: the table with its stream, an index per generation, and the mirror's state.
+
+use std::fmt;
+
+use super::calls::{Answer, Body, Call, Checkpoint, Config, Operation};
+use super::leaf::{DAY, KEYS, Leaf, Number, segment_of};
+use super::ports::UPDATE_OF_A_MISSING_DOCUMENT;
+
+/// The number of segments of a scan.
+const SEGMENTS: usize = 4;
+
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(super) struct World {
+    /// The number of times that a day has passed.
+    pub(super) day: u8,
+    /// The writers' clock in microseconds of the day.
+    pub(super) tick: u8,
+    pub(super) table: [Option<Leaf>; KEYS],
+    /// The records that the event source has not passed yet.
+    pub(super) stream: Vec<Change>,
+    pub(super) indexes: [Option<Index>; 2],
+    /// The generation of the readers' alias.
+    pub(super) serving: usize,
+    pub(super) config: Option<Config>,
+    /// The revisions of the markers, by generation and key.
+    pub(super) markers: [[Option<u64>; KEYS]; 2],
+    /// The checkpoints of the generation that is filled.
+    checkpoints: [Checkpoint; SEGMENTS],
+    /// Whether the code that creates documents of poison is deployed.
+    pub(super) cured: bool,
+}
+
+/// A stream record.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Change {
+    pub(super) key: usize,
+    pub(super) old: Option<Leaf>,
+    pub(super) new: Option<Leaf>,
+}
+
+/// An index of one generation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Index {
+    pub(super) registers: [Register; KEYS],
+}
+
+/// What an index knows of one key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Register {
+    pub(super) document: Option<Document>,
+    /// The version of a real delete, until OpenSearch forgets it.
+    pub(super) deleted: Option<u64>,
+    /// The highest version that the document ever had, for the invariants only.
+    pub(super) highest: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Document {
+    pub(super) version: u64,
+    pub(super) body: Body,
+}
+
+impl World {
+    /// Returns a world in which the generation 0 serves, and nothing was ever written.
+    pub(super) fn new() -> Self {
+        Self {
+            day: 0,
+            tick: 8,
+            table: [None; KEYS],
+            stream: Vec::new(),
+            indexes: [Some(Index::default()), None],
+            serving: 0,
+            config: Some(Config { epoch: 1, paused: false, written: [true, false], filled: [true, false] }),
+            markers: [[None; KEYS]; 2],
+            checkpoints: [Checkpoint::Start; SEGMENTS],
+            cured: false,
+        }
+    }
+
+    /// Returns a clock's time in microseconds.
+    pub(super) fn time(&self, tick: u8) -> i64 {
+        i64::from(self.day) * DAY + i64::from(tick)
+    }
+
+    /// Writes or removes an item, and adds a record to the stream.
+    pub(super) fn put(&mut self, key: usize, new: Option<Leaf>) {
+        let old = std::mem::replace(&mut self.table[key], new);
+        if old != new {
+            self.stream.push(Change { key, old, new });
+        }
+    }
+
+    /// Whether a key is in quarantine in a generation that is written. An invocation that read an older config may set a
+    /// marker in a generation that was dropped.
+    pub(super) fn is_marked(&self, key: usize) -> bool {
+        let written = self.config.map_or([false; 2], |config| config.written);
+        (0..2).any(|generation| written[generation] && self.markers[generation][key].is_some())
+    }
+
+    /// Empties the state table.
+    pub(super) fn empty_state(&mut self) {
+        self.config = None;
+        self.markers = [[None; KEYS]; 2];
+        self.checkpoints = [Checkpoint::Start; SEGMENTS];
+    }
+
+    pub(super) fn forget_deletes(&mut self) {
+        for index in self.indexes.iter_mut().flatten() {
+            index.registers.iter_mut().for_each(|register| register.deleted = None);
+        }
+    }
+
+    /// Carries out a call. Returns an error if it breaks an invariant.
+    pub(super) fn apply(&mut self, call: &Call) -> Result<Answer, String> {
+        Ok(match call {
+            Call::ReadConfig => Answer::Config(self.config),
+            Call::Publish(config) => {
+                let next = self.config.map_or(0, |present| present.epoch) + 1 == config.epoch;
+                if next {
+                    self.config = Some(*config);
+                }
+                Answer::Flag(next)
+            }
+            Call::Bulk { generation, operations } => self.bulk(*generation, operations, |_| true)?,
+            Call::Versions { generation, keys } => {
+                let version = |key: &usize| Some(self.indexes[*generation].as_ref()?.registers[*key].document?.version);
+                Answer::Versions(keys.iter().map(version).collect())
+            }
+            Call::Read { key } => Answer::Item(self.table[*key]),
+            Call::Stamp { key, seen, rev } => match self.table[*key] {
+                Some(leaf) if leaf.rev == *seen => {
+                    self.put(*key, Some(Leaf { rev: *rev, ..leaf }));
+                    Answer::Flag(true)
+                }
+                _ => Answer::Flag(false),
+            },
+            Call::Mark { generation, key, rev } => {
+                let marker = &mut self.markers[*generation][*key];
+                *marker = (*marker).max(Some(*rev));
+                Answer::Done
+            }
+            Call::Open { generation, keys } => {
+                let open = keys.iter().filter_map(|key| Some((*key, self.markers[*generation][*key]?)));
+                Answer::Markers(open.collect())
+            }
+            Call::Clear { generation, key, upto } => {
+                let marker = &mut self.markers[*generation][*key];
+                *marker = marker.filter(|rev| rev > upto);
+                Answer::Done
+            }
+            Call::Tombstones { generation, before } => {
+                let found = (0..KEYS).filter_map(|key| {
+                    let document = self.indexes[*generation].as_ref()?.registers[key].document?;
+                    let Body::Tombstone { day } = document.body else { return None };
+                    // The clock within a day is too fine for milliseconds.
+                    (i64::from(day) * DAY / 1000 <= *before).then(|| (key, document.sequence()))
+                });
+                Answer::Tombstones(found.collect())
+            }
+            Call::Create { generation } => {
+                let index = &mut self.indexes[*generation];
+                let created = index.is_none();
+                index.get_or_insert_default();
+                Answer::Flag(created)
+            }
+            Call::Serve { generation } => {
+                self.serving = *generation;
+                Answer::Done
+            }
+            Call::Checkpoint { segment } => Answer::Checkpoint(self.checkpoints[*segment as usize]),
+            Call::Scan { segment, of, .. } => {
+                let found = (0..KEYS).find(|key| segment_of(*key, *of) == *segment);
+                Answer::Page(found.and_then(|key| Some((key, self.table[key]?))))
+            }
+            Call::Save { segment, .. } => {
+                self.checkpoints[*segment as usize] = Checkpoint::Done;
+                Answer::Done
+            }
+            Call::Keep | Call::Refresh | Call::Pause | Call::Expired => Answer::Done,
+        })
+    }
+
+    /// Carries out the operations of a bulk request for whose positions `allowed` returns true. The others are
+    /// answered 429.
+    pub(super) fn bulk(
+        &mut self,
+        generation: usize,
+        operations: &[Operation],
+        allowed: impl Fn(usize) -> bool,
+    ) -> Result<Answer, String> {
+        let Some(index) = &mut self.indexes[generation] else {
+            return Ok(Answer::Statuses(vec![404; operations.len()]));
+        };
+        let statuses = operations
+            .iter()
+            .enumerate()
+            .map(|(place, operation)| if allowed(place) { index.carry_out(*operation) } else { Ok(429) });
+        statuses.collect::<Result<_, _>>().map(Answer::Statuses)
+    }
+}
+
+impl Document {
+    /// Returns the number of the write that created a tombstone.
+    fn sequence(self) -> u64 {
+        match self.body {
+            Body::Tombstone { day } => self.version | (u64::from(day) << 44),
+            Body::Live { .. } | Body::Unfitting => u64::MAX,
+        }
+    }
+}
+
+impl Index {
+    fn carry_out(&mut self, operation: Operation) -> Result<u16, String> {
+        match operation {
+            Operation::RequireAlias => Ok(UPDATE_OF_A_MISSING_DOCUMENT),
+            Operation::Index { body: Body::Unfitting, .. } => Ok(400),
+            Operation::Index { key, version, gte, body } => {
+                let register = &mut self.registers[key];
+                if !register.allows(version, gte) {
+                    return Ok(409);
+                }
+                if version < register.highest {
+                    let (from, to) = (Number(register.highest), Number(version));
+                    return Err(format!("I2: the version of k{key} falls from {from} to {to}"));
+                }
+                *register = Register { document: Some(Document { version, body }), deleted: None, highest: version };
+                Ok(200)
+            }
+            Operation::Delete { key, version, gte } => {
+                let register = &mut self.registers[key];
+                if !register.allows(version, gte) {
+                    return Ok(409);
+                }
+                let existed = register.document.take().is_some();
+                register.deleted = Some(version);
+                register.highest = if gte { 0 } else { register.highest.max(version) };
+                Ok(if existed { 200 } else { 404 })
+            }
+            Operation::DeleteFound { key, sequence } => {
+                let register = &mut self.registers[key];
+                let Some(document) = register.document.filter(|document| document.sequence() == sequence) else {
+                    return Ok(409);
+                };
+                // After a sweep the versions may start again.
+                *register = Register { document: None, deleted: Some(document.version + 1), highest: 0 };
+                Ok(200)
+            }
+        }
+    }
+}
+
+impl Register {
+    /// Whether the version check allows a write.
+    fn allows(&self, version: u64, gte: bool) -> bool {
+        let present = self.document.map(|document| document.version).or(self.deleted);
+        present.is_none_or(|present| if gte { version >= present } else { version > present })
+    }
+}
+
+impl fmt::Debug for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let side = |leaf: Option<Leaf>| leaf.map_or("nothing".to_owned(), |leaf| format!("{leaf:?}"));
+        write!(formatter, "k{}: {} -> {}", self.key, side(self.old), side(self.new))
+    }
+}
+
+impl fmt::Display for World {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "table {:?}; config {:?}; markers {:?}", self.table, self.config, self.markers)?;
+        self.indexes.iter().flatten().try_for_each(|index| {
+            let documents = index.registers.map(|register| register.document);
+            write!(formatter, "; index {documents:?}")
+        })
+    }
+}
