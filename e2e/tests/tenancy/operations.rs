@@ -145,6 +145,12 @@ impl Operation {
         self.call_to(user, &format!("{path}{separator}{}", self.query))
     }
 
+    /// Sends the sample request to this path with an idempotency key.
+    pub fn call_once(&self, user: &User, path: &str, key: &str) -> Call {
+        let headers = self.headers.iter().filter(|(name, _)| name != "idempotency-key").cloned().collect();
+        Self { headers, ..self.clone() }.call(user, path).once(key)
+    }
+
     /// Sends the sample's body and headers to this target.
     pub fn call_to(&self, user: &User, target: &str) -> Call {
         let mut call = user.call(self.method.clone(), target);

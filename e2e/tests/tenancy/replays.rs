@@ -17,18 +17,18 @@ pub async fn of_others(stage: &Stage) {
         let makers: Vec<_> = stage.principals.iter().filter(may).collect();
         let (owner, user) = makers.first().unwrap_or_else(|| panic!("nobody may {}", creation.name));
         let done = stage.stated(creation, owner);
-        let first = creation.call(user, &path).once(KEY).await.is(done);
-        let again = creation.call(user, &path).once(KEY).await.is(done);
+        let first = creation.call_once(user, &path, KEY).await.is(done);
+        let again = creation.call_once(user, &path, KEY).await.is(done);
         assert_eq!(made(&first), made(&again), "{owner} gets the first answer again");
         repeated += 1;
         for (name, other) in stage.principals.iter().filter(|(name, _)| name != owner) {
-            let answer = creation.call(other, &path).once(KEY).await;
+            let answer = creation.call_once(other, &path, KEY).await;
             assert!(made(&answer) != made(&first), "{name} gets the answer of {owner}: {}", answer.told());
             let stated = stage.stated(creation, name);
             // An item of one principal may conflict with that of another.
             assert!(answer.status == stated || (stated, answer.status) == (done, 409), "{}", answer.told());
             if stage.hides(creation, name) && stage.parts.outsiders.contains(name) {
-                let absent = creation.call(other, &stage.absent(creation)).once(KEY).await;
+                let absent = creation.call_once(other, &stage.absent(creation), KEY).await;
                 assert_eq!(answer.but_for_the_request(), absent.but_for_the_request(), "{}", answer.told());
             }
         }
@@ -44,10 +44,10 @@ async fn removed(stage: &Stage, creation: &Operation) {
     let Some(removal) = stage.parts.removal.filter(|_| done < 300) else { return };
     stage.restore().await;
     let (user, path) = (stage.user("administrator"), stage.own(creation));
-    creation.call(user, &path).once(KEY).await.is(done);
+    creation.call_once(user, &path, KEY).await.is(done);
     stage.user("platform").delete(removal).await.is(204);
-    let answer = creation.call(user, &path).once(KEY).await.refused(404, "not-found");
-    let absent = creation.call(user, &stage.absent(creation)).once(KEY).await;
+    let answer = creation.call_once(user, &path, KEY).await.refused(404, "not-found");
+    let absent = creation.call_once(user, &stage.absent(creation), KEY).await;
     assert_eq!(answer.but_for_the_request(), absent.but_for_the_request());
 }
 

@@ -6,8 +6,8 @@ use chat::schema::APPLY_RETENTION;
 use reqwest::Method;
 use serde_json::json;
 
-use super::messages::write;
-use super::{Stage, community, group_chat, notifications};
+use super::messages::{sending_with, write};
+use super::{Stage, community, group_chat, notifications, text};
 use crate::chat::conversation::{private_chat, react};
 use crate::chat::people::register;
 use crate::chat::stage::{Chat, Member, id};
@@ -77,6 +77,10 @@ async fn deletions(stage: &mut Stage) {
 
 /// Exports what is stored about a user, and deletes another.
 async fn people(stage: &mut Stage) {
+    let bob = &stage.chat.bob.user;
+    let group = bob.get("/chat/me/groupchats").await.is(200);
+    let group = format!("/chat/groupchats/{}", group["items"][0]["id"].as_str().unwrap());
+    sending_with(bob, &group, json!({ "content": text(250) })).await.is(201);
     stage.chat.cairn.caught_up().await;
     let Stage { chat: Chat { bob, .. }, measured, .. } = stage;
     let export = bob.user.call(Method::POST, "/chat/me/export");

@@ -103,6 +103,7 @@ async fn feeds(stage: &mut Stage) {
     receive(measured, "follow a group chat", subscribe(json!({ "feed": feed }))).await;
     let presence = json!({ "feed": format!("presence/{}", ann.id) });
     receive(measured, "follow whether a user is online", subscribe(presence)).await;
+    measured.of("the only member of a group chat who is online", ann.user.get(&format!("{group}/online")), 200).await;
     let mut records = Vec::new();
     for _ in 0..99 {
         let sent = sending_with(&ann.user, group, json!({ "content": text(250) })).await.is(201);

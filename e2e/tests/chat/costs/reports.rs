@@ -8,6 +8,8 @@ use crate::chat::conversation::{new_key, react};
 use crate::chat::stage::{Chat, id};
 
 pub async fn measure(stage: &mut Stage) {
+    let asked = stage.creates_group_chat("Rivers", true).await;
+    stage.many[25].user.post(&format!("{asked}/requests"), json!({})).await.is(201);
     let Stage { chat: Chat { ann, bob, .. }, admin, community, group, many, measured, .. } = stage;
     let message = json!({ "content": text(250) });
     let sent = many[25].user.post(&format!("{group}/messages"), message).once(&new_key()).await.is(201);
