@@ -21,6 +21,7 @@ use crate::tests;
 
 tests! { chat_erasure:
     deleted_user_leaves_no_personal_data,
+    export_and_deletion_without_their_messages_are_done_by_the_schedule,
     deletion_killed_at_each_write_leaves_nothing,
     founder_and_owner_cannot_be_deleted,
     deletion_and_hand_over_at_once_leave_no_deleted_owner,
@@ -46,7 +47,10 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let chat = Chat::new().await;
+        Self::in_chat(Chat::new().await).await
+    }
+
+    async fn in_chat(chat: Chat) -> Self {
         let person = Person { name: Some(NAME), address: Some(ADDRESS), ..Person::new("eve") };
         let user = chat.cairn.person("eve", person).await;
         let eve = Member { id: id(&user.get("/chat/me").await.is(200)), user };
@@ -152,6 +156,18 @@ async fn succeeded(chat: &Chat, user: &User, job: &str) {
         // An error of one job does not fail the others.
         let _ = chat.cairn.event("chat", RUN_JOBS, &json!({})).await;
     }
+}
+
+async fn export_and_deletion_without_their_messages_are_done_by_the_schedule() {
+    let without = vec!["runJob"];
+    let scene = Scene::in_chat(Chat::with(Setup { without, ..Setup::of("chat") }).await).await;
+    let Scene { chat, eve, .. } = &scene;
+    chat.cairn.caught_up().await;
+    let accepted = eve.user.post("/chat/me/export", json!({})).await.is(202);
+    succeeded(chat, &eve.user, accepted.header("location")).await;
+    let accepted = eve.user.call(Method::DELETE, "/chat/me").await.is(202);
+    succeeded(chat, &eve.user, accepted.header("location")).await;
+    scene.nothing_is_left().await;
 }
 
 async fn deletion_killed_at_each_write_leaves_nothing() {

@@ -169,10 +169,11 @@ async fn many_followers(stage: &mut Stage) {
     let chat = chat_of(&group);
     let feed = Feed::GroupChat(group.rsplit('/').next().unwrap().parse().unwrap());
     let expires = BTreeMap::from([("expires", cairn.clock.seconds() + 600)]);
+    let user = UserId::at(1);
     let key = |number: usize| {
         let connection = format!("LaRgEnUmBeR{number:04}=");
         cairn.refuse_posts(&connection, Some(200));
-        SubscriptionKey { feed, user: UserId::at(1), connection: Escaped::new(connection).unwrap() }.key()
+        SubscriptionKey { feed, user, connection: Escaped::new(connection).unwrap() }.key()
     };
     let first = (0..FOLLOWERS).map(|number| stored(&LIVE, &key(number), &expires)).collect();
     cairn.table_of(&LIVE).put_all(first).await;

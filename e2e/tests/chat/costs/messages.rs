@@ -57,7 +57,8 @@ async fn private_and_group(stage: &Stage) -> [String; 2] {
 /// Measures what members do in a chat of either kind.
 async fn in_chat(stage: &mut Stage, is_group: bool, chat: &str) {
     let named = |group: &'static str, private: &'static str| if is_group { group } else { private };
-    let position = write(&stage.chat, chat, &stage.chat.ann, Duration::ZERO, 60).await[30];
+    // From before the members joined, so that they are not unread.
+    let position = write(&stage.chat, chat, &stage.chat.ann, Duration::from_secs(3600), 60).await[30];
     let Stage { chat: Chat { ann, bob, .. }, measured, .. } = stage;
     let what = named("send a message", "send a message in a private chat");
     let sent = measured.of(what, sending(&ann.user, chat), 201).await;
