@@ -185,6 +185,12 @@ impl<'a> Group<'a> {
         }
         let seen = item.as_ref().and_then(|item| rev_value(item.as_str())).map(str::to_owned);
         let present = if item.is_some() { presence(seen.as_deref()) } else { Presence::Absent };
+        // A version that refused the write and is gone is that of a swept tombstone, which OpenSearch remembers for a
+        // while. The write must still become a tombstone, or whoever read the item before may index it.
+        let version = match present {
+            Presence::Absent if !settle.repair => version.or(settle.own),
+            _ => version,
+        };
         let (resolution, versioning) = if settle.repair {
             (R::repair(version, present), Versioning::ExternalGte)
         } else {
@@ -192,9 +198,8 @@ impl<'a> Group<'a> {
         };
         self.note_repair(|| RepairOutcome::from(resolution));
         match (resolution, item) {
-            // If there is neither an item nor a document, the refused write is obsolete, and so is a marker without a
-            // revision.
-            (Resolution::Done, _) => self.clear(settle.target, version.or(settle.own).unwrap_or_default()),
+            // If there is neither an item nor a document, a marker without a revision is obsolete.
+            (Resolution::Done, _) => self.clear(settle.target, version.unwrap_or_default()),
             (Resolution::Tombstone(version), _) => {
                 vec![Task::Write(Write::tombstone(self.id, settle.target, version, Versioning::ExternalGte))]
             }
