@@ -220,11 +220,13 @@ impl<'a> Group<'a> {
     /// Handles a stamp. If its condition failed, the concurrent change has a stream record of its own.
     fn stamped(&mut self, stamp: &Stamp<'a>, written: bool, targets: &Targets) -> Vec<Task<'a>> {
         self.note(Outcome::Stamped);
-        if !written {
-            self.note_repair(|| RepairOutcome::Overtaken);
+        if written || self.repaired.is_none() {
+            let settles = targets.ids().filter(|_| stamp.settle);
+            return settles.map(|target| Task::Settle(Settle::new(self.id, target))).collect();
         }
-        let settles = targets.ids().filter(|_| stamp.settle);
-        settles.map(|target| Task::Settle(Settle::new(self.id, target))).collect()
+        self.note_repair(|| RepairOutcome::Overtaken);
+        // The change may have the version of an older document, whose content only a repair replaces.
+        targets.ids().map(|target| Task::Settle(Settle { repair: true, ..Settle::new(self.id, target) })).collect()
     }
 
     fn unstampable(&mut self, rev: u64, code: Code, reason: &str, targets: &Targets) -> Vec<Task<'a>> {

@@ -180,7 +180,7 @@ fn any_other_version_is_compared_with_the_item() {
         (Some(20), item(15), "stamp above 20"),
         (Some(20), None, "tombstone 21 or over an equal one"),
         (None, item(14), "index 14"),
-        (None, None, "clear 14"),
+        (None, None, "tombstone 15 or over an equal one"),
     ] {
         let compare = Compare { settle: settle(Some(14), None), version };
         check(live(), Event::Item(compare, item), &[expected]);
