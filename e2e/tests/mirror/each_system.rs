@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use ::chat::communities::Community;
 use ::chat::keys::{CommunityKey, UserKey, message_key};
 use ::chat::messages::Message;
-use ::chat::names::{ChatId, CommunityId, GroupChatId, MessageId, UserId};
-use ::chat::schema::{COMMUNITIES, GROUP_CHATS, USERS};
+use ::chat::names::{ChatId, CommunityId, GroupChatId, MessageId, PrivateChatId, UserId};
+use ::chat::schema::{COMMUNITIES, GROUP_CHATS, PRIVATE_CHATS, USERS};
 use ::mirror::{CREATE_INDEX, Marker};
 use ::shelf::books::Book;
 use ::shelf::schema::{BookId, BookKey, SHELF};
@@ -36,12 +36,16 @@ tests! { mirror_of_each_system:
     shelf_items_written_past_the_platform_are_indexed_or_quarantined,
     chat_communities_written_past_the_platform_are_indexed_or_quarantined,
     chat_messages_written_past_the_platform_are_indexed_or_quarantined,
+    chat_private_messages_written_past_the_platform_are_indexed_or_quarantined,
     chat_users_written_past_the_platform_are_indexed_or_quarantined,
     agencies_deployment_indexes_earlier_items,
     tracker_deployment_indexes_earlier_items,
     archive_deployment_indexes_earlier_items,
     shelf_deployment_indexes_earlier_items,
-    chat_deployment_indexes_earlier_items,
+    chat_deployment_indexes_earlier_communities,
+    chat_deployment_indexes_earlier_messages,
+    chat_deployment_indexes_earlier_private_messages,
+    chat_deployment_indexes_earlier_users,
 }
 
 /// A system with its fixture.
@@ -120,7 +124,14 @@ async fn chat(search: Option<String>, table: &'static table::schema::Table) -> S
     let (written, name) = match table.name {
         "chat-Users" => (Vec::new(), ("Name", "name")),
         "chat-Communities" => (["Amber", "Birch", "Cedar"].map(|name| community(name, ann)).into(), ("Name", "name")),
-        _ => (["Amber", "Birch", "Cedar"].map(|text| message(text, ann)).into(), ("Content", "text")),
+        "chat-GroupChats" => {
+            let chat = GroupChatId::at(1_772_359_200_000).into();
+            (["Amber", "Birch", "Cedar"].map(|text| message(table, chat, text, ann)).into(), ("Content", "text"))
+        }
+        _ => {
+            let chat = PrivateChatId::at(1_772_359_200_000).into();
+            (["Amber", "Birch", "Cedar"].map(|text| message(table, chat, text, ann)).into(), ("Content", "text"))
+        }
     };
     let direct = chat.cairn.table_of(table);
     direct.put_all(written.clone()).await;
@@ -157,10 +168,13 @@ fn community(name: &str, founder: UserId) -> Item {
     stored(&COMMUNITIES, &CommunityKey { community: id }.key(), &community)
 }
 
-fn message(content: &str, sender: UserId) -> Item {
-    let (chat, id) = (GroupChatId::at(1_772_359_200_000), MessageId::at(1_772_359_200_000));
-    let message = Message::new(id, sender, content.to_owned());
-    stored(&GROUP_CHATS, &message_key(ChatId::Group(chat), id), &message)
+fn message(table: &'static table::schema::Table, chat: ChatId, content: &str, sender: UserId) -> Item {
+    let id = MessageId::at(1_772_359_200_000);
+    let mut message = Message::new(id, sender, content.to_owned());
+    if let ChatId::Private(_) = chat {
+        message.member_ids = BTreeSet::from([sender, UserId::at(1_772_359_200_000)]);
+    }
+    stored(table, &message_key(chat, id), &message)
 }
 
 impl Shown {
@@ -238,6 +252,10 @@ async fn chat_messages_written_past_the_platform_are_indexed_or_quarantined() {
     found_or_put_aside(chat(None, &GROUP_CHATS).await).await;
 }
 
+async fn chat_private_messages_written_past_the_platform_are_indexed_or_quarantined() {
+    found_or_put_aside(chat(None, &PRIVATE_CHATS).await).await;
+}
+
 async fn chat_users_written_past_the_platform_are_indexed_or_quarantined() {
     found_or_put_aside(chat(None, &USERS).await).await;
 }
@@ -283,9 +301,24 @@ async fn shelf_deployment_indexes_earlier_items() {
     a_deployment_finds(shelf(Some(proxy.url.clone())).await, &proxy).await;
 }
 
-async fn chat_deployment_indexes_earlier_items() {
+async fn chat_deployment_indexes_earlier_communities() {
     let proxy = Proxy::before(engines::search().await).await;
     a_deployment_finds(chat(Some(proxy.url.clone()), &COMMUNITIES).await, &proxy).await;
+}
+
+async fn chat_deployment_indexes_earlier_messages() {
+    let proxy = Proxy::before(engines::search().await).await;
+    a_deployment_finds(chat(Some(proxy.url.clone()), &GROUP_CHATS).await, &proxy).await;
+}
+
+async fn chat_deployment_indexes_earlier_private_messages() {
+    let proxy = Proxy::before(engines::search().await).await;
+    a_deployment_finds(chat(Some(proxy.url.clone()), &PRIVATE_CHATS).await, &proxy).await;
+}
+
+async fn chat_deployment_indexes_earlier_users() {
+    let proxy = Proxy::before(engines::search().await).await;
+    a_deployment_finds(chat(Some(proxy.url.clone()), &USERS).await, &proxy).await;
 }
 
 async fn a_deployment_finds(shown: Shown, proxy: &Proxy) {
