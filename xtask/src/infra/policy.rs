@@ -77,7 +77,7 @@ fn statement(resource: &Resource, actions: &[&str]) -> Node {
             allow(&sid("Names", &format!("{bucket} {prefix}")), actions, sub(bucket_arn(bucket)), Some(condition))
         }
         Resource::Secret(secret) => {
-            allow(&sid("Secret", secret), actions, attribute(&names::resource(secret, "Secret"), "Id"), None)
+            allow(&sid("Secret", secret), actions, attribute(names::resource(secret, "Secret"), "Id"), None)
         }
         Resource::Queue(queue) => allow(&sid("Queue", queue), actions, sub(queue_arn(queue)), None),
         Resource::Connections { method } => {

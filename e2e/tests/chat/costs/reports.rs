@@ -31,6 +31,7 @@ pub async fn measure(stage: &mut Stage) {
     let of_place = bob.user.post("/chat/reports", about("community", place));
     measured.of("report a community", of_place, 201).await;
     measured.of("25 reports of a community", ann.user.get(&format!("{community}/reports")), 200).await;
+    measured.of("25 reports of a group chat", ann.user.get(&format!("{group}/reports")), 200).await;
     measured.of("2 reports of the platform", admin.get("/chat/reports"), 200).await;
     measured.of("a report about a message", ann.user.get(&report), 200).await;
     measured.of("a report about a person", admin.get(&of_person), 200).await;
