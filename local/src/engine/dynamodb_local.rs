@@ -25,6 +25,14 @@ const OPTIONS: [&str; 3] = ["-XX:TieredStopAtLevel=1", "-Xmx1g", "--enable-nativ
 ///
 /// It listens on every address of the machine, since it has no option for one.
 pub async fn start(installed: &Installed, folder: Option<&Path>, log: &Path) -> Result<(Process, String), StartError> {
+    // Another program may take the port before Java listens on it.
+    match start_once(installed, folder, log).await {
+        Err(_) => start_once(installed, folder, log).await,
+        started => started,
+    }
+}
+
+async fn start_once(installed: &Installed, folder: Option<&Path>, log: &Path) -> Result<(Process, String), StartError> {
     let port = free_port().map_err(|error| {
         StartError::new(
             format!("Finding a port for DynamoDB Local failed: {error}"),
