@@ -83,9 +83,6 @@ fn message(outcome: &RepairOutcome) -> String {
             let given = "the item had no revision, or one below its document's, and has a new one now";
             format!("{given}; its stream record will be indexed")
         }
-        RepairOutcome::Overtaken => {
-            "the item was changed during the repair; the stream record of that change will be indexed".to_owned()
-        }
         RepairOutcome::Quarantined { code, reason } => format!("quarantined, {}: {reason}", code.name()),
         RepairOutcome::Nothing => {
             "nothing to do: the document is up to date, or neither item nor document exists".to_owned()

@@ -166,9 +166,9 @@ impl<'a> Group<'a> {
                 Some(_) => Vec::new(),
                 None => self.clear(target, version),
             },
-            // Another release, whose code differs, has indexed this revision. A tombstone at the same revision could
-            // replace that release's document after it cleared the marker. The stamp gives the item a revision that the
-            // document cannot have.
+            // Another release, whose code differs, has indexed this revision. If that release cleared the marker, a
+            // tombstone at the same revision would hide its valid document without a marker. A stamp gives the item a
+            // revision that no document has yet.
             Some(version) if hides == Some(version) => {
                 let seen = Some(Cow::Owned(format!(r#"{{"N":"{version}"}}"#)));
                 vec![Task::Stamp(Stamp { group: self.id, seen, above: Some(version), settle: false })]
@@ -181,16 +181,14 @@ impl<'a> Group<'a> {
         let Compare { settle, version } = compare;
         self.rounds += 1;
         if self.rounds > MAX_ROUNDS * targets.ids().count() {
-            return self.failed_by("the key did not settle: it keeps changing");
+            return self
+                .failed_by("the key did not settle: it keeps changing, or OpenSearch remembers a swept tombstone");
         }
         let seen = item.as_ref().and_then(|item| rev_value(item.as_str())).map(str::to_owned);
         let present = if item.is_some() { presence(seen.as_deref()) } else { Presence::Absent };
-        // A version that refused the write and is gone is that of a swept tombstone, which OpenSearch remembers for a
-        // while. The write must still become a tombstone, or whoever read the item before may index it.
-        let version = match present {
-            Presence::Absent if !settle.repair => version.or(settle.own),
-            _ => version,
-        };
+        // If the version that refused a write is gone, it was that of a swept tombstone, which OpenSearch remembers for a
+        // while. A tombstone must still be written: another invocation that read the item before could index it.
+        let version = if item.is_some() { version } else { version.or(settle.own) };
         let (resolution, versioning) = if settle.repair {
             (R::repair(version, present), Versioning::ExternalGte)
         } else {
@@ -217,16 +215,13 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Handles a stamp. If its condition failed, the concurrent change has a stream record of its own.
+    /// Handles a stamp. If its condition failed, the item was changed concurrently, and that change has a stream record.
     fn stamped(&mut self, stamp: &Stamp<'a>, written: bool, targets: &Targets) -> Vec<Task<'a>> {
         self.note(Outcome::Stamped);
-        if written || self.repaired.is_none() {
-            let settles = targets.ids().filter(|_| stamp.settle);
-            return settles.map(|target| Task::Settle(Settle::new(self.id, target))).collect();
-        }
-        self.note_repair(|| RepairOutcome::Overtaken);
         // The change may have the version of an older document, whose content only a repair replaces.
-        targets.ids().map(|target| Task::Settle(Settle { repair: true, ..Settle::new(self.id, target) })).collect()
+        let repair = self.repaired.is_some() && !written;
+        let settles = targets.ids().filter(|_| repair || stamp.settle);
+        settles.map(|target| Task::Settle(Settle { repair, ..Settle::new(self.id, target) })).collect()
     }
 
     fn unstampable(&mut self, rev: u64, code: Code, reason: &str, targets: &Targets) -> Vec<Task<'a>> {

@@ -33,8 +33,6 @@ pub enum RepairOutcome {
     Deleted(u64),
     /// The item was stamped above its document. The stream record of the stamp will index it.
     Stamped,
-    /// The item was changed concurrently. The stream record of that change will index it.
-    Overtaken,
     /// The document cannot be written.
     Quarantined { code: Code, reason: String },
     /// There was nothing to repair: neither the item nor a document exists.

@@ -139,6 +139,11 @@ impl<R: Rules> Explorer<R> {
         self.found.push(Successor { step, state: Ok(state) });
     }
 
+    /// Adds a step that breaks an invariant.
+    pub(super) fn emit_broken(&mut self, step: String, invariant: String) {
+        self.found.push(Successor { step, state: Err(invariant) });
+    }
+
     /// Starts an invocation.
     pub(super) fn start(&mut self, step: String, mut state: State, role: Role, task: Task, clock: Clock) {
         let tick = match clock {
@@ -190,12 +195,12 @@ impl<R: Rules> Explorer<R> {
             let Some((number, call)) = prompt else { break };
             match state.world.apply(&call) {
                 Ok(answer) => self.give(&mut state, place, number, answer),
-                Err(broken) => return self.found.push(Successor { step, state: Err(broken) }),
+                Err(broken) => return self.emit_broken(step, broken),
             }
         }
         match self.histories.get(state.running[place].history).end.clone() {
             None => self.emit(step, state),
-            Some(End::Broken(broken)) => self.found.push(Successor { step, state: Err(broken) }),
+            Some(End::Broken(broken)) => self.emit_broken(step, broken),
             Some(end) => self.end(&step, state, place, &end),
         }
     }

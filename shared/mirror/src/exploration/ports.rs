@@ -15,9 +15,9 @@ use super::leaf::{key, number_of_id, number_of_key, number_of_subject, subject};
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
-use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Quarantine, Reply, Segment, State, Time};
+use crate::ports::{Checkpoint, Fault, Index, Items, Page, Quarantine, Reply, Segment, State, Time};
 use crate::quarantine::{Marker, Subject};
-use crate::simulation::toy::Areas;
+use crate::simulation::ports::Together;
 
 /// The ports of one invocation.
 #[derive(Clone, Debug, Default)]
@@ -104,38 +104,7 @@ fn failed() -> Fault {
     Fault::passing("explored", "the request failed")
 }
 
-impl Ports for Recorded {
-    type Index = Self;
-    type Items = Self;
-    type State = Self;
-    type Quarantine = Self;
-    type Shapes = Areas;
-    type Time = Self;
-
-    fn index(&self) -> &Self {
-        self
-    }
-
-    fn items(&self) -> &Self {
-        self
-    }
-
-    fn state(&self) -> &Self {
-        self
-    }
-
-    fn quarantine(&self) -> &Self {
-        self
-    }
-
-    fn shapes(&self) -> &Areas {
-        &Areas
-    }
-
-    fn time(&self) -> &Self {
-        self
-    }
-}
+impl Together for Recorded {}
 
 impl Index for Recorded {
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {

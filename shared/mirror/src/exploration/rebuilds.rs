@@ -30,15 +30,15 @@ fn deleted_item_appears_in_a_generation_that_is_published_without_a_pause() {
 }
 
 #[test]
-fn deleted_item_appears_in_an_index_that_is_filled_anew_without_a_pause() {
-    deleted_item_appears(rebuild("filled anew without a pause", Publication::Anew { pause: false }));
+fn deleted_item_appears_in_an_index_rebuilt_from_the_start_without_a_pause() {
+    deleted_item_appears(rebuild("rebuilt from the start without a pause", Publication::Anew { pause: false }));
 }
 
 #[test]
 fn deleted_item_does_not_appear_after_a_pause() {
     for (name, publication) in [
         ("published after a pause", Publication::Together { pause: true }),
-        ("filled anew after a pause", Publication::Anew { pause: true }),
+        ("rebuilt from the start after a pause", Publication::Anew { pause: true }),
     ] {
         let explored = explore::<ProductionRules>(rebuild(name, publication));
         assert!(explored.broken.is_none(), "{explored}");

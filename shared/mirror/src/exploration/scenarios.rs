@@ -170,8 +170,8 @@ fn rebuild_with_poison_and_zombies_breaks_no_invariant() {
 }
 
 #[test]
-fn index_filled_anew_breaks_no_invariant() {
-    let scenario = Scenario::new("filled anew", 1, 2, Budget { slow: 1, ..rebuild() });
+fn index_rebuilt_from_the_start_breaks_no_invariant() {
+    let scenario = Scenario::new("rebuilt from the start", 1, 2, Budget { slow: 1, ..rebuild() });
     holds(Scenario { publication: Publication::Anew { pause: true }, ..scenario });
 }
 

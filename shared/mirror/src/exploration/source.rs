@@ -81,7 +81,7 @@ impl<R: Rules> Explorer<R> {
         let step = self.text(|| format!("{who:?} {call:?}: {answered:?}"));
         match answered {
             Ok(answer) => self.answer(step, next, place, number, answer),
-            Err(broken) => self.found.push(super::explorer::Successor { step, state: Err(broken) }),
+            Err(broken) => self.emit_broken(step, broken),
         }
     }
 
@@ -143,7 +143,7 @@ impl<R: Rules> Explorer<R> {
             let step = self.text(|| format!("late, an ended batch {call:?}: {answered:?}"));
             match answered {
                 Ok(_) => self.emit(step, next),
-                Err(broken) => self.found.push(super::explorer::Successor { step, state: Err(broken) }),
+                Err(broken) => self.emit_broken(step, broken),
             }
         }
     }

@@ -7,7 +7,7 @@ mod faults;
 mod invariants;
 mod lasting;
 pub(crate) mod mutants;
-mod ports;
+pub(crate) mod ports;
 mod repairs;
 mod scenarios;
 mod schedule;

@@ -15,7 +15,12 @@ use crate::lines::Tombstone;
 use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Quarantine, Reply, Segment, State, Time};
 use crate::quarantine::Marker;
 
-impl Ports for Shared {
+/// All engines and the clock as one value. Shapes are areas.
+pub(crate) trait Together: Index + Items + State + Quarantine + Time {}
+
+impl Together for Shared {}
+
+impl<T: Together> Ports for T {
     type Index = Self;
     type Items = Self;
     type State = Self;

@@ -134,7 +134,7 @@ fn quarantined() -> RepairOutcome {
 }
 
 #[test]
-fn repair_of_poison_at_the_revision_of_its_document_stamps_it_and_its_record_hides_it() {
+fn repair_of_poison_at_its_documents_revision_stamps_the_item() {
     let (shared, right) = mirrored();
     put(&shared, "a", Some(poison(14)));
     set(&shared, Some(Document { version: 14, ..right }));
@@ -152,7 +152,7 @@ fn repair_of_poison_at_the_revision_of_its_document_stamps_it_and_its_record_hid
 }
 
 #[test]
-fn stream_record_of_poison_at_the_revision_of_its_document_stamps_it_and_the_next_record_hides_it() {
+fn record_of_poison_at_its_documents_revision_stamps_the_item() {
     let (shared, right) = mirrored();
     put(&shared, "a", Some(poison(14)));
     set(&shared, Some(Document { version: 14, ..right }));

@@ -59,7 +59,7 @@ impl Documents for Leaves {
 /// The shapes of leaves: the whole text, half of it, or its first letter. The index refuses a shape that contains an
 /// `x`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Areas;
+pub struct Areas;
 
 impl Shapes for Areas {
     async fn shape(&self, source: &ShapeSource, level: DetailLevel) -> Result<Shape, ShapeUnavailable> {
