@@ -31,9 +31,9 @@ class Refused extends Error {
   }
 }
 
-async function send(method, path, body, headers = {}) {
+async function send(method, path, body, headers = {}, token = session?.accessToken) {
   const init = { method, headers: { ...headers } }
-  if (session) init.headers.authorization = `Bearer ${session.accessToken}`
+  if (token) init.headers.authorization = `Bearer ${token}`
   if (body !== undefined) {
     init.headers['content-type'] = 'application/json'
     init.body = JSON.stringify(body)
@@ -51,16 +51,16 @@ async function request(method, path, body, headers) {
     return await send(method, path, body, headers)
   } catch (error) {
     if (error.status !== 401 || !session?.refreshToken) throw error
-    refreshing ??= refresh().finally(() => (refreshing = null))
+    refreshing ??= refresh(session).finally(() => (refreshing = null))
     await refreshing
     return await send(method, path, body, headers)
   }
 }
 
-async function refresh() {
-  const { refreshToken } = session
-  session = null
-  keep(await send('POST', '/chat/sessions/refresh', { refreshToken }))
+async function refresh(old) {
+  const tokens = await send('POST', '/chat/sessions/refresh', { refreshToken: old.refreshToken }, {}, null)
+  // The user may have logged out meanwhile.
+  if (session === old) keep(tokens)
 }
 
 function keep(tokens) {
@@ -182,9 +182,9 @@ async function loadChats() {
 
 async function nameOf(id) {
   if (!names.has(id)) {
-    names.set(id, 'Somebody')
+    names.set(id, 'Unknown user')
     const user = await request('GET', `/chat/users/${id}`).catch(() => null)
-    names.set(id, user?.deleted ? 'Deleted user' : (user?.name ?? user?.username ?? 'Somebody'))
+    names.set(id, user?.deleted ? 'Deleted user' : (user?.name ?? user?.username ?? 'Unknown user'))
   }
   return names.get(id)
 }
@@ -309,7 +309,7 @@ function drawMessages() {
 
 function contentOf(message) {
   const head = make('div', { className: 'head' })
-  head.append(make('span', { className: 'sender', textContent: names.get(message.senderId) ?? 'Somebody' }))
+  head.append(make('span', { className: 'sender', textContent: names.get(message.senderId) ?? 'Unknown user' }))
   const time = make('time', { textContent: new Date(message.createdAt).toLocaleString([], { dateStyle: 'short', timeStyle: 'short' }) })
   time.dateTime = message.createdAt
   head.append(time)

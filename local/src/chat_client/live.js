@@ -2,12 +2,12 @@
 
 const PING = 60_000
 /** Every this many pings ask for the heads of the feeds, which shows a lost last event. */
-const PINGS_A_HEAD = 5
-const FEEDS_A_FRAME = 20
-const LONGEST_WAIT = 30_000
+const PINGS_PER_HEAD_CHECK = 5
+const MAX_FEEDS_PER_FRAME = 20
+const MAX_WAIT = 30_000
 
 export class Live {
-  /** `ticket` gets a ticket. `onEvent` receives each event, `onResync` reloads everything, `onState` is told of the connection. */
+  /** `ticket` gets a ticket. `onEvent` receives each event, `onResync` reloads everything, `onState` reports whether the socket is open. */
   constructor({ ticket, onEvent, onResync, onState }) {
     Object.assign(this, { ticket, onEvent, onResync, onState })
     /** The feeds: the number of the last event that was applied, those that run ahead, and whether a replay is awaited. */
@@ -65,7 +65,7 @@ export class Live {
     socket.addEventListener('open', () => {
       this.failures = 0
       let pings = 0
-      this.pings = setInterval(() => this.send({ action: 'ping', heads: ++pings % PINGS_A_HEAD === 0 }), PING)
+      this.pings = setInterval(() => this.send({ action: 'ping', heads: ++pings % PINGS_PER_HEAD_CHECK === 0 }), PING)
       this.onState(true)
       for (const feed of this.feeds.values()) feed.isWaiting = true
       this.subscribe([...this.feeds.keys()])
@@ -81,7 +81,7 @@ export class Live {
 
   later() {
     if (!this.isWanted) return
-    const wait = Math.min(LONGEST_WAIT, 500 * 2 ** this.failures++)
+    const wait = Math.min(MAX_WAIT, 500 * 2 ** this.failures++)
     clearTimeout(this.retry)
     this.retry = setTimeout(() => this.connect(), wait * (0.5 + Math.random() / 2))
   }
@@ -92,8 +92,8 @@ export class Live {
   }
 
   subscribe(names) {
-    for (let at = 0; at < names.length; at += FEEDS_A_FRAME) {
-      const feeds = names.slice(at, at + FEEDS_A_FRAME).map((name) => {
+    for (let at = 0; at < names.length; at += MAX_FEEDS_PER_FRAME) {
+      const feeds = names.slice(at, at + MAX_FEEDS_PER_FRAME).map((name) => {
         const { last } = this.feed(name)
         return last === null ? { feed: name } : { feed: name, after: last }
       })
@@ -117,7 +117,12 @@ export class Live {
         if (!feed) break
         feed.last = frame.head
         feed.isWaiting = false
-        this.onResync().then(() => this.release(frame.feed, feed))
+        this.reload(frame.feed, feed)
+        break
+      case 'error':
+        // The limit of frames, which is over after ten seconds, names no feed.
+        if (frame.code === 'rate-limited') setTimeout(() => this.subscribe(this.waiting()), 10_000)
+        if (frame.code === 'forbidden') this.feeds.delete(frame.feed)
         break
       case 'unsubscribed':
         if (frame.reason !== 'asked') this.feeds.delete(frame.feed)
@@ -129,6 +134,19 @@ export class Live {
         }
         break
     }
+  }
+
+  /** The feeds whose replay is awaited. */
+  waiting() {
+    return [...this.feeds].filter(([, feed]) => feed.isWaiting).map(([name]) => name)
+  }
+
+  /** Reloads everything after a gap, again until it succeeds. */
+  reload(name, feed) {
+    this.onResync().then(
+      () => this.release(name, feed),
+      () => setTimeout(() => this.isWanted && this.reload(name, feed), MAX_WAIT)
+    )
   }
 
   events({ feed: name, replay, events }, feed) {
