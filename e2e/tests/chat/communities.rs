@@ -174,9 +174,10 @@ async fn members_are_listed_to_members_with_their_names() {
     let (ann, bob) = (json!(chat.ann.id), json!(chat.bob.id));
     let mut roles: Vec<_> = plain.each("userId").into_iter().zip(plain.each("role")).collect();
     roles.sort_by_key(|(user, _)| user.as_str());
-    let mut expected = vec![(&ann, "founder"), (&bob, "member")];
+    let (founder, member) = (json!("founder"), json!("member"));
+    let mut expected = vec![(&ann, &founder), (&bob, &member)];
     expected.sort_by_key(|(user, _)| user.as_str());
-    assert!(roles.iter().zip(&expected).all(|(found, expected)| found.0 == expected.0 && found.1 == expected.1));
+    assert_eq!(roles, expected);
     assert!(plain["people"].is_null(), "{}", plain.told());
     let named = chat.bob.user.get(&format!("{list}?include=people")).await.is(200);
     assert_eq!(names(&named), ["ann", "bob"]);

@@ -1,5 +1,7 @@
 //! Many people who join one group chat at once.
 
+use std::cell::Cell;
+
 use ::chat::schema::GROUP_CHATS;
 use futures::future::join_all;
 use local::identity::Person;
@@ -52,10 +54,12 @@ async fn fill(joiners: usize, capacity: usize, rounds: usize) {
         let group = chat.ann.creates_group_chat(&community, json!({ "name": "Bogs", "capacity": capacity })).await;
         let path = format!("/chat/groupchats/{group}");
         let all = join_all(crowd.iter().map(|member| joins(member, &group)));
+        let reads = Cell::new(0);
         let reader = async {
             loop {
                 let read = chat.ann.user.get(&path).await.is(200);
                 assert!(read["numMembers"].as_u64().unwrap() <= capacity as u64, "{}", read.told());
+                reads.set(reads.get() + 1);
                 tokio::time::sleep(std::time::Duration::from_millis(5)).await;
             }
         };
@@ -63,6 +67,7 @@ async fn fill(joiners: usize, capacity: usize, rounds: usize) {
             seats = all => seats,
             () = reader => unreachable!(),
         };
+        assert!(reads.get() > 0);
         // The owner has one seat.
         assert_eq!(seats.iter().filter(|seated| **seated).count(), capacity - 1);
         assert_eq!(chat.ann.user.get(&path).await.is(200)["numMembers"], capacity);

@@ -286,8 +286,8 @@ async fn administrator_sets_roles_of_others() {
     ann.user.put(&role(&bob.id), json!({ "role": "admin" })).await.refused(403, "forbidden");
     assert_eq!(admin.put(&role(&ann.id), json!({ "role": "admin" })).await.is(200).text("role"), "admin");
     admin.put(&role("me"), json!({ "role": "user" })).await.refused(409, "own-role");
-    let nobody = role(&bob.id).replace(&bob.id[..8], "01890a5d");
-    admin.put(&nobody, json!({ "role": "admin" })).await.refused(404, "not-found");
+    let absent_user = role(&bob.id).replace(&bob.id[..8], "01890a5d");
+    admin.put(&absent_user, json!({ "role": "admin" })).await.refused(404, "not-found");
     // The item decides at once, and not the token, which is older.
     ann.user.put(&role(&bob.id), json!({ "role": "admin" })).await.is(200);
     ann.user.put(&role(&ann.id), json!({ "role": "user" })).await.refused(409, "own-role");
@@ -335,7 +335,7 @@ async fn ban_ends_sessions_and_stops_writing_at_once() {
     ann.user.patch("/chat/me", json!({ "bio": "Spam" })).await.refused(403, "banned");
     ann.user.get("/chat/users/me").await.is(200);
     refresh(&cairn, &ann.refresh_token).await.refused(401, "session-ended");
-    // Only a person with the password is told of the ban.
+    // The login reports the ban only after a correct password.
     attempt(&cairn, "ann", &password("ann")).await.refused(403, "banned");
     attempt(&cairn, "ann", &password("bob")).await.refused(401, "bad-credentials");
     admin.put("/chat/users/me/ban", json!({ "reason": "Spam" })).await.refused(409, "own-role");

@@ -17,7 +17,7 @@ tests! { chat_issuers:
     same_subject_of_two_issuers_is_two_users,
     address_of_a_registered_user_is_not_taken_over,
     person_of_another_issuer_changes_the_username_without_a_password,
-    without_own_login_nobody_registers_and_the_rest_works,
+    without_own_login_registration_is_absent_and_the_rest_works,
 }
 
 async fn person_of_another_issuer_seen_by_50_requests_at_once_is_one_user() {
@@ -66,7 +66,7 @@ async fn person_of_another_issuer_changes_the_username_without_a_password() {
     ann.delete("/chat/me/sessions").await.is(204);
 }
 
-async fn without_own_login_nobody_registers_and_the_rest_works() {
+async fn without_own_login_registration_is_absent_and_the_rest_works() {
     let cairn = Cairn::with(Setup { own_login: false, ..Setup::of("chat") }).await;
     let visitor = cairn.visitor();
     visitor.post("/chat/users", registration("ann")).await.refused(404, "not-found");

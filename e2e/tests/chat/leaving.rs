@@ -8,6 +8,7 @@ use table::schema::Table;
 use table::{Config, Engines};
 use tokio::time::Instant;
 
+use super::conversation::send;
 use super::stage::{Chat, closed_socket, id, subscription_to};
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::Item;
@@ -152,7 +153,7 @@ async fn member_leaves_all_group_chats_of_the_community_only() {
     }
     assert_eq!(bob.user.get("/chat/me/communities").await.is(200).each("id"), [&json!(other)]);
     assert_eq!(bob.user.get("/chat/me/groupchats").await.is(200).each("id"), [&json!(elsewhere)]);
-    // Leaving again changes nothing, and rejoining starts anew.
+    // Leaving twice has no effect, and bob can join again.
     bob.user.delete(&format!("{}/me", stage.members())).await.is(204);
     stage.bob_joins().await;
 }
@@ -213,10 +214,17 @@ async fn leaving_is_resumed_by_the_same_request() {
     let stage = without_schedule().await;
     let (ann, bob) = (&stage.chat.ann, &stage.chat.bob);
     stage.bob_joins().await;
+    let message = send(&bob.user, &format!("/chat/groupchats/{}", stage.open[0]), "Buy moss").await;
+    let chat = format!("groupchat/{}", stage.open[0]);
+    let about = json!({ "kind": "message", "targetId": message["id"], "chat": chat, "reason": "spam" });
+    let report = id(&ann.user.post("/chat/reports", about).await.is(201));
+    bob.user.get(&format!("/chat/reports/{report}")).await.is(200);
     stage.bob_leaves(Some((0, Moment::AfterItIsDone))).await;
-    // From the mark on bob is no member, and nobody can add him to a chat.
+    // Once bob is marked as leaving, he is no longer a member or moderator, and no moderator can add him to a chat.
     bob.user.get(&format!("/chat/groupchats/{}", stage.open[0])).await.refused(404, "not-found");
     bob.user.get(&stage.members()).await.refused(403, "forbidden");
+    bob.user.get(&format!("/chat/communities/{}/bans", stage.community)).await.refused(403, "forbidden");
+    bob.user.get(&format!("/chat/reports/{report}")).await.refused(404, "not-found");
     bob.joins_community(&stage.community).await.refused(409, "conflict");
     let add = format!("/chat/groupchats/{}/members/{}", stage.private[0], bob.id);
     ann.puts(&add).await.refused(409, "not-in-community");

@@ -38,6 +38,9 @@ tests! { chat_live:
     connection_that_is_gone_when_it_is_answered_is_forgotten,
     connection_that_is_busy_misses_frames_and_asks_for_them,
     connection_without_items_is_closed,
+    message_sent_ten_times_with_one_key_has_one_event_key,
+    approved_user_learns_of_the_membership,
+    subscription_that_races_a_removal_is_refused_or_ends,
 }
 
 async fn ticket_opens_one_connection_within_a_minute() {
@@ -267,8 +270,10 @@ async fn removed_member_gets_nothing_that_is_sent_after_the_removal() {
             sending(&person.user, &path, &format!("early {number}")).await.is(201);
         }
     }));
+    let (arrived, first) = tokio::sync::oneshot::channel();
     let removing = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        // While they write.
+        first.await.unwrap();
         chat.ann.user.delete(&format!("{path}/members/{}", chat.bob.id)).await.is(204);
         // Committed after the response.
         for number in 0..5 {
@@ -277,10 +282,13 @@ async fn removed_member_gets_nothing_that_is_sent_after_the_removal() {
     };
     // Bob keeps asking for what he misses, and must not get it.
     let asking = async {
-        let mut seen = Vec::new();
+        let (mut seen, mut arrived) = (Vec::new(), Some(arrived));
         let ended = loop {
             let frame = bob.socket.next().await;
             seen.extend(frame["events"].as_array().into_iter().flatten().cloned());
+            if let Some(arrived) = arrived.take_if(|_| !seen.is_empty()) {
+                arrived.send(()).unwrap();
+            }
             if frame["type"] == "unsubscribed" {
                 break frame;
             }
@@ -463,4 +471,61 @@ async fn connection_without_items_is_closed() {
     }
     ann.send(&json!({ "action": "ping", "id": "c1", "heads": true })).await;
     ann.ended().await;
+}
+
+async fn message_sent_ten_times_with_one_key_has_one_event_key() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[&chat.bob]).await;
+    let (path, feed) = (format!("/chat/groupchats/{group}"), format!("groupchat/{group}"));
+    let mut bob = Follower::new(&chat.bob, &[&feed]).await;
+    let key = uuid::Uuid::new_v4().to_string();
+    let repeat =
+        || chat.ann.user.post(&format!("{path}/messages"), json!({ "content": "hi" })).once(&key).into_future();
+    for answer in futures::future::join_all((0..10).map(|_| repeat())).await {
+        answer.is(201);
+    }
+    send(&chat.ann.user, &path, "the last").await;
+    let events = bob.until(&feed, "message.created", 2).await;
+    assert_eq!(contents(&events), ["hi", "the last"]);
+}
+
+async fn approved_user_learns_of_the_membership() {
+    let chat = Chat::new().await;
+    let community = chat.ann.creates_community().await;
+    let group = chat.ann.creates_group_chat(&community, json!({ "name": "Fens", "private": true })).await;
+    chat.bob.joins_community(&community).await.is(201);
+    chat.cairn.caught_up().await;
+    let mut bob = Follower::new(&chat.bob, &["user"]).await;
+    let requests = format!("/chat/groupchats/{group}/requests");
+    let request = chat.bob.user.post(&requests, json!({})).await.is(201).text("id").to_owned();
+    chat.ann.user.call(Method::POST, &format!("{requests}/{request}/approve")).await.is(200);
+    let joined = bob.until("user", "membership", 1).await;
+    assert_eq!((&joined[0]["chat"], &joined[0]["state"]), (&json!(format!("groupchat/{group}")), &json!("joined")));
+}
+
+async fn subscription_that_races_a_removal_is_refused_or_ends() {
+    let chat = Chat::new().await;
+    let group = group_chat_of(&chat, &[]).await;
+    let community =
+        chat.ann.user.get(&format!("/chat/groupchats/{group}")).await.is(200).text("communityId").to_owned();
+    chat.bob.joins_community(&community).await.is(201);
+    let feed = format!("groupchat/{group}");
+    let member = format!("/chat/groupchats/{group}/members/{}", chat.bob.id);
+    let subscribe = json!({ "action": "subscribe", "id": "race", "feeds": [{ "feed": feed }] });
+    for _ in 0..sized(10, 100) {
+        chat.bob.joins_group_chat(&group).await.is(201);
+        let mut bob = open(&chat.bob).await;
+        let remove = chat.ann.user.delete(&member).into_future();
+        let (answer, removed) = tokio::join!(ask(&mut bob, subscribe.clone()), remove);
+        removed.is(204);
+        if answer["type"] == "subscribed" {
+            let ended = frame_of(&mut bob, |frame| frame["type"] == "unsubscribed").await;
+            assert_eq!(ended["reason"], "removed");
+        } else {
+            assert_eq!(answer["code"], "forbidden", "{answer}");
+        }
+        send(&chat.ann.user, &format!("/chat/groupchats/{group}"), "late").await;
+        chat.cairn.caught_up().await;
+        is_silent(&mut bob, &feed).await;
+    }
 }

@@ -139,9 +139,9 @@ async fn first_20_members_are_mentioned() {
         (0..22).map(|number| &*Box::leak(format!("member{number}").into_boxed_str())).collect();
     let people = join_all(names.iter().map(|name| chat.member(name))).await;
     let path = group_chat(&chat, &[&chat.ann].into_iter().chain(&people).collect::<Vec<_>>()).await;
-    // 110 usernames of nobody come first.
-    let nobody: String = (0..110).map(|number| format!("@nobody{number} ")).collect();
-    let content = format!("{nobody}@{}", names.join(" @"));
+    // 110 usernames that do not exist come first.
+    let unknown: String = (0..110).map(|number| format!("@unknown{number} ")).collect();
+    let content = format!("{unknown}@{}", names.join(" @"));
     let sent = send(&chat.ann.user, &path, &content).await;
     let mut expected: Vec<&str> = people[..20].iter().map(|person| person.id.as_str()).collect();
     expected.sort_unstable();

@@ -195,8 +195,8 @@ async fn messages_of_own_chats_are_found_and_no_others() {
     assert_eq!((contents(&found), total(&found)), (vec!["moss two", "moss one"], 2));
     assert_eq!(found["items"][0]["chat"], format!("groupchat/{}", chats[1]));
     assert_eq!(total(&stage.search(cy, "messages?q=moss").await), 0);
-    // She leaves one. She joins the third, whose old messages appear.
-    ann.user.delete(&format!("/chat/groupchats/{}/members/me", chats[0])).await.is(204);
+    // She is removed from one. She joins the third, whose old messages appear.
+    bob.user.delete(&format!("/chat/groupchats/{}/members/{}", chats[0], ann.id)).await.is(204);
     let found = ann.user.get("/chat/search/messages?q=moss&limit=1").await.is(200);
     assert_eq!((contents(&found), total(&found)), (vec!["moss two"], 1));
     ann.joins_group_chat(&chats[2]).await.is(201);

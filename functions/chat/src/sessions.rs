@@ -16,7 +16,7 @@ use table::access::AccessPattern;
 use utoipa::ToSchema;
 use web::{Context, Kind};
 
-use crate::access::LIVE;
+use crate::access::{LIVE, USERS};
 use crate::names::SessionId;
 
 const LIST: &str = "/chat/sessions";
@@ -33,7 +33,7 @@ const IDLE: i64 = 30 * 24 * 3600;
 const LONGEST: i64 = 180 * 24 * 3600;
 
 /// The start of a session.
-pub const START_SESSION: AccessPattern = AccessPattern::new("startSession", &[LIVE.put()]);
+pub const START_SESSION: AccessPattern = AccessPattern::new("startSession", &[LIVE.put(), USERS.check()]);
 
 /// A session as the table stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

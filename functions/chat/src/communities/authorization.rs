@@ -54,8 +54,9 @@ impl CommunityAccess {
         }
     }
 
-    /// 403 unless the caller moderates the community.
+    /// 403 unless the caller moderates the community and is not leaving it.
     pub fn require_moderator(&self) -> Result<(), Problem> {
+        self.require_member()?;
         if self.community.is_moderated_by(self.me()) {
             Ok(())
         } else {

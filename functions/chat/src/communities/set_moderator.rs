@@ -16,7 +16,7 @@ const SET_MODERATOR: AccessPattern =
 
 pub fn route() -> Route {
     Route::put("setCommunityModerator", MODERATOR, SIGNED_IN, set)
-        .summary("Make a member a moderator of a community")
+        .summary("Add a moderator to a community")
         .patterns(&[&CALLER, &LOAD_COMMUNITY, &SET_MODERATOR])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, TOO_MANY_MODERATORS, problem::CONFLICT])
         .sample(Sample::new(SAMPLE_MODERATOR))

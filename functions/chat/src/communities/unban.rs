@@ -15,7 +15,7 @@ const UNBAN: AccessPattern = AccessPattern::new("unbanFromCommunity", &[COMMUNIT
 
 pub fn route() -> Route {
     Route::delete("unbanFromCommunity", BAN, SIGNED_IN, unban)
-        .summary("End the ban of a user from a community")
+        .summary("Remove the ban of a user from a community")
         .patterns(&[&CALLER, &LOAD_COMMUNITY, &UNBAN])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, problem::CONFLICT])
         .sample(Sample::new(SAMPLE_BAN))

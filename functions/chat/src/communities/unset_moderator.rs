@@ -16,7 +16,7 @@ const UNSET_MODERATOR: AccessPattern =
 
 pub fn route() -> Route {
     Route::delete("unsetCommunityModerator", MODERATOR, SIGNED_IN, unset)
-        .summary("Make a moderator of a community a plain member")
+        .summary("Remove a moderator from a community; the user stays a member")
         .patterns(&[&CALLER, &LOAD_COMMUNITY, &UNSET_MODERATOR])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, OWNER_MUST_TRANSFER, problem::CONFLICT])
         .sample(Sample::new(SAMPLE_MODERATOR))

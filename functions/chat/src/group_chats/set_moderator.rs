@@ -17,7 +17,7 @@ const SET_MODERATOR: AccessPattern =
 
 pub fn route() -> Route {
     Route::put("setChatModerator", MODERATOR, SIGNED_IN, set)
-        .summary("Make a member a moderator of a group chat")
+        .summary("Add a moderator to a group chat")
         .patterns(&[&CALLER, &LOAD_GROUP_CHAT, &SET_MODERATOR])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, TOO_MANY_MODERATORS, problem::CONFLICT])
         .sample(Sample::new(SAMPLE_MODERATOR))

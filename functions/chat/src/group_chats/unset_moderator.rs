@@ -17,7 +17,7 @@ const UNSET_MODERATOR: AccessPattern =
 
 pub fn route() -> Route {
     Route::delete("unsetChatModerator", MODERATOR, SIGNED_IN, unset)
-        .summary("Make a moderator of a group chat a plain member")
+        .summary("Remove a moderator from a group chat; the user stays a member")
         .patterns(&[&CALLER, &LOAD_GROUP_CHAT, &UNSET_MODERATOR])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, OWNER_MUST_TRANSFER, problem::CONFLICT])
         .sample(Sample::new(SAMPLE_MODERATOR))

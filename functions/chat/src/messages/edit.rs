@@ -38,7 +38,7 @@ impl Rules for MessagePatch {
 
 pub fn route() -> Route {
     Route::patch("editMessage", ONE, SIGNED_IN, edit)
-        .summary("Update the content of an own message; nobody is notified of its mentions again")
+        .summary("Update the content of the caller's own message; mentions do not notify again")
         .patterns(&[&CALLER, &MEMBERSHIP, &MESSAGE, &MENTIONS, &COUNT, &EDIT])
         .problems(&[
             problem::FORBIDDEN,

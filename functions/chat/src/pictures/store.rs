@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use table::schema::EXPIRES;
-use table::{Access, AccessPattern, Action, Changes, Condition, EntityKey, Error, Stored, item};
+use table::{Access, AccessPattern, Action, Backoff, Changes, Condition, EntityKey, Error, Stored, item};
 use web::notification::arrived;
 use web::{Event, EventFailure, Problem};
 
@@ -111,10 +111,13 @@ impl Arrived<'_> {
         for (size, Scaled { body, content_type }) in PictureSize::ALL.into_iter().zip(scaled) {
             pictures.put(&object(self.id, size), body, content_type).await?;
         }
+        let mut backoff = Backoff::new();
         loop {
             match self.replace(picture).await? {
                 Outcome::Done => break,
-                Outcome::Again => {}
+                Outcome::Again if backoff.wait().await => {}
+                // The event is delivered again.
+                Outcome::Again => return Err(Problem::lost_race()),
                 Outcome::Refused(reason) => {
                     remove(self.access, &STORE_PICTURE, self.id).await?;
                     return self.refuse(reason.to_owned()).await;

@@ -21,8 +21,8 @@ const FIND_MEMBERS: AccessPattern = AccessPattern::new("findMembers", &[PRIVATE_
 pub fn route() -> Route {
     Route::put("block", BLOCK, SIGNED_IN, block)
         .summary(
-            "Add a block: the other member of a private chat can no longer send, edit, react, update the chat or see \
-             the caller's presence",
+            "Add a block: the other member of a private chat can no longer send, edit, react or update the chat, and \
+             neither sees the other's presence",
         )
         .patterns(&[&CALLER, &SET_BLOCK, &FIND_MEMBERS, &END_SUBSCRIPTIONS])
         .problems(&[problem::FORBIDDEN, BANNED, problem::NOT_FOUND, problem::CONFLICT])

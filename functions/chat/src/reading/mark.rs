@@ -60,6 +60,8 @@ async fn mark(
             Some(_) => Condition::AtMost("LastReadId", item::text(up_to.to_string())),
             None => Condition::Absent("LastReadId"),
         });
+        // A mention that comes in between is counted by the next attempt.
+        let update = update.when(Condition::Equals("MentionsUnread", item::number(before.mentions_unread)));
         match cx.access().write(&MARK_READ, update).await {
             Ok(_) => Ok(Json(state(&cx, &reader, &after, unread.len()).await?)),
             Err(error) if error.failed(0).is_some() => Err(Problem::lost_race()),

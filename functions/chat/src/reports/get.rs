@@ -5,7 +5,7 @@ use table::{AccessPattern, Stored};
 use utoipa::ToSchema;
 use web::{Context, Json, Path, Problem, Route, Sample, problem};
 
-use super::moderated::{find_chat, find_community};
+use super::moderated::{find_chat, find_community, is_member};
 use super::{MODERATED, Report, ReportView, load_with_place};
 use crate::access::{CALLER, COMMUNITIES};
 use crate::caller::{BANNED, Caller, SIGNED_IN};
@@ -65,7 +65,7 @@ pub(super) async fn find(cx: &Context, caller: &Caller, report: ReportId) -> Res
     let may_settle = match &community {
         Some(community) => {
             let moderates_chat = group_chat.as_ref().is_some_and(|chat| chat.is_moderated_by(caller.id));
-            moderates_chat || community.is_moderated_by(caller.id)
+            moderates_chat || community.is_moderated_by(caller.id) && is_member(cx, community.id, caller.id).await?
         }
         None => caller.is_admin,
     };

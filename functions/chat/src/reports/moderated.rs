@@ -4,10 +4,10 @@ use table::{AccessPattern, EntityKey};
 use web::{Context, Problem};
 
 use crate::access::{COMMUNITIES, GROUP_CHATS};
-use crate::communities::Community;
+use crate::communities::{Community, CommunityMember};
 use crate::group_chats::GroupChat;
-use crate::keys::{CommunityKey, GroupChatKey};
-use crate::names::{CommunityId, GroupChatId};
+use crate::keys::{CommunityKey, CommunityMemberKey, GroupChatKey};
+use crate::names::{CommunityId, GroupChatId, UserId};
 use crate::schema;
 
 /// The community and the group chat of a report.
@@ -20,6 +20,14 @@ pub(super) async fn find_community(cx: &Context, community: CommunityId) -> Resu
     let stored = communities.get_consistent(CommunityKey { community }.key()).await?;
     let community = stored.map(|stored| stored.read::<Community>()).transpose()?;
     Ok(community.filter(|community| community.deleting_at.is_none()))
+}
+
+/// Whether a user is a member of a community and is not leaving it.
+pub(super) async fn is_member(cx: &Context, community: CommunityId, user: UserId) -> Result<bool, Problem> {
+    let communities = cx.access().table(&MODERATED, &schema::COMMUNITIES);
+    let stored = communities.get_consistent(CommunityMemberKey { community, user }).await?;
+    let member = stored.map(|stored| stored.read::<CommunityMember>()).transpose()?;
+    Ok(member.is_some_and(|member| member.leaving_at.is_none()))
 }
 
 /// Finds a group chat, unless it is being deleted.

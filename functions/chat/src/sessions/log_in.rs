@@ -63,11 +63,9 @@ async fn log_in(cx: Context, Json(request): Json<LoginRequest>) -> Result<Create
     if let Some(problem) = banned(user, &cx.engines().clock) {
         return Err(problem);
     }
-    if is_outdated(hash) {
-        renew(&cx, user, hash, &request.password).await?;
-    }
+    let hash = if is_outdated(hash) { renew(&cx, user, hash, &request.password).await? } else { hash.to_owned() };
     let secret = cx.access().secret(&READ_IDENTITY, IDENTITY).await?;
-    let (tokens, rev) = start::start(&cx, &secret, user).await?;
+    let (tokens, rev) = start::start(&cx, &secret, user, &hash).await?;
     Ok(Created::new(format!("/chat/me/sessions/{}", tokens.session_id), rev, &tokens))
 }
 
@@ -87,13 +85,14 @@ async fn find(cx: &Context, login: &str) -> Result<Option<User>, Problem> {
     Ok(user.filter(|user| user.deleted_at.is_none()))
 }
 
-/// Stores a hash with the present parameters, unless the password changes at the same time.
-async fn renew(cx: &Context, user: &User, hash: &str, password: &Password) -> Result<(), Problem> {
-    let changes = Changes::new().set("PasswordHash", item::text(password.hash(cx).await?));
+/// Stores a hash with the present parameters, unless the password changes at the same time. Returns the new hash.
+async fn renew(cx: &Context, user: &User, hash: &str, password: &Password) -> Result<String, Problem> {
+    let renewed = password.hash(cx).await?;
+    let changes = Changes::new().set("PasswordHash", item::text(&renewed));
     let same = table::Condition::Equals("PasswordHash", item::text(hash));
     let renew = Action::update(&schema::USERS, UserKey { user: user.id }, changes).when(same);
     match cx.access().write(&RENEW_HASH, renew).await {
-        Ok(_) | Err(table::Error::ConditionFailed(_)) => Ok(()),
+        Ok(_) | Err(table::Error::ConditionFailed(_)) => Ok(renewed),
         Err(error) => Err(error.into()),
     }
 }

@@ -2,18 +2,19 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use table::{Action, Rev, Secret};
+use table::{Action, Condition, Rev, Secret, item};
 use web::{Context, Problem};
 
 use super::{START_SESSION, Session, Tokens, device, refresh_token};
 use crate::issuer;
-use crate::keys::SessionKey;
+use crate::keys::{SessionKey, UserKey};
 use crate::names::{Millisecond, SessionId};
-use crate::schema::LIVE;
+use crate::schema::{LIVE, USERS};
 use crate::users::User;
 
-/// Stores a new session and issues its first tokens.
-pub async fn start(cx: &Context, secret: &Secret, user: &User) -> Result<(Tokens, Rev), Problem> {
+/// Stores a new session and issues its first tokens. `hash` is that of the password. 409 if the password was changed,
+/// or the user banned or deleted, in the meantime: the sessions from before that have ended.
+pub async fn start(cx: &Context, secret: &Secret, user: &User, hash: &str) -> Result<(Tokens, Rev), Problem> {
     let clock = &cx.engines().clock;
     let id = SessionId::now(clock);
     let now = Millisecond::now(clock).to_string();
@@ -28,9 +29,17 @@ pub async fn start(cx: &Context, secret: &Secret, user: &User) -> Result<(Tokens
         expires: Session::expiry(id, clock.seconds()),
     };
     let tokens = tokens(cx, secret, user, &session)?;
-    let create = Action::create(&LIVE, SessionKey { user: user.id, session: id }, &session)?;
-    let rev = cx.access().write(&START_SESSION, create).await?;
-    Ok((tokens, rev))
+    let same_user = Action::check(&USERS, UserKey { user: user.id })
+        .when(Condition::Equals("PasswordHash", item::text(hash)))
+        .when(Condition::Absent("DeletedAt"));
+    // A ban whose time is over stays on the item.
+    let same_user = if user.ban.is_none() { same_user.when(Condition::Absent("Ban")) } else { same_user };
+    let actions = [Action::create(&LIVE, SessionKey { user: user.id, session: id }, &session)?, same_user];
+    match cx.access().transact(&START_SESSION, &actions).await {
+        Ok(rev) => Ok((tokens, rev)),
+        Err(error) if error.failed(1).is_some() => Err(Problem::lost_race()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Returns the tokens of a session's newest generation.
