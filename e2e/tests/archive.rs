@@ -8,6 +8,7 @@ mod people;
 mod places;
 mod posts;
 pub mod publishing;
+mod publishing_runs;
 mod races;
 pub mod records;
 mod replaced;
@@ -23,6 +24,7 @@ pub fn tests() -> Vec<Test> {
         catalog::tests(),
         posts::tests(),
         publishing::tests(),
+        publishing_runs::tests(),
         outages::tests(),
         replaced::tests(),
         lists::tests(),

@@ -1,18 +1,16 @@
-//! Publishing: a file becomes records that readers see all at once, whatever happens in between.
+//! Publishing: a file becomes records.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ::archive::schema::QUEUE;
-use aws_sdk_sqs::types::QueueAttributeName;
 use serde_json::{Value, json};
 use table::{Config, Engines};
 use tokio::time::Instant;
 
-use super::stage::{Archive, attribute, listed, until};
+use super::stage::{Archive, attribute, until};
 use crate::harness::stopper::{Moment, Stopper, WRITES};
 use crate::harness::table::Item;
-use crate::harness::{Answer, Setup, User, fetch, send_file, sized};
+use crate::harness::{Answer, User, fetch, send_file, sized};
 use crate::tests;
 
 tests! { archive_publishing:
@@ -23,19 +21,11 @@ tests! { archive_publishing:
     file_without_a_mapped_column_leaves_the_published_records,
     spreadsheet_is_refused_when_it_arrives,
     event_without_its_file_changes_nothing,
-    ten_requests_at_once_start_one_run,
     cancelled_run_leaves_no_record,
     unpublished_post_has_no_record_and_can_be_published_again,
     deleted_post_leaves_nothing,
-    publishing_killed_at_each_write_ends_with_the_same_records,
-    deletion_killed_at_each_write_leaves_nothing,
-    run_whose_message_is_lost_is_found_by_the_schedule,
-    checked_draft_is_deleted_by_its_message_without_the_schedule,
-    run_of_a_handler_without_time_is_continued_by_another_message,
     long_file_is_published_in_chunks,
     correction_stands_in_a_new_file_and_a_conflict_is_refused,
-    readers_see_no_record_of_a_file_or_all,
-    publishing_and_unpublishing_at_once_end_in_one_state,
     file_that_ends_inside_a_quote_is_refused,
 }
 
@@ -104,7 +94,7 @@ pub async fn published(archive: &Archive, csv: &str) -> String {
 }
 
 /// Waits until the post is in no transit.
-async fn settled(user: &User, post: &str) -> Answer {
+pub async fn settled(user: &User, post: &str) -> Answer {
     until(user, post, |read| !["publishing", "unpublishing", "deleting"].contains(&read.text("status"))).await
 }
 
@@ -300,20 +290,6 @@ async fn event_without_its_file_changes_nothing() {
     assert_eq!(archive.volunteer.get(&path).await.is(200).text("waitsFor"), link.text("uploadId"));
 }
 
-async fn ten_requests_at_once_start_one_run() {
-    let archive = Archive::new().await;
-    let post = post(&archive).await;
-    upload(&archive.volunteer, &post, CENSUS).await;
-    let path = format!("{post}/publish");
-    let requests = (0..10).map(|_| async { archive.volunteer.post(&path, json!({})).await.status });
-    let statuses = futures::future::join_all(requests).await;
-    assert_eq!(statuses.iter().filter(|status| **status == 202).count(), 1, "{statuses:?}");
-    assert!(statuses.iter().all(|status| [200, 202, 409].contains(status)), "{statuses:?}");
-    until(&archive.volunteer, &format!("{post}/runs/1"), |run| run["phase"] == "ended").await;
-    assert_eq!(archive.volunteer.get(&format!("{post}/runs")).await.is(200).each("run"), [&json!(1)]);
-    archive.publishing_agrees().await;
-}
-
 async fn cancelled_run_leaves_no_record() {
     let archive = Archive::new().await;
     let post = post(&archive).await;
@@ -356,7 +332,7 @@ async fn deleted_post_leaves_nothing() {
     assert_nothing_is_left(&archive, &post).await;
 }
 
-async fn assert_nothing_is_left(archive: &Archive, post: &str) {
+pub async fn assert_nothing_is_left(archive: &Archive, post: &str) {
     let id = post.rsplit('/').next().unwrap();
     let left: Vec<String> = archive.items().await.into_keys().filter(|key| key.contains(id)).collect();
     assert_eq!(left, Vec::<String>::new());
@@ -371,115 +347,6 @@ async fn assert_nothing_is_left(archive: &Archive, post: &str) {
             }
         }
     }
-    archive.publishing_agrees().await;
-}
-
-/// What a run has written, without what differs between two runs of the same file.
-async fn written(archive: &Archive) -> Vec<(u64, Item)> {
-    let records = archive.records().await;
-    let first: u64 = attribute(&records[&1], "PK").parse().unwrap();
-    let plain = |record: Item| {
-        let id: u64 = attribute(&record, "PK").parse().unwrap();
-        let differs = ["PK", "SK", "GSISK", "permanentId", "rev", "createdAt", "updatedAt", "collectionId", "run"];
-        (id - first, record.into_iter().filter(|(name, _)| !differs.contains(&name.as_str())).collect())
-    };
-    records.into_values().map(plain).collect()
-}
-
-async fn publishing_killed_at_each_write_ends_with_the_same_records() {
-    let archive = Archive::new().await;
-    let post = post(&archive).await;
-    upload(&archive.volunteer, &post, CENSUS).await;
-    archive.cairn.engines().wind_down();
-    let run = async |dies: Option<(usize, Moment)>| {
-        archive.volunteer.post(&format!("{post}/publish"), json!({ "resolve": true })).await.is(202);
-        let writes = archive.work(dies).await;
-        let more = archive.finish().await;
-        assert_eq!(archive.volunteer.get(&post).await.is(200).text("status"), "published", "{dies:?}");
-        archive.publishing_agrees().await;
-        if dies.is_none() { writes + more } else { 0 }
-    };
-    run(None).await;
-    let expected = written(&archive).await;
-    let permanent = ids(&archive.records().await, "permanentId");
-    // The second run also retires the first.
-    let writes = run(None).await;
-    for number in (0..writes).step_by(sized(17, 1)) {
-        for moment in Moment::BOTH {
-            run(Some((number, moment))).await;
-            assert_eq!(written(&archive).await, expected, "{number} {moment:?}");
-            assert_eq!(ids(&archive.records().await, "permanentId"), permanent, "{number} {moment:?}");
-        }
-    }
-}
-
-async fn deletion_killed_at_each_write_leaves_nothing() {
-    let archive = Archive::new().await;
-    archive.cairn.engines().wind_down();
-    let mut number = 0;
-    loop {
-        let category = archive.category(&format!("Census {number}")).await;
-        let collection = archive.collection("Census of 1871", &[&category]).await;
-        let new = json!({ "name": "Dolgellau", "collectionId": collection, "mapping": mapping() });
-        let post = archive.volunteer.post("/archive/posts", new).await.is(201).header("location").to_owned();
-        upload(&archive.volunteer, &post, CENSUS).await;
-        archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
-        archive.finish().await;
-        assert_eq!(archive.records().await.len(), 5);
-        archive.volunteer.delete(&post).await.is(202);
-        let writes = archive.work(Some((number, Moment::AfterItIsDone))).await;
-        archive.finish().await;
-        archive.volunteer.get(&post).await.refused(404, "not-found");
-        assert_nothing_is_left(&archive, &post).await;
-        if writes <= number {
-            break;
-        }
-        number += sized(3, 1);
-    }
-}
-
-async fn run_whose_message_is_lost_is_found_by_the_schedule() {
-    let archive = Archive::with(Setup { without: vec!["runJob"], ..Setup::of("archive") }).await;
-    let post = published(&archive, CENSUS).await;
-    let evan = format!("/archive/records/{}", ids(&archive.records().await, "permanentId")[0]);
-    archive.volunteer.patch(&evan, json!({ "values": { "Forenames": "Ifan" } })).await.is(200);
-    upload(&archive.volunteer, &post, &CENSUS.replace("1841", "1842")).await;
-    let run = publish(&archive.volunteer, &post, json!({})).await;
-    assert_eq!(run["status"], "published", "{}", run.told());
-    assert_eq!(archive.visitor.get(&evan).await.is(200)["people"][0]["given"], "Ifan");
-    archive.publishing_agrees().await;
-}
-
-async fn checked_draft_is_deleted_by_its_message_without_the_schedule() {
-    let archive = Archive::with(Setup { without: vec![::jobs::RUN_JOBS], ..Setup::of("archive") }).await;
-    let post = post(&archive).await;
-    upload(&archive.volunteer, &post, CENSUS).await;
-    let run = publish(&archive.volunteer, &post, json!({ "dryRun": true })).await;
-    assert_eq!(run["status"], "checked", "{}", run.told());
-    archive.delete_post(&archive.volunteer, &post).await;
-    assert_nothing_is_left(&archive, &post).await;
-}
-
-async fn run_of_a_handler_without_time_is_continued_by_another_message() {
-    let without = vec!["runJob", ::jobs::RUN_JOBS];
-    let archive = Archive::with(Setup { without, ..Setup::of("archive") }).await;
-    let post = post(&archive).await;
-    upload(&archive.volunteer, &post, CENSUS).await;
-    archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
-    let waiting = async || {
-        let sqs = archive.cairn.engines().sqs();
-        let asked = sqs.get_queue_attributes().queue_url(archive.cairn.engines().config.queue_url(QUEUE).unwrap());
-        let attributes = asked.attribute_names(QueueAttributeName::All).send().await.unwrap().attributes.unwrap();
-        attributes[&QueueAttributeName::ApproximateNumberOfMessages].clone()
-    };
-    assert_eq!(waiting().await, "1");
-    // A step needs two seconds, and the handler keeps some time for giving the job back.
-    let (short, message) = (Duration::from_secs(2), archive.message_of_due_job().await);
-    archive.cairn.event_within(short, "archive", "runJob", &message).await.unwrap();
-    assert_eq!(waiting().await, "2");
-    assert_eq!(archive.volunteer.get(&format!("{post}/runs/1")).await.is(200).text("phase"), "checking");
-    archive.finish().await;
-    assert_eq!(archive.volunteer.get(&post).await.is(200).text("status"), "published");
     archive.publishing_agrees().await;
 }
 
@@ -569,53 +436,4 @@ async fn correction_stands_in_a_new_file_and_a_conflict_is_refused() {
     let run = again(&CENSUS.replace("Evan", "Huw"), json!({ "corrections": "file" })).await;
     assert_eq!((run.text("status"), given().await), ("published", json!("Huw")), "{}", run.told());
     archive.publishing_agrees().await;
-}
-
-async fn readers_see_no_record_of_a_file_or_all() {
-    let rows = sized(600, 2_000);
-    let archive = Archive::new().await;
-    let post = post(&archive).await;
-    upload(&archive.volunteer, &post, &long_file(rows)).await;
-    let begun = archive.volunteer.post(&format!("{post}/publish"), json!({})).await.is(202);
-    let (run, records) = (begun.header("location").to_owned(), format!("{post}/records?limit=1"));
-    let mut totals = Vec::new();
-    loop {
-        let ended = archive.volunteer.get(&run).await.is(200)["phase"] == "ended";
-        let found = archive.visitor.get("/archive/search?surname=pugh&limit=1").await.is(200);
-        totals.push(found["total"]["value"].as_u64().unwrap());
-        let listed = archive.visitor.get(&records).await;
-        assert!(listed.status == 404 || listed.status == 200, "{}", listed.told());
-        if ended {
-            break;
-        }
-    }
-    let all = rows as u64;
-    assert!(totals.iter().all(|total| [0, all].contains(total)), "{totals:?}");
-    assert!(totals.is_sorted() && totals.last() == Some(&all), "{totals:?}");
-    let walked = listed(&archive.visitor, &format!("{post}/records"), "id").await;
-    assert_eq!(walked.len(), rows);
-}
-
-async fn publishing_and_unpublishing_at_once_end_in_one_state() {
-    let archive = Archive::new().await;
-    let post = post(&archive).await;
-    upload(&archive.volunteer, &post, CENSUS).await;
-    let (publish, unpublish) = (format!("{post}/publish"), format!("{post}/unpublish"));
-    for round in 0..sized(3, 100) {
-        let both = futures::future::join(
-            async { archive.volunteer.post(&publish, json!({ "resolve": true })).await.status },
-            async { archive.editor.post(&unpublish, json!({})).await.status },
-        );
-        let (one, other) = both.await;
-        assert!([202, 409].contains(&one) && [202, 409].contains(&other), "{one} {other}");
-        let read = settled(&archive.volunteer, &post).await;
-        let runs = archive.volunteer.get(&format!("{post}/runs?limit=1")).await.is(200);
-        let last = runs.each("run").first().map(|run| format!("{post}/runs/{run}"));
-        if let Some(last) = last {
-            until(&archive.volunteer, &last, |run| run["phase"] == "ended").await;
-        }
-        let is_published = read.text("status") == "published";
-        assert_eq!(archive.records().await.len(), if is_published { 5 } else { 0 }, "round {round}");
-        archive.publishing_agrees().await;
-    }
 }
