@@ -9,9 +9,10 @@ import sys
 from ministack.app import main
 from ministack.services.cloudformation import engine
 
-# Fails if MiniStack has another name for it.
-assert engine._SECTION_QUOTAS[0][0] == "Resources"
-engine._SECTION_QUOTAS = engine._SECTION_QUOTAS[1:]
+quotas = tuple(quota for quota in engine._SECTION_QUOTAS if quota[0] != "Resources")
+if len(quotas) == len(engine._SECTION_QUOTAS):
+    sys.exit("MiniStack has another name for its quota of resources")
+engine._SECTION_QUOTAS = quotas
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -17,7 +17,7 @@ from samtranslator.yaml_helper import yaml_parse  # noqa: E402
 
 
 # The quota of CloudFormation, which cannot be raised.
-MOST_RESOURCES = 500
+MAX_RESOURCES = 500
 
 
 class ManagedPolicies:
@@ -43,10 +43,10 @@ def main(source: str, out: str) -> int:
         file.write(written)
     count = len(template["Resources"])
     sizes = f"{len(text.encode())} bytes, expanded {len(written.encode())}"
-    print(f"{source}: {count} resources of at most {MOST_RESOURCES}, {sizes}")
-    if count > MOST_RESOURCES:
+    print(f"{source}: {count} resources of at most {MAX_RESOURCES}, {sizes}")
+    if count > MAX_RESOURCES:
         print(f"{source}: its tables and streams need a stack of their own", file=sys.stderr)
-    return 1 if count > MOST_RESOURCES else 0
+    return 1 if count > MAX_RESOURCES else 0
 
 
 if __name__ == "__main__":

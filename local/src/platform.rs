@@ -335,8 +335,7 @@ fn with_socket(
     management: &Management,
     listener: &TcpListener,
 ) -> Arc<Engines> {
-    let has_socket = system.sources.iter().any(|source| matches!(source, EventSource::Socket { .. }));
-    let Some(address) = listener.local_addr().ok().filter(|_| has_socket) else { return Arc::clone(engines) };
+    let Some(address) = listener.local_addr().ok().filter(|_| system.has_socket()) else { return Arc::clone(engines) };
     engines.at(Config {
         socket: Some(management.endpoint(system.name)),
         socket_url: Some(format!("ws://{address}/{}/{SOCKET_STAGE}", system.name)),

@@ -35,9 +35,10 @@ pub enum Step {
     Names(&'static str, &'static str, &'static str),
     /// Sends the sample event of an operation until the response is the expected one, since search is a moment behind.
     Until(&'static str),
-    /// Sends later requests as another caller, whose access token is in the place of this text. [`TOKEN`] stands for the
-    /// caller with all permissions.
+    /// Sends later requests with the access token that was learned in the place of this text.
     As(&'static str),
+    /// Sends later requests as the caller with all permissions again.
+    AsFirst,
     /// Sends a request that later steps need: method, path and body.
     Request(&'static str, &'static str, &'static str),
     /// Uploads a file that later steps need: the path that creates its link, and the file.
@@ -108,15 +109,15 @@ impl Stage<'_> {
                     answers.push(answered);
                 }
                 Step::Until(operation) => answers.push(caller.until(operation, &names).await?),
-                Step::As(TOKEN) => token = self.token.to_owned(),
                 Step::As(text) => token = names.replace_in(text),
+                Step::AsFirst => token = self.token.to_owned(),
                 Step::Request(method, path, body) => {
                     caller.request(method, path, body, &names).await?;
                 }
                 Step::Upload(path, file) => caller.upload(path, file, &names).await?,
                 Step::Wait(path, pointer, expected) => caller.wait(path, (pointer, expected), &names).await?,
                 Step::Others => {
-                    for operation in caller.others(steps) {
+                    for operation in self.others(steps) {
                         answers.push(caller.sample_with(operation, &names).await?);
                     }
                 }

@@ -27,7 +27,10 @@ const OPTIONS: [&str; 3] = ["-XX:TieredStopAtLevel=1", "-Xmx1g", "--enable-nativ
 pub async fn start(installed: &Installed, folder: Option<&Path>, log: &Path) -> Result<(Process, String), StartError> {
     // Another program may take the port before Java listens on it.
     match start_once(installed, folder, log).await {
-        Err(_) => start_once(installed, folder, log).await,
+        Err(error) => {
+            tracing::warn!(%error, "DynamoDB Local did not start; trying another port");
+            start_once(installed, folder, log).await
+        }
         started => started,
     }
 }

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::ProtocolError;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
@@ -163,16 +164,11 @@ async fn next<S: AsyncRead + AsyncWrite + Unpin>(
         }
         Some(Err(Error::Capacity(_))) => Some(End::Close(Closing::new(1009, "Message too big"))),
         Some(Err(Error::Utf8(_))) => Some(End::Close(Closing::new(1007, "Invalid UTF-8"))),
-        Some(Err(Error::Protocol(error))) if !is_reset(&error) => {
+        Some(Err(Error::Protocol(error))) if error != ProtocolError::ResetWithoutClosingHandshake => {
             Some(End::Close(Closing::new(1002, "Protocol error")))
         }
         Some(Err(_)) | None => Some(End::OfClient(Closing::new(ABNORMAL, ""))),
     }
-}
-
-fn is_reset(error: &tokio_tungstenite::tungstenite::error::ProtocolError) -> bool {
-    use tokio_tungstenite::tungstenite::error::ProtocolError;
-    matches!(error, ProtocolError::ResetWithoutClosingHandshake)
 }
 
 /// Sends frames to the client until a close frame.

@@ -87,6 +87,11 @@ impl System {
         self.tables.iter().copied().filter(|table| table.stream && table.is_searchable())
     }
 
+    /// Whether the system has a WebSocket API.
+    pub fn has_socket(&self) -> bool {
+        self.sources.iter().any(|source| matches!(source, EventSource::Socket { .. }))
+    }
+
     /// Returns the tables with a stream.
     pub fn streams(&self) -> impl Iterator<Item = &'static Table> + use<> {
         self.tables.iter().copied().filter(|table| table.stream)

@@ -1,6 +1,6 @@
 //! The parameters of a deployment.
 
-use table::schema::{EventSource, System};
+use table::schema::System;
 use web::App;
 
 use super::function::Function;
@@ -23,7 +23,7 @@ pub fn system(app: &App) -> Node {
             text(description, "", "^([A-Za-z]+=[1-9][0-9]{0,6}(,[A-Za-z]+=[1-9][0-9]{0,6})*)?$"),
         ));
     }
-    if has_socket(app.system()) {
+    if app.system().has_socket() {
         let description = "Whether the WebSocket API writes an access log. API Gateway needs a role for it in the \
                            settings of the account.";
         all.push(("SocketLogs".to_owned(), flag(description, false)));
@@ -68,10 +68,6 @@ fn common() -> Node {
     }
 }
 
-fn has_socket(system: &System) -> bool {
-    system.sources.iter().any(|source| matches!(source, EventSource::Socket { .. }))
-}
-
 pub fn prefix() -> Node {
     let description = "Stands before every name, so that several deployments share an account.";
     text(description, PREFIX, "^([a-z][a-z0-9-]{0,14})?$")
@@ -96,7 +92,7 @@ pub fn conditions(system: &System) -> Node {
         },
         "HasAlarmTopic" => map! { "Fn::Not" => list![equals("AlarmTopicArn", "")] },
     };
-    if let (true, Some(members)) = (has_socket(system), conditions.members()) {
+    if let (true, Some(members)) = (system.has_socket(), conditions.members()) {
         members.push(("HasSocketLogs".to_owned(), equals("SocketLogs", "true")));
     }
     conditions
