@@ -166,13 +166,13 @@ async fn platform_killed_at_failpoints_and_at_random_loses_nothing() {
     process.stop().await;
 
     if sized(false, true) {
-        filled_anew_is_the_same(&state, &by_stream).await;
+        refilled_index_is_the_same(&state, &by_stream).await;
     }
     left_nothing(&state);
 }
 
 /// Asserts that an index which is filled from the table is the same.
-async fn filled_anew_is_the_same(state: &Path, by_stream: &BTreeMap<String, Value>) {
+async fn refilled_index_is_the_same(state: &Path, by_stream: &BTreeMap<String, Value>) {
     if engines::set() != Set::WithoutJava {
         std::fs::remove_dir_all(state.join("opensearch")).unwrap();
     }

@@ -65,15 +65,15 @@ async fn post(user: &User, id: &str, text: &str) -> String {
 }
 
 /// Waits until a visitor has this state.
-async fn is(cairn: &Cairn, id: &str, state: &str) {
+async fn wait_for_state(cairn: &Cairn, id: &str, state: &str) {
     let user = cairn.visitor();
-    eventually(async || user.get(&format!("/harbour/visitors/{id}")).await.is(200)["state"] == state).await;
+    eventually(state, async || user.get(&format!("/harbour/visitors/{id}")).await.is(200)["state"] == state).await;
 }
 
-async fn eventually(holds: impl AsyncFn() -> bool) {
+async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);
     while !holds().await {
-        assert!(Instant::now() < until, "it does not hold after 20 s");
+        assert!(Instant::now() < until, "not after 20 s: {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -148,7 +148,7 @@ async fn post_to_a_closed_connection_is_gone() {
     let user = cairn.visitor();
     assert_eq!(post(&user, &id, "a").await, "Sent");
     socket.close().await;
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
     assert_eq!(post(&user, &id, "b").await, "Gone");
     assert_eq!(post(&user, "L0SM9cOFvHcCIhw=", "b").await, "Gone");
     let closed = user.delete(&format!("/harbour/visitors/{id}")).await.is(200);
@@ -164,21 +164,21 @@ async fn connection_closed_by_a_handler_ends_after_its_messages() {
     assert_eq!(closed["delivery"], "Sent");
     assert_eq!(socket.next().await, json!({ "text": "last" }));
     assert_eq!(socket.ended().await, 1000);
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
 }
 
 async fn client_that_closes_is_disconnected() {
     let cairn = with_harbour().await;
     let (socket, id) = open_with_id(&cairn).await;
     socket.close().await;
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
 }
 
 async fn client_that_is_cut_is_disconnected() {
     let cairn = with_harbour().await;
     let (socket, id) = open_with_id(&cairn).await;
     socket.cut();
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
     assert_eq!(post(&cairn.visitor(), &id, "a").await, "Gone");
 }
 
@@ -187,7 +187,7 @@ async fn idle_connection_is_closed() {
     let cairn = with_limits(local::socket::Settings { idle_timeout, ..Default::default() }).await;
     let (mut socket, id) = open_with_id(&cairn).await;
     assert_eq!(socket.ended().await, 1001);
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
 }
 
 async fn frames_keep_a_connection_open() {
@@ -217,7 +217,7 @@ async fn connection_is_closed_after_its_maximum_duration() {
     }
     assert_eq!(socket.ended().await, 1001);
     assert!(started.elapsed() >= max_duration);
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
 }
 
 async fn message_of_several_frames_is_handled_as_one() {
@@ -233,7 +233,7 @@ async fn frame_above_32_kb_closes_the_connection() {
     let (mut socket, id) = open_with_id(&cairn).await;
     socket.send(&json!({ "measure": "x".repeat(32 * 1024) })).await;
     assert_eq!(socket.ended().await, 1009);
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
 }
 
 async fn message_above_128_kb_closes_the_connection() {
@@ -242,7 +242,7 @@ async fn message_above_128_kb_closes_the_connection() {
     let part = "x".repeat(30_000);
     socket.send_in_frames(&[r#"{"measure":""#, &part, &part, &part, &part, &part, r#""}"#]).await;
     assert_eq!(socket.ended().await, 1009);
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
 }
 
 async fn binary_message_closes_the_connection() {
@@ -250,7 +250,7 @@ async fn binary_message_closes_the_connection() {
     let (mut socket, id) = open_with_id(&cairn).await;
     socket.send_binary(&[0, 1]).await;
     assert_eq!(socket.ended().await, 1003);
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
 }
 
 async fn client_that_reads_too_slowly_is_cut() {
@@ -267,7 +267,7 @@ async fn client_that_reads_too_slowly_is_cut() {
     }
     assert_eq!(outcome, "Busy");
     assert_eq!(post(&user, &id, &text).await, "Gone");
-    is(&cairn, &id, "disconnected").await;
+    wait_for_state(&cairn, &id, "disconnected").await;
     assert_eq!(socket.ended().await, 1006);
 }
 

@@ -104,7 +104,17 @@ pub fn check_frame(frame: &str) {
 pub async fn search_stored(engines: &Arc<Engines>, objects: &Path) {
     for table in ::chat::SYSTEM.tables {
         let mut pages = engines.dynamodb().scan().table_name(engines.config.table(table.name)).into_paginator().send();
-        while let Some(Ok(page)) = pages.next().await {
+        while let Some(page) = pages.next().await {
+            let page = match page {
+                Ok(page) => page,
+                Err(error) => {
+                    LEAKED
+                        .lock()
+                        .unwrap()
+                        .push(format!("perhaps something in {}, whose scan failed: {error}", table.name));
+                    break;
+                }
+            };
             for mut item in page.items.unwrap_or_default() {
                 let is_user = table.name == ::chat::schema::USERS.name;
                 if is_user {

@@ -30,14 +30,13 @@ impl Expectations {
             let Some(row) = line.strip_prefix("| ") else { continue };
             let cells: Vec<&str> = row.trim_end_matches(" |").split(" | ").collect();
             let table = systems.entry(at.clone()).or_default();
-            match cells[0].starts_with('`') {
-                false => table.principals = cells[1..].iter().map(|name| (*name).to_owned()).collect(),
-                true => {
-                    let operation = cells[0].replace('`', "");
-                    let statuses: Vec<u16> = cells[1..].iter().map(|status| status.parse().unwrap()).collect();
-                    assert_eq!(statuses.len(), table.principals.len(), "a status for each principal: {line}");
-                    assert!(table.rows.insert(operation, statuses).is_none(), "stated twice: {line}");
-                }
+            if cells[0].starts_with('`') {
+                let operation = cells[0].replace('`', "");
+                let statuses: Vec<u16> = cells[1..].iter().map(|status| status.parse().unwrap()).collect();
+                assert_eq!(statuses.len(), table.principals.len(), "a status for each principal: {line}");
+                assert!(table.rows.insert(operation, statuses).is_none(), "stated twice: {line}");
+            } else {
+                table.principals = cells[1..].iter().map(|name| (*name).to_owned()).collect();
             }
         }
         Self { systems }
