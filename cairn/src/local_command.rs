@@ -155,7 +155,7 @@ impl Local {
         let folder = &self.state.folder;
         for (kind, person) in &PEOPLE {
             let file = token::keep(folder, kind, &platform.identity.token_of(person, &Clock::system())?)?;
-            println!("token      {kind:<14} {:<70} {}", token::command(folder, person), file.display());
+            println!("token      {kind:<21} {:<70} {}", token::command(folder, person), file.display());
         }
         println!("ready {}", platform.url);
         Ok(())
