@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Cairn, Setup, Socket, User};
+use crate::harness::{Cairn, Setup, Socket, User, eventually};
 use crate::tests;
 use system::UNREADABLE;
 
@@ -68,14 +68,6 @@ async fn post(user: &User, id: &str, text: &str) -> String {
 async fn wait_for_state(cairn: &Cairn, id: &str, state: &str) {
     let user = cairn.visitor();
     eventually(state, async || user.get(&format!("/harbour/visitors/{id}")).await.is(200)["state"] == state).await;
-}
-
-async fn eventually(what: &str, holds: impl AsyncFn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(20);
-    while !holds().await {
-        assert!(Instant::now() < until, "not after 20 s: {what}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 async fn seen(user: &User, key: &str) -> Value {

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::conversation::{private_chat, react, send, sending};
 use super::export::{export, rows_that_name};
+use super::follower::open;
 use super::pictures::{objects, png, upload};
 use super::reports::{Place, place};
 use super::stage::{Chat, Member, id};
@@ -113,8 +114,13 @@ impl Scene {
             let is_membership = is_row("GROUPCHAT#") && is_row(" USER#");
             assert!(stays && !is_membership, "{row}");
         }
-        let document = chat.cairn.document("chat", &format!("USER#{}", eve.id)).await;
-        assert!(document.is_none_or(|document| !document.to_string().contains("Hildegund")));
+        let index = format!("/{}/_search", chat.cairn.engines().config.search_name("chat"));
+        let every = json!({ "query": { "match_all": {} }, "size": 1000 });
+        let documents = chat.cairn.search_engine(Method::POST, &index, &every).await;
+        assert!(documents["hits"]["hits"].as_array().is_some_and(|hits| hits.len() > 5), "{documents}");
+        for text in [NAME, ADDRESS] {
+            assert!(!documents.to_string().contains(text), "{documents}");
+        }
         // Bob and cy are left in the community, and ann.
         assert_eq!(self.members().await, 3);
     }
@@ -124,11 +130,13 @@ async fn deleted_user_leaves_no_personal_data() {
     let scene = Scene::new().await;
     let Scene { chat, eve, place, private } = &scene;
     export(eve).await;
+    let mut socket = open(eve).await;
     // A picture is on its way.
     eve.user.post("/chat/pictures", json!({ "kind": "avatar", "bytes": 10 })).await.is(201);
     let accepted = eve.user.call(Method::DELETE, "/chat/me").await.is(202);
     eve.user.get("/chat/me").await.refused(403, "banned");
     chat.bob.user.get(&format!("/chat/users/{}", eve.id)).await.is(200);
+    socket.ended().await;
     succeeded(chat, &eve.user, accepted.header("location")).await;
     scene.nothing_is_left().await;
     let seen = chat.bob.user.get(&format!("/chat/users/{}", eve.id)).await.is(200);

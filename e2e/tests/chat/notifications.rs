@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::conversation::{private_chat, send};
 use super::follower::{Follower, group_chat_of};
 use super::stage::{Chat, Member};
-use crate::harness::Answer;
+use crate::harness::{Answer, eventually};
 use crate::tests;
 
 tests! { chat_notifications:
@@ -97,7 +97,8 @@ async fn notifications_that_arrive_during_read_all_stay_unread() {
     let read_all = || chat.bob.user.call(reqwest::Method::POST, "/chat/me/notifications/read-all");
     chat.cairn.clock.advance(Duration::from_millis(5));
     let (read, ()) = tokio::join!(read_all().into_future(), async {
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        // The request has begun.
+        eventually("a notification is read", async || count(&chat.bob).await < 60).await;
         mention_bob(&chat, &path, 5).await;
     });
     assert_eq!(read.is(200)["read"], 60);

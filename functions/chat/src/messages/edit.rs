@@ -90,9 +90,9 @@ async fn edit(
         actions.extend(sender.not_blocked());
         match cx.access().transact(&EDIT, &actions).await {
             Ok(rev) => {
-                // Reactions are counted meanwhile, so the message is read as it is now.
-                let (message, stored) = load(&cx, chat, path.message_id).await?;
-                let rev = stored.rev.or(Some(rev));
+                // Reactions are counted meanwhile, so the message is read as it is now. The update stands if that fails.
+                let read = load(&cx, chat, path.message_id).await.ok();
+                let (message, rev) = read.map_or((after, Some(rev)), |(now, stored)| (now, stored.rev.or(Some(rev))));
                 Ok(Tagged::new(&MessageView::new(message, rev), rev))
             }
             Err(error) if error.failed(1).is_some() => Err(Problem::not_found()),
