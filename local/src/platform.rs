@@ -53,6 +53,10 @@ pub struct Served {
     pub app: fn(Arc<Engines>) -> App,
     /// Returns the mapping of its documents.
     pub mapping: fn() -> Mapping,
+    /// Returns the mapping of the release before, if the system still writes its index.
+    pub previous_mapping: fn() -> Option<Mapping>,
+    /// Returns the document of an item in DynamoDB JSON, with this version of the mapping, as text.
+    pub sample_document: fn(u32, &'static Table, &str) -> Result<Option<String>, String>,
     /// Creates the system's first index, or resumes an interrupted run.
     pub first_index: fn(Arc<Engines>, Scanned) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
     /// Rebuilds the documents of one key from its table.
@@ -67,6 +71,8 @@ impl Served {
             is_example: false,
             app,
             mapping: || M::default().mapping(),
+            previous_mapping: || M::default().previous_mapping(),
+            sample_document: |version, table, item| mirror::sample_document(&M::default(), version, table, item),
             first_index: mirror::first_index::<M>,
             repair: mirror::repair::<M>,
         }

@@ -23,6 +23,7 @@ pub mod rehearsal;
 pub mod schema;
 pub mod systems;
 pub mod templates;
+pub mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -47,6 +48,7 @@ pub fn artefacts_of(systems: &[Declared]) -> Vec<Artefact> {
         let name = app.system().name;
         routers.push_str(&operation::watch_router(name, app.routes()));
         artefacts.push(Artefact::file(format!("{}/openapi.json", systems::folder(name)), description::of(app)));
+        artefacts.push(Artefact::file(versions::path(name), versions::file(declared)));
         for (operation, event) in events::of(app, &declared.records) {
             artefacts.push(Artefact::file(format!("events/{name}/{operation}.json"), event));
         }

@@ -20,6 +20,9 @@ async fn main() -> ExitCode {
     let command = std::env::args().nth(1).unwrap_or_default();
     let named: Vec<String> = std::env::args().skip(2).collect();
     let done = match command.as_str() {
+        "generate" | "check" if let Err(failure) = xtask::versions::check(xtask::root()) => {
+            return exit_code(Err(failure));
+        }
         "generate" => drift::fix(xtask::root(), &xtask::artefacts()).map(|fixed| {
             fixed.iter().for_each(|change| println!("{change}"));
             ExitCode::SUCCESS

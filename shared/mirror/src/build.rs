@@ -9,8 +9,10 @@ use futures::FutureExt;
 use table::never;
 
 use crate::document::{Found, ShapeSource};
-use crate::documents::{DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes};
-use crate::generation::TargetId;
+use crate::documents::{
+    DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes, document_of,
+};
+use crate::generation::{TargetId, Targets};
 use crate::group::{GroupId, Groups};
 use crate::image::Image;
 use crate::lines::{Identity, close_document, open_document, write_shape};
@@ -53,6 +55,8 @@ const TYPICAL_DOCUMENT_BYTES: usize = 2048;
 #[derive(Debug)]
 pub(crate) struct Materials<'c, S, D> {
     pub(crate) documents: &'c D,
+    /// The generations, which decide the version of the documents.
+    pub(crate) targets: &'c Targets,
     pub(crate) shapes: &'c S,
     /// The time that tombstones contain, in microseconds since 1970-01-01T00:00:00Z.
     pub(crate) now: i64,
@@ -114,7 +118,9 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     };
     let image = Image::parse(item).map_err(|fault| Unwritten::Unfit(fault.to_string()))?;
     // A panic affects its own item only, and no other record of the batch.
-    let found = catch_unwind(AssertUnwindSafe(|| materials.documents.document(identity.entity, &image)));
+    let version = materials.targets[write.target].mapping;
+    let found =
+        catch_unwind(AssertUnwindSafe(|| document_of(materials.documents, version, identity.entity, &image)));
     let found = found.map_err(|panic| Unwritten::Unfit(panicked(panic.as_ref())))?;
     let document = match found.map_err(|fault| Unwritten::Unfit(fault.to_string()))? {
         Found::Document(document) => document,

@@ -20,8 +20,9 @@ pub(crate) struct Context<'c, P, D> {
 }
 
 impl<'c, P: Ports, D: Documents> Context<'c, P, D> {
-    pub(crate) fn materials(&self) -> Materials<'c, P::Shapes, D> {
-        Materials { documents: self.documents, shapes: self.ports.shapes(), now: self.ports.time().micros() }
+    pub(crate) fn materials(&self) -> Materials<'_, P::Shapes, D> {
+        let (shapes, now) = (self.ports.shapes(), self.ports.time().micros());
+        Materials { documents: self.documents, targets: &self.targets, shapes, now }
     }
 
     /// Checks that the received data may still be used. Every write calls it first.

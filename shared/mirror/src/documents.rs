@@ -17,6 +17,37 @@ pub trait Documents: Sync {
     /// Creates the document of an item. It must depend only on the item, not on other items or on a clock. The entity
     /// is searchable, and its key templates match the item's key.
     fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit>;
+
+    /// Returns the mapping with the version before. A release that raises the version keeps it, since it also writes
+    /// the index of the release before until that is rebuilt.
+    fn previous_mapping(&self) -> Option<Mapping> {
+        None
+    }
+
+    /// Creates the document of an item as the version of [`Documents::previous_mapping`] has it.
+    fn previous_document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        self.document(entity, image)
+    }
+}
+
+/// Whether the code writes indexes with this version of the mapping.
+pub(crate) fn writes(documents: &impl Documents, version: u32) -> bool {
+    version == documents.mapping().version
+        || documents.previous_mapping().is_some_and(|previous| previous.version == version)
+}
+
+/// Creates the document of an item with this version of the mapping, which is one that the code writes.
+pub(crate) fn document_of(
+    documents: &impl Documents,
+    version: u32,
+    entity: &'static Entity,
+    image: &Image<'_>,
+) -> Result<Found, Unfit> {
+    if version == documents.mapping().version {
+        documents.document(entity, image)
+    } else {
+        documents.previous_document(entity, image)
+    }
 }
 
 /// The mapping of the index.

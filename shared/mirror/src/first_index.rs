@@ -72,11 +72,7 @@ pub(crate) async fn create<R: Rules, P: Ports, D: Documents>(
         return Err(Fault::lasting("mirror", "more than one generation is written, so this is not the first index"));
     };
     if !generation.filled {
-        // The strict mapping of the index would refuse each document of another version.
-        let known = documents.mapping().version;
-        if generation.mapping != known {
-            return Err(Fault::lasting("mirror", generation.unknown_mapping(known)));
-        }
+        generation.check_mapping(documents).map_err(|reason| Fault::lasting("mirror", reason))?;
         scan_tables::<R, _, _>(ports, documents, generation, progress).await?;
         ports.index().refresh(&generation.index).await?;
         ports.index().serve(&generations.alias, &generation.index).await?;

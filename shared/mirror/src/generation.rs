@@ -2,6 +2,8 @@
 
 use std::ops::Index;
 
+use crate::documents::{Documents, writes};
+
 /// The config item. It is read consistently for every batch, after the batch was received, and never cached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generations {
@@ -37,6 +39,8 @@ pub(crate) struct Target {
     pub(crate) index: String,
     /// Its write alias.
     pub(crate) alias: String,
+    /// The version of its mapping.
+    pub(crate) mapping: u32,
 }
 
 /// The position of a generation among those that a batch writes.
@@ -50,8 +54,11 @@ impl TargetId {
 
 impl Targets {
     pub(crate) fn new(generations: &[Generation]) -> Self {
-        let target =
-            |generation: &Generation| Target { index: generation.index.clone(), alias: generation.write_alias() };
+        let target = |generation: &Generation| Target {
+            index: generation.index.clone(),
+            alias: generation.write_alias(),
+            mapping: generation.mapping,
+        };
         Self(generations.iter().map(target).collect())
     }
 
@@ -75,11 +82,17 @@ impl Generation {
         write_alias(&self.index)
     }
 
-    /// Returns the error text for code that has another version of the mapping, which cannot write the index.
-    pub(crate) fn unknown_mapping(&self, known: u32) -> String {
+    /// Checks that the code writes documents of this version. The strict mapping of the index would refuse others.
+    pub(crate) fn check_mapping(&self, documents: &impl Documents) -> Result<(), String> {
         let Self { index, mapping, .. } = self;
+        if writes(documents, *mapping) {
+            return Ok(());
+        }
+        let known = documents.mapping().version;
         let remedy = if *mapping > known { "deploy the code that created it" } else { "rebuild the index" };
-        format!("{index} has version {mapping} of the mapping and this code has version {known}: {remedy}")
+        let previous = documents.previous_mapping().map(|previous| format!("versions {} and ", previous.version));
+        let known = format!("{}{known}", previous.unwrap_or_else(|| "version ".to_owned()));
+        Err(format!("{index} has version {mapping} of the mapping and this code has {known}: {remedy}"))
     }
 }
 

@@ -36,6 +36,7 @@ mod repair;
 mod report;
 mod requests;
 mod rules;
+mod samples;
 pub mod schema;
 mod settle;
 #[cfg(test)]
@@ -67,6 +68,8 @@ pub use record::NotAnEvent;
 pub use repair::{Repaired, repair_key};
 pub use report::{Ledger, RepairOutcome};
 pub use sweep::{SWEEP, sweep};
+#[doc(hidden)]
+pub use samples::sample_document;
 #[doc(hidden)]
 pub use transform::transform;
 pub use work::Failure;

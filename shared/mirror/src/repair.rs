@@ -49,9 +49,7 @@ pub(crate) async fn repair_generations<R: Rules, P: Ports, D: Documents>(
         return Err(Fault::lasting("mirror", "no index is published yet: create the first index"));
     }
     for generation in written {
-        if generation.mapping != documents.mapping().version {
-            return Err(Fault::lasting("mirror", generation.unknown_mapping(documents.mapping().version)));
-        }
+        generation.check_mapping(documents).map_err(|reason| Fault::lasting("mirror", reason))?;
         let outcome = repair_generation::<R, _, _>(ports, documents, &generation, table, key).await?;
         repaired.push(Repaired { generation: generation.index, outcome });
     }

@@ -79,13 +79,10 @@ fn targets<D: Documents>(read: Option<Result<Option<Generations>, Fault>>, docum
         return Err("another generation is about to be published: every batch is reported until then".to_owned());
     }
     let written = generations.map(|generations| generations.written).unwrap_or_default();
-    let known = documents.mapping().version;
     if written.is_empty() {
         return Err("no generation is published yet: create the first index".to_owned());
     }
-    if let Some(other) = written.iter().find(|generation| generation.mapping != known) {
-        return Err(other.unknown_mapping(known));
-    }
+    written.iter().try_for_each(|generation| generation.check_mapping(documents))?;
     Ok(Targets::new(&written))
 }
 

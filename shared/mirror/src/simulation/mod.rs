@@ -14,6 +14,7 @@ mod schedule;
 mod search;
 mod sweeps;
 pub(crate) mod toy;
+mod versions;
 pub(crate) mod world;
 mod writers;
 

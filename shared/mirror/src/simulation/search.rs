@@ -64,6 +64,11 @@ impl Search {
         documents.filter(|(_, document)| document.source["deleted"] != json!(true)).collect()
     }
 
+    /// Returns a document of an index.
+    pub(crate) fn document(&self, index: &str, id: &str) -> Option<Document> {
+        self.indexes.get(index)?.documents.get(id).cloned()
+    }
+
     /// Replaces or removes a document of an index without a version check, as no write of the mirror does.
     pub(crate) fn set(&mut self, index: &str, id: &str, document: Option<Document>) {
         let index = self.indexes.get_mut(index).unwrap();

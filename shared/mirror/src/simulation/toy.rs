@@ -56,6 +56,46 @@ impl Documents for Leaves {
     }
 }
 
+/// The documents of leaves after the release that raised the version: the name is also in the field `label`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LabelledLeaves;
+
+impl Documents for LabelledLeaves {
+    fn tables(&self) -> &'static System {
+        &TOY
+    }
+
+    fn mapping(&self) -> Mapping {
+        Mapping {
+            version: 2,
+            body: r#"{"mappings":{"properties":{
+                "name":{"type":"keyword"},
+                "label":{"type":"keyword"},
+                "size":{"type":"integer"},
+                "area":{"type":"geo_shape"},
+                "areaStatus":{"type":"keyword"},
+                "areaTolerance":{"type":"integer"}
+            }}}"#,
+        }
+    }
+
+    fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        let mut found = Leaves.document(entity, image)?;
+        if let Found::Document(document) = &mut found {
+            document.keyword("label", &*image.text("name")?);
+        }
+        Ok(found)
+    }
+
+    fn previous_mapping(&self) -> Option<Mapping> {
+        Some(Leaves.mapping())
+    }
+
+    fn previous_document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        Leaves.document(entity, image)
+    }
+}
+
 /// The shapes of leaves: the whole text, half of it, or its first letter. The index refuses a shape that contains an
 /// `x`.
 #[derive(Clone, Copy, Debug)]
