@@ -67,6 +67,19 @@ pub fn sweep_grants(system: &System) -> Vec<Grant> {
     vec![Grant { action: "dynamodb:GetItem", resource: state }, search("_search"), search("_bulk")]
 }
 
+/// Returns the grants of an audit: those of a batch, to repair as a record would, and those to scan the tables, refresh
+/// the indexes and search them through their write aliases.
+pub fn audit_grants(system: &'static System) -> Vec<Grant> {
+    let search = |path: String| Grant { action: "es:ESHttpPost", resource: Resource::Search { path } };
+    let index = format!("{}-{GENERATION}", system.name);
+    let mut grants = grants(system);
+    grants.extend([search(format!("{index}/_refresh")), search(format!("{index}-write/_search"))]);
+    for table in searchable(system) {
+        grants.push(Grant { action: "dynamodb:Scan", resource: Resource::Table(table.name.to_owned()) });
+    }
+    grants
+}
+
 /// Returns the resource of a stamp, which names the key attributes, in the request and in its condition, and `rev`.
 fn stamped(table: &Table) -> Resource {
     let attributes = [Some(table.pk), table.sk, Some(rev::ATTRIBUTE)].into_iter().flatten();

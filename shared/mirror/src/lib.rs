@@ -1,6 +1,7 @@
 //! The stream function that keeps OpenSearch equal to DynamoDB, and its library: documents, versions, bulk requests,
 //! tombstones, generations and quarantine.
 
+mod audit;
 mod batch;
 mod build;
 mod classify;
@@ -47,6 +48,10 @@ mod task;
 mod transform;
 mod work;
 
+pub use audit::{
+    AUDIT, AUDIT_MINUTES, AuditOptions, Ended, Finding, GenerationAudit, Kind, Step, TableAudit, audit, audit_index,
+    last_audits,
+};
 pub use create_index::{CREATE_INDEX, create_index};
 pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{
@@ -54,7 +59,7 @@ pub use documents::{
 };
 pub use first_index::{Progress, create_first_index};
 pub use generation::{Generation, Generations};
-pub use grants::{grants, index_grants, sweep_grants};
+pub use grants::{audit_grants, grants, index_grants, sweep_grants};
 pub use handle::{Handled, handle};
 pub use handlers::handlers;
 pub use image::{Image, NotAnItem, Unfit};

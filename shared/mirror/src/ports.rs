@@ -80,6 +80,38 @@ pub trait Index: Sync {
 
     /// Moves the readers' alias to the index, with a filter that hides tombstones, and removes it from other indexes.
     fn serve(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Reads a page of all documents and tombstones of an index, in the order of their keys, as of its last refresh. A
+    /// document that exists throughout is on exactly one page, even if it is written meanwhile.
+    fn documents(
+        &self,
+        alias: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> impl Future<Output = Result<DocumentPage, Fault>> + Send;
+
+    /// Reads documents and tombstones in real time, in the order of the ids.
+    fn read_documents(
+        &self,
+        alias: &str,
+        ids: &[&str],
+    ) -> impl Future<Output = Result<Vec<Option<StoredDocument>>, Fault>> + Send;
+}
+
+/// A document or a tombstone as the index has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredDocument {
+    pub id: String,
+    pub version: u64,
+    /// The JSON text that was indexed. An engine may order its members anew.
+    pub source: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DocumentPage {
+    pub documents: Vec<StoredDocument>,
+    /// Where the next page starts, for the same engine only. `None` after the last page.
+    pub next: Option<String>,
 }
 
 /// The system's tables.
@@ -161,6 +193,31 @@ pub trait State: Sync {
         segment: Segment,
         after: Option<&Key>,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Reads a page of a generation's open markers, in the order of their subjects' names. The second value is the name
+    /// after which the next page starts.
+    fn marker_page(
+        &self,
+        generation: &str,
+        after: Option<&str>,
+    ) -> impl Future<Output = Result<(Vec<Marker>, Option<String>), Fault>> + Send;
+
+    /// Reads a note of a generation's audit consistently.
+    fn note(&self, generation: &str, name: &str) -> impl Future<Output = Result<Option<Note>, Fault>> + Send;
+
+    /// Writes a note of a generation's audit, if the present one has the preceding epoch. The first epoch is 1. Returns
+    /// false if the condition failed.
+    fn write_note(&self, generation: &str, name: &str, note: &Note)
+    -> impl Future<Output = Result<bool, Fault>> + Send;
+}
+
+/// A text that an audit keeps in the state table: its progress or a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The number of times that it was written.
+    pub epoch: u64,
+    /// At most 380 KB, so that the item fits DynamoDB's limit.
+    pub text: String,
 }
 
 /// The checkpoint of a scan.
@@ -187,6 +244,9 @@ pub trait Time: Sync {
 
     /// Completes when the time of this run is up.
     fn expired(&self) -> impl Future<Output = ()> + Send;
+
+    /// Waits for exactly this duration.
+    fn wait(&self, duration: Duration) -> impl Future<Output = ()> + Send;
 }
 
 impl Fault {

@@ -56,7 +56,7 @@ pub(crate) async fn repair_generations<R: Rules, P: Ports, D: Documents>(
     Ok(Some(repaired))
 }
 
-async fn repair_generation<R: Rules, P: Ports, D: Documents>(
+pub(crate) async fn repair_generation<R: Rules, P: Ports, D: Documents>(
     ports: &P,
     documents: &D,
     generation: &Generation,

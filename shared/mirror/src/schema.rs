@@ -12,6 +12,7 @@ pub const fn state_table(name: &'static str) -> Table {
 const ENTITIES: &[Entity] = &[
     Entity { name: "generations", pk: CONFIG_PK, sk: Some(CONFIG_SK), search: Search::Never },
     Entity { name: "marker", pk: "marker#{generation}", sk: Some("{subject}"), search: Search::Never },
+    Entity { name: "audit", pk: "audit#{generation}", sk: Some("{note}"), search: Search::Never },
     Entity { name: "checkpoint", pk: "scan#{generation}", sk: Some("{table}#{segment}"), search: Search::Never },
 ];
 
@@ -24,6 +25,10 @@ pub(crate) fn state_table_name(system: &str) -> String {
 
 pub(crate) fn marker_pk(generation: &str) -> String {
     format!("marker#{generation}")
+}
+
+pub(crate) fn audit_pk(generation: &str) -> String {
+    format!("audit#{generation}")
 }
 
 pub(crate) fn scan_pk(generation: &str) -> String {

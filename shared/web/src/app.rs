@@ -276,6 +276,7 @@ impl App {
             performed: &event.access().performed(),
             failure: outcome.as_ref().err(),
             batch: event.reported(),
+            audit: event.reported_audit(),
         };
         entry.write();
         if outcome.is_err() || !event.was_idle() {

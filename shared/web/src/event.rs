@@ -15,7 +15,7 @@ use table::{Access, AccessPattern, Engines};
 use tokio::time::Instant;
 
 use crate::message;
-use crate::metrics::Batch;
+use crate::metrics::{Audit, Batch};
 use crate::route::DEFAULT_MEMORY;
 
 /// A handler of events, declared like a route. Its name is the function's `_HANDLER`.
@@ -41,6 +41,7 @@ pub struct Event {
     engines: Arc<Engines>,
     access: Access,
     batch: Arc<Mutex<Option<Batch>>>,
+    audit: Arc<Mutex<Option<Audit>>>,
     idle: Arc<AtomicBool>,
 }
 
@@ -131,7 +132,15 @@ impl EventHandler {
 impl Event {
     pub(crate) fn new(engines: &Arc<Engines>, declared: &EventHandler, payload: Bytes, deadline: Instant) -> Self {
         let access = Access::new(Arc::clone(engines), declared.patterns);
-        Self { payload, deadline, engines: Arc::clone(engines), access, batch: Arc::default(), idle: Arc::default() }
+        Self {
+            payload,
+            deadline,
+            engines: Arc::clone(engines),
+            access,
+            batch: Arc::default(),
+            audit: Arc::default(),
+            idle: Arc::default(),
+        }
     }
 
     pub fn engines(&self) -> &Arc<Engines> {
@@ -152,6 +161,11 @@ impl Event {
     /// Reports the results of a stream batch for its metrics line.
     pub fn report(&self, batch: Batch) {
         *self.batch.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch);
+    }
+
+    /// Reports the results of a finished audit for its metrics line.
+    pub fn report_audit(&self, audit: Audit) {
+        *self.audit.lock().unwrap_or_else(PoisonError::into_inner) = Some(audit);
     }
 
     /// Reports that there was nothing to do. Such an event has no metrics line unless it fails, since CloudWatch bills a
@@ -178,6 +192,10 @@ impl Event {
 
     pub(crate) fn reported(&self) -> Option<Batch> {
         self.batch.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    pub(crate) fn reported_audit(&self) -> Option<Audit> {
+        self.audit.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 

@@ -64,7 +64,7 @@ pub use extract::{IdempotencyKey, IfMatch, IfNoneMatch, Json, MergePatch, Path, 
 pub use fault::Fault;
 pub use format::Format;
 pub use issuer::OwnIssuer;
-pub use metrics::Batch;
+pub use metrics::{Audit, Batch};
 pub use order::Order;
 pub use page::{Limit, Page, PageQuery};
 pub use patch::Patch;

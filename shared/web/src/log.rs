@@ -26,7 +26,7 @@ use table::access::Performed;
 use tracing_subscriber::EnvFilter;
 
 use crate::event::EventFailure;
-use crate::metrics::{Batch, Line, consumed, milliseconds};
+use crate::metrics::{Audit, Batch, Line, consumed, milliseconds};
 use crate::{Principal, Problem, Route};
 
 /// The most bytes of a reason in a log line, since the responses of engines may be long.
@@ -67,6 +67,7 @@ pub(crate) struct EventEntry<'a> {
     pub performed: &'a [Performed],
     pub failure: Option<&'a EventFailure>,
     pub batch: Option<Batch>,
+    pub audit: Option<Audit>,
 }
 
 impl Entry<'_> {
@@ -130,8 +131,12 @@ impl EventEntry<'_> {
             "Count",
             u8::from(self.failure.is_some()),
         );
-        match &self.batch {
-            Some(batch) => line.batch(batch).text(millis),
+        let line = match &self.batch {
+            Some(batch) => line.batch(batch),
+            None => line,
+        };
+        match &self.audit {
+            Some(audit) => line.audit(audit).text(millis),
             None => line.text(millis),
         }
     }

@@ -8,6 +8,7 @@
 //! | request | `System`; with metrics per route, `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `ClientErrors`, `ServerErrors`; properties `Operation`, `Status` |
 //! | event | `System`, `Operation` | `Latency` (ms), `ReadUnits`, `WriteUnits`, `Failures` |
 //! | batch, in its event's line | same | `Records`, `Applied`, `Superseded`, `Stamped`, `Ignored`, `Quarantined`, `Retried`, `ShapesDegraded`, `ShapesMissing`, `Bytes`, `Lag` (ms) |
+//! | finished audit of search, in its event's line | same | `Audits` (1), `AuditedDocuments`, `Differences`, `ShapesMissing` |
 
 use std::time::Duration;
 
@@ -40,6 +41,17 @@ pub struct Batch {
     pub bytes: u64,
     /// The time from the write of the oldest record to the end of the batch.
     pub lag: Duration,
+}
+
+/// The results of an audit of search that has ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Audit {
+    /// Documents that were compared.
+    pub documents: u64,
+    /// Differences between the tables and search, which the audit has repaired if it could.
+    pub differences: u64,
+    /// Shapes whose object does not exist.
+    pub missing_shapes: u64,
 }
 
 /// A builder of a metrics line.
@@ -95,6 +107,13 @@ impl Line {
             .metric("ShapesMissing", "Count", batch.missing)
             .metric("Bytes", "Bytes", batch.bytes)
             .metric("Lag", "Milliseconds", milliseconds(batch.lag))
+    }
+
+    pub fn audit(self, audit: &Audit) -> Self {
+        self.metric("Audits", "Count", 1)
+            .metric("AuditedDocuments", "Count", audit.documents)
+            .metric("Differences", "Count", audit.differences)
+            .metric("ShapesMissing", "Count", audit.missing_shapes)
     }
 
     /// Returns the line; `millis` is the time in epoch milliseconds.

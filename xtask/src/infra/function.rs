@@ -38,6 +38,7 @@ pub fn functions(app: &App) -> Vec<Function> {
             match source {
                 EventSource::Streams { .. } => grants.extend(mirror::grants(system)),
                 EventSource::Deployment { .. } => grants.extend(mirror::index_grants(system)),
+                EventSource::Schedule { handler: mirror::AUDIT, .. } => grants.extend(mirror::audit_grants(system)),
                 EventSource::Schedule { handler: mirror::SWEEP, .. } => grants.extend(mirror::sweep_grants(system)),
                 EventSource::Records { .. }
                 | EventSource::Objects { .. }

@@ -28,6 +28,7 @@ pub async fn index(index: &impl Index, fixture: &impl Fixture, alias: &str) -> R
     same("an index is created again", index.create(&first, &body).await?, false)?;
 
     versions(index, &write).await?;
+    listings(index, &first, &write).await?;
     refusals(index, &write).await?;
     tombstones(index, &first, &write).await?;
     readers(index, fixture, alias, &first).await
@@ -52,6 +53,56 @@ async fn versions(index: &impl Index, write: &str) -> Result<(), Broken> {
     same("a document that does not fit", refused.first().map(|(status, _)| *status), Some(400))?;
     let lower = bulk(index, write, &[line("b", 10, "external", "{}")]).await?;
     same("a lower version after a refused one", lower.first().map(|(status, _)| *status), Some(201))
+}
+
+/// Checks the listing of all documents, with more documents than fit a page.
+async fn listings(index: &impl Index, first: &str, write: &str) -> Result<(), Broken> {
+    let source = r#"{"pk":"L","name":"caf\u00e9 \"x\"","rev":9007199254740993}"#;
+    let listed = |number: usize| format!("list#{number}");
+    let key = |number: usize| format!(r#"{{"pk":"{number}","sk":"x"}}"#);
+    let mut lines: Vec<_> = (0..7).map(|number| line(&listed(number), 8, "external", &key(number))).collect();
+    // Three documents have the same keys, and one has none but a tombstone's fields.
+    lines.extend([7, 8, 9].map(|number| line(&listed(number), 8, "external", source)));
+    lines.push(line(&listed(10), 9, "external", r#"{"deleted":true,"deletedAt":1700000000000}"#));
+    bulk(index, write, &lines).await?;
+    index.refresh(first).await?;
+    for limit in [4, 100] {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = index.documents(write, after.as_deref(), limit).await?;
+            found.extend(page.documents);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        let ids: BTreeSet<_> = found.iter().map(|document| document.id.clone()).collect();
+        same("no document is listed twice", found.len(), ids.len())?;
+        let expected = (0..11).map(listed).chain(["a#1", "b"].map(str::to_owned)).collect();
+        same("every document is listed", ids, expected)?;
+        let versions = found.iter().filter(|document| document.id.starts_with("list#"));
+        same("with its version", versions.map(|document| document.version).sum(), 10 * 8 + 9_u64)?;
+        let found = found.iter().find(|document| document.id == listed(8));
+        same("with its source", found.map(|document| value(&document.source)).transpose()?, Some(value(source)?))?;
+        // Numbers are not read as floats.
+        let exact = found.is_some_and(|document| document.source.contains("9007199254740993"));
+        same("with its numbers as they were written", exact, true)?;
+    }
+    // Without a refresh, it is read as it is now.
+    bulk(index, write, &[line(&listed(3), 12, "external", r#"{"name":"later"}"#)]).await?;
+    let read = index.read_documents(write, &["list#3", "none", "list#10"]).await?;
+    let read: Vec<_> =
+        read.iter().map(|found| found.as_ref().map(|found| (found.id.as_str(), found.version))).collect();
+    same("documents by id", read, vec![Some(("list#3", 12)), None, Some(("list#10", 9))])?;
+    // Later checks find none of these documents.
+    let tombstone =
+        |number: usize| line(&listed(number), 99, "external", r#"{"deleted":true,"deletedAt":1700000000000}"#);
+    let lines: Vec<_> = (0..11).map(tombstone).collect();
+    bulk(index, write, &lines).await.map(drop)
+}
+
+fn value(json: &str) -> Result<serde_json::Value, Broken> {
+    serde_json::from_str(json).map_err(|error| Broken(error.to_string()))
 }
 
 async fn refusals(index: &impl Index, write: &str) -> Result<(), Broken> {

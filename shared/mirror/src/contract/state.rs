@@ -7,13 +7,14 @@ use table::schema::Table;
 
 use super::{Broken, Fixture, same};
 use crate::generation::{Generation, Generations};
-use crate::ports::{Checkpoint, Quarantine, Segment, State};
+use crate::ports::{Checkpoint, Note, Quarantine, Segment, State};
 use crate::quarantine::{Code, Marker, PREFIX, Subject};
 
 /// Checks an empty state table.
 pub async fn state(state: &impl State, table: &'static Table) -> Result<(), Broken> {
     config(state).await?;
     markers(state).await?;
+    notes(state).await?;
     checkpoints(state, table).await
 }
 
@@ -66,7 +67,34 @@ async fn markers(state: &impl State) -> Result<(), Broken> {
         state.mark("g3", &Marker { subject: numbered(number), ..marker(u64::from(number)) }).await?;
     }
     let expected = names.iter().zip(0..).step_by(2).map(|(name, rev)| (name.clone(), rev)).collect();
-    same("the markers of many subjects", state.open("g3", &names).await?, expected)
+    same("the markers of many subjects", state.open("g3", &names).await?, expected)?;
+
+    let (mut listed, mut after) = (Vec::new(), None);
+    loop {
+        let (page, next) = state.marker_page("g3", after.as_deref()).await?;
+        listed.extend(page.into_iter().map(|marker| marker.subject.name()));
+        after = next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let mut expected: Vec<_> = names.into_iter().step_by(2).collect();
+    expected.sort();
+    same("pages of markers", listed, expected)
+}
+
+async fn notes(state: &impl State) -> Result<(), Broken> {
+    let note = |epoch, text: &str| Note { epoch, text: text.to_owned() };
+    same("no note", state.note("g1", "progress").await?, None)?;
+    same("a second note before the first", state.write_note("g1", "progress", &note(2, "x")).await?, false)?;
+    same("a first note", state.write_note("g1", "progress", &note(1, "one")).await?, true)?;
+    same("a first note again", state.write_note("g1", "progress", &note(1, "other")).await?, false)?;
+    same("it is read", state.note("g1", "progress").await?, Some(note(1, "one")))?;
+    let long = "x".repeat(380_000);
+    same("a long note", state.write_note("g1", "progress", &note(2, &long)).await?, true)?;
+    same("it is read", state.note("g1", "progress").await?, Some(note(2, &long)))?;
+    same("another name has none", state.note("g1", "other").await?, None)?;
+    same("another generation has none", state.note("g2", "progress").await?, None)
 }
 
 async fn checkpoints(state: &impl State, table: &'static Table) -> Result<(), Broken> {

@@ -11,12 +11,14 @@ use http::{HeaderMap, HeaderValue};
 use opensearch::OpenSearch;
 use opensearch::http::Method;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use table::search::complete;
 use table::{Engines, Trace};
 
 use crate::lines::Tombstone;
-use crate::ports::{Fault, Index, Reply};
+use crate::ports::{DocumentPage, Fault, Index, Reply, StoredDocument};
 
 #[derive(Debug)]
 pub struct OpenSearchIndex<'e> {
@@ -101,6 +103,64 @@ struct Hit {
     _primary_term: u64,
 }
 
+/// The response to a search for all documents. Its sources are returned as they were indexed only without
+/// `filter_path`, which would read their numbers as floats.
+#[derive(Deserialize)]
+struct Listing<'a> {
+    #[serde(borrow)]
+    hits: ListedHits<'a>,
+}
+
+#[derive(Deserialize)]
+struct ListedHits<'a> {
+    #[serde(borrow)]
+    hits: Vec<Listed<'a>>,
+}
+
+/// A document of a search, or of a request for documents by id.
+#[derive(Deserialize)]
+struct Listed<'a> {
+    _id: String,
+    found: Option<bool>,
+    _version: Option<u64>,
+    #[serde(borrow)]
+    _source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    sort: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Documents<'a> {
+    #[serde(borrow)]
+    docs: Vec<Listed<'a>>,
+}
+
+impl Listed<'_> {
+    fn stored(self) -> Result<StoredDocument, Fault> {
+        match (self._version, self._source) {
+            (Some(version), Some(source)) => {
+                Ok(StoredDocument { id: self._id, version, source: source.get().to_owned() })
+            }
+            _ => Err(Fault::passing(ENGINE, format_args!("the document `{}` could not be read", self._id))),
+        }
+    }
+
+    fn position(&self) -> Option<&str> {
+        self.sort.map(RawValue::get)
+    }
+}
+
+/// Returns how many hits of a full page may be used: those before the last position. Documents of one position may
+/// continue on the next page, which starts after the last position that was used.
+fn usable(hits: &[Listed<'_>]) -> usize {
+    let last = hits.last().and_then(Listed::position);
+    match hits.iter().position(|hit| hit.position() == last) {
+        // Only damaged documents have equal positions, and never so many.
+        None | Some(0) => hits.len(),
+        Some(first) => first,
+    }
+}
+
 impl Index for OpenSearchIndex<'_> {
     async fn bulk(&self, alias: &str, lines: &str) -> Result<Reply, Fault> {
         self.send_bulk(alias, lines, "").await
@@ -125,6 +185,54 @@ impl Index for OpenSearchIndex<'_> {
             complete(&String::from_utf8_lossy(&reply.body)).map_err(|fault| Fault::passing(ENGINE, fault))?;
         let tombstones = found.hits.hits.into_iter();
         Ok(tombstones.map(|hit| Tombstone { id: hit._id, sequence: hit._seq_no, term: hit._primary_term }).collect())
+    }
+
+    /// A search for each page, by the position of the last document: the keys of a document never change. A point in time
+    /// would be searched by a path that names no index, which no policy can limit.
+    async fn documents(&self, alias: &str, after: Option<&str>, limit: usize) -> Result<DocumentPage, Fault> {
+        // A document without a key has the empty text as its position. OpenSearch would skip it after a position if it
+        // were sorted last.
+        let by = |field: &str| json!({ field: { "order": "asc", "missing": "" } });
+        let mut body = json!({
+            "size": limit.max(2), "sort": [by("pk"), by("sk")], "version": true, "track_total_hits": false,
+        });
+        if let (Some(after), Value::Object(members)) = (after, &mut body) {
+            let after = serde_json::from_str(after).map_err(|error| Fault::lasting(ENGINE, error))?;
+            members.insert("search_after".to_owned(), after);
+        }
+        let path = format!("/{alias}/_search");
+        let reply = self.send(Method::Post, &path, HeaderMap::new(), Some(body.to_string().into())).await?;
+        if reply.status != 200 {
+            return Err(refusal(&path, &reply));
+        }
+        let text = String::from_utf8_lossy(&reply.body);
+        let _: IgnoredAny = complete(&text).map_err(|fault| Fault::passing(ENGINE, fault))?;
+        let listing: Listing<'_> = serde_json::from_str(&text).map_err(|error| Fault::lasting(ENGINE, error))?;
+        let mut hits = listing.hits.hits;
+        let mut next = None;
+        if hits.len() == limit.max(2) {
+            hits.truncate(usable(&hits));
+            next = hits.last().and_then(Listed::position).map(str::to_owned);
+        }
+        let documents = hits.into_iter().map(Listed::stored).collect::<Result<_, _>>()?;
+        Ok(DocumentPage { documents, next })
+    }
+
+    async fn read_documents(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<StoredDocument>>, Fault> {
+        let path = format!("/{alias}/_mget?realtime=true");
+        let body = json!({ "ids": ids }).to_string().into();
+        let reply = self.send(Method::Post, &path, HeaderMap::new(), Some(body)).await?;
+        if reply.status != 200 {
+            return Err(refusal(&path, &reply));
+        }
+        let text = String::from_utf8_lossy(&reply.body);
+        let found: Documents<'_> = serde_json::from_str(&text).map_err(|error| Fault::passing(ENGINE, error))?;
+        let documents = found.docs.into_iter().map(|document| match document.found {
+            Some(false) => Ok(None),
+            // Without `found` the document has an error in place of its version.
+            _ => document.stored().map(Some),
+        });
+        documents.collect()
     }
 
     async fn versions(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<u64>>, Fault> {

@@ -12,9 +12,9 @@ use table::{Engines, Key};
 
 use super::fault;
 use crate::generation::{Generation, Generations};
-use crate::ports::{Checkpoint, Fault, Segment, State};
+use crate::ports::{Checkpoint, Fault, Note, Segment, State};
 use crate::quarantine::{Code, Marker, Subject};
-use crate::schema::{CONFIG_PK, CONFIG_SK, marker_pk, scan_pk, segment_sk};
+use crate::schema::{CONFIG_PK, CONFIG_SK, audit_pk, marker_pk, scan_pk, segment_sk};
 
 #[derive(Debug)]
 pub struct DynamoState<'e> {
@@ -202,6 +202,34 @@ impl State for DynamoState<'_> {
         }
         let answer = self.client.put_item().table_name(&self.table).set_item(Some(item)).send().await;
         answer.map(drop).map_err(|error| fault(ENGINE, &error))
+    }
+
+    async fn marker_page(&self, generation: &str, after: Option<&str>) -> Result<(Vec<Marker>, Option<String>), Fault> {
+        let start = after.map(|after| key(&marker_pk(generation), after));
+        let request = self.query_markers(generation).limit(MAX_MARKERS).set_exclusive_start_key(start);
+        let answer = request.send().await.map_err(|error| fault(ENGINE, &error))?;
+        let markers =
+            answer.items().iter().map(|item| marker(item).ok_or_else(unreadable)).collect::<Result<_, _>>()?;
+        let next = answer.last_evaluated_key().and_then(|last| text(last, "sk")).map(str::to_owned);
+        Ok((markers, next))
+    }
+
+    async fn note(&self, generation: &str, name: &str) -> Result<Option<Note>, Fault> {
+        let Some(item) = self.get(&audit_pk(generation), name).await? else { return Ok(None) };
+        let note = number(&item, "epoch").zip(text(&item, "note").map(str::to_owned));
+        let (epoch, text) = note.ok_or_else(unreadable)?;
+        Ok(Some(Note { epoch, text }))
+    }
+
+    async fn write_note(&self, generation: &str, name: &str, note: &Note) -> Result<bool, Fault> {
+        let mut item = key(&audit_pk(generation), name);
+        item.insert("epoch".to_owned(), N(note.epoch.to_string()));
+        item.insert("note".to_owned(), S(note.text.clone()));
+        let (before, condition) = match note.epoch.saturating_sub(1) {
+            0 => (0, "attribute_not_exists(pk) OR epoch = :value"),
+            before => (before, "epoch = :value"),
+        };
+        self.put(item, condition, N(before.to_string())).await
     }
 }
 

@@ -15,7 +15,9 @@ use super::leaf::{key, number_of_id, number_of_key, number_of_subject, subject};
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
-use crate::ports::{Checkpoint, Fault, Index, Items, Page, Quarantine, Reply, Segment, State, Time};
+use crate::ports::{
+    Checkpoint, DocumentPage, Fault, Index, Items, Note, Page, Quarantine, Reply, Segment, State, StoredDocument, Time,
+};
 use crate::quarantine::{Marker, Subject};
 use crate::simulation::ports::Together;
 
@@ -155,6 +157,18 @@ impl Index for Recorded {
     async fn serve(&self, _: &str, index: &str) -> Result<(), Fault> {
         self.done(Call::Serve { generation: number_of_index(index) }).await
     }
+
+    async fn documents(&self, _: &str, _: Option<&str>, _: usize) -> Result<DocumentPage, Fault> {
+        Err(no_audit())
+    }
+
+    async fn read_documents(&self, _: &str, _: &[&str]) -> Result<Vec<Option<StoredDocument>>, Fault> {
+        Err(no_audit())
+    }
+}
+
+fn no_audit() -> Fault {
+    Fault::lasting("explored", "no explored function audits")
 }
 
 impl Items for Recorded {
@@ -238,6 +252,18 @@ impl State for Recorded {
     async fn save(&self, _: &str, _: &'static Table, segment: Segment, after: Option<&Key>) -> Result<(), Fault> {
         self.done(Call::Save { segment: segment.number, done: after.is_none() }).await
     }
+
+    async fn marker_page(&self, _: &str, _: Option<&str>) -> Result<(Vec<Marker>, Option<String>), Fault> {
+        Err(no_audit())
+    }
+
+    async fn note(&self, _: &str, _: &str) -> Result<Option<Note>, Fault> {
+        Err(no_audit())
+    }
+
+    async fn write_note(&self, _: &str, _: &str, _: &Note) -> Result<bool, Fault> {
+        Err(no_audit())
+    }
 }
 
 impl Quarantine for Recorded {
@@ -257,6 +283,10 @@ impl Time for Recorded {
 
     async fn expired(&self) {
         self.ask(Call::Expired).await;
+    }
+
+    async fn wait(&self, _: Duration) {
+        self.ask(Call::Pause).await;
     }
 }
 

@@ -13,6 +13,8 @@ use table::Key;
 
 use super::world::{Attributes, World};
 use super::writers::keys;
+use crate::audit::{self, Wanted};
+use crate::documents::DetailLevel;
 use crate::fold::Presence;
 use crate::item::presence;
 use crate::quarantine::Subject;
@@ -85,6 +87,34 @@ fn hidden(item: &Attributes) -> bool {
 
 fn poisonous(item: &Attributes) -> bool {
     !hidden(item) && (item["name"]["S"].is_null() || item.contains_key("size"))
+}
+
+/// Returns the document that search must have if its shape has this level. It is written out without the code of the
+/// mirror.
+pub(crate) fn reference(key: &Key, item: &Attributes, rev: u64, level: DetailLevel) -> Wanted {
+    if hidden(item) {
+        return Wanted::Hidden;
+    }
+    if poisonous(item) {
+        return Wanted::Unfit;
+    }
+    let mut document = json!({"pk": key.pk, "sk": key.sk, "entity": "leaf", "rev": rev, "name": item["name"]["S"]});
+    let mut shapes = Vec::new();
+    if let Some(area) = item.get("area").and_then(|area| area["S"].as_str()) {
+        let (status, text) = match level {
+            DetailLevel::Full => ("full", area),
+            DetailLevel::Fine | DetailLevel::Coarse => ("coarse", &area[..2]),
+            DetailLevel::Envelope => ("envelope", &area[..1]),
+            DetailLevel::None => ("none", ""),
+        };
+        if level != DetailLevel::None {
+            document["area"] = json!({"type": text});
+            document["areaTolerance"] = json!(1);
+        }
+        document["areaStatus"] = json!(status);
+        shapes.push(("area".to_owned(), status.to_owned()));
+    }
+    Wanted::Document(audit::Document { source: document.to_string(), shapes })
 }
 
 /// Returns the document that a reader should find.

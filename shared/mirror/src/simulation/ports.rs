@@ -12,7 +12,10 @@ use super::world::{Fate, Kind, Shared, World};
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
-use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Quarantine, Reply, Segment, State, Time};
+use crate::ports::{
+    Checkpoint, DocumentPage, Fault, Index, Items, Note, Page, Ports, Quarantine, Reply, Segment, State,
+    StoredDocument, Time,
+};
 use crate::quarantine::Marker;
 
 /// All engines and the clock as one value. Shapes are areas.
@@ -107,6 +110,26 @@ impl Index for Shared {
         self.ask(Kind::Write, move |world, _| {
             world.search.swap(&alias, &index);
             Ok(())
+        })
+        .await
+    }
+
+    async fn documents(&self, alias: &str, after: Option<&str>, limit: usize) -> Result<DocumentPage, Fault> {
+        let (alias, after) = (alias.to_owned(), after.map(str::to_owned));
+        self.ask(Kind::Read, move |world, _| {
+            let mut documents = world.search.all(&alias, after.as_deref());
+            let next = documents.get(limit.saturating_sub(1)).map(|last| last.id.clone());
+            documents.truncate(limit);
+            Ok(DocumentPage { documents, next })
+        })
+        .await
+    }
+
+    async fn read_documents(&self, alias: &str, ids: &[&str]) -> Result<Vec<Option<StoredDocument>>, Fault> {
+        let (alias, ids) = (alias.to_owned(), ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>());
+        self.ask(Kind::Read, move |world, _| {
+            let all = world.search.all(&alias, None);
+            Ok(ids.iter().map(|id| all.iter().find(|document| document.id == *id).cloned()).collect())
         })
         .await
     }
@@ -237,6 +260,34 @@ impl State for Shared {
         })
         .await
     }
+
+    async fn marker_page(&self, generation: &str, after: Option<&str>) -> Result<(Vec<Marker>, Option<String>), Fault> {
+        let (generation, after) = (generation.to_owned(), after.map(str::to_owned));
+        self.ask(Kind::Read, move |world, _| {
+            let open = world.markers.iter().filter(|((of, name), _)| *of == generation && Some(name) > after.as_ref());
+            let page: Vec<_> = open.take(2).map(|((_, name), marker)| (name.clone(), marker.clone())).collect();
+            let next = (page.len() == 2).then(|| page.last().map(|(name, _)| name.clone())).flatten();
+            Ok((page.into_iter().map(|(_, marker)| marker).collect(), next))
+        })
+        .await
+    }
+
+    async fn note(&self, generation: &str, name: &str) -> Result<Option<Note>, Fault> {
+        let name = (generation.to_owned(), name.to_owned());
+        self.ask(Kind::Read, move |world, _| Ok(world.notes.get(&name).cloned())).await
+    }
+
+    async fn write_note(&self, generation: &str, name: &str, note: &Note) -> Result<bool, Fault> {
+        let (name, note) = ((generation.to_owned(), name.to_owned()), note.clone());
+        self.ask(Kind::Write, move |world, _| {
+            let follows = world.notes.get(&name).map_or(0, |present| present.epoch) + 1 == note.epoch;
+            if follows {
+                world.notes.insert(name, note);
+            }
+            Ok(follows)
+        })
+        .await
+    }
 }
 
 impl Quarantine for Shared {
@@ -267,6 +318,14 @@ impl Time for Shared {
             if world.pauses_take_time {
                 world.now += i64::try_from(up_to.as_micros()).unwrap();
             }
+            Ok(())
+        };
+        let _ = self.ask(Kind::Pause, passes).await;
+    }
+
+    async fn wait(&self, duration: Duration) {
+        let passes = move |world: &mut World, _| {
+            world.now += i64::try_from(duration.as_micros()).unwrap();
             Ok(())
         };
         let _ = self.ask(Kind::Pause, passes).await;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::generation::write_alias;
 use crate::lines::Tombstone;
+use crate::ports::StoredDocument;
 
 /// A node with its indexes.
 #[derive(Debug, Default)]
@@ -90,6 +91,23 @@ impl Search {
     pub(crate) fn versions(&self, alias: &str, ids: &[String]) -> Vec<Option<u64>> {
         let index = self.indexes.values().find(|index| index.write_alias == alias);
         ids.iter().map(|id| Some(index?.documents.get(id)?.version)).collect()
+    }
+
+    pub(crate) fn documents(&self, index: &str) -> &BTreeMap<String, Document> {
+        &self.indexes[index].documents
+    }
+
+    /// Returns all documents and tombstones after this id.
+    pub(crate) fn all(&self, alias: &str, after: Option<&str>) -> Vec<StoredDocument> {
+        let index = self.indexes.values().find(|index| index.write_alias == alias);
+        let documents = index.into_iter().flat_map(|index| &index.documents);
+        let after = documents.filter(|(id, _)| Some(id.as_str()) > after);
+        let stored = after.map(|(id, Document { version, source })| StoredDocument {
+            id: id.clone(),
+            version: *version,
+            source: source.to_string(),
+        });
+        stored.collect()
     }
 
     pub(crate) fn has_tombstones(&self) -> bool {

@@ -9,7 +9,7 @@ use table::Key;
 
 use super::search::Search;
 use crate::generation::Generations;
-use crate::ports::Fault;
+use crate::ports::{Fault, Note};
 use crate::quarantine::Marker;
 
 /// An item's attributes in DynamoDB JSON.
@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) markers: BTreeMap<(String, String), Marker>,
     pub(crate) checkpoints: BTreeMap<String, Option<Key>>,
     pub(crate) kept: BTreeMap<String, String>,
+    /// The notes of audits, by generation and name.
+    pub(crate) notes: BTreeMap<(String, String), Note>,
     pub(crate) requests: Vec<Request>,
     /// The positions of the operations of the next bulk request that are answered 429.
     pub(crate) busy: BTreeSet<usize>,
@@ -162,6 +164,12 @@ impl World {
             (Some(_), None) => "REMOVE",
         };
         self.stream.push(Record { name, key: key.clone(), old, new });
+    }
+
+    /// Writes or removes the item without a record in the stream, as if the record were lost.
+    pub(crate) fn put_silently(&mut self, key: &Key, new: Option<Attributes>) {
+        self.put(key, new);
+        self.stream.pop();
     }
 
     /// Returns Lambda's event with the records between these positions.

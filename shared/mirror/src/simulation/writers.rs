@@ -38,13 +38,18 @@ impl WriterOptions {
 /// Carries out one write. Returns its description.
 pub(crate) fn write(world: &mut World, rng: &mut Rng, options: WriterOptions) -> String {
     let key = keys()[rng.usize(0..options.keys)].clone();
+    write_key(world, rng, options, &key)
+}
+
+/// Carries out one write of an item. Returns its description.
+pub(crate) fn write_key(world: &mut World, rng: &mut Rng, options: WriterOptions, key: &Key) -> String {
     world.now += 1;
     let clock = match rng.u8(0..4) {
         0 if options.slow_clocks => world.now - rng.i64(1..6),
         1 if options.slow_clocks => world.now - 3_600_000_000,
         _ => world.now,
     };
-    let item = world.table.get(&key).cloned();
+    let item = world.table.get(key).cloned();
     let (what, new) = match item {
         None => create(rng, options, clock),
         Some(item) => match rng.u8(0..10) {
@@ -56,7 +61,7 @@ pub(crate) fn write(world: &mut World, rng: &mut Rng, options: WriterOptions) ->
     };
     let description = format!("{what} {} -> {}", key.document_id(), json!(new));
     let before = world.stream.len();
-    world.put(&key, new);
+    world.put(key, new);
     if let (true, Some(record)) = (options.unknown_events && rng.u8(0..4) == 0, world.stream.get_mut(before)) {
         record.name = "EXPIRED";
     }

@@ -1,0 +1,146 @@
+//! The results of an audit, per table.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of difference between a table and an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// A searchable item has no document, or only a tombstone.
+    Lost,
+    /// A document has no item.
+    Ghost,
+    /// A document or a tombstone has another revision than its item, or the item has no valid revision.
+    Stale,
+    /// A document has the revision of its item, and other content.
+    Corrupt,
+    /// An item that has no document because none can be created is not in quarantine.
+    Unmarked,
+    /// OpenSearch refused a shape, which is indexed at a coarser detail level. The document is right otherwise.
+    Degraded,
+    /// The object of a shape did not exist when its document was written. The document has the shape's envelope.
+    MissingShape,
+    /// A marker of the quarantine whose item is gone or has a valid document.
+    StaleMarker,
+}
+
+/// The differences of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// After a crash, differences that were found and not repaired yet are counted again.
+    pub found: u64,
+    pub repaired: u64,
+    pub left: u64,
+    /// The ids of the first documents.
+    pub examples: Vec<String>,
+}
+
+/// The audit of one table in one generation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TableAudit {
+    /// The table, or `?` for documents whose ids fit no table.
+    pub table: String,
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    pub started: i64,
+    /// `None` while the audit is not finished.
+    pub ended: Option<i64>,
+    /// Whether the audit compared every table of the system.
+    pub full: bool,
+    /// Whether it was to repair what it found.
+    pub repairs: bool,
+    /// The number of items that may have documents.
+    pub items: u64,
+    /// The number of documents, without tombstones.
+    pub documents: u64,
+    /// The number of items that changed at each look, and were not compared.
+    pub busy: u64,
+    pub findings: BTreeMap<Kind, Finding>,
+}
+
+/// The table of documents whose ids fit no table.
+pub(super) const NO_TABLE: &str = "?";
+
+/// The maximum number of examples of one kind.
+const MAX_EXAMPLES: usize = 5;
+
+impl Kind {
+    pub const ALL: [Self; 8] = [
+        Self::Lost,
+        Self::Ghost,
+        Self::Stale,
+        Self::Corrupt,
+        Self::Unmarked,
+        Self::Degraded,
+        Self::MissingShape,
+        Self::StaleMarker,
+    ];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Ghost => "ghost",
+            Self::Stale => "stale",
+            Self::Corrupt => "corrupt",
+            Self::Unmarked => "not in quarantine",
+            Self::Degraded => "degraded",
+            Self::MissingShape => "missing shape",
+            Self::StaleMarker => "stale marker",
+        }
+    }
+
+    /// Whether the index is wrong. A shape that OpenSearch refuses, or whose object does not exist, is indexed as well
+    /// as it can be.
+    pub const fn is_difference(self) -> bool {
+        !matches!(self, Self::Degraded | Self::MissingShape)
+    }
+}
+
+impl TableAudit {
+    pub(super) fn new(table: &str, started: i64, full: bool, repairs: bool) -> Self {
+        Self {
+            table: table.to_owned(),
+            started,
+            ended: None,
+            full,
+            repairs,
+            items: 0,
+            documents: 0,
+            busy: 0,
+            findings: BTreeMap::new(),
+        }
+    }
+
+    pub(super) fn found(&mut self, kind: Kind, id: &str) {
+        let finding = self.findings.entry(kind).or_default();
+        finding.found += 1;
+        if finding.examples.len() < MAX_EXAMPLES && !finding.examples.iter().any(|example| example == id) {
+            finding.examples.push(id.to_owned());
+        }
+    }
+
+    pub(super) fn repaired(&mut self, kind: Kind, repaired: bool) {
+        let finding = self.findings.entry(kind).or_default();
+        *(if repaired { &mut finding.repaired } else { &mut finding.left }) += 1;
+    }
+
+    /// Returns the number of differences that were found.
+    pub fn differences(&self) -> u64 {
+        self.findings.iter().filter(|(kind, _)| kind.is_difference()).map(|(_, finding)| finding.found).sum()
+    }
+
+    /// Returns the number of findings that need an operator: differences that are left, and shapes whose objects do not
+    /// exist.
+    pub fn left(&self) -> u64 {
+        let of_kind = |(kind, finding): (&Kind, &Finding)| if *kind == Kind::Degraded { 0 } else { finding.left };
+        self.findings.iter().map(of_kind).sum()
+    }
+
+    /// Returns the number of shapes that are still missing.
+    pub fn missing_shapes(&self) -> u64 {
+        self.findings.get(&Kind::MissingShape).map_or(0, |finding| finding.left)
+    }
+}

@@ -1,0 +1,265 @@
+//! A look at single keys: the document, then the item, then the marker. An item that was read before its document could
+//! be older than it, and the document would seem to be ahead of the table.
+
+use std::collections::HashMap;
+
+use futures::stream::{self, StreamExt, TryStreamExt};
+use table::Key;
+use table::schema::{Search, System, Table};
+
+use super::content::{Members, canonical, digest, members};
+use super::findings::Kind;
+use super::patience::patiently;
+use super::reference::{Reference, Wanted, coarser, lacks_a_shape};
+use crate::fold::Presence;
+use crate::generation::Generation;
+use crate::item::{Item, presence, rev_value};
+use crate::ports::{Fault, Index, Items, Ports, State, StoredDocument};
+use crate::quarantine::Subject;
+use crate::requests::CONCURRENCY;
+
+/// The number of documents that one look reads at once.
+const AT_ONCE: usize = 50;
+
+/// Looks at keys of one generation.
+#[derive(Debug)]
+pub(super) struct Looker<'l, P, F> {
+    pub(super) ports: &'l P,
+    pub(super) reference: &'l F,
+    pub(super) generation: &'l Generation,
+}
+
+/// A key whose table and index may differ.
+#[derive(Clone, Debug)]
+pub(super) enum Candidate {
+    Item {
+        table: &'static Table,
+        key: Key,
+    },
+    /// A document whose id fits no table.
+    Document {
+        id: String,
+    },
+}
+
+/// The source of a candidate, which determines the kinds of differences that are looked for, so that none is counted
+/// twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// An item: every kind but the others.
+    Items,
+    /// A document: ghosts.
+    Documents,
+    /// A marker: stale markers.
+    Markers,
+}
+
+/// The result of a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Look {
+    pub(super) kind: Option<Kind>,
+    /// A digest of all that was read. Two looks with the same digest saw the same state.
+    pub(super) state: u64,
+    /// The revision of the open marker.
+    pub(super) marker: Option<u64>,
+}
+
+impl Candidate {
+    /// Returns the candidate of a document. Its id is authoritative, since its fields may be damaged.
+    pub(super) fn of_document(system: &'static System, document: &StoredDocument) -> Self {
+        let source = members(&document.source);
+        let text = |name| super::content::text(&source, name);
+        let id = &document.id;
+        let of_fields = text("pk").map(|pk| Key { pk, sk: text("sk") }).filter(|key| key.document_id() == *id);
+        let cuts = id.match_indices('#').filter_map(|(at, _)| Some(Key::new(id.get(..at)?, id.get(at + 1..)?)));
+        let found = of_fields.into_iter().chain(cuts).chain([Key::partition(id)]).find_map(|key| {
+            let tables = system.tables.iter().copied();
+            let table = tables
+                .filter(|table| table.sk.is_some() == key.sk.is_some())
+                .find(|table| table.entity_of(&key).is_some_and(|entity| entity.search == Search::Document));
+            table.map(|table| (table, key))
+        });
+        match found {
+            Some((table, key)) => Self::Item { table, key },
+            None => Self::Document { id: id.clone() },
+        }
+    }
+
+    /// Returns the id of its document.
+    pub(super) fn id(&self) -> String {
+        match self {
+            Self::Item { key, .. } => key.document_id(),
+            Self::Document { id } => id.clone(),
+        }
+    }
+
+    pub(super) fn table(&self) -> Option<&'static Table> {
+        match self {
+            Self::Item { table, .. } => Some(table),
+            Self::Document { .. } => None,
+        }
+    }
+
+    fn marker_name(&self) -> Option<String> {
+        match self {
+            Self::Item { table, key } => Some(Subject::item(table, key).name()),
+            Self::Document { .. } => None,
+        }
+    }
+}
+
+/// Whether readers do not see the document.
+pub(super) fn is_tombstone(source: &Members<'_>) -> bool {
+    source.get("deleted").is_some_and(|deleted| deleted.get() == "true")
+}
+
+impl<P: Ports, F: Reference> Looker<'_, P, F> {
+    /// Looks at each candidate. Returns one result for each, in their order.
+    pub(super) async fn look(&self, side: Side, candidates: &[Candidate]) -> Result<Vec<Look>, Fault> {
+        let mut looks = Vec::with_capacity(candidates.len());
+        for some in candidates.chunks(AT_ONCE) {
+            looks.extend(self.look_at(side, some).await?);
+        }
+        Ok(looks)
+    }
+
+    async fn look_at(&self, side: Side, candidates: &[Candidate]) -> Result<Vec<Look>, Fault> {
+        let (ports, time) = (self.ports, self.ports.time());
+        let alias = self.generation.write_alias();
+        let ids: Vec<String> = candidates.iter().map(Candidate::id).collect();
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let documents = patiently(time, || ports.index().read_documents(&alias, &ids)).await?;
+        if documents.len() != candidates.len() {
+            return Err(Fault::lasting("search", "the response does not have one document for each id"));
+        }
+        let reads: Vec<_> = candidates.iter().map(|candidate| self.read_item(candidate)).collect();
+        let items: Vec<Option<Item>> = stream::iter(reads).buffered(CONCURRENCY).try_collect().await?;
+        let mut names: Vec<String> = candidates.iter().filter_map(Candidate::marker_name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let open = if names.is_empty() {
+            HashMap::new()
+        } else {
+            patiently(time, || ports.state().open(&self.generation.index, &names)).await?
+        };
+        let seen = candidates.iter().zip(documents).zip(items);
+        let looks: Vec<_> = seen
+            .map(|((candidate, document), item)| {
+                let marker = candidate.marker_name().and_then(|name| open.get(&name).copied());
+                self.judge(side, candidate, document, item, marker)
+            })
+            .collect();
+        stream::iter(looks).buffered(CONCURRENCY).try_collect().await
+    }
+
+    async fn read_item(&self, candidate: &Candidate) -> Result<Option<Item>, Fault> {
+        match candidate {
+            Candidate::Item { table, key } => {
+                patiently(self.ports.time(), || self.ports.items().read(table, key)).await
+            }
+            Candidate::Document { .. } => Ok(None),
+        }
+    }
+
+    async fn judge(
+        &self,
+        side: Side,
+        candidate: &Candidate,
+        document: Option<StoredDocument>,
+        item: Option<Item>,
+        marker: Option<u64>,
+    ) -> Result<Look, Fault> {
+        let seen = Seen::of(document.as_ref(), marker);
+        let (kind, marker_is_stale) = match (candidate, &item) {
+            (Candidate::Document { .. }, _) | (_, None) => {
+                let ghost = seen.is_live.then_some(Kind::Ghost).filter(|_| side == Side::Documents);
+                (ghost, marker.is_some())
+            }
+            (Candidate::Item { .. }, Some(_)) if side == Side::Documents => (None, false),
+            (Candidate::Item { table, key }, Some(item)) => self.compare(table, key, item, &seen).await?,
+        };
+        let kind = match side {
+            Side::Items | Side::Documents => kind,
+            Side::Markers => marker_is_stale.then_some(Kind::StaleMarker),
+        };
+        let version = document.as_ref().map_or(0, |document| document.version).to_string();
+        let (source, item) = (&seen.canonical, item.as_ref().map_or("", Item::as_str));
+        let state = digest(&[&version, source, item, &marker.unwrap_or_default().to_string()]);
+        Ok(Look { kind, state, marker })
+    }
+
+    /// Compares an item with its document. The second value is whether its marker is stale.
+    async fn compare(
+        &self,
+        table: &'static Table,
+        key: &Key,
+        item: &Item,
+        seen: &Seen<'_>,
+    ) -> Result<(Option<Kind>, bool), Fault> {
+        let searchable = |entity: &&table::schema::Entity| entity.search == Search::Document;
+        let Some(entity) = table.entity_of(key).filter(searchable) else { return Ok((None, false)) };
+        let Presence::At(rev) = presence(rev_value(item.as_str())) else {
+            // The marker is that of an item that cannot be stamped.
+            let is_quarantined = seen.marker.is_some() && !seen.is_live;
+            return Ok(((!is_quarantined).then_some(Kind::Stale), false));
+        };
+        let rev = rev.number();
+        let is_quarantined = seen.marker.is_some_and(|marker| marker >= rev);
+        let wanted = if key.check_length().is_ok() {
+            let reference = self.reference;
+            patiently(self.ports.time(), || reference.wanted(entity, key, rev, item, &[])).await?
+        } else {
+            Wanted::Unfit
+        };
+        let wanted = match wanted {
+            Wanted::Unfit if seen.is_live => return Ok((Some(Kind::Stale), false)),
+            Wanted::Unfit => return Ok(((!is_quarantined).then_some(Kind::Unmarked), false)),
+            // Its tombstone may have been swept.
+            Wanted::Hidden if !seen.is_live && seen.version.is_none_or(|version| version == rev) => {
+                return Ok((None, seen.marker.is_some()));
+            }
+            Wanted::Hidden => return Ok((Some(Kind::Stale), false)),
+            Wanted::Document(_) if !seen.is_live && is_quarantined => return Ok((None, false)),
+            Wanted::Document(_) if !seen.is_live => return Ok((Some(Kind::Lost), false)),
+            Wanted::Document(_) if seen.version != Some(rev) => return Ok((Some(Kind::Stale), false)),
+            Wanted::Document(wanted) => wanted,
+        };
+        let marker_is_stale = seen.marker.is_some_and(|marker| marker <= rev);
+        let lacks_a_shape = lacks_a_shape(&wanted, &seen.source).then_some(Kind::MissingShape);
+        if canonical(&wanted.source) == seen.canonical {
+            return Ok((lacks_a_shape, marker_is_stale));
+        }
+        if let Some(levels) = coarser(&wanted, &seen.source) {
+            let (reference, levels) = (self.reference, levels.as_slice());
+            let degraded = patiently(self.ports.time(), || reference.wanted(entity, key, rev, item, levels)).await?;
+            if let Wanted::Document(degraded) = degraded
+                && canonical(&degraded.source) == seen.canonical
+            {
+                return Ok((Some(Kind::Degraded), marker_is_stale));
+            }
+        }
+        Ok((Some(lacks_a_shape.unwrap_or(Kind::Corrupt)), false))
+    }
+}
+
+/// What the index and the quarantine have of a key.
+struct Seen<'d> {
+    version: Option<u64>,
+    source: Members<'d>,
+    canonical: String,
+    is_live: bool,
+    marker: Option<u64>,
+}
+
+impl<'d> Seen<'d> {
+    fn of(document: Option<&'d StoredDocument>, marker: Option<u64>) -> Self {
+        let source = document.map(|document| members(&document.source)).unwrap_or_default();
+        Self {
+            version: document.map(|document| document.version),
+            is_live: document.is_some() && !is_tombstone(&source),
+            canonical: document.map(|document| canonical(&document.source)).unwrap_or_default(),
+            source,
+            marker,
+        }
+    }
+}

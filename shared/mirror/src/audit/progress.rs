@@ -1,0 +1,169 @@
+//! The progress of an audit, which it keeps in the state table, and from which the next run resumes.
+
+use serde::{Deserialize, Serialize};
+use table::Key;
+use table::schema::Table;
+
+use super::digests::{Digests, PARTS};
+use super::findings::{NO_TABLE, TableAudit};
+use super::patience::patiently;
+use crate::ports::{Fault, Note, Ports, State};
+
+/// The state of an audit between two steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AuditProgress {
+    /// Microseconds since 1970-01-01T00:00:00Z.
+    pub(super) started: i64,
+    pub(super) repairs: bool,
+    /// The only table that is compared.
+    pub(super) only: Option<String>,
+    pub(super) phase: Phase,
+    /// Which of two sets of notes has the digests, so that one is always whole. None before they were kept.
+    pub(super) slot: Option<u8>,
+    /// The buckets whose keys are looked at, once they are known.
+    pub(super) buckets: Option<String>,
+    /// The result of each table so far.
+    pub(super) tables: Vec<TableAudit>,
+}
+
+/// A part of an audit. Tables are given by their positions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Phase {
+    /// The digests of the tables.
+    DigestItems {
+        table: usize,
+        segments: Vec<Cursor>,
+    },
+    /// The digests of the index.
+    DigestDocuments {
+        after: Option<String>,
+    },
+    /// A look at the items of buckets that differ.
+    LookAtItems {
+        table: usize,
+        segments: Vec<Cursor>,
+    },
+    /// A look at the documents of buckets that differ.
+    LookAtDocuments {
+        after: Option<String>,
+    },
+    LookAtMarkers {
+        after: Option<String>,
+    },
+    Finished,
+}
+
+/// The position in a segment of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Cursor {
+    Start,
+    After { pk: String, sk: Option<String> },
+    Done,
+}
+
+/// An audit that the state table has.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) epoch: u64,
+    pub(super) progress: Option<AuditProgress>,
+}
+
+const PROGRESS: &str = "progress";
+
+impl AuditProgress {
+    /// Returns the result of a table, or of the documents that fit no table.
+    pub(super) fn result(&mut self, table: Option<&Table>) -> &mut TableAudit {
+        let name = table.map_or(NO_TABLE, |table| table.name);
+        let place = self.tables.iter().position(|result| result.table == name).unwrap_or(self.tables.len());
+        if place == self.tables.len() {
+            self.tables.push(TableAudit::new(name, self.started, self.only.is_none(), self.repairs));
+        }
+        let last = self.tables.len() - 1;
+        &mut self.tables[place.min(last)]
+    }
+}
+
+impl Cursor {
+    pub(super) fn after(next: Option<Key>) -> Self {
+        next.map_or(Self::Done, |Key { pk, sk }| Self::After { pk, sk })
+    }
+
+    pub(super) fn key(&self) -> Option<Key> {
+        match self {
+            Self::After { pk, sk } => Some(Key { pk: pk.clone(), sk: sk.clone() }),
+            Self::Start | Self::Done => None,
+        }
+    }
+}
+
+/// Reads the progress of a generation's audit.
+pub(super) async fn read<P: Ports>(ports: &P, generation: &str) -> Result<Kept, Fault> {
+    let note = patiently(ports.time(), || ports.state().note(generation, PROGRESS)).await?;
+    // A progress that another release wrote in another form is started over.
+    let progress = note.as_ref().and_then(|note| serde_json::from_str(&note.text).ok());
+    Ok(Kept { epoch: note.map_or(0, |note| note.epoch), progress })
+}
+
+/// Writes the progress, if no other run has done so since the epoch was read.
+pub(super) async fn write<P: Ports>(
+    ports: &P,
+    generation: &str,
+    epoch: u64,
+    progress: &AuditProgress,
+) -> Result<(), Fault> {
+    let text = serde_json::to_string(progress).map_err(|error| Fault::lasting("mirror", error))?;
+    let note = Note { epoch: epoch + 1, text };
+    if patiently(ports.time(), || ports.state().write_note(generation, PROGRESS, &note)).await? {
+        return Ok(());
+    }
+    // The answer to an attempt that succeeded may have been lost.
+    let present = patiently(ports.time(), || ports.state().note(generation, PROGRESS)).await?;
+    if present.as_ref() == Some(&note) {
+        return Ok(());
+    }
+    Err(Fault::lasting("mirror", "another run of the audit has taken over"))
+}
+
+/// Reads the digests of a slot. Returns `None` if they are not whole.
+pub(super) async fn read_digests<P: Ports>(ports: &P, generation: &str, slot: u8) -> Result<Option<Digests>, Fault> {
+    let mut texts = Vec::new();
+    for part in 0..PARTS {
+        let name = digests_name(slot, part);
+        texts.extend(patiently(ports.time(), || ports.state().note(generation, &name)).await?.map(|note| note.text));
+    }
+    Ok(Digests::of_texts(&texts))
+}
+
+/// Writes the digests into a slot that no progress names.
+pub(super) async fn write_digests<P: Ports>(
+    ports: &P,
+    generation: &str,
+    slot: u8,
+    digests: &Digests,
+) -> Result<(), Fault> {
+    for (part, text) in digests.texts().into_iter().enumerate() {
+        replace(ports, generation, &digests_name(slot, part), text).await?;
+    }
+    Ok(())
+}
+
+/// Writes a note whatever its epoch.
+pub(super) async fn replace<P: Ports>(ports: &P, generation: &str, name: &str, text: String) -> Result<(), Fault> {
+    let present = patiently(ports.time(), || ports.state().note(generation, name)).await?;
+    let note = Note { epoch: present.map_or(0, |note| note.epoch) + 1, text };
+    if patiently(ports.time(), || ports.state().write_note(generation, name, &note)).await? {
+        return Ok(());
+    }
+    let present = patiently(ports.time(), || ports.state().note(generation, name)).await?;
+    if present.is_some_and(|present| present == note) {
+        return Ok(());
+    }
+    Err(Fault::lasting("mirror", "another run of the audit has taken over"))
+}
+
+fn digests_name(slot: u8, part: usize) -> String {
+    format!("digests#{slot}-{part}")
+}

@@ -1,0 +1,166 @@
+//! The documents that search must contain, as the audit knows them. The tests have a reference of their own, so that a
+//! mistake in the mirror's documents is not in both.
+
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use futures::FutureExt;
+use serde_json::value::RawValue;
+use table::Key;
+use table::schema::Entity;
+
+use super::content;
+use crate::document::{Found, ShapeSource};
+use crate::documents::{DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+use crate::item::Item;
+use crate::ports::Fault;
+
+/// The state in which search must have an item.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    Document(Document),
+    /// The item is hidden from search in its present state.
+    Hidden,
+    /// No document can be created. The item must be in quarantine.
+    Unfit,
+}
+
+/// A document that search must have.
+#[derive(Debug)]
+pub(crate) struct Document {
+    /// JSON text.
+    pub(crate) source: String,
+    /// The value of each `<field>Status`, by the field.
+    pub(crate) shapes: Vec<(String, String)>,
+}
+
+/// A detail level at which a shape may be indexed, by the shape's field. Other shapes are indexed in full.
+pub(crate) type Levels = [(String, DetailLevel)];
+
+/// A source of the documents that search must have.
+pub(crate) trait Reference: Sync {
+    /// Creates the document of an item with a valid revision, whose entity is searchable.
+    fn wanted(
+        &self,
+        entity: &'static Entity,
+        key: &Key,
+        rev: u64,
+        item: &Item,
+        levels: &Levels,
+    ) -> impl Future<Output = Result<Wanted, Fault>> + Send;
+}
+
+/// The system's own mapping of items.
+#[derive(Debug)]
+pub(crate) struct OfSystem<'d, D, S> {
+    pub(crate) documents: &'d D,
+    pub(crate) shapes: &'d S,
+}
+
+impl<D: Documents, S: Shapes> Reference for OfSystem<'_, D, S> {
+    async fn wanted(
+        &self,
+        entity: &'static Entity,
+        key: &Key,
+        rev: u64,
+        item: &Item,
+        levels: &Levels,
+    ) -> Result<Wanted, Fault> {
+        let found = catch_unwind(AssertUnwindSafe(|| {
+            let image = item.image().ok()?;
+            self.documents.document(entity, &image).ok()
+        }));
+        let document = match found {
+            Ok(Some(Found::Document(document))) => document,
+            Ok(Some(Found::Hidden)) => return Ok(Wanted::Hidden),
+            Ok(None) | Err(_) => return Ok(Wanted::Unfit),
+        };
+        let mut source = format!(r#"{{"pk":{},"entity":{},"rev":{rev}"#, quoted(&key.pk), quoted(entity.name));
+        if let Some(sk) = &key.sk {
+            member(&mut source, "sk", &quoted(sk));
+        }
+        if !document.fields().is_empty() {
+            source.push(',');
+            source.push_str(document.fields());
+        }
+        let mut shapes = Vec::new();
+        for (field, shape) in document.shapes() {
+            let level = levels.iter().find(|(of, _)| of == field).map_or(DetailLevel::Full, |(_, level)| *level);
+            let Some(shape) = self.shape(shape, level).await? else { return Ok(Wanted::Unfit) };
+            if let Some(json) = &shape.json {
+                member(&mut source, field, json);
+            }
+            member(&mut source, &status_of(field), &quoted(shape.status.name()));
+            if let Some(tolerance) = &shape.tolerance {
+                member(&mut source, &format!("{field}Tolerance"), tolerance);
+            }
+            if let Some(outline) = &shape.outline {
+                member(&mut source, &format!("{field}Outline"), &quoted(outline));
+            }
+            shapes.push(((*field).to_owned(), shape.status.name().to_owned()));
+        }
+        source.push('}');
+        // A text that is no JSON is refused by OpenSearch, whatever it is to say.
+        Ok(if serde_json::from_str::<&RawValue>(&source).is_ok() {
+            Wanted::Document(Document { source, shapes })
+        } else {
+            Wanted::Unfit
+        })
+    }
+}
+
+impl<D: Documents, S: Shapes> OfSystem<'_, D, S> {
+    /// Reads a shape. Returns `None` if it cannot be read, which is poison.
+    async fn shape(&self, source: &ShapeSource, level: DetailLevel) -> Result<Option<Shape>, Fault> {
+        if level == DetailLevel::None {
+            return Ok(Some(Shape::NONE));
+        }
+        match AssertUnwindSafe(self.shapes.shape(source, level)).catch_unwind().await {
+            Ok(Ok(shape)) => Ok(Some(shape)),
+            Ok(Err(ShapeUnavailable { obstacle: Obstacle::Passing, reason })) => Err(Fault::passing("s3", reason)),
+            Ok(Err(_)) | Err(_) => Ok(None),
+        }
+    }
+}
+
+/// Returns the coarser levels at which a document has its shapes, or `None` if it has all of them as wanted.
+pub(crate) fn coarser(wanted: &Document, found: &content::Members<'_>) -> Option<Vec<(String, DetailLevel)>> {
+    let mut levels = Vec::new();
+    for (field, status) in &wanted.shapes {
+        let present = content::text(found, &status_of(field));
+        let present = present.as_deref().and_then(level);
+        if let Some((present, wanted)) = present.zip(level(status))
+            && present > wanted
+        {
+            levels.push((field.clone(), present));
+        }
+    }
+    (!levels.is_empty()).then_some(levels)
+}
+
+/// Whether a document lacks a shape because its object did not exist.
+pub(crate) fn lacks_a_shape(wanted: &Document, found: &content::Members<'_>) -> bool {
+    let missing = Some(ShapeStatus::Missing.name());
+    wanted.shapes.iter().any(|(field, _)| content::text(found, &status_of(field)).as_deref() == missing)
+}
+
+fn level(status: &str) -> Option<DetailLevel> {
+    let levels = [DetailLevel::Full, DetailLevel::Fine, DetailLevel::Coarse, DetailLevel::Envelope, DetailLevel::None];
+    levels.into_iter().find(|level| ShapeStatus::At(*level).name() == status)
+}
+
+fn status_of(field: &str) -> String {
+    format!("{field}Status")
+}
+
+fn member(source: &mut String, name: &str, json: &str) {
+    source.push(',');
+    source.push_str(&quoted(name));
+    source.push(':');
+    source.push_str(json);
+}
+
+fn quoted(text: &str) -> String {
+    // Writing a string as JSON cannot fail.
+    serde_json::to_string(text).unwrap_or_default()
+}

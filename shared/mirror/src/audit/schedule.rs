@@ -1,0 +1,94 @@
+//! The daily audit: an event handler that a schedule calls every hour. It starts an audit once a day, and resumes one
+//! whose time was up.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use table::Engines;
+use table::schema::System;
+use web::{Audit, Event, EventFailure, EventHandler};
+
+use super::run::Step;
+use super::{AuditOptions, Ended, GenerationAudit, audit, last_audits};
+use crate::engines::DynamoState;
+use crate::mirrored::{ENGINES, Mirrored};
+use crate::ports::{Fault, State};
+
+/// The handler's name in every system.
+pub const AUDIT: &str = "auditIndex";
+
+/// The minutes between two calls of the handler.
+pub const AUDIT_MINUTES: u32 = 60;
+
+/// The age of the last audit at which another one starts. A schedule of an hour then starts one each day.
+const DAY: Duration = Duration::from_hours(23);
+
+/// The memory in MB at which Lambda allocates one vCPU ("Configure Lambda function memory").
+const ONE_VCPU_MEMORY: u64 = 1769;
+
+/// The options of one invocation, which an operator can give. A schedule gives none.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Request {
+    /// Whether an audit is started even if the last one is younger than a day.
+    now: bool,
+    dry_run: bool,
+    wait_seconds: Option<u64>,
+}
+
+/// Creates the event handler that audits the indexes of a system on a schedule.
+pub fn audit_index<M: Mirrored>() -> EventHandler {
+    let handler = EventHandler::new(AUDIT, on_schedule::<M>).patterns(M::PATTERNS).engines(ENGINES);
+    handler.timeout(Duration::from_mins(15)).memory(ONE_VCPU_MEMORY)
+}
+
+async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
+    let request: Request = serde_json::from_slice(&event.payload).unwrap_or_default();
+    let (documents, engines) = (M::default(), event.engines());
+    let due = request.now || is_due(documents.tables(), engines).await.map_err(EventFailure::new)?;
+    if !due {
+        event.found_nothing();
+        return Ok(Bytes::from_static(b"{}"));
+    }
+    let mut options = AuditOptions { repairs: !request.dry_run, ..AuditOptions::FULL };
+    if let Some(seconds) = request.wait_seconds {
+        options.wait = Duration::from_secs(seconds);
+    }
+    let shapes = M::shapes(event.access().clone());
+    let step = |step| {
+        if let Step::Repaired { differences } = step {
+            tracing::info!(differences, "differences between the tables and search were repaired");
+        }
+    };
+    let audited = audit(&documents, &shapes, engines, options, Some(event.deadline), step).await;
+    let audited = audited.map_err(EventFailure::new)?;
+    if audited.iter().all(|audit| audit.ended == Ended::Finished) {
+        event.report_audit(totals(&audited));
+    }
+    Ok(Bytes::from_static(b"{}"))
+}
+
+/// Whether an audit is to be started or resumed: a table of some generation has none that has repaired what it found
+/// within a day.
+async fn is_due(system: &'static System, engines: &Engines) -> Result<bool, Fault> {
+    let written = DynamoState::new(engines, system).generations().await?;
+    let filled = written.into_iter().flat_map(|generations| generations.written).filter(|generation| generation.filled);
+    let since = engines.clock.micros().saturating_sub(super::after(0, DAY));
+    let last = last_audits(system, engines).await?;
+    Ok(filled.into_iter().any(|generation| {
+        let recent = last.iter().filter(|(index, result)| {
+            *index == generation.index && result.full && result.repairs && result.started > since
+        });
+        recent.count() <= super::searchable(system).count()
+    }))
+}
+
+fn totals(audited: &[GenerationAudit]) -> Audit {
+    let tables = || audited.iter().flat_map(|audit| &audit.tables);
+    Audit {
+        documents: tables().map(|table| table.documents).sum(),
+        differences: tables().map(super::TableAudit::differences).sum(),
+        missing_shapes: tables().map(super::TableAudit::missing_shapes).sum(),
+    }
+}
