@@ -99,7 +99,6 @@ pub(crate) async fn audit_generations<R: Rules, P: Ports, D: Documents>(
     until: Option<i64>,
     step: &(impl Fn(Step) + Sync),
 ) -> Result<Vec<GenerationAudit>, Fault> {
-    let reference = OfSystem { documents, shapes: ports.shapes() };
     let written = ports.state().generations().await?.map(|generations| generations.written).unwrap_or_default();
     if written.is_empty() {
         return Err(Fault::lasting("mirror", "no index is published yet: create the first index"));
@@ -107,10 +106,8 @@ pub(crate) async fn audit_generations<R: Rules, P: Ports, D: Documents>(
     let mut audited = Vec::new();
     // An index that is being filled lacks documents until then.
     for generation in written.iter().filter(|generation| generation.filled) {
-        let known = documents.mapping().version;
-        if generation.mapping != known {
-            return Err(Fault::lasting("mirror", generation.unknown_mapping(known)));
-        }
+        generation.check_mapping(documents).map_err(|reason| Fault::lasting("mirror", reason))?;
+        let reference = OfSystem { documents, shapes: ports.shapes(), mapping: generation.mapping };
         let result =
             audit_generation::<R, _, _, _>(ports, documents, &reference, generation, options, until, step).await?;
         audited.push(result);

@@ -72,9 +72,9 @@ pub use quarantine::{Code, Marker, Subject};
 pub use record::NotAnEvent;
 pub use repair::{Repaired, repair_key};
 pub use report::{Ledger, RepairOutcome};
-pub use sweep::{SWEEP, sweep};
 #[doc(hidden)]
 pub use samples::sample_document;
+pub use sweep::{SWEEP, sweep};
 #[doc(hidden)]
 pub use transform::transform;
 pub use work::Failure;

@@ -11,7 +11,7 @@ use table::schema::Entity;
 
 use super::content;
 use crate::document::{Found, ShapeSource};
-use crate::documents::{DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes};
+use crate::documents::{DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes, document_of};
 use crate::item::Item;
 use crate::ports::Fault;
 
@@ -55,6 +55,8 @@ pub(crate) trait Reference: Sync {
 pub(crate) struct OfSystem<'d, D, S> {
     pub(crate) documents: &'d D,
     pub(crate) shapes: &'d S,
+    /// The version of the mapping of the generation.
+    pub(crate) mapping: u32,
 }
 
 impl<D: Documents, S: Shapes> Reference for OfSystem<'_, D, S> {
@@ -68,7 +70,7 @@ impl<D: Documents, S: Shapes> Reference for OfSystem<'_, D, S> {
     ) -> Result<Wanted, Fault> {
         let found = catch_unwind(AssertUnwindSafe(|| {
             let image = item.image().ok()?;
-            self.documents.document(entity, &image).ok()
+            document_of(self.documents, self.mapping, entity, &image).ok()
         }));
         let document = match found {
             Ok(Some(Found::Document(document))) => document,
