@@ -9,9 +9,7 @@ use futures::FutureExt;
 use table::never;
 
 use crate::document::{Found, ShapeSource};
-use crate::documents::{
-    DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes, document_of,
-};
+use crate::documents::{DetailLevel, Documents, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes, document_of};
 use crate::generation::{TargetId, Targets};
 use crate::group::{GroupId, Groups};
 use crate::image::Image;
@@ -119,8 +117,7 @@ async fn write_lines<R: Rules, S: Shapes, D: Documents>(
     let image = Image::parse(item).map_err(|fault| Unwritten::Unfit(fault.to_string()))?;
     // A panic affects its own item only, and no other record of the batch.
     let version = materials.targets[write.target].mapping;
-    let found =
-        catch_unwind(AssertUnwindSafe(|| document_of(materials.documents, version, identity.entity, &image)));
+    let found = catch_unwind(AssertUnwindSafe(|| document_of(materials.documents, version, identity.entity, &image)));
     let found = found.map_err(|panic| Unwritten::Unfit(panicked(panic.as_ref())))?;
     let document = match found.map_err(|fault| Unwritten::Unfit(fault.to_string()))? {
         Found::Document(document) => document,

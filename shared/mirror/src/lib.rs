@@ -13,6 +13,7 @@ mod documents;
 mod engines;
 #[cfg(test)]
 mod exploration;
+mod fill;
 mod first_index;
 mod fold;
 mod generation;
@@ -31,6 +32,7 @@ mod number;
 mod operate;
 mod ports;
 mod quarantine;
+mod rebuild;
 mod record;
 mod repair;
 mod report;
@@ -52,24 +54,27 @@ pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{
     DetailLevel, Documents, Mapping, NoShapes, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes,
 };
-pub use first_index::{Progress, create_first_index};
-pub use generation::{Generation, Generations};
+pub use first_index::create_first_index;
+pub use generation::{Generation, Generations, Phase};
 pub use grants::{grants, index_grants, sweep_grants};
 pub use handle::{Handled, handle};
 pub use handlers::handlers;
 pub use image::{Image, NotAnItem, Unfit};
 pub use item::Item;
-pub use mirrored::{HANDLER, Mirrored, Repairing, Scanned, WithoutShapes, first_index, handler, repair};
+pub use mirrored::{
+    HANDLER, Mirrored, Rebuilding, Repairing, Scanned, WithoutShapes, first_index, handler, rebuild, repair,
+};
 pub use number::Number;
 pub use operate::{Staleness, dismiss, generations, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};
+pub use rebuild::{Goal, Progress, Rebuild, continue_rebuild, hold_rebuild, rebuild_index};
 pub use record::NotAnEvent;
 pub use repair::{Repaired, repair_key};
 pub use report::{Ledger, RepairOutcome};
-pub use sweep::{SWEEP, sweep};
 #[doc(hidden)]
 pub use samples::sample_document;
+pub use sweep::{SWEEP, sweep};
 #[doc(hidden)]
 pub use transform::transform;
 pub use work::Failure;

@@ -80,6 +80,14 @@ pub trait Index: Sync {
 
     /// Moves the readers' alias to the index, with a filter that hides tombstones, and removes it from other indexes.
     fn serve(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Moves the readers' alias as [`Index::serve`] does, in one step, so that each search reads a single index. The
+    /// path of the request names no index, so no policy can limit it to the indexes of a system.
+    fn swap(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Deletes an index, which may be missing, and lets the readers' alias name the serving one in the same step, so
+    /// that no search fails.
+    fn delete(&self, alias: &str, serving: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
 /// The system's tables.
@@ -161,6 +169,9 @@ pub trait State: Sync {
         segment: Segment,
         after: Option<&Key>,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Deletes the markers and checkpoints of a generation.
+    fn forget(&self, generation: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
 /// The checkpoint of a scan.
@@ -187,6 +198,9 @@ pub trait Time: Sync {
 
     /// Completes when the time of this run is up.
     fn expired(&self) -> impl Future<Output = ()> + Send;
+
+    /// Waits for this duration, by a clock that never jumps.
+    fn wait(&self, exactly: Duration) -> impl Future<Output = ()> + Send;
 }
 
 impl Fault {

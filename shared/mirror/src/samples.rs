@@ -2,8 +2,8 @@
 
 use table::schema::{Search, Table};
 
-use crate::documents::{Documents, document_of};
 use crate::document::Found;
+use crate::documents::{Documents, document_of};
 use crate::image::Image;
 
 /// Returns the document of an item with this version of the mapping, as one line of text with the name of its entity.

@@ -33,6 +33,10 @@ impl Time for MachineTime<'_> {
         sleep(Duration::from_millis(fastrand::u64(0..=millis))).await;
     }
 
+    async fn wait(&self, exactly: Duration) {
+        sleep(exactly).await;
+    }
+
     async fn expired(&self) {
         match self.deadline {
             Some(deadline) => sleep_until(deadline).await,
