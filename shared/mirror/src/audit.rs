@@ -22,7 +22,7 @@ use tokio::time::Instant;
 
 use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
-use crate::first_index::searchable;
+use crate::fill::searchable;
 use crate::generation::Generation;
 use crate::ports::{Fault, Ports, State, Time};
 use crate::rules::{ProductionRules, Rules};
@@ -105,7 +105,7 @@ pub(crate) async fn audit_generations<R: Rules, P: Ports, D: Documents>(
     }
     let mut audited = Vec::new();
     // An index that is being filled lacks documents until then.
-    for generation in written.iter().filter(|generation| generation.filled) {
+    for generation in written.iter().filter(|generation| generation.is_filled()) {
         generation.check_mapping(documents).map_err(|reason| Fault::lasting("mirror", reason))?;
         let reference = OfSystem { documents, shapes: ports.shapes(), mapping: generation.mapping };
         let result =

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 use web::{Event, EventFailure, EventHandler};
 
-use crate::first_index::{Progress, create_first_index};
+use crate::first_index::create_first_index;
 use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::Fault;
+use crate::rebuild::Progress;
 
 /// The handler's name in every system.
 pub const CREATE_INDEX: &str = "createIndex";

@@ -5,7 +5,7 @@ use std::ops::Index;
 use crate::documents::{Documents, writes};
 
 /// The config item. It is read consistently for every batch, after the batch was received, and never cached.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Generations {
     /// The number of the version of this item, raised by one with every change.
     pub epoch: u64,
@@ -15,8 +15,16 @@ pub struct Generations {
     /// invocation can live. Otherwise an invocation that received an older image could write it to a new generation
     /// after another one had handled the item's delete in the old generation alone.
     pub paused: bool,
-    /// Every generation that is written. A record is handled when it is handled in each of them.
+    /// Every generation that is written, by age. A record is handled when it is handled in each of them.
     pub written: Vec<Generation>,
+    /// The generation that a rebuild has created and not published yet.
+    pub planned: Option<Generation>,
+    /// Whether an operator holds the rebuild that is under way.
+    pub held: bool,
+    /// The indexes that are not written any more and are to be deleted.
+    pub dropping: Vec<String>,
+    /// The highest number that a generation ever had.
+    pub last: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +33,20 @@ pub struct Generation {
     pub index: String,
     /// The version of the mapping with which the index was created.
     pub mapping: u32,
-    /// Whether the index was filled from the tables and has served the alias.
-    pub filled: bool,
+    pub phase: Phase,
+}
+
+/// The phase of a generation that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// The index is filled from the tables.
+    Filling,
+    /// The index has every document, and the readers' alias is about to be moved to it.
+    Audited,
+    /// The readers' alias names the index.
+    Serving,
+    /// The index has every document, and another one serves.
+    Kept,
 }
 
 /// The generations that a batch writes.
@@ -76,10 +96,46 @@ impl Index<TargetId> for Targets {
     }
 }
 
+impl Generations {
+    /// Returns the item before the first index.
+    pub(crate) fn none(alias: &str) -> Self {
+        Self { alias: alias.to_owned(), ..Self::default() }
+    }
+
+    /// Returns this item with the next epoch.
+    pub(crate) fn next(&self) -> Self {
+        Self { epoch: self.epoch + 1, ..self.clone() }
+    }
+
+    /// Returns the generation with this phase. A phase other than [`Phase::Kept`] is that of one generation.
+    pub fn of(&self, phase: Phase) -> Option<&Generation> {
+        self.written.iter().find(|generation| generation.phase == phase)
+    }
+}
+
+impl Phase {
+    pub const ALL: [Self; 4] = [Self::Filling, Self::Audited, Self::Serving, Self::Kept];
+
+    /// Returns the name in the config item.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Filling => "filling",
+            Self::Audited => "audited",
+            Self::Serving => "serving",
+            Self::Kept => "kept",
+        }
+    }
+}
+
 impl Generation {
     /// Returns the alias through which the index is written, so that a bulk request can require an alias.
     pub fn write_alias(&self) -> String {
         write_alias(&self.index)
+    }
+
+    /// Whether the index was filled from the tables, so that each searchable item has a document.
+    pub fn is_filled(&self) -> bool {
+        self.phase != Phase::Filling
     }
 
     /// Checks that the code writes documents of this version. The strict mapping of the index would refuse others.

@@ -5,7 +5,7 @@ use table::grant::{Grant, Resource};
 use table::rev;
 use table::schema::{System, Table};
 
-use crate::first_index::searchable;
+use crate::fill::searchable;
 use crate::schema::state_table_name;
 
 /// The number of a generation in a policy: six digits, where `?` matches one character. `*` would match paths of any

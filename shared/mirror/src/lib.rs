@@ -14,6 +14,7 @@ mod documents;
 mod engines;
 #[cfg(test)]
 mod exploration;
+mod fill;
 mod first_index;
 mod fold;
 mod generation;
@@ -32,6 +33,7 @@ mod number;
 mod operate;
 mod ports;
 mod quarantine;
+mod rebuild;
 mod record;
 mod repair;
 mod report;
@@ -57,18 +59,21 @@ pub use document::{Document, Found, KEYWORD_BYTES, ShapeSource, StoredShape};
 pub use documents::{
     DetailLevel, Documents, Mapping, NoShapes, Obstacle, Shape, ShapeStatus, ShapeUnavailable, Shapes,
 };
-pub use first_index::{Progress, create_first_index};
-pub use generation::{Generation, Generations};
+pub use first_index::create_first_index;
+pub use generation::{Generation, Generations, Phase};
 pub use grants::{audit_grants, grants, index_grants, sweep_grants};
 pub use handle::{Handled, handle};
 pub use handlers::handlers;
 pub use image::{Image, NotAnItem, Unfit};
 pub use item::Item;
-pub use mirrored::{HANDLER, Mirrored, Repairing, Scanned, WithoutShapes, first_index, handler, repair};
+pub use mirrored::{
+    HANDLER, Mirrored, Rebuilding, Repairing, Scanned, WithoutShapes, first_index, handler, rebuild, repair,
+};
 pub use number::Number;
 pub use operate::{Staleness, dismiss, generations, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};
+pub use rebuild::{Goal, Progress, Rebuild, continue_rebuild, hold_rebuild, rebuild_index};
 pub use record::NotAnEvent;
 pub use repair::{Repaired, repair_key};
 pub use report::{Ledger, RepairOutcome};

@@ -12,10 +12,11 @@ use table::{Access, AccessPattern, Engines, Key, never};
 use web::{Batch, Event, EventFailure, EventHandler};
 
 use crate::documents::{Documents, NoShapes, Shapes};
-use crate::first_index::{Progress, create_first_index};
-use crate::generation::Generation;
+use crate::first_index::create_first_index;
+use crate::generation::{Generation, Generations};
 use crate::handle::{Handled, handle};
 use crate::ports::Fault;
+use crate::rebuild::{Progress, Rebuild, rebuild_index};
 use crate::repair::{Repaired, repair_key};
 
 /// A system's documents and the source of their shapes.
@@ -31,7 +32,7 @@ pub trait Mirrored: Documents + Default + Send + 'static {
 /// The name of the handler of stream records in every system.
 pub const HANDLER: &str = "mirror";
 
-/// A callback that is called after every step of creating an index.
+/// A callback that is called after every step of creating or rebuilding an index.
 pub type Scanned = Box<dyn Fn(Progress) + Send + Sync>;
 
 /// The documents of a system without shapes.
@@ -47,12 +48,11 @@ impl<M: WithoutShapes> Mirrored for M {
 
 /// Creates the event handler that applies a batch of stream records to search.
 pub fn handler<M: Mirrored>() -> EventHandler {
-    EventHandler::new(HANDLER, on_event::<M>)
-        .patterns(M::PATTERNS)
-        .engines(ENGINES)
-        .timeout(Duration::from_secs(60))
-        .memory(1024)
+    EventHandler::new(HANDLER, on_event::<M>).patterns(M::PATTERNS).engines(ENGINES).timeout(TIMEOUT).memory(1024)
 }
+
+/// How long an invocation of the handler may live.
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The engines that the mirror uses in each batch, in addition to the access patterns of shapes.
 pub(crate) const ENGINES: &[Engine] = &[Engine::Dynamodb, Engine::Search];
@@ -63,6 +63,14 @@ pub fn first_index<M: Mirrored>(
     scanned: Scanned,
 ) -> BoxFuture<'static, Result<Generation, Fault>> {
     async move { create_first_index(&M::default(), &shapes::<M>(&engines), &engines, scanned).await }.boxed()
+}
+
+/// The future of a rebuild. Its output is the config item after it.
+pub type Rebuilding = BoxFuture<'static, Result<Generations, Fault>>;
+
+/// Carries out an operator's order about the rebuild of the system's index.
+pub fn rebuild<M: Mirrored>(engines: Arc<Engines>, order: Rebuild, scanned: Scanned) -> Rebuilding {
+    async move { rebuild_index(&M::default(), &shapes::<M>(&engines), &engines, order, scanned).await }.boxed()
 }
 
 /// The future of a repair. Its output is `None` if the key's items have no documents.

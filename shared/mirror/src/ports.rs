@@ -81,6 +81,14 @@ pub trait Index: Sync {
     /// Moves the readers' alias to the index, with a filter that hides tombstones, and removes it from other indexes.
     fn serve(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
 
+    /// Moves the readers' alias as [`Index::serve`] does, in one step, so that each search reads a single index. The
+    /// path of the request names no index, so no policy can limit it to the indexes of a system.
+    fn swap(&self, alias: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Deletes an index, which may be missing, and lets the readers' alias name the serving one in the same step, so
+    /// that no search fails.
+    fn delete(&self, alias: &str, serving: &str, index: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+
     /// Reads a page of all documents and tombstones of an index, in the order of their keys, as of its last refresh. A
     /// document that exists throughout is on exactly one page, even if it is written meanwhile.
     fn documents(
@@ -194,6 +202,9 @@ pub trait State: Sync {
         after: Option<&Key>,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
 
+    /// Deletes the markers, the checkpoints and the notes of a generation.
+    fn forget(&self, generation: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+
     /// Reads a page of a generation's open markers, in the order of their subjects' names. The second value is the name
     /// after which the next page starts.
     fn marker_page(
@@ -245,8 +256,8 @@ pub trait Time: Sync {
     /// Completes when the time of this run is up.
     fn expired(&self) -> impl Future<Output = ()> + Send;
 
-    /// Waits for exactly this duration.
-    fn wait(&self, duration: Duration) -> impl Future<Output = ()> + Send;
+    /// Waits for this duration, by a clock that never jumps.
+    fn wait(&self, exactly: Duration) -> impl Future<Output = ()> + Send;
 }
 
 impl Fault {

@@ -4,7 +4,7 @@ use table::Config;
 
 use crate::build::{Materials, build};
 use crate::documents::{Documents, Shapes};
-use crate::generation::{Generation, TargetId, Targets};
+use crate::generation::{Generation, Phase, TargetId, Targets};
 use crate::group::{Gathered, gather};
 use crate::record::{Tables, records};
 use crate::rules::ProductionRules;
@@ -32,7 +32,7 @@ pub async fn transform(
         .flat_map(|group| group.start::<ProductionRules>(TargetId::FIRST))
         .for_each(|task| tasks.push(task));
     let mapping = documents.mapping().version;
-    let targets = Targets::new(&[Generation { index: String::new(), mapping, filled: true }]);
+    let targets = Targets::new(&[Generation { index: String::new(), mapping, phase: Phase::Serving }]);
     let materials = || Materials { documents, targets: &targets, shapes, now };
     while let Some(built) = build::<ProductionRules, _, _>(materials(), &groups, &mut tasks.writes, size).await {
         request(&built.bulk.lines);

@@ -17,7 +17,7 @@ use super::progress::{self, AuditProgress, Cursor, Phase, read_digests, write_di
 use super::reference::{Reference, Wanted};
 use super::{AuditOptions, GenerationAudit, after};
 use crate::documents::Documents;
-use crate::first_index::searchable;
+use crate::fill::searchable;
 use crate::fold::Presence;
 use crate::generation::Generation;
 use crate::item::{Item, presence, rev_value};

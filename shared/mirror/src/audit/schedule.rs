@@ -73,7 +73,8 @@ async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
 /// within a day.
 async fn is_due(system: &'static System, engines: &Engines) -> Result<bool, Fault> {
     let written = DynamoState::new(engines, system).generations().await?;
-    let filled = written.into_iter().flat_map(|generations| generations.written).filter(|generation| generation.filled);
+    let filled =
+        written.into_iter().flat_map(|generations| generations.written).filter(|generation| generation.is_filled());
     let since = engines.clock.micros().saturating_sub(super::after(0, DAY));
     let last = last_audits(system, engines).await?;
     Ok(filled.into_iter().any(|generation| {

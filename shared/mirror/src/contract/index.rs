@@ -198,7 +198,24 @@ async fn readers(index: &impl Index, fixture: &impl Fixture, alias: &str, first:
     index.serve(alias, &second).await?;
     same("readers after a second index serves", fixture.visible(alias).await?, visible(&["z"]))?;
     index.serve(alias, &second).await?;
-    same("readers after it serves again", fixture.visible(alias).await?, visible(&["z"]))
+    same("readers after it serves again", fixture.visible(alias).await?, visible(&["z"]))?;
+
+    for _ in 0..2 {
+        index.swap(alias, first).await?;
+        same("readers after a swap find no tombstone", fixture.visible(alias).await?, visible(&["a#1", "b", "g"]))?;
+    }
+    let missing = index_name(alias, 8);
+    same("a swap to an index that is missing", index.swap(alias, &missing).await.is_err(), true)?;
+    same("changes nothing", fixture.visible(alias).await?, visible(&["a#1", "b", "g"]))?;
+    index.swap(alias, &second).await?;
+    index.swap(alias, first).await?;
+    // The alias names the index that is deleted.
+    for _ in 0..2 {
+        index.delete(alias, &second, first).await?;
+        same("readers after a delete", fixture.visible(alias).await?, visible(&["z"]))?;
+    }
+    let late = bulk(index, &write_alias(first), &[line("a", 99, "external", "{}")]).await?;
+    same("a late write", late, vec![(404, "index_not_found_exception".to_owned())])
 }
 
 fn line(id: &str, version: u64, kind: &str, source: &str) -> String {

@@ -6,7 +6,7 @@ use table::Key;
 use table::schema::Table;
 
 use super::{Broken, Fixture, same};
-use crate::generation::{Generation, Generations};
+use crate::generation::{Generation, Generations, Phase};
 use crate::ports::{Checkpoint, Note, Quarantine, Segment, State};
 use crate::quarantine::{Code, Marker, PREFIX, Subject};
 
@@ -19,16 +19,27 @@ pub async fn state(state: &impl State, table: &'static Table) -> Result<(), Brok
 }
 
 async fn config(state: &impl State) -> Result<(), Broken> {
-    let written = vec![Generation { index: "toy-000001".to_owned(), mapping: 3, filled: false }];
-    let first = Generations { epoch: 1, alias: "toy".to_owned(), paused: false, written };
-    let second = Generations { epoch: 2, paused: true, ..first.clone() };
+    let written = vec![Generation { index: "toy-000001".to_owned(), mapping: 3, phase: Phase::Filling }];
+    let first = Generations { epoch: 1, written, last: 1, ..Generations::none("toy") };
+    let planned = Generation { index: "toy-000002".to_owned(), mapping: 4, phase: Phase::Filling };
+    let dropping = vec!["toy-000000".to_owned()];
+    let second = Generations { epoch: 2, paused: true, planned: Some(planned), held: true, dropping, ..first.clone() };
+    let third = Generations { written: Vec::new(), planned: None, ..second.next() };
     same("no config", state.generations().await?, None)?;
     same("a second epoch before the first", state.publish(&second).await?, false)?;
     same("a first epoch", state.publish(&first).await?, true)?;
     same("it is read", state.generations().await?, Some(first.clone()))?;
     same("a first epoch again", state.publish(&first).await?, false)?;
     same("a second epoch", state.publish(&second).await?, true)?;
-    same("it is read", state.generations().await?, Some(second))
+    same("it is read", state.generations().await?, Some(second.clone()))?;
+    for (number, phase) in Phase::ALL.into_iter().enumerate() {
+        let index = format!("toy-{number:06}");
+        let written = vec![Generation { index, mapping: 3, phase }];
+        let next = Generations { epoch: third.epoch + number as u64, written, ..third.clone() };
+        same("a further epoch", state.publish(&next).await?, true)?;
+        same("its phase is read", state.generations().await?, Some(next))?;
+    }
+    Ok(())
 }
 
 async fn markers(state: &impl State) -> Result<(), Broken> {
@@ -105,7 +116,15 @@ async fn checkpoints(state: &impl State, table: &'static Table) -> Result<(), Br
     same("a checkpoint", state.checkpoint("g1", table, segment(0)).await?, Checkpoint::After(after))?;
     same("another segment", state.checkpoint("g1", table, segment(1)).await?, Checkpoint::Start)?;
     state.save("g1", table, segment(0), None).await?;
-    same("the end", state.checkpoint("g1", table, segment(0)).await?, Checkpoint::Done)
+    same("the end", state.checkpoint("g1", table, segment(0)).await?, Checkpoint::Done)?;
+
+    state.save("g3", table, segment(0), None).await?;
+    state.save("g4", table, segment(0), None).await?;
+    state.forget("g3").await?;
+    same("the markers of a forgotten generation", state.markers("g3").await?, Vec::new())?;
+    same("its checkpoint", state.checkpoint("g3", table, segment(0)).await?, Checkpoint::Start)?;
+    same("another generation's checkpoint", state.checkpoint("g4", table, segment(0)).await?, Checkpoint::Done)?;
+    state.forget("g3").await.map_err(Broken::from)
 }
 
 /// Checks the bucket.

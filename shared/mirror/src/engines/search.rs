@@ -65,6 +65,11 @@ impl<'e> OpenSearchIndex<'e> {
         self.send(Method::Post, &path, headers, Some(body)).await
     }
 
+    /// Carries out all actions in one step.
+    async fn change_aliases(&self, actions: Vec<Value>) -> Result<(), Fault> {
+        self.json(Method::Post, "/_aliases", Some(&json!({ "actions": actions })), &[200]).await.map(drop)
+    }
+
     /// Sends and receives JSON. Any status other than the expected ones is a fault.
     async fn json(
         &self,
@@ -260,9 +265,8 @@ impl Index for OpenSearchIndex<'_> {
     /// Each path names the index that is changed, so that a policy can limit the indexes. The body of a request for
     /// several indexes could name any.
     async fn serve(&self, alias: &str, index: &str) -> Result<(), Fault> {
-        let visible = json!({ "bool": { "must_not": { "term": { "deleted": true } } } });
         let path = |index: &str| format!("/{index}/_alias/{alias}");
-        self.json(Method::Put, &path(index), Some(&json!({ "filter": visible })), &[200]).await?;
+        self.json(Method::Put, &path(index), Some(&json!({ "filter": visible() })), &[200]).await?;
         let (_, holders) = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200]).await?;
         let holders = holders.as_object().into_iter().flat_map(|holders| holders.keys());
         for other in holders.filter(|holder| *holder != index) {
@@ -271,6 +275,33 @@ impl Index for OpenSearchIndex<'_> {
         }
         Ok(())
     }
+
+    async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
+        let holders = self.json(Method::Get, &format!("/{alias}/_alias"), None, &[200, 404]).await?;
+        let holders = Some(holders).filter(|(status, _)| *status == 200).map(|(_, holders)| holders);
+        let holders = holders.as_ref().and_then(Value::as_object).into_iter().flat_map(|holders| holders.keys());
+        let removed = holders.filter(|holder| *holder != index);
+        let removed = removed.map(|holder| json!({ "remove": { "index": holder, "alias": alias } }));
+        self.change_aliases(std::iter::once(added(alias, index)).chain(removed).collect()).await
+    }
+
+    async fn delete(&self, alias: &str, serving: &str, index: &str) -> Result<(), Fault> {
+        let (status, _) = self.json(Method::Get, &format!("/{index}/_alias"), None, &[200, 404]).await?;
+        if status == 404 {
+            return self.swap(alias, serving).await;
+        }
+        self.change_aliases(vec![added(alias, serving), json!({ "remove_index": { "index": index } })]).await
+    }
+}
+
+/// Returns the action that lets a readers' alias name an index.
+fn added(alias: &str, index: &str) -> Value {
+    json!({ "add": { "index": index, "alias": alias, "filter": visible() } })
+}
+
+/// Returns the filter of the readers' alias.
+fn visible() -> Value {
+    json!({ "bool": { "must_not": { "term": { "deleted": true } } } })
 }
 
 fn version(document: &Value) -> Result<Option<u64>, Fault> {

@@ -11,7 +11,7 @@ use table::schema::{System, Table};
 use table::{Engines, Key};
 
 use super::fault;
-use crate::generation::{Generation, Generations};
+use crate::generation::{Generation, Generations, Phase};
 use crate::ports::{Checkpoint, Fault, Note, Segment, State};
 use crate::quarantine::{Code, Marker, Subject};
 use crate::schema::{CONFIG_PK, CONFIG_SK, audit_pk, marker_pk, scan_pk, segment_sk};
@@ -71,12 +71,16 @@ impl<'e> DynamoState<'e> {
     }
 
     fn query_markers(&self, generation: &str) -> QueryFluentBuilder {
+        self.query(&marker_pk(generation))
+    }
+
+    fn query(&self, pk: &str) -> QueryFluentBuilder {
         self.client
             .query()
             .table_name(&self.table)
             .consistent_read(true)
             .key_condition_expression("pk = :pk")
-            .expression_attribute_values(":pk", S(marker_pk(generation)))
+            .expression_attribute_values(":pk", S(pk.to_owned()))
     }
 
     /// Reads the markers of at most [`MAX_KEYS`] subjects.
@@ -103,18 +107,16 @@ impl State for DynamoState<'_> {
     }
 
     async fn publish(&self, generations: &Generations) -> Result<bool, Fault> {
-        let written = generations.written.iter().map(|generation| {
-            M(HashMap::from([
-                ("index".to_owned(), S(generation.index.clone())),
-                ("mapping".to_owned(), N(generation.mapping.to_string())),
-                ("filled".to_owned(), Bool(generation.filled)),
-            ]))
-        });
+        let written = generations.written.iter().map(described);
         let mut item = key(CONFIG_PK, CONFIG_SK);
         item.insert("epoch".to_owned(), N(generations.epoch.to_string()));
         item.insert("alias".to_owned(), S(generations.alias.clone()));
         item.insert("paused".to_owned(), Bool(generations.paused));
         item.insert("generations".to_owned(), L(written.collect()));
+        item.extend(generations.planned.as_ref().map(|planned| ("planned".to_owned(), described(planned))));
+        item.insert("held".to_owned(), Bool(generations.held));
+        item.insert("dropping".to_owned(), L(generations.dropping.iter().cloned().map(S).collect()));
+        item.insert("last".to_owned(), N(generations.last.to_string()));
         let (before, condition) = match generations.epoch.saturating_sub(1) {
             0 => (0, "attribute_not_exists(pk) OR epoch = :value"),
             before => (before, "epoch = :value"),
@@ -231,6 +233,31 @@ impl State for DynamoState<'_> {
         };
         self.put(item, condition, N(before.to_string())).await
     }
+
+    async fn forget(&self, generation: &str) -> Result<(), Fault> {
+        for pk in [marker_pk(generation), scan_pk(generation), audit_pk(generation)] {
+            let query = self.query(&pk).projection_expression("pk, sk").limit(MAX_MARKERS);
+            let mut pages = query.into_paginator().send();
+            while let Some(page) = pages.try_next().await.map_err(|error| fault(ENGINE, &error))? {
+                let deletes = page.items.into_iter().flatten().map(|item| async move {
+                    let answer = self.client.delete_item().table_name(&self.table).set_key(Some(item)).send().await;
+                    answer.map(drop).map_err(|error| fault(ENGINE, &error))
+                });
+                stream::iter(deletes.collect::<Vec<_>>()).buffered(CONCURRENCY).try_collect::<()>().await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the attribute of a generation. An earlier release reads `filled`.
+fn described(generation: &Generation) -> AttributeValue {
+    M(HashMap::from([
+        ("index".to_owned(), S(generation.index.clone())),
+        ("mapping".to_owned(), N(generation.mapping.to_string())),
+        ("phase".to_owned(), S(generation.phase.name().to_owned())),
+        ("filled".to_owned(), Bool(matches!(generation.phase, Phase::Serving | Phase::Kept))),
+    ]))
 }
 
 fn key(pk: &str, sk: &str) -> Attributes {
@@ -238,19 +265,34 @@ fn key(pk: &str, sk: &str) -> Attributes {
 }
 
 fn generations(item: &Attributes) -> Option<Generations> {
-    let written = item.get("generations")?.as_l().ok()?.iter().map(|generation| {
-        let generation = generation.as_m().ok()?;
-        Some(Generation {
-            index: text(generation, "index")?.to_owned(),
-            mapping: u32::try_from(number(generation, "mapping")?).ok()?,
-            filled: *generation.get("filled")?.as_bool().ok()?,
-        })
-    });
+    let written = item.get("generations")?.as_l().ok()?.iter().map(generation);
+    let planned = item.get("planned").map(|planned| generation(planned).ok_or(()));
+    let dropping = item.get("dropping").and_then(|dropping| dropping.as_l().ok());
+    let dropping = dropping.into_iter().flatten().filter_map(|index| index.as_s().ok().cloned());
     Some(Generations {
         epoch: number(item, "epoch")?,
         alias: text(item, "alias")?.to_owned(),
         paused: matches!(item.get("paused"), Some(Bool(true))),
         written: written.collect::<Option<_>>()?,
+        planned: planned.transpose().ok()?,
+        held: matches!(item.get("held"), Some(Bool(true))),
+        dropping: dropping.collect(),
+        last: number(item, "last").and_then(|last| u32::try_from(last).ok()).unwrap_or_default(),
+    })
+}
+
+fn generation(described: &AttributeValue) -> Option<Generation> {
+    let described = described.as_m().ok()?;
+    // An earlier release wrote `filled` alone.
+    let phase = match text(described, "phase") {
+        Some(name) => Phase::ALL.into_iter().find(|phase| phase.name() == name)?,
+        None if *described.get("filled")?.as_bool().ok()? => Phase::Serving,
+        None => Phase::Filling,
+    };
+    Some(Generation {
+        index: text(described, "index")?.to_owned(),
+        mapping: u32::try_from(number(described, "mapping")?).ok()?,
+        phase,
     })
 }
 

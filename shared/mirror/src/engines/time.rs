@@ -33,8 +33,8 @@ impl Time for MachineTime<'_> {
         sleep(Duration::from_millis(fastrand::u64(0..=millis))).await;
     }
 
-    async fn wait(&self, duration: Duration) {
-        sleep(duration).await;
+    async fn wait(&self, exactly: Duration) {
+        sleep(exactly).await;
     }
 
     async fn expired(&self) {

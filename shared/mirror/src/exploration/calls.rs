@@ -5,10 +5,14 @@ use std::fmt;
 use serde_json::Value;
 
 use super::leaf::{DAY, Leaf, Number, number_of_id};
-use crate::generation::{Generation, Generations, index_name};
+use crate::generation::{Generation, Generations, Phase, index_name};
 
 /// The alias of the readers.
 pub(super) const ALIAS: &str = "toy";
+
+/// The number of generations that a world may have. A rebuild that was stopped after it had
+/// created an index creates another one.
+pub(super) const GENERATIONS: usize = 4;
 
 /// A request to an engine.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -56,10 +60,26 @@ pub(super) enum Call {
         generation: usize,
     },
     Refresh,
-    Serve {
+    /// Moves the readers' alias.
+    Swap {
         generation: usize,
     },
+    /// Deletes an index, and lets the readers' alias name the serving one.
+    Delete {
+        generation: usize,
+        serving: usize,
+    },
+    /// Deletes the markers and checkpoints of a generation.
+    Forget {
+        generation: usize,
+    },
+    Markers {
+        generation: usize,
+    },
+    /// Waits for longer than a batch can live.
+    Wait,
     Checkpoint {
+        generation: usize,
         segment: u32,
     },
     Scan {
@@ -68,8 +88,8 @@ pub(super) enum Call {
         first: bool,
     },
     Save {
+        generation: usize,
         segment: u32,
-        done: bool,
     },
     Pause,
     /// The end of the invocation's time.
@@ -148,37 +168,64 @@ pub(super) enum Checkpoint {
 pub(super) struct Config {
     pub(super) epoch: u64,
     pub(super) paused: bool,
-    pub(super) written: [bool; 2],
-    pub(super) filled: [bool; 2],
+    pub(super) stages: [Stage; GENERATIONS],
+    /// The number of generations that were ever created.
+    pub(super) last: u32,
+}
+
+/// The state of a generation in the config item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Stage {
+    Absent,
+    Planned,
+    Written(Phase),
+    Dropping,
 }
 
 impl Config {
     pub(super) fn generations(self) -> Generations {
-        let written = (0..2).filter(|number| self.written[*number]);
-        let written = written.map(|number| Generation { filled: self.filled[number], ..generation(number) });
-        Generations { epoch: self.epoch, alias: ALIAS.to_owned(), paused: self.paused, written: written.collect() }
+        let mut generations =
+            Generations { epoch: self.epoch, paused: self.paused, last: self.last, ..Generations::none(ALIAS) };
+        for (number, stage) in self.stages.into_iter().enumerate() {
+            match stage {
+                Stage::Absent => {}
+                Stage::Planned => generations.planned = Some(generation(number)),
+                Stage::Written(phase) => generations.written.push(Generation { phase, ..generation(number) }),
+                Stage::Dropping => generations.dropping.push(generation(number).index),
+            }
+        }
+        generations
     }
 
     pub(super) fn of(generations: &Generations) -> Self {
-        let mut config =
-            Self { epoch: generations.epoch, paused: generations.paused, written: [false; 2], filled: [false; 2] };
+        let mut stages = [Stage::Absent; GENERATIONS];
         for generation in &generations.written {
-            let number = number_of_index(&generation.index);
-            config.written[number] = true;
-            config.filled[number] = generation.filled;
+            stages[number_of_index(&generation.index)] = Stage::Written(generation.phase);
         }
-        config
+        generations.planned.iter().for_each(|planned| stages[number_of_index(&planned.index)] = Stage::Planned);
+        generations.dropping.iter().for_each(|index| stages[number_of_index(index)] = Stage::Dropping);
+        Self { epoch: generations.epoch, paused: generations.paused, stages, last: generations.last }
+    }
+
+    /// Returns the phase of a generation that is written.
+    pub(super) fn phase(self, number: usize) -> Option<Phase> {
+        match self.stages[number] {
+            Stage::Written(phase) => Some(phase),
+            Stage::Absent | Stage::Planned | Stage::Dropping => None,
+        }
     }
 }
 
-/// Returns a generation that is not filled yet.
+/// Returns a generation that is not filled yet. The first has the mapping before the code's own.
 pub(super) fn generation(number: usize) -> Generation {
-    Generation { index: index_name(ALIAS, u32::try_from(number).unwrap() + 1), mapping: 1, filled: false }
+    let index = index_name(ALIAS, u32::try_from(number).unwrap() + 1);
+    Generation { index, mapping: if number == 0 { 1 } else { 2 }, phase: Phase::Filling }
 }
 
 /// Returns the number of the generation with this index or this write alias.
 pub(super) fn number_of_index(name: &str) -> usize {
-    (0..3).find(|number| name.starts_with(&generation(*number).index)).expect("the mirror uses only its own indexes")
+    let of_name = |number: &usize| name.starts_with(&generation(*number).index);
+    (0..GENERATIONS).find(of_name).expect("the mirror uses only its own indexes")
 }
 
 /// Parses the lines of a bulk request.
@@ -218,15 +265,14 @@ fn body(source: &Value) -> Body {
 }
 
 fn generation_name(number: usize) -> &'static str {
-    ["N", "N+1", "N+2"][number]
+    ["N", "N+1", "N+2", "N+3"][number]
 }
 
 impl fmt::Debug for Config {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "epoch {}", self.epoch)?;
-        for number in (0..2).filter(|number| self.written[*number]) {
-            let filled = if self.filled[number] { "" } else { " (not filled)" };
-            write!(formatter, " {}{filled}", generation_name(number))?;
+        for (number, stage) in self.stages.iter().enumerate().filter(|(_, stage)| **stage != Stage::Absent) {
+            write!(formatter, " {} {stage:?}", generation_name(number))?;
         }
         if self.paused { formatter.write_str(" paused") } else { Ok(()) }
     }
@@ -283,11 +329,17 @@ impl fmt::Debug for Call {
             Self::Tombstones { generation, .. } => write!(formatter, "finds old tombstones in {}", name(generation)),
             Self::Create { generation } => write!(formatter, "creates the index {}", name(generation)),
             Self::Refresh => formatter.write_str("refreshes the index"),
-            Self::Serve { generation } => write!(formatter, "moves the readers' alias to {}", name(generation)),
-            Self::Checkpoint { segment } => write!(formatter, "reads the checkpoint of segment {segment}"),
+            Self::Swap { generation } => write!(formatter, "moves the readers' alias to {}", name(generation)),
+            Self::Delete { generation, .. } => write!(formatter, "deletes the index {}", name(generation)),
+            Self::Forget { generation } => write!(formatter, "deletes the state of {}", name(generation)),
+            Self::Markers { generation } => write!(formatter, "reads all markers in {}", name(generation)),
+            Self::Wait => formatter.write_str("waits for longer than a batch can live"),
+            Self::Checkpoint { generation, segment } => {
+                write!(formatter, "reads the checkpoint of segment {segment} in {}", name(generation))
+            }
             Self::Scan { segment, .. } => write!(formatter, "scans segment {segment}"),
-            Self::Save { segment, done } => {
-                write!(formatter, "saves the checkpoint of segment {segment}, done: {done}")
+            Self::Save { generation, segment } => {
+                write!(formatter, "saves the checkpoint of segment {segment} in {}", name(generation))
             }
             Self::Pause => formatter.write_str("pauses"),
             Self::Expired => formatter.write_str("has no time left"),

@@ -3,7 +3,7 @@
 use super::calls::{Answer, Call};
 use super::histories::{End, Histories, Start, Task};
 use super::leaf::{DAY, KEYS, segment_of};
-use super::state::{Budget, Invocation, Rebuild, Role, State};
+use super::state::{Budget, Invocation, Role, State};
 use super::world::World;
 use crate::rules::Rules;
 
@@ -19,7 +19,8 @@ pub(super) struct Scenario {
     pub(super) batch: usize,
     /// The clocks that an invocation may have.
     pub(super) clocks: &'static [Clock],
-    pub(super) publication: Publication,
+    /// Whether the older generation is not written any more while the new one is filled.
+    pub(super) replaces: bool,
     pub(super) left: Budget,
     pub(super) mutant: Mutant,
 }
@@ -31,15 +32,6 @@ pub(super) enum Clock {
     Behind,
     /// It shows the writers' time at the start of the invocation.
     Right,
-}
-
-/// The way to publish another generation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Publication {
-    /// Both generations are written from the publication on.
-    Together { pause: bool },
-    /// The state is emptied, and the first index is created anew.
-    Anew { pause: bool },
 }
 
 /// A mutant that is put into the ports, since no rule expresses it.
@@ -54,19 +46,13 @@ pub(super) enum Mutant {
     NeverAges,
     /// A redrive does not wait until what was read before is too old.
     HastyRedrive,
+    /// A rebuild does not wait until the batches from before the pause have ended.
+    HastyRebuild,
 }
 
 impl Scenario {
     pub(super) fn new(name: &'static str, keys: usize, batch: usize, left: Budget) -> Self {
-        Self {
-            name,
-            keys,
-            batch,
-            clocks: &[Clock::Behind],
-            publication: Publication::Together { pause: true },
-            left,
-            mutant: Mutant::None,
-        }
+        Self { name, keys, batch, clocks: &[Clock::Behind], replaces: false, left, mutant: Mutant::None }
     }
 
     /// Whether some item may go to quarantine.
@@ -191,12 +177,18 @@ impl<R: Rules> Explorer<R> {
     fn settle(&mut self, step: String, mut state: State, place: usize) {
         loop {
             let waiting = &self.histories.get(state.running[place].history).waiting;
-            let prompt = waiting.iter().find(|(_, call)| self.commutes(call)).cloned();
+            let role = state.running[place].role;
+            let prompt = waiting.iter().find(|(_, call)| self.commutes(role, call)).cloned();
             let Some((number, call)) = prompt else { break };
             match state.world.apply(&call) {
                 Ok(answer) => self.give(&mut state, place, number, answer),
                 Err(broken) => return self.emit_broken(step, broken),
             }
+        }
+        if state.running[place].role == Role::Operator && self.waits_for_batches(&state, place) {
+            let batches = |role| matches!(role, Role::Current | Role::Zombie);
+            let before = state.running.iter_mut().filter(|invocation| batches(invocation.role));
+            before.for_each(|invocation| invocation.before_pause = true);
         }
         match self.histories.get(state.running[place].history).end.clone() {
             None => self.emit(step, state),
@@ -205,16 +197,24 @@ impl<R: Rules> Explorer<R> {
         }
     }
 
+    /// Whether an invocation waits for the end of all batches.
+    pub(super) fn waits_for_batches(&self, state: &State, place: usize) -> bool {
+        self.histories.get(state.running[place].history).waiting.iter().any(|(_, call)| *call == Call::Wait)
+    }
+
     /// Whether a call has the same effect and the same answer at any later time, so that it may be answered at once.
-    fn commutes(&self, call: &Call) -> bool {
+    fn commutes(&self, role: Role, call: &Call) -> bool {
         match call {
             // Time passes by other steps, nothing reads what is kept, and every document is searchable at once.
             Call::Pause | Call::Keep | Call::Refresh => true,
-            Call::ReadConfig => self.scenario.left.rebuilds == 0,
+            // Only an operator changes the config item, and one order at a time is carried out.
+            Call::ReadConfig => role == Role::Operator || self.scenario.left.rebuilds == 0,
             // Without poison there is no marker.
-            Call::Open { .. } => !self.scenario.has_quarantine(),
-            // One operator at a time reads and writes checkpoints, and is never stopped.
-            Call::Checkpoint { .. } | Call::Save { .. } => true,
+            Call::Open { .. } | Call::Markers { .. } => !self.scenario.has_quarantine(),
+            // One order at a time reads and writes checkpoints.
+            Call::Checkpoint { .. } => true,
+            Call::Save { .. } => self.scenario.left.stops == 0,
+            Call::Wait => self.scenario.mutant == Mutant::HastyRebuild,
             Call::Scan { segment, of, .. } => {
                 !(0..self.scenario.keys.min(KEYS)).any(|key| segment_of(key, *of) == *segment)
             }
@@ -236,13 +236,6 @@ impl<R: Rules> Explorer<R> {
                 state.world.stream.drain(..handled);
             }
             (Role::Repair { key, needed: true }, End::Failed) => state.damaged[key] = true,
-            (Role::Operator, End::Done) => {
-                state.rebuild = match self.scenario.publication {
-                    Publication::Together { .. } => Rebuild::Filled,
-                    Publication::Anew { .. } => Rebuild::Dropped,
-                };
-            }
-            (Role::Operator, _) => state.rebuild = Rebuild::Published,
             _ => {}
         }
         self.emit(ended, state);

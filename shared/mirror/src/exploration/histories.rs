@@ -10,11 +10,11 @@ use std::task::{Context, Poll};
 use futures::task::noop_waker_ref;
 use table::TOMBSTONES;
 
-use super::calls::{ALIAS, Answer, Call, generation};
+use super::calls::{ALIAS, Answer, Call};
 use super::leaf::{Release, key, keys_json};
 use super::ports::Recorded;
 use super::world::Change;
-use crate::first_index;
+use crate::rebuild::{self, Rebuild};
 use crate::repair::repair_generations;
 use crate::rules::Rules;
 use crate::simulation::executor::TABLES;
@@ -40,12 +40,8 @@ pub(super) enum Task {
         key: usize,
     },
     Sweep,
-    /// Creates the first index, or resumes.
-    FirstIndex,
-    /// Fills a generation from the table.
-    Scan {
-        generation: usize,
-    },
+    /// Carries out an order about a rebuild.
+    Rebuild(Rebuild),
 }
 
 /// The end of an invocation.
@@ -181,14 +177,8 @@ fn invocation<R: Rules>(start: &Start, ports: Recorded) -> Pin<Box<dyn Future<Ou
         Task::Sweep => Box::pin(async move {
             finished(sweep_generations::<R, _>(&ports, TOMBSTONES, &mut Swept::default()).await.is_ok())
         }),
-        Task::FirstIndex => {
-            Box::pin(
-                async move { finished(first_index::create::<R, _, _>(&ports, &release, ALIAS, &|_| ()).await.is_ok()) },
-            )
-        }
-        Task::Scan { generation: number } => Box::pin(async move {
-            let generation = generation(number);
-            finished(first_index::scan_tables::<R, _, _>(&ports, &release, &generation, &|_| ()).await.is_ok())
+        Task::Rebuild(order) => Box::pin(async move {
+            finished(rebuild::rebuild::<R, _, _>(&ports, &release, ALIAS, order, &|_| ()).await.is_ok())
         }),
     }
 }

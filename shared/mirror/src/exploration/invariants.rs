@@ -2,9 +2,10 @@
 //! except by a sweep, and I3, that the mirror writes nothing but `rev`.
 
 use super::calls::Body;
-use super::explorer::{Publication, Scenario};
+use super::explorer::Scenario;
 use super::leaf::{Kind, Leaf};
-use super::state::{Rebuild, State};
+use super::state::State;
+use crate::generation::Phase;
 
 /// Checks the state of rest: I1, the visible documents are those of the items; I4, every item has a valid revision; I6,
 /// an item in quarantine has a marker with its revision and no visible document.
@@ -14,9 +15,9 @@ pub(super) fn at_rest(scenario: &Scenario, state: &State) -> Result<(), String> 
         if item.is_some_and(|leaf| leaf.valid_rev().is_none()) {
             return Err(format!("I4: k{key} has no valid revision: {item:?}"));
         }
-        for generation in checked(scenario, state) {
+        for generation in checked(state) {
             document(scenario, state, generation, key, item)
-                .map_err(|broken| format!("{broken}, in the generation {}", ["N", "N+1"][generation]))?;
+                .map_err(|broken| format!("{broken}, in the generation {}", ["N", "N+1", "N+2", "N+3"][generation]))?;
         }
     }
     Ok(())
@@ -62,14 +63,7 @@ fn may_be_stale(scenario: &Scenario, state: &State, item: Option<Leaf>, marker: 
 }
 
 /// Returns the generations whose documents must be those of the items.
-fn checked(scenario: &Scenario, state: &State) -> impl Iterator<Item = usize> {
-    let old = match scenario.publication {
-        Publication::Together { .. } => state.rebuild <= Rebuild::Serving,
-        Publication::Anew { .. } => state.rebuild == Rebuild::NotStarted,
-    };
-    let new = match scenario.publication {
-        Publication::Together { .. } => state.rebuild >= Rebuild::Filled,
-        Publication::Anew { .. } => state.rebuild == Rebuild::Dropped,
-    };
-    [(0, old), (1, new)].into_iter().filter(|(_, checked)| *checked).map(|(generation, _)| generation)
+fn checked(state: &State) -> impl Iterator<Item = usize> {
+    let is_whole = |(number, phase): &(usize, Phase)| *phase != Phase::Filling || state.world.is_scanned(*number);
+    state.world.phases().filter(is_whole).map(|(number, _)| number)
 }

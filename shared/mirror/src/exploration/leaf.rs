@@ -140,7 +140,11 @@ impl Documents for Release {
     }
 
     fn mapping(&self) -> Mapping {
-        Leaves.mapping()
+        Mapping { version: 2, ..Leaves.mapping() }
+    }
+
+    fn previous_mapping(&self) -> Option<Mapping> {
+        Some(Leaves.mapping())
     }
 
     fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {

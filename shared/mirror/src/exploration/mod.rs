@@ -12,6 +12,7 @@ mod invariants;
 mod leaf;
 mod mutants;
 mod operators;
+mod orders;
 mod ports;
 mod rebuilds;
 mod scenarios;

@@ -1,10 +1,9 @@
-//! What operators and time do: repairs, redrives, damages, sweeps, days that pass, deployments and rebuilds.
+//! What operators and time do: repairs, redrives, damages, sweeps, days that pass and deployments.
 
-use super::calls::{Answer, Body, Call, Config};
-use super::explorer::{Clock, Explorer, Mutant, Publication};
+use super::calls::{Answer, Body, Call};
+use super::explorer::{Clock, Explorer, Mutant};
 use super::histories::Task;
-use super::leaf::KEYS;
-use super::state::{Invocation, Rebuild, Role, State};
+use super::state::{Invocation, Role, State};
 use super::world::{Document, Index, Register};
 use crate::rules::Rules;
 
@@ -161,99 +160,5 @@ impl<R: Rules> Explorer<R> {
             self.give(&mut next, 0, number, answer);
         }
         self.answer(step, next, 0, last, of_last);
-    }
-
-    pub(super) fn rebuild(&mut self, state: &State) {
-        match self.scenario.publication {
-            Publication::Together { pause } => self.rebuild_together(state, pause),
-            Publication::Anew { pause } => self.rebuild_anew(state, pause),
-        }
-    }
-
-    fn rebuild_together(&mut self, state: &State, pause: bool) {
-        let Some(config) = state.world.config else { return };
-        let epoch = config.epoch + 1;
-        let both = Config { epoch, paused: false, written: [true, true], filled: [true, false] };
-        let mut next = state.clone();
-        let (what, rebuild) = match state.rebuild {
-            Rebuild::NotStarted if state.left.rebuilds > 0 => {
-                next.left.rebuilds -= 1;
-                next.world.indexes[1] = Some(Index::default());
-                if pause {
-                    next.world.config = Some(Config { epoch, paused: true, ..config });
-                    next.running.iter_mut().for_each(|invocation| invocation.before_pause = true);
-                    (
-                        "rebuild: N+1 is created, and an epoch published in which every batch is reported",
-                        Rebuild::Paused,
-                    )
-                } else {
-                    next.world.config = Some(both);
-                    ("rebuild: N+1 is created and published without a pause", Rebuild::Published)
-                }
-            }
-            Rebuild::Paused if !state.lives_from_before_the_pause() => {
-                next.running.retain(|invocation| !invocation.before_pause);
-                next.world.config = Some(both);
-                ("rebuild: N+1 is published, longer after the pause than an invocation can live", Rebuild::Published)
-            }
-            Rebuild::Published => {
-                next.rebuild = Rebuild::Filling;
-                let step = self.text(|| "rebuild: the scan starts".to_owned());
-                return self.start(step, next, Role::Operator, Task::Scan { generation: 1 }, self.scenario.clocks[0]);
-            }
-            Rebuild::Filled if next.world.markers[1] == [None; KEYS] => {
-                next.world.serving = 1;
-                next.world.config = Some(Config { epoch, filled: [true, true], ..both });
-                ("rebuild: the readers' alias is moved to N+1", Rebuild::Serving)
-            }
-            Rebuild::Serving => {
-                if state.left.rollbacks > 0 {
-                    let mut back = state.clone();
-                    back.left.rollbacks -= 1;
-                    back.world.serving = 0;
-                    back.rebuild = Rebuild::Filled;
-                    let step = self.text(|| "rebuild: the readers' alias is moved back to N".to_owned());
-                    self.emit(step, back);
-                }
-                next.world.config =
-                    Some(Config { epoch, paused: false, written: [false, true], filled: [false, true] });
-                ("rebuild: only N+1 is written", Rebuild::Alone)
-            }
-            Rebuild::Alone => {
-                next.world.indexes[0] = None;
-                next.world.markers[0] = [None; KEYS];
-                ("rebuild: N is dropped", Rebuild::Dropped)
-            }
-            _ => return,
-        };
-        next.rebuild = rebuild;
-        let step = self.text(|| what.to_owned());
-        self.emit(step, next);
-    }
-
-    fn rebuild_anew(&mut self, state: &State, pause: bool) {
-        let mut next = state.clone();
-        match state.rebuild {
-            Rebuild::NotStarted if state.left.rebuilds > 0 => {
-                next.left.rebuilds -= 1;
-                next.world.empty_state();
-                next.running.iter_mut().for_each(|invocation| invocation.before_pause = true);
-                next.rebuild = Rebuild::Paused;
-                let step = self.text(|| "the state table is emptied".to_owned());
-                self.emit(step, next);
-            }
-            Rebuild::Paused | Rebuild::Published => {
-                if pause {
-                    if state.lives_from_before_the_pause() {
-                        return;
-                    }
-                    next.running.retain(|invocation| !invocation.before_pause);
-                }
-                next.rebuild = Rebuild::Filling;
-                let step = self.text(|| "the first index is created anew".to_owned());
-                self.start(step, next, Role::Operator, Task::FirstIndex, self.scenario.clocks[0]);
-            }
-            _ => {}
-        }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use table::schema::Table;
 use table::{Key, Rev};
 
-use super::calls::{Answer, Call, Checkpoint as At, Config, number_of_index, operations};
+use super::calls::{ALIAS, Answer, Call, Checkpoint as At, Config, number_of_index, operations};
 use super::leaf::{key, number_of_id, number_of_key, number_of_subject, subject};
 use crate::generation::Generations;
 use crate::item::Item;
@@ -18,8 +18,9 @@ use crate::lines::Tombstone;
 use crate::ports::{
     Checkpoint, DocumentPage, Fault, Index, Items, Note, Page, Quarantine, Reply, Segment, State, StoredDocument, Time,
 };
-use crate::quarantine::{Marker, Subject};
+use crate::quarantine::{Code, Marker, Subject};
 use crate::simulation::ports::Together;
+use crate::simulation::toy::TREES;
 
 /// The ports of one invocation.
 #[derive(Clone, Debug, Default)]
@@ -155,7 +156,15 @@ impl Index for Recorded {
     }
 
     async fn serve(&self, _: &str, index: &str) -> Result<(), Fault> {
-        self.done(Call::Serve { generation: number_of_index(index) }).await
+        self.swap(ALIAS, index).await
+    }
+
+    async fn swap(&self, _: &str, index: &str) -> Result<(), Fault> {
+        self.done(Call::Swap { generation: number_of_index(index) }).await
+    }
+
+    async fn delete(&self, _: &str, serving: &str, index: &str) -> Result<(), Fault> {
+        self.done(Call::Delete { generation: number_of_index(index), serving: number_of_index(serving) }).await
     }
 
     async fn documents(&self, _: &str, _: Option<&str>, _: usize) -> Result<DocumentPage, Fault> {
@@ -237,20 +246,36 @@ impl State for Recorded {
         self.done(Call::Clear { generation, key, upto }).await
     }
 
-    async fn markers(&self, _: &str) -> Result<Vec<Marker>, Fault> {
-        Err(Fault::lasting("explored", "no explored function lists markers"))
+    async fn markers(&self, generation: &str) -> Result<Vec<Marker>, Fault> {
+        let marker = |(number, rev)| Marker {
+            subject: Subject::item(&TREES, &key(number)),
+            rev,
+            code: Code::Unfit,
+            reason: String::new(),
+            object: String::new(),
+            since: 0,
+        };
+        match self.ask(Call::Markers { generation: number_of_index(generation) }).await {
+            Answer::Markers(markers) => Ok(markers.into_iter().map(marker).collect()),
+            _ => Err(failed()),
+        }
     }
 
-    async fn checkpoint(&self, _: &str, _: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
-        match self.ask(Call::Checkpoint { segment: segment.number }).await {
+    async fn checkpoint(&self, generation: &str, _: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
+        let generation = number_of_index(generation);
+        match self.ask(Call::Checkpoint { generation, segment: segment.number }).await {
             Answer::Checkpoint(At::Start) => Ok(Checkpoint::Start),
             Answer::Checkpoint(At::Done) => Ok(Checkpoint::Done),
             _ => Err(failed()),
         }
     }
 
-    async fn save(&self, _: &str, _: &'static Table, segment: Segment, after: Option<&Key>) -> Result<(), Fault> {
-        self.done(Call::Save { segment: segment.number, done: after.is_none() }).await
+    async fn save(&self, generation: &str, _: &'static Table, segment: Segment, _: Option<&Key>) -> Result<(), Fault> {
+        self.done(Call::Save { generation: number_of_index(generation), segment: segment.number }).await
+    }
+
+    async fn forget(&self, generation: &str) -> Result<(), Fault> {
+        self.done(Call::Forget { generation: number_of_index(generation) }).await
     }
 
     async fn marker_page(&self, _: &str, _: Option<&str>) -> Result<(Vec<Marker>, Option<String>), Fault> {
@@ -286,7 +311,7 @@ impl Time for Recorded {
     }
 
     async fn wait(&self, _: Duration) {
-        self.ask(Call::Pause).await;
+        self.ask(Call::Wait).await;
     }
 }
 

@@ -1,7 +1,7 @@
 //! The scenarios. Each is explored exhaustively, and no schedule may break an invariant.
 
 use super::breadth_first::explore;
-use super::explorer::{Clock, Publication, Scenario};
+use super::explorer::{Clock, Scenario};
 use super::state::Budget;
 use crate::rules::ProductionRules;
 
@@ -170,9 +170,26 @@ fn rebuild_with_poison_and_zombies_breaks_no_invariant() {
 }
 
 #[test]
-fn index_rebuilt_from_the_start_breaks_no_invariant() {
-    let scenario = Scenario::new("rebuilt from the start", 1, 2, Budget { slow: 1, ..rebuild() });
-    holds(Scenario { publication: Publication::Anew { pause: true }, ..scenario });
+fn rebuild_that_replaces_the_older_index_breaks_no_invariant() {
+    let scenario = Scenario::new("rebuild, replaces", 1, 2, Budget { slow: 1, stops: sized(0, 1), ..rebuild() });
+    holds(Scenario { replaces: true, ..scenario });
+}
+
+#[test]
+fn rebuild_that_is_stopped_breaks_no_invariant() {
+    short_batches("rebuild, stopped", Budget { writes: 2, zombies: sized(0, 1), stops: sized(1, 2), ..rebuild() });
+}
+
+#[test]
+fn rebuild_that_is_rolled_back_breaks_no_invariant() {
+    let left = Budget { writes: sized(1, 2), zombies: sized(0, 1), stops: 1, rollbacks: 1, cancels: 1, ..rebuild() };
+    short_batches("rebuild, rolled back", left);
+}
+
+#[test]
+fn second_rebuild_breaks_no_invariant() {
+    let left = Budget { writes: sized(1, 2), zombies: sized(0, 1), cancels: 1, rebuilds: 2, ..rebuild() };
+    short_batches("rebuild, twice", left);
 }
 
 #[test]

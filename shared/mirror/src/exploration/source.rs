@@ -44,6 +44,7 @@ impl<R: Rules> Explorer<R> {
         for (number, call) in self.histories.get(state.running[place].history).waiting.clone() {
             match call {
                 Call::Expired => self.expire(state, place, number),
+                Call::Wait => self.wait_for_batches(state, place, number),
                 call => {
                     self.carry_out(state, place, number, &call);
                     // A zombie's request that fails is a request that comes later.
@@ -53,6 +54,20 @@ impl<R: Rules> Explorer<R> {
                 }
             }
         }
+    }
+
+    /// Ends an operator's wait, if the event source waits for no batch from before it. Zombies from before have ended.
+    fn wait_for_batches(&mut self, state: &State, place: usize, number: usize) {
+        if state.lives_from_before_the_pause() {
+            return;
+        }
+        let mut next = state.clone();
+        let operator = next.running.remove(place);
+        next.running.retain(|invocation| !invocation.before_pause);
+        next.running.push(operator);
+        let place = next.running.len() - 1;
+        let step = self.text(|| "every batch from before the pause has ended".to_owned());
+        self.answer(step, next, place, number, Answer::Done);
     }
 
     fn carry_out(&mut self, state: &State, place: usize, number: usize, call: &Call) {
@@ -160,7 +175,10 @@ impl Call {
                 | Self::Mark { .. }
                 | Self::Clear { .. }
                 | Self::Create { .. }
-                | Self::Serve { .. }
+                | Self::Swap { .. }
+                | Self::Delete { .. }
+                | Self::Forget { .. }
+                | Self::Save { .. }
         )
     }
 }

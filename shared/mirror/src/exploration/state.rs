@@ -11,7 +11,6 @@ pub(super) struct State {
     pub(super) running: Vec<Invocation>,
     /// Writes that were sent by invocations that have ended since.
     pub(super) late: Vec<Call>,
-    pub(super) rebuild: Rebuild,
     /// The keys whose records were given up, and which no redrive has repaired yet.
     pub(super) given_up: [bool; KEYS],
     /// The keys whose documents were damaged, and which no repair was started for yet.
@@ -28,7 +27,7 @@ pub(super) struct Invocation {
     pub(super) day: u8,
     /// Its clock in microseconds of the day, which stands still.
     pub(super) tick: u8,
-    /// Whether it started before the generations that are written were to be changed.
+    /// Whether it is a batch that started before an operator waited for the end of all batches.
     pub(super) before_pause: bool,
     /// Whether it started before a record was given up.
     pub(super) before_give_up: bool,
@@ -50,26 +49,8 @@ pub(super) enum Role {
         needed: bool,
     },
     Sweep,
-    /// Fills a generation.
+    /// Carries out an order about a rebuild.
     Operator,
-}
-
-/// The progress of a rebuild.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Rebuild {
-    NotStarted,
-    /// The older generation is not acknowledged any more, and the new one is not written yet.
-    Paused,
-    /// The new generation is written.
-    Published,
-    /// The scan runs.
-    Filling,
-    Filled,
-    Serving,
-    /// Only the new generation is written.
-    Alone,
-    /// The older generation does not exist any more.
-    Dropped,
 }
 
 /// How often each event may still happen.
@@ -107,6 +88,9 @@ pub(super) struct Budget {
     pub(super) deploys: u8,
     pub(super) rebuilds: u8,
     pub(super) rollbacks: u8,
+    pub(super) cancels: u8,
+    /// Orders that are stopped at any call.
+    pub(super) stops: u8,
 }
 
 impl Budget {
@@ -132,6 +116,8 @@ impl Budget {
         deploys: 0,
         rebuilds: 0,
         rollbacks: 0,
+        cancels: 0,
+        stops: 0,
     };
 }
 
@@ -141,7 +127,6 @@ impl State {
             world: World::new(),
             running: Vec::new(),
             late: Vec::new(),
-            rebuild: Rebuild::NotStarted,
             given_up: [false; KEYS],
             damaged: [false; KEYS],
             left,

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use super::calls::{Answer, Body, Call, Checkpoint, Config, Operation};
+use super::calls::{Answer, Body, Call, Checkpoint, Config, GENERATIONS, Operation, Stage};
 use super::leaf::{DAY, KEYS, Leaf, Number, segment_of};
 use super::ports::UPDATE_OF_A_MISSING_DOCUMENT;
+use crate::generation::Phase;
 
 /// The number of segments of a scan.
 const SEGMENTS: usize = 4;
@@ -18,14 +19,14 @@ pub(super) struct World {
     pub(super) table: [Option<Leaf>; KEYS],
     /// The records that the event source has not passed yet.
     pub(super) stream: Vec<Change>,
-    pub(super) indexes: [Option<Index>; 2],
+    pub(super) indexes: [Option<Index>; GENERATIONS],
     /// The generation of the readers' alias.
     pub(super) serving: usize,
     pub(super) config: Option<Config>,
     /// The revisions of the markers, by generation and key.
-    pub(super) markers: [[Option<u64>; KEYS]; 2],
-    /// The checkpoints of the generation that is filled.
-    checkpoints: [Checkpoint; SEGMENTS],
+    pub(super) markers: [[Option<u64>; KEYS]; GENERATIONS],
+    /// Whether each segment was scanned, by generation.
+    checkpoints: [[bool; SEGMENTS]; GENERATIONS],
     /// Whether the code that creates documents of poison is deployed.
     pub(super) cured: bool,
 }
@@ -68,11 +69,16 @@ impl World {
             tick: 8,
             table: [None; KEYS],
             stream: Vec::new(),
-            indexes: [Some(Index::default()), None],
+            indexes: [Some(Index::default()), None, None, None],
             serving: 0,
-            config: Some(Config { epoch: 1, paused: false, written: [true, false], filled: [true, false] }),
-            markers: [[None; KEYS]; 2],
-            checkpoints: [Checkpoint::Start; SEGMENTS],
+            config: Some(Config {
+                epoch: 1,
+                paused: false,
+                stages: [Stage::Written(Phase::Serving), Stage::Absent, Stage::Absent, Stage::Absent],
+                last: 1,
+            }),
+            markers: [[None; KEYS]; GENERATIONS],
+            checkpoints: [[false; SEGMENTS]; GENERATIONS],
             cured: false,
         }
     }
@@ -93,15 +99,18 @@ impl World {
     /// Whether a key is in quarantine in a generation that is written. An invocation that read an older config may set a
     /// marker in a generation that was dropped.
     pub(super) fn is_marked(&self, key: usize) -> bool {
-        let written = self.config.map_or([false; 2], |config| config.written);
-        (0..2).any(|generation| written[generation] && self.markers[generation][key].is_some())
+        self.phases().any(|(generation, _)| self.markers[generation][key].is_some())
     }
 
-    /// Empties the state table.
-    pub(super) fn empty_state(&mut self) {
-        self.config = None;
-        self.markers = [[None; KEYS]; 2];
-        self.checkpoints = [Checkpoint::Start; SEGMENTS];
+    /// Returns the generations that are written, with their phases.
+    pub(super) fn phases(&self) -> impl Iterator<Item = (usize, Phase)> + use<> {
+        let config = self.config;
+        (0..GENERATIONS).filter_map(move |number| Some((number, config?.phase(number)?)))
+    }
+
+    /// Whether a generation was scanned to the end.
+    pub(super) fn is_scanned(&self, generation: usize) -> bool {
+        self.checkpoints[generation] == [true; SEGMENTS]
     }
 
     pub(super) fn forget_deletes(&mut self) {
@@ -163,21 +172,65 @@ impl World {
                 index.get_or_insert_default();
                 Answer::Flag(created)
             }
-            Call::Serve { generation } => {
-                self.serving = *generation;
+            Call::Swap { generation } => self.swap(*generation)?,
+            Call::Delete { generation, serving } => match self.swap(*serving)? {
+                Answer::Done => {
+                    self.indexes[*generation] = None;
+                    self.check_alias()?;
+                    Answer::Done
+                }
+                failed => failed,
+            },
+            Call::Forget { generation } => {
+                self.markers[*generation] = [None; KEYS];
+                self.checkpoints[*generation] = [false; SEGMENTS];
                 Answer::Done
             }
-            Call::Checkpoint { segment } => Answer::Checkpoint(self.checkpoints[*segment as usize]),
+            Call::Markers { generation } => {
+                let open = (0..KEYS).filter_map(|key| Some((key, self.markers[*generation][key]?)));
+                Answer::Markers(open.collect())
+            }
+            Call::Checkpoint { generation, segment } => {
+                let done = self.checkpoints[*generation][*segment as usize];
+                Answer::Checkpoint(if done { Checkpoint::Done } else { Checkpoint::Start })
+            }
             Call::Scan { segment, of, .. } => {
                 let found = (0..KEYS).find(|key| segment_of(*key, *of) == *segment);
                 Answer::Page(found.and_then(|key| Some((key, self.table[key]?))))
             }
-            Call::Save { segment, .. } => {
-                self.checkpoints[*segment as usize] = Checkpoint::Done;
+            Call::Save { generation, segment } => {
+                self.checkpoints[*generation][*segment as usize] = true;
                 Answer::Done
             }
-            Call::Keep | Call::Refresh | Call::Pause | Call::Expired => Answer::Done,
+            Call::Keep | Call::Refresh | Call::Pause | Call::Wait | Call::Expired => Answer::Done,
         })
+    }
+
+    /// Lets the readers' alias name this index.
+    fn swap(&mut self, generation: usize) -> Result<Answer, String> {
+        if self.indexes[generation].is_none() {
+            return Ok(Answer::Failed);
+        }
+        self.serving = generation;
+        self.check_alias()?;
+        Ok(Answer::Done)
+    }
+
+    /// Checks that readers search an index that exists and has every document.
+    fn check_alias(&self) -> Result<(), String> {
+        let config = self.config;
+        let stage = config.map(|config| config.stages[self.serving]);
+        let is_whole = match stage {
+            Some(Stage::Written(phase)) => phase != Phase::Filling,
+            // The older index is read until the newer one replaces it.
+            Some(Stage::Dropping) => true,
+            Some(Stage::Absent | Stage::Planned) | None => false,
+        };
+        if self.indexes[self.serving].is_some() && is_whole {
+            Ok(())
+        } else {
+            Err(format!("I8: readers search an index that is {stage:?}"))
+        }
     }
 
     /// Carries out the operations of a bulk request for whose positions `allowed` returns true. The others are

@@ -4,7 +4,7 @@ use table::{Key, Rev};
 
 use super::*;
 use crate::fold::{Change, fold};
-use crate::generation::Generation;
+use crate::generation::{Generation, Phase};
 use crate::group::GroupId;
 use crate::group::group_key;
 use crate::record::Side;
@@ -12,7 +12,7 @@ use crate::rules::ProductionRules;
 use crate::simulation::toy::TREES;
 
 fn targets(count: usize) -> Targets {
-    let generation = |n| Generation { index: format!("toy-{n}"), mapping: 1, filled: true };
+    let generation = |n| Generation { index: format!("toy-{n}"), mapping: 1, phase: Phase::Serving };
     Targets::new(&(0..count).map(generation).collect::<Vec<_>>())
 }
 

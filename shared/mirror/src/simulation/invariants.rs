@@ -16,12 +16,13 @@ use super::writers::keys;
 use crate::audit::{self, Wanted};
 use crate::documents::DetailLevel;
 use crate::fold::Presence;
+use crate::generation::Phase;
 use crate::item::presence;
 use crate::quarantine::Subject;
 
 /// Checks the invariants *content*, *revisions* and *quarantine* when no invocation is running.
 pub(crate) fn at_rest(world: &World) -> Result<(), String> {
-    let serving = world.generations.as_ref().filter(|generations| generations.written.iter().all(|one| one.filled));
+    let serving = world.generations.as_ref().filter(|generations| generations.of(Phase::Serving).is_some());
     let Some(generations) = serving else { return Ok(()) };
     let generation = &generations.written[0].index;
     let visible = world.search.visible(&generations.alias);

@@ -9,7 +9,7 @@ use super::toy::{Leaves, TOY};
 use super::world::{Attributes, Shared};
 use crate::documents::Documents;
 use crate::first_index::create;
-use crate::generation::{Generation, Generations, index_name, write_alias};
+use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
 use crate::mapping::index_body;
 use crate::operate::{Staleness, staleness};
 use crate::quarantine::{Code, Marker, Subject};
@@ -177,12 +177,12 @@ fn unfinished_index_with_another_mapping_is_not_filled() {
     put(&shared, "a", Some(leaf("x", 10)));
     let index = index_name("toy", 1);
     let mapping = Leaves.mapping().version + 1;
-    let generation = Generation { index: index.clone(), mapping, filled: false };
+    let generation = Generation { index: index.clone(), mapping, phase: Phase::Filling };
     {
         let mut world = shared.world();
         world.search.create(&index, &index_body(Leaves.mapping(), &write_alias(&index)).unwrap());
         world.generations =
-            Some(Generations { epoch: 1, alias: "toy".to_owned(), paused: false, written: vec![generation.clone()] });
+            Some(Generations { epoch: 1, written: vec![generation.clone()], ..Generations::none("toy") });
     }
     let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ()));
     assert!(made.unwrap_err().reason.contains("deploy the code that created it"));
@@ -190,7 +190,7 @@ fn unfinished_index_with_another_mapping_is_not_filled() {
     assert!(older.check_mapping(&Leaves).unwrap_err().contains("rebuild the index"));
     let world = shared.world();
     assert_eq!((world.markers.len(), world.search.visible("toy").len()), (0, 0));
-    assert!(!world.generations.as_ref().unwrap().written[0].filled);
+    assert_eq!(world.generations.as_ref().unwrap().written[0].phase, Phase::Filling);
 }
 
 /// Opens this many markers of other items.

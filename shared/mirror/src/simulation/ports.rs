@@ -17,6 +17,7 @@ use crate::ports::{
     StoredDocument, Time,
 };
 use crate::quarantine::Marker;
+use crate::schema::segment_sk;
 
 /// All engines and the clock as one value. Shapes are areas.
 pub(crate) trait Together: Index + Items + State + Quarantine + Time {}
@@ -133,6 +134,22 @@ impl Index for Shared {
         })
         .await
     }
+
+    async fn swap(&self, alias: &str, index: &str) -> Result<(), Fault> {
+        let (alias, index) = (alias.to_owned(), index.to_owned());
+        let missing = || Fault::lasting("simulated", "no such index");
+        self.ask(Kind::Write, move |world, _| world.search.swap(&alias, &index).then_some(()).ok_or_else(missing)).await
+    }
+
+    async fn delete(&self, alias: &str, serving: &str, index: &str) -> Result<(), Fault> {
+        let (alias, serving, index) = (alias.to_owned(), serving.to_owned(), index.to_owned());
+        let missing = || Fault::lasting("simulated", "no such index");
+        self.ask(Kind::Write, move |world, _| {
+            let swapped = world.search.swap(&alias, &serving).then_some(()).ok_or_else(missing);
+            swapped.map(|()| world.search.remove(&index))
+        })
+        .await
+    }
 }
 
 impl Items for Shared {
@@ -240,8 +257,8 @@ impl State for Shared {
         .await
     }
 
-    async fn checkpoint(&self, _: &str, table: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
-        let name = crate::schema::segment_sk(table, segment);
+    async fn checkpoint(&self, generation: &str, table: &'static Table, segment: Segment) -> Result<Checkpoint, Fault> {
+        let name = (generation.to_owned(), segment_sk(table, segment));
         self.ask(Kind::Read, move |world, _| {
             Ok(match world.checkpoints.get(&name) {
                 None => Checkpoint::Start,
@@ -252,8 +269,14 @@ impl State for Shared {
         .await
     }
 
-    async fn save(&self, _: &str, table: &'static Table, segment: Segment, after: Option<&Key>) -> Result<(), Fault> {
-        let (name, after) = (crate::schema::segment_sk(table, segment), after.cloned());
+    async fn save(
+        &self,
+        generation: &str,
+        table: &'static Table,
+        segment: Segment,
+        after: Option<&Key>,
+    ) -> Result<(), Fault> {
+        let (name, after) = ((generation.to_owned(), segment_sk(table, segment)), after.cloned());
         self.ask(Kind::Write, move |world, _| {
             world.checkpoints.insert(name, after);
             Ok(())
@@ -285,6 +308,17 @@ impl State for Shared {
                 world.notes.insert(name, note);
             }
             Ok(follows)
+        })
+        .await
+    }
+
+    async fn forget(&self, generation: &str) -> Result<(), Fault> {
+        let generation = generation.to_owned();
+        self.ask(Kind::Write, move |world, _| {
+            world.markers.retain(|(of, _), _| *of != generation);
+            world.checkpoints.retain(|(of, _), _| *of != generation);
+            world.notes.retain(|(of, _), _| *of != generation);
+            Ok(())
         })
         .await
     }

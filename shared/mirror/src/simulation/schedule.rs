@@ -18,7 +18,7 @@ use super::toy::Leaves;
 use super::world::{Fate, Kind, Shared, sequence};
 use super::writers::{WriterOptions, keys, write};
 use crate::documents::Documents;
-use crate::generation::{Generation, Generations, index_name, write_alias};
+use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
 use crate::mapping::index_body;
 use crate::rules::Rules;
 
@@ -108,8 +108,8 @@ impl<R: Rules> Schedule<R> {
         let mut world = self.shared.world();
         world.search.create(&index, &body);
         world.search.swap("toy", &index);
-        let written = vec![Generation { index, mapping: 1, filled: true }];
-        world.generations = Some(Generations { epoch: 1, alias: "toy".to_owned(), paused: false, written });
+        let written = vec![Generation { index, mapping: 1, phase: Phase::Serving }];
+        world.generations = Some(Generations { epoch: 1, written, ..Generations::none("toy") });
     }
 
     /// Carries out one event. Returns false if none is left.
@@ -223,7 +223,7 @@ impl<R: Rules> Schedule<R> {
     fn begin(&mut self) -> Result<bool, String> {
         let (end, filled) = {
             let world = self.shared.world();
-            let filled = world.generations.as_ref().is_some_and(|all| all.written.iter().all(|one| one.filled));
+            let filled = world.generations.as_ref().is_some_and(|all| all.of(Phase::Serving).is_some());
             (world.stream.len(), filled)
         };
         let number = self.next_number;

@@ -54,8 +54,17 @@ impl Search {
         true
     }
 
-    pub(crate) fn swap(&mut self, alias: &str, index: &str) {
-        self.readers.insert(alias.to_owned(), index.to_owned());
+    /// Lets a readers' alias name this index. Returns false if the index does not exist.
+    pub(crate) fn swap(&mut self, alias: &str, index: &str) -> bool {
+        let exists = self.indexes.contains_key(index);
+        if exists {
+            self.readers.insert(alias.to_owned(), index.to_owned());
+        }
+        exists
+    }
+
+    pub(crate) fn remove(&mut self, index: &str) {
+        self.indexes.remove(index);
     }
 
     /// Returns the documents that a reader finds through an alias.

@@ -5,7 +5,7 @@ use super::scenarios::{key, leaf, put, serving};
 use super::toy::{LabelledLeaves, TREES};
 use super::world::Shared;
 use crate::documents::Documents;
-use crate::generation::{Generation, index_name, write_alias};
+use crate::generation::{Generation, Phase, index_name, write_alias};
 use crate::mapping::index_body;
 use crate::repair::repair_generations;
 use crate::rules::ProductionRules;
@@ -21,13 +21,14 @@ fn raised() -> Shared {
     world.search.create(&index, &index_body(mapping, &write_alias(&index)).unwrap());
     let generations = world.generations.as_mut().unwrap();
     generations.epoch += 1;
-    generations.written.push(Generation { index, mapping: mapping.version, filled: false });
+    generations.written.push(Generation { index, mapping: mapping.version, phase: Phase::Filling });
     drop(world);
     shared
 }
 
 fn deliver(shared: &Shared) -> ProcessedBatch {
-    let payload = shared.world().event(0, shared.world_len());
+    let to = shared.world_len();
+    let payload = shared.world().event(0, to);
     drive(shared, process_batch::<ProductionRules, _, _>(shared, &LabelledLeaves, &TABLES, &payload)).unwrap()
 }
 

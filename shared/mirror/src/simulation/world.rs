@@ -24,7 +24,8 @@ pub(crate) struct World {
     pub(crate) search: Search,
     pub(crate) generations: Option<Generations>,
     pub(crate) markers: BTreeMap<(String, String), Marker>,
-    pub(crate) checkpoints: BTreeMap<String, Option<Key>>,
+    /// The checkpoints, by generation and segment.
+    pub(crate) checkpoints: BTreeMap<(String, String), Option<Key>>,
     pub(crate) kept: BTreeMap<String, String>,
     /// The notes of audits, by generation and name.
     pub(crate) notes: BTreeMap<(String, String), Note>,

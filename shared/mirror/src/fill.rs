@@ -1,0 +1,145 @@
+//! Filling an index by a consistent scan of the tables. It can be stopped at any point, and resumes with the next call.
+
+use std::time::Duration;
+
+use futures::stream::{self, TryStreamExt};
+use table::schema::{System, Table};
+
+use crate::batch::Batch;
+use crate::context::Context;
+use crate::documents::Documents;
+use crate::fold::{Change, Presence};
+use crate::generation::{Generation, Phase, Targets};
+use crate::group::{Group, GroupKey, after, group_key};
+use crate::item::{Item, presence, rev_value};
+use crate::ports::{Checkpoint, Fault, Items, Page, Ports, Segment, State, Time};
+use crate::record::{RecordError, Side};
+use crate::rules::Rules;
+
+/// The number of segments of a table, which are scanned concurrently.
+const SEGMENTS: u32 = 4;
+
+/// How often a page is retried before the call fails.
+const ATTEMPTS: u64 = 5;
+
+/// How long a segment waits in total for shapes that S3 refuses, before their items go to quarantine. Must be less than
+/// a deployment waits for progress.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The longest pause before a page with a refused shape is retried.
+const PAUSE_REFUSED: Duration = Duration::from_secs(5);
+
+/// Writes every item of the tables to a generation, or continues where an earlier call was stopped. `scanned` is called
+/// after every page, with the table and the number of items.
+pub(crate) async fn scan_tables<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    generation: &Generation,
+    scanned: &(impl Fn(&'static str, usize) + Sync),
+) -> Result<(), Fault> {
+    let segments = searchable(documents.tables())
+        .flat_map(|table| (0..SEGMENTS).map(move |number| (table, Segment { number, of: SEGMENTS })));
+    stream::iter(segments.map(Ok))
+        .try_for_each_concurrent(SEGMENTS as usize, |(table, segment)| {
+            scan_segment::<R, _, _>(ports, documents, generation, table, segment, scanned)
+        })
+        .await
+}
+
+async fn scan_segment<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    generation: &Generation,
+    table: &'static Table,
+    segment: Segment,
+    scanned: &(impl Fn(&'static str, usize) + Sync),
+) -> Result<(), Fault> {
+    let mut checkpoint = ports.state().checkpoint(&generation.index, table, segment).await?;
+    let mut failures = 0;
+    // The segment waits only once, even if many shapes are refused permanently.
+    let mut refused_since = None;
+    loop {
+        let last = match &checkpoint {
+            Checkpoint::Start => None,
+            Checkpoint::After(key) => Some(key),
+            Checkpoint::Done => return Ok(()),
+        };
+        let received = ports.time().micros();
+        let Page { items, next } = ports.items().scan(table, segment, last).await?;
+        let context = Context { ports, documents, targets: Targets::new(std::slice::from_ref(generation)), received };
+        let refusal_deadline = after(refused_since.unwrap_or(received), REFUSAL_TIMEOUT);
+        match write_page::<R, _, _>(context, table, &items, refusal_deadline).await {
+            Ok(()) => {
+                failures = 0;
+                ports.state().save(&generation.index, table, segment, next.as_ref()).await?;
+                scanned(table.name, items.len());
+                check_wanted(ports, generation).await?;
+                checkpoint = next.map_or(Checkpoint::Done, Checkpoint::After);
+            }
+            // The page is discarded and read again: it may be too old, or S3 may be slow.
+            Err(unwritten) if unwritten.refused => {
+                refused_since.get_or_insert(received);
+                ports.time().pause(PAUSE_REFUSED).await;
+            }
+            Err(_) if failures < ATTEMPTS => {
+                failures += 1;
+                ports.time().pause(Duration::from_secs(failures)).await;
+            }
+            Err(unwritten) => return Err(unwritten.fault),
+        }
+    }
+}
+
+/// Checks that the generation is still to be filled, since an operator may hold or cancel its rebuild.
+async fn check_wanted<P: Ports>(ports: &P, generation: &Generation) -> Result<(), Fault> {
+    let config = ports.state().generations().await?;
+    match config.as_ref().and_then(|config| Some((config.held, config.of(Phase::Filling)?))) {
+        Some((false, filling)) if filling.index == generation.index => Ok(()),
+        Some((true, _)) => Err(Fault::lasting("mirror", "the rebuild is held")),
+        _ => Err(Fault::lasting("mirror", "the rebuild was cancelled, or another call has finished it")),
+    }
+}
+
+/// The reason why a page was not fully written.
+struct Unwritten {
+    fault: Fault,
+    /// Whether S3 refuses a shape and a retry may help.
+    refused: bool,
+}
+
+/// Writes each item at its revision, as its stream record would, and stamps items without a revision.
+async fn write_page<R: Rules, P: Ports, D: Documents>(
+    context: Context<'_, P, D>,
+    table: &'static Table,
+    items: &[Item],
+    refusal_deadline: i64,
+) -> Result<(), Unwritten> {
+    let groups = items.iter().enumerate().filter_map(|(at, item)| group_of::<R>(table, item, at));
+    let groups = groups.map(|group| Group { refusal_deadline: Some(refusal_deadline), ..group }).collect();
+    let mut batch = Batch::new::<R>(context, groups);
+    batch.run::<R>().await;
+    if batch.groups.iter().all(Group::handled) {
+        Ok(())
+    } else {
+        let refused = batch.tally.refused;
+        Err(Unwritten { fault: Fault::passing("mirror", batch.tally.into_reason()), refused })
+    }
+}
+
+/// Creates a group of one item. Returns `None` if the item is never searchable.
+fn group_of<'i, R: Rules>(table: &'static Table, item: &'i Item, at: usize) -> Option<Group<'i>> {
+    let text = item.as_str();
+    let key = item.image().ok().and_then(|image| image.key(table).ok());
+    let Some(key) = key else {
+        return Some(Group { record_error: Some(RecordError::Keys), ..Group::new(GroupKey::Record, text, at) });
+    };
+    let rev = rev_value(text);
+    let change = Change { old: Presence::Absent, new: presence(rev) };
+    let group = Group::new(group_key(table, key)?, text, at);
+    Some(Group { fold: Some(R::fold(None, change)), image: Some(Side { text, rev }), scanned: true, ..group })
+}
+
+/// Returns the tables that may have documents.
+pub(crate) fn searchable(system: &'static System) -> impl Iterator<Item = &'static Table> {
+    system.tables.iter().copied().filter(|table| table.is_searchable())
+}

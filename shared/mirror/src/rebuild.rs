@@ -1,0 +1,431 @@
+//! The rebuild of a system's index, the first index, and going back to the old index. The state is the config item, and
+//! each step changes it only if nothing else has changed it since. A call that was stopped at any point resumes with the
+//! next call.
+
+use std::time::Duration;
+
+use table::Engines;
+use table::schema::System;
+
+use crate::documents::{Documents, Shapes};
+use crate::engines::{DynamoState, Production};
+use crate::fill::scan_tables;
+use crate::generation::{Generation, Generations, Phase, index_name, write_alias};
+use crate::mapping::index_body;
+use crate::ports::{Fault, Index, Ports, State, Time};
+use crate::rules::{ProductionRules, Rules};
+
+/// An operator's order about a rebuild.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rebuild {
+    pub goal: Goal,
+    /// Whether another rebuild begins if none is under way.
+    pub begins: bool,
+    /// Whether the old index is not written any more while the new one is filled, since it is lost or has a mapping that
+    /// the code does not write. Readers then search the old index in its last state.
+    pub replaces: bool,
+    /// How long the mirror writes nothing before the new index is published: longer than an invocation can live.
+    pub pause: Duration,
+    /// Whether the new index serves even if items of it are in quarantine.
+    pub accepts_quarantine: bool,
+}
+
+/// The state that an order leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// The new index serves, and the old one is kept.
+    Serve,
+    /// The old index is deleted after the new one serves.
+    Finish,
+    /// The old index serves again, and the new one is kept.
+    RollBack,
+    /// The new index, which does not serve, is deleted.
+    Cancel,
+}
+
+/// A step of a rebuild that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The index exists, and the mirror writes nothing.
+    Paused,
+    /// From now on the stream function writes the index.
+    Published,
+    /// A page of a table was written.
+    Scanned { table: &'static str, items: usize },
+    /// The index is filled and was audited.
+    Audited,
+    /// The readers' alias names the index.
+    Serving,
+    /// The other index is not written any more.
+    Released,
+    /// An index that is not written any more was deleted.
+    Dropped,
+}
+
+/// The next step of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Creates an index, and pauses the mirror if another index is written.
+    Begin,
+    /// Pauses the mirror again after a rebuild was held.
+    Pause,
+    /// Publishes the created index after the pause.
+    Publish,
+    /// Fills the index, and audits it.
+    Fill,
+    /// Moves the readers' alias to the audited index.
+    Swap,
+    /// Audits the kept index, which was rolled back, once more.
+    Return,
+    /// Prepares to move the readers' alias back to the kept index.
+    TurnBack,
+    /// Stops writing the kept index.
+    Release,
+    /// Stops writing the index that does not serve.
+    Abandon,
+    /// Deletes an index that is not written any more.
+    Drop,
+}
+
+/// Carries out an order. Returns the config item after it.
+pub async fn rebuild_index(
+    documents: &impl Documents,
+    shapes: &impl Shapes,
+    engines: &Engines,
+    order: Rebuild,
+    progress: impl Fn(Progress) + Sync,
+) -> Result<Generations, Fault> {
+    let system = documents.tables();
+    let ports = Production::new(engines, system, shapes, None)?;
+    let alias = engines.config.search_name(system.name);
+    rebuild::<ProductionRules, _, _>(&ports, documents, &alias, order, &progress).await
+}
+
+/// Stops the rebuild that is under way after its present page, until it is continued.
+pub async fn hold_rebuild(system: &'static System, engines: &Engines) -> Result<Generations, Fault> {
+    hold(&DynamoState::new(engines, system)).await
+}
+
+/// Lets a rebuild that was held continue with the next order.
+pub async fn continue_rebuild(system: &'static System, engines: &Engines) -> Result<(), Fault> {
+    let state = DynamoState::new(engines, system);
+    loop {
+        match state.generations().await? {
+            Some(config) if config.held => {
+                if state.publish(&Generations { held: false, ..config.next() }).await? {
+                    return Ok(());
+                }
+            }
+            _ => return Ok(()),
+        }
+    }
+}
+
+pub(crate) async fn hold(state: &impl State) -> Result<Generations, Fault> {
+    loop {
+        let Some(config) = state.generations().await?.filter(Generations::is_rebuilding) else {
+            return Err(refused("no rebuild is under way"));
+        };
+        if config.held {
+            return Ok(config);
+        }
+        let held = Generations { held: true, paused: false, ..config.next() };
+        if state.publish(&held).await? {
+            return Ok(held);
+        }
+    }
+}
+
+pub(crate) async fn rebuild<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    alias: &str,
+    order: Rebuild,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<Generations, Fault> {
+    let mut begins = order.begins;
+    loop {
+        let config = ports.state().generations().await?.unwrap_or_else(|| Generations::none(alias));
+        let Some(step) = config.step(order.goal, begins).map_err(refused)? else { return Ok(config) };
+        begins = false;
+        match step {
+            Step::Begin => begin(ports, documents, config, progress).await?,
+            Step::Fill => fill::<R, _, _>(ports, documents, config, order, progress).await?,
+            Step::Publish => publish_after_pause(ports, documents, config, order, progress).await?,
+            Step::Swap => swap(ports, config, progress).await?,
+            Step::Drop => drop_index(ports, config, progress).await?,
+            Step::Pause => {
+                ports.state().publish(&Generations { paused: true, ..config.next() }).await?;
+            }
+            Step::Return | Step::TurnBack | Step::Release | Step::Abandon => {
+                let next = changed(&config, step);
+                if ports.state().publish(&next).await? && step == Step::Release {
+                    progress(Progress::Released);
+                }
+            }
+        }
+    }
+}
+
+/// Creates an index under a name that was never used. Nothing has written the first index before it is published, so
+/// there is no pause.
+async fn begin<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    progress: &impl Fn(Progress),
+) -> Result<(), Fault> {
+    let mapping = documents.mapping();
+    let mut number = config.last;
+    let index = loop {
+        number += 1;
+        let index = index_name(&config.alias, number);
+        // An index that exists already, even one without a config item, may have any content.
+        if ports.index().create(&index, &index_body(mapping, &write_alias(&index))?).await? {
+            break index;
+        }
+    };
+    let generation = Generation { index, mapping: mapping.version, phase: Phase::Filling };
+    let is_first = config.written.is_empty();
+    let mut next = Generations { last: number, held: false, ..config.next() };
+    if is_first {
+        next.written.push(generation);
+    } else {
+        next.planned = Some(generation);
+        next.paused = true;
+    }
+    // If another order was faster, the next step continues that one, and this index stays empty.
+    if ports.state().publish(&next).await? {
+        progress(if is_first { Progress::Published } else { Progress::Paused });
+    }
+    Ok(())
+}
+
+/// Waits until no invocation from before the pause lives, and publishes the index. Without the wait, an invocation that
+/// had received an older image could write it to the new index after another one had handled the item's delete in the
+/// old index alone.
+async fn publish_after_pause<P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    order: Rebuild,
+    progress: &impl Fn(Progress),
+) -> Result<(), Fault> {
+    let mut next = Generations { paused: false, planned: None, ..config.next() };
+    if order.replaces {
+        next.dropping.extend(next.written.drain(..).map(|generation| generation.index));
+    }
+    next.written.extend(config.planned);
+    for generation in &next.written {
+        generation.check_mapping(documents).map_err(refused)?;
+    }
+    ports.time().wait(order.pause).await;
+    if ports.state().publish(&next).await? {
+        progress(Progress::Published);
+    }
+    Ok(())
+}
+
+async fn fill<R: Rules, P: Ports, D: Documents>(
+    ports: &P,
+    documents: &D,
+    config: Generations,
+    order: Rebuild,
+    progress: &(impl Fn(Progress) + Sync),
+) -> Result<(), Fault> {
+    let Some(generation) = config.of(Phase::Filling) else { return Ok(()) };
+    generation.check_mapping(documents).map_err(refused)?;
+    let scanned = |table, items| progress(Progress::Scanned { table, items });
+    scan_tables::<R, _, _>(ports, documents, generation, &scanned).await?;
+    ports.index().refresh(&generation.index).await?;
+    verify(ports, generation, order).await?;
+    if ports.state().publish(&changed(&config, Step::Fill)).await? {
+        progress(Progress::Audited);
+    }
+    Ok(())
+}
+
+/// Checks a filled index before it serves.
+async fn verify<P: Ports>(ports: &P, generation: &Generation, order: Rebuild) -> Result<(), Fault> {
+    if order.accepts_quarantine {
+        return Ok(());
+    }
+    match ports.state().markers(&generation.index).await?.len() {
+        0 => Ok(()),
+        number => Err(refused(format_args!(
+            "{number} items are in quarantine in {}, which does not serve therefore: fix them, or accept that search \
+             does not find them",
+            generation.index
+        ))),
+    }
+}
+
+/// Moves the readers' alias. The config item says so afterwards. Until then each order makes this step again.
+async fn swap<P: Ports>(ports: &P, config: Generations, progress: &impl Fn(Progress)) -> Result<(), Fault> {
+    let Some(generation) = config.of(Phase::Audited) else { return Ok(()) };
+    if config.written.len() == 1 && config.dropping.is_empty() {
+        ports.index().serve(&config.alias, &generation.index).await?;
+    } else {
+        ports.index().swap(&config.alias, &generation.index).await?;
+    }
+    if ports.state().publish(&changed(&config, Step::Swap)).await? {
+        progress(Progress::Serving);
+    }
+    Ok(())
+}
+
+/// Deletes an index, and what the state table has about it.
+async fn drop_index<P: Ports>(ports: &P, config: Generations, progress: &impl Fn(Progress)) -> Result<(), Fault> {
+    let mut next = config.next();
+    let (Some(index), Some(serving)) = (next.dropping.pop(), config.of(Phase::Serving)) else { return Ok(()) };
+    ports.index().delete(&config.alias, &serving.index, &index).await?;
+    ports.state().forget(&index).await?;
+    if ports.state().publish(&next).await? {
+        progress(Progress::Dropped);
+    }
+    Ok(())
+}
+
+/// Returns the config item after a step that changes phases.
+fn changed(config: &Generations, step: Step) -> Generations {
+    let mut next = config.next();
+    for generation in &mut next.written {
+        generation.phase = match (step, generation.phase) {
+            (Step::Fill, Phase::Filling) | (Step::TurnBack, Phase::Kept) => Phase::Audited,
+            (Step::Swap, Phase::Audited) => Phase::Serving,
+            (Step::Swap, Phase::Serving) => Phase::Kept,
+            (Step::Return, Phase::Kept) => Phase::Filling,
+            (_, phase) => phase,
+        };
+    }
+    if matches!(step, Step::Release | Step::Abandon) {
+        let (serving, others) = next.written.into_iter().partition(|generation| generation.phase == Phase::Serving);
+        next.written = serving;
+        let others: Vec<Generation> = others;
+        next.dropping.extend(others.into_iter().chain(next.planned.take()).map(|generation| generation.index));
+        next.paused = false;
+        next.held = false;
+    }
+    next
+}
+
+/// The positions of the generations by phase. Generations are listed by age.
+struct Phases {
+    serving: Option<usize>,
+    filling: Option<usize>,
+    audited: Option<usize>,
+    kept: Option<usize>,
+}
+
+type Next = Result<Option<Step>, &'static str>;
+
+impl Generations {
+    /// Whether an index was created that does not serve yet.
+    pub fn is_rebuilding(&self) -> bool {
+        self.planned.is_some() || self.phases().filling.is_some() || self.phases().is_advancing()
+    }
+
+    fn phases(&self) -> Phases {
+        let at = |phase| self.written.iter().position(|generation| generation.phase == phase);
+        Phases {
+            serving: at(Phase::Serving),
+            filling: at(Phase::Filling),
+            audited: at(Phase::Audited),
+            kept: at(Phase::Kept),
+        }
+    }
+
+    /// Returns the next step towards a goal, or `None` if it is reached. The error says why it cannot be reached.
+    fn step(&self, goal: Goal, begins: bool) -> Next {
+        match goal {
+            Goal::Serve => self.to_serve(begins),
+            Goal::Finish => self.to_finish(),
+            Goal::RollBack => self.to_roll_back(),
+            Goal::Cancel => self.to_cancel(),
+        }
+    }
+
+    fn to_serve(&self, begins: bool) -> Next {
+        let phases = self.phases();
+        if self.held {
+            return Err("the rebuild is held: resume or cancel it");
+        }
+        Ok(if self.planned.is_some() {
+            Some(if self.paused { Step::Publish } else { Step::Pause })
+        } else if phases.audited.is_some() {
+            Some(Step::Swap)
+        } else if phases.filling.is_some() {
+            Some(Step::Fill)
+        } else if !self.dropping.is_empty() {
+            Some(Step::Drop)
+        } else if phases.was_rolled_back() {
+            Some(Step::Return)
+        } else {
+            let begins = begins && phases.kept.is_none();
+            (begins || self.written.is_empty()).then_some(Step::Begin)
+        })
+    }
+
+    fn to_finish(&self) -> Next {
+        let phases = self.phases();
+        if self.is_rebuilding() || phases.was_rolled_back() || phases.goes_back() {
+            return Err("the new index does not serve: start the rebuild again, or cancel it");
+        }
+        Ok(if phases.kept.is_some() { Some(Step::Release) } else { self.to_drop() })
+    }
+
+    fn to_roll_back(&self) -> Next {
+        let phases = self.phases();
+        if phases.goes_back() {
+            Ok(Some(Step::Swap))
+        } else if self.is_rebuilding() {
+            Err("the new index does not serve yet: cancel the rebuild")
+        } else if phases.was_rolled_back() {
+            Ok(None)
+        } else if phases.kept.is_some() {
+            Ok(Some(Step::TurnBack))
+        } else {
+            Err("the old index is not written any more: rebuild with the former code")
+        }
+    }
+
+    fn to_cancel(&self) -> Next {
+        let phases = self.phases();
+        if phases.goes_back() {
+            Ok(Some(Step::Swap))
+        } else if self.is_rebuilding() && phases.serving.is_none() {
+            Err("no other index is written: start the rebuild again, which resumes it")
+        } else if self.is_rebuilding() || phases.was_rolled_back() {
+            Ok(Some(Step::Abandon))
+        } else if phases.kept.is_some() {
+            Err("the new index serves: roll back first, or finish the rebuild")
+        } else {
+            Ok(self.to_drop())
+        }
+    }
+
+    fn to_drop(&self) -> Option<Step> {
+        (!self.dropping.is_empty()).then_some(Step::Drop)
+    }
+}
+
+impl Phases {
+    /// Whether the readers' alias moves to a newer index, or to the first.
+    fn is_advancing(&self) -> bool {
+        self.audited.is_some() && self.audited > self.serving
+    }
+
+    /// Whether the readers' alias moves to the older index.
+    fn goes_back(&self) -> bool {
+        self.audited.is_some() && self.audited < self.serving
+    }
+
+    /// Whether the older index serves again.
+    fn was_rolled_back(&self) -> bool {
+        self.kept > self.serving
+    }
+}
+
+fn refused(reason: impl ToString) -> Fault {
+    Fault::lasting("mirror", reason)
+}
