@@ -8,6 +8,7 @@ mod import;
 mod local_command;
 mod log;
 mod quarantine;
+mod rebuild;
 mod repair;
 mod running;
 mod sample_data;
@@ -44,6 +45,8 @@ enum Command {
     CreateIndex(create_index::CreateIndex),
     /// List items that could not be indexed, with the reasons.
     Quarantine(quarantine::Quarantine),
+    /// Rebuild the index of a system while it serves.
+    Rebuild(rebuild::Rebuild),
     /// Rebuild the search document of one item from the table.
     Repair(repair::Repair),
 }
@@ -66,6 +69,7 @@ async fn main() -> ExitCode {
         Command::Chat(chat) => chat.run().await,
         Command::CreateIndex(create) => create.run().await,
         Command::Quarantine(quarantine) => quarantine.run().await,
+        Command::Rebuild(rebuild) => rebuild.run().await,
         Command::Repair(repair) => repair.run().await,
     };
     match outcome {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use aws_config::Region;
 use aws_config::default_provider::credentials::DefaultCredentialsChain;
@@ -19,6 +20,8 @@ struct Endpoints {
     dynamodb: String,
     s3: String,
     search: String,
+    /// The longest time in seconds that an invocation of a mirror takes.
+    mirror_timeout: u64,
 }
 
 /// Announces a running platform until it is dropped.
@@ -39,6 +42,7 @@ impl Running {
             dynamodb: platform.dynamodb().to_owned(),
             s3: platform.s3().to_owned(),
             search: platform.engines.config.search.clone(),
+            mirror_timeout: platform.mirror_timeout.as_secs(),
         };
         let file = file(folder);
         let text = serde_json::to_vec(&endpoints).map_err(Failure::new)?;
@@ -70,9 +74,25 @@ fn endpoints(folder: &Path) -> Result<Endpoints, Failure> {
     serde_json::from_slice(&text).map_err(Failure::new)
 }
 
+/// How much longer than an invocation can live a rebuild waits on AWS, where it is a clock of another machine that ends
+/// the invocation.
+const MARGIN: Duration = Duration::from_secs(30);
+
+/// Returns how long a rebuild waits until every invocation of the mirror has ended.
+pub fn pause(folder: &Path) -> Result<Duration, Failure> {
+    if is_deployment() {
+        return Ok(mirror::TIMEOUT + MARGIN);
+    }
+    Ok(Duration::from_secs(endpoints(folder)?.mirror_timeout + 1))
+}
+
+fn is_deployment() -> bool {
+    std::env::var_os("CAIRN_SEARCH_ENDPOINT").is_some()
+}
+
 /// Returns the engines of the deployment in the environment, or else of the platform that runs on the state folder.
 pub async fn engines(folder: &Path) -> Result<Arc<Engines>, Failure> {
-    let config = if std::env::var_os("CAIRN_SEARCH_ENDPOINT").is_some() {
+    let config = if is_deployment() {
         Config::from_env().map_err(Failure::new)?
     } else {
         let endpoints = endpoints(folder)?;

@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
-use mirror::{Mapping, Mirrored, Repairing, Scanned};
+use mirror::{Mapping, Mirrored, Rebuild, Rebuilding, Repairing, Scanned};
 use table::config::LEASE;
 use table::schema::{
     DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, visibility_timeout,
@@ -59,6 +59,8 @@ pub struct Served {
     pub sample_document: fn(u32, &'static Table, &str) -> Result<Option<String>, String>,
     /// Creates the system's first index, or resumes an interrupted run.
     pub first_index: fn(Arc<Engines>, Scanned) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
+    /// Carries out an order about the rebuild of the system's index.
+    pub rebuild: fn(Arc<Engines>, Rebuild, Scanned) -> Rebuilding,
     /// Rebuilds the documents of one key from its table.
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
 }
@@ -74,6 +76,7 @@ impl Served {
             previous_mapping: || M::default().previous_mapping(),
             sample_document: |version, table, item| mirror::sample_document(&M::default(), version, table, item),
             first_index: mirror::first_index::<M>,
+            rebuild: mirror::rebuild::<M>,
             repair: mirror::repair::<M>,
         }
     }
@@ -105,6 +108,9 @@ pub struct Options {
     /// The names of the platform's issuers.
     pub issuers: Vec<String>,
     pub sources: source::Settings,
+    /// Whether an index with the mapping of the release before is rebuilt at the start. Otherwise the platform writes it
+    /// until an operator rebuilds it.
+    pub rebuilds: bool,
     pub sockets: socket::Settings,
     /// Wraps the engines of a system, for example with a recorder of its requests.
     pub through: fn(&System, &Arc<Engines>) -> Arc<Engines>,
@@ -125,6 +131,8 @@ pub struct Platform {
     pub url: String,
     pub engines: Arc<Engines>,
     pub identity: Identity,
+    /// The longest time that an invocation of a mirror takes.
+    pub mirror_timeout: Duration,
     apps: Vec<Arc<App>>,
     gateway: Gateway,
     sources: Sources,
@@ -154,6 +162,7 @@ impl Options {
             clock: Clock::system(),
             issuers: vec![identity::ISSUER.to_owned()],
             sources: source::Settings::default(),
+            rebuilds: true,
             sockets: socket::Settings::default(),
             through: |_, engines| Arc::clone(engines),
             lease: LEASE,
@@ -205,7 +214,7 @@ impl Platform {
         }
         let kept = state.has_search_engine(search.identity.as_deref());
         for served in &options.systems {
-            index::bring_up(served, &engines, kept, progress).await?;
+            index::bring_up(served, &engines, kept, options.rebuilds, progress).await?;
         }
         state.set_search_engine(search.identity.as_deref())?;
 
@@ -235,6 +244,7 @@ impl Platform {
             url,
             engines,
             identity,
+            mirror_timeout: options.sources.timeout.min(mirror::TIMEOUT),
             apps,
             gateway,
             sources,

@@ -21,6 +21,16 @@ use bytes::Bytes;
 /// error of Lambda, including timeouts.
 pub trait Function: Send + Sync + 'static {
     fn invoke(&self, handler: &'static str, payload: Bytes) -> impl Future<Output = Result<Bytes, String>> + Send;
+
+    /// Calls the function, which is stopped after this time.
+    fn invoke_within(
+        &self,
+        _: Duration,
+        handler: &'static str,
+        payload: Bytes,
+    ) -> impl Future<Output = Result<Bytes, String>> + Send {
+        self.invoke(handler, payload)
+    }
 }
 
 /// The settings of the event sources. The defaults are those of the templates, except for shorter waits.
@@ -30,6 +40,8 @@ pub struct Settings {
     pub batch_records: usize,
     /// The maximum payload of one invocation in bytes. A single record may be larger.
     pub batch_bytes: usize,
+    /// The longest time that an invocation for stream records may take. A rebuild of an index waits for that long.
+    pub timeout: Duration,
     /// The polling interval of a stream without new records.
     pub poll: Duration,
     /// Stream records that still fail at this age are discarded: written to the bucket, and skipped.
@@ -46,6 +58,7 @@ impl Default for Settings {
         Self {
             batch_records: 1000,
             batch_bytes: 6 * 1024 * 1024 - 1024,
+            timeout: Duration::from_secs(20),
             poll: Duration::from_millis(50),
             maximum_age: Duration::from_secs(20 * 3600),
             retry: Duration::from_millis(100),

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use aws_sdk_dynamodb::error::DisplayErrorContext;
-use mirror::Generations;
-use table::{Engines, create_tables};
+use mirror::{Generations, Goal, Phase, Rebuild};
+use table::Engines;
 
 use super::Served;
 use crate::error::StartError;
@@ -14,12 +14,18 @@ use crate::progress::Progress;
 
 const STAGE: &str = "index";
 
-/// Creates or updates the index of a system from its tables. `kept` means that the search engine is the same as at the
-/// last start.
+/// The order of the start. No invocation runs yet, so there is nothing to wait for.
+const ORDER: Rebuild =
+    Rebuild { goal: Goal::Serve, begins: false, replaces: false, pause: Duration::ZERO, accepts_quarantine: true };
+
+/// Creates the index of a system, or creates it again if it is lost or has another mapping. `kept` means that the search
+/// engine is the same as at the last start. An index with the mapping of the release before is only created again if
+/// `rebuilds`.
 pub(super) async fn bring_up(
     served: &Served,
     engines: &Arc<Engines>,
     kept: bool,
+    rebuilds: bool,
     progress: &Progress,
 ) -> Result<(), StartError> {
     let name = served.system.name;
@@ -30,17 +36,21 @@ pub(super) async fn bring_up(
         )
     };
     let generations = mirror::generations(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
-    let mut replaced = Vec::new();
     if let Some(generations) = generations {
-        let known = (served.mapping)().version;
-        let raised = generations.written.iter().any(|generation| generation.mapping != known);
+        let raised = is_raised(served, &generations, rebuilds);
         let kept = kept && serves(engines, &generations).await;
         if raised || !kept {
-            forget(served, engines).await.map_err(failed)?;
+            mirror::abandon_indexes(served.system, engines).await.map_err(|fault| failed(fault.to_string()))?;
         }
         if raised && kept {
-            replaced = generations.written;
             progress.note(format!("The mapping of {name} has changed: its index is created again from the tables."));
+        }
+        // An operator's rebuild, which has another index that serves, is left to the operator.
+        if !raised && kept && generations.of(Phase::Serving).is_some() {
+            progress.started(STAGE);
+            let serving = generations.of(Phase::Serving).map(|serving| serving.index.clone());
+            progress.finished(STAGE, serving.unwrap_or_default());
+            return Ok(());
         }
     }
 
@@ -55,17 +65,22 @@ pub(super) async fn bring_up(
             listener.advanced(STAGE, done, total.map(|total| total.max(done)));
         }
     });
-    let made = (served.first_index)(Arc::clone(engines), scanned).await;
-    let generation = made.map_err(|fault| failed(fault.to_string()))?;
+    let generations = (served.rebuild)(Arc::clone(engines), ORDER, scanned).await;
+    let generations = generations.map_err(|fault| failed(fault.to_string()))?;
+    let index = generations.of(Phase::Serving).map(|serving| serving.index.clone()).unwrap_or_default();
     let outcome = match items.load(Ordering::SeqCst) {
-        0 => generation.index,
-        items => format!("{}, filled from {items} items", generation.index),
+        0 => index,
+        items => format!("{index}, filled from {items} items"),
     };
     progress.finished(STAGE, outcome);
-    for generation in replaced {
-        drop_index(engines, &generation.index).await;
-    }
     Ok(())
+}
+
+/// Whether an index has a mapping other than the code's own. That of the release before is written, too.
+fn is_raised(served: &Served, generations: &Generations, rebuilds: bool) -> bool {
+    let own = (served.mapping)().version;
+    let previous = (served.previous_mapping)().map(|previous| previous.version).filter(|_| !rebuilds);
+    generations.written.iter().any(|generation| generation.mapping != own && Some(generation.mapping) != previous)
 }
 
 /// Estimates the number of items that a scan reads, for the progress bar only.
@@ -90,26 +105,9 @@ async fn serves(engines: &Engines, generations: &Generations) -> bool {
     true
 }
 
-/// Deletes an index that is no longer read or written. If that fails, it merely takes disk space.
-async fn drop_index(engines: &Engines, index: &str) {
-    let dropped = reqwest::Client::new().delete(format!("{}/{index}", engines.config.search)).send().await;
-    if let Err(error) = dropped.and_then(reqwest::Response::error_for_status) {
-        tracing::warn!(index, %error, "deleting a replaced index failed");
-    }
-}
-
 /// Refreshes an index.
 pub(super) async fn refresh(search: &str, name: String) {
     if let Err(error) = reqwest::Client::new().post(format!("{search}/{name}/_refresh")).send().await {
         tracing::warn!(index = name, %error, "refreshing an index failed");
     }
-}
-
-/// Empties the mirror's own table, which describes another index. Its quarantine markers are deleted, too. Items that
-/// still cannot be indexed are quarantined again.
-async fn forget(served: &Served, engines: &Engines) -> Result<(), String> {
-    let table = engines.config.table(&format!("{}-mirror", served.system.name));
-    let deleted = engines.dynamodb().delete_table().table_name(&table).send().await;
-    deleted.map_err(|error| DisplayErrorContext(error).to_string())?;
-    create_tables(engines.dynamodb(), &engines.config, served.system).await.map_err(|error| error.to_string())
 }

@@ -40,7 +40,11 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
 impl Function for App {
     async fn invoke(&self, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
-        self.event(handler, payload, Instant::now() + MAX_TIMEOUT).await.map_err(|failure| failure.to_string())
+        self.invoke_within(MAX_TIMEOUT, handler, payload).await
+    }
+
+    async fn invoke_within(&self, time: Duration, handler: &'static str, payload: Bytes) -> Result<Bytes, String> {
+        self.event(handler, payload, Instant::now() + time).await.map_err(|failure| failure.to_string())
     }
 }
 

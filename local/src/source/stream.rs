@@ -179,7 +179,7 @@ impl<F: Function> Running<F> {
     async fn invoke(&self, batch: &[Record]) -> Outcome {
         let stream = &self.stream;
         let payload = Bytes::from(batch::payload(batch));
-        let outcome = match stream.function.invoke(stream.handler, payload).await {
+        let outcome = match stream.function.invoke_within(stream.settings.timeout, stream.handler, payload).await {
             Ok(answer) => batch::read_response(&answer),
             Err(error) => Outcome::Failed(error),
         };

@@ -67,13 +67,13 @@ pub use handlers::handlers;
 pub use image::{Image, NotAnItem, Unfit};
 pub use item::Item;
 pub use mirrored::{
-    HANDLER, Mirrored, Rebuilding, Repairing, Scanned, WithoutShapes, first_index, handler, rebuild, repair,
+    HANDLER, Mirrored, Rebuilding, Repairing, Scanned, TIMEOUT, WithoutShapes, first_index, handler, rebuild, repair,
 };
 pub use number::Number;
 pub use operate::{Staleness, dismiss, generations, quarantined, stale};
 pub use ports::Fault;
 pub use quarantine::{Code, Marker, Subject};
-pub use rebuild::{Goal, Progress, Rebuild, continue_rebuild, hold_rebuild, rebuild_index};
+pub use rebuild::{Goal, Progress, Rebuild, abandon_indexes, continue_rebuild, hold_rebuild, rebuild_index};
 pub use record::NotAnEvent;
 pub use repair::{Repaired, repair_key};
 pub use report::{Ledger, RepairOutcome};

@@ -121,6 +121,24 @@ pub async fn continue_rebuild(system: &'static System, engines: &Engines) -> Res
     }
 }
 
+/// Stops writing every index, so that the next order creates one from the tables. It must not be called while an
+/// invocation may run, since there is no pause.
+pub async fn abandon_indexes(system: &'static System, engines: &Engines) -> Result<(), Fault> {
+    abandon(&DynamoState::new(engines, system)).await
+}
+
+async fn abandon(state: &impl State) -> Result<(), Fault> {
+    while let Some(config) = state.generations().await?.filter(|config| !config.written.is_empty()) {
+        let Generations { alias, last, mut dropping, written, planned, .. } = config.clone();
+        dropping.extend(written.into_iter().chain(planned).map(|generation| generation.index));
+        let epoch = config.epoch + 1;
+        if state.publish(&Generations { epoch, last, dropping, ..Generations::none(&alias) }).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 pub(crate) async fn hold(state: &impl State) -> Result<Generations, Fault> {
     loop {
         let Some(config) = state.generations().await?.filter(Generations::is_rebuilding) else {

@@ -1,0 +1,256 @@
+//! `cairn rebuild`: fills a new index beside the one that serves, and lets it serve.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use local::{Progress, Served};
+use mirror::{Generations, Goal, Phase, Rebuild as Order};
+use serde_json::json;
+use table::Engines;
+
+use crate::failure::Failure;
+use crate::show::Show;
+use crate::{StateFolder, running, system};
+
+#[derive(Debug, Args)]
+pub struct Rebuild {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Create a new index, fill it from the tables while the old one serves, and move search to it. An interrupted
+    /// rebuild resumes.
+    Start(Start),
+    /// Print the indexes of a system and the state of its rebuild.
+    Status(Target),
+    /// Stop a rebuild after its present page, until `resume`.
+    Pause(Target),
+    /// Resume a rebuild that was paused.
+    Resume(Start),
+    /// Delete the new index, which does not serve.
+    Cancel(Target),
+    /// Move search back to the old index.
+    Rollback(Target),
+    /// Delete the old index, after which there is no way back.
+    Finish(Target),
+}
+
+#[derive(Debug, Args)]
+struct Target {
+    /// The system, such as `parks`.
+    system: String,
+    /// Print the state as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    state: StateFolder,
+}
+
+#[derive(Debug, Args)]
+struct Start {
+    #[command(flatten)]
+    target: Target,
+    /// Do not write the old index any more while the new one is filled. Search then shows its last state. Needed if the
+    /// old index is lost, or its mapping is older than that of the release before.
+    #[arg(long)]
+    replace: bool,
+    /// Let the new index serve although items of it are in quarantine.
+    #[arg(long)]
+    accept_quarantine: bool,
+    /// Delete the old index as soon as the new one serves.
+    #[arg(long)]
+    finish: bool,
+    /// How long to write both indexes after the new one serves, before the old one is deleted, with `--finish`.
+    #[arg(long, value_name = "MINUTES", default_value_t = 0, requires = "finish")]
+    keep_minutes: u64,
+}
+
+/// The stage of the progress bar.
+const FILLING: &str = "items";
+
+impl Rebuild {
+    pub async fn run(self) -> Result<(), Failure> {
+        let show = Show::new();
+        let outcome = self.command.run(&show.progress()).await;
+        show.clear();
+        let (state, json) = outcome?;
+        if json {
+            println!("{:#}", described(&state))
+        } else {
+            print!("{}", listed(&state))
+        }
+        Ok(())
+    }
+}
+
+impl Command {
+    /// Returns the config item after the command, and whether to print it as JSON.
+    async fn run(self, progress: &Progress) -> Result<(Generations, bool), Failure> {
+        match self {
+            Self::Start(start) => start.run(progress, true).await,
+            Self::Resume(start) => {
+                let engines = running::engines(&start.target.state.folder).await?;
+                let served = system::named(&start.target.system)?;
+                mirror::continue_rebuild(served.system, &engines).await.map_err(Failure::new)?;
+                start.run(progress, false).await
+            }
+            Self::Cancel(target) => target.order(Goal::Cancel, progress).await,
+            Self::Rollback(target) => target.order(Goal::RollBack, progress).await,
+            Self::Finish(target) => target.order(Goal::Finish, progress).await,
+            Self::Pause(target) => {
+                let engines = running::engines(&target.state.folder).await?;
+                let served = system::named(&target.system)?;
+                let held = mirror::hold_rebuild(served.system, &engines).await.map_err(Failure::new)?;
+                Ok((held, target.json))
+            }
+            Self::Status(target) => {
+                let engines = running::engines(&target.state.folder).await?;
+                let served = system::named(&target.system)?;
+                let state = mirror::generations(served.system, &engines).await.map_err(Failure::new)?;
+                let none = || Failure::new(format!("{} has no index yet.", target.system));
+                Ok((state.ok_or_else(none)?, target.json))
+            }
+        }
+    }
+}
+
+impl Start {
+    async fn run(self, progress: &Progress, begins: bool) -> Result<(Generations, bool), Failure> {
+        let Self { target, replace: replaces, accept_quarantine: accepts_quarantine, finish, keep_minutes } = self;
+        let pause = running::pause(&target.state.folder)?;
+        let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine };
+        let state = target.carry_out(order, progress).await?;
+        if !finish {
+            return Ok((state, target.json));
+        }
+        if state.of(Phase::Kept).is_some() && keep_minutes > 0 {
+            progress.note(format!("Both indexes are written for {keep_minutes} minutes."));
+            tokio::time::sleep(Duration::from_secs(60 * keep_minutes)).await;
+        }
+        target.order(Goal::Finish, progress).await
+    }
+}
+
+impl Target {
+    async fn order(&self, goal: Goal, progress: &Progress) -> Result<(Generations, bool), Failure> {
+        let pause = Duration::ZERO;
+        let order = Order { goal, begins: false, replaces: false, pause, accepts_quarantine: false };
+        Ok((self.carry_out(order, progress).await?, self.json))
+    }
+
+    async fn carry_out(&self, order: Order, progress: &Progress) -> Result<Generations, Failure> {
+        let engines = running::engines(&self.state.folder).await?;
+        let served = system::named(&self.system)?;
+        let total = if order.goal == Goal::Serve { items_of(served, &engines).await } else { None };
+        let (done, listener) = (AtomicU64::default(), progress.clone());
+        let step = move |step| tell(step, order.pause, &done, total, &listener);
+        let state = (served.rebuild)(engines, order, Box::new(step)).await;
+        state.map_err(|fault| {
+            Failure::new(format!("{fault}\n`cairn rebuild status {}` shows the state of the rebuild.", self.system))
+        })
+    }
+}
+
+/// Shows a step of the rebuild.
+fn tell(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option<u64>, progress: &Progress) {
+    match step {
+        mirror::Progress::Paused => {
+            progress.note(format!("A new index was created. Nothing is written to search for {} s.", pause.as_secs()));
+        }
+        mirror::Progress::Published => {
+            progress.note("The new index is written from now on.");
+            progress.started(FILLING);
+        }
+        mirror::Progress::Scanned { items, .. } => {
+            let done = done.fetch_add(items as u64, Ordering::SeqCst) + items as u64;
+            // A rebuild that resumes starts here.
+            if done == items as u64 {
+                progress.started(FILLING);
+            }
+            progress.advanced(FILLING, done, total.map(|total| total.max(done)));
+        }
+        mirror::Progress::Audited => {
+            progress.finished(FILLING, format!("{} scanned", done.load(Ordering::SeqCst)));
+        }
+        mirror::Progress::Serving => progress.note("Search uses the index."),
+        mirror::Progress::Released => progress.note("The old index is not written any more."),
+        mirror::Progress::Dropped => progress.note("An index was deleted."),
+    }
+}
+
+/// Estimates the number of items that a scan reads, for the progress bar only.
+async fn items_of(served: &Served, engines: &Engines) -> Option<u64> {
+    let mut total = 0;
+    for table in served.system.tables.iter().filter(|table| table.is_searchable()) {
+        let described = engines.dynamodb().describe_table().table_name(engines.config.table(table.name)).send().await;
+        total += u64::try_from(described.ok()?.table?.item_count?).ok()?;
+    }
+    Some(total)
+}
+
+/// Returns a line for each index.
+fn listed(state: &Generations) -> String {
+    let planned = state.planned.iter().map(|planned| (planned, "created"));
+    let written = state.written.iter().map(|generation| (generation, generation.phase.name()));
+    let lines = written.chain(planned).map(|(generation, phase)| {
+        let (index, mapping) = (&generation.index, generation.mapping);
+        format!("{index}  {phase:<8} mapping {mapping}\n")
+    });
+    let dropping = state.dropping.iter().map(|index| format!("{index}  dropping\n"));
+    let held = state.held.then(|| "The rebuild is paused.\n".to_owned());
+    lines.chain(dropping).chain(held).collect()
+}
+
+fn described(state: &Generations) -> serde_json::Value {
+    let planned = state.planned.iter().map(|planned| (planned, "created"));
+    let written = state.written.iter().map(|generation| (generation, generation.phase.name()));
+    let indexes = written.chain(planned);
+    let indexes = indexes
+        .map(|(generation, phase)| json!({ "index": generation.index, "phase": phase, "mapping": generation.mapping }));
+    let dropping = state.dropping.iter().map(|index| json!({ "index": index, "phase": "dropping" }));
+    json!({
+        "indexes": indexes.chain(dropping).collect::<Vec<_>>(),
+        "rebuilding": state.is_rebuilding(),
+        "paused": state.held,
+        "writing": !state.paused,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use mirror::Generation;
+
+    use super::*;
+
+    fn generation(number: u32, phase: Phase) -> Generation {
+        Generation { index: format!("parks-{number:06}"), mapping: number, phase }
+    }
+
+    fn state() -> Generations {
+        let written = vec![generation(1, Phase::Serving), generation(2, Phase::Filling)];
+        Generations { written, dropping: vec!["parks-000003".to_owned()], held: true, ..Generations::default() }
+    }
+
+    #[test]
+    fn each_index_is_listed_with_its_phase() {
+        let expected = "parks-000001  serving  mapping 1\nparks-000002  filling  mapping 2\n\
+                        parks-000003  dropping\nThe rebuild is paused.\n";
+        assert_eq!(listed(&state()), expected);
+    }
+
+    #[test]
+    fn json_has_each_index_with_its_phase() {
+        let expected = json!({
+            "indexes": [
+                { "index": "parks-000001", "phase": "serving", "mapping": 1 },
+                { "index": "parks-000002", "phase": "filling", "mapping": 2 },
+                { "index": "parks-000003", "phase": "dropping" },
+            ],
+            "rebuilding": true, "paused": true, "writing": true,
+        });
+        assert_eq!(described(&state()), expected);
+    }
+}
