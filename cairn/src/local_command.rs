@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use local::identity::ISSUER;
 use local::sample::PEOPLE;
 use local::search::Choice;
+use local::source::Settings;
 use local::{Dynamodb, Options, Platform, systems};
 use table::Clock;
 use table::config::{Issuer, LEASE};
@@ -46,6 +47,13 @@ pub struct Local {
     /// Lease of a background job in seconds: how long after a crash until another worker may resume it.
     #[arg(long, value_name = "SECONDS", default_value_t = LEASE.as_secs(), value_parser = clap::value_parser!(u64).range(1..))]
     lease: u64,
+    /// The longest time in seconds that an invocation of a mirror may take. `cairn rebuild` waits for that long.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(2..=60))]
+    mirror_timeout: u64,
+    /// Do not rebuild an index with the mapping of the release before at the start. `cairn rebuild` does it while the
+    /// platform serves.
+    #[arg(long)]
+    keep_indexes: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -76,8 +84,11 @@ impl Local {
         log::start(&self.state.folder)?;
         let mut signals = StopSignals::listen()?;
         let issuers: BTreeSet<String> = self.issuers.iter().filter(|name| *name != ISSUER).cloned().collect();
+        let sources = Settings { timeout: Duration::from_secs(self.mirror_timeout), ..Settings::default() };
         let options = Options {
             port: self.port,
+            sources,
+            rebuilds: !self.keep_indexes,
             search: self.search.clone().unwrap_or_default(),
             dynamodb: self.dynamodb.clone(),
             lease: Duration::from_secs(self.lease),

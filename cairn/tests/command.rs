@@ -162,6 +162,41 @@ mod tests {
         assert!(String::from_utf8(listed.stderr).unwrap().contains("cargo local"));
     }
 
+    /// Returns the phases of the shelf's indexes, as the command prints them.
+    fn rebuild(folder: &Path, arguments: &[&str]) -> Vec<(String, String)> {
+        let output = cairn(folder, &[&["rebuild"][..], arguments, &["shelf", "--json"]].concat()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let state: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let text = |index: &Value, name: &str| index[name].as_str().unwrap().to_owned();
+        let indexes = state["indexes"].as_array().unwrap().iter();
+        indexes.map(|index| (text(index, "index"), text(index, "phase"))).collect()
+    }
+
+    #[test]
+    fn rebuild_that_was_killed_resumes_is_rolled_back_and_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let arguments = ["local", "--port", "0", "--search", "osmem", "--mirror-timeout", "2"];
+        let _running = start(&mut cairn(folder.path(), &arguments));
+        let phases = |found: &[(&str, &str)]| -> Vec<(String, String)> {
+            found.iter().map(|(index, phase)| (format!("shelf-00000{index}"), (*phase).to_owned())).collect()
+        };
+        assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving")]));
+        // It is killed in its pause.
+        let mut killed = cairn(folder.path(), &["rebuild", "start", "shelf"]).spawn().unwrap();
+        until("the rebuild did not begin", Duration::from_secs(20), || rebuild(folder.path(), &["status"]).len() == 2);
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        assert_eq!(rebuild(folder.path(), &["status"]), phases(&[("1", "serving"), ("2", "created")]));
+        assert_eq!(rebuild(folder.path(), &["start"]), phases(&[("1", "kept"), ("2", "serving")]));
+        assert_eq!(rebuild(folder.path(), &["rollback"]), phases(&[("1", "serving"), ("2", "kept")]));
+        assert_eq!(rebuild(folder.path(), &["cancel"]), phases(&[("1", "serving")]));
+        assert_eq!(rebuild(folder.path(), &["start", "--finish"]), phases(&[("3", "serving")]));
+
+        let refused = cairn(folder.path(), &["rebuild", "rollback", "shelf"]).output().unwrap();
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(1) && said.contains("the old index is not written any more"), "{said}");
+    }
+
     #[test]
     fn token_has_the_requested_claims_and_is_accepted() {
         let folder = tempfile::tempdir().unwrap();

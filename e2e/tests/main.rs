@@ -28,6 +28,7 @@ mod mirror;
 mod parks;
 mod privilege;
 mod quarantine;
+mod rebuild;
 mod samples;
 mod schedules;
 mod shelf;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
             mirror::tests(),
             mirror::each_system::tests(),
             quarantine::tests(),
+            rebuild::tests(),
             tombstones::tests(),
             faults::tests(),
             depot::tests(),

@@ -46,6 +46,8 @@ pub struct Setup {
     pub limits: Vec<(&'static str, u32)>,
     /// Whether people can register and log in to a system that issues tokens itself.
     pub own_login: bool,
+    /// The longest time that an invocation for stream records may take, if it differs.
+    pub timeout: Option<Duration>,
 }
 
 /// The state that a platform and its users share.
@@ -81,6 +83,7 @@ impl Setup {
             sockets: local::socket::Settings::default(),
             limits: Vec::new(),
             own_login: true,
+            timeout: None,
         }
     }
 }
@@ -115,6 +118,7 @@ impl Cairn {
         // Rare polls save CPU time. `caught_up` triggers a read of a stream.
         options.sources.poll = Duration::from_millis(250);
         options.sources.without = setup.without;
+        options.sources.timeout = setup.timeout.unwrap_or(options.sources.timeout);
         options.sockets = setup.sockets;
         options.limits = setup.limits.into_iter().map(|(name, most)| (name.to_owned(), most)).collect();
         options.own_login = setup.own_login;
@@ -346,10 +350,15 @@ impl Shared {
 
     /// Deletes the platform's indexes, since each of them costs the engine some time.
     async fn forget(&self) {
+        let url = &self.engines.config.search;
         for system in &self.systems {
-            let index = format!("{}-000001", self.engines.config.search_name(system));
+            let alias = self.engines.config.search_name(system);
             // A test's own engine may have been stopped already.
-            let _ = HTTP.delete(format!("{}/{index}", self.engines.config.search)).send().await;
+            let Ok(answer) = HTTP.get(format!("{url}/{alias}-*/_alias")).send().await else { continue };
+            let indexes: Value = answer.json().await.unwrap_or_default();
+            for index in indexes.as_object().into_iter().flat_map(|indexes| indexes.keys()) {
+                let _ = HTTP.delete(format!("{url}/{index}")).send().await;
+            }
         }
     }
 

@@ -89,13 +89,24 @@ impl Invocation {
 
 /// Runs a future to its end in a world without faults.
 pub(crate) fn drive<T>(shared: &Shared, future: impl Future<Output = T>) -> T {
+    drive_for(shared, usize::MAX, future).expect("it ends")
+}
+
+/// Runs a future in a world without faults, and stops it after this number of requests, the last of which was carried
+/// out. Returns `None` if it was stopped.
+pub(crate) fn drive_for<T>(shared: &Shared, requests: usize, future: impl Future<Output = T>) -> Option<T> {
     let mut future = std::pin::pin!(future);
-    loop {
+    for carried in 0_usize.. {
         if let Poll::Ready(done) = future.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
-            return done;
+            return Some(done);
         }
         let mut world = shared.world();
+        if carried == requests {
+            world.requests.clear();
+            break;
+        }
         let place = world.requests.iter().position(|request| request.kind != Kind::Expired);
         world.carry(place.expect("something to wait for"), Fate::Answered);
     }
+    None
 }

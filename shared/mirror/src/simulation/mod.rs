@@ -9,6 +9,7 @@ mod invariants;
 mod lasting;
 pub(crate) mod mutants;
 pub(crate) mod ports;
+mod rebuilds;
 mod repairs;
 mod scenarios;
 mod schedule;

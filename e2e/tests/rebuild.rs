@@ -1,0 +1,326 @@
+//! A release raises the mapping of the shelf. Its index is rebuilt beside the old one while people write and search.
+
+use std::collections::BTreeMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ::mirror::{
+    Documents, Found, Generations, Goal, Image, Mapping, Phase, Progress, Rebuild, Unfit, WithoutShapes,
+    continue_rebuild, hold_rebuild,
+};
+use ::shelf::books::Book;
+use ::shelf::documents::Shelf;
+use ::shelf::schema::{BookId, BookKey, SHELF, SYSTEM};
+use futures::future::{Either, select};
+use local::Served;
+use local::identity::Person;
+use reqwest::Method;
+use serde_json::{Value, json};
+use table::schema::{Entity, System};
+use table::{Config, Engines, EntityKey};
+use tokio::time::Instant;
+use web::App;
+
+use crate::harness::stopper::{Moment, Stopper, WRITES};
+use crate::harness::table::{Item, Table, stored};
+use crate::harness::{Cairn, Setup, User};
+use crate::tests;
+
+tests! { rebuild:
+    raised_mapping_is_rebuilt_while_people_write_and_search,
+    rebuild_killed_at_each_write_resumes,
+    rebuild_is_held_cancelled_and_rolled_back,
+    lost_index_is_replaced,
+}
+
+/// The documents of the shelf after a release that also finds books by their author.
+#[derive(Clone, Copy, Debug, Default)]
+struct Raised;
+
+impl Documents for Raised {
+    fn tables(&self) -> &'static System {
+        &SYSTEM
+    }
+
+    fn mapping(&self) -> Mapping {
+        Mapping {
+            version: 2,
+            body: r#"{
+                "settings": { "index": { "number_of_shards": 1, "auto_expand_replicas": "0-1", "refresh_interval": "200ms" } },
+                "mappings": { "properties": {
+                    "title": { "type": "text", "norms": false },
+                    "author": { "type": "keyword" }
+                } }
+            }"#,
+        }
+    }
+
+    fn document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        let mut found = Shelf.document(entity, image)?;
+        if let Found::Document(document) = &mut found {
+            document.keyword("author", &*image.text("author")?);
+        }
+        Ok(found)
+    }
+
+    fn previous_mapping(&self) -> Option<Mapping> {
+        Some(Shelf.mapping())
+    }
+
+    fn previous_document(&self, entity: &'static Entity, image: &Image<'_>) -> Result<Found, Unfit> {
+        Shelf.document(entity, image)
+    }
+}
+
+impl WithoutShapes for Raised {}
+
+/// The longest time that an invocation of the mirror takes, and the pause of a rebuild.
+const TIMEOUT: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(2_100);
+
+const BOOKS: usize = 300;
+
+fn app(engines: Arc<Engines>) -> App {
+    let routes = ::shelf::books::routes().into_iter().collect();
+    App::new(engines, &SYSTEM, routes, ::mirror::handlers::<Raised>().into_iter().collect())
+}
+
+/// A platform of the raised release, with the index that the release before has created.
+struct Stage {
+    cairn: Cairn,
+    reader: User,
+    alias: String,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        // The platform's start creates the index as the release before did.
+        let served = Served { rebuild: ::mirror::rebuild::<Shelf>, ..Served::of::<Raised>(&SYSTEM, app) };
+        let cairn = Cairn::with(Setup { systems: vec![served], timeout: Some(TIMEOUT), ..Setup::of("shelf") }).await;
+        let reader = cairn.person("reader", Person::new("rex")).await;
+        let alias = cairn.engines().config.search_name("shelf");
+        let stage = Self { cairn, reader, alias };
+        stage.table().put_all((0..BOOKS).map(|number| book(&format!("Keeper {number}"))).collect()).await;
+        stage.cairn.caught_up().await;
+        stage
+    }
+
+    fn table(&self) -> Table {
+        self.cairn.table_of(&SHELF)
+    }
+
+    fn order(goal: Goal) -> Rebuild {
+        Rebuild { goal, begins: goal == Goal::Serve, replaces: false, pause: PAUSE, accepts_quarantine: false }
+    }
+
+    async fn carry_out(&self, order: Rebuild) -> Generations {
+        let rebuilding = ::mirror::rebuild::<Raised>(Arc::clone(self.cairn.engines()), order, Box::new(|_| ()));
+        rebuilding.await.unwrap()
+    }
+
+    async fn state(&self) -> Generations {
+        ::mirror::generations(&SYSTEM, self.cairn.engines()).await.unwrap().unwrap()
+    }
+
+    /// Returns the indexes with their phases.
+    async fn phases(&self) -> Vec<(u32, &'static str)> {
+        phases(&self.state().await)
+    }
+
+    /// Returns the documents that readers find, by their ids.
+    async fn visible(&self) -> BTreeMap<String, Value> {
+        let body = json!({ "size": 10_000, "query": { "match_all": {} } });
+        let found = self.cairn.search_engine(Method::POST, &format!("/{}/_search", self.alias), &body).await;
+        let hits = found["hits"]["hits"].as_array().unwrap();
+        hits.iter().map(|hit| (hit["_id"].as_str().unwrap().to_owned(), hit["_source"].clone())).collect()
+    }
+
+    /// Asserts that readers find exactly the items of the table, with or without their authors.
+    async fn shows_the_table(&self, with_authors: bool) {
+        self.cairn.caught_up().await;
+        let mut wanted = BTreeMap::new();
+        for item in self.table().items().await.iter().filter(|item| item.contains_key("title")) {
+            let text = |name: &str| item[name].as_s().unwrap().clone();
+            wanted.insert(self.table().name_of(item), (text("title"), with_authors.then(|| text("author"))));
+        }
+        let shown = self.visible().await.into_iter().map(|(id, document)| {
+            let author = document["author"].as_str().map(str::to_owned);
+            (id, (document["title"].as_str().unwrap().to_owned(), author))
+        });
+        let shown: BTreeMap<_, _> = shown.collect();
+        assert_eq!(shown.len(), wanted.len());
+        assert_eq!(shown, wanted);
+        assert_eq!(self.cairn.quarantined_of(&SYSTEM).await, []);
+    }
+
+    async fn exists(&self, number: u32) -> bool {
+        let found = self.cairn.search_engine(Method::GET, &format!("/{}-*/_alias", self.alias), &Value::Null).await;
+        found.as_object().unwrap().contains_key(&format!("{}-{number:06}", self.alias))
+    }
+}
+
+fn phases(state: &Generations) -> Vec<(u32, &'static str)> {
+    let number = |index: &str| index.rsplit_once('-').unwrap().1.parse().unwrap();
+    state.written.iter().map(|generation| (number(&generation.index), generation.phase.name())).collect()
+}
+
+fn book(title: &str) -> Item {
+    let book = Book { id: BookId::new(), title: title.to_owned(), author: "Ann Field".to_owned() };
+    stored(&SHELF, &BookKey { book: book.id }.key(), &book)
+}
+
+/// Adds books over HTTP, and changes and deletes others, until it is told to stop. Returns the number of writes.
+async fn write(stage: &Stage, until: &AtomicBool) -> usize {
+    let table = stage.table();
+    let mut writes = 0;
+    while !until.load(Ordering::SeqCst) {
+        let new = json!({ "title": format!("Written {writes}"), "author": "Bob Field" });
+        stage.reader.post("/shelf/books", new).await.is(201);
+        let passing = book("Passing");
+        table.put(passing.clone()).await;
+        table.delete_item(&passing).await;
+        writes += 3;
+    }
+    writes
+}
+
+/// Searches until it is told to stop. No search fails or lacks a document. Returns the number of searches.
+async fn read(stage: &Stage, until: &AtomicBool) -> usize {
+    let mut searches = 0;
+    while !until.load(Ordering::SeqCst) {
+        let found = stage.reader.get("/shelf/books?q=keeper&limit=100").await.is(200);
+        assert_eq!(found.each("title").len(), 100);
+        let body = json!({ "size": 0, "track_total_hits": true, "query": { "match": { "title": "keeper" } } });
+        let count = stage.cairn.search_engine(Method::POST, &format!("/{}/_search", stage.alias), &body).await;
+        assert_eq!(count["hits"]["total"]["value"], json!(BOOKS));
+        let gone = json!({ "size": 0, "query": { "match": { "title": "gone" } } });
+        let gone = stage.cairn.search_engine(Method::POST, &format!("/{}/_search", stage.alias), &gone).await;
+        assert_eq!(gone["hits"]["total"]["value"], json!(0));
+        searches += 1;
+    }
+    searches
+}
+
+async fn raised_mapping_is_rebuilt_while_people_write_and_search() {
+    let stage = Stage::new().await;
+    let gone = book("Gone");
+    stage.table().put(gone.clone()).await;
+    stage.cairn.caught_up().await;
+    stage.table().delete_item(&gone).await;
+    stage.shows_the_table(false).await;
+
+    let ended = AtomicBool::new(false);
+    let rebuilt = async {
+        let state = stage.carry_out(Stage::order(Goal::Serve)).await;
+        assert_eq!(phases(&state), [(1, "kept"), (2, "serving")]);
+        // Both are written for a while.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let state = stage.carry_out(Stage::order(Goal::Finish)).await;
+        ended.store(true, Ordering::SeqCst);
+        state
+    };
+    let began = Instant::now();
+    let (state, writes, others, searches) =
+        tokio::join!(rebuilt, write(&stage, &ended), write(&stage, &ended), read(&stage, &ended));
+    println!("{} writes and {searches} searches in {:?}", writes + others, began.elapsed());
+    assert!(writes > 10 && searches > 3, "{writes} writes, {searches} searches");
+    assert_eq!((phases(&state), state.dropping.len()), (vec![(2, "serving")], 0));
+    assert_eq!(state.of(Phase::Serving).unwrap().mapping, 2);
+    stage.shows_the_table(true).await;
+    assert!(!stage.exists(1).await);
+}
+
+/// Each run makes one more write to DynamoDB. Every second one does not learn whether it was carried out.
+async fn rebuild_killed_at_each_write_resumes() {
+    let stage = Stage::new().await;
+    let config = stage.cairn.engines().config.clone();
+    let mut killed = 0;
+    for goal in [Goal::Serve, Goal::Finish] {
+        loop {
+            let dies = if killed % 2 == 0 { (0, Moment::AfterItIsDone) } else { (1, Moment::BeforeItIsSent) };
+            let stopper = Stopper::of(WRITES, config.dynamodb.clone().unwrap(), Some(dies)).await;
+            let engines = Config { dynamodb: Some(stopper.url.clone()), ..config.clone() };
+            let engines = Engines::new(engines, stage.cairn.clock.clone());
+            // A run that was killed after the last write has nothing left to do.
+            let begins = goal == Goal::Serve && killed == 0;
+            let order = Rebuild { begins, ..Stage::order(goal) };
+            let rebuilding = ::mirror::rebuild::<Raised>(engines, order, Box::new(|_| ()));
+            match select(rebuilding, pin!(stopper.stopped())).await {
+                Either::Left((state, _)) => {
+                    state.unwrap();
+                    break;
+                }
+                Either::Right(_) => killed += 1,
+            }
+            // Readers find everything at each step.
+            let found = stage.reader.get("/shelf/books?q=keeper&limit=100").await.is(200);
+            assert_eq!(found.each("title").len(), 100, "killed {killed} times");
+        }
+    }
+    assert!(killed > 8, "{killed}");
+    assert_eq!(stage.phases().await, [(2, "serving")]);
+    stage.shows_the_table(true).await;
+    assert!(!stage.exists(1).await);
+}
+
+async fn rebuild_is_held_cancelled_and_rolled_back() {
+    let stage = Stage::new().await;
+    let engines = Arc::clone(stage.cairn.engines());
+    let told = Arc::new(tokio::sync::Notify::new());
+    let tell = Arc::clone(&told);
+    let published = Box::new(move |step| {
+        if step == Progress::Published {
+            tell.notify_one();
+        }
+    });
+    // A rebuild is held as soon as its index is published, and cancelled.
+    let rebuilding = ::mirror::rebuild::<Raised>(Arc::clone(&engines), Stage::order(Goal::Serve), published);
+    let hold = async {
+        told.notified().await;
+        hold_rebuild(&SYSTEM, &engines).await
+    };
+    let (stopped, held) = tokio::join!(rebuilding, hold);
+    match (stopped, held) {
+        (Err(fault), Ok(held)) => {
+            assert!(fault.to_string().contains("held"), "{fault}");
+            assert!(held.held && !held.paused);
+        }
+        // The scan was faster.
+        (Ok(_), Err(_)) => {
+            stage.carry_out(Stage::order(Goal::RollBack)).await;
+        }
+        others => panic!("{others:?}"),
+    }
+    stage.carry_out(Stage::order(Goal::Cancel)).await;
+    assert_eq!(stage.phases().await, [(1, "serving")]);
+    assert!(!stage.exists(2).await);
+    stage.shows_the_table(false).await;
+
+    continue_rebuild(&SYSTEM, &engines).await.unwrap();
+    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (3, "serving")]);
+    stage.shows_the_table(true).await;
+    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::RollBack)).await), [(1, "serving"), (3, "kept")]);
+    stage.table().put(book("After the rollback")).await;
+    stage.shows_the_table(false).await;
+    let refused = ::mirror::rebuild::<Raised>(Arc::clone(&engines), Stage::order(Goal::Finish), Box::new(|_| ())).await;
+    assert!(refused.unwrap_err().to_string().contains("does not serve"));
+    // The new index was written, too.
+    assert_eq!(phases(&stage.carry_out(Stage::order(Goal::Serve)).await), [(1, "kept"), (3, "serving")]);
+    stage.shows_the_table(true).await;
+    stage.carry_out(Stage::order(Goal::Finish)).await;
+    assert_eq!(stage.phases().await, [(3, "serving")]);
+    stage.shows_the_table(true).await;
+}
+
+async fn lost_index_is_replaced() {
+    let stage = Stage::new().await;
+    let index = format!("/{}-000001", stage.alias);
+    stage.cairn.search_engine(Method::DELETE, &index, &Value::Null).await;
+    // The mirror reports it.
+    stage.table().put(book("Later")).await;
+    let state = stage.carry_out(Rebuild { replaces: true, ..Stage::order(Goal::Serve) }).await;
+    assert_eq!((phases(&state), state.dropping.len()), (vec![(2, "serving")], 0));
+    stage.shows_the_table(true).await;
+}

@@ -1,0 +1,218 @@
+//! Orders about a rebuild, in a world without faults in which a release has raised the mapping.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::executor::{TABLES, drive, drive_for};
+use super::scenarios::{attributes, key, leaf, put, serving};
+use super::toy::{LabelledLeaves, Leaves};
+use super::world::Shared;
+use crate::first_index::create;
+use crate::generation::{Generations, index_name};
+use crate::ports::Fault;
+use crate::rebuild::{Goal, Progress, Rebuild, hold, rebuild};
+use crate::rules::ProductionRules;
+use crate::work::process_batch;
+
+fn order(goal: Goal) -> Rebuild {
+    let begins = goal == Goal::Serve;
+    Rebuild { goal, begins, replaces: false, pause: Duration::from_secs(90), accepts_quarantine: false }
+}
+
+fn carry_out(shared: &Shared, order: Rebuild) -> Result<Generations, Fault> {
+    drive(shared, rebuild::<ProductionRules, _, _>(shared, &LabelledLeaves, "toy", order, &|_| ()))
+}
+
+/// Creates a world with items of the release before and an index that serves them.
+fn raised() -> Shared {
+    let shared = serving();
+    for (number, tree) in ["a", "bb", "ccc"].into_iter().enumerate() {
+        put(&shared, tree, Some(leaf(tree, 10 + 2 * number as u64)));
+    }
+    put(&shared, "d", Some(leaf("d", 10)));
+    put(&shared, "d", None);
+    deliver(&shared);
+    shared
+}
+
+/// Delivers every record of the stream.
+fn deliver(shared: &Shared) -> usize {
+    let to = shared.world_len();
+    let payload = shared.world().event(0, to);
+    let batch = process_batch::<ProductionRules, _, _>(shared, &LabelledLeaves, &TABLES, &payload);
+    drive(shared, batch).unwrap().ledger.reported
+}
+
+/// Returns the names that readers find, with their labels.
+fn found(shared: &Shared) -> Vec<(String, bool)> {
+    let documents = shared.world().search.visible("toy");
+    let named = |source: &serde_json::Value| (source["name"].as_str().unwrap().to_owned(), source["label"].is_string());
+    documents.values().map(|document| named(&document.source)).collect()
+}
+
+fn names(labelled: bool) -> Vec<(String, bool)> {
+    ["a", "bb", "ccc"].map(|name| (name.to_owned(), labelled)).to_vec()
+}
+
+/// Returns the generations that are written, by number, with their phases.
+fn phases(shared: &Shared) -> Vec<(u32, &'static str)> {
+    let generations = shared.world().generations.clone().unwrap();
+    let number = |index: &str| index.rsplit_once('-').unwrap().1.parse().unwrap();
+    generations.written.iter().map(|one| (number(&one.index), one.phase.name())).collect()
+}
+
+#[test]
+fn rebuild_serves_documents_of_the_new_version_and_keeps_the_old_index() {
+    let shared = raised();
+    let steps = std::sync::Mutex::new(Vec::new());
+    let tell = |step| steps.lock().unwrap().push(step);
+    let rebuilt = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &tell);
+    drive(&shared, rebuilt).unwrap();
+    assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
+    assert_eq!(found(&shared), names(true));
+    let steps = steps.into_inner().unwrap();
+    let (first, last) = (&steps[..2], &steps[steps.len() - 2..]);
+    assert_eq!(
+        (first, last),
+        (&[Progress::Paused, Progress::Published][..], &[Progress::Audited, Progress::Serving][..])
+    );
+
+    // The old index is still written.
+    put(&shared, "a", Some(leaf("oak", 40)));
+    deliver(&shared);
+    carry_out(&shared, order(Goal::RollBack)).unwrap();
+    assert_eq!(phases(&shared), [(1, "serving"), (2, "kept")]);
+    assert_eq!(found(&shared)[0], ("oak".to_owned(), false));
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    assert_eq!(found(&shared)[0], ("oak".to_owned(), true));
+    carry_out(&shared, order(Goal::Finish)).unwrap();
+    assert_eq!(phases(&shared), [(2, "serving")]);
+    let world = shared.world();
+    assert_eq!(world.search.document(&index_name("toy", 1), &key("a").document_id()), None);
+    assert!(world.checkpoints.keys().all(|(generation, _)| *generation == index_name("toy", 2)));
+}
+
+/// Each run makes one more request than those before it could.
+#[test]
+fn order_stopped_after_each_request_resumes() {
+    for goal in [Goal::Finish, Goal::RollBack, Goal::Cancel] {
+        for requests in 1.. {
+            let shared = raised();
+            let mut orders = vec![order(Goal::Serve), order(goal)];
+            if goal == Goal::Cancel {
+                orders.insert(1, order(Goal::RollBack));
+            }
+            let mut stopped = 0;
+            for order in orders {
+                let mut order = order;
+                let mut made = requests;
+                // The first run is stopped, and the next one is not.
+                loop {
+                    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order, &|_| ());
+                    match drive_for(&shared, made, run) {
+                        Some(ended) => break drop(ended.unwrap()),
+                        None => stopped += 1,
+                    }
+                    assert_eq!(found(&shared).len(), 3, "{goal:?} stopped after {requests}");
+                    (made, order.begins) = (usize::MAX, order.begins && phases(&shared) == [(1, "serving")]);
+                }
+            }
+            let expected = match goal {
+                Goal::Finish => vec![(true, "serving")],
+                Goal::Cancel => vec![(false, "serving")],
+                Goal::RollBack | Goal::Serve => vec![(false, "serving"), (true, "kept")],
+            };
+            let phases: Vec<_> = phases(&shared).into_iter().map(|(number, phase)| (number > 1, phase)).collect();
+            assert_eq!(phases, expected, "{goal:?} stopped after {requests}");
+            assert_eq!(found(&shared), names(goal == Goal::Finish));
+            assert!(shared.world().generations.as_ref().unwrap().dropping.is_empty());
+            if stopped == 0 {
+                assert!(requests > 5, "{goal:?}");
+                break;
+            }
+        }
+    }
+}
+
+#[test]
+fn batch_is_reported_during_the_pause() {
+    let shared = raised();
+    put(&shared, "a", Some(leaf("oak", 40)));
+    let published = drive_for(
+        &shared,
+        3,
+        rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ()),
+    );
+    assert!(published.is_none() && shared.world().generations.as_ref().unwrap().paused);
+    assert!(deliver(&shared) > 0);
+    carry_out(&shared, order(Goal::Cancel)).unwrap();
+    assert_eq!(deliver(&shared), 0);
+    assert_eq!((phases(&shared), found(&shared).len()), (vec![(1, "serving")], 3));
+}
+
+#[test]
+fn poison_keeps_the_new_index_from_serving_unless_the_order_accepts_it() {
+    let shared = raised();
+    put(&shared, "e", Some(attributes(json!({ "name": { "N": "1" }, "rev": { "N": "10" } }))));
+    let refused = carry_out(&shared, order(Goal::Serve)).unwrap_err();
+    assert!(refused.reason.contains("1 items are in quarantine in toy-000002"), "{refused}");
+    assert_eq!((phases(&shared), found(&shared)), (vec![(1, "serving"), (2, "filling")], names(false)));
+    carry_out(&shared, Rebuild { accepts_quarantine: true, ..order(Goal::Serve) }).unwrap();
+    assert_eq!((phases(&shared), found(&shared)), (vec![(1, "kept"), (2, "serving")], names(true)));
+}
+
+#[test]
+fn held_rebuild_waits_for_its_operator() {
+    let shared = raised();
+    assert!(drive(&shared, hold(&shared)).unwrap_err().reason.contains("no rebuild is under way"));
+    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    assert!(drive_for(&shared, 3, run).is_none());
+    let held = drive(&shared, hold(&shared)).unwrap();
+    assert!(held.held && !held.paused && held.planned.is_some());
+    // The old index is written.
+    assert_eq!(deliver(&shared), 0);
+    assert!(carry_out(&shared, order(Goal::Serve)).unwrap_err().reason.contains("held"));
+    shared.world().generations.as_mut().unwrap().held = false;
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
+}
+
+#[test]
+fn index_of_an_unknown_version_can_only_be_replaced() {
+    let shared = raised();
+    shared.world().generations.as_mut().unwrap().written[0].mapping = 0;
+    let refused = carry_out(&shared, order(Goal::Serve)).unwrap_err();
+    assert!(refused.reason.contains("toy-000001 has version 0 of the mapping"), "{refused}");
+    let run = Rebuild { replaces: true, ..order(Goal::Serve) };
+    carry_out(&shared, run).unwrap();
+    assert_eq!((phases(&shared), found(&shared)), (vec![(2, "serving")], names(true)));
+}
+
+#[test]
+fn goals_that_cannot_be_reached_say_why() {
+    let refused = |shared: &Shared, goal| carry_out(shared, order(goal)).unwrap_err().reason;
+    let shared = raised();
+    assert!(refused(&shared, Goal::RollBack).contains("the old index is not written any more"));
+    carry_out(&shared, order(Goal::Finish)).unwrap();
+    carry_out(&shared, order(Goal::Cancel)).unwrap();
+    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    assert!(drive_for(&shared, 3, run).is_none());
+    assert!(refused(&shared, Goal::RollBack).contains("cancel the rebuild"));
+    assert!(refused(&shared, Goal::Finish).contains("does not serve"));
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    assert!(refused(&shared, Goal::Cancel).contains("roll back first"));
+    // Another order to rebuild waits for the end of the last.
+    carry_out(&shared, order(Goal::Serve)).unwrap();
+    assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
+}
+
+#[test]
+fn first_index_is_left_alone_while_another_is_filled() {
+    let shared = raised();
+    let run = rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order(Goal::Serve), &|_| ());
+    assert!(drive_for(&shared, 3, run).is_none());
+    let before = shared.world().generations.clone();
+    let made = drive(&shared, create::<ProductionRules, _, _>(&shared, &Leaves, "toy", &|_| ())).unwrap();
+    assert_eq!((made.index, &shared.world().generations), (index_name("toy", 1), &before));
+}
