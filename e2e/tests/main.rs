@@ -14,6 +14,7 @@
 
 mod agencies;
 mod archive;
+mod audit;
 mod chat;
 mod contract;
 mod deployments;
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
             mirror::each_system::tests(),
             quarantine::tests(),
             tombstones::tests(),
+            audit::tests(),
             faults::tests(),
             depot::tests(),
             deployments::tests(),

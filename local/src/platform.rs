@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
-use mirror::{Mapping, Mirrored, Repairing, Scanned};
+use mirror::{AuditOptions, Audited, Auditing, Mapping, Mirrored, Repairing, Scanned};
 use table::config::LEASE;
 use table::schema::{
     DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, visibility_timeout,
@@ -57,6 +57,8 @@ pub struct Served {
     pub first_index: fn(Arc<Engines>, Scanned) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
     /// Rebuilds the documents of one key from its table.
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
+    /// Compares the tables with the indexes, and repairs what differs.
+    pub audit: fn(Arc<Engines>, AuditOptions, Audited) -> Auditing,
 }
 
 impl Served {
@@ -69,6 +71,7 @@ impl Served {
             mapping: || M::default().mapping(),
             first_index: mirror::first_index::<M>,
             repair: mirror::repair::<M>,
+            audit: mirror::audit::<M>,
         }
     }
 
