@@ -15,8 +15,7 @@ use tokio::process::Command;
 
 use crate::harness::process::program;
 use crate::harness::table::text;
-use crate::harness::tier::sized;
-use crate::harness::{Cairn, Setup};
+use crate::harness::{Cairn, Setup, sized};
 use crate::mirror::{campground, copy};
 use crate::tests;
 
@@ -51,20 +50,15 @@ impl<'c> Index<'c> {
         })
     }
 
-    /// Replaces a document, whatever its version.
+    /// Replaces a document of this version or a lower one.
     pub async fn put(&self, id: &str, version: u64, source: &Value) {
-        self.remove(id).await;
-        let path = self.path(id, version);
-        self.cairn.search_engine(Method::PUT, &path, source).await;
+        self.cairn.search_engine(Method::PUT, &self.path(id, version), source).await;
     }
 
-    /// Removes a document as if it had never been there.
+    /// Removes a document as if it had never been there: any version from its own on may be written.
     pub async fn remove(&self, id: &str) {
-        let path = format!("/{}/_delete_by_query?refresh=true&conflicts=proceed", self.name);
-        let query = json!({ "query": { "ids": { "values": [id] } } });
-        if self.get(id).await.is_some() {
-            self.cairn.search_engine(Method::POST, &path, &query).await;
-        }
+        let (version, _) = self.get(id).await.unwrap();
+        self.cairn.search_engine(Method::DELETE, &self.path(id, version), &Value::Null).await;
     }
 
     fn path(&self, id: &str, version: u64) -> String {

@@ -27,7 +27,7 @@ async fn idle_schedule_writes_no_metrics() {
             if let EventSource::Schedule { handler, .. } = source {
                 let call =
                     async || app.event(handler, "{}".into(), Instant::now() + Duration::from_secs(60)).await.unwrap();
-                if handler == AUDIT {
+                if *handler == AUDIT {
                     // There is something to do once a day.
                     call().await;
                     let line = std::mem::take(&mut *lines.lock().unwrap()).concat();

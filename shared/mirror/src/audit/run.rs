@@ -252,12 +252,13 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     async fn digest_documents(&mut self, after: Option<String>, step: &(impl Fn(Step) + Sync)) -> Result<(), Fault> {
         let DocumentPage { documents, next } = self.document_page(after.as_deref()).await?;
         for document in &documents {
-            let candidate = Candidate::of_document(self.documents.tables(), document);
+            let StoredDocument { id, version, source } = document;
+            let fields = members(source);
+            let candidate = Candidate::of_document(self.documents.tables(), id, &fields);
             if !self.is_included(&candidate) {
                 continue;
             }
-            let StoredDocument { id, version, source } = document;
-            if is_tombstone(&members(source)) {
+            if is_tombstone(&fields) {
                 // Only that of a hidden item has an even version. It must be the item's.
                 if version % 2 == 0 {
                     self.digests.subtract(id, digest(&["look at the tombstone", id]));
@@ -319,10 +320,11 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         step: &(impl Fn(Step) + Sync),
     ) -> Result<(), Fault> {
         let DocumentPage { documents, next } = self.document_page(after.as_deref()).await?;
-        let live = documents.iter().filter(|document| !is_tombstone(&members(&document.source)));
-        let candidates: Vec<_> = live
-            .filter(|document| self.differs(&document.id))
-            .map(|document| Candidate::of_document(self.documents.tables(), document))
+        let differing = documents.iter().filter(|document| self.differs(&document.id));
+        let candidates: Vec<_> = differing
+            .map(|document| (&document.id, members(&document.source)))
+            .filter(|(_, fields)| !is_tombstone(fields))
+            .map(|(id, fields)| Candidate::of_document(self.documents.tables(), id, &fields))
             .filter(|candidate| self.is_included(candidate))
             .collect();
         self.suspect::<R>(Side::Documents, candidates, step).await?;

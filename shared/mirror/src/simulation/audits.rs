@@ -420,7 +420,7 @@ fn audit_that_is_killed_at_any_step_is_resumed_and_repairs_everything() {
         let mut kills = 0;
         let trees = loop {
             let mut run = pin!(audited(&shared, options, None));
-            let mut left = if kills < 3 { steps } else { usize::MAX };
+            let mut left = if kills < 2 { steps } else { usize::MAX };
             let ended = loop {
                 if let Poll::Ready(done) = run.as_mut().poll(&mut Context::from_waker(noop_waker_ref())) {
                     break Some(done.unwrap());
