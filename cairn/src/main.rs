@@ -1,5 +1,6 @@
 //! `cairn`: runs the platform on one machine, and has the commands of operators.
 
+mod audit;
 mod chat_command;
 mod create_index;
 mod failure;
@@ -49,6 +50,8 @@ enum Command {
     Rebuild(rebuild::Rebuild),
     /// Rebuild the search document of one item from the table.
     Repair(repair::Repair),
+    /// Compare the tables of a system with its indexes, and repair what differs. Exits with 3 if something is left.
+    Audit(audit::Audit),
 }
 
 /// The state folder of a local platform.
@@ -71,6 +74,10 @@ async fn main() -> ExitCode {
         Command::Quarantine(quarantine) => quarantine.run().await,
         Command::Rebuild(rebuild) => rebuild.run().await,
         Command::Repair(repair) => repair.run().await,
+        Command::Audit(audit) => match audit.run().await {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

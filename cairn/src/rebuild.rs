@@ -60,6 +60,9 @@ struct Start {
     /// Let the new index serve although items of it are in quarantine.
     #[arg(long)]
     accept_quarantine: bool,
+    /// Do not compare the new index with the tables before it serves.
+    #[arg(long)]
+    skip_audit: bool,
     /// Delete the old index as soon as the new one serves.
     #[arg(long)]
     finish: bool,
@@ -70,6 +73,9 @@ struct Start {
 
 /// The stage of the progress bar.
 const FILLING: &str = "items";
+
+/// How long a difference must last in the audit of the new index. Until then a write may be on its way.
+const AUDIT_WAIT: Duration = Duration::from_secs(5);
 
 impl Rebuild {
     pub async fn run(self) -> Result<(), Failure> {
@@ -119,9 +125,11 @@ impl Command {
 
 impl Start {
     async fn run(self, progress: &Progress, begins: bool) -> Result<(Generations, bool), Failure> {
-        let Self { target, replace: replaces, accept_quarantine: accepts_quarantine, finish, keep_minutes } = self;
+        let Self { target, replace: replaces, accept_quarantine: accepts_quarantine, skip_audit, finish, keep_minutes } =
+            self;
         let pause = running::pause(&target.state.folder)?;
-        let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine };
+        let audit = (!skip_audit).then_some(AUDIT_WAIT);
+        let order = Order { goal: Goal::Serve, begins, replaces, pause, accepts_quarantine, audit };
         let state = target.carry_out(order, progress).await?;
         if !finish {
             return Ok((state, target.json));
@@ -137,7 +145,7 @@ impl Start {
 impl Target {
     async fn order(&self, goal: Goal, progress: &Progress) -> Result<(Generations, bool), Failure> {
         let pause = Duration::ZERO;
-        let order = Order { goal, begins: false, replaces: false, pause, accepts_quarantine: false };
+        let order = Order { goal, begins: false, replaces: false, pause, accepts_quarantine: false, audit: None };
         Ok((self.carry_out(order, progress).await?, self.json))
     }
 
@@ -172,9 +180,11 @@ fn tell(step: mirror::Progress, pause: Duration, done: &AtomicU64, total: Option
             }
             progress.advanced(FILLING, done, total.map(|total| total.max(done)));
         }
-        mirror::Progress::Audited => {
+        mirror::Progress::Filled => {
             progress.finished(FILLING, format!("{} scanned", done.load(Ordering::SeqCst)));
+            progress.note("The new index is compared with the tables.");
         }
+        mirror::Progress::Audited => progress.note("The new index has every document."),
         mirror::Progress::Serving => progress.note("Search uses the index."),
         mirror::Progress::Released => progress.note("The old index is not written any more."),
         mirror::Progress::Dropped => progress.note("An index was deleted."),

@@ -14,6 +14,7 @@
 
 mod agencies;
 mod archive;
+mod audit;
 mod chat;
 mod contract;
 mod deployments;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
             quarantine::tests(),
             rebuild::tests(),
             tombstones::tests(),
+            audit::tests(),
             faults::tests(),
             depot::tests(),
             deployments::tests(),

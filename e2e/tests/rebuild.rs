@@ -80,6 +80,9 @@ impl WithoutShapes for Raised {}
 const TIMEOUT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(2_100);
 
+/// How long a difference must last in the audit of the new index.
+const AUDIT_WAIT: Duration = Duration::from_secs(1);
+
 const BOOKS: usize = 300;
 
 fn app(engines: Arc<Engines>) -> App {
@@ -112,7 +115,14 @@ impl Stage {
     }
 
     fn order(goal: Goal) -> Rebuild {
-        Rebuild { goal, begins: goal == Goal::Serve, replaces: false, pause: PAUSE, accepts_quarantine: false }
+        Rebuild {
+            goal,
+            begins: goal == Goal::Serve,
+            replaces: false,
+            pause: PAUSE,
+            accepts_quarantine: false,
+            audit: Some(AUDIT_WAIT),
+        }
     }
 
     async fn carry_out(&self, order: Rebuild) -> Generations {

@@ -6,6 +6,8 @@ import { id } from './names.ts';
 import { GIVEN_UP_SECONDS } from './sources.ts';
 import type { SystemStack } from './system.ts';
 
+// The handler that audits search.
+const AUDIT = 'auditIndex';
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const MILLIS = 1000;
@@ -83,6 +85,9 @@ export class Alarms {
           this.mirror(source.handler);
           this.reader(source.handler, 'the mirror', 'stream records');
           break;
+        case 'schedule':
+          this.audit(system.functions.find(({ name }) => name === AUDIT && name === source.handler));
+          break;
         case 'records':
           this.records(source.handler);
           this.reader(source.handler, 'this reader of the streams', `stream records of ${source.handler}`);
@@ -91,6 +96,33 @@ export class Alarms {
           this.socket(source);
           break;
       }
+    }
+  }
+
+  // The alarms of the audit of search.
+  private audit(operation: Operation | undefined): void {
+    if (operation === undefined) {
+      return;
+    }
+    const dimensions = this.ofOperation(operation.name);
+    this.add(id(operation.name, 'OverdueAlarm'), 'audit is overdue', 'No audit of search has ended for 26 hours.', {
+      metricName: 'Audits',
+      dimensions,
+      threshold: 1,
+      // CloudWatch looks back over at most seven days, in periods of an hour or more.
+      period: HOUR,
+      evaluationPeriods: 26,
+      comparisonOperator: 'LessThanThreshold',
+      treatMissingData: 'breaching',
+    });
+    const differed = 'An audit found differences between the tables and search: see cairn audit --last.';
+    this.add(id(operation.name, 'DifferencesAlarm'), 'search differed', differed, {
+      metricName: 'Differences',
+      dimensions,
+    });
+    if (operation.grants.some(({ action }) => action === 's3:GetObject')) {
+      const lacks = 'The objects of shapes do not exist: see cairn audit --last.';
+      this.add(id(operation.name, 'ShapesAlarm'), 'lacks shapes', lacks, { metricName: 'ShapesMissing', dimensions });
     }
   }
 

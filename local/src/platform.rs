@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
-use mirror::{Mapping, Mirrored, Rebuild, Rebuilding, Repairing, Scanned};
+use mirror::{AuditOptions, Audited, Auditing, Mapping, Mirrored, Rebuild, Rebuilding, Repairing, Scanned};
 use table::config::LEASE;
 use table::schema::{
     DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, visibility_timeout,
@@ -63,6 +63,8 @@ pub struct Served {
     pub rebuild: fn(Arc<Engines>, Rebuild, Scanned) -> Rebuilding,
     /// Rebuilds the documents of one key from its table.
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
+    /// Compares the tables with the indexes, and repairs what differs.
+    pub audit: fn(Arc<Engines>, AuditOptions, Audited) -> Auditing,
 }
 
 impl Served {
@@ -78,6 +80,7 @@ impl Served {
             first_index: mirror::first_index::<M>,
             rebuild: mirror::rebuild::<M>,
             repair: mirror::repair::<M>,
+            audit: mirror::audit::<M>,
         }
     }
 

@@ -8,7 +8,7 @@ use ::chat::keys::{CommunityKey, UserKey, message_key};
 use ::chat::messages::Message;
 use ::chat::names::{ChatId, CommunityId, GroupChatId, MessageId, PrivateChatId, UserId};
 use ::chat::schema::{COMMUNITIES, GROUP_CHATS, PRIVATE_CHATS, USERS};
-use ::mirror::{CREATE_INDEX, Marker};
+use ::mirror::{CREATE_INDEX, Kind, Marker};
 use ::shelf::books::Book;
 use ::shelf::schema::{BookId, BookKey, SHELF};
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -20,6 +20,7 @@ use table::{EntityKey, Key, item};
 use crate::agencies::stage::Stage;
 use crate::archive::records::Register;
 use crate::archive::stage::{Archive, id};
+use crate::audit::{Index, audit, counts, mark, unmark};
 use crate::chat::stage::Chat;
 use crate::harness::proxy::Proxy;
 use crate::harness::table::{Item, Table, stored, text};
@@ -46,6 +47,14 @@ tests! { mirror_of_each_system:
     chat_deployment_indexes_earlier_messages,
     chat_deployment_indexes_earlier_private_messages,
     chat_deployment_indexes_earlier_users,
+    agencies_audit_repairs_search,
+    tracker_audit_repairs_search,
+    archive_audit_repairs_search,
+    shelf_audit_repairs_search,
+    chat_audit_repairs_communities,
+    chat_audit_repairs_messages,
+    chat_audit_repairs_private_messages,
+    chat_audit_repairs_users,
 }
 
 /// A system with its fixture.
@@ -341,4 +350,61 @@ async fn a_deployment_finds(shown: Shown, proxy: &Proxy) {
     let second = answer["Data"]["Index"].as_str().unwrap();
     assert!(second.ends_with("-000002"), "{answer}");
     shown.cairn.search_engine(Method::DELETE, &format!("/{second}"), &serde_json::Value::Null).await;
+}
+
+async fn agencies_audit_repairs_search() {
+    an_audit_repairs(agencies(None).await).await;
+}
+
+async fn tracker_audit_repairs_search() {
+    an_audit_repairs(tracker(None).await).await;
+}
+
+async fn archive_audit_repairs_search() {
+    an_audit_repairs(archive(None).await).await;
+}
+
+async fn shelf_audit_repairs_search() {
+    an_audit_repairs(shelf(None).await).await;
+}
+
+async fn chat_audit_repairs_communities() {
+    an_audit_repairs(chat(None, &COMMUNITIES).await).await;
+}
+
+async fn chat_audit_repairs_messages() {
+    an_audit_repairs(chat(None, &GROUP_CHATS).await).await;
+}
+
+async fn chat_audit_repairs_private_messages() {
+    an_audit_repairs(chat(None, &PRIVATE_CHATS).await).await;
+}
+
+async fn chat_audit_repairs_users() {
+    an_audit_repairs(chat(None, &USERS).await).await;
+}
+
+/// Damages search so that the repair of each item needs other rights.
+async fn an_audit_repairs(shown: Shown) {
+    let [lost, later, poisoned] = &shown.items;
+    let (cairn, table) = (&shown.cairn, shown.table.table);
+    let index = Index::of(cairn, shown.system);
+    shown.put(poisoned, AttributeValue::Bool(true), Some(2)).await;
+    assert_eq!(shown.quarantined().await.len(), 1);
+    unmark(cairn, table, &item::key(table, poisoned).unwrap()).await;
+    mark(cairn, table, &item::key(table, later).unwrap(), 2).await;
+    index.remove(&shown.table.name_of(lost)).await;
+    let id = shown.table.name_of(later);
+    let (version, source) = index.get(&id).await.unwrap();
+    index.put(&id, version + 11, &source).await;
+    let found = &audit(cairn, shown.system).await[table.name];
+    // The marker is cleared together with the document, or by itself.
+    let others: Vec<_> = counts(found).into_iter().filter(|(kind, ..)| *kind != Kind::StaleMarker).collect();
+    assert_eq!(others, [Kind::Lost, Kind::Stale, Kind::Unmarked].map(|kind| (kind, 1, 0)));
+    assert!(shown.found(lost).await.is_some() && shown.found(later).await.is_some());
+    assert_eq!(shown.quarantined().await.len(), 1);
+    // A marker of a valid document.
+    mark(cairn, table, &item::key(table, lost).unwrap(), 2).await;
+    assert_eq!(counts(&audit(cairn, shown.system).await[table.name]), [(Kind::StaleMarker, 1, 0)]);
+    assert_eq!(shown.quarantined().await.len(), 1);
 }

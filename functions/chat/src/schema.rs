@@ -23,6 +23,7 @@ pub static SYSTEM: System = System {
         EventSource::Streams { handler: mirror::HANDLER, filtered: true },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
+        EventSource::Schedule { every_minutes: mirror::AUDIT_MINUTES, handler: mirror::AUDIT },
         EventSource::Objects { bucket: BUCKET, prefix: "incoming/", handler: STORE_PICTURE },
         EventSource::Queue { name: QUEUE, handler: RUN_JOB },
         EventSource::Schedule { every_minutes: 1, handler: ::jobs::RUN_JOBS },

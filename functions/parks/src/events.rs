@@ -42,6 +42,7 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::handler::<Parks>(),
         mirror::create_index::<Parks>(),
         mirror::sweep::<Parks>(),
+        mirror::audit_index::<Parks>(),
         EventHandler::new("checkUpload", check_upload)
             .patterns(&[&CHECK_UPLOAD, &STORE_SHAPE])
             .timeout(Duration::from_secs(60))

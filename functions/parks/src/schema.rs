@@ -14,6 +14,7 @@ pub static SYSTEM: System = System {
         EventSource::Streams { handler: mirror::HANDLER, filtered: false },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
+        EventSource::Schedule { every_minutes: mirror::AUDIT_MINUTES, handler: mirror::AUDIT },
         EventSource::Objects { bucket: "parks", prefix: "uploads/", handler: "checkUpload" },
         EventSource::Objects { bucket: "parks", prefix: "imports/", handler: "startImport" },
         EventSource::Schedule { every_minutes: 1, handler: "runJobs" },

@@ -80,6 +80,7 @@ pub fn handlers() -> Vec<EventHandler> {
         mirror::handler::<Tracker>(),
         mirror::create_index::<Tracker>(),
         mirror::sweep::<Tracker>(),
+        mirror::audit_index::<Tracker>(),
         // `runJob` resumes an import that it does not finish in its time.
         EventHandler::new("startImport", jobs::start_import)
             .patterns(IMPORT)

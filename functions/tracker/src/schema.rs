@@ -20,6 +20,7 @@ pub static SYSTEM: System = System {
         EventSource::Streams { handler: mirror::HANDLER, filtered: true },
         EventSource::Deployment { handler: mirror::CREATE_INDEX },
         EventSource::Schedule { every_minutes: 60, handler: mirror::SWEEP },
+        EventSource::Schedule { every_minutes: mirror::AUDIT_MINUTES, handler: mirror::AUDIT },
         EventSource::Objects { bucket: BUCKET, prefix: "imports/", handler: "startImport" },
         EventSource::Queue { name: QUEUE, handler: "runJob" },
         EventSource::Schedule { every_minutes: 1, handler: jobs::RUN_JOBS },

@@ -15,8 +15,14 @@ use crate::progress::Progress;
 const STAGE: &str = "index";
 
 /// The order of the start. No invocation runs yet, so there is nothing to wait for.
-const ORDER: Rebuild =
-    Rebuild { goal: Goal::Serve, begins: false, replaces: false, pause: Duration::ZERO, accepts_quarantine: true };
+const ORDER: Rebuild = Rebuild {
+    goal: Goal::Serve,
+    begins: false,
+    replaces: false,
+    pause: Duration::ZERO,
+    accepts_quarantine: true,
+    audit: None,
+};
 
 /// Creates the index of a system, or creates it again if it is lost or has another mapping. `kept` means that the search
 /// engine is the same as at the last start. An index with the mapping of the release before is only created again if

@@ -13,8 +13,14 @@ use crate::rules::{ProductionRules, Rules};
 
 /// The first index is published without a pause, since before it no record is handled. It serves even with items in
 /// quarantine, since there is no older index to keep.
-const FIRST: Rebuild =
-    Rebuild { goal: Goal::Serve, begins: false, replaces: false, pause: Duration::ZERO, accepts_quarantine: true };
+const FIRST: Rebuild = Rebuild {
+    goal: Goal::Serve,
+    begins: false,
+    replaces: false,
+    pause: Duration::ZERO,
+    accepts_quarantine: true,
+    audit: None,
+};
 
 /// Creates the system's first index and fills it from the tables, or resumes an earlier call that was stopped. Does
 /// nothing if an index serves already. Returns the generation. `progress` is called after every step.

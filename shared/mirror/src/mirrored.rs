@@ -81,7 +81,7 @@ pub fn repair<M: Mirrored>(engines: Arc<Engines>, table: &'static Table, key: Ke
     async move { repair_key(&M::default(), &shapes::<M>(&engines), &engines, table, &key).await }.boxed()
 }
 
-fn shapes<M: Mirrored>(engines: &Arc<Engines>) -> M::Shapes {
+pub(crate) fn shapes<M: Mirrored>(engines: &Arc<Engines>) -> M::Shapes {
     M::shapes(Access::new(Arc::clone(engines), M::PATTERNS))
 }
 

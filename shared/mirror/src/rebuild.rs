@@ -7,6 +7,7 @@ use std::time::Duration;
 use table::Engines;
 use table::schema::System;
 
+use crate::audit::{AuditOptions, Ended, GenerationAudit, Kind, audit_one};
 use crate::documents::{Documents, Shapes};
 use crate::engines::{DynamoState, Production};
 use crate::fill::scan_tables;
@@ -28,6 +29,9 @@ pub struct Rebuild {
     pub pause: Duration,
     /// Whether the new index serves even if items of it are in quarantine.
     pub accepts_quarantine: bool,
+    /// How long a state must last to be a difference in the audit of the new index, before it serves. `None` stands for
+    /// no audit. A short time does no harm: a write that is on its way is repaired in vain.
+    pub audit: Option<Duration>,
 }
 
 /// The state that an order leads to.
@@ -52,7 +56,9 @@ pub enum Progress {
     Published,
     /// A page of a table was written.
     Scanned { table: &'static str, items: usize },
-    /// The index is filled and was audited.
+    /// The index is filled, and is compared with the tables.
+    Filled,
+    /// The index has every document.
     Audited,
     /// The readers' alias names the index.
     Serving,
@@ -256,15 +262,41 @@ async fn fill<R: Rules, P: Ports, D: Documents>(
     let scanned = |table, items| progress(Progress::Scanned { table, items });
     scan_tables::<R, _, _>(ports, documents, generation, &scanned).await?;
     ports.index().refresh(&generation.index).await?;
-    verify(ports, generation, order).await?;
+    progress(Progress::Filled);
+    if let Some(wait) = order.audit {
+        let options = AuditOptions { wait, ..AuditOptions::FULL };
+        let audited = audit_one::<R, _, _>(ports, documents, generation, options, None, &|_| ()).await?;
+        check_audit(&audited)?;
+    }
+    check_quarantine(ports, generation, order).await?;
     if ports.state().publish(&changed(&config, Step::Fill)).await? {
         progress(Progress::Audited);
     }
     Ok(())
 }
 
-/// Checks a filled index before it serves.
-async fn verify<P: Ports>(ports: &P, generation: &Generation, order: Rebuild) -> Result<(), Fault> {
+/// Checks that the audit of a filled index has left no difference.
+fn check_audit(audited: &GenerationAudit) -> Result<(), Fault> {
+    if audited.ended == Ended::Stopped {
+        return Err(Fault::passing("mirror", "another audit of the new index has begun meanwhile"));
+    }
+    let findings = || audited.tables.iter().flat_map(|table| &table.findings);
+    let left =
+        || findings().filter(|(kind, finding)| kind.is_difference() && **kind != Kind::Unmarked && finding.left > 0);
+    match left().next() {
+        None => Ok(()),
+        Some((kind, finding)) => Err(refused(format_args!(
+            "{} documents of {} could not be made equal to their items, which does not serve therefore: {}, such as {}",
+            left().map(|(_, finding)| finding.left).sum::<u64>(),
+            audited.generation,
+            kind.name(),
+            finding.examples.join(", "),
+        ))),
+    }
+}
+
+/// Checks that no item of a filled index is in quarantine.
+async fn check_quarantine<P: Ports>(ports: &P, generation: &Generation, order: Rebuild) -> Result<(), Fault> {
     if order.accepts_quarantine {
         return Ok(());
     }

@@ -153,6 +153,44 @@ pub fn system(system: &System, functions: &[Function]) -> Map {
             ),
         ]);
     }
+    if let Some(audit) = functions.iter().find(|function| function.name == mirror::AUDIT) {
+        alarms.push((
+            audit.resource("OverdueAlarm"),
+            Alarm {
+                name: format!("{name} audit is overdue"),
+                about: "No audit of search has ended for 26 hours.",
+                metric: "Audits",
+                dimensions: of_operation(name, audit.name),
+                rings: Rings::Below(1),
+                // CloudWatch looks back over at most seven days, in periods of an hour or more.
+                period: HOUR,
+                periods: 26,
+                ..base
+            },
+        ));
+        alarms.push((
+            audit.resource("DifferencesAlarm"),
+            Alarm {
+                name: format!("{name} search differed"),
+                about: "An audit found differences between the tables and search: see cairn audit --last.",
+                metric: "Differences",
+                dimensions: of_operation(name, audit.name),
+                ..base
+            },
+        ));
+        if audit.reads_objects() {
+            alarms.push((
+                audit.resource("ShapesAlarm"),
+                Alarm {
+                    name: format!("{name} lacks shapes"),
+                    about: "The objects of shapes do not exist: see cairn audit --last.",
+                    metric: "ShapesMissing",
+                    dimensions: of_operation(name, audit.name),
+                    ..base
+                },
+            ));
+        }
+    }
     let records = system.sources.iter().filter(|source| matches!(source, EventSource::Records { .. }));
     for reader in records.filter_map(|source| functions.iter().find(|function| source.calls(function.name))) {
         alarms.push((

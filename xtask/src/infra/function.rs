@@ -73,6 +73,11 @@ impl Function {
         sources.any(|source| matches!(source, EventSource::Objects { .. }) && source.calls(self.name))
     }
 
+    /// Whether it reads objects of a bucket.
+    pub fn reads_objects(&self) -> bool {
+        self.grants.iter().any(|grant| grant.action == "s3:GetObject")
+    }
+
     /// Returns the queue whose messages it handles.
     pub fn queue(&self, system: &System) -> Option<&'static str> {
         system.sources.iter().find_map(|source| match source {

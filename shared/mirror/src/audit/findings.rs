@@ -4,6 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+/// Whether an audit has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything was compared.
+    Finished,
+    /// The time was up. The next call resumes the audit.
+    Stopped,
+}
+
 /// A kind of difference between a table and an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -59,6 +68,16 @@ pub struct TableAudit {
     /// The number of items that changed at each look, and were not compared.
     pub busy: u64,
     pub findings: BTreeMap<Kind, Finding>,
+}
+
+/// The result of an audit in one generation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GenerationAudit {
+    /// The generation's index.
+    pub generation: String,
+    /// Whether the audit has ended, or the next call resumes it.
+    pub ended: Ended,
+    pub tables: Vec<TableAudit>,
 }
 
 /// The table of documents whose ids fit no table.

@@ -66,11 +66,9 @@ pub(super) struct Look {
 
 impl Candidate {
     /// Returns the candidate of a document. Its id is authoritative, since its fields may be damaged.
-    pub(super) fn of_document(system: &'static System, document: &StoredDocument) -> Self {
-        let source = members(&document.source);
-        let text = |name| super::content::text(&source, name);
-        let id = &document.id;
-        let of_fields = text("pk").map(|pk| Key { pk, sk: text("sk") }).filter(|key| key.document_id() == *id);
+    pub(super) fn of_document(system: &'static System, id: &str, source: &Members<'_>) -> Self {
+        let text = |name| super::content::text(source, name);
+        let of_fields = text("pk").map(|pk| Key { pk, sk: text("sk") }).filter(|key| key.document_id() == id);
         let cuts = id.match_indices('#').filter_map(|(at, _)| Some(Key::new(id.get(..at)?, id.get(at + 1..)?)));
         let found = of_fields.into_iter().chain(cuts).chain([Key::partition(id)]).find_map(|key| {
             let tables = system.tables.iter().copied();
@@ -81,7 +79,7 @@ impl Candidate {
         });
         match found {
             Some((table, key)) => Self::Item { table, key },
-            None => Self::Document { id: id.clone() },
+            None => Self::Document { id: id.to_owned() },
         }
     }
 

@@ -1,5 +1,7 @@
 //! The progress of an audit, which it keeps in the state table, and from which the next run resumes.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use table::Key;
 use table::schema::Table;
@@ -23,8 +25,10 @@ pub(super) struct AuditProgress {
     pub(super) slot: Option<u8>,
     /// The buckets whose keys are looked at, once they are known.
     pub(super) buckets: Option<String>,
+    /// The tables that are compared, in their order.
+    pub(super) compared: Vec<String>,
     /// The result of each table so far.
-    pub(super) tables: Vec<TableAudit>,
+    pub(super) tables: BTreeMap<String, TableAudit>,
 }
 
 /// A part of an audit. Tables are given by their positions.
@@ -77,12 +81,8 @@ impl AuditProgress {
     /// Returns the result of a table, or of the documents that fit no table.
     pub(super) fn result(&mut self, table: Option<&Table>) -> &mut TableAudit {
         let name = table.map_or(NO_TABLE, |table| table.name);
-        let place = self.tables.iter().position(|result| result.table == name).unwrap_or(self.tables.len());
-        if place == self.tables.len() {
-            self.tables.push(TableAudit::new(name, self.started, self.only.is_none(), self.repairs));
-        }
-        let last = self.tables.len() - 1;
-        &mut self.tables[place.min(last)]
+        let (started, full, repairs) = (self.started, self.only.is_none(), self.repairs);
+        self.tables.entry(name.to_owned()).or_insert_with(|| TableAudit::new(name, started, full, repairs))
     }
 }
 

@@ -10,12 +10,13 @@ use table::schema::{Search, Table};
 
 use super::content::{canonical, digest, members};
 use super::digests::{Buckets, Digests};
-use super::findings::{Kind, NO_TABLE, TableAudit};
+use super::findings::{Ended, GenerationAudit, Kind, NO_TABLE, TableAudit};
 use super::look::{Candidate, Look, Looker, Side, is_tombstone};
+use super::options::AuditOptions;
 use super::patience::patiently;
 use super::progress::{self, AuditProgress, Cursor, Phase, read_digests, write_digests};
 use super::reference::{Reference, Wanted};
-use super::{AuditOptions, GenerationAudit, after};
+use super::time::after;
 use crate::documents::Documents;
 use crate::fill::searchable;
 use crate::fold::Presence;
@@ -27,15 +28,6 @@ use crate::repair::repair_generation;
 use crate::report::RepairOutcome;
 use crate::requests::CONCURRENCY;
 use crate::rules::Rules;
-
-/// Whether an audit has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// Everything was compared.
-    Finished,
-    /// The time was up. The next call resumes the audit.
-    Stopped,
-}
 
 /// A step of an audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +96,11 @@ pub(crate) async fn audit_generation<R: Rules, P: Ports, D: Documents, F: Refere
 ) -> Result<GenerationAudit, Fault> {
     let mut run = Run::start(ports, documents, reference, generation, options, until).await?;
     let ended = run.steps::<R>(step).await?;
-    Ok(GenerationAudit { generation: generation.index.clone(), ended, tables: run.progress.tables })
+    Ok(GenerationAudit {
+        generation: generation.index.clone(),
+        ended,
+        tables: run.progress.tables.into_values().collect(),
+    })
 }
 
 /// Returns the name of the note with a table's result.
@@ -126,11 +122,11 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         let tables: Vec<_> = searchable(documents.tables()).filter(is_included).collect();
         let kept = progress::read(ports, &generation.index).await?;
         let only = options.only.map(|table| table.name.to_owned());
-        let names: Vec<&str> =
-            tables.iter().map(|table| table.name).chain(only.is_none().then_some(NO_TABLE)).collect();
+        let compared: Vec<String> = tables.iter().map(|table| table.name.to_owned()).collect();
         let resumed = kept.progress.filter(|progress| {
             let fits = progress.repairs == options.repairs && progress.only == only;
-            let is_of_these = progress.tables.iter().map(|result| result.table.as_str()).eq(names.iter().copied());
+            // Positions of another release may be those of other tables.
+            let is_of_these = progress.compared == compared;
             fits && is_of_these && progress.phase != Phase::Finished && now < after(progress.started, MAX_AGE)
         });
         let resumed = match resumed {
@@ -141,6 +137,9 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         };
         let (progress, digests) = resumed.flatten().unwrap_or_else(|| {
             let full = only.is_none();
+            let names = tables.iter().map(|table| table.name).chain(full.then_some(NO_TABLE));
+            let result = |name: &str| (name.to_owned(), TableAudit::new(name, now, full, options.repairs));
+            let tables = names.map(result).collect();
             let progress = AuditProgress {
                 started: now,
                 repairs: options.repairs,
@@ -148,7 +147,8 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
                 phase: Phase::DigestItems { table: 0, segments: segments() },
                 slot: None,
                 buckets: None,
-                tables: names.iter().map(|name| TableAudit::new(name, now, full, options.repairs)).collect(),
+                compared,
+                tables,
             };
             (progress, Digests::default())
         });
@@ -252,12 +252,13 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     async fn digest_documents(&mut self, after: Option<String>, step: &(impl Fn(Step) + Sync)) -> Result<(), Fault> {
         let DocumentPage { documents, next } = self.document_page(after.as_deref()).await?;
         for document in &documents {
-            let candidate = Candidate::of_document(self.documents.tables(), document);
+            let StoredDocument { id, version, source } = document;
+            let fields = members(source);
+            let candidate = Candidate::of_document(self.documents.tables(), id, &fields);
             if !self.is_included(&candidate) {
                 continue;
             }
-            let StoredDocument { id, version, source } = document;
-            if is_tombstone(&members(source)) {
+            if is_tombstone(&fields) {
                 // Only that of a hidden item has an even version. It must be the item's.
                 if version % 2 == 0 {
                     self.digests.subtract(id, digest(&["look at the tombstone", id]));
@@ -319,10 +320,11 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
         step: &(impl Fn(Step) + Sync),
     ) -> Result<(), Fault> {
         let DocumentPage { documents, next } = self.document_page(after.as_deref()).await?;
-        let live = documents.iter().filter(|document| !is_tombstone(&members(&document.source)));
-        let candidates: Vec<_> = live
-            .filter(|document| self.differs(&document.id))
-            .map(|document| Candidate::of_document(self.documents.tables(), document))
+        let differing = documents.iter().filter(|document| self.differs(&document.id));
+        let candidates: Vec<_> = differing
+            .map(|document| (&document.id, members(&document.source)))
+            .filter(|(_, fields)| !is_tombstone(fields))
+            .map(|(id, fields)| Candidate::of_document(self.documents.tables(), id, &fields))
             .filter(|candidate| self.is_included(candidate))
             .collect();
         self.suspect::<R>(Side::Documents, candidates, step).await?;
@@ -539,7 +541,7 @@ impl<'r, P: Ports, D: Documents, F: Reference> Run<'r, P, D, F> {
     async fn finish(&mut self) -> Result<(), Fault> {
         let (ports, index) = (self.ports, &self.looker.generation.index);
         let now = ports.time().micros();
-        for result in &mut self.progress.tables {
+        for result in self.progress.tables.values_mut() {
             result.ended = Some(now);
             let text = serde_json::to_string(result).map_err(|error| Fault::lasting("mirror", error))?;
             progress::replace(ports, index, &result_name(&result.table), text).await?;

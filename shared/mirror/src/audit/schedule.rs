@@ -7,11 +7,17 @@ use bytes::Bytes;
 use serde::Deserialize;
 use table::Engines;
 use table::schema::System;
+use tokio::time::sleep;
 use web::{Audit, Event, EventFailure, EventHandler};
 
+use super::findings::{Ended, GenerationAudit, TableAudit};
+use super::options::AuditOptions;
 use super::run::Step;
-use super::{AuditOptions, Ended, GenerationAudit, audit, last_audits};
+use super::system::{audit_system, last_audits};
+use super::time::after;
 use crate::engines::DynamoState;
+use crate::fill::searchable;
+use crate::generation::Generation;
 use crate::mirrored::{ENGINES, Mirrored};
 use crate::ports::{Fault, State};
 
@@ -61,9 +67,13 @@ async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
             tracing::info!(differences, "differences between the tables and search were repaired");
         }
     };
-    let audited = audit(&documents, &shapes, engines, options, Some(event.deadline), step).await;
+    let audited = tokio::select! {
+        audited = audit_system(&documents, &shapes, engines, options, Some(event.deadline), step) => audited,
+        // The next call resumes it.
+        () = winding_down(engines) => Ok(Vec::new()),
+    };
     let audited = audited.map_err(EventFailure::new)?;
-    if audited.iter().all(|audit| audit.ended == Ended::Finished) {
+    if !audited.is_empty() && audited.iter().all(|audit| audit.ended == Ended::Finished) {
         event.report_audit(totals(&audited));
     }
     Ok(Bytes::from_static(b"{}"))
@@ -73,23 +83,29 @@ async fn on_schedule<M: Mirrored>(event: Event) -> Result<Bytes, EventFailure> {
 /// within a day.
 async fn is_due(system: &'static System, engines: &Engines) -> Result<bool, Fault> {
     let written = DynamoState::new(engines, system).generations().await?;
-    let filled =
-        written.into_iter().flat_map(|generations| generations.written).filter(|generation| generation.is_filled());
-    let since = engines.clock.micros().saturating_sub(super::after(0, DAY));
+    let filled = written.into_iter().flat_map(|generations| generations.written).filter(Generation::is_filled);
+    let since = engines.clock.micros().saturating_sub(after(0, DAY));
     let last = last_audits(system, engines).await?;
     Ok(filled.into_iter().any(|generation| {
         let recent = last.iter().filter(|(index, result)| {
             *index == generation.index && result.full && result.repairs && result.started > since
         });
-        recent.count() <= super::searchable(system).count()
+        recent.count() <= searchable(system).count()
     }))
+}
+
+/// Completes when the process is about to end.
+async fn winding_down(engines: &Engines) {
+    while !engines.is_winding_down() {
+        sleep(Duration::from_millis(250)).await;
+    }
 }
 
 fn totals(audited: &[GenerationAudit]) -> Audit {
     let tables = || audited.iter().flat_map(|audit| &audit.tables);
     Audit {
         documents: tables().map(|table| table.documents).sum(),
-        differences: tables().map(super::TableAudit::differences).sum(),
-        missing_shapes: tables().map(super::TableAudit::missing_shapes).sum(),
+        differences: tables().map(TableAudit::differences).sum(),
+        missing_shapes: tables().map(TableAudit::missing_shapes).sum(),
     }
 }

@@ -47,7 +47,7 @@ impl<R: Rules> Explorer<R> {
 
     fn order(&mut self, state: State, goal: Goal, begins: bool) {
         let replaces = self.scenario.replaces;
-        let order = Rebuild { goal, begins, replaces, pause: Duration::ZERO, accepts_quarantine: false };
+        let order = Rebuild { goal, begins, replaces, pause: Duration::ZERO, accepts_quarantine: false, audit: None };
         let step = self.text(|| format!("an operator orders: {goal:?}"));
         self.start(step, state, Role::Operator, Task::Rebuild(order), self.scenario.clocks[0]);
     }

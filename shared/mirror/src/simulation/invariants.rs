@@ -104,8 +104,8 @@ pub(crate) fn reference(key: &Key, item: &Attributes, rev: u64, level: DetailLev
     if let Some(area) = item.get("area").and_then(|area| area["S"].as_str()) {
         let (status, text) = match level {
             DetailLevel::Full => ("full", area),
-            DetailLevel::Fine | DetailLevel::Coarse => ("coarse", &area[..2]),
-            DetailLevel::Envelope => ("envelope", &area[..1]),
+            DetailLevel::Fine | DetailLevel::Coarse => ("coarse", area.get(..2).unwrap()),
+            DetailLevel::Envelope => ("envelope", area.get(..1).unwrap()),
             DetailLevel::None => ("none", ""),
         };
         if level != DetailLevel::None {

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::executor::{TABLES, drive, drive_for};
 use super::scenarios::{attributes, key, leaf, put, serving};
+use super::search::Document;
 use super::toy::{LabelledLeaves, Leaves};
 use super::world::Shared;
 use crate::first_index::create;
@@ -17,7 +18,7 @@ use crate::work::process_batch;
 
 fn order(goal: Goal) -> Rebuild {
     let begins = goal == Goal::Serve;
-    Rebuild { goal, begins, replaces: false, pause: Duration::from_secs(90), accepts_quarantine: false }
+    Rebuild { goal, begins, replaces: false, pause: Duration::from_secs(90), accepts_quarantine: false, audit: None }
 }
 
 fn carry_out(shared: &Shared, order: Rebuild) -> Result<Generations, Fault> {
@@ -91,6 +92,28 @@ fn rebuild_serves_documents_of_the_new_version_and_keeps_the_old_index() {
     let world = shared.world();
     assert_eq!(world.search.document(&index_name("toy", 1), &key("a").document_id()), None);
     assert!(world.checkpoints.keys().all(|(generation, _)| *generation == index_name("toy", 2)));
+}
+
+/// The ghost, the lost and the changed document come from nowhere, as if the scan had failed to notice something.
+#[test]
+fn new_index_is_compared_with_the_tables_before_it_serves() {
+    let shared = raised();
+    let index = index_name("toy", 2);
+    let damage = |step| {
+        if step == Progress::Filled {
+            let mut world = shared.world();
+            let ghost = json!({ "pk": "TREE#e", "sk": "LEAF#1", "name": "ghost" });
+            world.search.set(&index, &key("e").document_id(), Some(Document { version: 10, source: ghost }));
+            world.search.set(&index, &key("a").document_id(), None);
+            let mut changed = world.search.document(&index, &key("bb").document_id()).unwrap();
+            changed.source["name"] = json!("bbb");
+            world.search.set(&index, &key("bb").document_id(), Some(changed));
+        }
+    };
+    let order = Rebuild { audit: Some(Duration::from_secs(1)), ..order(Goal::Serve) };
+    drive(&shared, rebuild::<ProductionRules, _, _>(&shared, &LabelledLeaves, "toy", order, &damage)).unwrap();
+    assert_eq!(phases(&shared), [(1, "kept"), (2, "serving")]);
+    assert_eq!(found(&shared), names(true));
 }
 
 /// Each run makes one more request than those before it could.

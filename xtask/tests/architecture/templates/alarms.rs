@@ -24,6 +24,11 @@ fn a_system_has_one_alarm_for_its_api_and_those_of_its_event_sources() {
             .flat_map(|(name, _)| ["ErrorsAlarm", "NotInvokedAlarm"].map(|alarm| name.replace("Schedule", alarm)));
         let mut expected = BTreeSet::from(["ApiServerErrorsAlarm", "MirrorQuarantineAlarm"].map(str::to_owned));
         expected.extend(readers.chain(polling));
+        expected.extend(["AuditIndexOverdueAlarm", "AuditIndexDifferencesAlarm"].map(str::to_owned));
+        if system == "parks" {
+            // Only its documents have shapes.
+            expected.insert("AuditIndexShapesAlarm".to_owned());
+        }
         expected.extend(socket_routes(&template).map(|(function, _)| function.replace("Function", "ErrorsAlarm")));
         let files = of_type(&template, "AWS::Lambda::EventInvokeConfig");
         expected.extend(files.map(|(name, _)| name.replace("Invocations", "DroppedEventsAlarm")));

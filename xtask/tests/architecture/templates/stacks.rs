@@ -56,7 +56,7 @@ fn a_function_has_the_memory_of_its_kind() {
         for (name, function) in of_type(&template, "AWS::Serverless::Function") {
             let expected = match text(&function["Handler"]).as_str() {
                 "getHealth" | "getApiDescription" => 128,
-                "createIndex" => 1769,
+                "createIndex" | "auditIndex" => 1769,
                 // It holds the index of a file's rows beside that of the last file.
                 "runJob" if system == "archive" => 2048,
                 // It holds the pixels of a picture.

@@ -1,0 +1,295 @@
+//! The audit of search, by its event handler and by `cairn audit`.
+
+use std::collections::BTreeMap;
+use std::process::Output;
+use std::time::Duration;
+
+use ::mirror::{AUDIT, Kind, Subject, TableAudit, last_audits};
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures::future::join;
+use local::systems;
+use reqwest::Method;
+use serde_json::{Value, json};
+use table::Key;
+use tokio::process::Command;
+
+use crate::harness::process::program;
+use crate::harness::table::text;
+use crate::harness::{Cairn, Setup, sized};
+use crate::mirror::{campground, copy};
+use crate::tests;
+
+tests! { audit:
+    handler_repairs_each_kind_of_difference,
+    command_reports_in_a_dry_run_and_repairs_otherwise,
+    command_refuses_an_unknown_table,
+    shape_without_its_object_is_reported_until_it_is_stored_again,
+    writes_during_an_audit_are_no_differences,
+    handler_audits_once_a_day,
+}
+
+/// The first index of a system, for direct access.
+pub struct Index<'c> {
+    cairn: &'c Cairn,
+    name: String,
+}
+
+impl<'c> Index<'c> {
+    pub fn of(cairn: &'c Cairn, system: &str) -> Self {
+        Self { cairn, name: format!("{}-000001", cairn.engines().config.search_name(system)) }
+    }
+
+    /// Returns the version and the source of a document.
+    pub async fn get(&self, id: &str) -> Option<(u64, Value)> {
+        let path = format!("/{}/_mget", self.name);
+        let found = self.cairn.search_engine(Method::POST, &path, &json!({ "ids": [id] })).await;
+        let document = &found["docs"][0];
+        document["found"].as_bool().unwrap().then(|| {
+            let version = document["_version"].as_u64().unwrap();
+            (version, document["_source"].clone())
+        })
+    }
+
+    /// Replaces a document of this version or a lower one.
+    pub async fn put(&self, id: &str, version: u64, source: &Value) {
+        self.cairn.search_engine(Method::PUT, &self.path(id, version), source).await;
+    }
+
+    /// Removes a document as if it had never been there: any version from its own on may be written.
+    pub async fn remove(&self, id: &str) {
+        let (version, _) = self.get(id).await.unwrap();
+        self.cairn.search_engine(Method::DELETE, &self.path(id, version), &Value::Null).await;
+    }
+
+    fn path(&self, id: &str, version: u64) -> String {
+        let id = id.replace('%', "%25").replace('#', "%23").replace('/', "%2F");
+        format!("/{}/_doc/{id}?version={version}&version_type=external_gte&refresh=true", self.name)
+    }
+}
+
+/// Audits a system by its handler. Returns the results by table.
+pub async fn audit(cairn: &Cairn, system: &str) -> BTreeMap<String, TableAudit> {
+    cairn.caught_up().await;
+    cairn.event(system, AUDIT, &json!({ "now": true, "waitSeconds": 0 })).await.unwrap();
+    results(cairn, system).await
+}
+
+async fn results(cairn: &Cairn, system: &str) -> BTreeMap<String, TableAudit> {
+    let system = systems::named(system).unwrap().system;
+    let last = last_audits(system, cairn.engines()).await.unwrap();
+    last.into_iter().map(|(_, result)| (result.table.clone(), result)).collect()
+}
+
+/// Returns how many differences of each kind were found and left.
+pub fn counts(result: &TableAudit) -> Vec<(Kind, u64, u64)> {
+    result.findings.iter().map(|(kind, finding)| (*kind, finding.found, finding.left)).collect()
+}
+
+/// Opens the marker of an item, as a function that died in between would.
+pub async fn mark(cairn: &Cairn, table: &table::schema::Table, key: &Key, rev: u64) {
+    let system = table.name.split('-').next().unwrap();
+    let state = cairn.engines().config.table(&format!("{system}-mirror"));
+    let subject = Subject::Item { table: table.name.to_owned(), key: key.clone() };
+    let number = |number: u64| AttributeValue::N(number.to_string());
+    let request = cairn.engines().dynamodb().put_item().table_name(state);
+    let request = request
+        .item("pk", text(&marker_pk(cairn, system)))
+        .item("sk", text(&subject.name()))
+        .item("table", text(table.name))
+        .item("itemPk", text(&key.pk))
+        .item("itemSk", text(key.sk.as_deref().unwrap()))
+        .item("markedRev", number(rev))
+        .item("code", text("unfit"))
+        .item("reason", text("attribute `displayName` is no text"))
+        .item("object", text("quarantine/0.json"))
+        .item("since", number(1_767_225_600_000_000));
+    request.send().await.unwrap();
+}
+
+/// Removes the marker of an item.
+pub async fn unmark(cairn: &Cairn, table: &table::schema::Table, key: &Key) {
+    let system = table.name.split('-').next().unwrap();
+    let state = cairn.engines().config.table(&format!("{system}-mirror"));
+    let subject = Subject::Item { table: table.name.to_owned(), key: key.clone() };
+    let request = cairn.engines().dynamodb().delete_item().table_name(state);
+    request.key("pk", text(&marker_pk(cairn, system))).key("sk", text(&subject.name())).send().await.unwrap();
+}
+
+fn marker_pk(cairn: &Cairn, system: &str) -> String {
+    format!("marker#{}-000001", cairn.engines().config.search_name(system))
+}
+
+/// Runs `cairn audit parks` on the engines of this platform.
+async fn command(cairn: &Cairn, arguments: &[&str]) -> Output {
+    let config = &cairn.engines().config;
+    let mut command = Command::new(program("cairn").await);
+    command.env_clear().args(["audit", "parks"]).args(arguments);
+    command.env("AWS_REGION", "local").env("CAIRN_PREFIX", &config.prefix).env("CAIRN_CURSOR_SECRETS", "any");
+    command.env("CAIRN_SEARCH_ENDPOINT", &config.search);
+    command.env("CAIRN_DYNAMODB_ENDPOINT", config.dynamodb.as_ref().unwrap());
+    command.env("CAIRN_S3_ENDPOINT", config.s3.as_ref().unwrap());
+    command.output().await.unwrap()
+}
+
+/// Runs the command, which must exit with this code. Returns its output.
+async fn printed(cairn: &Cairn, code: i32, arguments: &[&str]) -> String {
+    let output = command(cairn, arguments).await;
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn id(number: u32) -> String {
+    format!("facility::bcparks_1#campground::{number}")
+}
+
+fn key(number: u32) -> Key {
+    Key::new("facility::bcparks_1", format!("campground::{number}"))
+}
+
+/// Starts a platform with this many campgrounds.
+async fn campgrounds(number: u32) -> Cairn {
+    let cairn = Cairn::with_strathcona().await;
+    let item = campground(&cairn).await;
+    for at in 2..=number {
+        let name = format!("Model {at}");
+        cairn.table().put(copy(&item, at, &[("displayName", text(&name))])).await;
+    }
+    cairn.caught_up().await;
+    cairn
+}
+
+async fn handler_repairs_each_kind_of_difference() {
+    let cairn = campgrounds(9).await;
+    let (index, table) = (Index::of(&cairn, "parks"), cairn.table());
+    let parks = &::parks::schema::PARKS;
+    assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), [], "an index that is equal");
+
+    index.remove(&id(1)).await;
+    let (version, right) = index.get(&id(2)).await.unwrap();
+    let mut corrupt = right.clone();
+    corrupt["name"] = json!("Corrupt");
+    index.put(&id(2), version, &corrupt).await;
+    let (version, later) = index.get(&id(3)).await.unwrap();
+    index.put(&id(3), version + 11, &later).await;
+    // A copy of an item's document, under the key of an item that does not exist.
+    index.put(&id(90), version, &right).await;
+    // Poison whose marker is lost.
+    let item = table.get("facility::bcparks_1", "campground::4").await.unwrap();
+    let rev: u64 = item["rev"].as_n().unwrap().parse().unwrap();
+    let rev = AttributeValue::N((rev + 2).to_string());
+    table.put(copy(&item, 4, &[("displayName", AttributeValue::Bool(true)), ("rev", rev)])).await;
+    assert_eq!(cairn.quarantined().await.len(), 1);
+    unmark(&cairn, parks, &key(4)).await;
+    mark(&cairn, parks, &key(5), 2).await;
+    // A shape that is coarser than it must be.
+    let (version, mut coarse) = index.get(&id(6)).await.unwrap();
+    let envelope = json!({ "type": "envelope", "coordinates": [[-126.0, 50.0], [-125.0, 49.0]] });
+    coarse["boundary"] = envelope;
+    coarse["boundaryStatus"] = json!("missing");
+    index.put(&id(6), version, &coarse).await;
+
+    let found = audit(&cairn, "parks").await;
+    let expected = [Kind::Lost, Kind::Ghost, Kind::Stale, Kind::Corrupt, Kind::Unmarked];
+    let expected = expected.into_iter().chain([Kind::MissingShape, Kind::StaleMarker]);
+    assert_eq!(counts(&found["parks"]), expected.map(|kind| (kind, 1, 0)).collect::<Vec<_>>());
+    assert_eq!(found["parks"].findings[&Kind::Ghost].examples, [id(90)]);
+    cairn.caught_up().await;
+    assert_eq!(cairn.quarantined().await.len(), 1);
+    assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), [], "it is equal again");
+    assert_eq!(cairn.visitor().search("q=model").await.total(), 8);
+    assert_eq!(cairn.visitor().search("q=corrupt").await.total(), 0);
+}
+
+async fn command_reports_in_a_dry_run_and_repairs_otherwise() {
+    let cairn = campgrounds(3).await;
+    let index = Index::of(&cairn, "parks");
+    let quick = ["--wait", "0"];
+    assert!(printed(&cairn, 0, &["--last"]).await.starts_with("No audit of parks has ended yet."));
+    let equal = printed(&cairn, 0, &quick).await;
+    assert!(equal.contains("  parks  ") && equal.trim_end().ends_with("3 documents, equal"), "{equal}");
+
+    index.remove(&id(2)).await;
+    for _ in 0..2 {
+        let dry = printed(&cairn, 3, &["--dry-run", "--wait", "0"]).await;
+        assert!(dry.contains(&format!("lost: 1 found, 0 repaired, 1 left: {}\n", id(2))), "{dry}");
+    }
+    assert!(index.get(&id(2)).await.is_none());
+    let of_table = printed(&cairn, 0, &["--table", "parks", "--wait", "0"]).await;
+    assert!(of_table.contains("lost: 1 found, 1 repaired, 0 left"), "{of_table}");
+    assert!(index.get(&id(2)).await.is_some());
+
+    let last = printed(&cairn, 0, &["--last", "--json"]).await;
+    let last: Vec<Value> = last.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let parks = last.iter().find(|result| result["table"] == "parks").unwrap();
+    assert_eq!(
+        (&parks["full"], &parks["left"], &parks["findings"]["lost"]["repaired"]),
+        (&json!(false), &json!(0), &json!(1))
+    );
+    assert!(parks["ended"].is_string() && parks["generation"].as_str().unwrap().ends_with("parks-000001"), "{parks}");
+}
+
+async fn command_refuses_an_unknown_table() {
+    let cairn = Cairn::start().await;
+    let output = command(&cairn, &["--table", "trees"]).await;
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains("`trees` is not a searchable table") && told.contains("parks"), "{told}");
+}
+
+async fn shape_without_its_object_is_reported_until_it_is_stored_again() {
+    let cairn = campgrounds(1).await;
+    let index = Index::of(&cairn, "parks");
+    let item = cairn.table().get("facility::bcparks_1", "campground::1").await.unwrap();
+    let sha256 = item["boundary"].as_m().unwrap()["sha256"].as_s().unwrap();
+    let object = cairn.bucket("parks").join(format!("geometries/{sha256}.geojson"));
+    let kept = std::fs::read(&object).unwrap();
+    std::fs::remove_file(&object).unwrap();
+    // The document is what its item maps to now: it has the shape's envelope.
+    cairn.repair("facility::bcparks_1", "campground::1").await;
+    assert_eq!(index.get(&id(1)).await.unwrap().1["boundaryStatus"], "missing");
+    for _ in 0..2 {
+        let found = &audit(&cairn, "parks").await["parks"];
+        assert_eq!(counts(found), [(Kind::MissingShape, 1, 1)]);
+        assert_eq!((found.differences(), found.left(), found.missing_shapes()), (0, 1, 1));
+    }
+    std::fs::write(&object, kept).unwrap();
+    assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), [(Kind::MissingShape, 1, 0)]);
+    assert_eq!(index.get(&id(1)).await.unwrap().1["boundaryStatus"], "full");
+    assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), []);
+}
+
+async fn writes_during_an_audit_are_no_differences() {
+    let cairn = campgrounds(sized(60, 2_000)).await;
+    let admin = cairn.administrator().await;
+    let index = Index::of(&cairn, "parks");
+    index.remove(&id(2)).await;
+    let writes = async {
+        for number in 0..sized(120, 2_000) {
+            let url = format!("/parks/facilities/bcparks_1/campground/{}", 3 + number % 20);
+            admin.patch(&url, json!({ "displayName": format!("Written {number}") })).await.is(200);
+        }
+        for number in 30..40 {
+            admin.delete(&format!("/parks/facilities/bcparks_1/campground/{number}")).await;
+        }
+    };
+    let payload = json!({ "now": true, "waitSeconds": 2 });
+    let (audited, ()) = join(cairn.event("parks", AUDIT, &payload), writes).await;
+    audited.unwrap();
+    assert_eq!(counts(&results(&cairn, "parks").await["parks"]), [(Kind::Lost, 1, 0)]);
+    assert_eq!(counts(&audit(&cairn, "parks").await["parks"]), []);
+}
+
+async fn handler_audits_once_a_day() {
+    let cairn = Cairn::with(Setup::of("shelf")).await;
+    let call = async || {
+        cairn.event("shelf", AUDIT, &json!({})).await.unwrap();
+        results(&cairn, "shelf").await["shelf"].started
+    };
+    let first = call().await;
+    assert_eq!(call().await, first);
+    cairn.clock.advance(Duration::from_secs(22 * 3600));
+    assert_eq!(call().await, first);
+    cairn.clock.advance(Duration::from_secs(2 * 3600));
+    assert!(call().await > first);
+}
