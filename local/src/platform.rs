@@ -17,7 +17,8 @@ use http::{Request, Response};
 use mirror::{Mapping, Mirrored, Repairing, Scanned};
 use table::config::LEASE;
 use table::schema::{
-    DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, visibility_timeout,
+    DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, failures_bucket,
+    visibility_timeout,
 };
 use table::{Clock, Config, Engines, Key, create_tables};
 use tokio::net::TcpListener;
@@ -343,7 +344,7 @@ fn with_socket(
     })
 }
 
-/// Creates the system's tables, buckets and secrets. The bucket with its own name is for discarded stream records.
+/// Creates the system's tables, buckets and secrets. The bucket with its own name is for quarantined records.
 async fn provision(
     engines: &Engines,
     objects: &Objects,
@@ -356,9 +357,9 @@ async fn provision(
             "If they come from another version, `cairn local reset` starts over",
         )
     })?;
-    let buckets = system.buckets.iter().map(|bucket| bucket.name).chain([system.name]);
-    for bucket in buckets {
-        objects.create_bucket(&engines.config.bucket(bucket))?;
+    let declared = system.buckets.iter().map(|bucket| bucket.name.to_owned());
+    for bucket in declared.chain([system.name.to_owned(), failures_bucket(system.name)]) {
+        objects.create_bucket(&engines.config.bucket(&bucket))?;
     }
     for secret in system.secrets {
         secrets.create(&engines.config.secret(secret.name))?;

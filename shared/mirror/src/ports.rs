@@ -161,6 +161,14 @@ pub trait State: Sync {
         segment: Segment,
         after: Option<&Key>,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Reads one page of a generation's open markers: those after the subject with this name, in the order of the names.
+    /// Only the page after the last marker is empty.
+    fn markers_after(
+        &self,
+        generation: &str,
+        after: Option<&str>,
+    ) -> impl Future<Output = Result<Vec<Marker>, Fault>> + Send;
 }
 
 /// The checkpoint of a scan.
@@ -175,6 +183,26 @@ pub enum Checkpoint {
 pub trait Quarantine: Sync {
     /// Writes an object, and replaces an earlier one of the same name.
     fn keep(&self, name: &str, body: String) -> impl Future<Output = Result<(), Fault>> + Send;
+}
+
+/// The bucket that keeps what the system's functions gave up.
+pub trait Failures: Sync {
+    /// Lists at most `limit` objects after this name, in the order of their names.
+    fn list(&self, after: Option<&str>, limit: usize) -> impl Future<Output = Result<Vec<GivenUp>, Fault>> + Send;
+
+    /// Reads an object. Returns `None` if it does not exist.
+    fn read(&self, name: &str) -> impl Future<Output = Result<Option<Bytes>, Fault>> + Send;
+
+    /// Deletes an object, if it exists.
+    fn delete(&self, name: &str) -> impl Future<Output = Result<(), Fault>> + Send;
+}
+
+/// An object with records that a function gave up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivenUp {
+    pub name: String,
+    /// When the object was stored, in microseconds since 1970-01-01T00:00:00Z.
+    pub since: i64,
 }
 
 /// The clock and the time limit of a run.

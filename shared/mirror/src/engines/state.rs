@@ -203,6 +203,13 @@ impl State for DynamoState<'_> {
         let answer = self.client.put_item().table_name(&self.table).set_item(Some(item)).send().await;
         answer.map(drop).map_err(|error| fault(ENGINE, &error))
     }
+
+    async fn markers_after(&self, generation: &str, after: Option<&str>) -> Result<Vec<Marker>, Fault> {
+        let start = after.map(|after| key(&marker_pk(generation), after));
+        let page = self.query_markers(generation).limit(MAX_MARKERS).set_exclusive_start_key(start).send().await;
+        let page = page.map_err(|error| fault(ENGINE, &error))?;
+        page.items().iter().map(|item| marker(item).ok_or_else(unreadable)).collect()
+    }
 }
 
 fn key(pk: &str, sk: &str) -> Attributes {

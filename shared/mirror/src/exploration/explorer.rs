@@ -7,8 +7,8 @@ use super::state::{Budget, Invocation, Rebuild, Role, State};
 use super::world::World;
 use crate::rules::Rules;
 
-/// The age in microseconds at which data is not used any more.
-const QUARTER: i64 = 15 * 60_000_000;
+/// The age in microseconds at which data is not used any more, and at which a record that was given up is redriven.
+const QUARTER: i64 = 16 * 60_000_000;
 
 /// A bounded world, whose every schedule is explored.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +54,8 @@ pub(super) enum Mutant {
     NeverAges,
     /// A redrive does not wait until what was read before is too old.
     HastyRedrive,
+    /// A redrive applies the records again.
+    ReplayingRedrive,
 }
 
 impl Scenario {
@@ -145,24 +147,28 @@ impl<R: Rules> Explorer<R> {
     }
 
     /// Starts an invocation.
-    pub(super) fn start(&mut self, step: String, mut state: State, role: Role, task: Task, clock: Clock) {
+    pub(super) fn start(&mut self, step: String, state: State, role: Role, task: Task, clock: Clock) {
+        self.start_aged(step, state, role, task, (clock, false));
+    }
+
+    /// Starts an invocation, perhaps a quarter of an hour later.
+    pub(super) fn start_aged(
+        &mut self,
+        step: String,
+        mut state: State,
+        role: Role,
+        task: Task,
+        (clock, aged): (Clock, bool),
+    ) {
         let tick = match clock {
             Clock::Behind => 0,
             Clock::Right => state.world.tick,
         };
         let day = state.world.day;
-        let now = self.now(&state.world, tick, day);
+        let now = self.now(&state.world, tick, day) + if aged { QUARTER } else { 0 };
         let history = self.histories.start(Start { task, cured: state.world.cured, now });
-        let invocation = Invocation {
-            role,
-            history,
-            day,
-            tick,
-            before_pause: false,
-            before_give_up: false,
-            aged: false,
-            read_early: None,
-        };
+        let invocation =
+            Invocation { role, history, day, tick, before_pause: false, before_give_up: false, aged, read_early: None };
         state.running.push(invocation);
         let place = state.running.len() - 1;
         self.settle(step, state, place);
@@ -210,6 +216,10 @@ impl<R: Rules> Explorer<R> {
         match call {
             // Time passes by other steps, nothing reads what is kept, and every document is searchable at once.
             Call::Pause | Call::Keep | Call::Refresh => true,
+            // The objects that a redrive finds are those from before its start, and only a redrive deletes one.
+            Call::Failures { .. } | Call::ReadFailure { .. } => self.scenario.left.kills == 0,
+            Call::DeleteFailure { .. } => self.scenario.left.kills == 0,
+            Call::MarkersAfter { .. } => !self.scenario.has_quarantine(),
             Call::ReadConfig => self.scenario.left.rebuilds == 0,
             // Without poison there is no marker.
             Call::Open { .. } => !self.scenario.has_quarantine(),

@@ -7,17 +7,20 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use bytes::Bytes;
 use table::schema::Table;
 use table::{Key, Rev};
 
 use super::calls::{Answer, Call, Checkpoint as At, Config, number_of_index, operations};
+use super::failures;
 use super::leaf::{key, number_of_id, number_of_key, number_of_subject, subject};
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
-use crate::ports::{Checkpoint, Fault, Index, Items, Page, Quarantine, Reply, Segment, State, Time};
-use crate::quarantine::{Marker, Subject};
+use crate::ports::{Checkpoint, Failures, Fault, GivenUp, Index, Items, Page, Quarantine, Reply, Segment, State, Time};
+use crate::quarantine::{Code, Marker, Subject};
 use crate::simulation::ports::Together;
+use crate::simulation::toy::TREES;
 
 /// The ports of one invocation.
 #[derive(Clone, Debug, Default)]
@@ -238,6 +241,37 @@ impl State for Recorded {
     async fn save(&self, _: &str, _: &'static Table, segment: Segment, after: Option<&Key>) -> Result<(), Fault> {
         self.done(Call::Save { segment: segment.number, done: after.is_none() }).await
     }
+
+    async fn markers_after(&self, generation: &str, after: Option<&str>) -> Result<Vec<Marker>, Fault> {
+        let (generation, key) = (number_of_index(generation), after.map(number_of_subject));
+        match self.ask(Call::MarkersAfter { generation, key }).await {
+            Answer::Markers(markers) => Ok(markers.into_iter().map(|(number, rev)| marker(number, rev)).collect()),
+            _ => Err(failed()),
+        }
+    }
+}
+
+impl Failures for Recorded {
+    async fn list(&self, after: Option<&str>, _: usize) -> Result<Vec<GivenUp>, Fault> {
+        match self.ask(Call::Failures { after: after.map(failures::number_of_name) }).await {
+            Answer::Failures(found) => {
+                let given_up = |(number, since)| GivenUp { name: failures::name(number), since };
+                Ok(found.into_iter().map(given_up).collect())
+            }
+            _ => Err(failed()),
+        }
+    }
+
+    async fn read(&self, name: &str) -> Result<Option<Bytes>, Fault> {
+        match self.ask(Call::ReadFailure { number: failures::number_of_name(name) }).await {
+            Answer::Failure(records) => Ok(records.map(|records| failures::object(&records).into())),
+            _ => Err(failed()),
+        }
+    }
+
+    async fn delete(&self, name: &str) -> Result<(), Fault> {
+        self.done(Call::DeleteFailure { number: failures::number_of_name(name) }).await
+    }
 }
 
 impl Quarantine for Recorded {
@@ -258,6 +292,12 @@ impl Time for Recorded {
     async fn expired(&self) {
         self.ask(Call::Expired).await;
     }
+}
+
+/// Returns a marker as the state table has it.
+fn marker(number: usize, rev: u64) -> Marker {
+    let (subject, object) = (Subject::item(&TREES, &key(number)), String::new());
+    Marker { subject, rev, code: Code::Unfit, reason: String::new(), object, since: 0 }
 }
 
 /// Returns the body of a response with these statuses.

@@ -8,6 +8,7 @@ mod invariants;
 mod lasting;
 pub(crate) mod mutants;
 pub(crate) mod ports;
+mod redrives;
 mod repairs;
 mod scenarios;
 mod schedule;

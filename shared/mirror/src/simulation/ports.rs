@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde_json::{Value, json};
 use table::schema::Table;
 use table::{Key, Rev};
@@ -12,8 +13,13 @@ use super::world::{Fate, Kind, Shared, World};
 use crate::generation::Generations;
 use crate::item::Item;
 use crate::lines::Tombstone;
-use crate::ports::{Checkpoint, Fault, Index, Items, Page, Ports, Quarantine, Reply, Segment, State, Time};
+use crate::ports::{
+    Checkpoint, Failures, Fault, GivenUp, Index, Items, Page, Ports, Quarantine, Reply, Segment, State, Time,
+};
 use crate::quarantine::Marker;
+
+/// The number of markers on a page.
+const MARKERS: usize = 250;
 
 /// All engines and the clock as one value. Shapes are areas.
 pub(crate) trait Together: Index + Items + State + Quarantine + Time {}
@@ -237,6 +243,16 @@ impl State for Shared {
         })
         .await
     }
+
+    async fn markers_after(&self, generation: &str, after: Option<&str>) -> Result<Vec<Marker>, Fault> {
+        let (generation, after) = (generation.to_owned(), after.unwrap_or_default().to_owned());
+        self.ask(Kind::Read, move |world, _| {
+            let of_generation = world.markers.iter().filter(|((of, _), _)| *of == generation);
+            let rest = of_generation.filter(|((_, subject), _)| *subject > after);
+            Ok(rest.map(|(_, marker)| marker.clone()).take(MARKERS).collect())
+        })
+        .await
+    }
 }
 
 impl Quarantine for Shared {
@@ -249,6 +265,31 @@ impl Quarantine for Shared {
         }
         self.ask(Kind::Write, move |world, _| {
             world.kept.insert(name, body);
+            Ok(())
+        })
+        .await
+    }
+}
+
+impl Failures for Shared {
+    async fn list(&self, after: Option<&str>, limit: usize) -> Result<Vec<GivenUp>, Fault> {
+        let after = after.unwrap_or_default().to_owned();
+        self.ask(Kind::Read, move |world, _| {
+            let rest = world.failures.iter().filter(|(name, _)| **name > after);
+            Ok(rest.map(|(name, (since, _))| GivenUp { name: name.clone(), since: *since }).take(limit).collect())
+        })
+        .await
+    }
+
+    async fn read(&self, name: &str) -> Result<Option<Bytes>, Fault> {
+        let name = name.to_owned();
+        self.ask(Kind::Read, move |world, _| Ok(world.failures.get(&name).map(|(_, body)| body.clone().into()))).await
+    }
+
+    async fn delete(&self, name: &str) -> Result<(), Fault> {
+        let name = name.to_owned();
+        self.ask(Kind::Write, move |world, _| {
+            world.failures.remove(&name);
             Ok(())
         })
         .await
