@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
-use mirror::{Mapping, Mirrored, Repairing, Scanned};
+use mirror::{Mapping, Mirrored, Noted, Redriving, Repairing, Scanned};
 use table::config::LEASE;
 use table::schema::{
     DEAD_LETTER_DAYS, EventSource, MAX_RECEIVES, SOCKET_STAGE, System, Table, dead_letter_queue, failures_bucket,
@@ -58,6 +58,8 @@ pub struct Served {
     pub first_index: fn(Arc<Engines>, Scanned) -> BoxFuture<'static, Result<mirror::Generation, mirror::Fault>>,
     /// Rebuilds the documents of one key from its table.
     pub repair: fn(Arc<Engines>, &'static Table, Key) -> Repairing,
+    /// Redrives the records that were given up and the items in quarantine.
+    pub redrive: fn(Arc<Engines>, bool, Noted) -> Redriving,
 }
 
 impl Served {
@@ -70,6 +72,7 @@ impl Served {
             mapping: || M::default().mapping(),
             first_index: mirror::first_index::<M>,
             repair: mirror::repair::<M>,
+            redrive: mirror::redrive::<M>,
         }
     }
 
