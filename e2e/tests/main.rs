@@ -25,6 +25,7 @@ mod harness;
 mod issuers;
 mod kill;
 mod mirror;
+mod operators;
 mod parks;
 mod privilege;
 mod quarantine;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
             generated::tests(),
             mirror::tests(),
             mirror::each_system::tests(),
+            operators::tests(),
             quarantine::tests(),
             tombstones::tests(),
             faults::tests(),

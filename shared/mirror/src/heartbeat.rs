@@ -53,7 +53,14 @@ const INTERVALS: (i64, i64) = (60_000, 5_000);
 const TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The last heartbeat of this process for each state table and table.
-static LAST: LazyLock<Mutex<HashMap<(String, String), (i64, bool)>>> = LazyLock::new(Mutex::default);
+static LAST: LazyLock<Mutex<HashMap<(String, String), Last>>> = LazyLock::new(Mutex::default);
+
+#[derive(Clone, Copy)]
+struct Last {
+    at: i64,
+    late: bool,
+    reported: bool,
+}
 
 impl Heartbeat {
     /// The partition of all heartbeats.
@@ -96,16 +103,17 @@ pub(crate) async fn save(engines: &Engines, system: &'static System, heartbeat: 
 
 fn is_due(of: (String, String), heartbeat: &Heartbeat) -> bool {
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    let late = heartbeat.is_late();
+    let Heartbeat { at, .. } = *heartbeat;
+    let (late, reported) = (heartbeat.is_late(), heartbeat.reason.is_some());
     let (steady, hasty) = INTERVALS;
-    let due = match last.get(&of) {
-        None => true,
-        // The first heartbeat after late ones tells at once that search keeps up.
-        Some((_, true)) if !late => true,
-        Some((at, _)) => !(*at..*at + if late { hasty } else { steady }).contains(&heartbeat.at),
-    };
+    let due = last.get(&of).is_none_or(|last| {
+        // What is better than before is told at once.
+        let is_better = last.late && !late || last.reported && !reported;
+        let interval = if late { hasty } else { steady };
+        is_better || !(last.at..last.at + interval).contains(&at)
+    });
     if due {
-        last.insert(of, (heartbeat.at, late));
+        last.insert(of, Last { at, late, reported });
     }
     due
 }
@@ -148,7 +156,9 @@ mod tests {
         assert!(due(heartbeat(66_000, 20_000, Some("search is down"))));
         assert!(!due(heartbeat(70_000, 20_000, Some("search is down"))));
         assert!(due(heartbeat(71_000, 25_000, Some("search is down"))));
-        assert!(due(heartbeat(72_000, 300, None)));
-        assert!(!due(heartbeat(73_000, 300, None)));
+        assert!(due(heartbeat(72_000, 26_000, None)));
+        assert!(!due(heartbeat(72_500, 10_000, None)));
+        assert!(due(heartbeat(73_000, 300, None)));
+        assert!(!due(heartbeat(74_000, 300, None)));
     }
 }
