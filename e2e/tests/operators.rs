@@ -108,8 +108,16 @@ async fn record_that_lambda_gave_up_is_redriven_by_one_command() {
     campground(&cairn).await;
     pause(&cairn, true).await;
     rename(&cairn, "Renamed").await;
-    cairn.clock.advance(Duration::from_secs(21 * 3600));
-    let object = until("nothing is given up", async || given_up(&cairn).pop()).await;
+    // The age of a record counts from when it was first read.
+    let mut looks = 0;
+    let object = until("nothing is given up", async || {
+        if looks % 40 == 0 {
+            cairn.clock.advance(Duration::from_secs(21 * 3600));
+        }
+        looks += 1;
+        given_up(&cairn).pop()
+    })
+    .await;
     pause(&cairn, false).await;
     cairn.visitor().search("entity=facility").await.are(&["Model"]);
     assert_eq!(run(&cairn, &["status", "parks", "--json"]).await.json(3)["status"], "given-up");
@@ -160,7 +168,7 @@ async fn show_prints_item_document_version_and_marker_side_by_side() {
     let shown = run(&cairn, &["show", ID, "--json"]).await.json(0);
     let one = &shown["generations"][0];
     assert_eq!((&shown["rev"], &one["version"], &one["marker"]), (&json!(rev), &json!(rev), &Value::Null));
-    assert_eq!(shown["item"]["displayName"]["S"], one["document"]["displayName"]);
+    assert_eq!((&shown["item"]["displayName"]["S"], &one["document"]["rev"]), (&json!("Model"), &json!(rev)));
     let printed = run(&cairn, &["show", ID]).await.with(0);
     assert!(printed.contains(&format!("version {rev}, marker none, in ")), "{printed}");
 
